@@ -1,0 +1,71 @@
+#!/bin/sh
+# Installs the peers that bench/src/peers.rs knows into target/peers.
+#
+# Run it again at any time: what is there in the pinned version is left alone. A peer that cannot be had is named at the
+# end and does not stop the others; the benchmark then lists it as missing. Exit code 0 when all are there, 1 otherwise.
+#
+#   bench/peers.sh            all of them
+#   bench/peers.sh skilo      only these
+#
+# CARGO_JOBS (default 1) is how many compilers run at once; everything runs under nice.
+
+set -u
+
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+peers=${PROWESS_PEERS:-$here/../target/peers}
+jobs=${CARGO_JOBS:-1}
+wanted=" $* "
+missing=""
+
+mkdir -p "$peers/versions" || exit 1
+peers=$(CDPATH='' cd -- "$peers" && pwd)
+
+# install NAME VERSION FUNCTION: runs FUNCTION NAME VERSION unless that version is there already.
+install() {
+    case $wanted in
+    "  " | *" $1 "*) ;;
+    *) return 0 ;;
+    esac
+    mark=$peers/versions/$1
+    if [ "$(cat "$mark" 2>/dev/null)" = "$2" ]; then
+        echo "$1 $2: there"
+        return 0
+    fi
+    rm -f "$mark"
+    if "$3" "$1" "$2" >"$peers/versions/$1.log" 2>&1; then
+        echo "$2" >"$mark"
+        rm -f "$peers/versions/$1.log"
+        echo "$1 $2: installed"
+    else
+        missing="$missing $1"
+        echo "$1 $2: could not be installed, see $peers/versions/$1.log" >&2
+    fi
+}
+
+from_crates() {
+    nice cargo install --root "$peers/cargo" --target-dir "$peers/build/$1" \
+        --jobs "$jobs" --locked --force "$1@$2" && rm -rf "$peers/build/$1"
+}
+
+from_npm() {
+    mkdir -p "$peers/npm" && nice npm install --prefix "$peers/npm" --no-audit --no-fund "$1@$2"
+}
+
+from_pypi() {
+    { [ -x "$peers/venv/bin/python" ] || nice python3 -m venv "$peers/venv"; } &&
+        nice "$peers/venv/bin/python" -m pip install --quiet "$1==$2"
+}
+
+install skills-ref 0.1.1 from_pypi
+install node 24.21.0 from_npm # skills needs 22.20 or later; both npm peers run on this one
+install openskills 1.5.0 from_npm
+install skills 1.7.4 from_npm
+install skills-ref-rs 0.1.1 from_crates
+install agent-skills-cli 0.5.0 from_crates
+install skilo 0.11.1 from_crates
+
+rmdir "$peers/build" 2>/dev/null
+if [ -n "$missing" ]; then
+    echo "missing:$missing" >&2
+    exit 1
+fi

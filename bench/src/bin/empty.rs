@@ -1,0 +1,3 @@
+//! The floor of a start: a program that does nothing.
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! The benchmark of Prowess: the same trees, the same minutes, a floor program and the peers beside it.
+//!
+//! - [`prose`] and [`tree`] make the skills;
+//! - [`floor`] is the I/O that nobody can avoid;
+//! - [`measure`] runs commands in turns and takes time and memory;
+//! - [`peers`] knows how each peer is called;
+//! - [`suite`] measures everything, [`judge`] compares it with the targets, [`report`] writes it down.
+
+pub mod floor;
+pub mod judge;
+pub mod measure;
+pub mod peers;
+pub mod prose;
+pub mod report;
+pub mod suite;
+pub mod table;
+pub mod tree;

@@ -1,0 +1,87 @@
+//! Characters that nobody sees: a description can carry orders in them.
+
+/// Whether a character is invisible or reorders what is seen: Unicode tags, zero-width characters, direction marks,
+/// variation selectors beyond the two that emoji use, and other default-ignorable ones.
+///
+/// The zero-width joiner and non-joiner count, too; [`first`] lets them pass where a script or an emoji needs them.
+pub fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}'
+        | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}'
+        | '\u{3164}' | '\u{FE00}'..='\u{FE0D}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}'
+        | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
+}
+
+/// Whether a control character would disturb a terminal or a prompt. Line breaks and tabs are not counted.
+pub fn is_control(c: char) -> bool {
+    c.is_control() && !matches!(c, '\n' | '\r' | '\t')
+}
+
+/// The first hidden or control character with its byte offset. A joiner that its script or emoji needs is left alone.
+pub fn first(text: &str) -> Option<(usize, char)> {
+    // Nearly all text is ASCII without control characters: one cheap pass settles it.
+    if text.bytes().all(|byte| (0x20..0x7F).contains(&byte) || matches!(byte, b'\n' | b'\r' | b'\t')) {
+        return None;
+    }
+    let mut before = ' ';
+    for (at, c) in text.char_indices() {
+        if (is_hidden(c) && !joins(before, c)) || is_control(c) {
+            return Some((at, c));
+        }
+        before = c;
+    }
+    None
+}
+
+/// Whether a zero-width joiner or non-joiner does its work after `before`: inside emoji, and in the Arabic and Indic
+/// scripts, whose spelling needs it.
+fn joins(before: char, c: char) -> bool {
+    let emoji = matches!(before, '\u{2190}'..='\u{2BFF}' | '\u{FE0F}' | '\u{1F000}'..='\u{1FAFF}');
+    let script =
+        matches!(before, '\u{0600}'..='\u{06FF}' | '\u{0750}'..='\u{077F}' | '\u{0900}'..='\u{0DFF}');
+    (c == '\u{200D}' && (emoji || script)) || (c == '\u{200C}' && script)
+}
+
+/// The text as it may be shown: hidden and control characters become `\u{…}`, line breaks become spaces.
+///
+/// ```
+/// assert_eq!(prowess_format::hidden::shown("a\u{202e}b\x1b[31m"), "a\\u{202e}b\\u{1b}[31m");
+/// ```
+pub fn shown(text: &str) -> std::borrow::Cow<'_, str> {
+    if first(text).is_none() && !text.contains(['\n', '\r', '\t']) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut before = ' ';
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' | '\t' => out.push(' '),
+            c if joins(before, c) => out.push(c),
+            c if is_hidden(c) || is_control(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+        before = c;
+    }
+    out.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_family_is_not_hidden_but_a_joiner_between_letters_is() {
+        assert_eq!(first("👩\u{200d}🔧 fixes ❤\u{fe0f}"), None);
+        assert_eq!(first("a\u{200d}b"), Some((1, '\u{200d}')));
+        assert_eq!(first("می\u{200c}خواهم"), None);
+        assert_eq!(first("tag \u{E0041}"), Some((4, '\u{E0041}')));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_hides_nothing(text in any::<String>()) {
+            prop_assert_eq!(first(&shown(&text)), None);
+        }
+    }
+}
