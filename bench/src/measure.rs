@@ -137,7 +137,10 @@ fn rounds(
             break;
         }
     }
-    samples.into_iter().map(|taken| taken.and_then(|taken| Stats::of(&taken).ok_or("no runs".into()))).collect()
+    samples
+        .into_iter()
+        .map(|taken| taken.and_then(|taken| Stats::of(&taken).ok_or("no runs".into())))
+        .collect()
 }
 
 /// One run with its output read: it must end well and name every skill.
@@ -220,7 +223,9 @@ fn count(reader: &mut impl Read, needle: &[u8]) -> io::Result<usize> {
             return Ok(found);
         }
         let filled = kept + read;
-        found += buffer.get(..filled).map_or(0, |text| text.windows(needle.len()).filter(|w| *w == needle).count());
+        found += buffer
+            .get(..filled)
+            .map_or(0, |text| text.windows(needle.len()).filter(|w| *w == needle).count());
         let start = filled.saturating_sub(needle.len() - 1);
         buffer.copy_within(start..filled, 0);
         kept = filled - start;
@@ -252,7 +257,8 @@ mod tests {
 
     #[test]
     fn stats_take_minimum_median_and_peak() {
-        let sample = |ms, peak| Sample { wall: Duration::from_millis(ms), cpu: Duration::from_millis(ms), peak };
+        let sample =
+            |ms, peak| Sample { wall: Duration::from_millis(ms), cpu: Duration::from_millis(ms), peak };
         let stats = Stats::of(&[sample(9, 1), sample(3, 7), sample(5, 2)]);
         let ms = Duration::from_millis;
         assert_eq!(stats, Some(Stats { runs: 3, min: ms(3), median: ms(5), cpu: ms(3), peak: 7 }));

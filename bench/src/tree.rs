@@ -2,7 +2,8 @@
 //!
 //! A tree is complete when its marker says so; the marker is written last, so that a tree whose making was interrupted
 //! is made anew. Layout below the tree's directory: `skills/NAME/…`, the skills; `home`, an empty home for every
-//! command; `PEER/…/skills`, links to `skills` where a peer looks in a fixed place of the project.
+//! command; `PEER/…/skills`, links to `skills` where a peer looks in a fixed place of the project; `paths`, the path of
+//! every `SKILL.md` for peers that read them from standard input.
 
 use std::fs;
 use std::io;
@@ -65,10 +66,25 @@ impl Tree {
 
     /// Every skill's folder, sorted.
     pub fn skills(&self) -> io::Result<Vec<PathBuf>> {
-        let mut found: Vec<PathBuf> =
-            fs::read_dir(self.root())?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+        let mut found: Vec<PathBuf> = fs::read_dir(self.root())?
+            .map(|entry| entry.map(|entry| entry.path()))
+            .collect::<Result<_, _>>()?;
         found.sort();
         Ok(found)
+    }
+
+    /// A file with the path of every `SKILL.md`, one a line.
+    pub fn lines(&self) -> io::Result<PathBuf> {
+        let file = self.dir.join("paths");
+        if !file.exists() {
+            let mut text = String::new();
+            for folder in self.skills()? {
+                text.push_str(&folder.join("SKILL.md").to_string_lossy());
+                text.push('\n');
+            }
+            fs::write(&file, text)?;
+        }
+        Ok(file)
     }
 
     fn make(&self) -> io::Result<()> {

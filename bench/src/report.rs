@@ -1,0 +1,219 @@
+//! The figures written down: as tables for people, as JSON for programs.
+//!
+//! No path of this machine appears in either: calls are shown with `TREE`, reasons are our own words.
+
+use std::fmt::Write;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use crate::judge::Verdict;
+use crate::measure::Stats;
+use crate::suite::{Figure, Task, Who};
+use crate::table::Table;
+
+const OPEN: &str = "<!-- figures -->\n";
+const CLOSE: &str = "<!-- /figures -->";
+
+/// What one run of the benchmark found.
+pub struct Report {
+    /// How many processors there are.
+    pub processors: usize,
+    /// Each peer with its registry and its version, none when it is missing.
+    pub peers: Vec<(&'static str, &'static str, Option<String>)>,
+    /// Every cell.
+    pub figures: Vec<Figure>,
+    /// Every target.
+    pub verdicts: Vec<Verdict>,
+}
+
+impl Report {
+    /// The tables, in Markdown that is readable as it stands.
+    pub fn markdown(&self) -> String {
+        let mut out =
+            format!("Processors: {}. Minimum of several runs, page cache warm.\n\n", self.processors);
+        let _ = writeln!(out, "{}", self.targets());
+        let _ = writeln!(out, "{}", self.times());
+        let mut peers: Vec<String> = Vec::new();
+        for (name, registry, version) in &self.peers {
+            peers.push(format!("{name} {} ({registry})", version.as_deref().unwrap_or("missing")));
+        }
+        if !peers.is_empty() {
+            let _ = writeln!(out, "Peers: {}.", peers.join(", "));
+        }
+        for figure in &self.figures {
+            if let Err(reason) = &figure.outcome {
+                let _ = writeln!(
+                    out,
+                    "\nNot measured: `{}` on {} skills: {reason}.",
+                    figure.call,
+                    thousands(figure.size)
+                );
+            }
+        }
+        out
+    }
+
+    /// The same as JSON.
+    pub fn json(&self) -> String {
+        let peers = self.peers.iter().map(|(name, registry, version)| {
+            let version = version.as_deref().map_or("null".to_owned(), quoted);
+            format!("{{\"name\":{},\"registry\":{},\"version\":{version}}}", quoted(name), quoted(registry))
+        });
+        let verdicts = self.verdicts.iter().map(|verdict| {
+            let found = match &verdict.value {
+                Ok(value) => format!("\"value\":{value:.3},\"met\":{}", verdict.met() == Some(true)),
+                Err(reason) => format!("\"value\":null,\"reason\":{}", quoted(reason)),
+            };
+            let (what, unit) = (quoted(&verdict.what), quoted(verdict.unit));
+            format!("{{\"what\":{what},\"target\":{},\"unit\":{unit},{found}}}", verdict.target)
+        });
+        let figures = self.figures.iter().map(|figure| {
+            let found = match &figure.outcome {
+                Ok(stats) => measured(stats),
+                Err(reason) => format!("\"skipped\":{}", quoted(reason)),
+            };
+            let (task, who) = (quoted(&figure.task.to_string()), quoted(&figure.who.to_string()));
+            let call = quoted(&figure.call);
+            format!("{{\"task\":{task},\"skills\":{},\"who\":{who},\"call\":{call},{found}}}", figure.size)
+        });
+        format!(
+            "{{\"schema\":1,\"processors\":{},\n\"peers\":[\n{}\n],\n\"targets\":[\n{}\n],\n\"figures\":[\n{}\n]}}\n",
+            self.processors,
+            peers.collect::<Vec<_>>().join(",\n"),
+            verdicts.collect::<Vec<_>>().join(",\n"),
+            figures.collect::<Vec<_>>().join(",\n"),
+        )
+    }
+
+    fn targets(&self) -> Table {
+        let mut table = Table::new(1, ["what", "at most", "measured", "met"].map(str::to_owned));
+        for verdict in &self.verdicts {
+            let (measured, met) = match (&verdict.value, verdict.met()) {
+                (Ok(value), Some(true)) => (format!("{value:.2} {}", verdict.unit), "yes"),
+                (Ok(value), _) => (format!("{value:.2} {}", verdict.unit), "no"),
+                (Err(reason), _) => (reason.clone(), "–"),
+            };
+            table.push(vec![
+                verdict.what.clone(),
+                format!("{} {}", verdict.target, verdict.unit),
+                measured,
+                met.to_owned(),
+            ]);
+        }
+        table
+    }
+
+    /// A row for each call, a column for each size: milliseconds and how many times the floor that is.
+    fn times(&self) -> Table {
+        let mut sizes: Vec<usize> = self.figures.iter().map(|figure| figure.size).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        let columns = sizes.iter().map(|size| match size {
+            0 => "no tree".to_owned(),
+            size => thousands(*size),
+        });
+        let head = ["task", "who", "call"].map(str::to_owned).into_iter().chain(columns);
+        let mut table = Table::new(3, head.chain(["peak memory".to_owned()]));
+        let mut seen: Vec<(Task, &Who, &str)> = Vec::new();
+        for figure in &self.figures {
+            let key = (figure.task, &figure.who, figure.call.as_str());
+            if !seen.contains(&key) {
+                seen.push(key);
+            }
+        }
+        for (task, who, call) in seen {
+            let of = |size: usize| {
+                self.figures
+                    .iter()
+                    .find(|f| (f.task, &f.who, f.call.as_str(), f.size) == (task, who, call, size))
+            };
+            let mut row = vec![task.to_string(), who.to_string(), format!("`{call}`")];
+            row.extend(sizes.iter().map(|size| of(*size).map_or(String::new(), |figure| self.cell(figure))));
+            let largest = sizes.iter().rev().find_map(|size| of(*size)?.outcome.as_ref().ok());
+            row.push(
+                largest.map_or(String::new(), |stats| format!("{:.1} MiB", stats.peak as f64 / 1048576.0)),
+            );
+            table.push(row);
+        }
+        table
+    }
+
+    fn cell(&self, figure: &Figure) -> String {
+        let Ok(stats) = &figure.outcome else { return "–".to_owned() };
+        let mut floors = self.figures.iter().filter(|floor| {
+            (floor.task, floor.size) == (figure.task, figure.size) && floor.who == Who::Floor
+        });
+        let times = match floors.next() {
+            Some(Figure { outcome: Ok(floor), .. }) if figure.who != Who::Floor => {
+                format!(" ({:.2} ×)", stats.min.as_secs_f64() / floor.min.as_secs_f64())
+            }
+            _ => String::new(),
+        };
+        format!("{}{times}", milliseconds(stats))
+    }
+}
+
+/// Puts the tables between the marks in the README; an error when they are not there.
+pub fn rewrite(readme: &Path, figures: &str) -> io::Result<()> {
+    let text = fs::read_to_string(readme)?;
+    let between = text.split_once(OPEN).and_then(|(before, rest)| Some((before, rest.split_once(CLOSE)?.1)));
+    let (before, after) =
+        between.ok_or_else(|| io::Error::other("the README has no marks for the figures"))?;
+    fs::write(readme, format!("{before}{OPEN}\n{figures}\n{CLOSE}{after}"))
+}
+
+fn measured(stats: &Stats) -> String {
+    let ms = |time: std::time::Duration| time.as_secs_f64() * 1000.0;
+    format!(
+        "\"runs\":{},\"min_ms\":{:.3},\"median_ms\":{:.3},\"cpu_ms\":{:.3},\"peak_kib\":{}",
+        stats.runs,
+        ms(stats.min),
+        ms(stats.median),
+        ms(stats.cpu),
+        stats.peak / 1024
+    )
+}
+
+fn milliseconds(stats: &Stats) -> String {
+    let ms = stats.min.as_secs_f64() * 1000.0;
+    if ms < 100.0 { format!("{ms:.2} ms") } else { format!("{ms:.0} ms") }
+}
+
+fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_strings_are_written_as_readers_expect() {
+        assert_eq!([7, 100, 1_000, 100_000].map(thousands), ["7", "100", "1,000", "100,000"]);
+        assert_eq!(quoted("a\"b\\c\n"), r#""a\"b\\c\u000a""#);
+    }
+}
