@@ -4,6 +4,7 @@
 
 use crate::measure::Stats;
 use crate::suite::{Figure, Task, Who};
+use crate::table::thousands;
 
 /// The size that targets refer to.
 pub const SIZE: usize = 10_000;
@@ -31,23 +32,21 @@ impl Verdict {
 /// Compares the figures with every target.
 pub fn all(figures: &[Figure]) -> Vec<Verdict> {
     let size = size(figures);
+    let at = thousands(size);
     let found = Found(figures);
     let mut verdicts = vec![
-        times(format!("list of {size}, to the floor"), 1.5, found.to_floor(Task::List, size)),
-        times(format!("check of {size}, to the floor"), 2.0, found.to_floor(Task::Check, size)),
-        times(
-            format!("refresh of {size}, to the floor that stats"),
-            1.2,
-            found.to_floor(Task::Refresh, size),
-        ),
+        times(format!("list of {at}, to the floor"), 1.5, found.to_floor(Task::List, size)),
+        times(format!("check of {at}, to the floor"), 2.0, found.to_floor(Task::Check, size)),
+        times(format!("refresh of {at}, to the floor that stats"), 1.2, found.to_floor(Task::Refresh, size)),
         times("start, to an empty program".to_owned(), 2.0, found.to_floor(Task::Start, 0)),
     ];
     for (small, large) in [(1_000, 10_000), (10_000, 100_000)] {
-        let what = format!("list, time for each skill at {large} to that at {small}");
+        let what =
+            format!("list, time for each skill at {} to that at {}", thousands(large), thousands(small));
         verdicts.push(times(what, 1.2, found.growth(small, large)));
     }
     for size in [10_000, 100_000] {
-        let what = format!("list of {size}, peak memory above the start's");
+        let what = format!("list of {}, peak memory above the start's", thousands(size));
         verdicts.push(Verdict { what, target: 3.0, unit: "KiB a skill", value: found.memory(size) });
     }
     for task in [Task::List, Task::Check, Task::Prompt] {
@@ -58,7 +57,7 @@ pub fn all(figures: &[Figure]) -> Vec<Verdict> {
             }
             Err(reason) => ("fastest peer".to_owned(), Err(reason)),
         };
-        verdicts.push(times(format!("{task} of {size}, to {what}"), 0.5, value));
+        verdicts.push(times(format!("{task} of {at}, to {what}"), 0.5, value));
     }
     verdicts
 }
@@ -81,7 +80,7 @@ struct Found<'a>(&'a [Figure]);
 impl<'a> Found<'a> {
     fn stats(&self, task: Task, size: usize, who: &Who) -> Result<&'a Stats, String> {
         let mut found = self.0.iter().filter(|f| f.task == task && f.size == size && f.who == *who);
-        let figure = found.next().ok_or_else(|| format!("{size} not measured"))?;
+        let figure = found.next().ok_or_else(|| format!("{} not measured", thousands(size)))?;
         figure.outcome.as_ref().map_err(|reason| format!("{who}: {reason}"))
     }
 
@@ -125,6 +124,10 @@ mod tests {
         Figure { task, size, who, call: String::new(), outcome: Ok(stats) }
     }
 
+    fn hundredths(value: f64) -> i64 {
+        (value * 100.0).round() as i64
+    }
+
     #[test]
     fn ratios_come_from_minima_and_the_fastest_peer_counts() {
         let kib = 1024;
@@ -137,17 +140,17 @@ mod tests {
             figure(Task::List, 10_000, Who::Peer("fast"), 250, 0),
             figure(Task::List, 1_000, Who::Prowess, 10, 0),
         ];
-        let met: Vec<(String, Option<f64>, Option<bool>)> = all(&figures)
+        let met: Vec<(String, Option<i64>, Option<bool>)> = all(&figures)
             .into_iter()
-            .map(|verdict| (verdict.what.clone(), verdict.value.clone().ok(), verdict.met()))
+            .map(|verdict| (verdict.what.clone(), verdict.value.clone().ok().map(hundredths), verdict.met()))
             .filter(|(_, value, _)| value.is_some())
             .collect();
         let expected = [
-            ("list of 10000, to the floor", 1.5, true),
-            ("start, to an empty program", 3.0, false),
-            ("list, time for each skill at 10000 to that at 1000", 1.5, false),
-            ("list of 10000, peak memory above the start's", 2.0, true),
-            ("list of 10000, to fast", 0.6, false),
+            ("list of 10,000, to the floor", 150, true),
+            ("start, to an empty program", 300, false),
+            ("list, time for each skill at 10,000 to that at 1,000", 150, false),
+            ("list of 10,000, peak memory above the start's", 200, true),
+            ("list of 10,000, to fast", 60, false),
         ];
         assert_eq!(met, expected.map(|(what, value, met)| (what.to_owned(), Some(value), Some(met))));
     }

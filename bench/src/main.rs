@@ -62,6 +62,11 @@ fn options() -> Result<Options, String> {
 
 /// Runs everything; whether every target that was measured is met.
 fn run(options: &Options) -> Result<bool, String> {
+    if cfg!(debug_assertions) {
+        return Err(
+            "only a release build is worth measuring: cargo run --release -p prowess-bench".to_owned()
+        );
+    }
     let bench = Path::new(env!("CARGO_MANIFEST_DIR"));
     let target = bench.parent().unwrap_or(bench).join("target");
     let programs = programs(options, &target)?;

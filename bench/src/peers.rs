@@ -144,7 +144,9 @@ fn forms(peer: &str, task: Task) -> Vec<Form> {
     let form = |shown, args, target, names| Form { shown, args, target, names };
     match (peer, task) {
         ("skilo", Task::List) => vec![form("skilo list", &["list"], Target::Project(".claude/skills"), 1)],
-        ("skilo", Task::Check) => vec![form("skilo lint TREE", &["lint"], Target::Directory, 1)],
+        ("skilo", Task::Check) => {
+            vec![form("skilo lint TREE --format json", &["lint", "--format", "json"], Target::Directory, 1)]
+        }
         ("skilo", Task::Prompt) => vec![form("skilo to-prompt TREE", &["to-prompt"], Target::Directory, 2)],
         ("agent-skills-cli", Task::List) => {
             vec![form("agent-skills list TREE", &["list"], Target::Directory, 1)]

@@ -10,7 +10,7 @@ use std::path::Path;
 use crate::judge::Verdict;
 use crate::measure::Stats;
 use crate::suite::{Figure, Task, Who};
-use crate::table::Table;
+use crate::table::{Table, thousands};
 
 const OPEN: &str = "<!-- figures -->\n";
 const CLOSE: &str = "<!-- /figures -->";
@@ -41,15 +41,8 @@ impl Report {
         if !peers.is_empty() {
             let _ = writeln!(out, "Peers: {}.", peers.join(", "));
         }
-        for figure in &self.figures {
-            if let Err(reason) = &figure.outcome {
-                let _ = writeln!(
-                    out,
-                    "\nNot measured: `{}` on {} skills: {reason}.",
-                    figure.call,
-                    thousands(figure.size)
-                );
-            }
+        for (call, reason, sizes) in self.skipped() {
+            let _ = writeln!(out, "\nNot measured: `{call}` on {}: {reason}.", sizes.join(", "));
         }
         out
     }
@@ -84,6 +77,20 @@ impl Report {
             verdicts.collect::<Vec<_>>().join(",\n"),
             figures.collect::<Vec<_>>().join(",\n"),
         )
+    }
+
+    /// What has no figures, why, and at which sizes.
+    fn skipped(&self) -> Vec<(&str, &str, Vec<String>)> {
+        let mut skipped: Vec<(&str, &str, Vec<String>)> = Vec::new();
+        for figure in &self.figures {
+            let Err(reason) = &figure.outcome else { continue };
+            let known = skipped.iter_mut().find(|(call, why, _)| (*call, *why) == (&*figure.call, &**reason));
+            match known {
+                Some((_, _, sizes)) => sizes.push(thousands(figure.size)),
+                None => skipped.push((&figure.call, reason, vec![thousands(figure.size)])),
+            }
+        }
+        skipped
     }
 
     fn targets(&self) -> Table {
@@ -180,18 +187,6 @@ fn milliseconds(stats: &Stats) -> String {
     if ms < 100.0 { format!("{ms:.2} ms") } else { format!("{ms:.0} ms") }
 }
 
-fn thousands(number: usize) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
@@ -212,8 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_strings_are_written_as_readers_expect() {
-        assert_eq!([7, 100, 1_000, 100_000].map(thousands), ["7", "100", "1,000", "100,000"]);
+    fn strings_are_escaped() {
         assert_eq!(quoted("a\"b\\c\n"), r#""a\"b\\c\u000a""#);
     }
 }

@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use crate::measure::{self, Call, Effort, Stats};
 use crate::peers::{self, Folder, Offer, PEERS};
@@ -149,8 +150,11 @@ impl Programs {
         let read = |who, shown, args: &[OsString]| self.own(who, shown, "floor-read", args, tree, 0);
         let floor = read(Who::Floor, "floor-read TREE", std::slice::from_ref(&root));
         let lower = read(Who::LowerFloor, "floor-read TREE open", &[root.clone(), arg("open")]);
-        let ours =
-            |shown, args: &[OsString], names| self.own(Who::Prowess, shown, "prowess", args, tree, names);
+        let ours = |shown, args: &[OsString], names| {
+            let (who, call, offer) = self.own(Who::Prowess, shown, "prowess", args, tree, names);
+            let offer = if self.knows(task) { offer } else { Offer::Never("no such command yet".to_owned()) };
+            (who, call, offer)
+        };
         // How often a name occurs for each skill: id, name and location; path and name; name and location.
         let mut entries = match task {
             Task::Start => self.start(tree),
@@ -159,7 +163,7 @@ impl Programs {
                 vec![floor, lower, ours("prowess list --json --root TREE", &args, 3)]
             }
             Task::Refresh => {
-                let args = [root, arg(PASSES)];
+                let args = [root, arg(PASSES), arg(&tree.size.to_string())];
                 vec![
                     self.own(Who::Floor, "floor-stat TREE", "floor-stat", &args, tree, 0),
                     self.own(Who::Prowess, "Registry::refresh, in process", "bench-refresh", &args, tree, 0),
@@ -187,6 +191,13 @@ impl Programs {
         Ok(entries)
     }
 
+    /// Whether `prowess` has the task's command. One that is not there to be asked is reported as not built instead.
+    fn knows(&self, task: Task) -> bool {
+        let mut help = Command::new(&self.prowess);
+        help.args([&task.to_string(), "--help"]).stdout(Stdio::null()).stderr(Stdio::null());
+        help.status().map_or(true, |status| status.success())
+    }
+
     /// A call of one of our own programs.
     fn own(
         &self,
@@ -198,7 +209,7 @@ impl Programs {
         names: usize,
     ) -> Entry {
         let path = if program == "prowess" { self.prowess.clone() } else { self.floors.join(program) };
-        let offer = if is_there(&path) {
+        let offer = if path.is_file() {
             Offer::Call(Call {
                 shown: shown.to_owned(),
                 program: path,
@@ -213,8 +224,4 @@ impl Programs {
         };
         (who, shown.to_owned(), offer)
     }
-}
-
-fn is_there(program: &Path) -> bool {
-    program.is_file()
 }

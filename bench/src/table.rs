@@ -52,6 +52,19 @@ impl fmt::Display for Table {
     }
 }
 
+/// A number with a comma before every third digit.
+pub fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,5 +81,10 @@ mod tests {
 | ö       | 12.25 × |
 ";
         assert_eq!(table.to_string(), expected);
+    }
+
+    #[test]
+    fn long_numbers_have_commas() {
+        assert_eq!([7, 100, 1_000, 100_000].map(thousands), ["7", "100", "1,000", "100,000"]);
     }
 }

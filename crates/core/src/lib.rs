@@ -1,7 +1,53 @@
-//! Core (in progress).
+//! Prowess finds agent skills, explains every problem with them, and shows a model exactly what it needs.
+//!
+//! ```
+//! use prowess::{Policy, Registry};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let registry = Registry::open(Policy::default())?;
+//! let snapshot = registry.snapshot();
+//! for skill in snapshot.enabled() {
+//!     println!("{}: {}", skill.name(), skill.description());
+//! }
+//! for skill in snapshot.all().iter().filter(|skill| !skill.is_enabled()) {
+//!     println!("{} is {}: {}", skill.name(), skill.status().as_str(), skill.reason().unwrap_or_default());
+//! }
+//! # assert!(snapshot.get("hello-world").is_some());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | module | subject |
+//! |---|---|
+//! | [`policy`] | everything in which skills systems differ, and the six presets |
+//! | [`config`] | configuration files, environment and flags to a policy, each value with its origin |
+//! | [`registry`] | roots to skills with a status, in immutable snapshots |
+//! | [`check`] | judging skill folders, files and trees of them |
+//! | [`trust`] | whom the user trusts |
+//! | [`bundled`] | the skills that come along |
+//!
+//! There is no async runtime here and no database. The only door to the file system is one contained type.
+
+pub mod bundled;
+pub mod check;
+pub mod config;
+mod contents;
+mod files;
 mod located;
 pub mod policy;
+mod references;
+pub mod registry;
+mod scan;
 mod surroundings;
+mod tree_hash;
+pub mod trust;
+
+pub use contents::{Contents, FileEntry};
+pub use files::read_bounded;
 pub use located::Located;
 pub use policy::{Policy, Preset, RootSpec, Scope};
+pub use prowess_format as format;
+pub use registry::{Difference, Registry, Skill, Snapshot, Status, short_path};
+pub use scan::{Found, Link, Progress, Root, RootProblem};
 pub use surroundings::Surroundings;
+pub use tree_hash::{TreeError, digest, tree_hash};

@@ -53,9 +53,16 @@ pub enum Head {
     NeedMore,
 }
 
+/// Whether the body is looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Body {
+    Checked,
+    Ignored,
+}
+
 /// Reads a whole file. `folder` is the name of the folder it lies in, where that is known.
 pub fn parse(source: &[u8], folder: Option<&str>, rules: &Rules) -> Parsed {
-    match read(source, Extent::Whole, folder, rules) {
+    match read(source, Extent::Whole, Body::Checked, folder, rules) {
         Head::Done(parsed) => parsed,
         // Nothing is beyond the whole; were it so, the frontmatter would be missing.
         Head::NeedMore => Parsed::default(),
@@ -65,16 +72,17 @@ pub fn parse(source: &[u8], folder: Option<&str>, rules: &Rules) -> Parsed {
 /// Reads only the frontmatter out of the first bytes of a file. Nothing is said about the body.
 ///
 /// ```
+/// use prowess_format::fence::Extent;
 /// use prowess_format::{parse_head, Head, Rules};
 ///
 /// let head = b"---\nname: a\ndescr";
-/// assert_eq!(parse_head(head, None, &Rules::standard()), Head::NeedMore);
+/// assert_eq!(parse_head(head, Extent::Prefix, None, &Rules::standard()), Head::NeedMore);
 /// ```
-pub fn parse_head(prefix: &[u8], folder: Option<&str>, rules: &Rules) -> Head {
-    read(prefix, Extent::Prefix, folder, rules)
+pub fn parse_head(prefix: &[u8], extent: Extent, folder: Option<&str>, rules: &Rules) -> Head {
+    read(prefix, extent, Body::Ignored, folder, rules)
 }
 
-fn read(source: &[u8], extent: Extent, folder: Option<&str>, rules: &Rules) -> Head {
+fn read(source: &[u8], extent: Extent, body: Body, folder: Option<&str>, rules: &Rules) -> Head {
     let mut reader = Reader { source, rules, diagnostics: Vec::new() };
     if source.is_empty() && extent == Extent::Whole {
         let help = "begin it with a line of ---, then name and description, then another line of ---";
@@ -92,7 +100,7 @@ fn read(source: &[u8], extent: Extent, folder: Option<&str>, rules: &Rules) -> H
     };
     reader.opening(&fences);
     let manifest = reader.frontmatter(&fences, folder);
-    if extent == Extent::Whole {
+    if body == Body::Checked {
         reader.body(fences.body);
     }
     let document = manifest.map(|manifest| Document {

@@ -61,7 +61,10 @@ impl FromStr for Preset {
     type Err = UnknownPreset;
 
     fn from_str(name: &str) -> Result<Self, UnknownPreset> {
-        Self::ALL.into_iter().find(|preset| preset.as_str() == name).ok_or_else(|| UnknownPreset(name.to_owned()))
+        Self::ALL
+            .into_iter()
+            .find(|preset| preset.as_str() == name)
+            .ok_or_else(|| UnknownPreset(name.to_owned()))
     }
 }
 

@@ -147,7 +147,14 @@ mod tests {
 
     #[test]
     fn roots_read_as_they_are_written() {
-        for text in [".agents/skills", "~/.agents/skills", "/opt/s", "bundled", "plugin:~/p", "bundled:.agents/sys.skills"] {
+        for text in [
+            ".agents/skills",
+            "~/.agents/skills",
+            "/opt/s",
+            "bundled",
+            "plugin:~/p",
+            "bundled:.agents/sys.skills",
+        ] {
             assert_eq!(text.parse::<RootSpec>().unwrap().to_string(), text);
         }
         assert_eq!("./a".parse::<RootSpec>().unwrap().to_string(), "a");

@@ -156,6 +156,7 @@ fn ten_thousand_lines_are_answered_briefly() {
 
 mod properties {
     use super::*;
+    use crate::fence::Extent;
     use crate::{Head, parse_head};
     use proptest::prelude::*;
 
@@ -173,7 +174,7 @@ mod properties {
         #[test]
         fn yaml_like_text_never_panics(text in "---\n([a-z:\\-\\[\\]{}&*!|>'\"%@` #\t\n]{0,60}\n){0,5}---\n.{0,20}") {
             let whole = parse(text.as_bytes(), Some("x"), &Rules::standard());
-            if let Head::Done(head) = parse_head(text.as_bytes(), Some("x"), &Rules::standard()) {
+            if let Head::Done(head) = parse_head(text.as_bytes(), Extent::Prefix, Some("x"), &Rules::standard()) {
                 prop_assert_eq!(head.document.map(|d| d.manifest), whole.document.map(|d| d.manifest));
             }
         }

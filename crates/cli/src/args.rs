@@ -1,0 +1,183 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// The skills runtime for AI agents: find skills, explain every problem, show a model exactly what it needs.
+#[derive(Debug, Parser)]
+#[command(name = "prowess", version, propagate_version = false, max_term_width = 100)]
+#[command(after_help = "Exit codes: 0 fine, 1 the answer is no, 2 the call or the environment is wrong.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// The set of policies: standard, app, skill-tool, harness, triggers or chat [default: standard]
+    #[arg(long, global = true, value_name = "NAME", value_parser = preset)]
+    pub(crate) preset: Option<prowess::Preset>,
+    /// Scan exactly these directories, in this order, first wins, all trusted
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) root: Vec<PathBuf>,
+    /// The project [default: the current directory]
+    #[arg(long, global = true, value_name = "DIR", env = "PROWESS_PROJECT", hide_env_values = true)]
+    pub(crate) project: Option<PathBuf>,
+    /// What stands for the home in every ~ path, configuration and state included
+    #[arg(long, global = true, value_name = "DIR", env = "PROWESS_HOME", hide_env_values = true)]
+    pub(crate) home: Option<PathBuf>,
+    /// One more configuration file, read last (.toml, .yaml or .yml)
+    #[arg(long, global = true, value_name = "FILE", env = "PROWESS_CONFIG", hide_env_values = true)]
+    pub(crate) config: Option<PathBuf>,
+    /// Print a machine-readable answer
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Print nothing on standard error but errors
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+    /// Say more on standard error
+    #[arg(long, short, global = true, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+    /// Whether to use colour
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub(crate) color: Color,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List the skills a model would be offered
+    List {
+        /// Also the disabled, unavailable, untrusted, shadowed and invalid ones, with the reason
+        #[arg(long)]
+        all: bool,
+    },
+    /// Show all skills, grouped by where they come from
+    Show,
+    /// Tell everything about one skill
+    Info {
+        /// The skill's name or folder
+        name: String,
+    },
+    /// Explain why a skill is, or is not, there
+    Why {
+        /// The skill's name or folder
+        name: String,
+    },
+    /// Validate skill folders, SKILL.md files, or trees of them
+    Check(Check),
+    /// Make a skill
+    New {
+        /// Its name, which is also its folder's
+        name: String,
+        /// What it does and when to use it
+        #[arg(long, value_name = "TEXT")]
+        description: String,
+        /// The directory to make it in [default: the first project directory of the preset]
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
+    /// Trust the skills of a project, or a folder that links lead to
+    Trust {
+        /// The folder [default: the project, up to its git root]
+        path: Option<PathBuf>,
+        /// Bind trust to what is there now: a changed skill asks again
+        #[arg(long)]
+        pinned: bool,
+    },
+    /// Take trust back
+    Untrust {
+        /// The folder [default: the project, up to its git root]
+        path: Option<PathBuf>,
+    },
+    /// Print the effective settings and where each came from
+    Config,
+    /// Look at the environment and say what is wrong with it
+    Doctor,
+    /// The same commands under the names of document 002
+    Skill {
+        #[command(subcommand)]
+        command: SkillCommand,
+    },
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page, of one command if named
+    Man {
+        /// The command
+        command: Option<String>,
+    },
+}
+
+/// What `prowess skill` takes.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SkillCommand {
+    /// Show all skills, grouped by where they come from
+    Show,
+}
+
+/// What `prowess check` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Check {
+    /// Skill folders, SKILL.md files, or trees of them; - reads one SKILL.md from standard input
+    /// [default: the project]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Hold everything to the Agent Skills specification
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// The form of the answer
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<CheckFormat>,
+}
+
+/// The form of a check's answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckFormat {
+    /// For people.
+    Human,
+    /// For programs.
+    Json,
+    /// SARIF 2.1.0.
+    Sarif,
+    /// GitHub workflow annotations.
+    Github,
+}
+
+fn preset(name: &str) -> Result<prowess::Preset, String> {
+    name.parse().map_err(|error: prowess::policy::presets::UnknownPreset| error.to_string())
+}
+
+/// Says what is wrong with a call. Help and version are no failures; with `--json`, failures are JSON.
+pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind;
+    let shown = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if !shown && std::env::args_os().any(|arg| arg == "--json") {
+        let message = error.render().to_string();
+        let message = message.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        return crate::failure::Failure::call(message).report_json();
+    }
+    // That nobody reads the help is no reason to fail.
+    let _ = error.print();
+    ExitCode::from(if shown { 0 } else { 2 })
+}

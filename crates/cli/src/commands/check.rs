@@ -1,0 +1,115 @@
+//! `prowess check`: validate skill folders, files and trees.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use prowess::check::{CheckError, Checked, check};
+use prowess::policy::RootPlace;
+use prowess_format::{Rules, parse};
+
+use super::{Outcome, YES, no, source_of};
+use crate::args::{Check, CheckFormat, Global};
+use crate::context::Context;
+use crate::failure::{ErrorCode, Failure};
+use crate::output::Output;
+use crate::progress;
+use crate::report::{self, Colour, FileReport, Summary};
+
+/// The most that is read from standard input.
+const STDIN_MAX: u64 = 16 * 1024 * 1024;
+
+pub(super) fn run(context: &Context, global: &Global, call: &Check, output: &mut Output) -> Outcome {
+    let rules = if call.strict { Rules::strict() } else { context.policy().manifest.clone() };
+    let format = match call.format {
+        Some(format) => format,
+        None if global.json => CheckFormat::Json,
+        None => CheckFormat::Human,
+    };
+    let checked = progress::during(global, "checking", |progress| {
+        let mut all: Vec<Checked> = Vec::new();
+        for path in paths(context, &call.paths) {
+            match path.to_str() {
+                Some("-") => all.push(standard_input(&rules)?),
+                _ => all.extend(check(&path, &rules, progress).map_err(failure)?),
+            }
+        }
+        Ok::<_, Failure>(all)
+    })?;
+    let checked = distinct(checked);
+    let reports: Vec<_> = checked.iter().map(report).collect();
+    let summary = Summary::of(&reports);
+    print(&reports, &summary, format, output)?;
+    Ok(if summary.errors == 0 { YES } else { no() })
+}
+
+/// Without paths: the project, and the directories of the preset that lie in it.
+fn paths(context: &Context, given: &[PathBuf]) -> Vec<PathBuf> {
+    if !given.is_empty() {
+        return given.to_vec();
+    }
+    let project = &context.surroundings.project;
+    let roots = context.policy().scan.roots.iter().filter_map(|spec| match &spec.place {
+        RootPlace::Project(path) => Some(project.join(path)),
+        RootPlace::Absolute(path) if spec.given => Some(path.clone()),
+        RootPlace::Absolute(_) | RootPlace::Home(_) | RootPlace::Embedded => None,
+    });
+    let given_roots = context.policy().scan.roots.iter().any(|spec| spec.given);
+    let tree = (!given_roots).then(|| project.clone());
+    tree.into_iter().chain(roots.filter(|root| root.is_dir())).collect()
+}
+
+fn failure(error: CheckError) -> Failure {
+    let code = match error {
+        CheckError::Missing(_) => ErrorCode::NotFound,
+        CheckError::Unreadable { .. } => ErrorCode::PermissionDenied,
+        CheckError::NotASkill(_) => ErrorCode::InvalidParam,
+    };
+    Failure::new(code, error.to_string()).hint("name a skill's folder, its SKILL.md, or a tree of them")
+}
+
+fn standard_input(rules: &Rules) -> Result<Checked, Failure> {
+    let mut source = Vec::new();
+    std::io::stdin().take(STDIN_MAX).read_to_end(&mut source)?;
+    let parsed = parse(&source, None, rules);
+    let name = parsed.document.map(|document| document.manifest.name().to_string());
+    Ok(Checked { path: Path::new("<stdin>").to_owned(), name, diagnostics: parsed.diagnostics })
+}
+
+/// A skill that was reached by two paths is reported once. A tree that holds nothing is no error beside one that does.
+fn distinct(mut checked: Vec<Checked>) -> Vec<Checked> {
+    checked.sort_by(|a, b| a.path.cmp(&b.path));
+    checked.dedup_by(|a, b| a.path == b.path);
+    checked
+}
+
+fn report(checked: &Checked) -> FileReport<'_> {
+    FileReport {
+        path: &checked.path,
+        name: checked.name.as_deref(),
+        valid: checked.is_valid(),
+        diagnostics: &checked.diagnostics,
+    }
+}
+
+fn print(reports: &[FileReport<'_>], summary: &Summary, format: CheckFormat, output: &mut Output) -> Result<(), Failure> {
+    match format {
+        CheckFormat::Json => report::json(output.out(), reports, summary)?,
+        CheckFormat::Sarif => report::sarif(output.out(), reports)?,
+        CheckFormat::Github => report::github(output.out(), reports)?,
+        CheckFormat::Human => {
+            let colour = if output.styled() { Colour::Styled } else { Colour::Plain };
+            for file in reports {
+                report::human(output.out(), file.path, file.diagnostics, &source_of, colour)?;
+            }
+            let Summary { checked, valid, errors, warnings } = summary;
+            let count = |count: &usize, word: &str| format!("{count} {word}{}", if *count == 1 { "" } else { "s" });
+            output.line(format!(
+                "{} checked, {valid} valid, {}, {}",
+                count(checked, "skill"),
+                count(errors, "error"),
+                count(warnings, "warning")
+            ))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,184 @@
+//! `prowess info`: everything about one skill.
+
+use prowess::format::Value;
+use prowess::{Contents, Skill, short_path};
+use serde_json::{Map, json};
+
+use super::{Outcome, YES, find, list, print_located};
+use crate::args::Global;
+use crate::context::Context;
+use crate::output::{Output, Tone, clean, clean_path};
+use crate::report::DiagnosticJson;
+use crate::tokens;
+
+pub(super) fn run(context: &Context, global: &Global, name: &str, output: &mut Output) -> Outcome {
+    let registry = context.registry(global);
+    let snapshot = registry.snapshot();
+    let skill = find(&snapshot, name)?;
+    let facts = Facts::gather(skill);
+    if output.json() {
+        output.answer(&facts.json(skill))?;
+    } else {
+        facts.print(skill, context, output)?;
+        let said: Vec<_> = skill
+            .diagnostics()
+            .iter()
+            .map(|diagnostic| prowess::Located::new(skill.location(), diagnostic.clone()))
+            .collect();
+        print_located(output, &said);
+    }
+    Ok(YES)
+}
+
+/// What is looked up for this command alone.
+struct Facts {
+    contents: Contents,
+    source: Option<Vec<u8>>,
+    tree_hash: Result<String, String>,
+}
+
+impl Facts {
+    fn gather(skill: &Skill) -> Self {
+        let tree_hash = match skill.root().is_embedded() {
+            true => Err("part of the binary".to_owned()),
+            false => prowess::tree_hash(&skill.canonical_folder()).map_err(|error| error.to_string()),
+        };
+        Self { contents: Contents::of(skill), source: skill.read_source(), tree_hash }
+    }
+
+    /// Tokens of the catalog's entry, and of the whole file.
+    fn tokens(&self, skill: &Skill) -> (usize, usize) {
+        let entry = tokens::count(&format!("{}: {}", skill.name(), skill.description()));
+        let file = self.source.as_deref().map_or(0, |source| tokens::count(&String::from_utf8_lossy(source)));
+        (entry, file)
+    }
+
+    fn json(&self, skill: &Skill) -> serde_json::Value {
+        let (catalog, file) = self.tokens(skill);
+        let files: Vec<_> = self
+            .contents
+            .files
+            .iter()
+            .map(|file| json!({"path": file.path, "bytes": file.bytes, "executable": file.executable}))
+            .collect();
+        let location = skill.location();
+        let diagnostics: Vec<_> =
+            skill.diagnostics().iter().map(|diagnostic| DiagnosticJson::new(&location, diagnostic)).collect();
+        json!({
+            "schema": 1,
+            "skill": list::SkillJson::of(skill),
+            "fields": fields(skill),
+            "files": files,
+            "files_cut": self.contents.cut,
+            "files_refused": self.contents.refused,
+            "tokens": {"catalog": catalog, "skill_md": file, "encoding": tokens::ENCODING, "estimate": true},
+            "digest": self.source.as_deref().map(prowess::digest),
+            "tree_hash": self.tree_hash.as_ref().ok(),
+            "link": skill.link().map(|link| json!({"target": link.target, "known": link.known})),
+            "diagnostics": diagnostics,
+        })
+    }
+
+    fn print(&self, skill: &Skill, context: &Context, output: &mut Output) -> std::io::Result<()> {
+        let (catalog, file) = self.tokens(skill);
+        let title = output.tone(Tone::Strong, &skill.name());
+        output.line(format!("{title}  {}", clean(skill.description())))?;
+        output.line("")?;
+        let status = match skill.reason() {
+            None => "enabled".to_owned(),
+            Some(reason) => format!("{}: {reason}", skill.status().as_str()),
+        };
+        let short = |path: &std::path::Path| clean_path(&short_path(path, &context.surroundings));
+        let mut rows: Vec<(String, String)> = vec![
+            ("status".into(), status),
+            ("id".into(), skill.id().into_owned()),
+            ("location".into(), short(&skill.location())),
+            ("source".into(), format!("{} ({})", short(skill.root().path()), skill.root().scope().as_str())),
+            ("size".into(), format!("{} bytes in SKILL.md, {} in {} files", skill.bytes(), self.contents.bytes(), self.contents.files.len())),
+            ("tokens".into(), format!("about {catalog} in the catalog, {file} when activated ({})", tokens::ENCODING)),
+        ];
+        if let Some(source) = &self.source {
+            rows.push(("digest".into(), prowess::digest(source)));
+        }
+        match &self.tree_hash {
+            Ok(hash) => rows.push(("tree".into(), hash.clone())),
+            Err(why) => rows.push(("tree".into(), format!("none: {why}"))),
+        }
+        if let Some(link) = skill.link() {
+            rows.push(("link to".into(), clean_path(&link.target)));
+        }
+        if let serde_json::Value::Object(fields) = fields(skill) {
+            for (key, value) in fields.into_iter().filter(|(key, _)| key != "name" && key != "description") {
+                let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+                rows.push((key, text));
+            }
+        }
+        for (key, value) in rows {
+            let key = output.tone(Tone::Faint, &format!("{key:24}"));
+            output.line(format!("  {key} {}", clean(&value)))?;
+        }
+        output.line("")?;
+        for file in &self.contents.files {
+            let mark = if file.executable { "*" } else { "" };
+            output.line(format!("  {:>9}  {}{mark}", file.bytes, clean(&file.path)))?;
+        }
+        for refused in &self.contents.refused {
+            output.line(format!("  {:>9}  {} (never read)", "link", clean(refused)))?;
+        }
+        if self.contents.cut {
+            output.line("  … and more files than are listed")?;
+        }
+        Ok(())
+    }
+}
+
+/// The fields of the manifest as they were understood.
+fn fields(skill: &Skill) -> serde_json::Value {
+    let Some(manifest) = skill.manifest() else { return serde_json::Value::Null };
+    let mut fields = Map::new();
+    let mut put = |key: &str, value: serde_json::Value| {
+        if !value.is_null() {
+            fields.insert(key.to_owned(), value);
+        }
+    };
+    put("name", json!(manifest.name().as_str()));
+    put("description", json!(manifest.description()));
+    put("license", json!(manifest.license()));
+    put("compatibility", json!(manifest.compatibility()));
+    let metadata: Map<_, _> = manifest.metadata().map(|(key, value)| (key.to_owned(), json!(value))).collect();
+    put("metadata", if metadata.is_empty() { json!(null) } else { json!(metadata) });
+    put("allowed-tools", json!(manifest.allowed_tools()));
+    put("version", json!(manifest.version()));
+    put("toolsets", list_or_null(manifest.toolsets().iter().map(|toolset| json!(toolset)).collect()));
+    put("scripts", list_or_null(manifest.scripts().iter().map(value_json).collect()));
+    if let Some(triggers) = manifest.triggers() {
+        put("triggers", json!({"keywords": triggers.keywords, "verbs": triggers.verbs, "patterns": triggers.patterns}));
+    }
+    put("default_enabled", if manifest.default_enabled() { json!(null) } else { json!(false) });
+    put("brief_description", json!(manifest.brief_description()));
+    put("disable-model-invocation", if manifest.disable_model_invocation() { json!(true) } else { json!(null) });
+    put("user-invocable", if manifest.user_invocable() { json!(null) } else { json!(false) });
+    put("argument-hint", json!(manifest.argument_hint()));
+    for (key, value) in manifest.other() {
+        put(key, value_json(value));
+    }
+    fields.into()
+}
+
+fn list_or_null(list: Vec<serde_json::Value>) -> serde_json::Value {
+    if list.is_empty() { json!(null) } else { list.into() }
+}
+
+/// A YAML value as JSON; numbers that JSON does not know stay text.
+fn value_json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Null => json!(null),
+        Value::Bool(truth) => json!(truth),
+        Value::Number(text) => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
+        Value::Text(text) => json!(text),
+        Value::List(items) => items.iter().map(value_json).collect(),
+        Value::Map(entries) => {
+            entries.iter().map(|(key, value)| (key.to_string(), value_json(value))).collect::<Map<_, _>>().into()
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! `prowess list`: the skills a model would be offered.
+
+use prowess::{Skill, Snapshot};
+use serde::Serialize;
+use serde::ser::{SerializeSeq, SerializeStruct};
+
+use super::{Outcome, YES, print_located};
+use crate::args::Global;
+use crate::context::Context;
+use crate::output::{Output, Tone, cut};
+use crate::report::DiagnosticJson;
+
+pub(super) fn run(context: &Context, global: &Global, all: bool, output: &mut Output) -> Outcome {
+    let registry = context.registry(global);
+    let snapshot = registry.snapshot();
+    if output.json() {
+        output.answer(&ListJson { snapshot: &snapshot, all })?;
+        return Ok(YES);
+    }
+    people(&snapshot, all, output)?;
+    remarks(context, &snapshot, all, output);
+    Ok(YES)
+}
+
+fn listed(snapshot: &Snapshot, all: bool) -> impl Iterator<Item = &Skill> {
+    snapshot.all().iter().filter(move |skill| all || skill.is_enabled())
+}
+
+fn people(snapshot: &Snapshot, all: bool, output: &mut Output) -> std::io::Result<()> {
+    let widest = listed(snapshot, all).map(|skill| skill.name().chars().count()).max().unwrap_or(0).min(32);
+    for skill in listed(snapshot, all) {
+        let name = cut(&skill.name(), 48);
+        let name = format!("{name:widest$}");
+        let (mark, text) = match skill.reason() {
+            None => (String::new(), skill.description().to_owned()),
+            Some(reason) => (format!("{}: ", skill.status().as_str()), reason),
+        };
+        let room = output.width().saturating_sub(widest + 2 + mark.len()).max(20);
+        let name = output.tone(Tone::Strong, &name);
+        let mark = output.tone(Tone::Caution, &mark);
+        // What keeps a skill from being offered is never cut short: its end says what to do.
+        let text = if skill.is_enabled() { cut(&text, room) } else { crate::output::clean(&text).into_owned() };
+        output.line(format!("{name}  {mark}{text}"))?;
+    }
+    Ok(())
+}
+
+/// What is not in the list, and why the list may be empty.
+fn remarks(context: &Context, snapshot: &Snapshot, all: bool, output: &mut Output) {
+    if !context.policy().enabled {
+        output.remark("skills are switched off; PROWESS_SKILLS_ENABLED=true switches them on");
+        return;
+    }
+    let said: Vec<_> = snapshot.general_diagnostics().cloned().collect();
+    if output.verbose() {
+        print_located(output, &snapshot.diagnostics().collect::<Vec<_>>());
+    } else {
+        print_located(output, &said.into_iter().filter(|located| !is_collision(located)).collect::<Vec<_>>());
+    }
+    let hidden = snapshot.all().iter().filter(|skill| !skill.is_enabled()).count();
+    if snapshot.all().is_empty() {
+        output.remark("no skills found; prowess doctor tells where was looked, prowess new makes one");
+    } else if hidden > 0 && !all {
+        output.remark(format!("{hidden} more are not offered; prowess list --all tells why"));
+    }
+}
+
+fn is_collision(located: &prowess::Located) -> bool {
+    use prowess_format::Code;
+    matches!(located.diagnostic.code, Code::Shadowed | Code::ShadowsBundled)
+}
+
+/// The contract's shape, written skill by skill: ten thousand of them are never held twice.
+struct ListJson<'a> {
+    snapshot: &'a Snapshot,
+    all: bool,
+}
+
+impl Serialize for ListJson<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut answer = serializer.serialize_struct("List", 3)?;
+        answer.serialize_field("schema", &1)?;
+        answer.serialize_field("skills", &Skills(self))?;
+        answer.serialize_field("diagnostics", &Diagnostics(self.snapshot))?;
+        answer.end()
+    }
+}
+
+struct Skills<'a>(&'a ListJson<'a>);
+
+impl Serialize for Skills<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(None)?;
+        for skill in listed(self.0.snapshot, self.0.all) {
+            list.serialize_element(&SkillJson::of(skill))?;
+        }
+        list.end()
+    }
+}
+
+struct Diagnostics<'a>(&'a Snapshot);
+
+impl Serialize for Diagnostics<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(None)?;
+        for located in self.0.diagnostics() {
+            list.serialize_element(&DiagnosticJson::new(&located.path, &located.diagnostic))?;
+        }
+        list.end()
+    }
+}
+
+/// One skill in the contract's shape.
+#[derive(Serialize)]
+pub(super) struct SkillJson<'a> {
+    id: std::borrow::Cow<'a, str>,
+    name: std::borrow::Cow<'a, str>,
+    description: &'a str,
+    scope: &'static str,
+    source: std::borrow::Cow<'a, str>,
+    location: String,
+    status: &'static str,
+    reason: Option<String>,
+    bytes: u64,
+}
+
+impl<'a> SkillJson<'a> {
+    pub(super) fn of(skill: &'a Skill) -> Self {
+        Self {
+            id: skill.id(),
+            name: skill.name(),
+            description: skill.description(),
+            scope: skill.root().scope().as_str(),
+            source: skill.root().path().to_string_lossy(),
+            location: skill.location().to_string_lossy().into_owned(),
+            status: skill.status().as_str(),
+            reason: skill.reason(),
+            bytes: skill.bytes(),
+        }
+    }
+}

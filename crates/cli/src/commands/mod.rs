@@ -1,0 +1,91 @@
+//! One file a command.
+
+mod check;
+mod config;
+mod doctor;
+mod elsewhere;
+mod info;
+mod list;
+mod new;
+mod shell;
+mod show;
+mod trust;
+mod why;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use prowess::{Located, Skill, Snapshot};
+use prowess_format::suggest;
+
+use crate::args::{Args, Command, SkillCommand};
+use crate::context::Context;
+use crate::failure::{ErrorCode, Failure};
+use crate::output::{Output, clean};
+use crate::report::{self, Colour};
+
+/// What a command comes to: an exit code, or a failure that says why.
+pub(crate) type Outcome = Result<ExitCode, Failure>;
+
+/// The answer is yes.
+const YES: ExitCode = ExitCode::SUCCESS;
+
+/// The answer is no.
+fn no() -> ExitCode {
+    ExitCode::from(1)
+}
+
+/// Does what was typed.
+pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
+    let Args { global, command } = args;
+    match command {
+        Command::Completions { shell } => return shell::completions(shell, output),
+        Command::Man { command } => return shell::man(command.as_deref(), output),
+        Command::Config => return config::run(&Context::load_leniently(&global)?, output),
+        Command::Doctor => return doctor::run(&Context::load_leniently(&global)?, &global, output),
+        _ => {}
+    }
+    let context = Context::load(&global, output)?;
+    match command {
+        Command::List { all } => list::run(&context, &global, all, output),
+        Command::Show | Command::Skill { command: SkillCommand::Show } => show::run(&context, &global, output),
+        Command::Info { name } => info::run(&context, &global, &name, output),
+        Command::Why { name } => why::run(&context, &global, &name, output),
+        Command::Check(check) => check::run(&context, &global, &check, output),
+        Command::New { name, description, dir } => new::run(&context, &name, &description, dir, output),
+        Command::Trust { path, pinned } => trust::trust(&context, path, pinned, output),
+        Command::Untrust { path } => trust::untrust(&context, path, output),
+        Command::Config | Command::Doctor | Command::Completions { .. } | Command::Man { .. } => Ok(YES),
+    }
+}
+
+/// Prints diagnostics on standard error, each with the line it is about.
+pub(crate) fn print_located(output: &mut Output, diagnostics: &[Located]) {
+    let (err, styled) = output.err();
+    let colour = if styled { Colour::Styled } else { Colour::Plain };
+    for Located { path, diagnostic } in diagnostics {
+        // Standard error is for people; if it is gone, so are they.
+        let _ = report::human(err, path, std::slice::from_ref(diagnostic), &source_of, colour);
+    }
+}
+
+/// The beginning of a file, for showing the lines a diagnostic is about.
+pub(crate) fn source_of(path: &Path) -> Option<Vec<u8>> {
+    prowess::read_bounded(path, 1024 * 1024)
+}
+
+/// The skill of this name or folder, whatever became of it; the one that counts goes first.
+pub(crate) fn find<'s>(snapshot: &'s Snapshot, name: &str) -> Result<&'s Skill, Failure> {
+    let named = snapshot.get(name).or_else(|| snapshot.all().iter().find(|skill| skill.name() == name));
+    named.or_else(|| snapshot.all().iter().find(|skill| skill.id() == name)).ok_or_else(|| not_found(snapshot, name))
+}
+
+/// That there is no such skill, with the nearest name.
+pub(crate) fn not_found(snapshot: &Snapshot, name: &str) -> Failure {
+    let failure = Failure::new(ErrorCode::NotFound, format!("there is no skill named {}", clean(name)));
+    let names: Vec<_> = snapshot.all().iter().map(|skill| skill.name()).collect();
+    match suggest::nearest(name, names.iter().map(AsRef::as_ref)) {
+        Some(near) => failure.hint(format!("did you mean {near}? prowess why {} tells where was looked", clean(name))),
+        None => failure.hint(format!("prowess why {} tells where was looked", clean(name))),
+    }
+}

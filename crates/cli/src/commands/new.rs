@@ -1,0 +1,103 @@
+//! `prowess new`: make a skill.
+
+use std::path::PathBuf;
+
+use prowess::policy::{ProjectTrust, RootPlace};
+use prowess::short_path;
+use prowess_format::{NameRule, Rules, SkillName, parse};
+use serde_json::json;
+
+use super::{Outcome, YES};
+use crate::context::Context;
+use crate::failure::{ErrorCode, Failure};
+use crate::output::{Output, clean_path};
+
+pub(super) fn run(
+    context: &Context,
+    name: &str,
+    description: &str,
+    folder: Option<PathBuf>,
+    output: &mut Output,
+) -> Outcome {
+    let name = sound_name(name)?;
+    let text = skill_md(&name, description)?;
+    let parent = match folder {
+        Some(folder) => std::path::absolute(folder)?,
+        None => default_folder(context)?,
+    };
+    let skill = parent.join(name.as_str());
+    create(&parent, &skill, &text)?;
+    let file = skill.join("SKILL.md");
+    if output.json() {
+        output.answer(&json!({"schema": 1, "name": name.as_str(), "location": file}))?;
+        return Ok(YES);
+    }
+    let short = clean_path(&short_path(&file, &context.surroundings));
+    output.line(format!("made {short}"))?;
+    let untrusted = context.policy().trust == ProjectTrust::Required && skill.starts_with(&context.surroundings.project);
+    let trust = if untrusted { "; prowess trust lets models see this project's skills" } else { "" };
+    output.remark(format!("next: write its instructions, then prowess check {short}{trust}"));
+    Ok(YES)
+}
+
+fn sound_name(name: &str) -> Result<SkillName, Failure> {
+    let parsed = SkillName::parse(name).map_err(|error| Failure::call(error.to_string()))?;
+    let breaks = parsed.breaks(NameRule::Unicode);
+    if breaks.is_empty() && parsed.length() <= 64 {
+        return Ok(parsed);
+    }
+    let reasons: Vec<_> = breaks.iter().map(ToString::to_string).collect();
+    let reasons = if reasons.is_empty() { "it is longer than 64 characters".to_owned() } else { reasons.join(", and ") };
+    let failure = Failure::call(format!("{parsed} is not a good name: {reasons}"));
+    match parsed.suggestion().trim_end_matches('-') {
+        "" => Err(failure.hint("use lower-case letters, digits and single hyphens")),
+        better => Err(failure.hint(format!("prowess new {better} --description …"))),
+    }
+}
+
+/// The file, which must be valid to the letter before it is written.
+fn skill_md(name: &SkillName, description: &str) -> Result<String, Failure> {
+    let quoted = description.replace('\\', "\\\\").replace('"', "\\\"").replace(['\n', '\r', '\t'], " ");
+    let text = format!(
+        "---\nname: {name}\ndescription: \"{quoted}\"\n---\n\n# {name}\n\nSay here, step by step, what a model has to do.\n"
+    );
+    let parsed = parse(text.as_bytes(), Some(name.as_str()), &Rules::strict());
+    match parsed.diagnostics.into_iter().find(prowess_format::Diagnostic::is_error) {
+        None => Ok(text),
+        Some(error) => {
+            let failure = Failure::call(error.message);
+            Err(match error.help {
+                Some(help) => failure.hint(help),
+                None => failure,
+            })
+        }
+    }
+}
+
+fn default_folder(context: &Context) -> Result<PathBuf, Failure> {
+    let roots = &context.policy().scan.roots;
+    let given = roots.iter().find(|spec| spec.given).map(|spec| spec.path().to_owned());
+    let writable = |spec: &&prowess::RootSpec| {
+        matches!(spec.place, RootPlace::Project(_)) && spec.scope != prowess::Scope::Bundled
+    };
+    let own = roots.iter().find(writable).map(|spec| context.surroundings.project.join(spec.path()));
+    given.or(own).ok_or_else(|| Failure::call("this configuration has no project directory").hint("name one with --dir"))
+}
+
+/// The folder appears whole or not at all: it is made beside its place and renamed into it.
+fn create(parent: &std::path::Path, skill: &std::path::Path, text: &str) -> Result<(), Failure> {
+    if skill.symlink_metadata().is_ok() {
+        let message = format!("{} is already there", clean_path(skill));
+        return Err(Failure::new(ErrorCode::Conflict, message).hint("choose another name, or delete it first"));
+    }
+    std::fs::create_dir_all(parent)?;
+    let staged = parent.join(format!(".new-{}", std::process::id()));
+    let made = std::fs::create_dir(&staged)
+        .and_then(|()| std::fs::write(staged.join("SKILL.md"), text))
+        .and_then(|()| std::fs::rename(&staged, skill));
+    if made.is_err() {
+        // Nothing half-made stays behind; that it cannot be removed is no news after the failure itself.
+        let _ = std::fs::remove_dir_all(&staged);
+    }
+    Ok(made?)
+}

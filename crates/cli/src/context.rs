@@ -1,0 +1,92 @@
+//! From flags, environment and files to a registry.
+
+use std::path::PathBuf;
+
+use prowess::config::{self, Configuration, Inputs, Origin};
+use prowess::{Policy, Registry, Surroundings};
+
+use crate::args::Global;
+use crate::failure::{ErrorCode, Failure};
+use crate::output::{Output, clean_path};
+use crate::progress;
+
+/// What every command works with.
+pub(crate) struct Context {
+    pub(crate) surroundings: Surroundings,
+    pub(crate) configuration: Configuration,
+}
+
+impl Context {
+    /// Reads flags, environment and files. A configuration of the user's that is wrong is a failure; a project's is a
+    /// remark.
+    pub(crate) fn load(global: &Global, output: &mut Output) -> Result<Self, Failure> {
+        let context = Self::load_leniently(global)?;
+        let diagnostics = &context.configuration.diagnostics;
+        let errors = diagnostics.iter().filter(|located| located.diagnostic.is_error()).count();
+        if !diagnostics.is_empty() {
+            crate::commands::print_located(output, diagnostics);
+        }
+        if errors > 0 {
+            let message = "the configuration is wrong";
+            return Err(Failure::new(ErrorCode::InvalidParam, message).hint("prowess config shows what is in force"));
+        }
+        Ok(context)
+    }
+
+    /// The same without complaining, for the commands that report on the configuration itself.
+    pub(crate) fn load_leniently(global: &Global) -> Result<Self, Failure> {
+        let surroundings = surroundings(global)?;
+        let inputs = Inputs {
+            surroundings: surroundings.clone(),
+            preset: global.preset,
+            file: global.config.as_ref().map(|path| absolute(path)).transpose()?,
+            environment: environment(),
+        };
+        let mut configuration = config::load(&inputs);
+        if !global.root.is_empty() {
+            let roots = global.root.iter().map(absolute).collect::<Result<Vec<_>, _>>()?;
+            configuration.policy = configuration.policy.with_roots(roots);
+            for setting in configuration.settings.iter_mut().filter(|setting| setting.key == "scan.roots") {
+                setting.value = configuration.policy.scan.roots.iter().map(ToString::to_string).collect();
+                setting.origin = Origin::Flag("--root".to_owned());
+            }
+        }
+        Ok(Self { surroundings, configuration })
+    }
+
+    pub(crate) fn policy(&self) -> &Policy {
+        &self.configuration.policy
+    }
+
+    /// Scans, showing how far it is if that takes long.
+    pub(crate) fn registry(&self, global: &Global) -> Registry {
+        progress::during(global, "scanning", |progress| {
+            Registry::open_in(self.policy().clone(), self.surroundings.clone(), progress)
+        })
+    }
+}
+
+fn surroundings(global: &Global) -> Result<Surroundings, Failure> {
+    let mut world = Surroundings::of_process()?;
+    if let Some(project) = &global.project {
+        world.project = std::fs::canonicalize(project).map_err(|_| {
+            Failure::new(ErrorCode::InvalidParam, format!("the project {} does not exist", clean_path(project)))
+        })?;
+    }
+    if let Some(home) = &global.home {
+        world.home = Some(absolute(home)?);
+    }
+    Ok(world)
+}
+
+fn absolute(path: &PathBuf) -> Result<PathBuf, Failure> {
+    std::path::absolute(path).map_err(|_| Failure::call("an empty path is no directory"))
+}
+
+/// The variables that the configuration knows.
+fn environment() -> Vec<(String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
+        .filter(|(name, _)| name.starts_with("PROWESS_") || name.starts_with("SKILLS_"))
+        .collect()
+}

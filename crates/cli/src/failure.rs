@@ -1,0 +1,102 @@
+//! Failures with a code for programs and a hint for people.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use crate::output::Output;
+
+/// The codes of the contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ErrorCode {
+    InvalidParam,
+    NotFound,
+    PermissionDenied,
+    Conflict,
+    ExecutionError,
+}
+
+impl ErrorCode {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidParam => "INVALID_PARAM",
+            Self::NotFound => "NOT_FOUND",
+            Self::PermissionDenied => "PERMISSION_DENIED",
+            Self::Conflict => "CONFLICT",
+            Self::ExecutionError => "EXECUTION_ERROR",
+        }
+    }
+
+    /// 1 where the answer is no, 2 where the call or the environment is wrong.
+    fn exit(self) -> u8 {
+        match self {
+            Self::NotFound | Self::Conflict => 1,
+            Self::InvalidParam | Self::PermissionDenied | Self::ExecutionError => 2,
+        }
+    }
+}
+
+/// Why a command did not do its work.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    code: ErrorCode,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Failure {
+    /// A failure of this kind.
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: None }
+    }
+
+    /// The call is wrong.
+    pub(crate) fn call(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::InvalidParam, message)
+    }
+
+    /// With what to do next.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Tells it: as JSON on standard output where JSON was asked for, else on standard error.
+    pub(crate) fn report(&self, output: &mut Output) -> ExitCode {
+        // A reader that went away does not want to hear more.
+        if self.message.contains(BROKEN_PIPE) {
+            return ExitCode::SUCCESS;
+        }
+        if output.json() {
+            // What was written so far is no complete answer; this line is.
+            let _ = output.finish();
+            return self.report_json();
+        }
+        output.error(&self.message, self.hint.as_deref());
+        ExitCode::from(self.code.exit())
+    }
+
+    /// The contract's error object.
+    pub(crate) fn report_json(&self) -> ExitCode {
+        let error = serde_json::json!({"error": {"code": self.code.as_str(), "message": self.message}});
+        let _ = writeln!(std::io::stdout(), "{error}");
+        ExitCode::from(self.code.exit())
+    }
+}
+
+const BROKEN_PIPE: &str = "nobody reads the answer";
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Self::new(ErrorCode::ExecutionError, BROKEN_PIPE),
+            std::io::ErrorKind::PermissionDenied => Self::new(ErrorCode::PermissionDenied, error.to_string()),
+            _ => Self::new(ErrorCode::ExecutionError, error.to_string()),
+        }
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        std::io::Error::from(error).into()
+    }
+}

@@ -1,0 +1,34 @@
+//! `prowess`: the command line.
+//!
+//! Standard output is the answer, standard error is for people. Exit codes: 0 fine, 1 the answer is no, 2 the call or
+//! the environment is wrong.
+
+mod args;
+mod commands;
+mod context;
+mod failure;
+mod output;
+mod progress;
+mod report;
+mod tokens;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::Args;
+use crate::failure::Failure;
+use crate::output::Output;
+
+fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return args::refuse(&error),
+    };
+    let mut output = Output::new(&args.global);
+    let result = commands::run(args, &mut output).and_then(|code| output.finish().map(|()| code).map_err(Failure::from));
+    match result {
+        Ok(code) => code,
+        Err(failure) => failure.report(&mut output),
+    }
+}

@@ -1,0 +1,170 @@
+//! Standard output and standard error, and what may be written to them.
+
+use std::borrow::Cow;
+use std::io::{self, BufWriter, IsTerminal, Stderr, Stdout, Write};
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+use prowess_format::hidden;
+use serde::Serialize;
+
+use crate::args::{Color, Global};
+
+/// How a word is set off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Strong,
+    Good,
+    Bad,
+    Caution,
+    Faint,
+}
+
+impl Tone {
+    fn style(self) -> Style {
+        match self {
+            Self::Strong => Style::new().bold(),
+            Self::Good => AnsiColor::Green.on_default(),
+            Self::Bad => AnsiColor::Red.on_default(),
+            Self::Caution => AnsiColor::Yellow.on_default(),
+            Self::Faint => Style::new().dimmed(),
+        }
+    }
+}
+
+/// Where a command writes.
+pub(crate) struct Output {
+    out: BufWriter<Stdout>,
+    err: Stderr,
+    json: bool,
+    quiet: bool,
+    verbose: bool,
+    styled: bool,
+    styled_err: bool,
+    width: usize,
+}
+
+impl Output {
+    /// As the flags, the environment and the terminal say.
+    pub(crate) fn new(global: &Global) -> Self {
+        let (out, err) = (io::stdout(), io::stderr());
+        let wanted = |terminal: bool| match global.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        };
+        let width = match out.is_terminal() {
+            true => rustix::termios::tcgetwinsize(&out).map_or(80, |size| usize::from(size.ws_col).clamp(40, 200)),
+            false => 100,
+        };
+        Self {
+            styled: wanted(out.is_terminal()) && !global.json,
+            styled_err: wanted(err.is_terminal()),
+            out: BufWriter::with_capacity(64 * 1024, out),
+            err,
+            json: global.json,
+            quiet: global.quiet,
+            verbose: global.verbose,
+            width,
+        }
+    }
+
+    /// Whether a program reads the answer.
+    pub(crate) fn json(&self) -> bool {
+        self.json
+    }
+
+    /// How many columns there are.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Whether standard output takes colour.
+    pub(crate) fn styled(&self) -> bool {
+        self.styled
+    }
+
+    /// Whether more should be said.
+    pub(crate) fn verbose(&self) -> bool {
+        self.verbose
+    }
+
+    /// Standard output.
+    pub(crate) fn out(&mut self) -> &mut impl Write {
+        &mut self.out
+    }
+
+    /// One line of the answer. Whatever comes from skills goes through [`clean`] first.
+    pub(crate) fn line(&mut self, line: impl AsRef<str>) -> io::Result<()> {
+        self.out.write_all(line.as_ref().as_bytes())?;
+        self.out.write_all(b"\n")
+    }
+
+    /// A machine-readable answer.
+    pub(crate) fn answer(&mut self, answer: &impl Serialize) -> io::Result<()> {
+        serde_json::to_writer(&mut self.out, answer)?;
+        self.out.write_all(b"\n")
+    }
+
+    /// A word set off from its surroundings, cleaned.
+    pub(crate) fn tone(&self, tone: Tone, text: &str) -> String {
+        paint(self.styled, tone, text)
+    }
+
+    /// A remark for people.
+    pub(crate) fn remark(&mut self, text: impl AsRef<str>) {
+        if !self.quiet {
+            // A remark that nobody can read is not worth failing for; so for all of standard error.
+            let _ = self.out.flush();
+            let _ = writeln!(self.err, "{}", text.as_ref());
+        }
+    }
+
+    /// An error with what to do next.
+    pub(crate) fn error(&mut self, message: &str, hint: Option<&str>) {
+        let _ = self.out.flush();
+        let label = paint(self.styled_err, Tone::Bad, "error");
+        let _ = writeln!(self.err, "{label}: {}", clean(message));
+        if let Some(hint) = hint {
+            let label = paint(self.styled_err, Tone::Good, "hint");
+            let _ = writeln!(self.err, "{label}: {}", clean(hint));
+        }
+    }
+
+    /// Standard error, for those who print more than a line.
+    pub(crate) fn err(&mut self) -> (&mut impl Write, bool) {
+        let _ = self.out.flush();
+        (&mut self.err, self.styled_err)
+    }
+
+    /// Writes out what is left.
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn paint(styled: bool, tone: Tone, text: &str) -> String {
+    let text = clean(text);
+    let style = tone.style();
+    if styled { format!("{style}{text}{style:#}") } else { text.into_owned() }
+}
+
+/// Text from a skill as it may reach a terminal: one line, nothing hidden, no escape sequences.
+pub(crate) fn clean(text: &str) -> Cow<'_, str> {
+    hidden::shown(text)
+}
+
+/// A path as it may reach a terminal.
+pub(crate) fn clean_path(path: &Path) -> String {
+    clean(&path.to_string_lossy()).into_owned()
+}
+
+/// Text cut to so many characters, with a sign that it was.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    let text = clean(text);
+    if text.chars().count() <= width {
+        return text.into_owned();
+    }
+    let kept: String = text.chars().take(width.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}

@@ -1,0 +1,103 @@
+//! Diagnostics as JSON: the shapes that the contract with scripts promises.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::path::Path;
+
+use prowess_format::Diagnostic;
+use prowess_format::hidden::{self, is_control, is_hidden};
+use serde::{Serialize, Serializer};
+use serde_json::ser::Formatter;
+
+use super::{FileReport, Summary};
+
+/// One diagnostic as it stands in `list --json` and in `check --format json`.
+#[derive(Debug, Serialize)]
+pub(crate) struct DiagnosticJson<'a> {
+    code: &'static str,
+    severity: &'static str,
+    message: &'a str,
+    path: Cow<'a, str>,
+    line: Option<u32>,
+    column: Option<u32>,
+    help: Option<&'a str>,
+}
+
+impl<'a> DiagnosticJson<'a> {
+    /// A diagnostic of the file at `path`.
+    pub(crate) fn new(path: &'a Path, diagnostic: &'a Diagnostic) -> Self {
+        Self {
+            code: diagnostic.code.as_str(),
+            severity: diagnostic.severity.as_str(),
+            message: &diagnostic.message,
+            path: path.to_string_lossy(),
+            line: diagnostic.at.map(|at| at.line),
+            column: diagnostic.at.map(|at| at.column),
+            help: diagnostic.help.as_deref(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Check<'a> {
+    schema: u32,
+    #[serde(serialize_with = "skills")]
+    skills: &'a [FileReport<'a>],
+    summary: &'a Summary,
+}
+
+#[derive(Serialize)]
+struct Skill<'a> {
+    path: Cow<'a, str>,
+    name: Option<&'a str>,
+    valid: bool,
+    #[serde(serialize_with = "diagnostics")]
+    diagnostics: &'a FileReport<'a>,
+}
+
+// Both go through iterators, so that each object is written as it is made and none is kept.
+
+fn skills<S: Serializer>(reports: &[FileReport<'_>], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(reports.iter().map(|report| Skill {
+        path: report.path.to_string_lossy(),
+        name: report.name,
+        valid: report.valid,
+        diagnostics: report,
+    }))
+}
+
+fn diagnostics<S: Serializer>(report: &FileReport<'_>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(report.diagnostics.iter().map(|said| DiagnosticJson::new(report.path, said)))
+}
+
+/// Prints the whole of `check --format json`.
+pub(crate) fn write(out: &mut dyn Write, reports: &[FileReport<'_>], summary: &Summary) -> io::Result<()> {
+    write_value(out, &Check { schema: 1, skills: reports, summary })
+}
+
+/// Prints any value as one line of JSON in which nothing is hidden from whoever looks at it in a terminal.
+pub(crate) fn write_value(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
+    value.serialize(&mut serde_json::Serializer::with_formatter(&mut *out, Visible))?;
+    writeln!(out)
+}
+
+/// Writes hidden and control characters as `\u…`, which means the same to every reader of JSON.
+struct Visible;
+
+impl Formatter for Visible {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+        if hidden::first(fragment).is_none() {
+            return out.write_all(fragment.as_bytes());
+        }
+        for c in fragment.chars() {
+            if is_hidden(c) || is_control(c) {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    write!(out, "\\u{unit:04x}")?;
+                }
+            } else {
+                out.write_all(c.encode_utf8(&mut [0; 4]).as_bytes())?;
+            }
+        }
+        Ok(())
+    }
+}

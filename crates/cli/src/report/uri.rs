@@ -1,0 +1,51 @@
+//! Paths as other programs want them: relative where possible, with forward slashes.
+
+use std::path::{Component, Path};
+
+/// The path below `base` where it lies there, with forward slashes.
+pub(super) fn slashed(path: &Path, base: &Path) -> String {
+    let (parts, absolute) = parts(path, base, |name| String::from_utf8_lossy(name).into_owned());
+    if absolute { format!("/{parts}") } else { parts }
+}
+
+/// The same as a reference of a URI: percent-encoded, and with `file:` where it lies elsewhere.
+pub(super) fn reference(path: &Path, base: &Path) -> String {
+    let (parts, absolute) = parts(path, base, percent_encoded);
+    if absolute { format!("file:///{parts}") } else { parts }
+}
+
+fn parts(path: &Path, base: &Path, written: impl Fn(&[u8]) -> String) -> (String, bool) {
+    let path = match path.strip_prefix(base) {
+        Ok(rest) if rest.as_os_str().is_empty() => Path::new("."),
+        Ok(rest) => rest,
+        Err(_) => path,
+    };
+    let mut absolute = false;
+    let mut parts = Vec::new();
+    for component in path.components() {
+        match component {
+            Component::Prefix(prefix) => parts.push(prefix.as_os_str().to_string_lossy().into_owned()),
+            Component::RootDir => absolute = true,
+            Component::CurDir => {}
+            Component::ParentDir => parts.push("..".to_owned()),
+            Component::Normal(name) => parts.push(written(name.as_encoded_bytes())),
+        }
+    }
+    if parts.is_empty() && !absolute {
+        parts.push(".".to_owned());
+    }
+    (parts.join("/"), absolute)
+}
+
+fn percent_encoded(name: &[u8]) -> String {
+    let mut out = String::with_capacity(name.len());
+    for byte in name {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                out.push(char::from(*byte))
+            }
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}

@@ -1,0 +1,87 @@
+//! The skills that come with Prowess, embedded in the binary.
+
+/// A bundled skill.
+#[derive(Debug, Clone, Copy)]
+pub struct Bundled {
+    /// The folder's name.
+    pub id: &'static str,
+    /// Its files with their paths below the folder, sorted.
+    pub files: &'static [(&'static str, &'static [u8])],
+}
+
+impl Bundled {
+    /// The bytes of `SKILL.md`.
+    pub fn skill_md(&self) -> &'static [u8] {
+        self.file("SKILL.md").unwrap_or_default()
+    }
+
+    /// The bytes of one file.
+    pub fn file(&self, path: &str) -> Option<&'static [u8]> {
+        self.files.iter().find(|(known, _)| *known == path).map(|(_, bytes)| *bytes)
+    }
+
+    /// Whether a file is a program: what lies in `scripts` is.
+    pub fn is_executable(path: &str) -> bool {
+        path.starts_with("scripts/")
+    }
+}
+
+macro_rules! bundled {
+    ($($id:literal: [$($path:literal),+ $(,)?],)+) => {
+        /// All bundled skills, in the order of their names.
+        pub static BUNDLED: &[Bundled] = &[$(Bundled {
+            id: $id,
+            files: &[$(($path, include_bytes!(concat!("../bundled/", $id, "/", $path)))),+],
+        }),+];
+    };
+}
+
+bundled! {
+    "code-review": ["SKILL.md", "references/severity.md", "references/traps.md"],
+    "gh": ["SKILL.md", "references/api.md", "references/json-and-jq.md"],
+    "hello-world": ["SKILL.md"],
+    "skill-writer": ["SKILL.md", "assets/template.md", "references/fields.md"],
+    "skills-system-validation": ["SKILL.md", "assets/fixture.json", "references/REFERENCE.md", "scripts/echo.sh"],
+    "weekly-report-generator": ["SKILL.md", "assets/report-template.md"],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    /// A file that is added to the folder and forgotten here would be missing from the binary.
+    #[test]
+    fn the_table_is_the_folder() {
+        fn list(folder: &Path, below: &Path, out: &mut Vec<String>) {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    list(&path, below, out);
+                } else {
+                    out.push(path.strip_prefix(below).unwrap().to_str().unwrap().to_owned());
+                }
+            }
+        }
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("bundled");
+        let mut on_disk = Vec::new();
+        list(&folder, &folder, &mut on_disk);
+        on_disk.sort();
+        let mut table: Vec<_> = BUNDLED
+            .iter()
+            .flat_map(|skill| skill.files.iter().map(|(path, _)| format!("{}/{path}", skill.id)))
+            .collect();
+        table.sort();
+        assert_eq!(table, on_disk);
+        assert!(BUNDLED.is_sorted_by_key(|skill| skill.id));
+    }
+
+    #[test]
+    fn each_is_valid_to_the_letter() {
+        for skill in BUNDLED {
+            let parsed =
+                prowess_format::parse(skill.skill_md(), Some(skill.id), &prowess_format::Rules::strict());
+            assert_eq!(parsed.diagnostics, [], "{}", skill.id);
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! The layered configuration (in progress).

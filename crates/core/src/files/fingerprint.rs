@@ -1,0 +1,51 @@
+//! What the file system says of a file, to tell whether it changed.
+
+use rustix::fs::Stat;
+
+/// How young a file may be before its times are believed, in seconds: some file systems count in twos, and a file that
+/// is written again within one tick looks the same.
+const SETTLED_AFTER: i64 = 2;
+
+/// Identity, size and times of a file. Two that are equal and settled belong to the same bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Fingerprint {
+    device: u64,
+    inode: u64,
+    size: u64,
+    modified: (i64, u64),
+    changed: (i64, u64),
+}
+
+impl Fingerprint {
+    pub(crate) fn of(stat: &Stat) -> Self {
+        Self {
+            device: stat.st_dev as u64,
+            inode: stat.st_ino as u64,
+            size: u64::try_from(stat.st_size).unwrap_or_default(),
+            modified: (stat.st_mtime as i64, stat.st_mtime_nsec as u64),
+            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as u64),
+        }
+    }
+
+    /// Of something that is not on disk.
+    pub(crate) fn none(size: u64) -> Self {
+        Self { device: 0, inode: 0, size, modified: (0, 0), changed: (0, 0) }
+    }
+
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Whether it was old enough at `now` (seconds since 1970) for equal times to mean equal bytes.
+    pub(crate) fn is_settled(&self, now: i64) -> bool {
+        let newest = self.modified.0.max(self.changed.0);
+        newest + SETTLED_AFTER < now
+    }
+}
+
+/// The clock that files are stamped with, in seconds.
+pub(crate) fn now() -> i64 {
+    std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,207 @@
+//! A folder, and what may be opened beneath it.
+
+use std::ffi::{OsStr, OsString};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, SeekFrom, Stat};
+use rustix::io::Errno;
+
+/// An open folder.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    fd: OwnedFd,
+    path: PathBuf,
+}
+
+/// What lies in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) name: Box<OsStr>,
+    pub(crate) kind: EntryKind,
+}
+
+/// What an entry is, without following links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EntryKind {
+    Folder,
+    File,
+    Link,
+    /// A FIFO, a socket, a device.
+    Special,
+}
+
+/// Entries in the order of their names, and whether there were more than the bound.
+pub(crate) struct Entries {
+    pub(crate) list: Vec<Entry>,
+    pub(crate) cut: bool,
+}
+
+const FLAGS: OFlags = OFlags::CLOEXEC.union(OFlags::NOCTTY).union(OFlags::NONBLOCK);
+
+impl Folder {
+    /// Opens a folder by its path. Links in the path itself are followed: it is the caller's.
+    pub(crate) fn open(path: &Path) -> Result<Self, Errno> {
+        let flags = FLAGS | OFlags::RDONLY | OFlags::DIRECTORY;
+        let fd = rustix::fs::open(path, flags, Mode::empty())?;
+        Ok(Self { fd, path: path.to_owned() })
+    }
+
+    /// Its path.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A folder beneath it.
+    pub(crate) fn folder(&self, inner: &Path) -> Result<Self, Errno> {
+        let fd = self.open_beneath(inner, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        Ok(Self { fd, path: self.path.join(inner) })
+    }
+
+    /// A file beneath it, of whatever kind, with what the file system says of it.
+    pub(crate) fn file(&self, inner: &Path) -> Result<(OwnedFd, Stat), Errno> {
+        let fd = self.open_beneath(inner, OFlags::RDONLY)?;
+        let stat = rustix::fs::fstat(&fd)?;
+        Ok((fd, stat))
+    }
+
+    /// What the file system says of an entry beneath it; a link is described, not followed.
+    pub(crate) fn stat(&self, inner: &Path) -> Result<Stat, Errno> {
+        rustix::fs::statat(&self.fd, inner, AtFlags::SYMLINK_NOFOLLOW)
+    }
+
+    /// What the file system says of the folder itself.
+    pub(crate) fn own_stat(&self) -> Result<Stat, Errno> {
+        rustix::fs::fstat(&self.fd)
+    }
+
+    /// Its entries, sorted by name, at most `max` of them.
+    pub(crate) fn entries(&self, max: usize) -> Result<Entries, Errno> {
+        // A listing goes on where the one before it ended.
+        rustix::fs::seek(&self.fd, SeekFrom::Start(0))?;
+        let mut buffer = [MaybeUninit::<u8>::uninit(); 16 * 1024];
+        let mut raw = RawDir::new(&self.fd, &mut buffer);
+        let mut list = Vec::new();
+        let mut cut = false;
+        while let Some(entry) = raw.next() {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if matches!(name, b"." | b"..") {
+                continue;
+            }
+            if list.len() >= max {
+                cut = true;
+                break;
+            }
+            let name: Box<OsStr> = OsStr::from_bytes(name).into();
+            let kind = match entry.file_type() {
+                // Some file systems do not say in the listing.
+                FileType::Unknown => self
+                    .stat(Path::new(&*name))
+                    .map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode)),
+                known => known,
+            };
+            let kind = match kind {
+                FileType::Directory => EntryKind::Folder,
+                FileType::RegularFile => EntryKind::File,
+                FileType::Symlink => EntryKind::Link,
+                _ => EntryKind::Special,
+            };
+            list.push(Entry { name, kind });
+        }
+        list.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Ok(Entries { list, cut })
+    }
+
+    /// Opens beneath this folder, following no link on the way.
+    #[cfg(target_os = "linux")]
+    fn open_beneath(&self, inner: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+        use rustix::fs::ResolveFlags;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        for _ in 0..8 {
+            match rustix::fs::openat2(&self.fd, inner, FLAGS | flags, Mode::empty(), resolve) {
+                // Something on the way was renamed meanwhile; the kernel asks to try again.
+                Err(Errno::AGAIN) => continue,
+                // An old kernel, or a sandbox around us that does not know the call.
+                Err(Errno::NOSYS | Errno::PERM) => return self.step_beneath(inner, flags),
+                result => return result,
+            }
+        }
+        Err(Errno::AGAIN)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn open_beneath(&self, inner: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+        self.step_beneath(inner, flags)
+    }
+
+    /// The same one step at a time, each of which refuses a link.
+    fn step_beneath(&self, inner: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let mut names: Vec<OsString> = Vec::new();
+        for component in inner.components() {
+            match component {
+                Component::Normal(name) => names.push(name.to_owned()),
+                Component::CurDir => {}
+                Component::ParentDir | Component::RootDir | Component::Prefix(_) => return Err(Errno::XDEV),
+            }
+        }
+        let Some(last) = names.pop() else {
+            return rustix::fs::openat(&self.fd, ".", FLAGS | flags, Mode::empty());
+        };
+        let mut at: Option<OwnedFd> = None;
+        for name in names {
+            let step = FLAGS | OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW;
+            let fd = at.as_ref().unwrap_or(&self.fd);
+            at = Some(rustix::fs::openat(fd, name, step, Mode::empty()).map_err(link_as_loop)?);
+        }
+        let fd = at.as_ref().unwrap_or(&self.fd);
+        rustix::fs::openat(fd, last, FLAGS | flags | OFlags::NOFOLLOW, Mode::empty())
+    }
+}
+
+/// Opening a link as a folder without following it says "not a folder"; callers tell the two apart.
+fn link_as_loop(error: Errno) -> Errno {
+    if error == Errno::NOTDIR { Errno::LOOP } else { error }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn nothing_is_opened_outside_or_through_a_link() {
+        let world = tempfile::tempdir().unwrap();
+        fs::create_dir_all(world.path().join("in/deep")).unwrap();
+        fs::write(world.path().join("secret"), "s").unwrap();
+        fs::write(world.path().join("in/deep/file"), "f").unwrap();
+        symlink("../secret", world.path().join("in/link")).unwrap();
+        symlink("deep", world.path().join("in/alias")).unwrap();
+        let folder = Folder::open(&world.path().join("in")).unwrap();
+        for open in [Folder::open_beneath, Folder::step_beneath] {
+            let open = |inner: &str| open(&folder, Path::new(inner), OFlags::RDONLY).map(|_| ());
+            assert_eq!(open("deep/file"), Ok(()));
+            assert_eq!(open("../secret"), Err(Errno::XDEV));
+            assert_eq!(open("deep/../../secret"), Err(Errno::XDEV));
+            assert_eq!(open("/etc/passwd"), Err(Errno::XDEV));
+            assert_eq!(open("link"), Err(Errno::LOOP));
+            assert_eq!(open("alias/file"), Err(Errno::LOOP));
+            assert_eq!(open("none"), Err(Errno::NOENT));
+        }
+    }
+
+    #[test]
+    fn entries_are_sorted_and_bounded() {
+        let world = tempfile::tempdir().unwrap();
+        for name in ["b", "a", "c"] {
+            fs::write(world.path().join(name), "").unwrap();
+        }
+        let folder = Folder::open(world.path()).unwrap();
+        let all = folder.entries(10).unwrap();
+        assert_eq!(all.list.iter().map(|entry| &*entry.name).collect::<Vec<_>>(), ["a", "b", "c"]);
+        assert!(!all.cut && folder.entries(2).unwrap().cut);
+    }
+}

@@ -1,0 +1,15 @@
+//! The file system, through one contained type.
+//!
+//! What must always hold: whatever is opened through a [`Folder`] lies beneath it, no link is followed on the way, and
+//! nothing that could block (a FIFO, a device) is ever waited for. There is no moment between a check and a use.
+
+mod fingerprint;
+mod folder;
+mod read;
+mod replace;
+
+pub(crate) use fingerprint::{Fingerprint, now};
+pub(crate) use folder::{Entries, Entry, EntryKind, Folder};
+pub use read::read_bounded;
+pub(crate) use read::{ReadError, fill, read_whole, regular};
+pub(crate) use replace::replace;

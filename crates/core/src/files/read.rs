@@ -1,0 +1,79 @@
+//! Bounded reads of open files.
+
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{FileType, Stat};
+use rustix::io::Errno;
+
+use super::{Fingerprint, Folder};
+
+/// Why a file was not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReadError {
+    /// A folder, FIFO, socket or device.
+    NotAFile(FileType),
+    /// Larger than the bound.
+    TooLarge(u64),
+    /// It changed while it was read, twice.
+    Changing,
+    /// The file system's own words.
+    Os(Errno),
+}
+
+impl From<Errno> for ReadError {
+    fn from(error: Errno) -> Self {
+        Self::Os(error)
+    }
+}
+
+/// Refuses whatever is not a regular file.
+pub(crate) fn regular(stat: &Stat) -> Result<(), ReadError> {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Ok(()),
+        other => Err(ReadError::NotAFile(other)),
+    }
+}
+
+/// Reads at `offset` into `buffer` until it is full or the file ends; gives what was read.
+pub(crate) fn fill(file: &OwnedFd, buffer: &mut [u8], offset: u64) -> Result<usize, Errno> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match rustix::io::pread(file, &mut buffer[filled..], offset + filled as u64) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// Reads a regular file by its path, at most `max` bytes; `None` where it is larger, special or unreadable. The last
+/// step of the path may not be a link.
+pub fn read_bounded(path: &Path, max: u64) -> Option<Vec<u8>> {
+    let (folder, name) = (path.parent()?, path.file_name()?);
+    let (file, stat) = Folder::open(folder).ok()?.file(Path::new(name)).ok()?;
+    read_whole(&file, &stat, max).ok()
+}
+
+/// Reads a whole regular file of at most `max` bytes, unchanged from beginning to end.
+pub(crate) fn read_whole(file: &OwnedFd, stat: &Stat, max: u64) -> Result<Vec<u8>, ReadError> {
+    regular(stat)?;
+    let mut before = Fingerprint::of(stat);
+    for _ in 0..2 {
+        if before.size() > max {
+            return Err(ReadError::TooLarge(before.size()));
+        }
+        // One byte more than there should be tells whether it grew.
+        let mut bytes = vec![0; usize::try_from(before.size()).unwrap_or(usize::MAX).saturating_add(1)];
+        let read = fill(file, &mut bytes, 0)?;
+        let after = Fingerprint::of(&rustix::fs::fstat(file)?);
+        if after == before && read as u64 == before.size() {
+            bytes.truncate(read);
+            return Ok(bytes);
+        }
+        before = after;
+    }
+    Err(ReadError::Changing)
+}

@@ -1,0 +1,26 @@
+//! Replacing a file whole: the old bytes or the new ones, never half of either.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+
+/// Writes `bytes` beside `path`, makes them durable, and renames them into place. Only the user can read the result.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().ok_or_else(|| io::Error::other("the path has no folder"))?;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let staged = path.with_extension(format!("{}.new", std::process::id()));
+    let written = write_durably(&staged, bytes).and_then(|()| fs::rename(&staged, path));
+    if written.is_err() {
+        // What was staged is of no use to anyone; that it cannot be removed changes nothing.
+        let _ = fs::remove_file(&staged);
+    }
+    written?;
+    File::open(folder)?.sync_all()
+}
+
+fn write_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}

@@ -1,0 +1,59 @@
+//! Names that look alike: one of them may be meant to be taken for the other.
+
+use std::borrow::Cow;
+
+/// The name with each character replaced by what it looks like. Two names with one skeleton look alike.
+pub(crate) fn skeleton(name: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_ascii_lowercase() && !matches!(c, 'l' | 'i' | 'o' | 'n' | 'v') || c == '-';
+    if name.chars().all(plain) {
+        return name.into();
+    }
+    let looks: String = name.chars().flat_map(char::to_lowercase).map(looks_like).collect();
+    looks.replace("rn", "m").replace("vv", "w").into()
+}
+
+fn looks_like(c: char) -> char {
+    match c {
+        '0' | 'о' | 'ο' | 'օ' => 'o',
+        '1' | 'i' | 'і' | 'ı' | 'ι' | 'ӏ' => 'l',
+        '5' | 'ѕ' => 's',
+        'а' | 'α' | 'ɑ' => 'a',
+        'в' | 'β' => 'b',
+        'с' | 'ϲ' => 'c',
+        'ԁ' => 'd',
+        'е' | 'ё' | 'ε' => 'e',
+        'һ' => 'h',
+        'ј' => 'j',
+        'к' | 'κ' => 'k',
+        'м' => 'm',
+        'п' | 'η' => 'n',
+        'р' | 'ρ' => 'p',
+        'ԛ' => 'q',
+        'г' => 'r',
+        'т' | 'τ' => 't',
+        'υ' | 'ս' => 'u',
+        'ν' | 'ѵ' => 'v',
+        'ԝ' | 'ω' => 'w',
+        'х' | 'χ' => 'x',
+        'у' | 'γ' => 'y',
+        'ᴢ' => 'z',
+        '_' | '‐' | '‑' | '–' => '-',
+        c => c,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::skeleton;
+
+    #[test]
+    fn what_looks_alike_is_alike() {
+        for (one, other) in
+            [("paypal", "раураl"), ("gh", "ԍh"), ("tool", "t00l"), ("modern", "modem"), ("code", "соde")]
+        {
+            let alike = one != "gh";
+            assert_eq!(skeleton(one) == skeleton(other), alike, "{one} {other}");
+        }
+        assert_ne!(skeleton("pdf"), skeleton("pdg"));
+    }
+}

@@ -1,0 +1,225 @@
+//! From a policy to snapshots: scan the roots, decide which copies count, and notice changes.
+
+mod commands;
+mod lookalike;
+mod resolve;
+mod skill;
+mod snapshot;
+#[cfg(feature = "watch")]
+mod watch;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use prowess_format::{Code, Diagnostic};
+
+pub use skill::{Disabled, Shadowed, Skill, Status, Untrusted};
+pub use snapshot::{AbsentRoot, Difference, Snapshot};
+#[cfg(feature = "watch")]
+pub use watch::{WatchError, Watcher};
+
+use crate::located::Located;
+use crate::policy::{Policy, Preset, ProjectTrust};
+use crate::scan::{self, Found, Places, Progress, RootProblem, RootScan, Roots};
+use crate::surroundings::Surroundings;
+use crate::trust::{Trust, Verdict};
+use commands::Commands;
+use resolve::Circumstances;
+
+/// Finds skills and keeps what it found up to date.
+///
+/// Opening never fails because of what is on disk: a bad skill, a missing directory or an unreadable one is said in the
+/// snapshot and hides nothing else.
+#[derive(Debug)]
+pub struct Registry {
+    policy: Policy,
+    surroundings: Surroundings,
+    current: RwLock<Arc<Snapshot>>,
+    /// What the last scan saw. Held while scanning: two refreshes at once would do the same work twice.
+    seen: Mutex<Seen>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    scans: Vec<RootScan>,
+    roots: Roots,
+    places: Places,
+    trust: Trust,
+    /// The commands that skills need and whether they were there.
+    commands: Vec<(String, bool)>,
+}
+
+/// The process has no current directory.
+#[derive(Debug, thiserror::Error)]
+#[error("the current directory cannot be found")]
+pub struct OpenError(#[from] std::io::Error);
+
+impl Registry {
+    /// Opens a registry on the current directory, `HOME` and `PATH` of the process.
+    pub fn open(policy: Policy) -> Result<Self, OpenError> {
+        Ok(Self::open_in(policy, Surroundings::of_process()?, &Progress::default()))
+    }
+
+    /// Opens a registry on a given world.
+    pub fn open_in(policy: Policy, surroundings: Surroundings, progress: &Progress) -> Self {
+        let seen = Seen::default();
+        let (seen, snapshot) = seen.scan(&policy, &surroundings, progress);
+        Self { policy, surroundings, current: RwLock::new(Arc::new(snapshot)), seen: Mutex::new(seen) }
+    }
+
+    /// What it was opened with.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The world it looks at.
+    pub fn surroundings(&self) -> &Surroundings {
+        &self.surroundings
+    }
+
+    /// All skills as they were last seen. Costs nothing.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Looks again and reads what changed. The same snapshot comes back if nothing did.
+    pub fn refresh(&self) -> Arc<Snapshot> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.is_unchanged(&self.policy, &self.surroundings) {
+            return self.snapshot();
+        }
+        let (now, snapshot) =
+            std::mem::take(&mut *seen).scan(&self.policy, &self.surroundings, &Progress::default());
+        *seen = now;
+        let current = self.snapshot();
+        if *current == snapshot {
+            return current;
+        }
+        let snapshot = Arc::new(snapshot);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&snapshot);
+        snapshot
+    }
+}
+
+impl Seen {
+    fn is_unchanged(&self, policy: &Policy, world: &Surroundings) -> bool {
+        let (places, roots, trust) = places(policy, world);
+        let commands = Commands::new(&world.path);
+        trust.same_state(&self.trust)
+            && !trust.has_pins()
+            && places == self.places
+            && roots == self.roots
+            && self.commands.iter().all(|(name, was)| commands.has(name) == *was)
+            && self.scans.iter().all(RootScan::is_unchanged)
+    }
+
+    fn scan(self, policy: &Policy, world: &Surroundings, progress: &Progress) -> (Self, Snapshot) {
+        let (places, roots, trust) = places(policy, world);
+        let settings =
+            scan::Settings { scan: &policy.scan, rules: &policy.manifest, places: &places, progress };
+        let present: &[Arc<scan::Root>] = if policy.enabled { &roots.present } else { &[] };
+        let scans: Vec<RootScan> = present
+            .iter()
+            .map(|root| scan::walk(root, &settings, self.scans.iter().find(|scan| scan.root == *root)))
+            .collect();
+        let commands = Commands::new(&world.path);
+        let circumstances = World { policy, trust: &trust, commands: &commands };
+        let found: Vec<&[Arc<Found>]> = scans.iter().map(|scan| scan.found.as_slice()).collect();
+        let (skills, said) = resolve::resolve(&found, policy, &circumstances);
+        let mut diagnostics = root_diagnostics(policy, &roots, &trust);
+        diagnostics.extend(scans.iter().flat_map(|scan| scan.diagnostics.iter().cloned()));
+        diagnostics.extend(said);
+        let absent = roots
+            .absent
+            .iter()
+            .map(|(path, problem, _)| AbsentRoot { path: path.clone(), problem: problem.clone() })
+            .collect();
+        let snapshot = Snapshot::new(skills, policy.scan.identity, present.to_vec(), absent, diagnostics);
+        let commands = commands.into_known();
+        (Self { scans, roots, places, trust, commands }, snapshot)
+    }
+}
+
+/// The roots that are there, where links may lead, and whom the user trusts.
+fn places(policy: &Policy, world: &Surroundings) -> (Places, Roots, Trust) {
+    let trust = Trust::load(world);
+    let home = |path: &PathBuf| match (path.strip_prefix("~"), &world.home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => world.project.join(path),
+    };
+    let configured = policy.scan.links.iter().map(home);
+    let elsewhere: Vec<PathBuf> =
+        configured.chain(trust.folders()).filter_map(|path| std::fs::canonicalize(path).ok()).collect();
+    let roots = scan::resolve(policy, world, &Places::new(elsewhere.clone()));
+    let canonical =
+        roots.present.iter().filter(|root| !root.is_embedded()).map(|root| root.canonical().to_owned());
+    (Places::new(elsewhere.into_iter().chain(canonical)), roots, trust)
+}
+
+fn root_diagnostics(policy: &Policy, roots: &Roots, trust: &Trust) -> Vec<Located> {
+    let mut said: Vec<Located> = trust.problem().cloned().into_iter().collect();
+    if !policy.enabled {
+        return said;
+    }
+    for (path, problem, given) in &roots.absent {
+        let (code, message) = match problem {
+            // Most of the roots of a preset do not exist on most machines; only where somebody named it, it matters.
+            RootProblem::Missing if *given || policy.preset == Preset::Chat => {
+                (Code::RootMissing, "the directory does not exist".to_owned())
+            }
+            RootProblem::Missing | RootProblem::NoHome => continue,
+            RootProblem::Unreadable(why) => {
+                (Code::DirectoryUnreadable, format!("the directory cannot be read: {why}"))
+            }
+            RootProblem::NotAFolder => (Code::DirectoryUnreadable, "this is not a directory".to_owned()),
+            RootProblem::Outside(target) => (
+                Code::LinkOutside,
+                format!("the directory is a link that leads out of the project, to {}", target.display()),
+            ),
+        };
+        let diagnostic = Diagnostic::warning(code, message);
+        let diagnostic = match problem {
+            RootProblem::Outside(target) => {
+                diagnostic.help(format!("if you know that folder: prowess trust {}", target.display()))
+            }
+            _ => diagnostic,
+        };
+        said.push(Located::new(path, diagnostic));
+    }
+    said
+}
+
+struct World<'a> {
+    policy: &'a Policy,
+    trust: &'a Trust,
+    commands: &'a Commands<'a>,
+}
+
+impl Circumstances for World<'_> {
+    fn untrusted(&self, found: &Found) -> Option<Untrusted> {
+        if self.policy.trust == ProjectTrust::NotNeeded {
+            return None;
+        }
+        let base = found.root().base()?;
+        match self.trust.verdict(base) {
+            Verdict::Untrusted => Some(Untrusted::Project(base.to_owned())),
+            Verdict::Trusted => None,
+            Verdict::Pinned(pins) => pins.check(found, base),
+        }
+    }
+
+    fn has_command(&self, name: &str) -> bool {
+        self.commands.has(name)
+    }
+}
+
+/// A path as people write it: below the project or the home where it lies there.
+pub fn short_path(path: &Path, world: &Surroundings) -> PathBuf {
+    if let Ok(inner) = path.strip_prefix(&world.project) {
+        return if inner.as_os_str().is_empty() { ".".into() } else { inner.to_owned() };
+    }
+    match world.home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
+        Some(inner) => Path::new("~").join(inner),
+        None => path.to_owned(),
+    }
+}

@@ -1,0 +1,215 @@
+//! Which of the skills that were found count. Pure: it takes what was found and returns what becomes of it.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use prowess_format::{Code, Diagnostic};
+
+use super::lookalike::skeleton;
+use super::skill::{Disabled, Shadowed, Skill, Status, Untrusted};
+use crate::located::Located;
+use crate::policy::{Identity, Policy, Requires, Scope, Twice};
+use crate::scan::Found;
+
+/// What the world says about a skill besides its own files.
+pub(crate) trait Circumstances {
+    /// Why its project is not trusted; `None` where it is.
+    fn untrusted(&self, found: &Found) -> Option<Untrusted>;
+    /// Whether a command can be run.
+    fn has_command(&self, name: &str) -> bool;
+}
+
+/// Gives every find its status. `found` holds the finds of each root, the root that wins first.
+pub(crate) fn resolve(
+    found: &[&[Arc<Found>]],
+    policy: &Policy,
+    world: &dyn Circumstances,
+) -> (Vec<Skill>, Vec<Located>) {
+    let total = found.iter().map(|root| root.len()).sum();
+    let mut resolver = Resolver {
+        policy,
+        world,
+        winners: HashMap::with_capacity(total),
+        overlap: overlap(found),
+        folders: HashMap::new(),
+        said: Vec::new(),
+    };
+    let mut skills: Vec<Skill> = Vec::with_capacity(total);
+    for root in found {
+        match policy.scan.twice {
+            Twice::First => skills.extend(root.iter().map(|found| resolver.judge(found))),
+            Twice::Last => skills.extend(root.iter().rev().map(|found| resolver.judge(found))),
+        }
+    }
+    resolver.bound(&mut skills);
+    // The order of the catalog: by name, and the copy that counts before the others.
+    skills.sort_by(|a, b| a.name().cmp(&b.name()).then_with(|| rank(&a.status).cmp(&rank(&b.status))));
+    resolver.look_alikes(&skills);
+    (skills, resolver.said)
+}
+
+/// The same folder is found twice only through a link, or where one root lies inside another.
+fn overlap(found: &[&[Arc<Found>]]) -> bool {
+    let roots: Vec<_> = found.iter().filter_map(|root| Some(root.first()?.root().canonical())).collect();
+    let nested = roots.iter().enumerate().any(|(at, inner)| {
+        roots.iter().enumerate().any(|(other, outer)| at != other && inner.starts_with(outer))
+    });
+    nested || found.iter().any(|root| root.iter().any(|found| found.link().is_some()))
+}
+
+fn rank(status: &Status) -> u8 {
+    match status {
+        Status::Enabled | Status::Disabled(_) | Status::Unavailable(_) => 0,
+        Status::Untrusted(_) => 1,
+        Status::Shadowed(_) => 2,
+        Status::Invalid => 3,
+    }
+}
+
+struct Resolver<'a> {
+    policy: &'a Policy,
+    world: &'a dyn Circumstances,
+    /// Who holds a name.
+    winners: HashMap<String, Arc<Found>>,
+    /// Whether one folder may have been reached by two ways.
+    overlap: bool,
+    folders: HashMap<PathBuf, Arc<Found>>,
+    said: Vec<Located>,
+}
+
+impl Resolver<'_> {
+    fn judge(&mut self, found: &Arc<Found>) -> Skill {
+        Skill { status: self.status(found), found: Arc::clone(found) }
+    }
+
+    fn status(&mut self, found: &Arc<Found>) -> Status {
+        if let Some(link) = found.link()
+            && !link.known
+        {
+            return Status::Untrusted(Untrusted::Link(link.target.clone()));
+        }
+        let Some(manifest) = found.manifest() else { return Status::Invalid };
+        if let Some(reason) = self.world.untrusted(found) {
+            return Status::Untrusted(reason);
+        }
+        let key = match self.policy.scan.identity {
+            Identity::Id => found.id(),
+            Identity::Name => Cow::from(manifest.name().as_str()),
+        };
+        let winner = match self.winners.entry(key.into_owned()) {
+            Entry::Vacant(entry) => {
+                entry.insert(Arc::clone(found));
+                None
+            }
+            Entry::Occupied(entry) => Some(Arc::clone(entry.get())),
+        };
+        if let Some(winner) = winner {
+            return self.shadowed(found, &winner);
+        }
+        if self.overlap
+            && let Some(other) = self.folders.insert(found.canonical_folder(), Arc::clone(found))
+        {
+            return Status::Shadowed(Shadowed { by: other.location(), same_folder: true });
+        }
+        if let Some(disabled) = self.disabled(found) {
+            return Status::Disabled(disabled);
+        }
+        let missing: Vec<Box<str>> = match self.policy.scan.requires {
+            Requires::Ignored => Vec::new(),
+            Requires::Checked => {
+                manifest.requires().filter(|name| !self.world.has_command(name)).map(Into::into).collect()
+            }
+        };
+        if missing.is_empty() { Status::Enabled } else { Status::Unavailable(missing) }
+    }
+
+    fn shadowed(&mut self, found: &Arc<Found>, winner: &Arc<Found>) -> Status {
+        let same_folder = found.canonical_folder() == winner.canonical_folder();
+        let by = winner.location();
+        if !same_folder {
+            let name =
+                found.manifest().map_or_else(|| found.id(), |manifest| manifest.name().as_str().into());
+            let message = format!("{name} is not used: {} has the same name and goes first", by.display());
+            let help = "rename one of them, or delete the one you do not need";
+            self.said.push(Located::new(
+                found.location(),
+                Diagnostic::warning(Code::Shadowed, message).help(help),
+            ));
+            if found.root().scope() == Scope::Bundled && winner.root().scope() != Scope::Bundled {
+                let diagnostic = Diagnostic::warning(
+                    Code::ShadowsBundled,
+                    format!("{name} takes the place of a bundled skill"),
+                );
+                let help = "that may be what you want; if not, rename it";
+                self.said.push(Located::new(&by, diagnostic.help(help)));
+            }
+        }
+        Status::Shadowed(Shadowed { by, same_folder })
+    }
+
+    fn disabled(&self, found: &Found) -> Option<Disabled> {
+        let selection = &self.policy.selection;
+        if selection == &crate::policy::Selection::default() && found.manifest()?.default_enabled() {
+            return None;
+        }
+        let manifest = found.manifest()?;
+        let named =
+            |list: &[String]| list.iter().any(|name| name == manifest.name().as_str() || *name == found.id());
+        let source = |entry: &String| {
+            entry.strip_prefix("source:").is_some_and(|path| {
+                let root = found.root();
+                root.path() == std::path::Path::new(path) || root.path().ends_with(path)
+            })
+        };
+        let bundled = found.root().scope() == Scope::Bundled;
+        if named(&selection.disabled) || (bundled && named(&selection.disabled_bundled)) {
+            return Some(Disabled::Configuration);
+        }
+        if selection.disabled.iter().any(source) {
+            return Some(Disabled::Source);
+        }
+        if bundled && !selection.enabled_bundled.is_empty() {
+            return (!named(&selection.enabled_bundled)).then_some(Disabled::NotListed);
+        }
+        (bundled && !manifest.default_enabled() && !named(&selection.enabled)).then_some(Disabled::Default)
+    }
+
+    /// Switches off what is beyond `max_skills`. The skills come in the order in which they win.
+    fn bound(&mut self, skills: &mut [Skill]) {
+        let Some(limit) = self.policy.scan.max_skills else { return };
+        let enabled = skills.iter().filter(|skill| skill.is_enabled()).count();
+        if enabled <= limit as usize {
+            return;
+        }
+        for skill in skills.iter_mut().filter(|skill| skill.is_enabled()).skip(limit as usize) {
+            skill.status = Status::Disabled(Disabled::TooMany(limit));
+        }
+        let message = format!("there are {enabled} skills; only {limit} are offered");
+        let diagnostic = Diagnostic::warning(Code::TooManySkills, message);
+        let root = skills.first().map(|skill| skill.root().path().to_owned()).unwrap_or_default();
+        self.said
+            .push(Located::new(root, diagnostic.help("raise max_skills, or remove what you do not need")));
+    }
+
+    fn look_alikes(&mut self, skills: &[Skill]) {
+        let names: Vec<_> =
+            skills.iter().filter(|skill| skill.is_enabled()).map(|skill| (skill.name(), skill)).collect();
+        let mut seen: HashMap<Cow<'_, str>, &str> = HashMap::with_capacity(names.len());
+        for (name, skill) in &names {
+            match seen.entry(skeleton(name)) {
+                Entry::Vacant(entry) => {
+                    entry.insert(name);
+                }
+                Entry::Occupied(entry) => {
+                    let other = entry.get();
+                    let diagnostic =
+                        Diagnostic::warning(Code::LookAlike, format!("{name} looks like {other}"));
+                    self.said.push(Located::new(skill.location(), diagnostic.help("rename one of them")));
+                }
+            }
+        }
+    }
+}

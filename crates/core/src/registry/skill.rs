@@ -1,0 +1,158 @@
+//! A skill with its status.
+
+use std::borrow::Cow;
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::scan::Found;
+
+/// Whether a skill is offered, and if not, why not. Every folder that was found has one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Status {
+    /// Offered.
+    Enabled,
+    /// Switched off.
+    Disabled(Disabled),
+    /// Commands that it needs are missing.
+    Unavailable(Vec<Box<str>>),
+    /// Not disclosed until the user says so.
+    Untrusted(Untrusted),
+    /// Another copy of the same name is used.
+    Shadowed(Shadowed),
+    /// It cannot be loaded.
+    Invalid,
+}
+
+/// Who switched a skill off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Disabled {
+    /// The configuration names it.
+    Configuration,
+    /// The configuration names its source.
+    Source,
+    /// It is off until somebody switches it on.
+    Default,
+    /// The configuration names the bundled skills that are on, and it is not among them.
+    NotListed,
+    /// There are more skills than are allowed.
+    TooMany(u32),
+}
+
+/// Why a skill is not trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Untrusted {
+    /// The project is not.
+    Project(PathBuf),
+    /// It changed since the project was trusted with `--pinned`.
+    Changed(PathBuf),
+    /// It was added since then.
+    Added(PathBuf),
+    /// A link that leads outside the known directories.
+    Link(PathBuf),
+}
+
+/// What took a skill's place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shadowed {
+    /// The one that counts.
+    pub by: PathBuf,
+    /// Whether the two are one folder, found twice.
+    pub same_folder: bool,
+}
+
+impl Status {
+    /// The word that stands in JSON.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Enabled => "enabled",
+            Self::Disabled(_) => "disabled",
+            Self::Unavailable(_) => "unavailable",
+            Self::Untrusted(_) => "untrusted",
+            Self::Shadowed(_) => "shadowed",
+            Self::Invalid => "invalid",
+        }
+    }
+}
+
+/// A skill: what was found, and what becomes of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Skill {
+    pub(crate) found: Arc<Found>,
+    pub(crate) status: Status,
+}
+
+impl Deref for Skill {
+    type Target = Found;
+
+    fn deref(&self) -> &Found {
+        &self.found
+    }
+}
+
+impl Skill {
+    /// What becomes of it.
+    pub fn status(&self) -> &Status {
+        &self.status
+    }
+
+    /// Whether a model is offered it.
+    pub fn is_enabled(&self) -> bool {
+        self.status == Status::Enabled
+    }
+
+    /// The frontmatter's name, or the folder's where that could not be read.
+    pub fn name(&self) -> Cow<'_, str> {
+        self.manifest().map_or_else(|| self.id(), |manifest| manifest.name().as_str().into())
+    }
+
+    /// The description; empty where it could not be read.
+    pub fn description(&self) -> &str {
+        self.manifest().map_or("", |manifest| manifest.description())
+    }
+
+    /// Why it is not offered, in one sentence; `None` where it is.
+    pub fn reason(&self) -> Option<String> {
+        Some(match &self.status {
+            Status::Enabled => return None,
+            Status::Disabled(Disabled::Configuration) => "switched off in the configuration".to_owned(),
+            Status::Disabled(Disabled::Source) => {
+                "its source is switched off in the configuration".to_owned()
+            }
+            Status::Disabled(Disabled::Default) => "off by default".to_owned(),
+            Status::Disabled(Disabled::NotListed) => {
+                "not among the bundled skills that are switched on".to_owned()
+            }
+            Status::Disabled(Disabled::TooMany(limit)) => format!("more than {limit} skills"),
+            Status::Unavailable(missing) => format!("missing commands: {}", missing.join(", ")),
+            Status::Untrusted(Untrusted::Project(path)) => {
+                format!("the project is not trusted; to trust it: prowess trust {}", path.display())
+            }
+            Status::Untrusted(Untrusted::Changed(path)) => {
+                format!(
+                    "changed since it was trusted; to trust it again: prowess trust --pinned {}",
+                    path.display()
+                )
+            }
+            Status::Untrusted(Untrusted::Added(path)) => {
+                format!(
+                    "added since the project was trusted; to trust it: prowess trust --pinned {}",
+                    path.display()
+                )
+            }
+            Status::Untrusted(Untrusted::Link(target)) => {
+                format!("a link that leads outside the known directories, to {}", target.display())
+            }
+            Status::Shadowed(Shadowed { by, same_folder: true }) => {
+                format!("the same folder as {}", by.display())
+            }
+            Status::Shadowed(Shadowed { by, same_folder: false }) => format!("shadowed by {}", by.display()),
+            Status::Invalid => self
+                .diagnostics()
+                .iter()
+                .find(|diagnostic| diagnostic.is_error())
+                .or_else(|| self.diagnostics().first())
+                .map_or_else(|| "it cannot be loaded".to_owned(), |diagnostic| diagnostic.message.clone()),
+        })
+    }
+}

@@ -1,0 +1,125 @@
+//! A folder that holds a skill, or should.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use prowess_format::{Diagnostic, Manifest};
+
+use super::Root;
+use super::head::SKILL_MD_MAX;
+use crate::bundled::BUNDLED;
+use crate::files::{Fingerprint, read_bounded};
+
+/// What was found in one folder. Immutable: a later scan shares it if nothing changed.
+#[derive(Debug, PartialEq)]
+pub struct Found {
+    pub(crate) root: Arc<Root>,
+    /// The folder, below its root.
+    pub(crate) inner: Box<Path>,
+    pub(crate) file: FileName,
+    pub(crate) fingerprint: Fingerprint,
+    pub(crate) settled: bool,
+    pub(crate) manifest: Option<Manifest>,
+    pub(crate) diagnostics: Box<[Diagnostic]>,
+    pub(crate) link: Option<Box<Link>>,
+}
+
+/// What the skill's file is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum FileName {
+    /// `SKILL.md`, as it should be.
+    Standard,
+    /// Something like it.
+    Other(Box<str>),
+    /// There is none.
+    Missing,
+}
+
+impl FileName {
+    pub(crate) fn as_str(&self) -> &str {
+        match self {
+            Self::Other(name) => name,
+            Self::Standard | Self::Missing => "SKILL.md",
+        }
+    }
+}
+
+/// A link that led to a skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// Where it leads, in full.
+    pub target: PathBuf,
+    /// Whether that is a place that is known.
+    pub known: bool,
+    /// Whether the folder is the link; otherwise its `SKILL.md` is.
+    pub folder: bool,
+}
+
+impl Found {
+    /// The folder's name.
+    pub fn id(&self) -> Cow<'_, str> {
+        self.inner.file_name().unwrap_or_default().to_string_lossy()
+    }
+
+    /// The root it was found under.
+    pub fn root(&self) -> &Root {
+        &self.root
+    }
+
+    /// The folder, below its root.
+    pub fn inner(&self) -> &Path {
+        &self.inner
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> PathBuf {
+        self.root.path().join(&self.inner)
+    }
+
+    /// The folder without any link in its path: what makes two finds one.
+    pub fn canonical_folder(&self) -> PathBuf {
+        match self.link.as_deref() {
+            Some(Link { target, folder: true, .. }) => target.clone(),
+            _ => self.root.canonical().join(&self.inner),
+        }
+    }
+
+    /// Its `SKILL.md`.
+    pub fn location(&self) -> PathBuf {
+        self.folder().join(self.file.as_str())
+    }
+
+    /// What it says of itself, if it loads.
+    pub fn manifest(&self) -> Option<&Manifest> {
+        self.manifest.as_ref()
+    }
+
+    /// What there is to say about it.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    /// The link that led to it.
+    pub fn link(&self) -> Option<&Link> {
+        self.link.as_deref()
+    }
+
+    /// The bytes of its `SKILL.md` as they are now, bounded; `None` where they cannot be read.
+    pub fn read_source(&self) -> Option<Vec<u8>> {
+        if self.root.is_embedded() {
+            return BUNDLED.iter().find(|skill| skill.id == self.id()).map(|skill| skill.skill_md().to_vec());
+        }
+        let path = match self.link() {
+            Some(Link { target, folder: false, known: true }) => target.clone(),
+            Some(Link { known: false, .. }) => return None,
+            _ => self.canonical_folder().join(self.file.as_str()),
+        };
+        read_bounded(&path, SKILL_MD_MAX)
+    }
+
+    /// The size of `SKILL.md` in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.fingerprint.size()
+    }
+}

@@ -1,0 +1,121 @@
+//! Reading a `SKILL.md` no further than it is needed.
+
+use std::os::fd::OwnedFd;
+
+use prowess_format::fence::{Extent, FRONTMATTER_MAX, PREAMBLE_MAX};
+use prowess_format::{Code, Diagnostic, Head, Manifest, Parsed, Rules, parse, parse_head};
+use rustix::fs::{FileType, Stat};
+use rustix::io::Errno;
+
+use crate::files::{Fingerprint, ReadError, fill, read_whole, regular};
+
+/// The largest `SKILL.md` that is ever read.
+pub(crate) const SKILL_MD_MAX: u64 = 16 * 1024 * 1024;
+
+/// What is read first: nearly all frontmatter ends within it.
+const FIRST: usize = 4096;
+
+/// A file, read and judged.
+pub(crate) struct Read {
+    pub(crate) manifest: Option<Manifest>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+impl Read {
+    fn refused(diagnostic: Diagnostic) -> Self {
+        Self { manifest: None, diagnostics: vec![diagnostic] }
+    }
+}
+
+impl From<Parsed> for Read {
+    fn from(parsed: Parsed) -> Self {
+        Self { manifest: parsed.document.map(|document| document.manifest), diagnostics: parsed.diagnostics }
+    }
+}
+
+/// Reads the frontmatter of an open file.
+pub(super) fn head(file: &OwnedFd, stat: &Stat, folder: &str, rules: &Rules) -> Read {
+    match try_head(file, stat, folder, rules) {
+        Ok(read) => read,
+        Err(error) => Read::refused(refusal(error)),
+    }
+}
+
+/// Reads and judges the whole file, body included.
+pub(crate) fn check_file(file: &OwnedFd, stat: &Stat, folder: &str, rules: &Rules) -> (Read, Vec<u8>) {
+    match read_whole(file, stat, SKILL_MD_MAX) {
+        Ok(bytes) => (parse(&bytes, Some(folder), rules).into(), bytes),
+        Err(error) => (Read::refused(refusal(error)), Vec::new()),
+    }
+}
+
+fn try_head(file: &OwnedFd, stat: &Stat, folder: &str, rules: &Rules) -> Result<Read, ReadError> {
+    regular(stat)?;
+    let size = Fingerprint::of(stat).size();
+    if size > SKILL_MD_MAX {
+        return Err(ReadError::TooLarge(size));
+    }
+    let mut first = [0; FIRST];
+    let wanted = usize::try_from(size).unwrap_or(FIRST).min(FIRST);
+    let read = fill(file, &mut first[..wanted], 0)?;
+    let extent = if (read as u64) < size { Extent::Prefix } else { Extent::Whole };
+    match parse_head(&first[..read], extent, Some(folder), rules) {
+        Head::Done(parsed) => Ok(parsed.into()),
+        Head::NeedMore => more(file, Fingerprint::of(stat), folder, rules),
+    }
+}
+
+/// As much as the longest frontmatter takes, unchanged while it was read.
+fn more(file: &OwnedFd, mut before: Fingerprint, folder: &str, rules: &Rules) -> Result<Read, ReadError> {
+    for _ in 0..2 {
+        let mut bytes = vec![0; FRONTMATTER_MAX + PREAMBLE_MAX + FIRST];
+        let read = fill(file, &mut bytes, 0)?;
+        let after = Fingerprint::of(&rustix::fs::fstat(file)?);
+        if before == after {
+            let extent = if (read as u64) < after.size() { Extent::Prefix } else { Extent::Whole };
+            return Ok(match parse_head(&bytes[..read], extent, Some(folder), rules) {
+                Head::Done(parsed) => parsed.into(),
+                // The fences ask for no more than was read; whatever this is, it has no end in sight.
+                Head::NeedMore => {
+                    Read::refused(Diagnostic::error(Code::NoFrontmatter, "there is no frontmatter"))
+                }
+            });
+        }
+        before = after;
+    }
+    Err(ReadError::Changing)
+}
+
+/// What to say of a file that was not read.
+pub(super) fn refusal(error: ReadError) -> Diagnostic {
+    match error {
+        ReadError::NotAFile(kind) => {
+            let what = match kind {
+                FileType::Directory => "a folder",
+                FileType::Fifo => "a FIFO",
+                FileType::Socket => "a socket",
+                FileType::CharacterDevice | FileType::BlockDevice => "a device",
+                _ => "not a regular file",
+            };
+            Diagnostic::error(Code::NotAFile, format!("SKILL.md is {what}")).help("replace it by a text file")
+        }
+        ReadError::TooLarge(size) => {
+            let (size, limit) = (size.div_ceil(1024 * 1024), SKILL_MD_MAX / (1024 * 1024));
+            Diagnostic::error(Code::TooLarge, format!("the file has {size} MiB; at most {limit} are read"))
+                .help("move what is not instructions into files beside it")
+        }
+        ReadError::Changing => Diagnostic::error(Code::Changing, "the file changes while it is read")
+            .help("try again when whoever writes it is done"),
+        ReadError::Os(error) => unreadable(error),
+    }
+}
+
+/// What to say of a file that cannot be opened.
+pub(super) fn unreadable(error: Errno) -> Diagnostic {
+    let words = std::io::Error::from(error).kind().to_string();
+    let diagnostic = Diagnostic::error(Code::Unreadable, format!("the file cannot be read: {words}"));
+    match error {
+        Errno::ACCESS | Errno::PERM => diagnostic.help("make it readable for you: chmod u+r SKILL.md"),
+        _ => diagnostic,
+    }
+}

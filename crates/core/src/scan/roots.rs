@@ -1,0 +1,186 @@
+//! From the policy's roots to directories that exist.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use super::Places;
+use crate::policy::{Ancestors, Policy, RootPlace, RootSpec, Scope};
+use crate::surroundings::Surroundings;
+
+/// A directory of skills that exists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root {
+    path: PathBuf,
+    canonical: PathBuf,
+    scope: Scope,
+    base: Option<PathBuf>,
+    embedded: bool,
+}
+
+impl Root {
+    pub(crate) fn embedded() -> Self {
+        let path = PathBuf::from("bundled:");
+        Self { canonical: path.clone(), path, scope: Scope::Bundled, base: None, embedded: true }
+    }
+
+    /// As it is written.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Without any link.
+    pub fn canonical(&self) -> &Path {
+        &self.canonical
+    }
+
+    /// Whose skills it holds.
+    pub fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    /// The project folder whose trust decides, where that matters.
+    pub fn base(&self) -> Option<&Path> {
+        self.base.as_deref()
+    }
+
+    /// Whether it lies inside the binary.
+    pub fn is_embedded(&self) -> bool {
+        self.embedded
+    }
+
+    /// What people call it: "Bundled", "Project", "Claude", "User", "Plugin".
+    pub fn label(&self) -> &'static str {
+        let claude = self.path.components().any(|component| component.as_os_str() == ".claude");
+        match self.scope {
+            Scope::Project if claude => "Claude",
+            Scope::Bundled => "Bundled",
+            Scope::User => "User",
+            Scope::Project => "Project",
+            Scope::Plugin => "Plugin",
+        }
+    }
+}
+
+/// Why a root of the policy is not scanned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RootProblem {
+    /// It does not exist. Quite normal.
+    Missing,
+    /// It cannot be opened.
+    Unreadable(String),
+    /// It is not a directory.
+    NotAFolder,
+    /// A project's link that leads out of the project.
+    Outside(PathBuf),
+    /// There is no home for its `~`.
+    NoHome,
+}
+
+/// The roots that are there, the one that wins first, and those that are not.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Roots {
+    pub(crate) present: Vec<Arc<Root>>,
+    pub(crate) absent: Vec<(PathBuf, RootProblem, bool)>,
+}
+
+/// Looks for the policy's roots. `known` are the places besides the roots that links may lead to.
+pub(crate) fn resolve(policy: &Policy, world: &Surroundings, known: &Places) -> Roots {
+    let mut roots = Roots::default();
+    let candidates = candidates(policy, world);
+    let fence = world.git_root().unwrap_or(&world.project);
+    let fence = std::fs::canonicalize(fence).unwrap_or_else(|_| fence.to_owned());
+    let homes: Vec<PathBuf> = candidates
+        .iter()
+        .filter(|candidate| candidate.base.is_none())
+        .filter_map(|candidate| std::fs::canonicalize(candidate.path.as_ref()?).ok())
+        .collect();
+    for Candidate { path, spec, base } in candidates {
+        if spec.place == RootPlace::Embedded {
+            roots.present.push(Arc::new(Root::embedded()));
+            continue;
+        }
+        let Some(path) = path else {
+            roots.absent.push((spec.to_string().into(), RootProblem::NoHome, spec.given));
+            continue;
+        };
+        match open(&path) {
+            Err(problem) => roots.absent.push((path, problem, spec.given)),
+            // In the home itself, the project's `.agents/skills` and the user's are one; the user's own counts.
+            Ok(canonical) if base.is_some() && homes.contains(&canonical) => {}
+            Ok(canonical) if roots.present.iter().any(|root| root.canonical == canonical) => {}
+            Ok(canonical) => {
+                let inside = canonical.starts_with(&fence) || known.hold(&canonical);
+                if base.is_some() && !spec.given && !inside {
+                    roots.absent.push((path, RootProblem::Outside(canonical), false));
+                    continue;
+                }
+                let base = base.filter(|_| !spec.given && spec.scope == Scope::Project);
+                roots.present.push(Arc::new(Root {
+                    path,
+                    canonical,
+                    scope: spec.scope,
+                    base,
+                    embedded: false,
+                }));
+            }
+        }
+    }
+    roots
+}
+
+fn open(path: &Path) -> Result<PathBuf, RootProblem> {
+    let problem = |error: std::io::Error| match error.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::NOENT | Errno::NOTDIR) => RootProblem::Missing,
+        _ => RootProblem::Unreadable(error.kind().to_string()),
+    };
+    let canonical = std::fs::canonicalize(path).map_err(problem)?;
+    if !std::fs::metadata(&canonical).map_err(problem)?.is_dir() {
+        return Err(RootProblem::NotAFolder);
+    }
+    Ok(canonical)
+}
+
+struct Candidate {
+    /// `None` where there is no home.
+    path: Option<PathBuf>,
+    spec: RootSpec,
+    /// The project folder it lies in.
+    base: Option<PathBuf>,
+}
+
+/// Each root as a path, in order. Consecutive project roots are looked for folder by folder, nearest first.
+fn candidates(policy: &Policy, world: &Surroundings) -> Vec<Candidate> {
+    let folders: Vec<&Path> = match (policy.scan.ancestors, world.git_root()) {
+        (Ancestors::GitRoot, Some(top)) => {
+            world.project.ancestors().take_while(|folder| folder.starts_with(top)).collect()
+        }
+        (Ancestors::GitRoot | Ancestors::None, _) => vec![&world.project],
+    };
+    let mut candidates = Vec::new();
+    let mut specs = policy.scan.roots.as_slice();
+    while let Some((spec, rest)) = specs.split_first() {
+        let in_project = |spec: &RootSpec| matches!(spec.place, RootPlace::Project(_));
+        if in_project(spec) {
+            let (run, rest) = specs.split_at(specs.iter().take_while(|spec| in_project(spec)).count());
+            for folder in &folders {
+                candidates.extend(run.iter().map(|spec| Candidate {
+                    path: Some(folder.join(spec.path())),
+                    spec: spec.clone(),
+                    base: Some(folder.to_path_buf()),
+                }));
+            }
+            specs = rest;
+            continue;
+        }
+        let path = match &spec.place {
+            RootPlace::Embedded => Some(PathBuf::new()),
+            RootPlace::Home(path) => world.home.as_ref().map(|home| home.join(path)),
+            RootPlace::Absolute(path) | RootPlace::Project(path) => Some(world.project.join(path)),
+        };
+        candidates.push(Candidate { path, spec: spec.clone(), base: None });
+        specs = rest;
+    }
+    candidates
+}

@@ -1,0 +1,280 @@
+//! One folder: is it a skill, does it group skills, or is it neither?
+
+use std::borrow::Cow;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use prowess_format::{Code, Diagnostic, Level, Rules};
+use rustix::fs::Stat;
+use rustix::io::Errno;
+
+use super::found::{FileName, Found, Link};
+use super::head::{self, Read};
+use super::links::{HOPS_MAX, Places, Target};
+use super::roots::Root;
+use crate::files::{Entries, EntryKind, Fingerprint, Folder};
+
+const SKILL_MD: &str = "SKILL.md";
+
+/// A folder to look at.
+#[derive(Debug)]
+pub(super) struct Task {
+    /// Below the root, as people see it.
+    pub(super) inner: PathBuf,
+    /// Where it really is, if a link led here.
+    pub(super) through: Option<Through>,
+    pub(super) depth: u32,
+    /// Whether it is a link itself, which has still to be followed.
+    pub(super) is_link: bool,
+}
+
+/// The known place that a link led into.
+#[derive(Debug, Clone)]
+pub(super) struct Through {
+    place: Arc<Folder>,
+    inner: PathBuf,
+    target: PathBuf,
+    hops: u8,
+}
+
+impl Task {
+    /// A folder in this one.
+    pub(super) fn child(&self, name: &std::ffi::OsStr, is_link: bool) -> Self {
+        let through = self.through.clone().map(|through| Through {
+            inner: through.inner.join(name),
+            target: through.target.join(name),
+            ..through
+        });
+        Self { inner: self.inner.join(name), through, depth: self.depth + 1, is_link }
+    }
+}
+
+/// What a folder turned out to be.
+pub(super) enum Visit {
+    /// A skill, or what should be one. The listing is there if it had to be read.
+    Skill(Arc<Found>, Option<Fingerprint>),
+    /// A folder without a `SKILL.md`.
+    Group { entries: Entries, fingerprint: Fingerprint, through: Option<Through> },
+    /// Neither: it could not be looked at.
+    Failed(Diagnostic),
+    /// A link that leads outside, or nowhere.
+    Link(Arc<Found>),
+}
+
+/// What every visit of a scan needs.
+pub(super) struct Visitor<'a> {
+    pub(super) root: &'a Arc<Root>,
+    pub(super) folder: &'a Folder,
+    pub(super) rules: &'a Rules,
+    pub(super) places: &'a Places,
+    pub(super) entries_max: usize,
+    pub(super) now: i64,
+}
+
+impl Visitor<'_> {
+    /// Looks at one folder. `earlier` is what was found there the last time.
+    pub(super) fn visit(&self, task: &Task, earlier: Option<&Arc<Found>>) -> Visit {
+        if !task.is_link {
+            return self.look(task, task.through.as_ref(), None, earlier);
+        }
+        let path = self.root.path().join(&task.inner);
+        let hops = 1 + task.through.as_ref().map_or(0, |through| through.hops);
+        match self.places.follow(&path) {
+            Target::Known { place, inner, target } => {
+                let above = self.root.canonical().join(task.inner.parent().unwrap_or(Path::new("")));
+                if hops > HOPS_MAX || above.starts_with(&target) {
+                    return self.link(
+                        task,
+                        &target,
+                        "the link leads back to a folder above it",
+                        Code::LinkBroken,
+                    );
+                }
+                let link = Link { target: target.clone(), known: true, folder: true };
+                self.look(task, Some(&Through { place, inner, target, hops }), Some(link), earlier)
+            }
+            // Plain files are linked into such folders, too; only what could be a skill is worth a word.
+            Target::Outside(target) if !target.is_dir() => Visit::Group {
+                entries: Entries { list: Vec::new(), cut: false },
+                fingerprint: Fingerprint::none(0),
+                through: None,
+            },
+            Target::Outside(target) => {
+                let message =
+                    format!("the link leads outside the known directories, to {}", target.display());
+                self.link(task, &target, &message, Code::LinkOutside)
+            }
+            Target::Broken => self.link(task, &path, "the link leads nowhere", Code::LinkBroken),
+        }
+    }
+
+    fn link(&self, task: &Task, target: &Path, message: &str, code: Code) -> Visit {
+        let help = match code {
+            Code::LinkOutside => format!("if you know that folder: prowess trust {}", target.display()),
+            _ => "delete the link or mend it".to_owned(),
+        };
+        let diagnostic = Diagnostic::warning(code, message).help(help);
+        let known = code != Code::LinkOutside;
+        Visit::Link(Arc::new(Found {
+            diagnostics: Box::new([diagnostic]),
+            link: Some(Box::new(Link { target: target.to_owned(), known, folder: true })),
+            ..self.found(task, Fingerprint::none(0))
+        }))
+    }
+
+    fn found(&self, task: &Task, fingerprint: Fingerprint) -> Found {
+        Found {
+            root: Arc::clone(self.root),
+            inner: task.inner.as_path().into(),
+            file: FileName::Standard,
+            fingerprint,
+            settled: fingerprint.is_settled(self.now),
+            manifest: None,
+            diagnostics: Box::new([]),
+            link: None,
+        }
+    }
+
+    fn look(
+        &self,
+        task: &Task,
+        through: Option<&Through>,
+        link: Option<Link>,
+        earlier: Option<&Arc<Found>>,
+    ) -> Visit {
+        let (folder, inner) = match through {
+            Some(through) => (&*through.place, through.inner.as_path()),
+            None => (self.folder, task.inner.as_path()),
+        };
+        let file = inner.join(SKILL_MD);
+        if let Some(earlier) = earlier
+            && self.is_unchanged(earlier, folder, &file)
+        {
+            return Visit::Skill(Arc::clone(earlier), None);
+        }
+        let link = link.map(Box::new);
+        match folder.file(&file) {
+            Ok((file, stat)) => Visit::Skill(Arc::new(Found { link, ..self.read(task, &file, &stat) }), None),
+            Err(Errno::LOOP) => self.linked_file(task, folder, &file),
+            Err(Errno::NOENT) => self.list(task, folder, inner, through, link),
+            Err(Errno::NOTDIR | Errno::XDEV) => Visit::Failed(unreadable_folder(Errno::NOTDIR)),
+            // A socket as SKILL.md cannot even be opened.
+            Err(Errno::NXIO) => {
+                let diagnostic = Diagnostic::error(Code::NotAFile, "SKILL.md is a socket");
+                let diagnostic = diagnostic.help("replace it by a text file");
+                Visit::Skill(Arc::new(Found { link, ..self.refused(task, diagnostic) }), None)
+            }
+            Err(error) => match folder.folder(inner) {
+                Ok(_) => Visit::Skill(
+                    Arc::new(Found { link, ..self.refused(task, head::unreadable(error)) }),
+                    None,
+                ),
+                Err(error) => Visit::Failed(unreadable_folder(error)),
+            },
+        }
+    }
+
+    fn is_unchanged(&self, earlier: &Found, folder: &Folder, file: &Path) -> bool {
+        let same = |stat: &Stat| Fingerprint::of(stat) == earlier.fingerprint;
+        earlier.settled
+            && earlier.link.is_none()
+            && earlier.file == FileName::Standard
+            && folder.stat(file).is_ok_and(|s| same(&s))
+    }
+
+    fn read(&self, task: &Task, file: &OwnedFd, stat: &Stat) -> Found {
+        let Read { manifest, diagnostics } = head::head(file, stat, &folder_name(task), self.rules);
+        Found { manifest, diagnostics: diagnostics.into(), ..self.found(task, Fingerprint::of(stat)) }
+    }
+
+    fn refused(&self, task: &Task, diagnostic: Diagnostic) -> Found {
+        Found { diagnostics: Box::new([diagnostic]), ..self.found(task, Fingerprint::none(0)) }
+    }
+
+    /// `SKILL.md` itself is a link.
+    fn linked_file(&self, task: &Task, folder: &Folder, file: &Path) -> Visit {
+        let path = folder.path().join(file);
+        let (found, target, known) = match self.places.follow(&path) {
+            Target::Known { place, inner, target } => match place.file(&inner) {
+                Ok((file, stat)) => (self.read(task, &file, &stat), target, true),
+                Err(error) => (self.refused(task, head::unreadable(error)), target, true),
+            },
+            Target::Outside(target) => {
+                let message = format!("SKILL.md is a link that leads outside, to {}", target.display());
+                let place = target.parent().unwrap_or(&target).display();
+                let diagnostic = Diagnostic::warning(Code::LinkOutside, message);
+                let found = self.refused(
+                    task,
+                    diagnostic.help(format!("if you know that folder: prowess trust {place}")),
+                );
+                (found, target, false)
+            }
+            Target::Broken => {
+                let diagnostic = Diagnostic::error(Code::LinkBroken, "SKILL.md is a link that leads nowhere");
+                (self.refused(task, diagnostic.help("delete the link or mend it")), path, true)
+            }
+        };
+        Visit::Skill(
+            Arc::new(Found { link: Some(Box::new(Link { target, known, folder: false })), ..found }),
+            None,
+        )
+    }
+
+    /// There is no `SKILL.md`; look for one under another name, and for folders to go into.
+    fn list(
+        &self,
+        task: &Task,
+        folder: &Folder,
+        inner: &Path,
+        through: Option<&Through>,
+        link: Option<Box<Link>>,
+    ) -> Visit {
+        let opened = folder
+            .folder(inner)
+            .and_then(|folder| Ok((folder.own_stat()?, folder.entries(self.entries_max)?)));
+        let (stat, entries) = match opened {
+            Ok(listing) => listing,
+            Err(error) => return Visit::Failed(unreadable_folder(error)),
+        };
+        let fingerprint = Fingerprint::of(&stat);
+        let variant = entries.list.iter().find(|entry| {
+            entry.kind == EntryKind::File
+                && entry.name.eq_ignore_ascii_case(SKILL_MD)
+                && entry.name.to_str().is_some()
+        });
+        let Some(name) = variant.and_then(|entry| entry.name.to_str()) else {
+            return Visit::Group { entries, fingerprint, through: through.cloned() };
+        };
+        // `skill.md` is what the reference library accepts besides; other spellings only work by accident.
+        let level = if name == "skill.md" { self.rules.lowercase_file } else { Level::Reject };
+        let message = format!("the file is named {name}, not SKILL.md");
+        let help = format!("rename it: git mv {name} SKILL.md");
+        let found = match (level, folder.file(&inner.join(name))) {
+            (Level::Reject, _) => self.refused(task, Diagnostic::error(Code::FileName, message).help(help)),
+            (_, Err(error)) => self.refused(task, head::unreadable(error)),
+            (level, Ok((file, stat))) => {
+                let found = self.read(task, &file, &stat);
+                let said = Diagnostic::warning(Code::FileName, message).help(help);
+                let said = (level == Level::Warn).then_some(said);
+                let diagnostics = said.into_iter().chain(found.diagnostics.iter().cloned()).collect();
+                Found { diagnostics, ..found }
+            }
+        };
+        Visit::Skill(Arc::new(Found { file: FileName::Other(name.into()), link, ..found }), Some(fingerprint))
+    }
+}
+
+fn folder_name(task: &Task) -> Cow<'_, str> {
+    task.inner.file_name().unwrap_or_default().to_string_lossy()
+}
+
+fn unreadable_folder(error: Errno) -> Diagnostic {
+    let words = std::io::Error::from(error).kind().to_string();
+    let diagnostic =
+        Diagnostic::warning(Code::DirectoryUnreadable, format!("the folder cannot be read: {words}"));
+    match error {
+        Errno::ACCESS | Errno::PERM => diagnostic.help("make it readable for you: chmod u+rx FOLDER"),
+        _ => diagnostic,
+    }
+}

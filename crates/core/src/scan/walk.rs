@@ -1,0 +1,301 @@
+//! One root, level by level.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use prowess_format::{Code, Diagnostic, Rules};
+use rustix::io::Errno;
+
+use super::found::{FileName, Found};
+use super::links::Places;
+use super::parallel;
+use super::roots::Root;
+use super::visit::{Task, Visit, Visitor};
+use super::{Progress, embedded};
+use crate::files::{Entry, EntryKind, Fingerprint, Folder, now};
+use crate::located::Located;
+use crate::policy::Scan;
+
+/// What one root holds.
+#[derive(Debug, PartialEq)]
+pub(crate) struct RootScan {
+    pub(crate) root: Arc<Root>,
+    /// In the order of their paths.
+    pub(crate) found: Vec<Arc<Found>>,
+    pub(crate) diagnostics: Vec<Located>,
+    /// Folders whose listing was read: they tell of what was added.
+    listed: Vec<Listed>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Listed {
+    inner: PathBuf,
+    fingerprint: Fingerprint,
+    settled: bool,
+}
+
+/// What all roots of a scan share.
+pub(crate) struct Settings<'a> {
+    pub(crate) scan: &'a Scan,
+    pub(crate) rules: &'a Rules,
+    pub(crate) places: &'a Places,
+    pub(crate) progress: &'a Progress,
+}
+
+impl RootScan {
+    /// Whether the file system says that nothing in this root has changed.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        if self.root.is_embedded() {
+            return true;
+        }
+        let Ok(folder) = Folder::open(self.root.canonical()) else { return false };
+        let same = |inner: &Path, fingerprint: &Fingerprint| {
+            folder.stat(inner).is_ok_and(|stat| Fingerprint::of(&stat) == *fingerprint)
+        };
+        let listed =
+            self.listed.iter().all(|listed| listed.settled && same(&listed.inner, &listed.fingerprint));
+        listed
+            && parallel(&self.found, |found| {
+                // That there is no file is known from the listing.
+                let settled = found.settled && found.link.is_none();
+                found.file == FileName::Missing
+                    || (settled && same(&found.inner.join(found.file.as_str()), &found.fingerprint))
+            })
+            .into_iter()
+            .all(|same| same)
+    }
+}
+
+/// Scans one root; `earlier` is what it held the last time.
+pub(crate) fn walk(root: &Arc<Root>, settings: &Settings<'_>, earlier: Option<&RootScan>) -> RootScan {
+    let mut scan =
+        RootScan { root: Arc::clone(root), found: Vec::new(), diagnostics: Vec::new(), listed: Vec::new() };
+    if root.is_embedded() {
+        scan.found = embedded(root, settings.rules);
+        return scan;
+    }
+    let mut walk = Walk {
+        settings,
+        earlier: earlier.map(by_folder).unwrap_or_default(),
+        bounds: Bounds::new(settings.scan),
+        ungrouped: Vec::new(),
+        scan: &mut scan,
+    };
+    if let Err(error) = walk.run(root) {
+        let message = format!("the directory cannot be read: {}", std::io::Error::from(error).kind());
+        walk.scan
+            .diagnostics
+            .push(Located::new(root.path(), Diagnostic::warning(Code::DirectoryUnreadable, message)));
+    }
+    scan.found.sort_by(|a, b| a.inner.cmp(&b.inner));
+    scan
+}
+
+fn by_folder(scan: &RootScan) -> HashMap<&Path, &Arc<Found>> {
+    scan.found.iter().map(|found| (&*found.inner, found)).collect()
+}
+
+/// What is left of the scan's bounds, and which were reached.
+struct Bounds {
+    directories: usize,
+    entries: usize,
+    depth: u32,
+    cut_directories: usize,
+    cut_entries: bool,
+    cut_depth: Vec<PathBuf>,
+}
+
+impl Bounds {
+    fn new(scan: &Scan) -> Self {
+        Self {
+            directories: scan.max_directories as usize,
+            entries: scan.max_entries as usize,
+            depth: scan.depth,
+            cut_directories: 0,
+            cut_entries: false,
+            cut_depth: Vec::new(),
+        }
+    }
+}
+
+struct Walk<'a, 's> {
+    settings: &'a Settings<'a>,
+    earlier: HashMap<&'a Path, &'a Arc<Found>>,
+    bounds: Bounds,
+    /// Immediate children that turned out to hold no skill themselves, with what else may explain it.
+    ungrouped: Vec<PathBuf>,
+    scan: &'s mut RootScan,
+}
+
+impl Walk<'_, '_> {
+    fn run(&mut self, root: &Arc<Root>) -> Result<(), Errno> {
+        let folder = Folder::open(root.canonical())?;
+        let fingerprint = Fingerprint::of(&folder.own_stat()?);
+        let now = now();
+        let listing = folder.entries(self.bounds.entries)?;
+        self.listed(PathBuf::from("."), fingerprint, now);
+        self.bounds.cut_entries |= listing.cut;
+        self.bounds.entries -= listing.list.len();
+        if let Some(stray) = listing.list.iter().find(|entry| *entry.name == *OsStr::new("SKILL.md")) {
+            let message = "a SKILL.md directly in a directory of skills is not a skill";
+            let diagnostic = Diagnostic::warning(Code::StrayFile, message);
+            let diagnostic = diagnostic.help("move it into a folder with the skill's name");
+            self.scan.diagnostics.push(Located::new(root.path().join(&*stray.name), diagnostic));
+        }
+        let top = Task { inner: PathBuf::new(), through: None, depth: 0, is_link: false };
+        let mut level = children(&top, &listing.list);
+        while !level.is_empty() {
+            if level.len() > self.bounds.directories {
+                self.bounds.cut_directories += level.len() - self.bounds.directories;
+                level.truncate(self.bounds.directories);
+            }
+            self.bounds.directories -= level.len();
+            let visitor = Visitor {
+                root,
+                folder: &folder,
+                rules: self.settings.rules,
+                places: self.settings.places,
+                entries_max: self.bounds.entries,
+                now,
+            };
+            let (earlier, progress) = (&self.earlier, self.settings.progress);
+            let visits = parallel(&level, |task| {
+                progress.add(1);
+                visitor.visit(task, earlier.get(task.inner.as_path()).copied())
+            });
+            let mut next = Vec::new();
+            for (task, visit) in level.into_iter().zip(visits) {
+                self.take(task, visit, now, &mut next);
+            }
+            level = next;
+        }
+        self.finish(root);
+        Ok(())
+    }
+
+    fn listed(&mut self, inner: PathBuf, fingerprint: Fingerprint, now: i64) {
+        self.scan.listed.push(Listed { inner, fingerprint, settled: fingerprint.is_settled(now) });
+    }
+
+    fn take(&mut self, task: Task, visit: Visit, now: i64, next: &mut Vec<Task>) {
+        match visit {
+            Visit::Skill(found, listing) => {
+                if let Some(fingerprint) = listing {
+                    self.listed(task.inner.clone(), fingerprint, now);
+                }
+                self.scan.found.push(self.shared(found));
+            }
+            Visit::Link(found) => self.scan.found.push(self.shared(found)),
+            Visit::Failed(diagnostic) => {
+                self.scan.diagnostics.push(Located::new(self.scan.root.path().join(&task.inner), diagnostic));
+                // Whether it can be read tomorrow is not seen in any listing.
+                self.listed(task.inner, Fingerprint::none(0), 0);
+            }
+            Visit::Group { entries, fingerprint, through } => {
+                self.bounds.cut_entries |= entries.cut;
+                self.bounds.entries = self.bounds.entries.saturating_sub(entries.list.len());
+                self.listed(task.inner.clone(), fingerprint, now);
+                if task.depth == 1 && !task.is_link && !is_pruned(&task.inner) {
+                    self.ungrouped.push(task.inner.clone());
+                }
+                if is_pruned(&task.inner) {
+                    return;
+                }
+                let task = Task { through, is_link: false, ..task };
+                let deeper = children(&task, &entries.list);
+                if task.depth < self.bounds.depth {
+                    next.extend(deeper);
+                } else if !deeper.is_empty() {
+                    self.bounds.cut_depth.push(task.inner);
+                }
+            }
+        }
+    }
+
+    /// The earlier find, if nothing about it changed: snapshots share it.
+    fn shared(&self, found: Arc<Found>) -> Arc<Found> {
+        match self.earlier.get(&*found.inner) {
+            Some(earlier) if ***earlier == *found => Arc::clone(earlier),
+            _ => found,
+        }
+    }
+
+    fn finish(&mut self, root: &Arc<Root>) {
+        let holds: HashSet<&OsStr> =
+            self.scan.found.iter().filter_map(|found| found.inner.iter().next()).collect();
+        let empty: Vec<_> =
+            self.ungrouped.drain(..).filter(|inner| !holds.contains(inner.as_os_str())).collect();
+        for inner in empty {
+            let deeper = self.bounds.cut_depth.contains(&inner);
+            let message = match deeper {
+                true => "there is no SKILL.md in this folder, and folders in it are not looked into",
+                false => "there is no SKILL.md in this folder",
+            };
+            let diagnostic = Diagnostic::error(Code::MissingFile, message);
+            let diagnostic =
+                diagnostic.help("add a SKILL.md with name and description, or delete the folder");
+            self.scan.found.push(self.shared(Arc::new(Found {
+                root: Arc::clone(root),
+                inner: inner.into(),
+                file: FileName::Missing,
+                fingerprint: Fingerprint::none(0),
+                settled: false,
+                manifest: None,
+                diagnostics: Box::new([diagnostic]),
+                link: None,
+            })));
+        }
+        self.report_bounds(root);
+    }
+
+    fn report_bounds(&mut self, root: &Arc<Root>) {
+        let scan = self.settings.scan;
+        let mut say = |message: String, help: &str| {
+            let diagnostic = Diagnostic::warning(Code::ScanBound, message).help(help);
+            self.scan.diagnostics.push(Located::new(root.path(), diagnostic));
+        };
+        if self.bounds.cut_directories > 0 {
+            let (left, limit) = (self.bounds.cut_directories, scan.max_directories);
+            say(
+                format!("{left} folders were not looked at: the bound of {limit} directories was reached"),
+                "raise scan.max-directories in the configuration, or make the tree smaller",
+            );
+        }
+        if self.bounds.cut_entries {
+            let limit = scan.max_entries;
+            say(
+                format!("some folders were not read to the end: the bound of {limit} entries was reached"),
+                "raise scan.max-entries in the configuration, or make the tree smaller",
+            );
+        }
+        if let Some(first) = self.bounds.cut_depth.first()
+            && scan.depth > 1
+        {
+            let (count, limit, first) = (self.bounds.cut_depth.len(), scan.depth, first.display());
+            say(
+                format!("{count} folders lie deeper than {limit} and were not looked into, such as {first}"),
+                "raise scan.depth in the configuration, or move the skills up",
+            );
+        }
+    }
+}
+
+/// The folders and links among the entries that may hold skills.
+fn children(task: &Task, entries: &[Entry]) -> Vec<Task> {
+    entries
+        .iter()
+        .filter(|entry| matches!(entry.kind, EntryKind::Folder | EntryKind::Link) && !is_hidden(&entry.name))
+        .map(|entry| task.child(&entry.name, entry.kind == EntryKind::Link))
+        .collect()
+}
+
+fn is_hidden(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b".")
+}
+
+/// Folders that may be skills by their name but never group any: looking into them would take for ever.
+fn is_pruned(inner: &Path) -> bool {
+    inner.file_name().is_some_and(|name| name == "node_modules" || name == "target")
+}

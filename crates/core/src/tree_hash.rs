@@ -1,0 +1,185 @@
+//! One digest for a whole folder that anybody can recompute: `sha256-tree-v1`.
+//!
+//! The digest is SHA-256 over a domain line and then, for each regular file in the order of their paths, the length of
+//! the NFC path as 8 bytes, the path with `/`, one byte for the executable bit, the size as 8 bytes, and the SHA-256 of
+//! the bytes. Numbers are big-endian. A link or a special file has no place in it and is an error.
+
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+use sha2::{Digest, Sha256};
+use unicode_normalization::UnicodeNormalization;
+
+use crate::files::{EntryKind, Folder, ReadError, read_whole};
+
+const DOMAIN: &[u8] = b"prowess sha256-tree-v1\n";
+const FILES_MAX: usize = 4_096;
+const FILE_MAX: u64 = 16 * 1024 * 1024;
+const TOTAL_MAX: u64 = 64 * 1024 * 1024;
+const DEPTH_MAX: usize = 16;
+
+/// Why a folder has no tree hash.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TreeError {
+    /// A link, FIFO, socket or device.
+    #[error("{} is not a regular file", .0.display())]
+    NotRegular(PathBuf),
+    /// A name that is not Unicode.
+    #[error("{} has a name that is not Unicode", .0.display())]
+    Name(PathBuf),
+    /// More than is ever hashed.
+    #[error("{what} goes beyond the limit of {limit}")]
+    Limit {
+        /// What there is too much of.
+        what: &'static str,
+        /// The limit.
+        limit: u64,
+    },
+    /// A file that changes or cannot be read.
+    #[error("{} cannot be read: {why}", path.display())]
+    Unreadable {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+}
+
+/// The tree hash of a folder, with its `sha256-tree-v1:` before it.
+///
+/// ```
+/// let folder = tempfile::tempdir().unwrap();
+/// std::fs::write(folder.path().join("SKILL.md"), "x").unwrap();
+/// let hash = prowess::tree_hash(folder.path()).unwrap();
+/// assert!(hash.starts_with("sha256-tree-v1:"));
+/// ```
+pub fn tree_hash(folder: &Path) -> Result<String, TreeError> {
+    let root = Folder::open(folder).map_err(|error| unreadable(folder, error))?;
+    let mut files = Vec::new();
+    list(&root, Path::new(""), 0, &mut files)?;
+    files.sort_unstable();
+    let mut tree = Sha256::new_with_prefix(DOMAIN);
+    let mut total = 0;
+    for (name, path) in files {
+        let (file, stat) = root.file(&path).map_err(|error| unreadable(&path, error))?;
+        let bytes = read_whole(&file, &stat, FILE_MAX).map_err(|error| refused(&path, error))?;
+        total += bytes.len() as u64;
+        if total > TOTAL_MAX {
+            return Err(TreeError::Limit { what: "the size of all files", limit: TOTAL_MAX });
+        }
+        tree.update((name.len() as u64).to_be_bytes());
+        tree.update(&name);
+        tree.update([u8::from(stat.st_mode & 0o111 != 0)]);
+        tree.update((bytes.len() as u64).to_be_bytes());
+        tree.update(Sha256::digest(&bytes));
+    }
+    Ok(format!("sha256-tree-v1:{}", hex(&tree.finalize())))
+}
+
+/// The digest of some bytes, as people see it: `sha256:` and hexadecimal digits.
+///
+/// ```
+/// assert!(prowess::digest(b"").starts_with("sha256:e3b0c442"));
+/// ```
+pub fn digest(bytes: &[u8]) -> String {
+    format!("sha256:{}", hex(&Sha256::digest(bytes)))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        for nibble in [byte >> 4, byte & 15] {
+            text.extend(char::from_digit(nibble.into(), 16));
+        }
+        text
+    })
+}
+
+/// All regular files: the NFC path that is hashed, and the path to open.
+fn list(
+    root: &Folder,
+    below: &Path,
+    depth: usize,
+    files: &mut Vec<(Vec<u8>, PathBuf)>,
+) -> Result<(), TreeError> {
+    if depth > DEPTH_MAX {
+        return Err(TreeError::Limit { what: "the depth of folders", limit: DEPTH_MAX as u64 });
+    }
+    let inner = if depth == 0 { Path::new(".") } else { below };
+    let folder = root.folder(inner).map_err(|error| unreadable(below, error))?;
+    let entries = folder.entries(FILES_MAX + 1).map_err(|error| unreadable(below, error))?;
+    for entry in entries.list {
+        let path = below.join(&*entry.name);
+        match entry.kind {
+            EntryKind::Folder => list(root, &path, depth + 1, files)?,
+            EntryKind::File => {
+                let Some(text) = path.to_str() else { return Err(TreeError::Name(path)) };
+                files.push((text.nfc().collect::<String>().into_bytes(), path));
+            }
+            EntryKind::Link | EntryKind::Special => return Err(TreeError::NotRegular(path)),
+        }
+        if files.len() > FILES_MAX {
+            return Err(TreeError::Limit { what: "the number of files", limit: FILES_MAX as u64 });
+        }
+    }
+    Ok(())
+}
+
+fn unreadable(path: &Path, error: Errno) -> TreeError {
+    TreeError::Unreadable { path: path.to_owned(), why: std::io::Error::from(error).kind().to_string() }
+}
+
+fn refused(path: &Path, error: ReadError) -> TreeError {
+    match error {
+        ReadError::NotAFile(_) => TreeError::NotRegular(path.to_owned()),
+        ReadError::TooLarge(_) => TreeError::Limit { what: "the size of a file", limit: FILE_MAX },
+        ReadError::Changing => TreeError::Unreadable { path: path.to_owned(), why: "it changes".to_owned() },
+        ReadError::Os(error) => unreadable(path, error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn the_hash_can_be_recomputed_by_hand() {
+        let world = tempfile::tempdir().unwrap();
+        fs::create_dir(world.path().join("b")).unwrap();
+        fs::write(world.path().join("b/run.sh"), "echo").unwrap();
+        fs::set_permissions(world.path().join("b/run.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::write(world.path().join("SKILL.md"), "x").unwrap();
+        let mut by_hand = DOMAIN.to_vec();
+        for (path, executable, bytes) in [("SKILL.md", 0u8, "x"), ("b/run.sh", 1, "echo")] {
+            by_hand.extend((path.len() as u64).to_be_bytes());
+            by_hand.extend(path.as_bytes());
+            by_hand.push(executable);
+            by_hand.extend((bytes.len() as u64).to_be_bytes());
+            by_hand.extend(Sha256::digest(bytes.as_bytes()));
+        }
+        let expected = digest(&by_hand).replace("sha256:", "sha256-tree-v1:");
+        assert_eq!(tree_hash(world.path()), Ok(expected));
+    }
+
+    #[test]
+    fn every_change_changes_it_and_links_have_none() {
+        let world = tempfile::tempdir().unwrap();
+        let path = world.path().join("a");
+        let hash = || tree_hash(world.path()).unwrap();
+        fs::write(&path, "1").unwrap();
+        let first = hash();
+        fs::write(&path, "2").unwrap();
+        let second = hash();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let third = hash();
+        fs::rename(&path, world.path().join("b")).unwrap();
+        let fourth = hash();
+        let mut all = vec![first, second, third, fourth];
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), 4);
+        symlink("b", world.path().join("c")).unwrap();
+        assert_eq!(tree_hash(world.path()), Err(TreeError::NotRegular("c".into())));
+    }
+}
