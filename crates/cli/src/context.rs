@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use prowess::config::{self, Configuration, Inputs, Origin};
+use prowess::config::{self, Configuration, Inputs};
 use prowess::{Policy, Registry, Surroundings};
 
 use crate::args::Global;
@@ -45,11 +45,7 @@ impl Context {
         let mut configuration = config::load(&inputs);
         if !global.root.is_empty() {
             let roots = global.root.iter().map(absolute).collect::<Result<Vec<_>, _>>()?;
-            configuration.policy = configuration.policy.with_roots(roots);
-            for setting in configuration.settings.iter_mut().filter(|setting| setting.key == "scan.roots") {
-                setting.value = configuration.policy.scan.roots.iter().map(ToString::to_string).collect();
-                setting.origin = Origin::Flag("--root".to_owned());
-            }
+            configuration = configuration.with_roots(roots);
         }
         Ok(Self { surroundings, configuration })
     }

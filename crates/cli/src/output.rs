@@ -9,6 +9,7 @@ use prowess_format::hidden;
 use serde::Serialize;
 
 use crate::args::{Color, Global};
+use crate::report::json;
 
 /// How a word is set off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,8 +103,7 @@ impl Output {
 
     /// A machine-readable answer.
     pub(crate) fn answer(&mut self, answer: &impl Serialize) -> io::Result<()> {
-        serde_json::to_writer(&mut self.out, answer)?;
-        self.out.write_all(b"\n")
+        json::write_value(&mut self.out, answer)
     }
 
     /// A word set off from its surroundings, cleaned.

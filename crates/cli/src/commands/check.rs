@@ -92,23 +92,21 @@ fn report(checked: &Checked) -> FileReport<'_> {
 }
 
 fn print(reports: &[FileReport<'_>], summary: &Summary, format: CheckFormat, output: &mut Output) -> Result<(), Failure> {
+    let base = std::env::current_dir()?;
     match format {
-        CheckFormat::Json => report::json(output.out(), reports, summary)?,
-        CheckFormat::Sarif => report::sarif(output.out(), reports)?,
-        CheckFormat::Github => report::github(output.out(), reports)?,
+        CheckFormat::Json => report::json::write(output.out(), reports, summary)?,
+        CheckFormat::Sarif => report::sarif::write(output.out(), reports, &source_of, &base)?,
+        CheckFormat::Github => {
+            for file in reports {
+                report::github::write(output.out(), file, &base)?;
+            }
+        }
         CheckFormat::Human => {
             let colour = if output.styled() { Colour::Styled } else { Colour::Plain };
             for file in reports {
-                report::human(output.out(), file.path, file.diagnostics, &source_of, colour)?;
+                report::human::write(output.out(), file, &source_of, &base, colour)?;
             }
-            let Summary { checked, valid, errors, warnings } = summary;
-            let count = |count: &usize, word: &str| format!("{count} {word}{}", if *count == 1 { "" } else { "s" });
-            output.line(format!(
-                "{} checked, {valid} valid, {}, {}",
-                count(checked, "skill"),
-                count(errors, "error"),
-                count(warnings, "warning")
-            ))?;
+            report::human::write_summary(output.out(), summary)?;
         }
     }
     Ok(())

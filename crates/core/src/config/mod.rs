@@ -1,1 +1,166 @@
-//! The layered configuration (in progress).
+//! The configuration: preset, files, environment and flags, later over earlier.
+//!
+//! | module | subject |
+//! |---|---|
+//! | [`keys`] | every key, as one table |
+//! | `layers` | which files there are, and the preset they make |
+//! | `file` | bounded, regular, UTF-8 files |
+//! | `tree` | TOML and YAML to one tree with places |
+//! | `field`, `words` | how values are read, written and compared |
+//! | `read` | one file over what is in force, and what is wrong with it |
+//! | `narrow` | what a project may set |
+//! | `foreign` | the files of documents 002 and 004 |
+//! | `environment` | the variables |
+//!
+//! What must always hold: a project's file never allows more than was in force without it, and no file,
+//! however broken, keeps the others from being read.
+
+mod environment;
+mod field;
+mod file;
+mod foreign;
+pub mod keys;
+mod layers;
+mod narrow;
+mod origin;
+mod read;
+mod tree;
+mod values;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+pub use keys::{KEYS, Key, key};
+pub use origin::{Layer, Origin};
+
+use environment::Environment;
+use read::State;
+use values::Values;
+
+use crate::located::Located;
+use crate::policy::{Policy, Preset};
+use crate::surroundings::Surroundings;
+
+/// What a configuration is made from. The process is not asked for any of it here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inputs {
+    /// The project and the home.
+    pub surroundings: Surroundings,
+    /// `--preset`.
+    pub preset: Option<Preset>,
+    /// `--config`.
+    pub file: Option<PathBuf>,
+    /// The variables whose names begin with `PROWESS_` or `SKILLS_`.
+    pub environment: Vec<(String, String)>,
+}
+
+impl Inputs {
+    /// Without flags and variables.
+    pub fn new(surroundings: Surroundings) -> Self {
+        Self { surroundings, preset: None, file: None, environment: Vec::new() }
+    }
+}
+
+/// The values in force, and where each came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Configuration {
+    /// The policy they make.
+    pub policy: Policy,
+    /// How long a script may run, in milliseconds; `None` where nobody says so.
+    pub script_timeout_ms: Option<u32>,
+    /// Every key with its value, in the order of [`KEYS`].
+    pub settings: Vec<Setting>,
+    /// What is wrong with the files and variables.
+    pub diagnostics: Vec<Located>,
+    /// The files that count, the last one over the others, and whether each was read.
+    pub files: Vec<(PathBuf, bool)>,
+}
+
+/// A key with the value in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// The key.
+    pub key: &'static str,
+    /// Its value, in the form in which a file would have it.
+    pub value: serde_json::Value,
+    /// Where it came from.
+    pub origin: Origin,
+    /// What it decides.
+    pub about: &'static str,
+}
+
+/// Reads the configuration. It never fails as a whole: what cannot be read or taken is said and left out.
+///
+/// ```
+/// use prowess::Surroundings;
+/// use prowess::config::{Inputs, load};
+///
+/// let surroundings = Surroundings { project: "/nowhere".into(), home: None, path: Default::default() };
+/// let mut inputs = Inputs::new(surroundings);
+/// inputs.environment.push(("PROWESS_SKILLS_ENABLED".into(), "false".into()));
+///
+/// let configuration = load(&inputs);
+/// assert!(!configuration.policy.enabled);
+/// let origin = &configuration.setting("enabled").unwrap().origin;
+/// assert_eq!(origin.to_string(), "variable PROWESS_SKILLS_ENABLED");
+/// ```
+pub fn load(inputs: &Inputs) -> Configuration {
+    let (preset, documents) = layers::find(inputs);
+    let values = Values::of(Policy::preset(preset), inputs.surroundings.home.clone());
+    let mut state = State { values, origins: BTreeMap::new(), diagnostics: Vec::new() };
+    for document in &documents {
+        document.apply(&mut state);
+    }
+    // It was decided before anything was read; a file that says otherwise was overruled.
+    state.values.policy.preset = preset;
+    Environment(&inputs.environment).apply(&mut state);
+    if inputs.preset.is_some() {
+        state.origins.insert("preset", Origin::Flag("--preset".to_owned()));
+    }
+    let settings = settings(&state, preset);
+    Configuration {
+        script_timeout_ms: state.values.script_timeout_ms,
+        policy: state.values.into_policy(),
+        settings,
+        diagnostics: state.diagnostics,
+        files: documents.iter().map(|document| (document.path.clone(), document.is_read())).collect(),
+    }
+}
+
+fn settings(state: &State, preset: Preset) -> Vec<Setting> {
+    KEYS.iter()
+        .map(|key| Setting {
+            key: key.name,
+            value: key.field.write(&state.values),
+            origin: state.origins.get(key.name).cloned().unwrap_or(Origin::Preset(preset)),
+            about: key.about,
+        })
+        .collect()
+}
+
+impl Configuration {
+    /// The value in force of a key.
+    pub fn setting(&self, key: &str) -> Option<&Setting> {
+        self.settings.iter().find(|setting| setting.key == key)
+    }
+
+    /// Scans exactly these directories, as `--root` asks for.
+    #[must_use]
+    pub fn with_roots(mut self, roots: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.policy = self.policy.with_roots(roots);
+        let values = Values::of(self.policy.clone(), None);
+        for setting in &mut self.settings {
+            if let ("scan.roots" | "scan.ancestors" | "trust.project", Some(key)) =
+                (setting.key, key(setting.key))
+            {
+                setting.value = key.field.write(&values);
+                setting.origin = Origin::Flag("--root".to_owned());
+            }
+        }
+        self
+    }
+}

@@ -1,0 +1,108 @@
+//! The variables that set values, each checked like a key of a file.
+
+use std::path::Path;
+
+use prowess_format::suggest::nearest;
+use prowess_format::{Code, Diagnostic};
+
+use super::field::one_of;
+use super::keys::key;
+use super::origin::Origin;
+use super::read::State;
+use super::tree::{Tree, clipped};
+use crate::located::Located;
+use crate::policy::{Preset, Refresh};
+
+/// What stands for a file in what is said about variables.
+const PLACE: &str = "<environment>";
+
+/// The variables that were handed in.
+#[derive(Clone, Copy)]
+pub(super) struct Environment<'v>(pub(super) &'v [(String, String)]);
+
+impl<'v> Environment<'v> {
+    /// A variable that says something; an empty one is as good as none.
+    pub(super) fn get(self, name: &str) -> Option<&'v str> {
+        let found = self.0.iter().rev().find(|(known, _)| known == name)?;
+        Some(found.1.trim()).filter(|value| !value.is_empty())
+    }
+
+    /// The preset, where `PROWESS_PRESET` names one that there is.
+    pub(super) fn preset(self) -> Option<Preset> {
+        self.get("PROWESS_PRESET")?.parse().ok()
+    }
+
+    /// Takes all of them over what is in force.
+    pub(super) fn apply(self, state: &mut State) {
+        self.set_preset(state);
+        if let Some(value) = self.get("PROWESS_SKILLS_ENABLED") {
+            set_key("enabled", "PROWESS_SKILLS_ENABLED", truth(value), state);
+        }
+        if let Some(value) = self.get("SKILLS_PROMPT_CHAR_BUDGET") {
+            set_key("catalog.budget-chars", "SKILLS_PROMPT_CHAR_BUDGET", value, state);
+        }
+        self.set_refresh(state);
+    }
+
+    /// Which preset it is was decided before; this says by whom, and what is wrong.
+    fn set_preset(self, state: &mut State) {
+        match (self.get("PROWESS_PRESET"), self.preset()) {
+            (_, Some(_)) => {
+                state.origins.insert("preset", Origin::Environment("PROWESS_PRESET".to_owned()));
+            }
+            (Some(value), None) => {
+                let names = Preset::ALL.map(Preset::as_str);
+                let help = nearest(value, names).map(|near| format!("did you mean {near}?"));
+                say("PROWESS_PRESET", value, &one_of(&names), help, state);
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// Document 001's switch, which only its preset has.
+    fn set_refresh(self, state: &mut State) {
+        let variable = "SKILLS_REFRESH_ON_CALL";
+        let Some(value) = self.get(variable) else { return };
+        let on_call = match truth(value) {
+            "true" => true,
+            "false" => false,
+            _ => return say(variable, value, "true or false", None, state),
+        };
+        let policy = &mut state.values.policy;
+        if policy.preset != Preset::SkillTool {
+            return;
+        }
+        policy.refresh = match (on_call, policy.refresh) {
+            (true, Refresh::AtStart | Refresh::OnChange) => Refresh::DirectoryTime,
+            (true, at_each_call) => at_each_call,
+            (false, _) => Refresh::AtStart,
+        };
+        state.origins.insert("refresh", Origin::Environment(variable.to_owned()));
+    }
+}
+
+/// 1 and 0 are how shells say it.
+fn truth(value: &str) -> &str {
+    match value {
+        "1" => "true",
+        "0" => "false",
+        other => other,
+    }
+}
+
+fn set_key(name: &'static str, variable: &str, value: &str, state: &mut State) {
+    let Some(key) = key(name) else { return };
+    match key.field.read(&Tree::word(value), &mut state.values) {
+        Ok(()) => {
+            state.origins.insert(name, Origin::Environment(variable.to_owned()));
+        }
+        Err(wrong) => say(variable, value, &key.takes(), wrong.help, state),
+    }
+}
+
+fn say(variable: &str, value: &str, takes: &str, help: Option<String>, state: &mut State) {
+    let message = format!("the variable {variable} is \"{}\"; it takes {takes}", clipped(value));
+    let mut diagnostic = Diagnostic::error(Code::ConfigValue, message);
+    diagnostic.help = help;
+    state.diagnostics.push(Located::new(Path::new(PLACE), diagnostic));
+}

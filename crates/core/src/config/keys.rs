@@ -1,0 +1,154 @@
+//! Every key of the configuration, as one table.
+
+use super::field::{Choice, Count, Field, Paths, Roots, Texts};
+use super::narrow::{self, Project};
+use super::values::{Lens, at};
+
+/// A key of the configuration.
+pub struct Key {
+    /// Its name: the section, a point, and the key in it.
+    pub name: &'static str,
+    /// What it decides.
+    pub about: &'static str,
+    pub(super) field: &'static dyn Field,
+    pub(super) project: Project,
+}
+
+impl Key {
+    /// What it takes, in words: "true or false", "a number from 1 to 255".
+    ///
+    /// ```
+    /// let key = prowess::config::key("mention.slash").unwrap();
+    /// assert_eq!(key.takes(), "true or false");
+    /// ```
+    pub fn takes(&self) -> String {
+        self.field.takes()
+    }
+
+    /// Who may set it, in words.
+    pub fn who(&self) -> &'static str {
+        match self.project {
+            Project::May => "anyone",
+            Project::MayNot => "the user",
+            Project::Narrow | Project::Within(_) => "the user; a project to narrow it",
+        }
+    }
+}
+
+/// The key of this name.
+pub fn key(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name == name)
+}
+
+const MEBIBYTE: u64 = 1_048_576;
+
+/// How a bound says that there is none.
+const NONE: &[&str] = &["none", "unbounded"];
+
+macro_rules! keys {
+    ($($name:literal $about:literal $field:expr, $project:expr;)+) => {
+        /// Every key, in the order that people read them.
+        pub static KEYS: &[Key] =
+            &[$(Key { name: $name, about: $about, field: &$field, project: $project }),+];
+    };
+}
+
+use Project::{May, MayNot, Narrow, Within};
+
+keys! {
+    "preset" "the named set of values that everything else starts from"
+        Choice { at: at!(policy.preset) }, MayNot;
+    "enabled" "whether there are skills at all"
+        Choice { at: at!(policy.enabled) }, Narrow;
+
+    "scan.roots" "where skills are looked for, the directory that wins first"
+        Roots { at: at!(policy.scan.roots) }, Within(narrow::roots);
+    "scan.ancestors" "whether project directories are looked for further up, too"
+        Choice { at: at!(policy.scan.ancestors) }, Narrow;
+    "scan.depth" "how deep below a root skills may lie; its immediate children are at depth 1"
+        Count { at: at!(policy.scan.depth), range: 1..=255, none: &["unbounded", "none"] }, Narrow;
+    "scan.max-directories" "the most directories that are visited"
+        Count { at: at!(policy.scan.max_directories), range: 1..=10_000_000, none: &[] }, Narrow;
+    "scan.max-entries" "the most directory entries that are read"
+        Count { at: at!(policy.scan.max_entries), range: 1..=100_000_000, none: &[] }, Narrow;
+    "scan.max-skills" "the most skills that are offered"
+        Count { at: at!(policy.scan.max_skills), range: 0..=10_000_000, none: NONE }, Narrow;
+    "scan.links" "where links may lead besides the roots and trusted folders"
+        Paths { at: at!(policy.scan.links) }, MayNot;
+    "scan.identity" "what makes two skills the same: the folder's name or the frontmatter's"
+        Choice { at: at!(policy.scan.identity) }, May;
+    "scan.twice" "which of two in the same root wins, in the order of their paths"
+        Choice { at: at!(policy.scan.twice) }, May;
+    "scan.requires" "whether the commands of metadata.requires are looked up"
+        Choice { at: at!(policy.scan.requires) }, Narrow;
+
+    "manifest.name" "which names are well formed"
+        Choice { at: at!(policy.manifest.name) }, Within(narrow::name_rule);
+    "manifest.name-form" "what a name that is not well formed means"
+        Choice { at: at!(policy.manifest.name_form) }, Narrow;
+    "manifest.name-max" "the longest name, in characters"
+        Count { at: at!(policy.manifest.name_max), range: 1..=1_024, none: NONE }, Narrow;
+    "manifest.name-folder" "what a name that is not the folder's means"
+        Choice { at: at!(policy.manifest.name_folder) }, Narrow;
+    "manifest.description-max" "the longest description, in characters"
+        Count { at: at!(policy.manifest.description_max), range: 1..=65_536, none: NONE }, Narrow;
+    "manifest.description-long" "what a longer description means"
+        Choice { at: at!(policy.manifest.description_long) }, Narrow;
+    "manifest.field-form" "what a compatibility or metadata of the wrong form means"
+        Choice { at: at!(policy.manifest.field_form) }, Narrow;
+    "manifest.known-keys" "which frontmatter keys are known"
+        Choice { at: at!(policy.manifest.known_keys) }, Narrow;
+    "manifest.unknown-keys" "what an unknown key means"
+        Choice { at: at!(policy.manifest.unknown_keys) }, Narrow;
+    "manifest.duplicate-keys" "what a key written twice means"
+        Choice { at: at!(policy.manifest.duplicate_keys) }, Narrow;
+    "manifest.preamble" "what text before the frontmatter means"
+        Choice { at: at!(policy.manifest.preamble) }, Narrow;
+    "manifest.lowercase-file" "what a file named skill.md means"
+        Choice { at: at!(policy.manifest.lowercase_file) }, Narrow;
+    "manifest.repair" "whether quotes that people forget are added for them"
+        Choice { at: at!(policy.manifest.repair) }, Narrow;
+
+    "trust.project" "whether project skills need the user's trust"
+        Choice { at: at!(policy.trust) }, Narrow;
+
+    "skills.disabled" "names or ids that are off, and whole sources, as source:PATH"
+        Texts { at: at!(policy.selection.disabled) }, Within(narrow::disabled);
+    "skills.enabled" "names or ids that are on although they are off by default"
+        Texts { at: at!(policy.selection.enabled) }, Within(narrow::enabled);
+    "skills.disabled-bundled" "bundled skills that are off"
+        Texts { at: at!(policy.selection.disabled_bundled) }, Within(narrow::disabled_bundled);
+    "skills.enabled-bundled" "if not empty, the only bundled skills that are on"
+        Texts { at: at!(policy.selection.enabled_bundled) }, Within(narrow::enabled_bundled);
+
+    "limits.skill-md-bytes" "how much of a SKILL.md is handed out, in bytes"
+        Count { at: at!(policy.limits.skill_md_bytes), range: 1..=16 * MEBIBYTE, none: &[] }, Narrow;
+    "limits.resource-bytes" "how much of any other file is handed out, in bytes"
+        Count { at: at!(policy.limits.resource_bytes), range: 1..=16 * MEBIBYTE, none: &[] }, Narrow;
+
+    "catalog.format" "the form in which the model is told of skills"
+        Choice { at: at!(policy.catalog.format) }, May;
+    "catalog.location" "whether each entry says where its file is"
+        Choice { at: at!(policy.catalog.location) }, Narrow;
+    "catalog.budget-chars" "the most characters of the catalog"
+        Count { at: at!(policy.catalog.budget_chars), range: 0..=100_000_000, none: NONE }, Narrow;
+    "catalog.budget-tokens" "the most tokens of the catalog"
+        Count { at: at!(policy.catalog.budget_tokens), range: 0..=100_000_000, none: NONE }, Narrow;
+
+    "activation.form" "what activation gives the model, and through which tool"
+        Choice { at: at!(policy.activation) }, MayNot;
+    "activation.max-pushed" "how many skills are pushed at once, where the form is pushed"
+        Count { at: at!(max_pushed), range: 0..=100, none: &[] }, Narrow;
+
+    "mention.slash" "whether /name at the start of a message calls a skill"
+        Choice { at: at!(policy.mention.slash) }, Narrow;
+    "mention.dollar" "whether $name anywhere calls a skill"
+        Choice { at: at!(policy.mention.dollar) }, Narrow;
+
+    "refresh" "when changes on disk are noticed"
+        Choice { at: at!(policy.refresh) }, May;
+
+    "run.script-timeout-ms" "how long a script may run, in milliseconds; by default 60000"
+        Count { at: at!(script_timeout_ms), range: 1..=3_600_000, none: &["default"] },
+        Within(narrow::script_timeout);
+}

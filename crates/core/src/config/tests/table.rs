@@ -1,0 +1,176 @@
+//! Every key can be set, written back, and found in the documentation.
+
+use serde_json::{Value as Json, json};
+
+use super::World;
+use crate::config::tree::toml;
+use crate::config::values::Values;
+use crate::config::words::Named;
+use crate::config::{KEYS, Key, Origin, key};
+use crate::policy::{Catalog, Limits, Mention, Policy, Preset, Scan, Selection};
+use prowess_format::Rules;
+
+/// Values of every form; a key takes some of them.
+pub(super) fn samples(key: &Key) -> Vec<Json> {
+    let lists = [
+        json!([]),
+        json!(["pdf", "source:/opt/skills"]),
+        json!(["/opt/a", "/opt/b"]),
+        json!([".skills", "~/s"]),
+    ];
+    let plain = [json!(true), json!(false), json!(1), json!(7), json!(100)];
+    let words = key.field.words().into_iter().map(|word| match word {
+        "true" | "false" => json!(word == "true"),
+        word => json!(word),
+    });
+    words.chain(plain).chain(lists).filter(|sample| takes(key, sample)).collect()
+}
+
+fn takes(key: &Key, sample: &Json) -> bool {
+    let tree = toml(&format!("x = {sample}"), &["x"]).unwrap().unwrap();
+    key.field.read(&tree, &mut Values::of(Policy::default(), Some("/home".into()))).is_ok()
+}
+
+#[test]
+fn every_key_is_set_by_toml_and_yaml_and_reads_what_it_writes() {
+    for key in KEYS {
+        let written: Vec<Json> = samples(key)
+            .iter()
+            .map(|sample| {
+                let (section, name) = key.name.split_once('.').unwrap_or(("", key.name));
+                let yaml = match section {
+                    "" => format!("{name}: {sample}\n"),
+                    section => format!("{section}:\n  {name}: {sample}\n"),
+                };
+                let toml = World::new().given("g.toml", &format!("{} = {sample}\n", key.name)).load();
+                let yaml = World::new().given("g.yaml", &yaml).load();
+                assert_eq!(
+                    (&toml.diagnostics, &toml.policy),
+                    (&yaml.diagnostics, &yaml.policy),
+                    "{}",
+                    key.name
+                );
+                let setting = toml.setting(key.name).unwrap();
+                assert!(matches!(setting.origin, Origin::File { line: 1, .. }), "{setting:?}");
+                let again =
+                    World::new().given("g.toml", &format!("{} = {}\n", key.name, setting.value)).load();
+                assert_eq!(again.setting(key.name).unwrap().value, setting.value);
+                assert_eq!(again.policy, toml.policy);
+                setting.value.clone()
+            })
+            .collect();
+        assert!(
+            written.iter().any(|value| *value != written[0]),
+            "{} takes two values: {written:?}",
+            key.name
+        );
+    }
+}
+
+#[test]
+fn every_key_sets_itself_and_nothing_else() {
+    for key in KEYS.iter().filter(|key| key.name != "preset") {
+        let before = World::new().load();
+        for sample in samples(key) {
+            let after = World::new().given("g.toml", &format!("{} = {sample}\n", key.name)).load();
+            for (before, after) in before.settings.iter().zip(&after.settings) {
+                assert!(before.key == key.name || before == after, "{} changed {}", key.name, before.key);
+            }
+        }
+    }
+}
+
+/// A new field of the policy does not compile here until it is named; then count its key in.
+#[test]
+fn every_axis_of_the_policy_has_a_key() {
+    let Policy {
+        preset: _,
+        enabled: _,
+        scan:
+            Scan {
+                roots: _,
+                ancestors: _,
+                depth: _,
+                max_directories: _,
+                max_entries: _,
+                max_skills: _,
+                links: _,
+                identity: _,
+                twice: _,
+                requires: _,
+            },
+        manifest:
+            Rules {
+                name: _,
+                name_form: _,
+                name_max: _,
+                name_folder: _,
+                description_max: _,
+                description_long: _,
+                field_form: _,
+                known_keys: _,
+                unknown_keys: _,
+                duplicate_keys: _,
+                preamble: _,
+                lowercase_file: _,
+                repair: _,
+            },
+        trust: _,
+        selection: Selection { disabled: _, enabled: _, disabled_bundled: _, enabled_bundled: _ },
+        limits: Limits { skill_md_bytes: _, resource_bytes: _ },
+        catalog: Catalog { format: _, location: _, budget_chars: _, budget_tokens: _ },
+        activation: _,
+        mention: Mention { slash: _, dollar: _ },
+        refresh: _,
+    } = Policy::default();
+    // One each, `activation.max-pushed` and `run.script-timeout-ms`.
+    assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 4 + 2 + 4 + 1 + 2 + 1 + 2);
+}
+
+#[test]
+fn every_preset_is_written_as_it_is_called() {
+    let words: Vec<_> = Preset::WORDS.iter().map(|(word, preset)| (*word, *preset)).collect();
+    assert_eq!(words, Preset::ALL.map(|preset| (preset.as_str(), preset)));
+}
+
+#[test]
+fn names_are_unique_and_sections_stand_together() {
+    let mut names: Vec<_> = KEYS.iter().map(|key| key.name).collect();
+    let sections: Vec<_> =
+        names.iter().map(|name| name.split_once('.').map_or(*name, |(section, _)| section)).collect();
+    let mut runs = sections.clone();
+    runs.dedup();
+    let mut unique = runs.clone();
+    unique.sort_unstable();
+    unique.dedup();
+    assert_eq!(runs.len(), unique.len(), "{runs:?}");
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), KEYS.len());
+    assert!(key("scan").is_none());
+}
+
+#[test]
+fn the_standard_settings_as_people_read_them() {
+    let settings = World::new().load().settings;
+    let lines =
+        settings.iter().map(|setting| format!("{} = {} ({})", setting.key, setting.value, setting.origin));
+    insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn every_key_is_documented_as_it_is() {
+    let document = include_str!("../../../../../docs/configuration.md");
+    let values = Values::of(Policy::default(), None);
+    let rows: Vec<_> = KEYS
+        .iter()
+        .map(|key| {
+            let default = key.field.write(&values).to_string();
+            let (takes, who) = (key.takes(), key.who());
+            format!("| `{}` | {} | {takes} | `{default}` | {who} |", key.name, key.about)
+        })
+        .collect();
+    let missing: Vec<_> =
+        rows.iter().filter(|row| !document.contains(row.as_str())).map(String::as_str).collect();
+    assert!(missing.is_empty(), "docs/configuration.md lacks these rows:\n{}", missing.join("\n"));
+}
