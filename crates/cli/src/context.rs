@@ -28,7 +28,9 @@ impl Context {
         }
         if errors > 0 {
             let message = "the configuration is wrong";
-            return Err(Failure::new(ErrorCode::InvalidParam, message).hint("prowess config shows what is in force"));
+            return Err(
+                Failure::new(ErrorCode::InvalidParam, message).hint("prowess config shows what is in force")
+            );
         }
         Ok(context)
     }
@@ -66,7 +68,10 @@ fn surroundings(global: &Global) -> Result<Surroundings, Failure> {
     let mut world = Surroundings::of_process()?;
     if let Some(project) = &global.project {
         world.project = std::fs::canonicalize(project).map_err(|_| {
-            Failure::new(ErrorCode::InvalidParam, format!("the project {} does not exist", clean_path(project)))
+            Failure::new(
+                ErrorCode::InvalidParam,
+                format!("the project {} does not exist", clean_path(project)),
+            )
         })?;
     }
     if let Some(home) = &global.home {

@@ -26,7 +26,8 @@ fn main() -> ExitCode {
         Err(error) => return args::refuse(&error),
     };
     let mut output = Output::new(&args.global);
-    let result = commands::run(args, &mut output).and_then(|code| output.finish().map(|()| code).map_err(Failure::from));
+    let result = commands::run(args, &mut output)
+        .and_then(|code| output.finish().map(|()| code).map_err(Failure::from));
     match result {
         Ok(code) => code,
         Err(failure) => failure.report(&mut output),

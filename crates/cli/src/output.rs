@@ -55,7 +55,9 @@ impl Output {
             Color::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
         };
         let width = match out.is_terminal() {
-            true => rustix::termios::tcgetwinsize(&out).map_or(80, |size| usize::from(size.ws_col).clamp(40, 200)),
+            true => {
+                rustix::termios::tcgetwinsize(&out).map_or(80, |size| usize::from(size.ws_col).clamp(40, 200))
+            }
             false => 100,
         };
         Self {
@@ -83,6 +85,11 @@ impl Output {
     /// Whether standard output takes colour.
     pub(crate) fn styled(&self) -> bool {
         self.styled
+    }
+
+    /// Whether only errors should be said.
+    pub(crate) fn quiet(&self) -> bool {
+        self.quiet
     }
 
     /// Whether more should be said.

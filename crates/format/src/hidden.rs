@@ -19,18 +19,23 @@ pub fn is_control(c: char) -> bool {
 
 /// The first hidden or control character with its byte offset. A joiner that its script or emoji needs is left alone.
 pub fn first(text: &str) -> Option<(usize, char)> {
-    // Nearly all text is ASCII without control characters: one cheap pass settles it.
-    if text.bytes().all(|byte| (0x20..0x7F).contains(&byte) || matches!(byte, b'\n' | b'\r' | b'\t')) {
-        return None;
-    }
-    let mut before = ' ';
-    for (at, c) in text.char_indices() {
-        if (is_hidden(c) && !joins(before, c)) || is_control(c) {
+    // Nearly all text is printable ASCII, which is passed over in one go.
+    let mut at = 0;
+    while let Some(offset) = text.as_bytes().get(at..)?.iter().position(|byte| is_odd(*byte)) {
+        at += offset;
+        let c = text.get(at..)?.chars().next()?;
+        let hides = is_hidden(c) && !text[..at].chars().next_back().is_some_and(|before| joins(before, c));
+        if hides || is_control(c) {
             return Some((at, c));
         }
-        before = c;
+        at += c.len_utf8();
     }
     None
+}
+
+/// Whether a byte is not printable ASCII, a line break or a tab.
+fn is_odd(byte: u8) -> bool {
+    (byte.wrapping_sub(0x20) >= 0x5F) & (byte != b'\n') & (byte != b'\r') & (byte != b'\t')
 }
 
 /// Whether a zero-width joiner or non-joiner does its work after `before`: inside emoji, and in the Arabic and Indic

@@ -129,7 +129,7 @@ impl SkillName {
     /// The nearest well-formed name; empty where nothing is left.
     pub fn suggestion(&self) -> String {
         let lower = self.as_str().to_lowercase();
-        let words = lower.split(|c: char| !(c.is_alphanumeric() && !is_combining_mark(c)));
+        let words = lower.split(|c: char| !c.is_alphanumeric() || is_combining_mark(c));
         words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-").chars().take(64).collect()
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use prowess::check::{CheckError, Checked, check};
 use prowess::policy::RootPlace;
-use prowess_format::{Rules, parse};
+use prowess_format::{Code, Rules, parse};
 
 use super::{Outcome, YES, no, source_of};
 use crate::args::{Check, CheckFormat, Global};
@@ -35,7 +35,7 @@ pub(super) fn run(context: &Context, global: &Global, call: &Check, output: &mut
         }
         Ok::<_, Failure>(all)
     })?;
-    let checked = distinct(checked);
+    let checked = distinct(checked, !call.paths.is_empty());
     let reports: Vec<_> = checked.iter().map(report).collect();
     let summary = Summary::of(&reports);
     print(&reports, &summary, format, output)?;
@@ -75,8 +75,11 @@ fn standard_input(rules: &Rules) -> Result<Checked, Failure> {
     Ok(Checked { path: Path::new("<stdin>").to_owned(), name, diagnostics: parsed.diagnostics })
 }
 
-/// A skill that was reached by two paths is reported once. A tree that holds nothing is no error beside one that does.
-fn distinct(mut checked: Vec<Checked>) -> Vec<Checked> {
+/// A skill that was reached by two paths is reported once. That a folder holds none is an error only where it was named.
+fn distinct(mut checked: Vec<Checked>, named: bool) -> Vec<Checked> {
+    let is_missing =
+        |checked: &Checked| checked.diagnostics.iter().any(|said| said.code == Code::MissingFile);
+    checked.retain(|checked| named || !is_missing(checked));
     checked.sort_by(|a, b| a.path.cmp(&b.path));
     checked.dedup_by(|a, b| a.path == b.path);
     checked
@@ -91,7 +94,12 @@ fn report(checked: &Checked) -> FileReport<'_> {
     }
 }
 
-fn print(reports: &[FileReport<'_>], summary: &Summary, format: CheckFormat, output: &mut Output) -> Result<(), Failure> {
+fn print(
+    reports: &[FileReport<'_>],
+    summary: &Summary,
+    format: CheckFormat,
+    output: &mut Output,
+) -> Result<(), Failure> {
     let base = std::env::current_dir()?;
     match format {
         CheckFormat::Json => report::json::write(output.out(), reports, summary)?,

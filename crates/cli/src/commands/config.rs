@@ -23,7 +23,9 @@ pub(super) fn run(context: &Context, output: &mut Output) -> Outcome {
             .collect();
         let files: Vec<_> =
             configuration.files.iter().map(|(path, read)| json!({"path": path, "read": read})).collect();
-        output.answer(&json!({"schema": 1, "settings": settings, "files": files, "diagnostics": diagnostics}))?;
+        output.answer(
+            &json!({"schema": 1, "settings": settings, "files": files, "diagnostics": diagnostics}),
+        )?;
     } else {
         let widest = configuration.settings.iter().map(|setting| setting.key.len()).max().unwrap_or(0);
         for setting in &configuration.settings {

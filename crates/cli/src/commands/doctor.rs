@@ -110,7 +110,12 @@ fn configuration(context: &Context) -> Finding {
     let files = if read.is_empty() { "no files".to_owned() } else { read.join(", ") };
     let state = if wrong { State::Problem } else { State::Fine };
     let help = wrong.then(|| "see below; prowess config shows what is in force".to_owned());
-    Finding { what: "configuration", state, told: format!("preset {}, {files}", context.policy().preset), help }
+    Finding {
+        what: "configuration",
+        state,
+        told: format!("preset {}, {files}", context.policy().preset),
+        help,
+    }
 }
 
 fn roots(context: &Context, snapshot: &Snapshot) -> Vec<Finding> {
@@ -126,7 +131,9 @@ fn roots(context: &Context, snapshot: &Snapshot) -> Vec<Finding> {
             RootProblem::NoHome => (State::Note, "there is no home".to_owned()),
             RootProblem::NotAFolder => (State::Problem, "is not a directory".to_owned()),
             RootProblem::Unreadable(why) => (State::Problem, format!("cannot be read: {why}")),
-            RootProblem::Outside(target) => (State::Problem, format!("leads out of the project, to {}", short(target))),
+            RootProblem::Outside(target) => {
+                (State::Problem, format!("leads out of the project, to {}", short(target)))
+            }
         };
         Finding { what: "directory", state, told: format!("{} {why}", short(&root.path)), help: None }
     });
@@ -136,12 +143,23 @@ fn roots(context: &Context, snapshot: &Snapshot) -> Vec<Finding> {
 fn trusted(context: &Context, snapshot: &Snapshot) -> Finding {
     let what = "trust";
     if context.policy().trust == ProjectTrust::NotNeeded {
-        return Finding { what, state: State::Fine, told: "project skills count at once".to_owned(), help: None };
+        return Finding {
+            what,
+            state: State::Fine,
+            told: "project skills count at once".to_owned(),
+            help: None,
+        };
     }
-    let waiting = snapshot.all().iter().filter(|skill| matches!(skill.status(), Status::Untrusted(_))).count();
+    let waiting =
+        snapshot.all().iter().filter(|skill| matches!(skill.status(), Status::Untrusted(_))).count();
     if waiting > 0 {
         let told = format!("{waiting} skills wait for your trust");
-        return Finding { what, state: State::Note, told, help: Some("look at them, then: prowess trust".to_owned()) };
+        return Finding {
+            what,
+            state: State::Note,
+            told,
+            help: Some("look at them, then: prowess trust".to_owned()),
+        };
     }
     let world = &context.surroundings;
     match trust::record_for(&world.project, world).filter(|record| record.trusted) {
@@ -166,7 +184,8 @@ fn skills(context: &Context, snapshot: &Snapshot) -> Finding {
     for skill in snapshot.all() {
         *counts.entry(skill.status().as_str()).or_default() += 1;
     }
-    let told = counts.iter().map(|(status, count)| format!("{count} {status}")).collect::<Vec<_>>().join(", ");
+    let told =
+        counts.iter().map(|(status, count)| format!("{count} {status}")).collect::<Vec<_>>().join(", ");
     let told = if told.is_empty() { "none found".to_owned() } else { told };
     let invalid = counts.contains_key("invalid");
     let help = invalid.then(|| "prowess list --all tells why, prowess check shows the lines".to_owned());

@@ -9,11 +9,35 @@ use crate::context::Context;
 
 /// Folders in which agents keep skills, below a project and below the home. Those of the preset are scanned anyway.
 const AGENT_FOLDERS: &[&str] = &[
-    ".agents/skills", ".prowess/skills", ".claude/skills", ".codex/skills", ".agent/skills", ".skills", "skills",
-    ".cursor/skills", ".gemini/skills", ".github/skills", ".opencode/skills", ".config/opencode/skills",
-    ".config/agents/skills", ".goose/skills", ".config/goose/skills", ".copilot/skills", ".windsurf/skills",
-    ".codeium/windsurf/skills", ".roo/skills", ".kilo/skills", ".kiro/skills", ".continue/skills", ".augment/skills",
-    ".factory/skills", ".junie/skills", ".qwen/skills", ".openhands/skills", ".trae/skills", ".zencoder/skills",
+    ".agents/skills",
+    ".prowess/skills",
+    ".claude/skills",
+    ".codex/skills",
+    ".agent/skills",
+    ".skills",
+    "skills",
+    ".cursor/skills",
+    ".gemini/skills",
+    ".github/skills",
+    ".opencode/skills",
+    ".config/opencode/skills",
+    ".config/agents/skills",
+    ".goose/skills",
+    ".config/goose/skills",
+    ".copilot/skills",
+    ".windsurf/skills",
+    ".codeium/windsurf/skills",
+    ".roo/skills",
+    ".kilo/skills",
+    ".kiro/skills",
+    ".continue/skills",
+    ".augment/skills",
+    ".factory/skills",
+    ".junie/skills",
+    ".qwen/skills",
+    ".openhands/skills",
+    ".trae/skills",
+    ".zencoder/skills",
     ".agent/plugins",
 ];
 
@@ -56,7 +80,8 @@ pub(super) fn look(name: &str, snapshot: &Snapshot, context: &Context) -> Vec<Si
                     Some(_) => unscanned_reason(&folder, &path, context),
                     None => (
                         format!("this directory is not scanned in preset {}", context.policy().preset),
-                        "add it to scan.roots in the configuration, or link the folder into one that is".to_owned(),
+                        "add it to scan.roots in the configuration, or link the folder into one that is"
+                            .to_owned(),
                     ),
                 };
                 sightings.push(Sighting { path: path.clone(), why, help });
@@ -82,7 +107,10 @@ fn unscanned_reason(root: &Path, path: &Path, context: &Context) -> (String, Str
     if depth > context.policy().scan.depth as usize {
         let limit = context.policy().scan.depth;
         return (
-            format!("it lies {depth} folders deep; only {limit} are looked at in preset {}", context.policy().preset),
+            format!(
+                "it lies {depth} folders deep; only {limit} are looked at in preset {}",
+                context.policy().preset
+            ),
             "move it up, or raise scan.depth in the configuration".to_owned(),
         );
     }

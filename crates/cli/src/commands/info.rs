@@ -94,8 +94,19 @@ impl Facts {
             ("id".into(), skill.id().into_owned()),
             ("location".into(), short(&skill.location())),
             ("source".into(), format!("{} ({})", short(skill.root().path()), skill.root().scope().as_str())),
-            ("size".into(), format!("{} bytes in SKILL.md, {} in {} files", skill.bytes(), self.contents.bytes(), self.contents.files.len())),
-            ("tokens".into(), format!("about {catalog} in the catalog, {file} when activated ({})", tokens::ENCODING)),
+            (
+                "size".into(),
+                format!(
+                    "{} bytes in SKILL.md, {} in {} files",
+                    skill.bytes(),
+                    self.contents.bytes(),
+                    self.contents.files.len()
+                ),
+            ),
+            (
+                "tokens".into(),
+                format!("about {catalog} in the catalog, {file} when activated ({})", tokens::ENCODING),
+            ),
         ];
         if let Some(source) = &self.source {
             rows.push(("digest".into(), prowess::digest(source)));
@@ -108,7 +119,9 @@ impl Facts {
             rows.push(("link to".into(), clean_path(&link.target)));
         }
         if let serde_json::Value::Object(fields) = fields(skill) {
-            for (key, value) in fields.into_iter().filter(|(key, _)| key != "name" && key != "description") {
+            // These were told above, or follow from them.
+            let told = ["name", "description", "brief_description"];
+            for (key, value) in fields.into_iter().filter(|(key, _)| !told.contains(&key.as_str())) {
                 let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
                 rows.push((key, text));
             }
@@ -145,18 +158,25 @@ fn fields(skill: &Skill) -> serde_json::Value {
     put("description", json!(manifest.description()));
     put("license", json!(manifest.license()));
     put("compatibility", json!(manifest.compatibility()));
-    let metadata: Map<_, _> = manifest.metadata().map(|(key, value)| (key.to_owned(), json!(value))).collect();
+    let metadata: Map<_, _> =
+        manifest.metadata().map(|(key, value)| (key.to_owned(), json!(value))).collect();
     put("metadata", if metadata.is_empty() { json!(null) } else { json!(metadata) });
     put("allowed-tools", json!(manifest.allowed_tools()));
     put("version", json!(manifest.version()));
     put("toolsets", list_or_null(manifest.toolsets().iter().map(|toolset| json!(toolset)).collect()));
     put("scripts", list_or_null(manifest.scripts().iter().map(value_json).collect()));
     if let Some(triggers) = manifest.triggers() {
-        put("triggers", json!({"keywords": triggers.keywords, "verbs": triggers.verbs, "patterns": triggers.patterns}));
+        put(
+            "triggers",
+            json!({"keywords": triggers.keywords, "verbs": triggers.verbs, "patterns": triggers.patterns}),
+        );
     }
     put("default_enabled", if manifest.default_enabled() { json!(null) } else { json!(false) });
     put("brief_description", json!(manifest.brief_description()));
-    put("disable-model-invocation", if manifest.disable_model_invocation() { json!(true) } else { json!(null) });
+    put(
+        "disable-model-invocation",
+        if manifest.disable_model_invocation() { json!(true) } else { json!(null) },
+    );
     put("user-invocable", if manifest.user_invocable() { json!(null) } else { json!(false) });
     put("argument-hint", json!(manifest.argument_hint()));
     for (key, value) in manifest.other() {
@@ -177,8 +197,10 @@ fn value_json(value: &Value) -> serde_json::Value {
         Value::Number(text) => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
         Value::Text(text) => json!(text),
         Value::List(items) => items.iter().map(value_json).collect(),
-        Value::Map(entries) => {
-            entries.iter().map(|(key, value)| (key.to_string(), value_json(value))).collect::<Map<_, _>>().into()
-        }
+        Value::Map(entries) => entries
+            .iter()
+            .map(|(key, value)| (key.to_string(), value_json(value)))
+            .collect::<Map<_, _>>()
+            .into(),
     }
 }

@@ -39,7 +39,8 @@ fn people(snapshot: &Snapshot, all: bool, output: &mut Output) -> std::io::Resul
         let name = output.tone(Tone::Strong, &name);
         let mark = output.tone(Tone::Caution, &mark);
         // What keeps a skill from being offered is never cut short: its end says what to do.
-        let text = if skill.is_enabled() { cut(&text, room) } else { crate::output::clean(&text).into_owned() };
+        let text =
+            if skill.is_enabled() { cut(&text, room) } else { crate::output::clean(&text).into_owned() };
         output.line(format!("{name}  {mark}{text}"))?;
     }
     Ok(())
@@ -61,7 +62,8 @@ fn remarks(context: &Context, snapshot: &Snapshot, all: bool, output: &mut Outpu
     if snapshot.all().is_empty() {
         output.remark("no skills found; prowess doctor tells where was looked, prowess new makes one");
     } else if hidden > 0 && !all {
-        output.remark(format!("{hidden} more are not offered; prowess list --all tells why"));
+        let are = if hidden == 1 { "is" } else { "are" };
+        output.remark(format!("{hidden} more {are} not offered; prowess list --all tells why"));
     }
 }
 

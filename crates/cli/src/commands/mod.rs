@@ -48,7 +48,9 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
     let context = Context::load(&global, output)?;
     match command {
         Command::List { all } => list::run(&context, &global, all, output),
-        Command::Show | Command::Skill { command: SkillCommand::Show } => show::run(&context, &global, output),
+        Command::Show | Command::Skill { command: SkillCommand::Show } => {
+            show::run(&context, &global, output)
+        }
         Command::Info { name } => info::run(&context, &global, &name, output),
         Command::Why { name } => why::run(&context, &global, &name, output),
         Command::Check(check) => check::run(&context, &global, &check, output),
@@ -61,9 +63,12 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
 
 /// Prints diagnostics on standard error, each with the line it is about.
 pub(crate) fn print_located(output: &mut Output, diagnostics: &[Located]) {
+    let quiet = output.quiet();
     let (err, styled) = output.err();
     let colour = if styled { Colour::Styled } else { Colour::Plain };
-    for Located { path, diagnostic } in diagnostics {
+    for Located { path, diagnostic } in
+        diagnostics.iter().filter(|located| !quiet || located.diagnostic.is_error())
+    {
         // Standard error is for people; if it is gone, so are they.
         let _ = report::human(err, path, std::slice::from_ref(diagnostic), &source_of, colour);
     }
@@ -77,7 +82,9 @@ pub(crate) fn source_of(path: &Path) -> Option<Vec<u8>> {
 /// The skill of this name or folder, whatever became of it; the one that counts goes first.
 pub(crate) fn find<'s>(snapshot: &'s Snapshot, name: &str) -> Result<&'s Skill, Failure> {
     let named = snapshot.get(name).or_else(|| snapshot.all().iter().find(|skill| skill.name() == name));
-    named.or_else(|| snapshot.all().iter().find(|skill| skill.id() == name)).ok_or_else(|| not_found(snapshot, name))
+    named
+        .or_else(|| snapshot.all().iter().find(|skill| skill.id() == name))
+        .ok_or_else(|| not_found(snapshot, name))
 }
 
 /// That there is no such skill, with the nearest name.
@@ -85,7 +92,9 @@ pub(crate) fn not_found(snapshot: &Snapshot, name: &str) -> Failure {
     let failure = Failure::new(ErrorCode::NotFound, format!("there is no skill named {}", clean(name)));
     let names: Vec<_> = snapshot.all().iter().map(|skill| skill.name()).collect();
     match suggest::nearest(name, names.iter().map(AsRef::as_ref)) {
-        Some(near) => failure.hint(format!("did you mean {near}? prowess why {} tells where was looked", clean(name))),
+        Some(near) => {
+            failure.hint(format!("did you mean {near}? prowess why {} tells where was looked", clean(name)))
+        }
         None => failure.hint(format!("prowess why {} tells where was looked", clean(name))),
     }
 }

@@ -34,7 +34,8 @@ pub(super) fn run(
     }
     let short = clean_path(&short_path(&file, &context.surroundings));
     output.line(format!("made {short}"))?;
-    let untrusted = context.policy().trust == ProjectTrust::Required && skill.starts_with(&context.surroundings.project);
+    let untrusted =
+        context.policy().trust == ProjectTrust::Required && skill.starts_with(&context.surroundings.project);
     let trust = if untrusted { "; prowess trust lets models see this project's skills" } else { "" };
     output.remark(format!("next: write its instructions, then prowess check {short}{trust}"));
     Ok(YES)
@@ -47,7 +48,11 @@ fn sound_name(name: &str) -> Result<SkillName, Failure> {
         return Ok(parsed);
     }
     let reasons: Vec<_> = breaks.iter().map(ToString::to_string).collect();
-    let reasons = if reasons.is_empty() { "it is longer than 64 characters".to_owned() } else { reasons.join(", and ") };
+    let reasons = if reasons.is_empty() {
+        "it is longer than 64 characters".to_owned()
+    } else {
+        reasons.join(", and ")
+    };
     let failure = Failure::call(format!("{parsed} is not a good name: {reasons}"));
     match parsed.suggestion().trim_end_matches('-') {
         "" => Err(failure.hint("use lower-case letters, digits and single hyphens")),
@@ -81,14 +86,18 @@ fn default_folder(context: &Context) -> Result<PathBuf, Failure> {
         matches!(spec.place, RootPlace::Project(_)) && spec.scope != prowess::Scope::Bundled
     };
     let own = roots.iter().find(writable).map(|spec| context.surroundings.project.join(spec.path()));
-    given.or(own).ok_or_else(|| Failure::call("this configuration has no project directory").hint("name one with --dir"))
+    given.or(own).ok_or_else(|| {
+        Failure::call("this configuration has no project directory").hint("name one with --dir")
+    })
 }
 
 /// The folder appears whole or not at all: it is made beside its place and renamed into it.
 fn create(parent: &std::path::Path, skill: &std::path::Path, text: &str) -> Result<(), Failure> {
     if skill.symlink_metadata().is_ok() {
         let message = format!("{} is already there", clean_path(skill));
-        return Err(Failure::new(ErrorCode::Conflict, message).hint("choose another name, or delete it first"));
+        return Err(
+            Failure::new(ErrorCode::Conflict, message).hint("choose another name, or delete it first")
+        );
     }
     std::fs::create_dir_all(parent)?;
     let staged = parent.join(format!(".new-{}", std::process::id()));

@@ -58,7 +58,9 @@ pub(super) fn untrust(context: &Context, path: Option<PathBuf>, output: &mut Out
     let folder = folder(context, path)?;
     let before = trust::untrust(&folder, &context.surroundings).map_err(failure)?;
     if output.json() {
-        output.answer(&json!({"schema": 1, "path": folder, "trusted": false, "was_trusted": before.is_some()}))?;
+        output.answer(
+            &json!({"schema": 1, "path": folder, "trusted": false, "was_trusted": before.is_some()}),
+        )?;
     } else if before.is_some() {
         output.line(format!("no longer trusted: {}", clean_path(&folder)))?;
     } else {

@@ -14,7 +14,8 @@ pub(super) fn run(context: &Context, global: &Global, name: &str, output: &mut O
     let registry = context.registry(global);
     let snapshot = registry.snapshot();
     let copies: Vec<&Skill> = snapshot.copies(name).collect();
-    let winner = copies.iter().copied().find(|skill| snapshot.get(&skill.name()).is_some_and(|found| found == *skill));
+    let winner =
+        copies.iter().copied().find(|skill| snapshot.get(&skill.name()).is_some_and(|found| found == *skill));
     let offered = winner.is_some_and(Skill::is_enabled);
     // Only where the roots do not answer it is it worth looking everywhere else.
     let sightings = if offered { Vec::new() } else { elsewhere::look(name, &snapshot, context) };
@@ -38,14 +39,19 @@ fn answer(
         .iter()
         .map(|skill| {
             let location = skill.location();
-            let diagnostics: Vec<_> =
-                skill.diagnostics().iter().map(|diagnostic| DiagnosticJson::new(&location, diagnostic)).collect();
+            let diagnostics: Vec<_> = skill
+                .diagnostics()
+                .iter()
+                .map(|diagnostic| DiagnosticJson::new(&location, diagnostic))
+                .collect();
             let wins = winner.is_some_and(|winner| winner == *skill);
             json!({"skill": list::SkillJson::of(skill), "wins": wins, "diagnostics": diagnostics})
         })
         .collect();
-    let elsewhere: Vec<_> =
-        sightings.iter().map(|sighting| json!({"path": sighting.path, "why": sighting.why, "help": sighting.help})).collect();
+    let elsewhere: Vec<_> = sightings
+        .iter()
+        .map(|sighting| json!({"path": sighting.path, "why": sighting.why, "help": sighting.help}))
+        .collect();
     output.answer(&json!({
         "schema": 1,
         "name": name,
@@ -103,7 +109,9 @@ fn tell(
     let said: Vec<_> = copies
         .iter()
         .filter(|skill| !skill.is_enabled())
-        .flat_map(|skill| skill.diagnostics().iter().map(|said| prowess::Located::new(skill.location(), said.clone())))
+        .flat_map(|skill| {
+            skill.diagnostics().iter().map(|said| prowess::Located::new(skill.location(), said.clone()))
+        })
         .collect();
     print_located(output, &said);
     Ok(())

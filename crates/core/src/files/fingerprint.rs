@@ -17,6 +17,8 @@ pub(crate) struct Fingerprint {
 }
 
 impl Fingerprint {
+    // The types of these fields differ from system to system.
+    #[allow(clippy::unnecessary_cast)]
     pub(crate) fn of(stat: &Stat) -> Self {
         Self {
             device: stat.st_dev as u64,

@@ -117,7 +117,10 @@ impl FromStr for RootSpec {
             }
             path if path.starts_with('~') => return Err(RootSpecError::OtherHome(path.to_owned())),
             path if path.starts_with('/') => RootPlace::Absolute(path.into()),
-            path => RootPlace::Project(path.strip_prefix("./").unwrap_or(path).into()),
+            path => match path.strip_prefix("./").unwrap_or(path).trim_start_matches('/') {
+                "" => RootPlace::Project(".".into()),
+                inner => RootPlace::Project(inner.into()),
+            },
         };
         Ok(Self { scope: scope.unwrap_or(Self::default_scope(&place)), place, given: false })
     }
@@ -130,6 +133,10 @@ impl fmt::Display for RootSpec {
         }
         match &self.place {
             RootPlace::Embedded => f.write_str("bundled"),
+            // A folder of the project may be called what means something else here.
+            RootPlace::Project(path) if path == Path::new("bundled") || path.starts_with("~") => {
+                write!(f, "./{}", path.display())
+            }
             RootPlace::Project(path) | RootPlace::Absolute(path) => write!(f, "{}", path.display()),
             RootPlace::Home(path) => write!(f, "~/{}", path.display()),
         }
@@ -157,6 +164,11 @@ mod tests {
         ] {
             assert_eq!(text.parse::<RootSpec>().unwrap().to_string(), text);
         }
+        for text in ["./bundled", "./~/x"] {
+            let spec: RootSpec = text.parse().unwrap();
+            assert_eq!(spec.to_string().parse(), Ok(spec));
+        }
+        assert_eq!(".//etc".parse::<RootSpec>().unwrap().place, RootPlace::Project("etc".into()));
         assert_eq!("./a".parse::<RootSpec>().unwrap().to_string(), "a");
         assert_eq!("".parse::<RootSpec>(), Err(RootSpecError::Empty));
         assert!("~root/x".parse::<RootSpec>().is_err());

@@ -4,12 +4,17 @@ use std::borrow::Cow;
 
 /// The name with each character replaced by what it looks like. Two names with one skeleton look alike.
 pub(crate) fn skeleton(name: &str) -> Cow<'_, str> {
-    let plain = |c: char| c.is_ascii_lowercase() && !matches!(c, 'l' | 'i' | 'o' | 'n' | 'v') || c == '-';
-    if name.chars().all(plain) {
-        return name.into();
+    let plain = |byte: u8| (byte.is_ascii_lowercase() && byte != b'i') || byte == b'-';
+    let mut looks = match name.bytes().all(plain) {
+        true => Cow::from(name),
+        false => name.chars().flat_map(char::to_lowercase).map(looks_like).collect(),
+    };
+    for (pair, one) in [("rn", "m"), ("vv", "w")] {
+        if looks.contains(pair) {
+            looks = looks.replace(pair, one).into();
+        }
     }
-    let looks: String = name.chars().flat_map(char::to_lowercase).map(looks_like).collect();
-    looks.replace("rn", "m").replace("vv", "w").into()
+    looks
 }
 
 fn looks_like(c: char) -> char {

@@ -233,10 +233,10 @@ fn hashes(folder: &Path, policy: &Policy, world: &Surroundings) -> BTreeMap<Path
     let skills =
         snapshot.all().iter().filter(|skill| skill.root().base().is_some_and(|base| in_folder(base, folder)));
     skills
-        .filter_map(|skill| {
+        .map(|skill| {
             let folder = skill.canonical_folder();
             let hash = tree_hash(&folder).unwrap_or_else(|error| format!("no hash: {error}"));
-            Some((folder, hash))
+            (folder, hash)
         })
         .collect()
 }

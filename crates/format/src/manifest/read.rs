@@ -40,18 +40,14 @@ pub(crate) fn read(
             }
         }
     }
-    for (field, code, help) in [
-        ("name", Code::MissingName, missing_name_help(folder)),
-        (
-            "description",
-            Code::MissingDescription,
-            "add a line such as description: What it does. Use when …".into(),
-        ),
-    ] {
-        if !entries.iter().any(|(key, _)| key_text(key) == field) {
-            let start = Span { start: node.span.start, end: node.span.start };
-            sink.say(Level::Reject, code, start, format!("{field} is missing"), &help);
-        }
+    let is_missing = |field: &str| !entries.iter().any(|(key, _)| key_text(key) == field);
+    let start = Span { start: node.span.start, end: node.span.start };
+    if is_missing("name") {
+        sink.say(Level::Reject, Code::MissingName, start, "name is missing", &missing_name_help(folder));
+    }
+    if is_missing("description") {
+        let help = "add a line such as description: What it does. Use when …";
+        sink.say(Level::Reject, Code::MissingDescription, start, "description is missing", help);
     }
     let more = (more != More::default()).then(|| Box::new(more));
     Some(Manifest { name: name?, description: description?, more })

@@ -1,0 +1,23 @@
+//! What must hold for any bytes, one function for each fuzz target.
+//!
+//! | module | subject |
+//! |---|---|
+//! | [`skill_md()`] | a whole `SKILL.md`, and the beginnings of it |
+//! | [`yaml()`] | YAML within a budget |
+//! | [`repair()`] | quoting what people forget to quote |
+//! | [`config()`] | configuration files of the user and of a project |
+//!
+//! Each function panics where a promise is broken. The tests replay the seeds of `seeds/` on a stable compiler.
+
+mod config;
+mod repair;
+mod skill_md;
+mod yaml;
+
+pub use config::config;
+pub use repair::repair;
+pub use skill_md::skill_md;
+pub use yaml::yaml;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,35 @@
+//! The seeds, replayed.
+
+use std::path::Path;
+
+fn replay(target: &str, run: fn(&[u8])) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(target);
+    let mut seeds: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+    seeds.sort();
+    assert!(seeds.len() >= 20, "{} seeds in {}", seeds.len(), folder.display());
+    for seed in seeds {
+        // Shown only if this seed fails.
+        println!("{}", seed.display());
+        run(&std::fs::read(&seed).unwrap());
+    }
+}
+
+#[test]
+fn skill_md() {
+    replay("skill_md", crate::skill_md);
+}
+
+#[test]
+fn yaml() {
+    replay("yaml", crate::yaml);
+}
+
+#[test]
+fn repair() {
+    replay("repair", crate::repair);
+}
+
+#[test]
+fn config() {
+    replay("config", crate::config);
+}

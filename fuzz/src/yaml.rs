@@ -1,0 +1,48 @@
+//! YAML within a budget.
+
+use prowess_format::yaml::{Budget, Kind, Node, YamlError, parse};
+
+/// A budget that real frontmatter would go beyond.
+const SMALL: Budget = Budget { depth: 4, nodes: 16, aliases: 2 };
+
+/// Nothing panics, every node lies inside the text, the budget holds, and a smaller budget gives the same tree or none.
+pub fn yaml(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let parsed = parse(text, Budget::DEFAULT);
+    match &parsed {
+        Ok(Some(node)) => within(node, text, Budget::DEFAULT),
+        Ok(None) => {}
+        Err(error) => assert!(error.offset() <= text.len(), "{error:?} in {} bytes", text.len()),
+    }
+    match parse(text, SMALL) {
+        Ok(small) => {
+            if let Some(node) = &small {
+                within(node, text, SMALL);
+            }
+            assert_eq!(Ok(small), parsed, "a small budget");
+        }
+        Err(YamlError::Limit { .. }) => {}
+        Err(error) => assert_eq!(Err(error), parsed, "a small budget"),
+    }
+}
+
+fn within(root: &Node<'_>, text: &str, budget: Budget) {
+    let mut nodes = 0;
+    let mut open = vec![(root, 1)];
+    while let Some((node, depth)) = open.pop() {
+        nodes += 1;
+        assert!(node.span.start <= node.span.end, "{node:?}");
+        assert!(node.span.end as usize <= text.len(), "{node:?} in {} bytes", text.len());
+        match &node.kind {
+            Kind::Scalar(..) => continue,
+            Kind::List(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
+            Kind::Map(entries) => {
+                open.extend(entries.iter().flat_map(|(key, value)| [(key, depth + 1), (value, depth + 1)]));
+            }
+        }
+        // An alias puts a whole tree where it stands, so each one may add the depth of what it repeats.
+        assert!(depth <= budget.depth * (budget.aliases + 1), "nesting of {depth}");
+    }
+    assert!(nodes <= budget.nodes, "{nodes} nodes");
+    let _ = (root.value(), root.noun());
+}
