@@ -1,6 +1,6 @@
 //! A world in a line: a project, a home, and skills in them.
 
-#![allow(dead_code, clippy::unwrap_used)]
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
