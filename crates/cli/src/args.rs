@@ -3,13 +3,16 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+
+use crate::failure::Failure;
 
 /// The skills runtime for AI agents: find skills, explain every problem, show a model exactly what it needs.
 #[derive(Debug, Parser)]
 #[command(name = "prowess", version, propagate_version = false, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 fine, 1 the answer is no, 2 the call or the environment is wrong.")]
+#[command(after_help = EXIT_CODES, after_long_help = format!("{ENVIRONMENT}\n\n{EXIT_CODES}"))]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -17,11 +20,23 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 }
 
+const EXIT_CODES: &str = "Exit codes: 0 fine, 1 the answer is no, 2 the call or the environment is wrong.";
+
+const ENVIRONMENT: &str = "\
+Environment:
+  PROWESS_PRESET, PROWESS_PROJECT, PROWESS_HOME, PROWESS_CONFIG
+          As the options of these names; an option counts more
+  PROWESS_SKILLS_ENABLED=true|false
+          Skills on or off as a whole
+  NO_COLOR
+          No colour, unless --color always";
+
 /// What every command takes.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// The set of policies: standard, app, skill-tool, harness, triggers or chat [default: standard]
+    /// The set of policies: standard, app, skill-tool, harness, triggers or chat
+    /// [default: standard] [env: PROWESS_PRESET]
     #[arg(long, global = true, value_name = "NAME", value_parser = preset)]
     pub(crate) preset: Option<prowess::Preset>,
     /// Scan exactly these directories, in this order, first wins, all trusted
@@ -36,7 +51,7 @@ pub(crate) struct Global {
     /// One more configuration file, read last (.toml, .yaml or .yml)
     #[arg(long, global = true, value_name = "FILE", env = "PROWESS_CONFIG", hide_env_values = true)]
     pub(crate) config: Option<PathBuf>,
-    /// Print a machine-readable answer
+    /// Print a machine-readable answer; so for failures, which have an error with a code
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Print nothing on standard error but errors
@@ -113,7 +128,7 @@ pub(crate) enum Command {
     Config,
     /// Look at the environment and say what is wrong with it
     Doctor,
-    /// The same commands under the names of document 002
+    /// The same commands for those who type skill first: prowess skill show
     Skill {
         #[command(subcommand)]
         command: SkillCommand,
@@ -125,8 +140,9 @@ pub(crate) enum Command {
     },
     /// Print the manual page, of one command if named
     Man {
-        /// The command
-        command: Option<String>,
+        /// The command, such as: list, or: skill show
+        #[arg(value_name = "COMMAND")]
+        command: Vec<String>,
     },
 }
 
@@ -170,14 +186,27 @@ fn preset(name: &str) -> Result<prowess::Preset, String> {
 
 /// Says what is wrong with a call. Help and version are no failures; with `--json`, failures are JSON.
 pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
-    use clap::error::ErrorKind;
     let shown = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    if !shown && std::env::args_os().any(|arg| arg == "--json") {
-        let message = error.render().to_string();
-        let message = message.lines().next().unwrap_or_default().trim_start_matches("error: ");
-        return crate::failure::Failure::call(message).report_json();
+    let json = std::env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json");
+    if !shown && json {
+        return failure(error).report_json();
     }
     // That nobody reads the help is no reason to fail.
     let _ = error.print();
     ExitCode::from(if shown { 0 } else { 2 })
+}
+
+/// The same as it would be printed, without the usage.
+fn failure(error: &clap::Error) -> Failure {
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return Failure::call("a command is missing").hint("prowess help lists them");
+    }
+    let text = error.render().to_string();
+    let (told, more) = text.split_once("\n\n").unwrap_or((&text, ""));
+    let told: Vec<_> = told.trim_start_matches("error: ").split_whitespace().collect();
+    let failure = Failure::call(told.join(" "));
+    match more.lines().find_map(|line| line.trim().strip_prefix("tip: ")) {
+        Some(tip) => failure.hint(tip),
+        None => failure,
+    }
 }

@@ -6,7 +6,7 @@ use prowess::config::{self, Configuration, Inputs};
 use prowess::{Policy, Registry, Surroundings};
 
 use crate::args::Global;
-use crate::failure::{ErrorCode, Failure};
+use crate::failure::Failure;
 use crate::output::{Output, clean_path};
 use crate::progress;
 
@@ -22,17 +22,25 @@ impl Context {
     pub(crate) fn load(global: &Global, output: &mut Output) -> Result<Self, Failure> {
         let context = Self::load_leniently(global)?;
         let diagnostics = &context.configuration.diagnostics;
-        let errors = diagnostics.iter().filter(|located| located.diagnostic.is_error()).count();
         if !diagnostics.is_empty() {
             crate::commands::print_located(output, diagnostics);
         }
-        if errors > 0 {
-            let message = "the configuration is wrong";
-            return Err(
-                Failure::new(ErrorCode::InvalidParam, message).hint("prowess config shows what is in force")
-            );
+        match context.wrong(output) {
+            Some(failure) => Err(failure.hint("prowess config shows what is in force")),
+            None => Ok(context),
         }
-        Ok(context)
+    }
+
+    /// That the configuration has errors. People have read them by then; a program reads the first here.
+    pub(crate) fn wrong(&self, output: &Output) -> Option<Failure> {
+        let mut errors =
+            self.configuration.diagnostics.iter().filter(|located| located.diagnostic.is_error());
+        let first = errors.next()?;
+        let what = match output.json() {
+            true => format!(": {}: {}", clean_path(&first.path), first.diagnostic.message),
+            false => String::new(),
+        };
+        Some(Failure::call(format!("the configuration is wrong{what}")))
     }
 
     /// The same without complaining, for the commands that report on the configuration itself.
@@ -67,11 +75,10 @@ impl Context {
 fn surroundings(global: &Global) -> Result<Surroundings, Failure> {
     let mut world = Surroundings::of_process()?;
     if let Some(project) = &global.project {
-        world.project = std::fs::canonicalize(project).map_err(|_| {
-            Failure::new(
-                ErrorCode::InvalidParam,
-                format!("the project {} does not exist", clean_path(project)),
-            )
+        let found = std::fs::canonicalize(project).ok().filter(|found| found.is_dir());
+        world.project = found.ok_or_else(|| {
+            Failure::call(format!("the project {} is no directory", clean_path(project)))
+                .hint("name one with --project or PROWESS_PROJECT, or none for the current directory")
         })?;
     }
     if let Some(home) = &global.home {

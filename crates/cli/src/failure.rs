@@ -1,9 +1,9 @@
 //! Failures with a code for programs and a hint for people.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use crate::output::Output;
+use crate::report::json;
 
 /// The codes of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +12,7 @@ pub(crate) enum ErrorCode {
     NotFound,
     PermissionDenied,
     Conflict,
+    TooLarge,
     ExecutionError,
 }
 
@@ -22,6 +23,7 @@ impl ErrorCode {
             Self::NotFound => "NOT_FOUND",
             Self::PermissionDenied => "PERMISSION_DENIED",
             Self::Conflict => "CONFLICT",
+            Self::TooLarge => "TOO_LARGE",
             Self::ExecutionError => "EXECUTION_ERROR",
         }
     }
@@ -29,7 +31,7 @@ impl ErrorCode {
     /// 1 where the answer is no, 2 where the call or the environment is wrong.
     fn exit(self) -> u8 {
         match self {
-            Self::NotFound | Self::Conflict => 1,
+            Self::NotFound | Self::Conflict | Self::TooLarge => 1,
             Self::InvalidParam | Self::PermissionDenied | Self::ExecutionError => 2,
         }
     }
@@ -41,12 +43,14 @@ pub(crate) struct Failure {
     code: ErrorCode,
     message: String,
     hint: Option<String>,
+    /// Whether it is only that nobody reads the answer any more.
+    unread: bool,
 }
 
 impl Failure {
     /// A failure of this kind.
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None }
+        Self { code, message: message.into(), hint: None, unread: false }
     }
 
     /// The call is wrong.
@@ -63,7 +67,7 @@ impl Failure {
     /// Tells it: as JSON on standard output where JSON was asked for, else on standard error.
     pub(crate) fn report(&self, output: &mut Output) -> ExitCode {
         // A reader that went away does not want to hear more.
-        if self.message.contains(BROKEN_PIPE) {
+        if self.unread {
             return ExitCode::SUCCESS;
         }
         if output.json() {
@@ -72,23 +76,37 @@ impl Failure {
             return self.report_json();
         }
         output.error(&self.message, self.hint.as_deref());
-        ExitCode::from(self.code.exit())
+        self.exit()
     }
 
     /// The contract's error object.
     pub(crate) fn report_json(&self) -> ExitCode {
-        let error = serde_json::json!({"error": {"code": self.code.as_str(), "message": self.message}});
-        let _ = writeln!(std::io::stdout(), "{error}");
+        let _ = json::write_value(&mut std::io::stdout(), &serde_json::json!({"error": self.to_json()}));
+        self.exit()
+    }
+
+    /// The exit code that says the same.
+    pub(crate) fn exit(&self) -> ExitCode {
         ExitCode::from(self.code.exit())
     }
-}
 
-const BROKEN_PIPE: &str = "nobody reads the answer";
+    /// What stands under `error`.
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        match &self.hint {
+            Some(hint) => {
+                serde_json::json!({"code": self.code.as_str(), "message": self.message, "help": hint})
+            }
+            None => serde_json::json!({"code": self.code.as_str(), "message": self.message}),
+        }
+    }
+}
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {
-            std::io::ErrorKind::BrokenPipe => Self::new(ErrorCode::ExecutionError, BROKEN_PIPE),
+            std::io::ErrorKind::BrokenPipe => {
+                Self { unread: true, ..Self::new(ErrorCode::ExecutionError, "nobody reads the answer") }
+            }
             std::io::ErrorKind::PermissionDenied => Self::new(ErrorCode::PermissionDenied, error.to_string()),
             _ => Self::new(ErrorCode::ExecutionError, error.to_string()),
         }

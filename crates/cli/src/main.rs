@@ -4,6 +4,7 @@
 //! the environment is wrong.
 
 mod args;
+mod columns;
 mod commands;
 mod context;
 mod failure;

@@ -9,6 +9,7 @@ use prowess_format::hidden;
 use serde::Serialize;
 
 use crate::args::{Color, Global};
+use crate::columns;
 use crate::report::json;
 
 /// How a word is set off.
@@ -42,7 +43,7 @@ pub(crate) struct Output {
     verbose: bool,
     styled: bool,
     styled_err: bool,
-    width: usize,
+    terminal: Option<usize>,
 }
 
 impl Output {
@@ -54,12 +55,11 @@ impl Output {
             Color::Never => false,
             Color::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
         };
-        let width = match out.is_terminal() {
-            true => {
-                rustix::termios::tcgetwinsize(&out).map_or(80, |size| usize::from(size.ws_col).clamp(40, 200))
-            }
-            false => 100,
-        };
+        let columns = |out: &Stdout| rustix::termios::tcgetwinsize(out).map_or(0, |size| size.ws_col.into());
+        let terminal = out.is_terminal().then(|| match columns(&out) {
+            0 => 80,
+            columns => columns.clamp(40, 200),
+        });
         Self {
             styled: wanted(out.is_terminal()) && !global.json,
             styled_err: wanted(err.is_terminal()),
@@ -68,7 +68,7 @@ impl Output {
             json: global.json,
             quiet: global.quiet,
             verbose: global.verbose,
-            width,
+            terminal,
         }
     }
 
@@ -77,9 +77,23 @@ impl Output {
         self.json
     }
 
-    /// How many columns there are.
+    /// How many columns there are. Who reads from a pipe gets some more.
     pub(crate) fn width(&self) -> usize {
-        self.width
+        self.terminal.unwrap_or(100)
+    }
+
+    /// The lines of a clean text that begins at a column: as many as it takes on a terminal, else one, which is
+    /// easier to search.
+    pub(crate) fn wrapped(&self, text: &str, column: usize) -> Vec<String> {
+        match self.terminal {
+            Some(width) => columns::wrap(text, width.saturating_sub(column).max(20)),
+            None => vec![text.to_owned()],
+        }
+    }
+
+    /// Whether a person looks at standard output.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.terminal.is_some()
     }
 
     /// Whether standard output takes colour.
@@ -166,12 +180,12 @@ pub(crate) fn clean_path(path: &Path) -> String {
     clean(&path.to_string_lossy()).into_owned()
 }
 
-/// Text cut to so many characters, with a sign that it was.
+/// Text from a skill, cleaned and cut to so many columns, with a sign that it was.
 pub(crate) fn cut(text: &str, width: usize) -> String {
-    let text = clean(text);
-    if text.chars().count() <= width {
-        return text.into_owned();
-    }
-    let kept: String = text.chars().take(width.saturating_sub(1)).collect();
-    format!("{}…", kept.trim_end())
+    columns::cut(&clean(text), width)
+}
+
+/// So many of something.
+pub(crate) fn counted(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }

@@ -32,6 +32,7 @@ pub mod bundled;
 pub mod check;
 pub mod config;
 mod contents;
+pub mod disclose;
 mod files;
 mod located;
 pub mod policy;

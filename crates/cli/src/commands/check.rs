@@ -13,24 +13,24 @@ use crate::context::Context;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::Output;
 use crate::progress;
-use crate::report::{self, Colour, FileReport, Summary};
+use crate::report::{self, Colour, FileReport, Sources, Summary};
+
+/// What standard input is called in reports.
+const STDIN: &str = "<stdin>";
 
 /// The most that is read from standard input.
 const STDIN_MAX: u64 = 16 * 1024 * 1024;
 
 pub(super) fn run(context: &Context, global: &Global, call: &Check, output: &mut Output) -> Outcome {
     let rules = if call.strict { Rules::strict() } else { context.policy().manifest.clone() };
-    let format = match call.format {
-        Some(format) => format,
-        None if global.json => CheckFormat::Json,
-        None => CheckFormat::Human,
-    };
+    let format = format(global, call)?;
+    let stdin = call.paths.iter().any(|path| is_stdin(path)).then(standard_input).transpose()?;
     let checked = progress::during(global, "checking", |progress| {
         let mut all: Vec<Checked> = Vec::new();
         for path in paths(context, &call.paths) {
-            match path.to_str() {
-                Some("-") => all.push(standard_input(&rules)?),
-                _ => all.extend(check(&path, &rules, progress).map_err(failure)?),
+            match stdin.as_deref().filter(|_| is_stdin(&path)) {
+                Some(source) => all.push(given(source, &rules)),
+                None => all.extend(check(&path, &rules, progress).map_err(failure)?),
             }
         }
         Ok::<_, Failure>(all)
@@ -38,8 +38,27 @@ pub(super) fn run(context: &Context, global: &Global, call: &Check, output: &mut
     let checked = distinct(checked, !call.paths.is_empty());
     let reports: Vec<_> = checked.iter().map(report).collect();
     let summary = Summary::of(&reports);
-    print(&reports, &summary, format, output)?;
+    let sources = |path: &Path| match &stdin {
+        Some(source) if path == Path::new(STDIN) => Some(source.clone()),
+        Some(_) | None => source_of(path),
+    };
+    print(&reports, &summary, format, &sources, output)?;
+    if reports.is_empty() {
+        output.remark("there are no skills here; prowess check PATH looks elsewhere, prowess new makes one");
+    }
     Ok(if summary.errors == 0 { YES } else { no() })
+}
+
+/// The form of the answer. What is asked to be JSON must not turn out to be something else.
+fn format(global: &Global, call: &Check) -> Result<CheckFormat, Failure> {
+    match call.format {
+        Some(CheckFormat::Human | CheckFormat::Github) if global.json => {
+            Err(Failure::call("--json and this --format contradict each other").hint("leave out one of them"))
+        }
+        Some(format) => Ok(format),
+        None if global.json => Ok(CheckFormat::Json),
+        None => Ok(CheckFormat::Human),
+    }
 }
 
 /// Without paths: the project, and the directories of the preset that lie in it.
@@ -67,12 +86,25 @@ fn failure(error: CheckError) -> Failure {
     Failure::new(code, error.to_string()).hint("name a skill's folder, its SKILL.md, or a tree of them")
 }
 
-fn standard_input(rules: &Rules) -> Result<Checked, Failure> {
+fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+fn standard_input() -> Result<Vec<u8>, Failure> {
     let mut source = Vec::new();
-    std::io::stdin().take(STDIN_MAX).read_to_end(&mut source)?;
-    let parsed = parse(&source, None, rules);
+    std::io::stdin().take(STDIN_MAX + 1).read_to_end(&mut source)?;
+    if source.len() as u64 > STDIN_MAX {
+        let limit = STDIN_MAX / (1024 * 1024);
+        let message = format!("there is more than {limit} MiB on standard input");
+        return Err(Failure::new(ErrorCode::TooLarge, message).hint("give it one SKILL.md"));
+    }
+    Ok(source)
+}
+
+fn given(source: &[u8], rules: &Rules) -> Checked {
+    let parsed = parse(source, None, rules);
     let name = parsed.document.map(|document| document.manifest.name().to_string());
-    Ok(Checked { path: Path::new("<stdin>").to_owned(), name, diagnostics: parsed.diagnostics })
+    Checked { path: Path::new(STDIN).to_owned(), name, diagnostics: parsed.diagnostics }
 }
 
 /// A skill that was reached by two paths is reported once. That a folder holds none is an error only where it was named.
@@ -98,12 +130,13 @@ fn print(
     reports: &[FileReport<'_>],
     summary: &Summary,
     format: CheckFormat,
+    sources: &Sources<'_>,
     output: &mut Output,
 ) -> Result<(), Failure> {
     let base = std::env::current_dir()?;
     match format {
         CheckFormat::Json => report::json::write(output.out(), reports, summary)?,
-        CheckFormat::Sarif => report::sarif::write(output.out(), reports, &source_of, &base)?,
+        CheckFormat::Sarif => report::sarif::write(output.out(), reports, sources, &base)?,
         CheckFormat::Github => {
             for file in reports {
                 report::github::write(output.out(), file, &base)?;
@@ -112,7 +145,7 @@ fn print(
         CheckFormat::Human => {
             let colour = if output.styled() { Colour::Styled } else { Colour::Plain };
             for file in reports {
-                report::human::write(output.out(), file, &source_of, &base, colour)?;
+                report::human::write(output.out(), file, sources, &base, colour)?;
             }
             report::human::write_summary(output.out(), summary)?;
         }

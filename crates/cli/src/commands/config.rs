@@ -1,43 +1,70 @@
 //! `prowess config`: the effective settings, and where each came from.
 
+use prowess::config::Configuration;
+use prowess::short_path;
 use serde_json::json;
 
 use super::{Outcome, YES, print_located};
+use crate::columns;
 use crate::context::Context;
-use crate::failure::Failure;
-use crate::output::{Output, Tone, clean};
+use crate::output::{Output, Tone, clean, clean_path};
 use crate::report::DiagnosticJson;
 
 pub(super) fn run(context: &Context, output: &mut Output) -> Outcome {
     let configuration = &context.configuration;
+    let wrong = context.wrong(output);
     if output.json() {
-        let settings: Vec<_> = configuration
-            .settings
-            .iter()
-            .map(|setting| json!({"key": setting.key, "value": setting.value, "origin": setting.origin.to_string()}))
-            .collect();
-        let diagnostics: Vec<_> = configuration
-            .diagnostics
-            .iter()
-            .map(|located| DiagnosticJson::new(&located.path, &located.diagnostic))
-            .collect();
-        let files: Vec<_> =
-            configuration.files.iter().map(|(path, read)| json!({"path": path, "read": read})).collect();
-        output.answer(
-            &json!({"schema": 1, "settings": settings, "files": files, "diagnostics": diagnostics}),
-        )?;
-    } else {
-        let widest = configuration.settings.iter().map(|setting| setting.key.len()).max().unwrap_or(0);
-        for setting in &configuration.settings {
-            let value = clean(&setting.value.to_string()).into_owned();
-            let origin = output.tone(Tone::Faint, &format!("# {}", setting.origin));
-            output.line(format!("{:widest$} = {value}  {origin}", setting.key))?;
-        }
-        print_located(output, &configuration.diagnostics);
+        let mut answer = answer(configuration);
+        let Some(failure) = wrong else {
+            output.answer(&answer)?;
+            return Ok(YES);
+        };
+        answer["error"] = failure.to_json();
+        output.answer(&answer)?;
+        return Ok(failure.exit());
     }
-    match configuration.diagnostics.iter().any(|located| located.diagnostic.is_error()) {
-        true if output.json() => Ok(std::process::ExitCode::from(2)),
-        true => Err(Failure::call("the configuration is wrong")),
-        false => Ok(YES),
+    people(context, output)?;
+    print_located(output, &configuration.diagnostics);
+    wrong.map_or(Ok(YES), Err)
+}
+
+fn answer(configuration: &Configuration) -> serde_json::Value {
+    let settings: Vec<_> = configuration
+        .settings
+        .iter()
+        .map(|setting| json!({"key": setting.key, "value": setting.value, "origin": setting.origin.to_string()}))
+        .collect();
+    let diagnostics: Vec<_> = configuration
+        .diagnostics
+        .iter()
+        .map(|located| DiagnosticJson::new(&located.path, &located.diagnostic))
+        .collect();
+    let files: Vec<_> =
+        configuration.files.iter().map(|(path, read)| json!({"path": path, "read": read})).collect();
+    json!({"schema": 1, "settings": settings, "files": files, "diagnostics": diagnostics})
+}
+
+/// Settings and files, in the form of a configuration file.
+fn people(context: &Context, output: &mut Output) -> std::io::Result<()> {
+    let configuration = &context.configuration;
+    let widest = configuration.settings.iter().map(|setting| setting.key.len()).max().unwrap_or(0);
+    for setting in &configuration.settings {
+        let value = clean(&setting.value.to_string()).into_owned();
+        let origin = output.tone(Tone::Faint, &format!("# {}", setting.origin));
+        output.line(format!("{:widest$} = {value}  {origin}", setting.key))?;
     }
+    let files: Vec<_> = configuration
+        .files
+        .iter()
+        .map(|(path, read)| (clean_path(&short_path(path, &context.surroundings)), *read))
+        .collect();
+    let widest = files.iter().map(|(path, _)| columns::width(path)).max().unwrap_or(0);
+    if !files.is_empty() {
+        output.line("")?;
+    }
+    for (path, read) in files {
+        let state = if read { "was read" } else { "is not there" };
+        output.line(output.tone(Tone::Faint, &format!("# {} {state}", columns::pad(&path, widest))))?;
+    }
+    Ok(())
 }

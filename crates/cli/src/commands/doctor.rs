@@ -6,10 +6,10 @@ use prowess::policy::ProjectTrust;
 use prowess::{RootProblem, Snapshot, Status, short_path, trust};
 use serde_json::json;
 
-use super::{Outcome, YES, no, print_located};
+use super::{Outcome, YES, no, place, print_located, remedy};
 use crate::args::Global;
 use crate::context::Context;
-use crate::output::{Output, Tone, clean, clean_path};
+use crate::output::{Output, Tone, clean, clean_path, counted};
 use crate::report::DiagnosticJson;
 
 /// One thing that was looked at.
@@ -89,9 +89,12 @@ fn home(context: &Context) -> Finding {
     let (state, told, help) = match &context.surroundings.home {
         None => (State::Problem, "there is none".to_owned(), Some("set HOME, or use --home DIR".to_owned())),
         Some(home) if !home.is_dir() => (
-            State::Problem,
+            State::Note,
             format!("{} does not exist", clean_path(home)),
-            Some("trust and settings cannot be kept; set HOME, or use --home DIR".to_owned()),
+            Some(
+                "it is made when there is trust to keep; if that is not meant, set HOME, or use --home DIR"
+                    .to_owned(),
+            ),
         ),
         Some(home) => (State::Fine, clean_path(home), None),
     };
@@ -122,7 +125,9 @@ fn roots(context: &Context, snapshot: &Snapshot) -> Vec<Finding> {
     let short = |path: &std::path::Path| clean_path(&short_path(path, &context.surroundings));
     let present = snapshot.roots().map(|root| {
         let count = snapshot.all().iter().filter(|skill| skill.root() == root).count();
-        let told = format!("{} ({}, {count} found)", short(root.path()), root.scope().as_str());
+        let scope = if root.is_embedded() { "" } else { root.scope().as_str() };
+        let comma = if scope.is_empty() { "" } else { ", " };
+        let told = format!("{} ({scope}{comma}{count} found)", place(root, context));
         Finding { what: "directory", state: State::Fine, told, help: None }
     });
     let absent = snapshot.absent_roots().iter().map(|root| {
@@ -153,7 +158,8 @@ fn trusted(context: &Context, snapshot: &Snapshot) -> Finding {
     let waiting =
         snapshot.all().iter().filter(|skill| matches!(skill.status(), Status::Untrusted(_))).count();
     if waiting > 0 {
-        let told = format!("{waiting} skills wait for your trust");
+        let verb = if waiting == 1 { "waits" } else { "wait" };
+        let told = format!("{} {verb} for your trust", counted(waiting, "skill"));
         return Finding {
             what,
             state: State::Note,
@@ -167,7 +173,11 @@ fn trusted(context: &Context, snapshot: &Snapshot) -> Finding {
         Some(record) => {
             let changes = trust::changes_since(&record, context.policy(), world);
             let count = changes.added.len() + changes.removed.len() + changes.changed.len();
-            let since = if count == 0 { String::new() } else { format!(", {count} skills changed since") };
+            let since = if count == 0 {
+                String::new()
+            } else {
+                format!(", {} changed since", counted(count, "skill"))
+            };
             let told = format!("{} is trusted{since}", clean_path(&short_path(&record.path, world)));
             Finding { what, state: State::Fine, told, help: None }
         }
@@ -208,7 +218,7 @@ fn commands(snapshot: &Snapshot) -> Vec<Finding> {
             what: "command",
             state: State::Note,
             told: format!("{command} is missing, needed by {}", skills.join(", ")),
-            help: Some(format!("install {command} and make sure that it is on PATH")),
+            help: Some(remedy::install(&[command])),
         })
         .collect()
 }

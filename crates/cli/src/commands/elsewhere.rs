@@ -54,16 +54,16 @@ pub(super) struct Sighting {
     pub(super) help: String,
 }
 
-/// Looks everywhere the scan did not.
+/// Looks everywhere the scan did not. Where skills are off altogether, that is the whole answer.
 pub(super) fn look(name: &str, snapshot: &Snapshot, context: &Context) -> Vec<Sighting> {
-    let mut sightings = Vec::new();
     if !context.policy().enabled {
-        sightings.push(Sighting {
+        return vec![Sighting {
             path: context.surroundings.project.clone(),
             why: "skills are switched off altogether".to_owned(),
             help: "PROWESS_SKILLS_ENABLED=true switches them on".to_owned(),
-        });
+        }];
     }
+    let mut sightings = Vec::new();
     let known = |path: &Path| snapshot.all().iter().any(|skill| skill.folder() == path);
     let world = &context.surroundings;
     let bases = world.project.ancestors().take(4).chain(world.home.as_deref());
@@ -89,7 +89,10 @@ pub(super) fn look(name: &str, snapshot: &Snapshot, context: &Context) -> Vec<Si
             }
         }
     }
-    sightings.extend(near_names(name, snapshot));
+    // Where there is a skill of this very name, nobody asked for another.
+    if snapshot.copies(name).next().is_none() {
+        sightings.extend(near_names(name, snapshot));
+    }
     sightings
 }
 

@@ -4,10 +4,10 @@ use prowess::format::Value;
 use prowess::{Contents, Skill, short_path};
 use serde_json::{Map, json};
 
-use super::{Outcome, YES, find, list, print_located};
+use super::{Outcome, YES, find, list, place, print_located, standing};
 use crate::args::Global;
 use crate::context::Context;
-use crate::output::{Output, Tone, clean, clean_path};
+use crate::output::{Output, Tone, clean, clean_path, counted};
 use crate::report::DiagnosticJson;
 use crate::tokens;
 
@@ -82,25 +82,31 @@ impl Facts {
     fn print(&self, skill: &Skill, context: &Context, output: &mut Output) -> std::io::Result<()> {
         let (catalog, file) = self.tokens(skill);
         let title = output.tone(Tone::Strong, &skill.name());
-        output.line(format!("{title}  {}", clean(skill.description())))?;
+        output.line(format!("{title}  {}", clean(skill.description())).trim_end())?;
         output.line("")?;
-        let status = match skill.reason() {
+        let status = match standing(skill) {
             None => "enabled".to_owned(),
-            Some(reason) => format!("{}: {reason}", skill.status().as_str()),
+            Some((status, rest)) => format!("{status} {rest}"),
         };
         let short = |path: &std::path::Path| clean_path(&short_path(path, &context.surroundings));
         let mut rows: Vec<(String, String)> = vec![
             ("status".into(), status),
             ("id".into(), skill.id().into_owned()),
             ("location".into(), short(&skill.location())),
-            ("source".into(), format!("{} ({})", short(skill.root().path()), skill.root().scope().as_str())),
+            (
+                "source".into(),
+                match skill.root().is_embedded() {
+                    true => place(skill.root(), context),
+                    false => format!("{} ({})", place(skill.root(), context), skill.root().scope().as_str()),
+                },
+            ),
             (
                 "size".into(),
                 format!(
-                    "{} bytes in SKILL.md, {} in {} files",
-                    skill.bytes(),
+                    "{} in SKILL.md, {} in {}",
+                    counted(usize::try_from(skill.bytes()).unwrap_or(usize::MAX), "byte"),
                     self.contents.bytes(),
-                    self.contents.files.len()
+                    counted(self.contents.files.len(), "file")
                 ),
             ),
             (

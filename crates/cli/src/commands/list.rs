@@ -4,8 +4,9 @@ use prowess::{Skill, Snapshot};
 use serde::Serialize;
 use serde::ser::{SerializeSeq, SerializeStruct};
 
-use super::{Outcome, YES, print_located};
+use super::{Outcome, YES, called, nothing_found, print_located, standing};
 use crate::args::Global;
+use crate::columns;
 use crate::context::Context;
 use crate::output::{Output, Tone, cut};
 use crate::report::DiagnosticJson;
@@ -17,7 +18,7 @@ pub(super) fn run(context: &Context, global: &Global, all: bool, output: &mut Ou
         output.answer(&ListJson { snapshot: &snapshot, all })?;
         return Ok(YES);
     }
-    people(&snapshot, all, output)?;
+    people(context, &snapshot, all, output)?;
     remarks(context, &snapshot, all, output);
     Ok(YES)
 }
@@ -26,31 +27,47 @@ fn listed(snapshot: &Snapshot, all: bool) -> impl Iterator<Item = &Skill> {
     snapshot.all().iter().filter(move |skill| all || skill.is_enabled())
 }
 
-fn people(snapshot: &Snapshot, all: bool, output: &mut Output) -> std::io::Result<()> {
-    let widest = listed(snapshot, all).map(|skill| skill.name().chars().count()).max().unwrap_or(0).min(32);
+fn people(context: &Context, snapshot: &Snapshot, all: bool, output: &mut Output) -> std::io::Result<()> {
+    let names = listed(snapshot, all).map(|skill| columns::width(&called(skill, context)));
+    let widest = names.max().unwrap_or(0).min(output.width() / 2).min(32);
     for skill in listed(snapshot, all) {
-        let name = cut(&skill.name(), 48);
-        let name = format!("{name:widest$}");
-        let (mark, text) = match skill.reason() {
-            None => (String::new(), skill.description().to_owned()),
-            Some(reason) => (format!("{}: ", skill.status().as_str()), reason),
-        };
-        let room = output.width().saturating_sub(widest + 2 + mark.len()).max(20);
-        let name = output.tone(Tone::Strong, &name);
-        let mark = output.tone(Tone::Caution, &mark);
-        // What keeps a skill from being offered is never cut short: its end says what to do.
-        let text =
-            if skill.is_enabled() { cut(&text, room) } else { crate::output::clean(&text).into_owned() };
-        output.line(format!("{name}  {mark}{text}"))?;
+        for line in row(skill, &called(skill, context), widest, output) {
+            output.line(line)?;
+        }
     }
     Ok(())
+}
+
+/// The lines for one skill: one in a pipe, on a terminal as many as fit.
+fn row(skill: &Skill, name: &str, widest: usize, output: &Output) -> Vec<String> {
+    let alone = output.is_terminal() && columns::width(name) > widest;
+    let column = if alone { widest } else { widest.max(columns::width(name)) } + 2;
+    let mut texts = match standing(skill) {
+        None => vec![cut(skill.description(), output.width().saturating_sub(column).max(20))],
+        // What keeps a skill from being offered is never cut short: its end says what to do.
+        Some((status, rest)) => {
+            let mut lines = output.wrapped(&format!("{status} {rest}"), column);
+            if let Some(first) = lines.first_mut() {
+                let painted = output.tone(Tone::Caution, &status);
+                *first = first.replacen(&status, &painted, 1);
+            }
+            lines
+        }
+    };
+    if alone {
+        texts.insert(0, String::new());
+    }
+    let indent = " ".repeat(column);
+    let name = output.tone(Tone::Strong, &columns::pad(name, widest));
+    let first = |text: &String| format!("{name}  {text}").trim_end().to_owned();
+    let rest = texts.iter().skip(1).map(|text| format!("{indent}{text}"));
+    texts.first().map(first).into_iter().chain(rest).collect()
 }
 
 /// What is not in the list, and why the list may be empty.
 fn remarks(context: &Context, snapshot: &Snapshot, all: bool, output: &mut Output) {
     if !context.policy().enabled {
-        output.remark("skills are switched off; PROWESS_SKILLS_ENABLED=true switches them on");
-        return;
+        return nothing_found(context, output);
     }
     let said: Vec<_> = snapshot.general_diagnostics().cloned().collect();
     if output.verbose() {
@@ -60,7 +77,7 @@ fn remarks(context: &Context, snapshot: &Snapshot, all: bool, output: &mut Outpu
     }
     let hidden = snapshot.all().iter().filter(|skill| !skill.is_enabled()).count();
     if snapshot.all().is_empty() {
-        output.remark("no skills found; prowess doctor tells where was looked, prowess new makes one");
+        nothing_found(context, output);
     } else if hidden > 0 && !all {
         let are = if hidden == 1 { "is" } else { "are" };
         output.remark(format!("{hidden} more {are} not offered; prowess list --all tells why"));

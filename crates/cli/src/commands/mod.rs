@@ -7,6 +7,7 @@ mod elsewhere;
 mod info;
 mod list;
 mod new;
+mod remedy;
 mod shell;
 mod show;
 mod trust;
@@ -15,13 +16,14 @@ mod why;
 use std::path::Path;
 use std::process::ExitCode;
 
-use prowess::{Located, Skill, Snapshot};
+use prowess::policy::Identity;
+use prowess::{Located, Root, Skill, Snapshot, short_path};
 use prowess_format::suggest;
 
 use crate::args::{Args, Command, SkillCommand};
 use crate::context::Context;
 use crate::failure::{ErrorCode, Failure};
-use crate::output::{Output, clean};
+use crate::output::{Output, clean, clean_path};
 use crate::report::{self, Colour};
 
 /// What a command comes to: an exit code, or a failure that says why.
@@ -40,7 +42,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
     let Args { global, command } = args;
     match command {
         Command::Completions { shell } => return shell::completions(shell, output),
-        Command::Man { command } => return shell::man(command.as_deref(), output),
+        Command::Man { command } => return shell::man(&command, output),
         Command::Config => return config::run(&Context::load_leniently(&global)?, output),
         Command::Doctor => return doctor::run(&Context::load_leniently(&global)?, &global, output),
         _ => {}
@@ -72,6 +74,39 @@ pub(crate) fn print_located(output: &mut Output, diagnostics: &[Located]) {
         // Standard error is for people; if it is gone, so are they.
         let _ = report::human(err, path, std::slice::from_ref(diagnostic), &source_of, colour);
     }
+}
+
+/// That there is nothing to show, and what to do about it.
+fn nothing_found(context: &Context, output: &mut Output) {
+    output.remark(match context.policy().enabled {
+        true => "no skills found; prowess doctor tells where was looked, prowess new makes one",
+        false => "skills are switched off; PROWESS_SKILLS_ENABLED=true switches them on",
+    });
+}
+
+/// A directory as people call it.
+fn place(root: &Root, context: &Context) -> String {
+    match root.is_embedded() {
+        true => "bundled".to_owned(),
+        false => clean_path(&short_path(root.path(), &context.surroundings)),
+    }
+}
+
+/// The name, and the folder's where that is what a skill is called by.
+fn called(skill: &Skill, context: &Context) -> String {
+    let by_id = context.policy().scan.identity == Identity::Id && skill.id() != skill.name();
+    let id = if by_id { format!(" ({})", skill.id()) } else { String::new() };
+    clean(&format!("{}{id}", skill.name())).into_owned()
+}
+
+/// The status of a skill that is not offered, and the rest of the sentence, which does not repeat it.
+fn standing(skill: &Skill) -> Option<(String, String)> {
+    let status = skill.status().as_str();
+    let reason = skill.reason()?;
+    Some(match reason.strip_prefix(status) {
+        Some(rest) => (status.to_owned(), clean(rest.trim_start()).into_owned()),
+        None => (format!("{status}:"), clean(&reason).into_owned()),
+    })
 }
 
 /// The beginning of a file, for showing the lines a diagnostic is about.

@@ -1,10 +1,10 @@
 //! `prowess new`: make a skill.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use prowess::policy::{ProjectTrust, RootPlace};
-use prowess::short_path;
-use prowess_format::{NameRule, Rules, SkillName, parse};
+use prowess::{short_path, trust};
+use prowess_format::{NameRule, Rules, SkillName, hidden, parse};
 use serde_json::json;
 
 use super::{Outcome, YES};
@@ -34,11 +34,21 @@ pub(super) fn run(
     }
     let short = clean_path(&short_path(&file, &context.surroundings));
     output.line(format!("made {short}"))?;
-    let untrusted =
-        context.policy().trust == ProjectTrust::Required && skill.starts_with(&context.surroundings.project);
-    let trust = if untrusted { "; prowess trust lets models see this project's skills" } else { "" };
+    let trust = if waits_for_trust(context, &skill) {
+        "; prowess trust lets models see this project's skills"
+    } else {
+        ""
+    };
     output.remark(format!("next: write its instructions, then prowess check {short}{trust}"));
     Ok(YES)
+}
+
+/// Whether a project's skill is not seen until the user trusts the project.
+fn waits_for_trust(context: &Context, skill: &Path) -> bool {
+    let world = &context.surroundings;
+    let trusted =
+        || trust::record_for(&world.project, world).is_some_and(|record| record.trusted && !record.pinned);
+    context.policy().trust == ProjectTrust::Required && skill.starts_with(&world.project) && !trusted()
 }
 
 fn sound_name(name: &str) -> Result<SkillName, Failure> {
@@ -66,16 +76,18 @@ fn skill_md(name: &SkillName, description: &str) -> Result<String, Failure> {
     let text = format!(
         "---\nname: {name}\ndescription: \"{quoted}\"\n---\n\n# {name}\n\nSay here, step by step, what a model has to do.\n"
     );
+    let refused = |message: String| {
+        let hint = "say what it does and when to use it: --description \"Fills PDF forms. Use when …\"";
+        Failure::call(message).hint(hint)
+    };
+    // YAML does not take these between quotes at all, and would call it a mistake of the frontmatter.
+    if let Some((_, c)) = hidden::first(description) {
+        return Err(refused(format!("the description has the hidden character {}", c.escape_unicode())));
+    }
     let parsed = parse(text.as_bytes(), Some(name.as_str()), &Rules::strict());
     match parsed.diagnostics.into_iter().find(prowess_format::Diagnostic::is_error) {
         None => Ok(text),
-        Some(error) => {
-            let failure = Failure::call(error.message);
-            Err(match error.help {
-                Some(help) => failure.hint(help),
-                None => failure,
-            })
-        }
+        Some(error) => Err(refused(error.message)),
     }
 }
 
@@ -92,7 +104,7 @@ fn default_folder(context: &Context) -> Result<PathBuf, Failure> {
 }
 
 /// The folder appears whole or not at all: it is made beside its place and renamed into it.
-fn create(parent: &std::path::Path, skill: &std::path::Path, text: &str) -> Result<(), Failure> {
+fn create(parent: &Path, skill: &Path, text: &str) -> Result<(), Failure> {
     if skill.symlink_metadata().is_ok() {
         let message = format!("{} is already there", clean_path(skill));
         return Err(

@@ -1,5 +1,7 @@
 //! `prowess completions` and `prowess man`.
 
+use std::io::Write;
+
 use clap::CommandFactory;
 use clap_complete::Shell;
 
@@ -9,20 +11,25 @@ use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, clean};
 
 pub(super) fn completions(shell: Shell, output: &mut Output) -> Outcome {
-    clap_complete::generate(shell, &mut Args::command(), "prowess", output.out());
+    // Generating panics where it cannot write, so that it does not write to a pipe that may be closed.
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Args::command(), "prowess", &mut script);
+    output.out().write_all(&script)?;
     Ok(YES)
 }
 
-pub(super) fn man(command: Option<&str>, output: &mut Output) -> Outcome {
+pub(super) fn man(path: &[String], output: &mut Output) -> Outcome {
     let mut root = Args::command();
     root.build();
-    let page = match command {
-        None => root,
-        Some(name) => root.find_subcommand(name).cloned().ok_or_else(|| {
-            let failure = Failure::new(ErrorCode::NotFound, format!("there is no command {}", clean(name)));
+    let mut page = &root;
+    for name in path {
+        page = page.find_subcommand(name).ok_or_else(|| {
+            let failure =
+                Failure::new(ErrorCode::NotFound, format!("there is no command {}", clean(&path.join(" "))));
             failure.hint("prowess help lists them")
-        })?,
-    };
-    clap_mangen::Man::new(page).render(output.out())?;
+        })?;
+    }
+    let version = concat!("prowess ", env!("CARGO_PKG_VERSION"));
+    clap_mangen::Man::new(page.clone()).source(version).manual("Prowess").render(output.out())?;
     Ok(YES)
 }

@@ -1,12 +1,12 @@
 //! `prowess show`: all skills, grouped by where they come from, as document 002 lays them out.
 
-use prowess::{Root, Skill, Snapshot, Status, short_path};
+use prowess::{Root, Skill, Snapshot, Status};
 use serde_json::json;
 
-use super::{Outcome, YES, list};
+use super::{Outcome, YES, called, list, nothing_found, place};
 use crate::args::Global;
 use crate::context::Context;
-use crate::output::{Output, Tone, clean, clean_path, cut};
+use crate::output::{Output, Tone, clean, cut};
 
 pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> Outcome {
     let registry = context.registry(global);
@@ -24,34 +24,31 @@ pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> Ou
         return Ok(YES);
     }
     if groups.is_empty() {
-        output.remark("no skills found; prowess doctor tells where was looked, prowess new makes one");
+        nothing_found(context, output);
     }
     for (at, (root, skills)) in groups.iter().enumerate() {
         if at > 0 {
             output.line("")?;
         }
         let alike = groups.iter().filter(|(other, _)| other.label() == root.label()).count() > 1;
-        let place = match alike {
-            true => format!("  {}", clean_path(&short_path(root.path(), &context.surroundings))),
-            false => String::new(),
-        };
+        let place = if alike { format!("  {}", place(root, context)) } else { String::new() };
         let title = output.tone(Tone::Strong, &format!("[{} Skills]", root.label()));
         output.line(format!("{title}{place}"))?;
         for skill in skills {
-            entry(skill, output)?;
+            entry(skill, context, output)?;
         }
     }
     Ok(YES)
 }
 
-fn entry(skill: &Skill, output: &mut Output) -> std::io::Result<()> {
+fn entry(skill: &Skill, context: &Context, output: &mut Output) -> std::io::Result<()> {
     let (mark, tone) = match skill.status() {
         Status::Enabled => ("✓", Tone::Good),
         Status::Disabled(_) | Status::Shadowed(_) => ("○", Tone::Faint),
         Status::Unavailable(_) | Status::Untrusted(_) | Status::Invalid => ("✗", Tone::Bad),
     };
     let mark = output.tone(tone, mark);
-    output.line(format!("  {mark} {}", clean(&skill.name())))?;
+    output.line(format!("  {mark} {}", called(skill, context)))?;
     let status = skill.status().as_str();
     let room = output.width().saturating_sub(6 + status.len() + 3).max(20);
     let description = match skill.description() {
@@ -59,10 +56,10 @@ fn entry(skill: &Skill, output: &mut Output) -> std::io::Result<()> {
         description => format!("{} ", cut(description, room)),
     };
     output.line(format!("      {description}({status})"))?;
-    match skill.reason() {
-        Some(reason) => output.line(format!("      {}", clean(&reason))),
-        None => Ok(()),
+    for line in skill.reason().map(|reason| output.wrapped(&clean(&reason), 6)).unwrap_or_default() {
+        output.line(format!("      {line}"))?;
     }
+    Ok(())
 }
 
 /// The skills of each root, in the order in which the roots win, the weakest first as people read precedence.

@@ -85,5 +85,10 @@ fn failure(error: TrustError) -> Failure {
         TrustError::Write { .. } => ErrorCode::PermissionDenied,
     };
     let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
-    Failure::new(code, format!("{error}{cause}"))
+    let failure = Failure::new(code, format!("{error}{cause}"));
+    match &error {
+        TrustError::Missing(_) => failure.hint("name a folder that is there, or none for the project"),
+        TrustError::State(_) => failure.hint("mend that file, or delete it and trust again"),
+        TrustError::NoHome | TrustError::Write { .. } => failure,
+    }
 }

@@ -9,6 +9,7 @@ use prowess_format::{Diagnostic, Severity};
 
 use super::excerpt::{Change, Excerpt};
 use super::{FileReport, Sources, Summary, source_of, text, uri};
+use crate::output::counted;
 
 /// Wider than any line that is handed to the renderer: lines are cut before, where the marker is known.
 const NEVER_CUT: usize = 10_000;
@@ -51,10 +52,6 @@ pub(crate) fn write_summary(out: &mut dyn Write, summary: &Summary) -> io::Resul
     let (skills, errors, warnings) =
         (counted(checked, "skill"), counted(errors, "error"), counted(warnings, "warning"));
     writeln!(out, "{skills} checked, {valid} valid: {errors}, {warnings}")
-}
-
-fn counted(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 fn with_line(

@@ -120,11 +120,19 @@ keys! {
         Texts { at: at!(policy.selection.disabled_bundled) }, Within(narrow::disabled_bundled);
     "skills.enabled-bundled" "if not empty, the only bundled skills that are on"
         Texts { at: at!(policy.selection.enabled_bundled) }, Within(narrow::enabled_bundled);
+    "skills.pinned" "skills whose entry in the catalog is the last to be shortened"
+        Texts { at: at!(policy.selection.pinned) }, MayNot;
+    "skills.name-only" "skills that the model is told by name only"
+        Texts { at: at!(policy.selection.name_only) }, Within(narrow::name_only);
+    "skills.manual" "skills that people can call and the model is not told of"
+        Texts { at: at!(policy.selection.manual) }, Within(narrow::manual);
 
     "limits.skill-md-bytes" "how much of a SKILL.md is handed out, in bytes"
         Count { at: at!(policy.limits.skill_md_bytes), range: 1..=16 * MEBIBYTE, none: &[] }, Narrow;
     "limits.resource-bytes" "how much of any other file is handed out, in bytes"
         Count { at: at!(policy.limits.resource_bytes), range: 1..=16 * MEBIBYTE, none: &[] }, Narrow;
+    "limits.read-extensions" "the endings of files that the tool ReadFile reads"
+        Texts { at: at!(policy.read_extensions) }, MayNot;
 
     "catalog.format" "the form in which the model is told of skills"
         Choice { at: at!(policy.catalog.format) }, May;

@@ -49,7 +49,19 @@ pub(super) fn disabled(before: &Values, after: &mut Values) -> Result<(), String
     Ok(())
 }
 
-/// The same for bundled skills.
+/// A project may have fewer of its skills described.
+pub(super) fn name_only(before: &Values, after: &mut Values) -> Result<(), String> {
+    add(&before.policy.selection.name_only, &mut after.policy.selection.name_only);
+    Ok(())
+}
+
+/// A project may hide more, and not show what the user hid.
+pub(super) fn manual(before: &Values, after: &mut Values) -> Result<(), String> {
+    add(&before.policy.selection.manual, &mut after.policy.selection.manual);
+    Ok(())
+}
+
+/// The same for bundled skills as for all.
 pub(super) fn disabled_bundled(before: &Values, after: &mut Values) -> Result<(), String> {
     add(&before.policy.selection.disabled_bundled, &mut after.policy.selection.disabled_bundled);
     Ok(())

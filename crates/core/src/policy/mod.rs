@@ -30,6 +30,8 @@ pub struct Policy {
     pub selection: Selection,
     /// How much of a file is handed out.
     pub limits: Limits,
+    /// The endings of files that the tool `ReadFile` reads, each with its point.
+    pub read_extensions: Vec<String>,
     /// How the model is told of skills.
     pub catalog: Catalog,
     /// What activation gives.
@@ -121,6 +123,12 @@ pub struct Selection {
     pub disabled_bundled: Vec<String>,
     /// If not empty: the only bundled skills that are on.
     pub enabled_bundled: Vec<String>,
+    /// Skills whose entry in the catalog is the last to be shortened.
+    pub pinned: Vec<String>,
+    /// Skills that the model is told by name only.
+    pub name_only: Vec<String>,
+    /// Skills that people can call and the model is not told of.
+    pub manual: Vec<String>,
 }
 
 /// How much of a file is handed out. There are hard caps above these.

@@ -110,6 +110,7 @@ fn standard() -> Policy {
         trust: ProjectTrust::Required,
         selection: Selection::default(),
         limits: Limits { skill_md_bytes: 200_000, resource_bytes: 2_000_000 },
+        read_extensions: [".md", ".cs", ".py", ".txt", ".json", ".yml", ".yaml"].map(str::to_owned).to_vec(),
         catalog: Catalog {
             format: CatalogFormat::Xml,
             location: Location::Hidden,

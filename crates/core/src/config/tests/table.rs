@@ -116,7 +116,17 @@ fn every_axis_of_the_policy_has_a_key() {
                 repair: _,
             },
         trust: _,
-        selection: Selection { disabled: _, enabled: _, disabled_bundled: _, enabled_bundled: _ },
+        selection:
+            Selection {
+                disabled: _,
+                enabled: _,
+                disabled_bundled: _,
+                enabled_bundled: _,
+                pinned: _,
+                name_only: _,
+                manual: _,
+            },
+        read_extensions: _,
         limits: Limits { skill_md_bytes: _, resource_bytes: _ },
         catalog: Catalog { format: _, location: _, budget_chars: _, budget_tokens: _ },
         activation: _,

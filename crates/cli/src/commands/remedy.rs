@@ -1,0 +1,51 @@
+//! What to do about a skill that is not offered, where its reason does not say so itself.
+
+use prowess::registry::{Disabled, Shadowed, Untrusted};
+use prowess::{Skill, Status};
+use prowess_format::Code;
+
+/// The next step, if there is one to name.
+pub(super) fn remedy(skill: &Skill) -> Option<String> {
+    Some(match skill.status() {
+        Status::Disabled(Disabled::Configuration | Disabled::Source) => {
+            "prowess config tells where it was switched off".to_owned()
+        }
+        Status::Disabled(Disabled::Default) => "add it to skills.enabled in the configuration".to_owned(),
+        Status::Disabled(Disabled::NotListed) => {
+            "add it to skills.enabled-bundled in the configuration".to_owned()
+        }
+        Status::Disabled(Disabled::TooMany(_)) => "raise scan.max-skills in the configuration".to_owned(),
+        Status::Unavailable(missing) => install(missing),
+        Status::Untrusted(Untrusted::Link(target)) => {
+            format!("look at it, then: prowess trust {}", target.display())
+        }
+        Status::Shadowed(Shadowed { same_folder: false, .. }) => "rename or delete one of the two".to_owned(),
+        Status::Invalid => return misnamed(skill).map(|file| format!("rename {file} to SKILL.md")),
+        // The reason names the command.
+        Status::Untrusted(Untrusted::Project(_) | Untrusted::Changed(_) | Untrusted::Added(_))
+        | Status::Shadowed(Shadowed { same_folder: true, .. })
+        | Status::Enabled => return None,
+    })
+}
+
+/// That commands should be installed.
+pub(super) fn install(commands: &[impl AsRef<str>]) -> String {
+    let names: Vec<_> = commands.iter().map(AsRef::as_ref).collect();
+    let are = if names.len() == 1 { "it is" } else { "they are" };
+    format!("install {} and make sure that {are} on PATH", names.join(" and "))
+}
+
+/// A file that was perhaps meant to be the `SKILL.md` that is not there.
+fn misnamed(skill: &Skill) -> Option<String> {
+    if !skill.diagnostics().iter().any(|said| said.code == Code::MissingFile) {
+        return None;
+    }
+    let entries = std::fs::read_dir(skill.folder()).ok()?;
+    let files =
+        entries.filter_map(Result::ok).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    let mut names: Vec<_> = files.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    let alike = |name: &&String| name.to_lowercase().starts_with("skill");
+    let markdown = |name: &&String| name.to_lowercase().ends_with(".md");
+    names.iter().find(alike).or_else(|| names.iter().find(markdown)).cloned()
+}

@@ -1,0 +1,40 @@
+//! `docs/dependencies.md` has a line for every direct dependency of the workspace, and for no other.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn every_dependency_has_its_reason() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(top.join("docs/dependencies.md")).unwrap();
+    let documented: BTreeSet<_> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+        .map(|(name, _)| name.to_owned())
+        .collect();
+
+    let crates = fs::read_dir(top.join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    let manifests =
+        crates.chain([top.join("bench"), top.join("fuzz")]).map(|folder| folder.join("Cargo.toml"));
+    let used: BTreeSet<_> = manifests
+        .filter_map(|manifest| fs::read_to_string(manifest).ok())
+        .flat_map(|manifest| dependencies(&manifest))
+        .filter(|name| !name.starts_with("prowess"))
+        .collect();
+    assert_eq!(documented, used);
+}
+
+/// The names in the tables of dependencies.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut inside = false;
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            inside = line.ends_with("dependencies]");
+        } else if inside && line.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            names.extend(line.split(['.', ' ', '=']).next().map(String::from));
+        }
+    }
+    names
+}
