@@ -134,7 +134,7 @@ fn every_axis_of_the_policy_has_a_key() {
         refresh: _,
     } = Policy::default();
     // One each, `activation.max-pushed` and `run.script-timeout-ms`.
-    assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 4 + 2 + 4 + 1 + 2 + 1 + 2);
+    assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 7 + 3 + 4 + 1 + 2 + 1 + 2);
 }
 
 #[test]
