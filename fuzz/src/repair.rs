@@ -7,7 +7,8 @@ use prowess_format::yaml::{Budget, Kind, Node, parse};
 /// offset leads back into the original, in order.
 pub fn repair(bytes: &[u8]) {
     let Ok(yaml) = std::str::from_utf8(bytes) else { return };
-    let is_map = |text: &str| matches!(parse(text, Budget::DEFAULT), Ok(Some(Node { kind: Kind::Map(_), .. })));
+    let is_map =
+        |text: &str| matches!(parse(text, Budget::DEFAULT), Ok(Some(Node { kind: Kind::Map(_), .. })));
     let Some(repaired) = repair::repair(yaml) else {
         assert!(!is_map(yaml), "fields need no repair");
         return;

@@ -50,10 +50,9 @@ fn sound(bytes: &[u8], parsed: &Parsed) {
     }
 }
 
-/// Where a file is cut: after each of the first bytes, then now and then, and wherever reading really stops.
+/// Where a file is cut: now and then, and wherever reading really stops.
 fn cuts(bytes: &[u8]) -> Vec<usize> {
-    let mut cuts: Vec<_> = (0..bytes.len().min(64)).collect();
-    cuts.extend((64..bytes.len()).step_by(1 + bytes.len() / 32));
+    let mut cuts: Vec<_> = (0..bytes.len()).step_by(1 + bytes.len() / 24).collect();
     cuts.extend([4_096, bytes.len().saturating_sub(1), bytes.len()]);
     cuts.retain(|cut| *cut <= bytes.len());
     cuts

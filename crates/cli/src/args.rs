@@ -42,16 +42,16 @@ pub(crate) struct Global {
     /// Scan exactly these directories, in this order, first wins, all trusted
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) root: Vec<PathBuf>,
-    /// The project [default: the current directory]
-    #[arg(long, global = true, value_name = "DIR", env = "PROWESS_PROJECT", hide_env_values = true)]
+    /// The project [default: the current directory] [env: PROWESS_PROJECT]
+    #[arg(long, global = true, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
-    /// What stands for the home in every ~ path, configuration and state included
-    #[arg(long, global = true, value_name = "DIR", env = "PROWESS_HOME", hide_env_values = true)]
+    /// What stands for the home in every ~ path, configuration and state included [env: PROWESS_HOME]
+    #[arg(long, global = true, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
-    /// One more configuration file, read last (.toml, .yaml or .yml)
-    #[arg(long, global = true, value_name = "FILE", env = "PROWESS_CONFIG", hide_env_values = true)]
+    /// One more configuration file, read last (.toml, .yaml or .yml) [env: PROWESS_CONFIG]
+    #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Print a machine-readable answer; so for failures, which have an error with a code
+    /// Print a machine-readable answer, for failures too
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Print nothing on standard error but errors
@@ -63,6 +63,19 @@ pub(crate) struct Global {
     /// Whether to use colour
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) color: Color,
+}
+
+impl Global {
+    /// With the variables for what no option says. They are read here because clap would count them as typed, and say
+    /// so in every usage.
+    pub(crate) fn with_variables(mut self) -> Self {
+        let variable =
+            |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        self.project = self.project.or_else(|| variable("PROWESS_PROJECT"));
+        self.home = self.home.or_else(|| variable("PROWESS_HOME"));
+        self.config = self.config.or_else(|| variable("PROWESS_CONFIG"));
+        self
+    }
 }
 
 /// When to use colour.
@@ -198,7 +211,8 @@ pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
 
 /// The same as it would be printed, without the usage.
 fn failure(error: &clap::Error) -> Failure {
-    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+    use ErrorKind::{DisplayHelpOnMissingArgumentOrSubcommand, MissingSubcommand};
+    if matches!(error.kind(), DisplayHelpOnMissingArgumentOrSubcommand | MissingSubcommand) {
         return Failure::call("a command is missing").hint("prowess help lists them");
     }
     let text = error.render().to_string();

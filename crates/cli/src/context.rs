@@ -37,6 +37,8 @@ impl Context {
             self.configuration.diagnostics.iter().filter(|located| located.diagnostic.is_error());
         let first = errors.next()?;
         let what = match output.json() {
+            // A variable has a name, but no path.
+            true if !first.path.is_absolute() => format!(": {}", first.diagnostic.message),
             true => format!(": {}: {}", clean_path(&first.path), first.diagnostic.message),
             false => String::new(),
         };
@@ -49,7 +51,7 @@ impl Context {
         let inputs = Inputs {
             surroundings: surroundings.clone(),
             preset: global.preset,
-            file: global.config.as_ref().map(|path| absolute(path)).transpose()?,
+            file: global.config.as_ref().map(absolute).transpose()?,
             environment: environment(),
         };
         let mut configuration = config::load(&inputs);

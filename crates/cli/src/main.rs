@@ -23,7 +23,7 @@ use crate::output::Output;
 
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
-        Ok(args) => args,
+        Ok(args) => Args { global: args.global.with_variables(), ..args },
         Err(error) => return args::refuse(&error),
     };
     let mut output = Output::new(&args.global);

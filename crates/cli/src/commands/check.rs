@@ -43,7 +43,7 @@ pub(super) fn run(context: &Context, global: &Global, call: &Check, output: &mut
         Some(_) | None => source_of(path),
     };
     print(&reports, &summary, format, &sources, output)?;
-    if reports.is_empty() {
+    if reports.is_empty() && format == CheckFormat::Human {
         output.remark("there are no skills here; prowess check PATH looks elsewhere, prowess new makes one");
     }
     Ok(if summary.errors == 0 { YES } else { no() })

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use prowess::policy::ProjectTrust;
-use prowess::{RootProblem, Snapshot, Status, short_path, trust};
+use prowess::registry::Untrusted;
+use prowess::{RootProblem, Skill, Snapshot, Status, short_path, trust};
 use serde_json::json;
 
 use super::{Outcome, YES, no, place, print_located, remedy};
@@ -155,17 +156,15 @@ fn trusted(context: &Context, snapshot: &Snapshot) -> Finding {
             help: None,
         };
     }
-    let waiting =
-        snapshot.all().iter().filter(|skill| matches!(skill.status(), Status::Untrusted(_))).count();
-    if waiting > 0 {
-        let verb = if waiting == 1 { "waits" } else { "wait" };
-        let told = format!("{} {verb} for your trust", counted(waiting, "skill"));
-        return Finding {
-            what,
-            state: State::Note,
-            told,
-            help: Some("look at them, then: prowess trust".to_owned()),
-        };
+    let waiting: Vec<_> = snapshot.all().iter().filter_map(waits_for).collect();
+    if !waiting.is_empty() {
+        let (verb, them) = if waiting.len() == 1 { ("waits", "it") } else { ("wait", "them") };
+        // Trust that was bound to what was there stays so.
+        let pinned = waiting.iter().any(|why| matches!(why, Untrusted::Changed(_) | Untrusted::Added(_)));
+        let flag = if pinned { " --pinned" } else { "" };
+        let told = format!("{} {verb} for your trust", counted(waiting.len(), "skill"));
+        let help = Some(format!("look at {them}, then: prowess trust{flag}"));
+        return Finding { what, state: State::Note, told, help };
     }
     let world = &context.surroundings;
     match trust::record_for(&world.project, world).filter(|record| record.trusted) {
@@ -181,6 +180,17 @@ fn trusted(context: &Context, snapshot: &Snapshot) -> Finding {
             let told = format!("{} is trusted{since}", clean_path(&short_path(&record.path, world)));
             Finding { what, state: State::Fine, told, help: None }
         }
+    }
+}
+
+fn waits_for(skill: &Skill) -> Option<&Untrusted> {
+    match skill.status() {
+        Status::Untrusted(why) => Some(why),
+        Status::Enabled
+        | Status::Disabled(_)
+        | Status::Unavailable(_)
+        | Status::Shadowed(_)
+        | Status::Invalid => None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use prowess::{Snapshot, Status};
+use prowess::{Skill, Snapshot, Status};
 use prowess_format::{parse, suggest};
 
 use crate::context::Context;
@@ -78,11 +78,7 @@ pub(super) fn look(name: &str, snapshot: &Snapshot, context: &Context) -> Vec<Si
                 }
                 let (why, help) = match scanned {
                     Some(_) => unscanned_reason(&folder, &path, context),
-                    None => (
-                        format!("this directory is not scanned in preset {}", context.policy().preset),
-                        "add it to scan.roots in the configuration, or link the folder into one that is"
-                            .to_owned(),
-                    ),
+                    None => foreign_reason(context),
                 };
                 sightings.push(Sighting { path: path.clone(), why, help });
                 seen.push(path);
@@ -91,9 +87,25 @@ pub(super) fn look(name: &str, snapshot: &Snapshot, context: &Context) -> Vec<Si
     }
     // Where there is a skill of this very name, nobody asked for another.
     if snapshot.copies(name).next().is_none() {
-        sightings.extend(near_names(name, snapshot));
+        let misnamed: Vec<_> = misnamed(name, snapshot, &mut budget);
+        // Whoever knows the name from the file has not mistyped it.
+        let near = if misnamed.is_empty() { near_names(name, snapshot) } else { None };
+        sightings.extend(misnamed.into_iter().chain(near));
     }
     sightings
+}
+
+/// Why a whole directory was not scanned.
+fn foreign_reason(context: &Context) -> (String, String) {
+    let policy = context.policy();
+    if policy.scan.roots.iter().any(|spec| spec.given) {
+        let why = "only the directories given with --root are scanned";
+        return (why.to_owned(), "name this directory with --root, too".to_owned());
+    }
+    (
+        format!("this directory is not scanned in preset {}", policy.preset),
+        "add it to scan.roots in the configuration, or link the folder into one that is".to_owned(),
+    )
 }
 
 /// Why a folder below a scanned directory was not found.
@@ -111,7 +123,7 @@ fn unscanned_reason(root: &Path, path: &Path, context: &Context) -> (String, Str
         let limit = context.policy().scan.depth;
         return (
             format!(
-                "it lies {depth} folders deep; only {limit} are looked at in preset {}",
+                "it lies {depth} folders deep; the limit is {limit} in preset {}",
                 context.policy().preset
             ),
             "move it up, or raise scan.depth in the configuration".to_owned(),
@@ -153,6 +165,18 @@ fn names(file: &Path, name: &str) -> bool {
     let Some(source) = prowess::read_bounded(file, 256 * 1024) else { return false };
     let parsed = parse(&source, None, &prowess_format::Rules::standard());
     parsed.document.is_some_and(|document| document.manifest.name().as_str() == name)
+}
+
+/// Skills that cannot be loaded, and are therefore called by their folder, but have the name in the file.
+fn misnamed(name: &str, snapshot: &Snapshot, budget: &mut usize) -> Vec<Sighting> {
+    let invalid = snapshot.all().iter().filter(|skill| *skill.status() == Status::Invalid).take(*budget);
+    let named = invalid.filter(|skill| names(&skill.location(), name));
+    let sighting = |skill: &Skill| Sighting {
+        path: skill.location(),
+        why: format!("this file has the name {name}, but is invalid"),
+        help: format!("prowess why {}", skill.id()),
+    };
+    named.map(sighting).collect()
 }
 
 /// A name that differs by a letter or in case.

@@ -128,8 +128,14 @@ impl Facts {
             // These were told above, or follow from them.
             let told = ["name", "description", "brief_description"];
             for (key, value) in fields.into_iter().filter(|(key, _)| !told.contains(&key.as_str())) {
-                let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
-                rows.push((key, text));
+                match value {
+                    // Metadata and triggers: one row for each of their entries.
+                    serde_json::Value::Object(entries) => {
+                        let entries = entries.into_iter();
+                        rows.extend(entries.map(|(inner, value)| (format!("{key}.{inner}"), plain(&value))));
+                    }
+                    value => rows.push((key, plain(&value))),
+                }
             }
         }
         for (key, value) in rows {
@@ -189,6 +195,15 @@ fn fields(skill: &Skill) -> serde_json::Value {
         put(key, value_json(value));
     }
     fields.into()
+}
+
+/// A value as people write it.
+fn plain(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
 }
 
 fn list_or_null(list: Vec<serde_json::Value>) -> serde_json::Value {

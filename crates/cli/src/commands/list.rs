@@ -8,7 +8,7 @@ use super::{Outcome, YES, called, nothing_found, print_located, standing};
 use crate::args::Global;
 use crate::columns;
 use crate::context::Context;
-use crate::output::{Output, Tone, cut};
+use crate::output::{Output, Tone, counted, cut};
 use crate::report::DiagnosticJson;
 
 pub(super) fn run(context: &Context, global: &Global, all: bool, output: &mut Output) -> Outcome {
@@ -29,7 +29,7 @@ fn listed(snapshot: &Snapshot, all: bool) -> impl Iterator<Item = &Skill> {
 
 fn people(context: &Context, snapshot: &Snapshot, all: bool, output: &mut Output) -> std::io::Result<()> {
     let names = listed(snapshot, all).map(|skill| columns::width(&called(skill, context)));
-    let widest = names.max().unwrap_or(0).min(output.width() / 2).min(32);
+    let widest = names.max().unwrap_or(0).min(output.width() / 2 - 2).min(32);
     for skill in listed(snapshot, all) {
         for line in row(skill, &called(skill, context), widest, output) {
             output.line(line)?;
@@ -80,7 +80,9 @@ fn remarks(context: &Context, snapshot: &Snapshot, all: bool, output: &mut Outpu
         nothing_found(context, output);
     } else if hidden > 0 && !all {
         let are = if hidden == 1 { "is" } else { "are" };
-        output.remark(format!("{hidden} more {are} not offered; prowess list --all tells why"));
+        let more =
+            if hidden == snapshot.all().len() { counted(hidden, "skill") } else { format!("{hidden} more") };
+        output.remark(format!("{more} {are} not offered; prowess list --all tells why"));
     }
 }
 

@@ -51,8 +51,10 @@ fn waits_for_trust(context: &Context, skill: &Path) -> bool {
     context.policy().trust == ProjectTrust::Required && skill.starts_with(&world.project) && !trusted()
 }
 
+const GOOD_NAME: &str = "use lower-case letters, digits and single hyphens";
+
 fn sound_name(name: &str) -> Result<SkillName, Failure> {
-    let parsed = SkillName::parse(name).map_err(|error| Failure::call(error.to_string()))?;
+    let parsed = SkillName::parse(name).map_err(|error| Failure::call(error.to_string()).hint(GOOD_NAME))?;
     let breaks = parsed.breaks(NameRule::Unicode);
     if breaks.is_empty() && parsed.length() <= 64 {
         return Ok(parsed);
@@ -65,7 +67,7 @@ fn sound_name(name: &str) -> Result<SkillName, Failure> {
     };
     let failure = Failure::call(format!("{parsed} is not a good name: {reasons}"));
     match parsed.suggestion().trim_end_matches('-') {
-        "" => Err(failure.hint("use lower-case letters, digits and single hyphens")),
+        "" => Err(failure.hint(GOOD_NAME)),
         better => Err(failure.hint(format!("prowess new {better} --description …"))),
     }
 }

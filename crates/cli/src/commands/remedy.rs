@@ -2,7 +2,7 @@
 
 use prowess::registry::{Disabled, Shadowed, Untrusted};
 use prowess::{Skill, Status};
-use prowess_format::Code;
+use prowess_format::{Code, Rules, parse};
 
 /// The next step, if there is one to name.
 pub(super) fn remedy(skill: &Skill) -> Option<String> {
@@ -46,6 +46,10 @@ fn misnamed(skill: &Skill) -> Option<String> {
     let mut names: Vec<_> = files.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
     let alike = |name: &&String| name.to_lowercase().starts_with("skill");
-    let markdown = |name: &&String| name.to_lowercase().ends_with(".md");
-    names.iter().find(alike).or_else(|| names.iter().find(markdown)).cloned()
+    let reads_as_one = |name: &&String| {
+        let source = prowess::read_bounded(&skill.folder().join(name), 256 * 1024);
+        name.to_lowercase().ends_with(".md")
+            && source.is_some_and(|source| parse(&source, None, &Rules::standard()).document.is_some())
+    };
+    names.iter().find(alike).or_else(|| names.iter().find(reads_as_one)).cloned()
 }

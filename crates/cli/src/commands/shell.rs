@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 use super::{Outcome, YES};
 use crate::args::Args;
-use crate::failure::{ErrorCode, Failure};
+use crate::failure::Failure;
 use crate::output::{Output, clean};
 
 pub(super) fn completions(shell: Shell, output: &mut Output) -> Outcome {
@@ -24,9 +24,8 @@ pub(super) fn man(path: &[String], output: &mut Output) -> Outcome {
     let mut page = &root;
     for name in path {
         page = page.find_subcommand(name).ok_or_else(|| {
-            let failure =
-                Failure::new(ErrorCode::NotFound, format!("there is no command {}", clean(&path.join(" "))));
-            failure.hint("prowess help lists them")
+            Failure::call(format!("there is no command {}", clean(&path.join(" "))))
+                .hint("prowess help lists them")
         })?;
     }
     let version = concat!("prowess ", env!("CARGO_PKG_VERSION"));

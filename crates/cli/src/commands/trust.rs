@@ -1,6 +1,6 @@
 //! `prowess trust` and `prowess untrust`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use prowess::Difference;
 use prowess::trust::{self, TrustError};
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{Outcome, YES, no};
 use crate::context::Context;
 use crate::failure::{ErrorCode, Failure};
-use crate::output::{Output, Tone, clean, clean_path};
+use crate::output::{Output, Tone, clean_path};
 
 pub(super) fn trust(context: &Context, path: Option<PathBuf>, pinned: bool, output: &mut Output) -> Outcome {
     let folder = folder(context, path)?;
@@ -40,15 +40,16 @@ pub(super) fn trust(context: &Context, path: Option<PathBuf>, pinned: bool, outp
     }
     if let Some(changes) = changes.filter(|changes| !changes.is_empty()) {
         output.line("  since it was last trusted:")?;
-        tell(&changes, output)?;
+        tell(&changes, &record.path, output)?;
     }
     Ok(YES)
 }
 
-fn tell(changes: &Difference, output: &mut Output) -> std::io::Result<()> {
+fn tell(changes: &Difference, base: &Path, output: &mut Output) -> std::io::Result<()> {
     for (mark, paths) in [("+", &changes.added), ("-", &changes.removed), ("~", &changes.changed)] {
         for path in paths {
-            output.line(format!("    {mark} {}", clean(path)))?;
+            let inner = Path::new(path).strip_prefix(base).unwrap_or(Path::new(path));
+            output.line(format!("    {mark} {}", clean_path(inner)))?;
         }
     }
     Ok(())

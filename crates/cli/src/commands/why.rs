@@ -86,6 +86,7 @@ impl Answer<'_> {
         }
         if !self.winner.is_some_and(Skill::is_enabled) {
             output.line(match self.copies.is_empty() {
+                _ if !context.policy().enabled => format!("{bad} {name} is not offered"),
                 true => format!("{bad} there is no skill named {name}"),
                 false => format!("{bad} {name} is not offered"),
             })?;
@@ -101,9 +102,13 @@ impl Answer<'_> {
         }
         for sighting in &self.sightings {
             output.line("")?;
-            output.line(format!("  {}", short(&sighting.path)))?;
-            output.line(format!("    {}", clean(&sighting.why)))?;
-            output.line(format!("    {arrow} {}", clean(&sighting.help)))?;
+            // That all skills are off has no place.
+            let indent = if context.policy().enabled { "    " } else { "  " };
+            if context.policy().enabled {
+                output.line(format!("  {}", short(&sighting.path)))?;
+            }
+            output.line(format!("{indent}{}", clean(&sighting.why)))?;
+            output.line(format!("{indent}{arrow} {}", clean(&sighting.help)))?;
         }
         if self.copies.is_empty() && context.policy().enabled {
             output.line("")?;

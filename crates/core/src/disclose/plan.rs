@@ -6,6 +6,8 @@ use super::form::Form;
 /// Counts something in a text: characters, or tokens.
 pub type Measure<'a> = &'a dyn Fn(&str) -> usize;
 
+const BYTES: Measure<'static> = &str::len;
+
 /// What a catalog may cost, in characters, in tokens, or both.
 #[derive(Clone, Copy, Default)]
 pub struct Budget<'a> {
@@ -23,6 +25,11 @@ impl<'a> Budget<'a> {
     #[must_use]
     pub fn and_tokens(self, limit: Option<u32>, count: Measure<'a>) -> Self {
         Self { tokens: limit.map(|limit| (limit as usize, Some(count))), ..self }
+    }
+
+    /// The same with bytes for tokens.
+    fn in_bytes(self) -> Self {
+        Self { tokens: self.tokens.map(|(limit, _)| (limit, Some(BYTES))), ..self }
     }
 
     fn is_unbounded(&self) -> bool {
@@ -187,6 +194,13 @@ impl Planner<'_, '_> {
     /// Whether everything fits. Stops as soon as it does not: a hundred thousand skills are never all priced.
     fn all_fit(&self) -> bool {
         let all: Vec<usize> = (0..self.entries.len()).collect();
+        // A token is at least a byte. Where the bytes fit, nothing has to be counted, and no vocabulary to be loaded.
+        let in_bytes = self.budget.in_bytes();
+        let bytes = Planner { entries: self.entries, form: self.form, budget: &in_bytes };
+        let frame = in_bytes.left(&self.form.frame(None));
+        if frame.is_some_and(|room| bytes.spend(&all, Level::Full, room).is_some()) {
+            return true;
+        }
         let frame = self.budget.left(&self.form.frame(None));
         frame.is_some_and(|room| self.spend(&all, Level::Full, room).is_some())
     }

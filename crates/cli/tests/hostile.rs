@@ -1,0 +1,130 @@
+//! Text from skills never reaches a terminal raw, whatever command shows it.
+
+#![allow(clippy::unwrap_used)]
+
+mod world;
+
+use prowess_format::hidden;
+use world::World;
+
+/// Red, a window title, a C1 sequence, right-to-left, a tag, a bell, a line of its own.
+const NASTY: &str = r"a\e[31m\e]0;owned\a\x9b2J \u202E\U000E0041\rerror: forged";
+
+/// The same where YAML does not unescape it.
+const RAW: &str = "b\u{1b}[31m\u{9b}2J \u{202e}\u{e0041}\u{7}";
+
+fn world() -> World {
+    let world = World::bare();
+    let quoted = |name: &str| {
+        format!(
+            "---\nname: \"{name}\"\ndescription: \"{NASTY}\"\nlicense: \"{NASTY}\"\n\"k{NASTY}\": \"{NASTY}\"\n\
+             metadata:\n  \"m{NASTY}\": \"{NASTY}\"\n  requires: \"{NASTY}\"\n---\n\nBody {RAW}\n"
+        )
+    };
+    let raw = format!("---\nname: {RAW}\ndescription: {RAW}\n{RAW}: {RAW}\n---\n\nBody {RAW}\n");
+    world
+        .file("~/.agents/skills/quoted/SKILL.md", quoted("quoted"))
+        .file("~/.agents/skills/named/SKILL.md", quoted(NASTY))
+        .file("~/.agents/skills/raw/SKILL.md", raw)
+        .file("~/.agents/skills/nul/SKILL.md", "---\nname: nul\ndescription: a\0b\n---\n\nBody \0.\n")
+        .file(
+            "~/.agents/skills/latin/SKILL.md",
+            b"---\nname: latin\ndescription: caf\xe9 \x9b2J\n---\n\nBody.\n",
+        )
+        .file(&format!("~/.agents/skills/{RAW}/SKILL.md"), quoted("quoted"))
+        .file(&format!("~/.agents/skills/files/{RAW}.md"), "x")
+        .file(
+            "~/.agents/skills/files/SKILL.md",
+            "---\nname: files\ndescription: Has files.\nlicense: MIT\n---\nBody.\n",
+        )
+        .file(&format!(".agents/skills/{RAW}/SKILL.md"), quoted("waiting"))
+        .skill(&format!(".codex/skills/{RAW}/elsewhere"))
+        .file(".prowess/config.toml", format!("[skills]\ndisabled = [\"{}\"]\n", r"x\u001b[31m\u202e"));
+    world
+}
+
+const NAMES: [&str; 8] = ["quoted", "named", "raw", "nul", "latin", "files", "elsewhere", RAW];
+
+fn calls() -> Vec<Vec<&'static str>> {
+    let mut calls: Vec<Vec<_>> = [
+        &["list"][..],
+        &["list", "--all"],
+        &["list", "--all", "-v"],
+        &["show"],
+        &["skill", "show"],
+        &["config"],
+        &["doctor"],
+        &["check", "."],
+        &["trust"],
+        &["untrust"],
+        &["trust", RAW],
+        &["check", RAW],
+        &["man", RAW],
+        &["new", RAW, "--description", "x"],
+        &["new", "x", "--description", RAW],
+        &["--root", RAW, "list"],
+        &["--project", RAW, "list"],
+        &["--config", RAW, "list"],
+    ]
+    .map(<[_]>::to_vec)
+    .to_vec();
+    for format in ["human", "json", "sarif", "github"] {
+        calls.push(vec!["check", "--format", format, "--project", "."]);
+        calls.push(vec!["check", "--strict", "--format", format, "../home"]);
+    }
+    for name in NAMES {
+        calls.push(vec!["info", name]);
+        calls.push(vec!["why", name]);
+    }
+    calls
+}
+
+/// What a terminal would obey, or a reader would not see.
+fn raw(text: &str) -> Option<(usize, char)> {
+    hidden::first(text).or_else(|| text.char_indices().find(|(_, c)| *c == '\r'))
+}
+
+#[test]
+fn nothing_raw_from_any_command() {
+    let world = world();
+    for call in calls() {
+        for json in [&[][..], &["--json"]] {
+            let told = world.run(&[&call[..], json].concat());
+            assert_eq!(raw(&told.out), None, "{call:?}: {:?}", told.out);
+            assert_eq!(raw(&told.err), None, "{call:?}: {:?}", told.err);
+        }
+    }
+}
+
+#[test]
+fn styles_are_the_only_escapes() {
+    let world = world();
+    for call in calls() {
+        let told = world.run(&[&call[..], &["--color", "always"]].concat());
+        for text in [&told.out, &told.err] {
+            assert_eq!(raw(&without_styles(text)), None, "{call:?}: {text:?}");
+        }
+    }
+}
+
+/// The text without the styles that Prowess itself uses. The red that a skill asks for is not one of them: all of ours
+/// stand right beside words of ours, and whatever else is left is found.
+fn without_styles(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let first = parts.next().unwrap().to_owned();
+    parts.fold(first, |plain, part| match part.split_once('m') {
+        Some((style, rest)) if style.chars().all(|c| c.is_ascii_digit() || c == ';') => plain + rest,
+        _ => plain + "\u{1b}[" + part,
+    })
+}
+
+#[test]
+fn json_keeps_the_text_as_it_is() {
+    let world = World::bare();
+    world.file(
+        "~/.agents/skills/x/SKILL.md",
+        "---\nname: x\ndescription: 日本語 \"quoted\" é\n---\n\nBody.\n",
+    );
+    let answer = world.run(&["list", "--json"]).json();
+    assert_eq!(answer["skills"][0]["description"], "日本語 \"quoted\" é");
+}

@@ -1,0 +1,56 @@
+//! `prowess trust` and `prowess untrust`.
+
+mod world;
+
+use insta::assert_snapshot;
+use world::World;
+
+#[test]
+fn from_trust_to_untrust() {
+    let world = World::bare();
+    world.skill(".agents/skills/pdf").skill(".claude/skills/docx");
+    assert_snapshot!(world.runs(&[
+        &["list"],
+        &["trust"],
+        &["list"],
+        &["untrust"],
+        &["untrust"],
+        &["untrust", "--json"],
+        &["list"],
+    ]));
+}
+
+#[test]
+fn again_after_changes() {
+    let world = World::bare();
+    world.skill(".agents/skills/pdf").skill(".agents/skills/docx");
+    world.run(&["trust", "--pinned"]);
+    world.described(".agents/skills/pdf", "Something else.").skill(".agents/skills/added");
+    std::fs::remove_dir_all(world.path(".agents/skills/docx")).unwrap();
+    assert_snapshot!(world.runs(&[&["list", "--all"], &["doctor"], &["trust", "--pinned"], &["list"]]));
+}
+
+#[test]
+fn as_json() {
+    let world = World::bare();
+    world.skill(".agents/skills/pdf");
+    assert_snapshot!(world.runs(&[&["trust", "--json"], &["untrust", "--json"]]));
+}
+
+#[test]
+fn a_project_without_skills() {
+    assert_snapshot!(World::bare().run(&["trust"]).whole());
+}
+
+#[test]
+fn what_cannot_be_trusted() {
+    let world = World::bare();
+    world.file("~/.prowess/state/trust.json", "{");
+    assert_snapshot!(world.runs(&[
+        &["trust", "missing"],
+        &["trust", "missing", "--json"],
+        &["trust"],
+        &["untrust"],
+        &["list"],
+    ]));
+}

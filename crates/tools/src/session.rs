@@ -1,0 +1,28 @@
+//! One conversation.
+
+use std::collections::BTreeSet;
+
+use prowess::activate::WarnedOnce;
+use prowess::ledger::Ledger;
+
+/// What a conversation has loaded, and whom the user called by name.
+#[derive(Debug, Default)]
+pub struct Session {
+    /// What was loaded, at which digest.
+    pub ledger: Ledger,
+    /// What was warned about already.
+    pub warned: WarnedOnce,
+    called: BTreeSet<String>,
+}
+
+impl Session {
+    /// The user called this skill by name: the model may load it even where it is not told of it.
+    pub fn call_by_name(&mut self, name: &str) {
+        self.called.insert(name.to_owned());
+    }
+
+    /// Whether the user called it.
+    pub fn was_called(&self, name: &str) -> bool {
+        self.called.contains(name)
+    }
+}
