@@ -42,10 +42,15 @@ impl Contents {
         if found.root().is_embedded() {
             return Self::embedded(&found.id());
         }
+        Folder::open(&found.canonical_folder())
+            .map(|folder| Self::beneath(&folder, Path::new("")))
+            .unwrap_or_default()
+    }
+
+    /// Lists the files of an open folder, or of a folder in it; the paths are those below the open one.
+    pub(crate) fn beneath(folder: &Folder, below: &Path) -> Self {
         let mut contents = Self::default();
-        if let Ok(folder) = Folder::open(&found.canonical_folder()) {
-            contents.list(&folder, Path::new(""), 0);
-        }
+        contents.list(folder, below, below.components().count());
         contents.files.sort_by(|a, b| a.path.cmp(&b.path));
         contents
     }

@@ -28,22 +28,27 @@
 //!
 //! There is no async runtime here and no database. The only door to the file system is one contained type.
 
+pub mod activate;
 pub mod bundled;
 pub mod check;
 pub mod config;
 mod contents;
 pub mod disclose;
+pub mod error_code;
 mod files;
+pub mod ledger;
 mod located;
 pub mod policy;
 mod references;
 pub mod registry;
+pub mod resource;
 mod scan;
 mod surroundings;
 mod tree_hash;
 pub mod trust;
 
 pub use contents::{Contents, FileEntry};
+pub use error_code::ErrorCode;
 pub use files::read_bounded;
 pub use located::Located;
 pub use policy::{Policy, Preset, RootSpec, Scope};

@@ -1,5 +1,7 @@
 //! What a model is told of all skills: in each form, under a budget, and whatever skills say.
 
+#![allow(clippy::unwrap_used)]
+
 mod world;
 
 use prowess::disclose::{Level, Request, Tiers, catalog, tier_one};

@@ -3,6 +3,8 @@
 //! After a message has changed, `UPDATE_DOCS=1 cargo test -p prowess-format --test diagnostics_documented` writes the
 //! new one into the file; the difference is then reviewed like that of a snapshot.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests are not seen as tests")]
+
 use std::path::PathBuf;
 
 use prowess_format::{Code, Parsed, Rules, Severity, parse};

@@ -1,0 +1,176 @@
+//! Instructions cut into text and placeholders, with an eye on what is code.
+
+/// A piece of the instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Piece<'b> {
+    /// Text as it stands.
+    Text(&'b str),
+    /// `$ARGUMENTS`.
+    All,
+    /// `$ARGUMENTS[n]`.
+    Indexed(usize),
+    /// `$n`, and how it stands.
+    Digit(usize, &'b str),
+}
+
+/// The longest run of backticks that opens inline code: it bounds how often the rest of a paragraph is
+/// searched.
+const RUN_MAX: usize = 32;
+
+/// Cuts a body into pieces; together they are the body.
+pub(super) fn pieces(body: &str) -> impl Iterator<Item = Piece<'_>> {
+    Pieces { body, at: 0, code_until: 0, pending: None }
+}
+
+struct Pieces<'b> {
+    body: &'b str,
+    at: usize,
+    /// Everything before this is inside code.
+    code_until: usize,
+    pending: Option<Piece<'b>>,
+}
+
+impl<'b> Iterator for Pieces<'b> {
+    type Item = Piece<'b>;
+
+    fn next(&mut self) -> Option<Piece<'b>> {
+        if let Some(piece) = self.pending.take() {
+            return Some(piece);
+        }
+        let start = self.at;
+        let bytes = self.body.as_bytes();
+        while let Some(byte) = bytes.get(self.at) {
+            let begins_line = self.at == 0 || bytes.get(self.at - 1) == Some(&b'\n');
+            if begins_line && self.at >= self.code_until {
+                self.code_until = fence_end(self.body, self.at).unwrap_or(self.code_until);
+            }
+            match byte {
+                b'$' => {
+                    if let Some((piece, length)) = self.placeholder() {
+                        let text = &self.body[start..self.at];
+                        self.at += length;
+                        if text.is_empty() {
+                            return Some(piece);
+                        }
+                        self.pending = Some(piece);
+                        return Some(Piece::Text(text));
+                    }
+                    self.at += run(bytes, self.at, b'$');
+                }
+                b'`' => {
+                    let length = run(bytes, self.at, b'`');
+                    if self.at >= self.code_until && !self.is_escaped() {
+                        self.code_until =
+                            inline_end(bytes, self.at + length, length).unwrap_or(self.code_until);
+                    }
+                    self.at += length;
+                }
+                _ => self.at += 1,
+            }
+        }
+        (start < self.at).then(|| Piece::Text(&self.body[start..]))
+    }
+}
+
+impl<'b> Pieces<'b> {
+    /// The placeholder that begins here, and its length.
+    fn placeholder(&self) -> Option<(Piece<'b>, usize)> {
+        if self.is_escaped() {
+            return None;
+        }
+        let in_code = self.at < self.code_until;
+        let rest = &self.body[self.at + 1..];
+        if let Some(after) = rest.strip_prefix("ARGUMENTS") {
+            let all = "$ARGUMENTS".len();
+            if let Some((index, length)) = index(after) {
+                return (!in_code).then_some((Piece::Indexed(index), all + length));
+            }
+            return (!goes_on(after)).then_some((Piece::All, all));
+        }
+        let digit = rest.chars().next()?.to_digit(10)?;
+        let after = &rest[1..];
+        let decimals = after.strip_prefix(['.', ',']).is_some_and(|rest| rest.starts_with(is_digit));
+        if in_code || goes_on(after) || decimals {
+            return None;
+        }
+        Some((Piece::Digit(digit as usize, &self.body[self.at..self.at + 2]), 2))
+    }
+
+    /// Whether an odd number of backslashes stands before this place.
+    fn is_escaped(&self) -> bool {
+        let before = &self.body.as_bytes()[..self.at];
+        before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
+    }
+}
+
+fn is_digit(c: char) -> bool {
+    c.is_ascii_digit()
+}
+
+/// Whether a name or a number goes on.
+fn goes_on(after: &str) -> bool {
+    after.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+}
+
+/// `[n]`, with its length.
+fn index(after: &str) -> Option<(usize, usize)> {
+    let digits = after.strip_prefix('[')?.split(']').next()?;
+    let is_index = !digits.is_empty() && digits.len() <= 4 && digits.chars().all(is_digit);
+    let closed = after.get(1 + digits.len()..)?.starts_with(']');
+    (is_index && closed).then(|| Some((digits.parse().ok()?, digits.len() + 2)))?
+}
+
+fn run(bytes: &[u8], at: usize, byte: u8) -> usize {
+    bytes[at..].iter().take_while(|other| **other == byte).count()
+}
+
+/// Where inline code that a run of so many backticks opened ends: at a run of the same length in the same
+/// paragraph.
+fn inline_end(bytes: &[u8], from: usize, length: usize) -> Option<usize> {
+    if length > RUN_MAX {
+        return None;
+    }
+    let mut at = from;
+    let mut blank = false;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'`' => {
+                let found = run(bytes, at, b'`');
+                if found == length {
+                    return Some(at + found);
+                }
+                at += found;
+                blank = false;
+                continue;
+            }
+            b'\n' if blank => return None,
+            b'\n' => blank = true,
+            b' ' | b'\t' | b'\r' => {}
+            _ => blank = false,
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Where the code block ends whose fence begins on the line at `at`; the end of the text if it is never
+/// closed.
+fn fence_end(body: &str, at: usize) -> Option<usize> {
+    let mut lines = body[at..].split_inclusive('\n');
+    let opening = lines.next()?;
+    let text = opening.trim_start_matches([' ', '\t']);
+    let mark = text.bytes().next().filter(|byte| matches!(byte, b'`' | b'~'))?;
+    let length = run(text.as_bytes(), 0, mark);
+    if length < 3 || (mark == b'`' && text[length..].contains('`')) {
+        return None;
+    }
+    let mut end = at + opening.len();
+    for line in lines {
+        end += line.len();
+        let text = line.trim();
+        if text.len() >= length && text.bytes().all(|byte| byte == mark) {
+            break;
+        }
+    }
+    Some(end)
+}

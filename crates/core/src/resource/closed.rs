@@ -1,0 +1,113 @@
+//! Whether a skill's status lets anything of it be handed out.
+
+use crate::error_code::ErrorCode;
+use crate::registry::{Skill, Status, Untrusted};
+
+/// A skill that is not disclosed, and why. The words name no path of the machine.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Closed {
+    /// Switched off.
+    #[error("the skill {name} is disabled: {why}")]
+    Disabled {
+        /// The skill.
+        name: String,
+        /// Who switched it off.
+        why: String,
+    },
+    /// The user has not said that it may be used.
+    #[error("the skill {name} is not trusted: {why}")]
+    Untrusted {
+        /// The skill.
+        name: String,
+        /// What is not trusted.
+        why: &'static str,
+    },
+    /// Commands that it needs are missing.
+    #[error("the skill {name} is unavailable: missing commands: {}", missing.join(", "))]
+    Unavailable {
+        /// The skill.
+        name: String,
+        /// The commands.
+        missing: Vec<String>,
+    },
+    /// Another copy of the same name is used.
+    #[error("another copy of the skill {name} is used instead of this one")]
+    Shadowed {
+        /// The skill.
+        name: String,
+    },
+    /// It cannot be loaded.
+    #[error("the skill {name} cannot be loaded: {why}")]
+    Invalid {
+        /// The skill.
+        name: String,
+        /// The first thing that is wrong with it.
+        why: String,
+    },
+}
+
+impl Closed {
+    /// The contract's code.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Disabled { .. } => ErrorCode::Disabled,
+            Self::Untrusted { .. } => ErrorCode::Untrusted,
+            Self::Unavailable { .. } => ErrorCode::Unavailable,
+            Self::Shadowed { .. } => ErrorCode::NotFound,
+            Self::Invalid { .. } => ErrorCode::InternalError,
+        }
+    }
+
+    /// What stands in the way of using this skill.
+    pub(crate) fn of(skill: &Skill) -> Option<Self> {
+        let name = shown_name(skill);
+        Some(match skill.status() {
+            Status::Enabled => return None,
+            Status::Disabled(_) => Self::Disabled { name, why: skill.reason().unwrap_or_default() },
+            Status::Unavailable(missing) => {
+                Self::Unavailable { name, missing: missing.iter().map(|command| shown(command)).collect() }
+            }
+            Status::Untrusted(why) => Self::Untrusted {
+                name,
+                why: match why {
+                    Untrusted::Project(_) => "its project is not",
+                    Untrusted::Changed(_) => "it changed since it was",
+                    Untrusted::Added(_) => "it was added since its project was",
+                    Untrusted::Link(_) => "it is a link that leads outside the known directories",
+                },
+            },
+            Status::Shadowed(_) => Self::Shadowed { name },
+            Status::Invalid => Self::Invalid { name, why: invalid(skill) },
+        })
+    }
+
+    /// What stands in the way of reading its files. That a command is missing does not: the files say what it
+    /// is for.
+    pub(crate) fn to_reading(skill: &Skill) -> Option<Self> {
+        Self::of(skill).filter(|closed| !matches!(closed, Self::Unavailable { .. }))
+    }
+}
+
+/// The reason, unless it says where on the machine the skill lies.
+fn invalid(skill: &Skill) -> String {
+    let reason = skill.reason().unwrap_or_default();
+    let root = skill.root().canonical().to_string_lossy();
+    let leaks = reason.contains(&*root) || skill.link().is_some();
+    if leaks { "see `prowess check`".to_owned() } else { shown(&reason) }
+}
+
+/// The skill's name as it may stand in a message.
+pub(crate) fn shown_name(skill: &Skill) -> String {
+    shown(&skill.name())
+}
+
+/// Foreign text as it may stand in a message: nothing hidden, one line, not endless.
+pub(crate) fn shown(text: &str) -> String {
+    const MAX: usize = 200;
+    let shown = prowess_format::hidden::shown(text);
+    match shown.char_indices().nth(MAX) {
+        Some((end, _)) => format!("{}…", &shown[..end]),
+        None => shown.into_owned(),
+    }
+}

@@ -1,0 +1,165 @@
+//! Foreign text as a model may see it: no escape sequences, not more than the limit, and exact about what was
+//! cut.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// How much of a file is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Truncation {
+    /// So many bytes of the file, from its beginning.
+    pub shown: u64,
+    /// Of so many.
+    pub total: u64,
+}
+
+impl fmt::Display for Truncation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[truncated: {} of {} bytes shown]", self.shown, self.total)
+    }
+}
+
+/// Cuts text to at most `limit` bytes, never inside a character. Bytes that are not UTF-8 are cut anywhere.
+pub(crate) fn cut(text: &mut Vec<u8>, limit: u64) -> Option<Truncation> {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let total = text.len();
+    if total <= limit {
+        return None;
+    }
+    let goes_on = |at: &usize| text.get(*at).is_some_and(|byte| byte & 0xC0 == 0x80);
+    let end = (limit.saturating_sub(3)..=limit).rev().find(|at| !goes_on(at)).unwrap_or(limit);
+    text.truncate(end);
+    Some(Truncation { shown: end as u64, total: total as u64 })
+}
+
+/// Removes terminal escape sequences and control characters but line breaks and tabs, in place. Gives how
+/// many of the bytes before `mark` went.
+///
+/// Hidden Unicode stays as it is: where it is no attack it is part of the text, and checking a skill warns
+/// about it.
+pub(crate) fn strip_escapes(text: &mut String, mark: usize) -> usize {
+    if !text.bytes().any(is_suspicious) {
+        return 0;
+    }
+    let mut state = State::Text;
+    let (mut at, mut removed) = (0, 0);
+    text.retain(|c| {
+        let keep = state.keeps(c);
+        if !keep && at < mark {
+            removed += c.len_utf8();
+        }
+        at += c.len_utf8();
+        keep
+    });
+    removed
+}
+
+/// Whether a byte may begin a control character. 0xC2 leads the two bytes of U+0080 to U+009F, and much else.
+fn is_suspicious(byte: u8) -> bool {
+    (byte < 0x20 && !matches!(byte, b'\n' | b'\r' | b'\t')) || byte == 0x7F || byte == 0xC2
+}
+
+/// Where in an escape sequence a character stands, as ECMA-48 has it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Text,
+    /// After ESC, and intermediate bytes.
+    Escape,
+    /// In `ESC [ …`, until its final byte.
+    Control,
+    /// In `ESC ] …` and its like, until BEL or `ESC \`.
+    Command,
+    /// In such a one, after ESC.
+    CommandEnd,
+}
+
+impl State {
+    fn keeps(&mut self, c: char) -> bool {
+        // No sequence goes on beyond its line: one that is never closed must not swallow the rest of the
+        // text.
+        if matches!(c, '\n' | '\r') {
+            *self = Self::Text;
+            return true;
+        }
+        let (next, keep) = match (*self, c) {
+            (Self::CommandEnd, '\\') => (Self::Text, false),
+            (Self::Command, '\u{1B}') => (Self::CommandEnd, false),
+            (Self::Command, '\u{07}' | '\u{9C}') => (Self::Text, false),
+            (Self::Command, _) => (Self::Command, false),
+            (_, '\u{1B}') => (Self::Escape, false),
+            (_, '\u{9B}') => (Self::Control, false),
+            (_, '\u{90}' | '\u{98}' | '\u{9D}' | '\u{9E}' | '\u{9F}') => (Self::Command, false),
+            (Self::Escape | Self::CommandEnd, '[') => (Self::Control, false),
+            (Self::Escape | Self::CommandEnd, ']' | 'P' | 'X' | '^' | '_') => (Self::Command, false),
+            (Self::Escape, ' '..='/') => (Self::Escape, false),
+            (Self::Escape | Self::CommandEnd, '0'..='~') => (Self::Text, false),
+            (Self::Control, ' '..='?') => (Self::Control, false),
+            (Self::Control, '@'..='~') => (Self::Text, false),
+            (_, c) => (Self::Text, c == '\t' || !c.is_control()),
+        };
+        *self = next;
+        keep
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn stripped(text: &str) -> String {
+        let mut text = text.to_owned();
+        strip_escapes(&mut text, 0);
+        text
+    }
+
+    #[test]
+    fn escape_sequences_go_and_text_stays() {
+        for (text, expected) in [
+            ("a\x1b[31mred\x1b[0m b", "ared b"),
+            ("\x1b]0;title\x07x\x1b]8;;http://a\x1b\\link", "xlink"),
+            ("\u{9b}2Jx \u{9d}52;c;evil\u{9c}y", "x y"),
+            ("\x1bPdata\x1b\\z \x1b(Bq \x1bc", "z q "),
+            ("a\0b\x08c\x7f\td\r\n", "abc\td\r\n"),
+            ("never closed \x1b]0;abc\nnext line", "never closed \nnext line"),
+            ("cut \x1b[31\nnext", "cut \nnext"),
+            ("é £ \u{a0} ü\u{200b}", "é £ \u{a0} ü\u{200b}"),
+            ("\x1b]0;a\x1b[31mb", "b"),
+        ] {
+            assert_eq!(stripped(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_went_before_the_mark_is_counted() {
+        let mut text = "\x1b[1mab\0|c\0d".to_owned();
+        let mark = text.find('|').unwrap();
+        assert_eq!(strip_escapes(&mut text, mark), 5);
+        assert_eq!(text, "ab|cd");
+    }
+
+    proptest! {
+        #[test]
+        fn a_cut_never_exceeds_the_limit_nor_splits_a_character(text in any::<String>(), limit in 0u64..64) {
+            let mut short = text.clone().into_bytes();
+            let cut = cut(&mut short, limit);
+            let short = String::from_utf8(short).unwrap();
+            prop_assert!(short.len() as u64 <= limit);
+            prop_assert!(text.starts_with(&short));
+            prop_assert_eq!(cut.is_some(), text.len() as u64 > limit);
+            if let Some(cut) = cut {
+                prop_assert_eq!((cut.shown, cut.total), (short.len() as u64, text.len() as u64));
+                prop_assert!(limit - cut.shown < 4);
+            }
+        }
+
+        #[test]
+        fn no_control_character_survives_and_lines_stay(text in "[\\x00-\\x1f\\u{80}-\\u{9f}\\[\\]a-c;\n]{0,40}") {
+            let out = stripped(&text);
+            prop_assert!(!out.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')));
+            prop_assert_eq!(out.matches('\n').count(), text.matches('\n').count());
+            prop_assert_eq!(stripped(&out), out);
+        }
+    }
+}
