@@ -113,6 +113,61 @@ pub(crate) enum Command {
     },
     /// Validate skill folders, SKILL.md files, or trees of them
     Check(Check),
+    /// Print exactly what a model is shown of the skills
+    Prompt(Prompt),
+    /// Tell which skills answer a query, and why
+    Match {
+        /// The query
+        query: String,
+        /// How many at most
+        #[arg(short, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+        k: u32,
+    },
+    /// Print exactly what a model gets when it loads a skill
+    Activate {
+        /// The skill's name
+        name: String,
+        /// Arguments for the skill, as one text
+        #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+        args: Option<String>,
+    },
+    /// List the files of a skill
+    Files {
+        /// The skill's name
+        name: String,
+    },
+    /// Print a file of a skill
+    Read {
+        /// The skill's name
+        name: String,
+        /// The file's path inside the skill's folder
+        path: String,
+    },
+    /// Print the tools that a model can call, with their definitions
+    Tools {
+        /// Count this skill as active
+        #[arg(long, value_name = "NAME")]
+        skill: Vec<String>,
+    },
+    /// Call a tool as a model would, and print the answer
+    Call {
+        /// The tool's name, such as skills.activate
+        tool: String,
+        /// The parameters, as a JSON object
+        #[arg(value_name = "JSON")]
+        params: String,
+        /// Count this skill as active
+        #[arg(long, value_name = "NAME")]
+        skill: Vec<String>,
+    },
+    /// Score routing on labelled queries
+    Eval {
+        /// A file of JSON lines, each with query and skills; negatives have not_skills
+        file: PathBuf,
+        /// How many results count for recall
+        #[arg(short, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+        k: u32,
+    },
     /// Make a skill
     New {
         /// Its name, which is also its folder's
@@ -164,6 +219,39 @@ pub(crate) enum Command {
 pub(crate) enum SkillCommand {
     /// Show all skills, grouped by where they come from
     Show,
+}
+
+/// What `prowess prompt` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Prompt {
+    /// The user's message: skills that fit it are the last to be cut
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) query: Option<String>,
+    /// The form [default: the preset's]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<PromptFormat>,
+    /// Say where each skill's file is
+    #[arg(long)]
+    pub(crate) location: bool,
+    /// The most tokens, in place of the configuration's bounds
+    #[arg(long, value_name = "N")]
+    pub(crate) budget_tokens: Option<u32>,
+    /// The most characters, in place of the configuration's bounds
+    #[arg(long, value_name = "N")]
+    pub(crate) budget_chars: Option<u32>,
+}
+
+/// The form of a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PromptFormat {
+    /// `<available_skills>`.
+    Xml,
+    /// `{"available_skills": […]}`.
+    Json,
+    /// Bullets with id and name.
+    Markdown,
+    /// Nothing, a count, names, or whole skills, as the query asks for.
+    Tiers,
 }
 
 /// What `prowess check` takes.

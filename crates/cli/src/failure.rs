@@ -2,38 +2,19 @@
 
 use std::process::ExitCode;
 
+pub(crate) use prowess::ErrorCode;
+
 use crate::output::Output;
 use crate::report::json;
 
-/// The codes of the contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ErrorCode {
-    InvalidParam,
-    NotFound,
-    PermissionDenied,
-    Conflict,
-    TooLarge,
-    ExecutionError,
-}
-
-impl ErrorCode {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::InvalidParam => "INVALID_PARAM",
-            Self::NotFound => "NOT_FOUND",
-            Self::PermissionDenied => "PERMISSION_DENIED",
-            Self::Conflict => "CONFLICT",
-            Self::TooLarge => "TOO_LARGE",
-            Self::ExecutionError => "EXECUTION_ERROR",
-        }
-    }
-
-    /// 1 where the answer is no, 2 where the call or the environment is wrong.
-    fn exit(self) -> u8 {
-        match self {
-            Self::NotFound | Self::Conflict | Self::TooLarge => 1,
-            Self::InvalidParam | Self::PermissionDenied | Self::ExecutionError => 2,
-        }
+/// 1 where the answer is no, 2 where the call or the environment is wrong.
+fn exit_of(code: ErrorCode) -> u8 {
+    match code {
+        ErrorCode::InvalidParam
+        | ErrorCode::PermissionDenied
+        | ErrorCode::ExecutionError
+        | ErrorCode::InternalError => 2,
+        _ => 1,
     }
 }
 
@@ -87,7 +68,7 @@ impl Failure {
 
     /// The exit code that says the same.
     pub(crate) fn exit(&self) -> ExitCode {
-        ExitCode::from(self.code.exit())
+        ExitCode::from(exit_of(self.code))
     }
 
     /// What stands under `error`.

@@ -11,7 +11,6 @@ mod failure;
 mod output;
 mod progress;
 mod report;
-mod tokens;
 
 use std::process::ExitCode;
 

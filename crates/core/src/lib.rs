@@ -23,6 +23,8 @@
 //! | [`config`] | configuration files, environment and flags to a policy, each value with its origin |
 //! | [`registry`] | roots to skills with a status, in immutable snapshots |
 //! | [`check`] | judging skill folders, files and trees of them |
+//! | [`route`] | which skills answer a message: mentions, triggers, words |
+//! | [`usage`] | when skills were last used |
 //! | [`trust`] | whom the user trusts |
 //! | [`bundled`] | the skills that come along |
 //!
@@ -42,10 +44,12 @@ pub mod policy;
 mod references;
 pub mod registry;
 pub mod resource;
+pub mod route;
 mod scan;
 mod surroundings;
 mod tree_hash;
 pub mod trust;
+pub mod usage;
 
 pub use contents::{Contents, FileEntry};
 pub use error_code::ErrorCode;

@@ -174,7 +174,10 @@ fn under_a_budget_descriptions_go_first_then_names_and_the_important_ones_last()
 fn tokens_are_a_budget_too() {
     let world = two(Preset::Standard);
     for n in 0..30 {
-        world.file(&format!(".x/s{n}/SKILL.md"), skill_md(&format!("s{n}"), "One two three four five six seven."));
+        world.file(
+            &format!(".x/s{n}/SKILL.md"),
+            skill_md(&format!("s{n}"), "One two three four five six seven."),
+        );
     }
     let words = |text: &str| text.split_whitespace().count();
     let request = Request::of(&world.policy).tokens(Some(200), &words);

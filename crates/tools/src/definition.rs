@@ -1,8 +1,8 @@
 //! Which tools there are, and what each takes.
 
+use prowess::Snapshot;
 use prowess::disclose::{Request, Visibility, catalog, visibility};
 use prowess::policy::{Activation, CatalogFormat, Policy};
-use prowess::Snapshot;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -85,16 +85,22 @@ impl ToolDefinition {
     /// The definition of a tool for the skills of a snapshot.
     pub(crate) fn of(tool: Tool, snapshot: &Snapshot, policy: &Policy) -> Self {
         let description = match tool {
-            Tool::Activate => "Loads a skill: returns its instructions, which you then follow. Call it before you \
+            Tool::Activate => {
+                "Loads a skill: returns its instructions, which you then follow. Call it before you \
                 work on a task that matches the skill's description."
-                .to_owned(),
-            Tool::ReadResource => "Reads one file of a skill, by its path inside the skill's folder. Call it only \
+                    .to_owned()
+            }
+            Tool::ReadResource => {
+                "Reads one file of a skill, by its path inside the skill's folder. Call it only \
                 when the skill's instructions refer to the file."
-                .to_owned(),
+                    .to_owned()
+            }
             Tool::ListResources => "Lists the files of a skill with their sizes.".to_owned(),
-            Tool::Search => "Finds skills for a task, the best first, with the reason for each. Call it when no \
+            Tool::Search => {
+                "Finds skills for a task, the best first, with the reason for each. Call it when no \
                 skill that you know of fits and there may be others."
-                .to_owned(),
+                    .to_owned()
+            }
             // Document 001 keeps the list of skills in the tool's own text.
             Tool::Skill => {
                 let request = Request { format: CatalogFormat::Tool, ..Request::of(policy) };
@@ -102,7 +108,9 @@ impl ToolDefinition {
             }
             Tool::ReadFile => {
                 let endings = policy.read_extensions.join(" ");
-                format!("Reads a text file below the run directory. Allowed extensions: {endings}. Never runs anything.")
+                format!(
+                    "Reads a text file below the run directory. Allowed extensions: {endings}. Never runs anything."
+                )
             }
         };
         Self { name: tool.name().to_owned(), description, input_schema: schema(tool, snapshot, policy) }
@@ -125,7 +133,9 @@ fn schema(tool: Tool, snapshot: &Snapshot, policy: &Policy) -> Value {
             let k = json!({"type": "integer", "minimum": 1, "maximum": 50, "description": "How many; 5 unless told."});
             (json!({"query": text("What the task is about."), "k": k}), json!(["query"]))
         }
-        Tool::ReadFile => (json!({"path": text("The path, relative to the run directory.")}), json!(["path"])),
+        Tool::ReadFile => {
+            (json!({"path": text("The path, relative to the run directory.")}), json!(["path"]))
+        }
     };
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }

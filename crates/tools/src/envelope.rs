@@ -56,6 +56,13 @@ pub struct ToolError {
     pub message: String,
 }
 
+impl ToolError {
+    /// A failure of this kind.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+}
+
 /// What a call cost.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Stats {
@@ -84,11 +91,8 @@ impl Envelope {
     }
 
     /// A failure.
-    pub fn error(code: ErrorCode, message: impl Into<String>) -> Self {
-        let message = message.into();
-        let mut envelope = Self::new(Outcome::Error, json!({}), message.clone());
-        envelope.error = Some(ToolError { code, message });
-        envelope
+    pub fn error(error: ToolError) -> Self {
+        Self { error: Some(error.clone()), ..Self::new(Outcome::Error, json!({}), error.message) }
     }
 
     fn new(status: Outcome, data: Value, text: String) -> Self {

@@ -4,7 +4,7 @@ use prowess::ErrorCode;
 use prowess::format::suggest;
 use serde_json::{Map, Value};
 
-use crate::envelope::Envelope;
+use crate::envelope::ToolError;
 
 /// The longest text parameter, in bytes. What a tool takes is bounded further by the tool.
 const TEXT_MAX: usize = 2 * 1024 * 1024;
@@ -16,7 +16,7 @@ pub(crate) struct Params<'a> {
 
 impl<'a> Params<'a> {
     /// Takes the parameters; whatever is not known is an error that names it.
-    pub(crate) fn new(input: &'a Value, known: &[&'static str]) -> Result<Self, Envelope> {
+    pub(crate) fn new(input: &'a Value, known: &[&'static str]) -> Result<Self, ToolError> {
         let Value::Object(values) = input else { return Err(wrong("the parameters have to be an object")) };
         if let Some(unknown) = values.keys().find(|key| !known.contains(&key.as_str())) {
             let shown = prowess::format::hidden::shown(unknown);
@@ -30,7 +30,7 @@ impl<'a> Params<'a> {
     }
 
     /// A text that has to be there.
-    pub(crate) fn text(&self, key: &str) -> Result<&'a str, Envelope> {
+    pub(crate) fn text(&self, key: &str) -> Result<&'a str, ToolError> {
         match self.optional(key)? {
             Some(text) if !text.trim().is_empty() => Ok(text),
             Some(_) => Err(wrong(format!("{key} is empty"))),
@@ -39,20 +39,22 @@ impl<'a> Params<'a> {
     }
 
     /// A text that may be there.
-    pub(crate) fn optional(&self, key: &str) -> Result<Option<&'a str>, Envelope> {
+    pub(crate) fn optional(&self, key: &str) -> Result<Option<&'a str>, ToolError> {
         match self.values.get(key) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) if text.len() > TEXT_MAX => {
                 Err(wrong(format!("{key} has {} bytes; at most {TEXT_MAX} are taken", text.len())))
             }
-            Some(Value::String(text)) if text.contains('\0') => Err(wrong(format!("{key} has a NUL character"))),
+            Some(Value::String(text)) if text.contains('\0') => {
+                Err(wrong(format!("{key} has a NUL character")))
+            }
             Some(Value::String(text)) => Ok(Some(text)),
             Some(_) => Err(wrong(format!("{key} has to be text"))),
         }
     }
 
     /// A whole number in a range, with what it is if it is not there.
-    pub(crate) fn number(&self, key: &str, default: usize, max: usize) -> Result<usize, Envelope> {
+    pub(crate) fn number(&self, key: &str, default: usize, max: usize) -> Result<usize, ToolError> {
         let Some(value) = self.values.get(key).filter(|value| !value.is_null()) else { return Ok(default) };
         let number = value.as_u64().and_then(|number| usize::try_from(number).ok());
         number
@@ -61,6 +63,6 @@ impl<'a> Params<'a> {
     }
 }
 
-fn wrong(message: impl Into<String>) -> Envelope {
-    Envelope::error(ErrorCode::InvalidParam, message)
+fn wrong(message: impl Into<String>) -> ToolError {
+    ToolError::new(ErrorCode::InvalidParam, message)
 }

@@ -9,7 +9,7 @@ use crate::args::Global;
 use crate::context::Context;
 use crate::output::{Output, Tone, clean, clean_path, counted};
 use crate::report::DiagnosticJson;
-use crate::tokens;
+use prowess_tools::tokens;
 
 pub(super) fn run(context: &Context, global: &Global, name: &str, output: &mut Output) -> Outcome {
     let registry = context.registry(global);

@@ -1,13 +1,19 @@
 //! One file a command.
 
+mod activate;
+mod call;
 mod check;
 mod config;
 mod doctor;
 mod elsewhere;
+mod eval;
 mod info;
 mod list;
+mod matching;
 mod new;
+mod prompt;
 mod remedy;
+mod resources;
 mod shell;
 mod show;
 mod trust;
@@ -56,6 +62,16 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
         Command::Info { name } => info::run(&context, &global, &name, output),
         Command::Why { name } => why::run(&context, &global, &name, output),
         Command::Check(check) => check::run(&context, &global, &check, output),
+        Command::Prompt(call) => prompt::run(&context, &global, &call, output),
+        Command::Match { query, k } => matching::run(&context, &global, &query, k as usize, output),
+        Command::Activate { name, args } => activate::run(&context, &global, &name, args.as_deref(), output),
+        Command::Files { name } => resources::files(&context, &global, &name, output),
+        Command::Read { name, path } => resources::read(&context, &global, &name, &path, output),
+        Command::Tools { skill } => call::tools(&context, &global, &skill, output),
+        Command::Call { tool, params, skill } => {
+            call::call(&context, &global, &tool, &params, &skill, output)
+        }
+        Command::Eval { file, k } => eval::run(&context, &global, &file, k as usize, output),
         Command::New { name, description, dir } => new::run(&context, &name, &description, dir, output),
         Command::Trust { path, pinned } => trust::trust(&context, path, pinned, output),
         Command::Untrust { path } => trust::untrust(&context, path, output),
@@ -107,6 +123,19 @@ fn standing(skill: &Skill) -> Option<(String, String)> {
         Some(rest) => (status.to_owned(), clean(rest.trim_start()).into_owned()),
         None => (format!("{status}:"), clean(&reason).into_owned()),
     })
+}
+
+/// The tools over the skills of this call.
+fn toolbox(context: &Context, global: &crate::args::Global) -> prowess_tools::Toolbox {
+    prowess_tools::Toolbox::new(std::sync::Arc::new(context.registry(global)))
+}
+
+/// The skill that counts under this name; one that is only found under it says why it does not count.
+fn active<'s>(snapshot: &'s Snapshot, name: &str) -> Result<&'s Skill, Failure> {
+    match snapshot.get(name) {
+        Some(skill) => Ok(skill),
+        None => find(snapshot, name),
+    }
 }
 
 /// The beginning of a file, for showing the lines a diagnostic is about.

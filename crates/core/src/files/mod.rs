@@ -5,11 +5,13 @@
 
 mod fingerprint;
 mod folder;
+mod lock;
 mod read;
 mod replace;
 
 pub(crate) use fingerprint::{Fingerprint, now};
 pub(crate) use folder::{Entries, Entry, EntryKind, Folder};
+pub(crate) use lock::lock;
 pub use read::read_bounded;
 pub(crate) use read::{ReadError, fill, read_whole, regular};
 pub(crate) use replace::replace;

@@ -1,15 +1,13 @@
 //! The file of decisions, and changing it.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use prowess_format::{Code, Diagnostic};
-use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 
-use crate::files::{Folder, read_whole, replace};
+use crate::files::{Folder, lock, read_whole, replace};
 use crate::located::Located;
 use crate::policy::{Policy, ProjectTrust};
 use crate::registry::{Registry, Snapshot};
@@ -125,16 +123,7 @@ impl State {
     fn change<T>(world: &Surroundings, change: impl FnOnce(&mut Self) -> T) -> Result<T, TrustError> {
         let path = Self::path(world).ok_or(TrustError::NoHome)?;
         let write = |source: std::io::Error| TrustError::Write { path: path.clone(), source };
-        let folder = path.parent().unwrap_or(Path::new("/"));
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(write)?;
-        let lock = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .mode(0o600)
-            .open(folder.join("trust.lock"))
-            .map_err(write)?;
-        rustix::fs::flock(&lock, FlockOperation::LockExclusive).map_err(|error| write(error.into()))?;
+        let _lock = lock(&path).map_err(write)?;
         let mut state = match Self::load(world) {
             (state, None) => state,
             (_, Some(problem)) => return Err(TrustError::State(Box::new(problem))),

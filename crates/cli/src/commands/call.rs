@@ -1,0 +1,62 @@
+//! `prowess tools` and `prowess call`: what a model can call, and calling it.
+
+use prowess_tools::{Outcome as Status, Session, Toolbox};
+use serde_json::{Value, json};
+
+use super::{Outcome, YES, active, no, nothing_found, toolbox};
+use crate::args::Global;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::{Output, Tone, clean};
+
+pub(super) fn tools(context: &Context, global: &Global, skills: &[String], output: &mut Output) -> Outcome {
+    let toolbox = toolbox(context, global);
+    session(&toolbox, skills)?;
+    let tools = toolbox.definitions();
+    if output.json() {
+        output.answer(&json!({"schema": 1, "tools": tools}))?;
+        return Ok(YES);
+    }
+    for tool in &tools {
+        let name = output.tone(Tone::Strong, &tool.name);
+        let takes: Vec<_> = tool.input_schema["properties"]
+            .as_object()
+            .map(|properties| properties.keys().map(String::as_str).collect())
+            .unwrap_or_default();
+        output.line(format!("{name}({})", takes.join(", ")))?;
+        output.line(format!("    {}", clean(tool.description.lines().next().unwrap_or_default())))?;
+    }
+    if tools.is_empty() {
+        nothing_found(context, output);
+    }
+    Ok(YES)
+}
+
+pub(super) fn call(
+    context: &Context,
+    global: &Global,
+    tool: &str,
+    params: &str,
+    skills: &[String],
+    output: &mut Output,
+) -> Outcome {
+    let params: Value = serde_json::from_str(params).map_err(|error| {
+        Failure::call(format!("the parameters are not JSON: {error}"))
+            .hint("write an object, such as '{\"name\": \"hello-world\"}'")
+    })?;
+    let toolbox = toolbox(context, global);
+    let mut session = session(&toolbox, skills)?;
+    let envelope = toolbox.call(&mut session, tool, params);
+    output.answer(&envelope)?;
+    Ok(if envelope.status == Status::Error { no() } else { YES })
+}
+
+/// A conversation in which these skills were called by name.
+fn session(toolbox: &Toolbox, skills: &[String]) -> Result<Session, Failure> {
+    let snapshot = toolbox.snapshot();
+    let mut session = Session::default();
+    for name in skills {
+        session.call_by_name(&active(&snapshot, name)?.name());
+    }
+    Ok(session)
+}

@@ -1,0 +1,49 @@
+//! `prowess match`: which skills answer a query, and why.
+
+use prowess::policy::Activation;
+use prowess::route::Options;
+use prowess::usage::{self, Usage};
+use serde_json::json;
+
+use super::{Outcome, YES, no, nothing_found, print_located, toolbox};
+use crate::args::Global;
+use crate::context::Context;
+use crate::output::{Output, Tone, clean};
+
+pub(super) fn run(context: &Context, global: &Global, query: &str, k: usize, output: &mut Output) -> Outcome {
+    let toolbox = toolbox(context, global);
+    let snapshot = toolbox.snapshot();
+    let router = toolbox.router(&snapshot);
+    let usage = Usage::load(&context.surroundings);
+    let max_skills = match context.policy().activation {
+        Activation::Pushed { max } => (max as usize).min(k),
+        _ => k,
+    };
+    let options =
+        Options { max_skills, k, usage: &usage, now: usage::now(), mention: context.policy().mention };
+    let routing = router.route(query, &options);
+    let found = !routing.matches.is_empty();
+    if output.json() {
+        let matches: Vec<_> = routing
+            .matches
+            .iter()
+            .map(|found| json!({"name": found.name, "score": found.score, "reasons": found.reasons}))
+            .collect();
+        output.answer(
+            &json!({"schema": 1, "query": query, "tier": routing.tier.number(), "matches": matches}),
+        )?;
+        return Ok(if found { YES } else { no() });
+    }
+    output.line(format!("tier {}: {}", routing.tier.number(), routing.tier.about()))?;
+    for found in &routing.matches {
+        let name = output.tone(Tone::Strong, &found.name);
+        output.line(format!("{:>7.2}  {name}  {}", found.score, clean(&found.reasons.join(", "))))?;
+    }
+    if snapshot.enabled().next().is_none() {
+        nothing_found(context, output);
+    } else if !found {
+        output.remark("no skill answers that");
+    }
+    print_located(output, router.diagnostics());
+    Ok(if found { YES } else { no() })
+}

@@ -1,0 +1,61 @@
+//! `prowess prompt`: exactly what a model is shown.
+
+use std::io::Write;
+
+use prowess::disclose::Cut;
+use prowess::policy::CatalogFormat;
+use prowess_tools::{PromptRequest, prompt, tokens};
+use serde_json::json;
+
+use super::{Outcome, YES, toolbox};
+use crate::args::{Global, Prompt, PromptFormat};
+use crate::context::Context;
+use crate::output::{Output, clean};
+
+pub(super) fn run(context: &Context, global: &Global, call: &Prompt, output: &mut Output) -> Outcome {
+    let toolbox = toolbox(context, global);
+    let request = PromptRequest {
+        query: call.query.as_deref(),
+        format: call.format.map(|format| match format {
+            PromptFormat::Xml => CatalogFormat::Xml,
+            PromptFormat::Json => CatalogFormat::Json,
+            PromptFormat::Markdown => CatalogFormat::Bullets,
+            PromptFormat::Tiers => CatalogFormat::Tiers,
+        }),
+        location: call.location,
+        budget_chars: call.budget_chars,
+        budget_tokens: call.budget_tokens,
+    };
+    let prompt = prompt(&toolbox, &request);
+    let cuts: Vec<Cut> = prompt.plan.cuts().collect();
+    if output.json() {
+        let cut: Vec<_> =
+            cuts.iter().map(|cut| json!({"name": cut.name, "level": cut.level.as_str()})).collect();
+        output.answer(&json!({
+            "schema": 1,
+            "text": prompt.text,
+            "chars": prompt.text.chars().count(),
+            "tokens": tokens::count(&prompt.text),
+            "encoding": tokens::ENCODING,
+            "skills": prompt.plan.total(),
+            "cut": cut,
+        }))?;
+        return Ok(YES);
+    }
+    output.out().write_all(prompt.text.as_bytes())?;
+    report(&cuts, prompt.plan.total(), output);
+    Ok(YES)
+}
+
+/// What was cut, in full where that was asked for.
+fn report(cuts: &[Cut], total: usize, output: &mut Output) {
+    if cuts.is_empty() {
+        return;
+    }
+    output.remark(format!("{} of {total} skills were cut to fit the budget; -v names them", cuts.len()));
+    if output.verbose() {
+        for cut in cuts {
+            output.remark(format!("  {}: {}", clean(&cut.name), cut.level.as_str()));
+        }
+    }
+}

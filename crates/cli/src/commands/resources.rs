@@ -1,0 +1,70 @@
+//! `prowess files` and `prowess read`: the files of a skill.
+
+use std::io::Write;
+
+use prowess::resource;
+use serde_json::json;
+
+use super::{Outcome, YES, active};
+use crate::args::Global;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::{Output, clean};
+
+pub(super) fn files(context: &Context, global: &Global, name: &str, output: &mut Output) -> Outcome {
+    let snapshot = context.registry(global).snapshot();
+    let skill = active(&snapshot, name)?;
+    let contents =
+        resource::list(skill, None).map_err(|error| Failure::new(error.code(), error.to_string()))?;
+    if output.json() {
+        let files: Vec<_> = contents
+            .files
+            .iter()
+            .map(|file| json!({"path": file.path, "bytes": file.bytes, "executable": file.executable}))
+            .collect();
+        output
+            .answer(&json!({"schema": 1, "name": skill.name(), "files": files, "truncated": contents.cut}))?;
+        return Ok(YES);
+    }
+    for file in &contents.files {
+        output.line(format!("{:>9}  {}", file.bytes, clean(&file.path)))?;
+    }
+    for refused in &contents.refused {
+        output.remark(format!("{} is a link or a special file and never read", clean(refused)));
+    }
+    if contents.cut {
+        output.remark("there are more files than are listed");
+    }
+    Ok(YES)
+}
+
+pub(super) fn read(
+    context: &Context,
+    global: &Global,
+    name: &str,
+    path: &str,
+    output: &mut Output,
+) -> Outcome {
+    let snapshot = context.registry(global).snapshot();
+    let skill = active(&snapshot, name)?;
+    let read = resource::read(skill, path, &context.policy().limits).map_err(|error| {
+        Failure::new(error.code(), error.to_string())
+            .hint(format!("prowess files {} lists them", clean(name)))
+    })?;
+    if output.json() {
+        output.answer(&json!({
+            "schema": 1,
+            "name": read.name,
+            "path": read.path,
+            "content": read.content,
+            "truncated": read.truncated.is_some(),
+            "bytes": read.bytes,
+        }))?;
+        return Ok(YES);
+    }
+    output.out().write_all(read.content.as_bytes())?;
+    if let Some(cut) = read.truncated {
+        output.remark(format!("cut: {} of {} bytes are shown", cut.shown, cut.total));
+    }
+    Ok(YES)
+}

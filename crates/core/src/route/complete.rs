@@ -1,0 +1,127 @@
+//! Completion of a skill's name, for whoever types one.
+
+use prowess_format::Manifest;
+
+use super::text::{fold_trimmed, head, is_word};
+
+/// The most completions that are given.
+pub const COMPLETIONS_MAX: usize = 50;
+
+/// A skill that could be meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Completion<'s> {
+    /// Its name.
+    pub name: &'s str,
+    /// What it does, in brief.
+    pub description: &'s str,
+    /// What to write behind the name.
+    pub argument_hint: Option<&'s str>,
+}
+
+/// The skills that what was typed so far could mean, the best first, at most [`COMPLETIONS_MAX`]: names that begin with
+/// it, names that have it, names that have its letters in order, then descriptions with a word that begins with it.
+/// Skills that are not for people are left out.
+///
+/// ```
+/// use prowess::format::{Rules, parse};
+/// use prowess::route::complete;
+///
+/// let skill = |source: &str| parse(source.as_bytes(), None, &Rules::standard()).document.unwrap().manifest;
+/// let skills = [
+///     skill("---\nname: deploy\ndescription: Ships it.\nargument-hint: TARGET\n---\nx"),
+///     skill("---\nname: code-review\ndescription: Reads code.\n---\nx"),
+/// ];
+/// assert_eq!(complete("rev", skills.iter())[0].name, "code-review");
+/// assert_eq!(complete("", skills.iter()).len(), 2);
+/// ```
+pub fn complete<'s>(prefix: &str, skills: impl Iterator<Item = &'s Manifest>) -> Vec<Completion<'s>> {
+    let typed = fold_trimmed(head(prefix, 1024));
+    let mut found: Vec<(Fit, &Manifest)> = skills
+        .filter(|manifest| manifest.user_invocable())
+        .filter_map(|manifest| Some((fit(&typed, manifest)?, manifest)))
+        .collect();
+    found.sort_by(|(a, left), (b, right)| a.cmp(b).then_with(|| left.name().cmp(right.name())));
+    let complete = |(_, manifest): (Fit, &'s Manifest)| Completion {
+        name: manifest.name().as_str(),
+        description: manifest.brief_description(),
+        argument_hint: manifest.argument_hint(),
+    };
+    found.into_iter().take(COMPLETIONS_MAX).map(complete).collect()
+}
+
+/// How well a skill fits, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    Name,
+    Beginning,
+    WordOfName,
+    PartOfName,
+    LettersOfName,
+    Description,
+}
+
+fn fit(typed: &str, manifest: &Manifest) -> Option<Fit> {
+    let name = fold_trimmed(manifest.name().as_str());
+    let starts_word = |text: &str| {
+        text.match_indices(typed)
+            .any(|(at, _)| text[..at].chars().next_back().is_none_or(|c| c == '_' || !is_word(c)))
+    };
+    if name == typed {
+        Some(Fit::Name)
+    } else if name.starts_with(typed) {
+        Some(Fit::Beginning)
+    } else if starts_word(&name) {
+        Some(Fit::WordOfName)
+    } else if name.contains(typed) {
+        Some(Fit::PartOfName)
+    } else if in_order(typed, &name) {
+        Some(Fit::LettersOfName)
+    } else if starts_word(&fold_trimmed(head(manifest.description(), 4096))) {
+        Some(Fit::Description)
+    } else {
+        None
+    }
+}
+
+/// Whether all letters occur in this order.
+fn in_order(typed: &str, name: &str) -> bool {
+    let mut letters = name.chars();
+    typed.chars().all(|wanted| letters.any(|c| c == wanted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prowess_format::{Rules, parse};
+
+    fn skill(name: &str, description: &str, more: &str) -> Manifest {
+        let source = format!("---\nname: {name}\ndescription: {description}\n{more}---\nx");
+        parse(source.as_bytes(), None, &Rules::standard()).document.unwrap().manifest
+    }
+
+    #[test]
+    fn the_best_first() {
+        let skills = [
+            skill("review", "Reads. More.", "argument-hint: FILE\n"),
+            skill("code-review", "Reads code.", ""),
+            skill("preview", "Shows.", ""),
+            skill("read-view", "Shows.", ""),
+            skill("notes", "Reviews notes.", ""),
+            skill("reviewer", "Hidden.", "user-invocable: false\n"),
+            skill("pdf", "Merges.", ""),
+        ];
+        let names = |typed| complete(typed, skills.iter()).iter().map(|found| found.name).collect::<Vec<_>>();
+        assert_eq!(names("Review"), ["review", "code-review", "preview", "read-view", "notes"]);
+        assert_eq!(names("rvw"), ["code-review", "preview", "read-view", "review"]);
+        assert_eq!(names("zzz"), [] as [&str; 0]);
+        assert_eq!(names("").len(), 6);
+        let review = Completion { name: "review", description: "Reads.", argument_hint: Some("FILE") };
+        assert_eq!(complete("review", skills.iter())[0], review);
+    }
+
+    #[test]
+    fn bounded() {
+        let skills: Vec<_> = (0..100).map(|n| skill(&format!("s{n}"), "d", "")).collect();
+        assert_eq!(complete("s", skills.iter()).len(), COMPLETIONS_MAX);
+    }
+}

@@ -1,0 +1,227 @@
+//! The router of one snapshot.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, OnceLock};
+
+use prowess_format::fence::{Extent, Split, split};
+use prowess_format::{Diagnostic, Manifest};
+use unicode_normalization::UnicodeNormalization;
+
+use super::ask::asks_for_list;
+use super::complete::{Completion, complete};
+use super::lexical::{BODY_MAX, Lexical, Texts};
+use super::mention::{dollar, slash, spoken};
+use super::rank::{Match, Options, Routing, Tier, decided, lexical, lexical_reason, sort};
+use super::text::{fold_trimmed, head};
+use super::triggers::TriggerIndex;
+use crate::located::Located;
+use crate::policy::Recognised;
+use crate::registry::{Skill, Snapshot};
+
+/// Finds the skills of one snapshot that answer a message. Each index is built when it is first needed, and then kept.
+///
+/// ```
+/// use std::sync::Arc;
+/// use prowess::route::{MatchKind, Options, Router};
+/// use prowess::usage::Usage;
+/// use prowess::{Policy, Registry};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let registry = Registry::open(Policy::default())?;
+/// let router = Router::new(registry.snapshot());
+/// let routing = router.route("/hello-world and be kind", &Options::new(&Usage::default(), 0));
+/// assert_eq!(routing.tier.number(), 3);
+/// assert_eq!(routing.pushed()[0].name, "hello-world");
+/// assert_eq!(routing.matches[0].kind, MatchKind::Explicit);
+/// assert_eq!(routing.matches[0].reasons[0], "mentioned by name");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Router {
+    snapshot: Arc<Snapshot>,
+    /// The places of the skills that a model may choose by itself.
+    offered: Vec<usize>,
+    triggers: OnceLock<(TriggerIndex, Vec<Located>)>,
+    lexical: OnceLock<Lexical>,
+    /// Folded names to the names that the snapshot knows.
+    folded: OnceLock<HashMap<String, String>>,
+}
+
+impl Router {
+    /// A router of a snapshot. Nothing is built or read yet.
+    pub fn new(snapshot: Arc<Snapshot>) -> Self {
+        Self::offering(snapshot, |_| true)
+    }
+
+    /// A router that chooses by itself only among the enabled skills that `offers` says yes to. People can call the
+    /// others by name.
+    pub fn offering(snapshot: Arc<Snapshot>, offers: impl Fn(&Skill) -> bool) -> Self {
+        let may = |skill: &Skill| {
+            skill.is_enabled()
+                && skill.manifest().is_some_and(|manifest| !manifest.disable_model_invocation())
+                && offers(skill)
+        };
+        let offered = (0..).zip(snapshot.all()).filter(|(_, skill)| may(skill)).map(|(at, _)| at).collect();
+        Self {
+            snapshot,
+            offered,
+            triggers: OnceLock::new(),
+            lexical: OnceLock::new(),
+            folded: OnceLock::new(),
+        }
+    }
+
+    /// The snapshot it routes to.
+    pub fn snapshot(&self) -> &Arc<Snapshot> {
+        &self.snapshot
+    }
+
+    /// What is wrong with triggers.
+    pub fn diagnostics(&self) -> &[Located] {
+        &self.indexed().1
+    }
+
+    /// The skills that answer a message.
+    pub fn route(&self, query: &str, options: &Options<'_>) -> Routing {
+        let mentioned = self.mentioned(query, options);
+        let (index, _) = self.indexed();
+        let asked = asks_for_list(query);
+        let hits = if asked { Vec::new() } else { index.hits(query) };
+        let mut matches: Vec<Match> = hits
+            .chunk_by(|a, b| a.skill == b.skill)
+            .filter_map(|hits| {
+                let name = self.key(self.snapshot.all().get(hits.first()?.skill)?);
+                decided(&name, mentioned.contains(&name.as_ref()), hits, options)
+            })
+            .collect();
+        let known: HashSet<String> = matches.iter().map(|found| found.name.clone()).collect();
+        matches.extend(
+            mentioned
+                .iter()
+                .filter(|name| !known.contains(**name))
+                .filter_map(|name| decided(name, true, &[], options)),
+        );
+        sort(&mut matches, options);
+        let tier = if !matches.is_empty() {
+            Tier::Full
+        } else if self.offered.is_empty() {
+            Tier::Nothing
+        } else if asked || index.is_empty() {
+            Tier::Registry
+        } else {
+            Tier::Breadcrumb
+        };
+        let full = matches.len().min(options.max_skills);
+        matches.truncate(options.k.max(full));
+        if !asked && matches.len() < options.k {
+            self.fill(query, options, &mut matches);
+        }
+        Routing { tier, matches, full }
+    }
+
+    /// What a person who typed this far could mean.
+    pub fn complete(&self, prefix: &str) -> Vec<Completion<'_>> {
+        complete(prefix, self.snapshot.enabled().filter_map(|skill| skill.manifest()))
+    }
+
+    /// Fills up to `k` with skills that share words with the message; of the others that do, too, it is said.
+    fn fill(&self, query: &str, options: &Options<'_>, matches: &mut Vec<Match>) {
+        let mut others = Vec::new();
+        for found in self.words().rank(query, options.k.saturating_add(matches.len())) {
+            let Some(skill) = self.offered.get(found.skill).and_then(|at| self.snapshot.all().get(*at))
+            else {
+                continue;
+            };
+            let name = self.key(skill);
+            match matches.iter_mut().find(|known| known.name == name) {
+                Some(known) => known.reasons.push(lexical_reason(found.score)),
+                None => others.push(lexical(&name, found.score, options)),
+            }
+        }
+        sort(&mut others, options);
+        matches.append(&mut others);
+        matches.truncate(options.k);
+    }
+
+    /// The names that the message calls, each once.
+    fn mentioned<'r>(&'r self, query: &str, options: &Options<'_>) -> Vec<&'r str> {
+        let exact = |name: &str| {
+            // Names are kept in NFKC; keyboards write what they like.
+            let name = if name.is_ascii() { name.into() } else { name.nfkc().collect::<Cow<'_, str>>() };
+            let (key, _) = self.snapshot.index.get_key_value(&*name)?;
+            self.snapshot.get(key).filter(|skill| skill.is_enabled()).map(|_| &**key)
+        };
+        let mut names = Vec::new();
+        if options.mention.slash == Recognised::Yes {
+            let called = slash(query, |name| exact(name).is_some());
+            names.extend(called.and_then(|called| exact(called.name)));
+        }
+        if options.mention.dollar == Recognised::Yes {
+            names.extend(dollar(query, exact));
+        }
+        names.extend(spoken(query, |name| {
+            exact(name).or_else(|| self.folded().get(&fold_trimmed(name)).map(String::as_str))
+        }));
+        let mut seen = HashSet::new();
+        names.retain(|name| seen.insert(*name));
+        names
+    }
+
+    /// The name under which the snapshot has a skill: its name, or its folder's where that is what counts.
+    fn key<'s>(&self, skill: &'s Skill) -> Cow<'s, str> {
+        let name = skill.name();
+        match self.snapshot.get(&name) {
+            Some(known) if std::ptr::eq(known, skill) => name,
+            _ => skill.id(),
+        }
+    }
+
+    fn indexed(&self) -> &(TriggerIndex, Vec<Located>) {
+        self.triggers.get_or_init(|| {
+            let skills = self.skills().filter_map(|(at, skill)| Some((at, skill.manifest()?)));
+            let (index, problems) = TriggerIndex::new(skills);
+            let locate = |(at, diagnostic): (usize, Diagnostic)| {
+                self.snapshot.all().get(at).map(|skill| Located::new(skill.location(), diagnostic))
+            };
+            (index, problems.into_iter().filter_map(locate).collect())
+        })
+    }
+
+    fn words(&self) -> &Lexical {
+        self.lexical.get_or_init(|| {
+            let skills: Vec<&Skill> = self.skills().map(|(_, skill)| skill).collect();
+            Lexical::new(&skills, |skill| texts(skill))
+        })
+    }
+
+    fn folded(&self) -> &HashMap<String, String> {
+        self.folded.get_or_init(|| {
+            let names = self.snapshot.enabled().map(|skill| self.key(skill).into_owned());
+            names.map(|name| (fold_trimmed(&name), name)).collect()
+        })
+    }
+
+    fn skills(&self) -> impl Iterator<Item = (usize, &Skill)> {
+        self.offered.iter().filter_map(|at| Some((*at, self.snapshot.all().get(*at)?)))
+    }
+}
+
+/// What of a skill is compared. A body that cannot be read now is empty.
+fn texts(skill: &Skill) -> Texts {
+    let about = |manifest: &Manifest| {
+        manifest.tags().fold(manifest.description().to_owned(), |about, tag| about + " " + tag)
+    };
+    let source = skill.read_source().unwrap_or_default();
+    let body = match split(&source, Extent::Whole) {
+        Split::Found(fences) => source.get(fences.body..).unwrap_or_default(),
+        Split::Missing | Split::Unclosed { .. } | Split::TooLong { .. } | Split::NeedMore => &[],
+    };
+    let body = body.get(..BODY_MAX + 4).unwrap_or(body);
+    Texts {
+        name: skill.name().into_owned(),
+        about: skill.manifest().map(about).unwrap_or_default(),
+        body: head(&String::from_utf8_lossy(body), BODY_MAX).to_owned(),
+    }
+}

@@ -1,0 +1,111 @@
+//! The whole of what a model is told before it answers.
+
+use std::sync::Arc;
+
+use prowess::Snapshot;
+use prowess::activate::activate;
+use prowess::disclose::{Budget, Plan, Request, SKILL_TOOL_RULES, Tiers, active_skills, catalog};
+use prowess::policy::{Activation, CatalogFormat, Location};
+use prowess::route::{Options, Routing, Tier};
+use prowess::usage::{self, Usage};
+
+use crate::session::Session;
+use crate::tokens;
+use crate::toolbox::Toolbox;
+
+/// What may be asked of a prompt besides what the policy says.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PromptRequest<'a> {
+    /// The user's message.
+    pub query: Option<&'a str>,
+    /// Another form than the policy's.
+    pub format: Option<CatalogFormat>,
+    /// Locations even where the policy has none.
+    pub location: bool,
+    /// Another bound on characters.
+    pub budget_chars: Option<u32>,
+    /// Another bound on tokens.
+    pub budget_tokens: Option<u32>,
+}
+
+/// A prompt and how it came about.
+#[derive(Debug, Clone)]
+pub struct Prompt {
+    /// What the model is shown.
+    pub text: String,
+    /// What was decided about each skill of the catalog.
+    pub plan: Plan,
+    /// Which skills the query asks for, if there was one.
+    pub routing: Option<Routing>,
+}
+
+/// Exactly what a model is shown of the skills of a toolbox.
+pub fn prompt(toolbox: &Toolbox, request: &PromptRequest<'_>) -> Prompt {
+    let (snapshot, policy) = (toolbox.snapshot(), toolbox.registry().policy());
+    let usage = Usage::load(toolbox.registry().surroundings());
+    let format = request.format.unwrap_or(policy.catalog.format);
+    let routing = request.query.map(|query| route(toolbox, &snapshot, query, &usage));
+    let relevant: Vec<String> =
+        routing.iter().flat_map(|routing| routing.matches.iter().map(|found| found.name.clone())).collect();
+    let recent = usage.recent(16);
+    // A bound that is asked for takes the place of those that the policy has.
+    let asked = request.budget_chars.is_some() || request.budget_tokens.is_some();
+    let (chars, limit) = match asked {
+        true => (request.budget_chars, request.budget_tokens),
+        false => (policy.catalog.budget_chars, policy.catalog.budget_tokens),
+    };
+    let wanted = Request {
+        format,
+        location: if request.location { Location::Shown } else { policy.catalog.location },
+        budget: Budget::chars(chars).and_tokens(limit, &tokens::count),
+        relevant: &relevant,
+        recent: &recent,
+    };
+    if format == CatalogFormat::Tiers {
+        let text = tiers(&snapshot, toolbox, routing.as_ref(), &wanted);
+        return Prompt { text, plan: Plan::default(), routing };
+    }
+    let made = catalog(&snapshot, policy, &wanted);
+    Prompt { text: made.text, plan: made.plan, routing }
+}
+
+fn route(toolbox: &Toolbox, snapshot: &Arc<Snapshot>, query: &str, usage: &Usage) -> Routing {
+    let policy = toolbox.registry().policy();
+    let max = match policy.activation {
+        Activation::Pushed { max } => max as usize,
+        _ => 3,
+    };
+    let options = Options { max_skills: max, k: 16, usage, now: usage::now(), mention: policy.mention };
+    toolbox.router(snapshot).route(query, &options)
+}
+
+/// The tier that the query asks for; without a query, names and brief descriptions.
+fn tiers(snapshot: &Snapshot, toolbox: &Toolbox, routing: Option<&Routing>, request: &Request<'_>) -> String {
+    let policy = toolbox.registry().policy();
+    let mut full = Vec::new();
+    let tier = match routing.map(|routing| routing.tier) {
+        None | Some(Tier::Registry) => Tiers::Registry,
+        Some(Tier::Nothing) => Tiers::Nothing,
+        Some(Tier::Breadcrumb) => Tiers::Count,
+        Some(Tier::Full) => {
+            let names =
+                routing.iter().flat_map(|routing| routing.pushed().iter().map(|found| found.name.as_str()));
+            full.extend(names.filter_map(|name| {
+                let skill = snapshot.get(name)?;
+                Some((name.to_owned(), activate(skill, None, policy).ok()?.content()))
+            }));
+            Tiers::Full(&full)
+        }
+    };
+    tier.render(snapshot, policy, request)
+}
+
+/// The system prompt of a turn: the catalog or the tiers, the rules that go with them, and what is active already.
+pub fn system_prompt(toolbox: &Toolbox, session: &Session, query: Option<&str>) -> String {
+    let mut text = prompt(toolbox, &PromptRequest { query, ..PromptRequest::default() }).text;
+    if !text.is_empty() && toolbox.registry().policy().activation == Activation::SkillTool {
+        text = format!("{SKILL_TOOL_RULES}\n\n{text}");
+    }
+    text.push_str(&active_skills(session.ledger.names()));
+    text
+}
