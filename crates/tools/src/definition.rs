@@ -1,10 +1,14 @@
 //! Which tools there are, and what each takes.
 
-use prowess::Snapshot;
+use std::borrow::Cow;
+
 use prowess::disclose::{Request, Visibility, catalog, visibility};
-use prowess::policy::{Activation, CatalogFormat, Policy};
+use prowess::policy::{Activation, CatalogFormat, Identity, Policy};
+use prowess::{Skill, Snapshot};
 use serde::Serialize;
 use serde_json::{Value, json};
+
+use crate::session::Session;
 
 /// The most names that are listed in a schema; above that, any text is allowed.
 const ENUM_MAX: usize = 256;
@@ -83,7 +87,7 @@ pub struct ToolDefinition {
 
 impl ToolDefinition {
     /// The definition of a tool for the skills of a snapshot.
-    pub(crate) fn of(tool: Tool, snapshot: &Snapshot, policy: &Policy) -> Self {
+    pub(crate) fn of(tool: Tool, snapshot: &Snapshot, policy: &Policy, session: &Session) -> Self {
         let description = match tool {
             Tool::Activate => {
                 "Loads a skill: returns its instructions, which you then follow. Call it before you \
@@ -113,12 +117,12 @@ impl ToolDefinition {
                 )
             }
         };
-        Self { name: tool.name().to_owned(), description, input_schema: schema(tool, snapshot, policy) }
+        Self { name: tool.name().to_owned(), description, input_schema: schema(tool, snapshot, policy, session) }
     }
 }
 
-fn schema(tool: Tool, snapshot: &Snapshot, policy: &Policy) -> Value {
-    let name = || name_schema(snapshot, policy);
+fn schema(tool: Tool, snapshot: &Snapshot, policy: &Policy, session: &Session) -> Value {
+    let name = || name_schema(snapshot, policy, session);
     let text = |about: &str| json!({"type": "string", "description": about});
     let (properties, required) = match tool {
         Tool::Activate | Tool::Skill => {
@@ -140,18 +144,32 @@ fn schema(tool: Tool, snapshot: &Snapshot, policy: &Policy) -> Value {
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
 
-fn name_schema(snapshot: &Snapshot, policy: &Policy) -> Value {
-    let names: Vec<String> = visible(snapshot, policy).take(ENUM_MAX + 1).collect();
+fn name_schema(snapshot: &Snapshot, policy: &Policy, session: &Session) -> Value {
+    let names: Vec<_> = callable(snapshot, policy, session).take(ENUM_MAX + 1).collect();
     match names.len() {
         0..=ENUM_MAX => json!({"type": "string", "enum": names, "description": "The skill's name."}),
         _ => json!({"type": "string", "description": "The skill's name."}),
     }
 }
 
-/// The names that the model is told.
-pub(crate) fn visible(snapshot: &Snapshot, policy: &Policy) -> impl Iterator<Item = String> {
-    snapshot
-        .enabled()
-        .filter(|skill| visibility(skill, policy) != Visibility::Manual)
-        .map(|skill| skill.name().into_owned())
+/// The names that a model may call: those it is told of, and those the user called.
+pub(crate) fn callable<'s>(
+    snapshot: &'s Snapshot,
+    policy: &Policy,
+    session: &Session,
+) -> impl Iterator<Item = Cow<'s, str>> {
+    snapshot.enabled().filter(|skill| may_call(skill, policy, session)).map(|skill| key(skill, policy))
+}
+
+/// Whether a model may know of a skill: it is told of it, or the user called it.
+pub(crate) fn may_call(skill: &Skill, policy: &Policy, session: &Session) -> bool {
+    visibility(skill, policy) != Visibility::Manual || session.was_called(&key(skill, policy))
+}
+
+/// What a skill is called by: its name, or its folder's where that is what makes two skills the same.
+pub fn key<'s>(skill: &'s Skill, policy: &Policy) -> Cow<'s, str> {
+    match policy.scan.identity {
+        Identity::Id => skill.id(),
+        Identity::Name => skill.name(),
+    }
 }

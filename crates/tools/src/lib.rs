@@ -47,7 +47,7 @@ mod system;
 pub mod tokens;
 mod toolbox;
 
-pub use definition::{Tool, ToolDefinition};
+pub use definition::{Tool, ToolDefinition, key};
 pub use envelope::{Context, Envelope, Outcome, Stats, ToolError};
 pub use session::Session;
 pub use system::{Prompt, PromptRequest, prompt, system_prompt};

@@ -16,7 +16,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// The user called this skill by name: the model may load it even where it is not told of it.
+    /// The user called this skill by name, as [`key`](crate::key) has it: the model may load it even where it is not
+    /// told of it.
     pub fn call_by_name(&mut self, name: &str) {
         self.called.insert(name.to_owned());
     }

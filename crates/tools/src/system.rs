@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use prowess::Snapshot;
 use prowess::activate::activate;
-use prowess::disclose::{Budget, Plan, Request, SKILL_TOOL_RULES, Tiers, active_skills, catalog};
+use prowess::disclose::{Budget, Plan, Request, SKILL_TOOL_RULES, Tiers, active_skills, catalog, tier_two};
 use prowess::policy::{Activation, CatalogFormat, Location};
 use prowess::route::{Options, Routing, Tier};
 use prowess::usage::{self, Usage};
@@ -62,8 +62,8 @@ pub fn prompt(toolbox: &Toolbox, request: &PromptRequest<'_>) -> Prompt {
         recent: &recent,
     };
     if format == CatalogFormat::Tiers {
-        let text = tiers(&snapshot, toolbox, routing.as_ref(), &wanted);
-        return Prompt { text, plan: Plan::default(), routing };
+        let (text, plan) = tiers(&snapshot, toolbox, routing.as_ref(), &wanted);
+        return Prompt { text, plan, routing };
     }
     let made = catalog(&snapshot, policy, &wanted);
     Prompt { text: made.text, plan: made.plan, routing }
@@ -80,11 +80,19 @@ fn route(toolbox: &Toolbox, snapshot: &Arc<Snapshot>, query: &str, usage: &Usage
 }
 
 /// The tier that the query asks for; without a query, names and brief descriptions.
-fn tiers(snapshot: &Snapshot, toolbox: &Toolbox, routing: Option<&Routing>, request: &Request<'_>) -> String {
+fn tiers(
+    snapshot: &Snapshot,
+    toolbox: &Toolbox,
+    routing: Option<&Routing>,
+    request: &Request<'_>,
+) -> (String, Plan) {
     let policy = toolbox.registry().policy();
     let mut full = Vec::new();
     let tier = match routing.map(|routing| routing.tier) {
-        None | Some(Tier::Registry) => Tiers::Registry,
+        None | Some(Tier::Registry) => {
+            let made = tier_two(snapshot, policy, request);
+            return (made.text, made.plan);
+        }
         Some(Tier::Nothing) => Tiers::Nothing,
         Some(Tier::Breadcrumb) => Tiers::Count,
         Some(Tier::Full) => {
@@ -97,11 +105,14 @@ fn tiers(snapshot: &Snapshot, toolbox: &Toolbox, routing: Option<&Routing>, requ
             Tiers::Full(&full)
         }
     };
-    tier.render(snapshot, policy, request)
+    (tier.render(snapshot, policy, request), Plan::default())
 }
 
 /// The system prompt of a turn: the catalog or the tiers, the rules that go with them, and what is active already.
 pub fn system_prompt(toolbox: &Toolbox, session: &Session, query: Option<&str>) -> String {
+    if !toolbox.registry().policy().enabled {
+        return String::new();
+    }
     let mut text = prompt(toolbox, &PromptRequest { query, ..PromptRequest::default() }).text;
     if !text.is_empty() && toolbox.registry().policy().activation == Activation::SkillTool {
         text = format!("{SKILL_TOOL_RULES}\n\n{text}");

@@ -11,10 +11,10 @@ use prowess::policy::{Policy, Refresh};
 use prowess::resource::{self, ReadFile};
 use prowess::route::{Options, Router};
 use prowess::usage::{self, Usage};
-use prowess::{ErrorCode, Registry, Skill, Snapshot};
+use prowess::{ErrorCode, Registry, Skill, Snapshot, Status};
 use serde_json::{Value, json};
 
-use crate::definition::{Tool, ToolDefinition, visible};
+use crate::definition::{Tool, ToolDefinition, callable, key, may_call};
 use crate::envelope::{Envelope, ToolError};
 use crate::params::Params;
 use crate::session::Session;
@@ -69,11 +69,17 @@ impl Toolbox {
 
     /// The tools on offer: none where skills are off, or where there are none.
     pub fn definitions(&self) -> Vec<ToolDefinition> {
+        self.definitions_in(&Session::default())
+    }
+
+    /// The same in a conversation: a skill that the user called is among the names, even if the model is not told of it.
+    pub fn definitions_in(&self, session: &Session) -> Vec<ToolDefinition> {
         let (snapshot, policy) = (self.snapshot(), self.registry.policy());
-        if visible(&snapshot, policy).next().is_none() {
+        if callable(&snapshot, policy, session).next().is_none() {
             return Vec::new();
         }
-        Tool::offered(policy).iter().map(|tool| ToolDefinition::of(*tool, &snapshot, policy)).collect()
+        let definition = |tool: &Tool| ToolDefinition::of(*tool, &snapshot, policy, session);
+        Tool::offered(policy).iter().map(definition).collect()
     }
 
     /// Answers a call of a tool, in either spelling of its name.
@@ -152,11 +158,19 @@ impl Toolbox {
         let activated =
             activate(skill, args, policy).map_err(|error| ToolError::new(error.code(), error.to_string()))?;
         // Arguments make another text of the same skill: it is handed out again.
-        let again = session.ledger.activated(&activated.name, &activated.digest);
+        let called = key(skill, policy);
+        let again = session.ledger.activated(&called, &activated.digest);
         // What is remembered across runs is a convenience; that it cannot be written fails nothing.
-        let _ = Usage::record(self.registry.surroundings(), &activated.name);
-        if let (Loaded::Again, None, Some(reminder)) = (again, args, again.reminder(&activated.name)) {
-            return Ok(Envelope::success(json!({"name": activated.name, "already_active": true}), reminder));
+        let _ = Usage::record(self.registry.surroundings(), &called);
+        if let (Loaded::Again, true, Some(reminder)) =
+            (again, activated.args.is_empty(), again.reminder(&activated.name))
+        {
+            let mut data = json!({"name": activated.name, "already_active": true});
+            if tool == Tool::Skill {
+                data["base_dir"] = json!(activated.base_dir);
+                data["content"] = json!(reminder);
+            }
+            return Ok(Envelope::success(data, reminder));
         }
         let content = activated.content();
         let data = match tool {
@@ -215,19 +229,20 @@ impl Toolbox {
     }
 }
 
-/// The skill of this name that the model may load: one it is told of, or one the user called.
+/// The skill of this name that the model may load: one it is told of, or one the user called. One that is there and
+/// cannot be loaded is found, too: loading it says why.
 fn find<'s>(
     snapshot: &'s Snapshot,
     policy: &Policy,
     session: &Session,
     name: &str,
 ) -> Result<&'s Skill, ToolError> {
-    let told =
-        |skill: &&Skill| visibility(skill, policy) != Visibility::Manual || session.was_called(&skill.name());
-    snapshot.get(name).filter(told).ok_or_else(|| {
-        let names: Vec<_> = visible(snapshot, policy).collect();
-        let near = suggest::nearest(name, names.iter().map(String::as_str));
-        let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+    let copies = || snapshot.copies(name).filter(|skill| !matches!(skill.status(), Status::Shadowed(_)));
+    let skill = snapshot.get(name).or_else(|| copies().next());
+    skill.filter(|skill| may_call(skill, policy, session)).ok_or_else(|| {
+        let names: Vec<_> = callable(snapshot, policy, session).collect();
+        let near = suggest::nearest(name, names.iter().map(AsRef::as_ref));
+        let near = near.map_or_else(String::new, |near| format!("; did you mean {}?", hidden::shown(near)));
         ToolError::new(ErrorCode::NotFound, format!("there is no skill named {}{near}", hidden::shown(name)))
     })
 }

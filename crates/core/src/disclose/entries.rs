@@ -68,7 +68,9 @@ pub(super) fn entries<'a>(snapshot: &'a Snapshot, policy: &Policy, request: &Req
             };
             let manifest = skill.manifest()?;
             let name = skill.name();
-            let rank = if ranks.is_empty() { 0 } else { ranks.get(name.as_ref()).copied().unwrap_or(0) };
+            // Where the folder is what a skill is called by, that is what queries and uses are known by.
+            let rank = |name: &str| ranks.get(name).copied().unwrap_or(0);
+            let rank = if ranks.is_empty() { 0 } else { rank(&name).max(rank(&skill.id())) };
             let text = |text: &'a str| if told { one_line(text, DESCRIPTION_MAX) } else { Cow::from("") };
             Some(Entry {
                 id: clean(skill.id()),

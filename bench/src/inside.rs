@@ -1,0 +1,155 @@
+//! `bench-inside TREES`: what goes on inside one process: planning and rendering catalogs, loading skills, reading files,
+//! matching triggers. Each beside the least that has to be done, as ratios; prints a Markdown table.
+
+use std::fs;
+use std::hint::black_box;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use prowess::activate::activate;
+use prowess::disclose::{Request, catalog};
+use prowess::route::{Options, Router};
+use prowess::usage::Usage;
+use prowess::{Policy, Preset, Registry, Snapshot, resource};
+
+/// How long each thing is repeated.
+const EACH: Duration = Duration::from_millis(1500);
+
+fn open(root: PathBuf) -> io::Result<(Policy, Arc<Snapshot>)> {
+    let policy = Policy::preset(Preset::Standard).with_roots([root]);
+    let registry = Registry::open(policy.clone()).map_err(io::Error::other)?;
+    Ok((policy, registry.snapshot()))
+}
+
+/// The least time of one round among many.
+fn least<T>(mut work: impl FnMut() -> T) -> Duration {
+    let begin = Instant::now();
+    let mut best = Duration::MAX;
+    while begin.elapsed() < EACH {
+        let start = Instant::now();
+        black_box(work());
+        best = best.min(start.elapsed());
+    }
+    best
+}
+
+/// Two things in turns, so that the machine's moods hit both.
+fn beside<A, B>(mut ours: impl FnMut() -> A, mut floor: impl FnMut() -> B) -> (Duration, Duration) {
+    let begin = Instant::now();
+    let (mut best, mut best_floor) = (Duration::MAX, Duration::MAX);
+    while begin.elapsed() < EACH * 2 {
+        let start = Instant::now();
+        black_box(ours());
+        best = best.min(start.elapsed());
+        let start = Instant::now();
+        black_box(floor());
+        best_floor = best_floor.min(start.elapsed());
+    }
+    (best, best_floor)
+}
+
+fn main() -> io::Result<()> {
+    let trees =
+        std::env::args().nth(1).map(PathBuf::from).ok_or_else(|| io::Error::other("bench-inside TREES"))?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "| what | figure |\n|---|---|")?;
+    catalogs(&trees, &mut out)?;
+    reads(&trees, &mut out)?;
+    triggers(&mut out)
+}
+
+fn catalogs(trees: &Path, out: &mut impl Write) -> io::Result<()> {
+    for size in [100usize, 1_000, 10_000, 100_000] {
+        let root = trees.join(size.to_string()).join("skills");
+        let Ok((policy, snapshot)) = open(root) else { continue };
+        let told = snapshot.enabled().count();
+        if told != size {
+            return Err(io::Error::other(format!("{told} skills instead of {size}")));
+        }
+        let request = Request { budget: prowess::disclose::Budget::default(), ..Request::of(&policy) };
+        let whole = least(|| catalog(&snapshot, &policy, &request));
+        let bounded = Request { budget: prowess::disclose::Budget::chars(Some(32_000)), ..request };
+        let cut = least(|| catalog(&snapshot, &policy, &bounded));
+        let each = whole.as_nanos() / size as u128;
+        writeln!(out, "| plan and render {size} skills, no bound | {whole:.2?}, {each} ns a skill |")?;
+        writeln!(out, "| plan and render {size} skills in 32,000 characters | {cut:.2?} |")?;
+    }
+    Ok(())
+}
+
+fn reads(trees: &Path, out: &mut impl Write) -> io::Result<()> {
+    let (policy, snapshot) = open(trees.join("1000").join("skills"))?;
+    let skills: Vec<_> = snapshot.enabled().take(200).collect();
+    let files: Vec<PathBuf> = skills.iter().map(|skill| skill.location()).collect();
+    let read_all = || {
+        files.iter().filter_map(|file| fs::read_to_string(file).ok()).map(|text| text.len()).sum::<usize>()
+    };
+    let load = || {
+        skills
+            .iter()
+            .filter_map(|skill| activate(skill, None, &policy).ok())
+            .map(|a| a.content().len())
+            .sum::<usize>()
+    };
+    let (ours, floor) = beside(load, read_all);
+    writeln!(
+        out,
+        "| activate, to reading the same file | {:.2} × |",
+        ours.as_secs_f64() / floor.as_secs_f64()
+    )?;
+    let resources: Vec<(usize, String)> = skills
+        .iter()
+        .enumerate()
+        .filter_map(|(at, skill)| {
+            let files = resource::list(skill, None).ok()?.files;
+            Some((at, files.into_iter().find(|file| file.path != "SKILL.md")?.path))
+        })
+        .collect();
+    let paths: Vec<PathBuf> = resources.iter().map(|(at, path)| skills[*at].folder().join(path)).collect();
+    let read_all = || {
+        paths.iter().filter_map(|file| fs::read_to_string(file).ok()).map(|text| text.len()).sum::<usize>()
+    };
+    let load = || {
+        let read = |(at, path): &(usize, String)| resource::read(skills[*at], path, &policy.limits).ok();
+        resources.iter().filter_map(read).map(|read| read.content.len()).sum::<usize>()
+    };
+    let (ours, floor) = beside(load, read_all);
+    writeln!(
+        out,
+        "| read a file of a skill, to reading the same file | {:.2} × |",
+        ours.as_secs_f64() / floor.as_secs_f64()
+    )
+}
+
+/// 10,000 skills with five triggers each, on disk, and one message.
+fn triggers(out: &mut impl Write) -> io::Result<()> {
+    let root = std::env::temp_dir().join(format!("prowess-bench-{}", std::process::id()));
+    for n in 0..10_000 {
+        let folder = root.join(format!("s{n}"));
+        fs::create_dir_all(&folder)?;
+        let text = format!(
+            "---\nname: s{n}\ndescription: Does {n}.\ntriggers:\n  keywords: [\"word{n}\", \"two words {n}\", \"topic-{}\"]\n  \
+             verbs: [\"act{n}\"]\n  patterns: [\"make\\\\s+thing{n}\\\\b\"]\n---\nBody.\n",
+            n % 500
+        );
+        fs::write(folder.join("SKILL.md"), text)?;
+    }
+    let (_, snapshot) = open(root.clone())?;
+    let start = Instant::now();
+    let router = Router::new(snapshot);
+    let usage = Usage::default();
+    let options = Options { k: 0, ..Options::new(&usage, 0) };
+    let message = "please make thing77 and act5000 on topic-12, then tell me about word1234 ";
+    black_box(router.route(message, &options));
+    let built = start.elapsed();
+    let one = least(|| router.route(message, &options));
+    let ten = least(|| router.route(&message.repeat(10), &options));
+    fs::remove_dir_all(root)?;
+    writeln!(
+        out,
+        "| match one message against 10,000 skills with 5 triggers | {one:.2?} (index and first message {built:.2?}) |"
+    )?;
+    writeln!(out, "| the same message ten times as long | {:.2} × |", ten.as_secs_f64() / one.as_secs_f64())
+}
