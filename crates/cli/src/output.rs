@@ -122,6 +122,24 @@ impl Output {
         self.out.write_all(b"\n")
     }
 
+    /// A whole text as it is, for programs and pipes. On a terminal, what is hidden in it is shown, and its last line
+    /// ends.
+    pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
+        if !self.is_terminal() {
+            return self.out.write_all(text.as_bytes());
+        }
+        for line in text.split_inclusive('\n') {
+            let mut parts = line.trim_end_matches(['\r', '\n']).split('\t');
+            self.out.write_all(clean(parts.next().unwrap_or_default()).as_bytes())?;
+            for part in parts {
+                self.out.write_all(b"\t")?;
+                self.out.write_all(clean(part).as_bytes())?;
+            }
+            self.out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+
     /// A machine-readable answer.
     pub(crate) fn answer(&mut self, answer: &impl Serialize) -> io::Result<()> {
         json::write_value(&mut self.out, answer)

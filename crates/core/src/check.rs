@@ -134,7 +134,9 @@ impl Checker<'_> {
 
     fn look(&self, inner: &Path) -> Look {
         // Most folders that are looked at are skills, and asking for the file is cheaper than listing them.
-        if self.root.stat(&inner.join("SKILL.md")).is_ok() {
+        // A SKILL.md that strayed into a directory of skills must not hide them.
+        let is_skill = self.root.stat(&inner.join("SKILL.md")).is_ok();
+        if is_skill && !holds_skills(inner) {
             return Look::Skill(OsStr::new("SKILL.md").into());
         }
         let entries = match self.root.folder(inner).and_then(|folder| folder.entries(FOLDERS_MAX)) {
@@ -142,7 +144,8 @@ impl Checker<'_> {
             Err(_) => return Look::Folders(Vec::new()),
         };
         let named = |entry: &&crate::files::Entry| entry.name.eq_ignore_ascii_case("SKILL.md");
-        if let Some(entry) = entries.iter().find(|entry| named(entry) && entry.kind != EntryKind::Folder) {
+        let skill = entries.iter().find(|entry| named(entry) && entry.kind != EntryKind::Folder);
+        if let Some(entry) = skill.filter(|_| !holds_skills(inner)) {
             return Look::Skill(entry.name.clone());
         }
         let folders =
@@ -185,6 +188,12 @@ fn is_skipped(name: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
     let agents = [&b".agents"[..], b".agent", b".claude", b".prowess", b".skills", b".codex", b".github"];
     matches!(name, b"node_modules" | b"target") || (name.starts_with(b".") && !agents.contains(&name))
+}
+
+/// Whether a folder is called what directories of skills are called.
+fn holds_skills(folder: &Path) -> bool {
+    let name = folder.file_name().unwrap_or_default();
+    ["skills", ".skills", "sys.skills", "plugins"].iter().any(|known| name == *known)
 }
 
 fn misnamed(name: &str, rules: &Rules) -> Diagnostic {

@@ -8,6 +8,8 @@ pub const FRONTMATTER_MAX: usize = 64 * 1024;
 /// How far into a file the frontmatter may begin, in bytes.
 pub const PREAMBLE_MAX: usize = 4 * 1024;
 
+const FENCE: &[u8] = b"---";
+
 /// Whether the bytes are the whole file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
@@ -78,6 +80,9 @@ pub fn split(source: &[u8], extent: Extent) -> Split {
     let start = if source.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     let mut before = Before::Nothing;
     for line in Lines::new(source, start) {
+        if line.text.start > PREAMBLE_MAX {
+            return Split::Missing;
+        }
         let text = &source[line.text.clone()];
         if is_fence(text) {
             if !line.complete && extent == Extent::Prefix {
@@ -105,12 +110,10 @@ pub fn split(source: &[u8], extent: Extent) -> Split {
             }
             _ => Before::Text,
         };
-        if line.text.end > PREAMBLE_MAX {
-            return Split::Missing;
-        }
     }
     match extent {
-        Extent::Prefix if source.len() <= PREAMBLE_MAX => Split::NeedMore,
+        // The last line may still become a fence.
+        Extent::Prefix if source.len() <= PREAMBLE_MAX + FENCE.len() => Split::NeedMore,
         Extent::Prefix | Extent::Whole => Split::Missing,
     }
 }
@@ -176,7 +179,7 @@ fn after_code_fence(source: &[u8], from: usize) -> usize {
 }
 
 fn is_fence(line: &[u8]) -> bool {
-    line.trim_ascii_end() == b"---"
+    line.trim_ascii_end() == FENCE
 }
 
 fn is_code_fence(line: &[u8]) -> bool {

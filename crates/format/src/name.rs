@@ -112,7 +112,7 @@ impl SkillName {
             breaks.push(NameBreak::DoubleHyphen);
         }
         let allowed = |c: char| match rule {
-            NameRule::Unicode => c.is_alphanumeric() && !is_combining_mark(c),
+            NameRule::Unicode => is_letter_or_digit(c),
             NameRule::Alphanumeric | NameRule::Ascii | NameRule::Title => c.is_ascii_alphanumeric(),
         };
         if let Some(c) = name.chars().find(|c| *c != '-' && !matches!(c, '/' | '\\') && !allowed(*c)) {
@@ -129,9 +129,17 @@ impl SkillName {
     /// The nearest well-formed name; empty where nothing is left.
     pub fn suggestion(&self) -> String {
         let lower = self.as_str().to_lowercase();
-        let words = lower.split(|c: char| !c.is_alphanumeric() || is_combining_mark(c));
+        let words = lower.split(|c: char| !is_letter_or_digit(c));
         words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-").chars().take(64).collect()
     }
+}
+
+/// Whether a character is a letter or a digit of some script. Marks and letter-like symbols are alphabetic, too, but no
+/// letters.
+fn is_letter_or_digit(c: char) -> bool {
+    c.is_alphanumeric()
+        && !is_combining_mark(c)
+        && !matches!(c, '\u{24B6}'..='\u{24E9}' | '\u{1F130}'..='\u{1F189}')
 }
 
 impl fmt::Display for SkillName {

@@ -117,7 +117,11 @@ impl ToolDefinition {
                 )
             }
         };
-        Self { name: tool.name().to_owned(), description, input_schema: schema(tool, snapshot, policy, session) }
+        Self {
+            name: tool.name().to_owned(),
+            description,
+            input_schema: schema(tool, snapshot, policy, session),
+        }
     }
 }
 

@@ -237,8 +237,8 @@ fn find<'s>(
     session: &Session,
     name: &str,
 ) -> Result<&'s Skill, ToolError> {
-    let copies = || snapshot.copies(name).filter(|skill| !matches!(skill.status(), Status::Shadowed(_)));
-    let skill = snapshot.get(name).or_else(|| copies().next());
+    let is_meant = |skill: &&Skill| skill.name() == name && !matches!(skill.status(), Status::Shadowed(_));
+    let skill = snapshot.get(name).or_else(|| snapshot.all().iter().find(is_meant));
     skill.filter(|skill| may_call(skill, policy, session)).ok_or_else(|| {
         let names: Vec<_> = callable(snapshot, policy, session).collect();
         let near = suggest::nearest(name, names.iter().map(AsRef::as_ref));

@@ -1,7 +1,5 @@
 //! `prowess activate`: exactly what a model gets when it loads a skill.
 
-use std::io::Write;
-
 use prowess::activate::activate;
 use prowess::usage::Usage;
 use serde_json::json;
@@ -25,7 +23,7 @@ pub(super) fn run(
         Failure::new(error.code(), error.to_string()).hint(format!("prowess why {} tells more", clean(name)))
     })?;
     // Remembering is a convenience: that it cannot be done is no reason to withhold the answer.
-    let _ = Usage::record(&context.surroundings, &activated.name);
+    let _ = Usage::record(&context.surroundings, &prowess_tools::key(skill, context.policy()));
     let content = activated.content();
     if output.json() {
         output.answer(&json!({
@@ -42,10 +40,7 @@ pub(super) fn run(
         }))?;
         return Ok(YES);
     }
-    output.out().write_all(content.as_bytes())?;
-    if !content.ends_with('\n') {
-        output.line("")?;
-    }
+    output.text(&content)?;
     if let Some(cut) = activated.truncated {
         output.remark(format!("cut: {} of {} bytes are shown", cut.shown, cut.total));
     }

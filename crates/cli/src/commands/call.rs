@@ -1,6 +1,6 @@
 //! `prowess tools` and `prowess call`: what a model can call, and calling it.
 
-use prowess_tools::{Outcome as Status, Session, Toolbox};
+use prowess_tools::{Outcome as Status, Session, Toolbox, key};
 use serde_json::{Value, json};
 
 use super::{Outcome, YES, active, no, nothing_found, toolbox};
@@ -11,20 +11,18 @@ use crate::output::{Output, Tone, clean};
 
 pub(super) fn tools(context: &Context, global: &Global, skills: &[String], output: &mut Output) -> Outcome {
     let toolbox = toolbox(context, global);
-    session(&toolbox, skills)?;
-    let tools = toolbox.definitions();
+    let session = session(&toolbox, skills)?;
+    let tools = toolbox.definitions_in(&session);
     if output.json() {
         output.answer(&json!({"schema": 1, "tools": tools}))?;
         return Ok(YES);
     }
     for tool in &tools {
         let name = output.tone(Tone::Strong, &tool.name);
-        let takes: Vec<_> = tool.input_schema["properties"]
-            .as_object()
-            .map(|properties| properties.keys().map(String::as_str).collect())
-            .unwrap_or_default();
-        output.line(format!("{name}({})", takes.join(", ")))?;
-        output.line(format!("    {}", clean(tool.description.lines().next().unwrap_or_default())))?;
+        output.line(format!("{name}({})", takes(&tool.input_schema)))?;
+        for line in output.wrapped(&clean(tool.description.lines().next().unwrap_or_default()), 4) {
+            output.line(format!("    {line}"))?;
+        }
     }
     if tools.is_empty() {
         nothing_found(context, output);
@@ -51,12 +49,23 @@ pub(super) fn call(
     Ok(if envelope.status == Status::Error { no() } else { YES })
 }
 
+/// The parameters of a schema, those that are required first; a question mark is on those that are not.
+fn takes(schema: &Value) -> String {
+    let required: Vec<_> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let properties = schema["properties"].as_object().into_iter().flat_map(|properties| properties.keys());
+    let optional =
+        properties.filter(|name| !required.contains(&name.as_str())).map(|name| format!("{name}?"));
+    let names: Vec<_> = required.iter().map(|name| (*name).to_owned()).chain(optional).collect();
+    names.join(", ")
+}
+
 /// A conversation in which these skills were called by name.
 fn session(toolbox: &Toolbox, skills: &[String]) -> Result<Session, Failure> {
     let snapshot = toolbox.snapshot();
     let mut session = Session::default();
     for name in skills {
-        session.call_by_name(&active(&snapshot, name)?.name());
+        session.call_by_name(&key(active(&snapshot, name)?, toolbox.registry().policy()));
     }
     Ok(session)
 }

@@ -1,9 +1,10 @@
 //! `prowess match`: which skills answer a query, and why.
 
 use prowess::policy::Activation;
-use prowess::route::Options;
+use prowess::route::{Options, Tier};
 use prowess::usage::{self, Usage};
 use serde_json::json;
+use unicode_width::UnicodeWidthStr;
 
 use super::{Outcome, YES, no, nothing_found, print_located, toolbox};
 use crate::args::Global;
@@ -35,12 +36,17 @@ pub(super) fn run(context: &Context, global: &Global, query: &str, k: usize, out
         return Ok(if found { YES } else { no() });
     }
     output.line(format!("tier {}: {}", routing.tier.number(), routing.tier.about()))?;
+    let width = |name: &str| clean(name).width();
+    let longest = routing.matches.iter().map(|found| width(&found.name)).max().unwrap_or_default();
     for found in &routing.matches {
+        let gap = " ".repeat(longest - width(&found.name));
         let name = output.tone(Tone::Strong, &found.name);
-        output.line(format!("{:>7.2}  {name}  {}", found.score, clean(&found.reasons.join(", "))))?;
+        output.line(format!("{:>7.2}  {name}{gap}  {}", found.score, clean(&found.reasons.join(", "))))?;
     }
     if snapshot.enabled().next().is_none() {
         nothing_found(context, output);
+    } else if !found && routing.tier == Tier::Registry {
+        output.remark("no skill in particular answers that");
     } else if !found {
         output.remark("no skill answers that");
     }

@@ -1,7 +1,5 @@
 //! `prowess prompt`: exactly what a model is shown.
 
-use std::io::Write;
-
 use prowess::disclose::Cut;
 use prowess::policy::CatalogFormat;
 use prowess_tools::{PromptRequest, prompt, tokens};
@@ -10,7 +8,7 @@ use serde_json::json;
 use super::{Outcome, YES, toolbox};
 use crate::args::{Global, Prompt, PromptFormat};
 use crate::context::Context;
-use crate::output::{Output, clean};
+use crate::output::{Output, clean, counted};
 
 pub(super) fn run(context: &Context, global: &Global, call: &Prompt, output: &mut Output) -> Outcome {
     let toolbox = toolbox(context, global);
@@ -42,7 +40,7 @@ pub(super) fn run(context: &Context, global: &Global, call: &Prompt, output: &mu
         }))?;
         return Ok(YES);
     }
-    output.out().write_all(prompt.text.as_bytes())?;
+    output.text(&prompt.text)?;
     report(&cuts, prompt.plan.total(), output);
     Ok(YES)
 }
@@ -52,10 +50,13 @@ fn report(cuts: &[Cut], total: usize, output: &mut Output) {
     if cuts.is_empty() {
         return;
     }
-    output.remark(format!("{} of {total} skills were cut to fit the budget; -v names them", cuts.len()));
-    if output.verbose() {
-        for cut in cuts {
-            output.remark(format!("  {}: {}", clean(&cut.name), cut.level.as_str()));
-        }
+    let told = format!("{} of {} cut to fit the budget", cuts.len(), counted(total, "skill"));
+    if !output.verbose() {
+        output.remark(format!("{told}; -v names them"));
+        return;
+    }
+    output.remark(format!("{told}:"));
+    for cut in cuts {
+        output.remark(format!("  {}: {}", clean(&cut.name), cut.level.as_str()));
     }
 }

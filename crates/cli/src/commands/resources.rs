@@ -1,7 +1,5 @@
 //! `prowess files` and `prowess read`: the files of a skill.
 
-use std::io::Write;
-
 use prowess::resource;
 use serde_json::json;
 
@@ -62,7 +60,7 @@ pub(super) fn read(
         }))?;
         return Ok(YES);
     }
-    output.out().write_all(read.content.as_bytes())?;
+    output.text(&read.content)?;
     if let Some(cut) = read.truncated {
         output.remark(format!("cut: {} of {} bytes are shown", cut.shown, cut.total));
     }

@@ -75,7 +75,9 @@ fn with_line(
         let patch = Snippet::source(change.text).line_start(change.line);
         let patch = patch.patch(Patch::new(change.old, change.new));
         groups.push(Level::HELP.secondary_title(text::help(help)).element(patch));
-    } else if let Some((help, group)) = help.zip(groups.pop()) {
+    } else if let Some(help) = help
+        && let Some(group) = groups.pop()
+    {
         groups.push(group.element(Level::HELP.message(text::help(help))));
     }
     let rendered = renderer(colour).render(&groups);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::Request;
 use super::escape::one_line;
-use crate::policy::{Location, Policy};
+use crate::policy::{CatalogFormat, Location, Policy};
 use crate::registry::{Skill, Snapshot};
 
 /// The longest description that is ever shown, in characters. Where the policy allows more, the rest is for activation.
@@ -47,7 +47,7 @@ pub struct Entry<'a> {
     pub name: Cow<'a, str>,
     /// The description; empty where only the name is told.
     pub description: Cow<'a, str>,
-    /// The first sentence of it.
+    /// The first sentence of it, for the form that shows no more.
     pub brief: Cow<'a, str>,
     /// Where the file is, if that is told.
     pub location: Option<String>,
@@ -76,7 +76,10 @@ pub(super) fn entries<'a>(snapshot: &'a Snapshot, policy: &Policy, request: &Req
                 id: clean(skill.id()),
                 name: clean(name),
                 description: text(manifest.description()),
-                brief: text(manifest.brief_description()),
+                brief: match request.format {
+                    CatalogFormat::Tiers => text(manifest.brief_description()),
+                    _ => Cow::from(""),
+                },
                 location: (request.location == Location::Shown).then(|| location(skill)),
                 rank,
             })

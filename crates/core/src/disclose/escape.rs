@@ -84,7 +84,8 @@ pub fn markdown(text: &str) -> Cow<'_, str> {
 }
 
 fn replace(text: &str, with: impl Fn(char) -> Option<&'static str>) -> Cow<'_, str> {
-    if !text.chars().any(|c| with(c).is_some()) {
+    // All that is ever replaced is ASCII.
+    if !text.bytes().any(|byte| with(char::from(byte)).is_some()) {
         return text.into();
     }
     let mut out = String::with_capacity(text.len() + 16);

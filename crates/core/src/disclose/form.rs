@@ -30,15 +30,16 @@ impl Form<'_> {
     /// The whole catalog. Where no entry is left, neither is a catalog.
     pub(super) fn render(&self, entries: &[Entry<'_>], plan: &Plan) -> String {
         let told = entries.iter().zip(&plan.levels).filter(|(_, level)| **level != Level::Omitted);
-        let parts: Vec<String> = told.map(|(entry, level)| self.entry(entry, *level)).collect();
-        if parts.is_empty() {
+        let mut out = self.opening();
+        let (start, room) = (out.len(), told.clone().map(|(entry, level)| size(entry, *level)).sum());
+        out.reserve(room);
+        told.for_each(|(entry, level)| self.write(entry, *level, &mut out));
+        if out.len() == start {
             return String::new();
         }
-        let mut out = self.opening();
-        match self.format {
+        if self.format == CatalogFormat::Json {
             // A comma stands between entries and is priced with each; the last one has none.
-            CatalogFormat::Json => out.push_str(parts.concat().trim_end_matches(',')),
-            _ => parts.iter().for_each(|part| out.push_str(part)),
+            out.pop();
         }
         out.push_str(&self.closing(plan.note().as_deref()));
         out
@@ -68,6 +69,12 @@ impl Form<'_> {
 
     /// One entry at one level.
     pub(super) fn entry(&self, entry: &Entry<'_>, level: Level) -> String {
+        let mut out = String::with_capacity(size(entry, level));
+        self.write(entry, level, &mut out);
+        out
+    }
+
+    fn write(&self, entry: &Entry<'_>, level: Level, out: &mut String) {
         let description: Cow<'_, str> = match level {
             Level::Full if self.format == CatalogFormat::Tiers => Cow::from(entry.brief.as_ref()),
             Level::Full => Cow::from(entry.description.as_ref()),
@@ -75,24 +82,38 @@ impl Form<'_> {
             Level::Name | Level::Omitted => Cow::from(""),
         };
         match self.format {
-            CatalogFormat::Xml => self.xml(entry, &description),
-            CatalogFormat::Json => json(entry, &description),
-            CatalogFormat::Bullets => bullet(entry, &description),
-            CatalogFormat::Tool | CatalogFormat::Tiers => item(entry, &description),
+            CatalogFormat::Xml => self.xml(entry, &description, out),
+            CatalogFormat::Json => out.push_str(&json(entry, &description)),
+            CatalogFormat::Bullets => out.push_str(&bullet(entry, &description)),
+            CatalogFormat::Tool | CatalogFormat::Tiers => out.push_str(&item(entry, &description)),
         }
     }
 
-    fn xml(&self, entry: &Entry<'_>, description: &str) -> String {
-        let mut out = format!("<skill>\n<name>{}</name>\n", xml(&entry.name));
+    fn xml(&self, entry: &Entry<'_>, description: &str, out: &mut String) {
+        let mut element = |open: &str, text: &str, close: &str| {
+            out.push_str(open);
+            out.push_str(&xml(text));
+            out.push_str(close);
+        };
+        element("<skill>\n<name>", &entry.name, "</name>\n");
         if !description.is_empty() {
-            let _ = writeln!(out, "<description>{}</description>", xml(description));
+            element("<description>", description, "</description>\n");
         }
         if let (Location::Shown, Some(location)) = (self.location, &entry.location) {
-            let _ = writeln!(out, "<location>{}</location>", xml(location));
+            element("<location>", location, "</location>\n");
         }
         out.push_str("</skill>\n");
-        out
     }
+}
+
+/// About how many bytes an entry takes.
+fn size(entry: &Entry<'_>, level: Level) -> usize {
+    let description = match level {
+        Level::Full => entry.description.len(),
+        Level::Short => SHORT,
+        Level::Name | Level::Omitted => 0,
+    };
+    96 + entry.name.len() + description + entry.location.as_ref().map_or(0, String::len)
 }
 
 fn json(entry: &Entry<'_>, description: &str) -> String {

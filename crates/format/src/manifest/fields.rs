@@ -20,7 +20,7 @@ pub(super) fn read(key: &str, node: &Node<'_>, rules: &Rules, more: &mut More, s
     if matches!(&node.kind, Kind::Scalar(..)) && text(node).is_none() && key != "compatibility" {
         return;
     }
-    let mut field = Field { key, node, sink, level: rules.field_form };
+    let mut field = Field { key, node, sink, level: rules.field_form, duplicates: rules.duplicate_keys };
     match key {
         "license" => more.license = field.text(),
         "compatibility" => more.compatibility = field.compatibility(),
@@ -44,6 +44,7 @@ struct Field<'f, 's> {
     node: &'f Node<'f>,
     sink: &'f mut Sink<'s>,
     level: Level,
+    duplicates: Level,
 }
 
 impl Field<'_, '_> {
@@ -75,7 +76,7 @@ impl Field<'_, '_> {
 
     fn compatibility(&mut self) -> Option<Box<str>> {
         let value = match &self.node.kind {
-            Kind::Scalar(text, _) => Box::<str>::from(text.trim()),
+            Kind::Scalar(..) => Box::<str>::from(text(self.node).unwrap_or_default().trim()),
             Kind::List(_) | Kind::Map(_) => return self.text(),
         };
         let length = value.chars().count();
@@ -101,6 +102,11 @@ impl Field<'_, '_> {
         let mut metadata = Vec::with_capacity(entries.len());
         for (key, value) in entries {
             let Kind::Scalar(key, _) = &key.kind else { continue };
+            if metadata.iter().any(|(known, _): &(Box<str>, Box<str>)| **known == **key) {
+                let message = format!("metadata.{} stands twice; the last one counts", hidden::shown(key));
+                self.sink.say(self.duplicates, Code::DuplicateKey, value.span, message, "delete one of them");
+                metadata.retain(|(known, _)| **known != **key);
+            }
             match metadata_text(value) {
                 Some(text) => metadata.push((key.as_ref().into(), text)),
                 None => {
@@ -178,8 +184,13 @@ impl Field<'_, '_> {
         let mut triggers = Triggers::default();
         for (key, value) in entries {
             let Kind::Scalar(key, _) = &key.kind else { continue };
-            let mut field =
-                Field { key: &format!("triggers.{key}"), node: value, sink: self.sink, level: self.level };
+            let mut field = Field {
+                key: &format!("triggers.{key}"),
+                node: value,
+                sink: self.sink,
+                level: self.level,
+                duplicates: self.duplicates,
+            };
             match key.as_ref() {
                 "keywords" => triggers.keywords = field.texts(),
                 "verbs" => triggers.verbs = field.texts(),
@@ -268,7 +279,7 @@ impl Field<'_, '_> {
 /// A scalar as text, a list of scalars as words: `tags: [a, b]` is common.
 fn metadata_text(node: &Node<'_>) -> Option<Box<str>> {
     match &node.kind {
-        Kind::Scalar(text, _) => Some(text.trim().into()),
+        Kind::Scalar(..) => Some(text(node).unwrap_or_default().trim().into()),
         Kind::List(items) => {
             let words = items.iter().map(text).collect::<Option<Vec<_>>>()?;
             Some(words.join(" ").into())

@@ -1,4 +1,4 @@
-//! The tree of the frontmatter to typed fields, judged by [`Rules`].
+//! The tree of the frontmatter to typed fields, judged by [`Rules`](crate::Rules).
 
 mod fields;
 mod read;

@@ -63,18 +63,29 @@ impl YamlError {
 /// assert!(parse(&"[".repeat(40_000), Budget::DEFAULT).is_err());
 /// ```
 pub fn parse(source: &str, budget: Budget) -> Result<Option<Node<'_>>, YamlError> {
-    let mut builder = Builder { source, budget, nodes: 0, aliases: 0, open: Vec::new(), anchors: Vec::new() };
+    let mut builder =
+        Builder { source, budget, nodes: 0, aliases: 0, unused: None, open: Vec::new(), anchors: Vec::new() };
     let mut options = Options::default();
     options.flow_nesting_limit = budget.depth + 1;
     options.block_nesting_limit = budget.depth + 1;
+    let mut root = None;
     for event in Parser::new_from_str_with_options(source, options) {
         let (event, span) = event.map_err(|error| builder.syntax(&error))?;
         let span = span.byte_range().map_or_else(Span::default, |range| Span::new(range.start, range.end));
-        if let Some(root) = builder.take(event, span)? {
-            return Ok(Some(root));
+        if root.is_some() && event.is_node() {
+            let message = "something follows the end of the document".to_owned();
+            return Err(YamlError::Syntax { offset: span.start as usize, message });
         }
+        root = root.or(builder.take(event, span)?);
     }
-    Ok(None)
+    match builder.unused {
+        // `&files here` is meant as text, unless somebody refers to it.
+        Some(offset) if builder.aliases == 0 => {
+            let message = "a value that begins with & is an anchor, not text".to_owned();
+            Err(YamlError::Syntax { offset, message })
+        }
+        _ => Ok(root),
+    }
 }
 
 struct Builder<'s> {
@@ -82,6 +93,8 @@ struct Builder<'s> {
     budget: Budget,
     nodes: usize,
     aliases: usize,
+    /// The first scalar with an anchor.
+    unused: Option<usize>,
     open: Vec<Open<'s>>,
     /// Finished nodes that an alias may repeat, by the parser's number for them.
     anchors: Vec<(usize, Node<'s>)>,
@@ -104,7 +117,14 @@ impl<'s> Builder<'s> {
     fn take(&mut self, event: Event<'s>, span: Span) -> Result<Option<Node<'s>>, YamlError> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
-                // A tag other than the core schema's is kept as text: nothing here is constructed by tag.
+                if tag.as_ref().is_some_and(|tag| !tag.is_yaml_core_schema()) {
+                    // `!important files` is meant as text; read as a tag, the first word would be lost.
+                    let message = "a value that begins with ! is a tag, not text".to_owned();
+                    return Err(YamlError::Syntax { offset: span.start as usize, message });
+                }
+                if anchor != 0 && self.unused.is_none() {
+                    self.unused = Some(span.start as usize);
+                }
                 let plain = style == ScalarStyle::Plain && tag.is_none();
                 let kind = Kind::Scalar(text, if plain { Style::Plain } else { Style::Text });
                 self.count(1, span)?;
@@ -168,9 +188,12 @@ impl<'s> Builder<'s> {
             let message = "an alias refers to a value that contains it".to_owned();
             return Err(YamlError::Syntax { offset: span.start as usize, message });
         };
-        let (size, mut node) = (size(node), node.clone());
+        let (size, depth, mut node) = (size(node), depth(node), node.clone());
         node.span = span;
         self.count(size, span)?;
+        if self.open.len() + depth > self.budget.depth {
+            return Err(self.limit(span, "nesting", self.budget.depth));
+        }
         Ok(self.place(node, 0))
     }
 
@@ -196,6 +219,17 @@ impl<'s> Builder<'s> {
     }
 }
 
+/// How many collections lie within each other.
+fn depth(node: &Node<'_>) -> usize {
+    match &node.kind {
+        Kind::Scalar(..) => 0,
+        Kind::List(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Kind::Map(entries) => {
+            1 + entries.iter().map(|(key, value)| depth(key).max(depth(value))).max().unwrap_or(0)
+        }
+    }
+}
+
 fn size(node: &Node<'_>) -> usize {
     match &node.kind {
         Kind::Scalar(..) => 1,
@@ -207,6 +241,7 @@ fn size(node: &Node<'_>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Value;
 
     #[test]
     fn aliases_are_repeated_within_the_budget() {
@@ -227,6 +262,29 @@ mod tests {
             let error = parse(&bomb, Budget::DEFAULT).unwrap_err();
             assert!(matches!(error, YamlError::Limit { .. }), "{error:?} for {}", &bomb[..40]);
         }
+    }
+
+    #[test]
+    fn aliases_do_not_get_around_the_depth() {
+        let chain = (1..60)
+            .fold("a0: &a0 [x]\n".to_owned(), |text, n| text + &format!("a{n}: &a{n} [*a{}]\n", n - 1));
+        let error = parse(&chain, Budget::DEFAULT).unwrap_err();
+        assert!(matches!(error, YamlError::Limit { what: "nesting", .. }), "{error:?}");
+    }
+
+    #[test]
+    fn text_is_not_lost_as_a_tag_an_anchor_or_a_second_document() {
+        for text in ["a: !important files", "a: &files here", "a: b\n...\nmore: text\n"] {
+            assert!(parse(text, Budget::DEFAULT).is_err(), "{text}");
+        }
+        assert!(parse("a: !!str 1", Budget::DEFAULT).is_ok());
+    }
+
+    #[test]
+    fn keys_within_keys_cost_what_they_weigh() {
+        let text = format!("{}a", "? ".repeat(31));
+        let value = parse(&text, Budget::DEFAULT).unwrap().unwrap().value();
+        assert_eq!(value, Value::Map(vec![("{…}".into(), Value::Null)]));
     }
 
     #[test]

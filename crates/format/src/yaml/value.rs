@@ -15,7 +15,7 @@ pub enum Value {
     Text(Box<str>),
     /// A list.
     List(Vec<Value>),
-    /// A mapping; keys that are not text are written as they stand in the source.
+    /// A mapping; a key that is a list or a mapping itself is written as `[…]` or `{…}`.
     Map(Vec<(Box<str>, Value)>),
 }
 
@@ -54,7 +54,9 @@ impl Value {
 fn key_text(key: &Node<'_>) -> Box<str> {
     match &key.kind {
         Kind::Scalar(text, _) => text.as_ref().into(),
-        Kind::List(_) | Kind::Map(_) => format!("{:?}", Value::of(key)).into(),
+        // Written out, keys within keys would grow without bound.
+        Kind::List(_) => "[…]".into(),
+        Kind::Map(_) => "{…}".into(),
     }
 }
 
