@@ -10,10 +10,8 @@ use crate::report::json;
 /// 1 where the answer is no, 2 where the call or the environment is wrong.
 fn exit_of(code: ErrorCode) -> u8 {
     match code {
-        ErrorCode::InvalidParam
-        | ErrorCode::PermissionDenied
-        | ErrorCode::ExecutionError
-        | ErrorCode::InternalError => 2,
+        ErrorCode::InvalidParam | ErrorCode::PermissionDenied | ErrorCode::ExecutionError => 2,
+        // INTERNAL_ERROR is document 001's word for a skill that cannot be parsed: the answer is no.
         _ => 1,
     }
 }

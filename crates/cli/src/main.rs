@@ -10,6 +10,7 @@ mod context;
 mod failure;
 mod output;
 mod progress;
+mod refusal;
 mod report;
 
 use std::process::ExitCode;
@@ -23,7 +24,7 @@ use crate::output::Output;
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => Args { global: args.global.with_variables(), ..args },
-        Err(error) => return args::refuse(&error),
+        Err(error) => return refusal::refuse(&error),
     };
     let mut output = Output::new(&args.global);
     let result = commands::run(args, &mut output)

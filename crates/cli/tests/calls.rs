@@ -8,12 +8,20 @@ use insta::assert_snapshot;
 use world::World;
 
 /// Every command, as help lists them.
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 21] = [
     "list",
     "show",
     "info",
     "why",
     "check",
+    "prompt",
+    "match",
+    "activate",
+    "files",
+    "read",
+    "tools",
+    "call",
+    "eval",
     "new",
     "trust",
     "untrust",
@@ -66,6 +74,14 @@ fn wrong_calls() {
         &["list", "surplus"],
         &["info"],
         &["check", "--format", "xml"],
+        &["prompt", "--format", "yaml"],
+        &["prompt", "--budget-chars", "-1"],
+        &["match"],
+        &["match", "x", "-k", "0"],
+        &["activate"],
+        &["read", "x"],
+        &["call", "skills.activate"],
+        &["eval"],
         &["list", "-q", "-v"],
         &["completions", "tcsh"],
         &["man", "frobnicate"],
@@ -75,7 +91,7 @@ fn wrong_calls() {
 #[test]
 fn with_json_wrong_calls_are_json_and_exit_2() {
     let world = World::new();
-    let calls: [&[&str]; 9] = [
+    let calls: [&[&str]; 13] = [
         &["--json"],
         &["--json", "skill"],
         &["lst", "--json"],
@@ -84,6 +100,10 @@ fn with_json_wrong_calls_are_json_and_exit_2() {
         &["info", "--json"],
         &["new", "--json"],
         &["check", "--json", "--format", "xml"],
+        &["match", "--json"],
+        &["prompt", "--json", "--format", "yaml"],
+        &["call", "--json", "Skill", "{"],
+        &["eval", "--json"],
         &["--json", "--color", "sometimes", "list"],
     ];
     for args in calls {

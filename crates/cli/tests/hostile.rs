@@ -65,6 +65,24 @@ fn calls() -> Vec<Vec<&'static str>> {
         &["--root", RAW, "list"],
         &["--project", RAW, "list"],
         &["--config", RAW, "list"],
+        &["prompt"],
+        &["prompt", "--location"],
+        &["prompt", "--format", "json"],
+        &["prompt", "--format", "markdown"],
+        &["prompt", "--format", "tiers"],
+        &["prompt", "--budget-chars", "200", "-v"],
+        &["prompt", "--query", RAW],
+        &["match", "red owned body forged"],
+        &["match", RAW],
+        &["tools"],
+        &["call", "skills.search", "{\"query\":\"red owned body forged\"}"],
+        &["call", "skills.activate", "{\"name\":\"raw\"}"],
+        &["call", RAW, "{}"],
+        &["call", "skills.activate", RAW],
+        &["call", "skills.activate", "{\"name\":\"b\\u001b[31m\\u202e\"}"],
+        &["tools", "--skill", RAW],
+        &["read", "files", RAW],
+        &["eval", RAW],
     ]
     .map(<[_]>::to_vec)
     .to_vec();
@@ -75,6 +93,7 @@ fn calls() -> Vec<Vec<&'static str>> {
     for name in NAMES {
         calls.push(vec!["info", name]);
         calls.push(vec!["why", name]);
+        calls.push(vec!["files", name]);
     }
     calls
 }
@@ -103,6 +122,26 @@ fn styles_are_the_only_escapes() {
         let told = world.run(&[&call[..], &["--color", "always"]].concat());
         for text in [&told.out, &told.err] {
             assert_eq!(raw(&without_styles(text)), None, "{call:?}: {text:?}");
+        }
+    }
+}
+
+/// What a model gets is printed as it gets it: without terminal escapes and control characters. What is merely hidden
+/// stays, unless a person looks.
+#[test]
+fn texts_for_a_model_have_no_escapes() {
+    let world = world();
+    world.file("~/.agents/skills/files/nasty.md", format!("text {RAW}\n"));
+    let mut calls: Vec<_> = NAMES.iter().map(|name| vec!["activate", name]).collect();
+    calls.push(vec!["activate", "files", "--args", RAW]);
+    calls.push(vec!["read", "files", "nasty.md"]);
+    calls.push(vec!["read", "quoted", "SKILL.md"]);
+    for call in calls {
+        for json in [&[][..], &["--json"]] {
+            let told = world.run(&[&call[..], json].concat());
+            let control = |c: char| c.is_control() && c != '\n';
+            assert!(!told.out.contains(control), "{call:?}: {:?}", told.out);
+            assert_eq!(raw(&told.err), None, "{call:?}: {:?}", told.err);
         }
     }
 }

@@ -86,6 +86,17 @@ fn colour_is_for_terminals_that_want_it() {
 }
 
 #[test]
+fn what_is_hidden_in_a_text_for_a_model_is_shown_to_people() {
+    let world = World::bare();
+    let text = "---\nname: a\ndescription: d\n---\n\tx \u{202e}y\u{e0041}\r\nlast";
+    world.file("~/.agents/skills/a/SKILL.md", text).file("~/.agents/skills/a/r.md", "z\u{202e}");
+    let seen = on_terminal(&world, 80, &["activate", "a"]);
+    assert!(seen.contains("\tx \\u{202e}y\\u{e0041}\nlast\n"), "{seen}");
+    assert_eq!(on_terminal(&world, 80, &["read", "a", "r.md"]), "z\\u{202e}\n");
+    assert_eq!(world.run(&["read", "a", "r.md"]).out, "z\u{202e}", "as it is, for programs");
+}
+
+#[test]
 fn colour_on_request() {
     let world = world();
     world.file("~/.prowess/config.toml", "skills.disabled = [\"pdf\"]\n");
@@ -111,6 +122,10 @@ fn who_reads_one_line_is_not_bothered() {
         &["show"],
         &["check", "--json", "../home"],
         &["completions", "zsh"],
+        &["prompt", "--quiet"],
+        &["prompt", "--format", "tiers", "--quiet"],
+        &["match", "many things", "-k", "1000"],
+        &["tools", "--json"],
     ] {
         let mut child = world.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = [0; 16];

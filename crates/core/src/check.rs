@@ -3,12 +3,14 @@
 //! Unlike a scan, a check reads whole files, body included, and looks at everything below a path: it is for authors.
 
 use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use prowess_format::{Code, Diagnostic, Level, Rules};
+use rustix::fs::Stat;
 use rustix::io::Errno;
 
-use crate::files::{EntryKind, Folder};
+use crate::files::{Entry, EntryKind, Folder, words};
 use crate::scan::{Progress, check_file, parallel};
 
 /// How deep a tree is looked into.
@@ -78,15 +80,21 @@ pub fn check(path: &Path, rules: &Rules, progress: &Progress) -> Result<Vec<Chec
         if !name.eq_ignore_ascii_case("SKILL.md") {
             return Err(CheckError::NotASkill(path.clone()));
         }
-        let folder = path.parent().unwrap_or(Path::new("/"));
-        return Ok(vec![Checker { rules, root: open(folder)? }.skill(Path::new("."), name)]);
+        let root = open(path.parent().unwrap_or(Path::new("/")))?;
+        return Ok(vec![Checker { rules, root, links: Links::Followed }.skill(Path::new("."), name)]);
     }
-    let checker = Checker { rules, root: open(path)? };
-    let tree = checker.tree(progress);
-    let mut checked = parallel(&tree, |(inner, name)| {
+    let links = Links::Within(std::fs::canonicalize(path).map_err(unreadable)?);
+    let checker = Checker { rules, root: open(path)?, links };
+    let Tree { skills, failed } = checker.tree(progress);
+    let mut checked = parallel(&skills, |(inner, name)| {
         progress.add(1);
         checker.skill(inner, name)
     });
+    checked.extend(failed.into_iter().map(|(inner, diagnostic)| Checked {
+        path: normal(&path.join(inner)),
+        name: None,
+        diagnostics: vec![diagnostic],
+    }));
     if checked.is_empty() {
         // Naming a folder means that there should be a skill.
         let diagnostic = Diagnostic::error(Code::MissingFile, "there is no SKILL.md in this folder");
@@ -97,22 +105,38 @@ pub fn check(path: &Path, rules: &Rules, progress: &Progress) -> Result<Vec<Chec
 }
 
 fn open(path: &Path) -> Result<Folder, CheckError> {
-    Folder::open(path).map_err(|error| CheckError::Unreadable {
-        path: path.to_owned(),
-        why: std::io::Error::from(error).kind().to_string(),
-    })
+    Folder::open(path).map_err(|error| CheckError::Unreadable { path: path.to_owned(), why: words(error) })
 }
 
 struct Checker<'a> {
     rules: &'a Rules,
     root: Folder,
+    links: Links,
+}
+
+/// Where a `SKILL.md` that is a link may lead.
+enum Links {
+    /// Anywhere: whoever names the file means what is in it.
+    Followed,
+    /// Into the tree that is checked. What is elsewhere is nobody's to show, whatever a tree from strangers says.
+    Within(PathBuf),
+}
+
+/// What a tree holds.
+#[derive(Default)]
+struct Tree {
+    /// The folders that hold a file named like `SKILL.md`, with that name.
+    skills: Vec<(PathBuf, Box<OsStr>)>,
+    /// The folders that were not looked into, and why.
+    failed: Vec<(PathBuf, Diagnostic)>,
 }
 
 impl Checker<'_> {
-    /// Every folder below the root that holds a file named like `SKILL.md`, with that name.
-    fn tree(&self, progress: &Progress) -> Vec<(PathBuf, Box<OsStr>)> {
-        let mut skills = Vec::new();
+    /// Looks through the tree, level by level.
+    fn tree(&self, progress: &Progress) -> Tree {
+        let mut tree = Tree::default();
         let mut level = vec![PathBuf::from(".")];
+        let mut left = FOLDERS_MAX;
         for _ in 0..DEPTH_MAX {
             let looks = parallel(&level, |inner| {
                 progress.add(1);
@@ -121,15 +145,26 @@ impl Checker<'_> {
             let mut next = Vec::new();
             for (inner, look) in level.into_iter().zip(looks) {
                 match look {
-                    Look::Skill(name) => skills.push((inner, name)),
+                    Look::Skill(name) => tree.skills.push((inner, name)),
                     Look::Folders(names) => next.extend(names.into_iter().map(|name| inner.join(&*name))),
+                    Look::Failed(diagnostic) => tree.failed.push((inner, diagnostic)),
                 }
             }
-            next.truncate(FOLDERS_MAX.saturating_sub(skills.len()));
+            if next.len() > left {
+                let message = format!("there are more than {FOLDERS_MAX} folders; not all were looked into");
+                tree.failed.push((PathBuf::from("."), bound(message)));
+                next.truncate(left);
+            }
+            left -= next.len();
             level = next;
         }
-        skills.sort();
-        skills
+        if let Some(first) = level.first() {
+            let message =
+                format!("{} folders lie deeper than {DEPTH_MAX} and were not looked into", level.len());
+            tree.failed.push((first.clone(), bound(message)));
+        }
+        tree.skills.sort();
+        tree
     }
 
     fn look(&self, inner: &Path) -> Look {
@@ -140,30 +175,41 @@ impl Checker<'_> {
             return Look::Skill(OsStr::new("SKILL.md").into());
         }
         let entries = match self.root.folder(inner).and_then(|folder| folder.entries(FOLDERS_MAX)) {
-            Ok(entries) => entries.list,
-            Err(_) => return Look::Folders(Vec::new()),
+            Ok(entries) => entries,
+            // It was there when its name was listed.
+            Err(Errno::NOENT | Errno::NOTDIR) => return Look::Folders(Vec::new()),
+            Err(error) => {
+                let message = format!("the folder cannot be read: {}", words(error));
+                return Look::Failed(Diagnostic::error(Code::DirectoryUnreadable, message));
+            }
         };
-        let named = |entry: &&crate::files::Entry| entry.name.eq_ignore_ascii_case("SKILL.md");
-        let skill = entries.iter().find(|entry| named(entry) && entry.kind != EntryKind::Folder);
+        if entries.cut {
+            return Look::Failed(bound(format!("the folder has more than {FOLDERS_MAX} entries")));
+        }
+        let named = |entry: &&Entry| entry.name.eq_ignore_ascii_case("SKILL.md");
+        let skill = entries.list.iter().find(|entry| named(entry) && entry.kind != EntryKind::Folder);
         if let Some(entry) = skill.filter(|_| !holds_skills(inner)) {
             return Look::Skill(entry.name.clone());
         }
-        let folders =
-            entries.into_iter().filter(|entry| entry.kind == EntryKind::Folder && !is_skipped(&entry.name));
-        Look::Folders(folders.map(|entry| entry.name).collect())
+        let goes_into = |entry: &Entry| entry.kind == EntryKind::Folder && !is_skipped(&entry.name);
+        Look::Folders(entries.list.into_iter().filter(goes_into).map(|entry| entry.name).collect())
     }
 
     fn skill(&self, inner: &Path, name: &OsStr) -> Checked {
         let folder = normal(&self.root.path().join(inner));
         let id = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let (manifest, mut diagnostics) = match self.root.file(&inner.join(name)) {
+        let opened = match self.root.file(&inner.join(name)) {
+            Err(Errno::LOOP) => self.follow(&folder.join(name)),
+            opened => opened.map_err(refused),
+        };
+        let (manifest, mut diagnostics) = match opened {
             Ok((file, stat)) => {
                 let (read, bytes) = check_file(&file, &stat, &id, self.rules);
                 let mut diagnostics = read.diagnostics;
                 diagnostics.extend(self.references(inner, &bytes));
                 (read.manifest, diagnostics)
             }
-            Err(error) => (None, vec![refused(error)]),
+            Err(diagnostic) => (None, vec![diagnostic]),
         };
         if name != "SKILL.md" {
             diagnostics.insert(0, misnamed(&name.to_string_lossy(), self.rules));
@@ -172,15 +218,40 @@ impl Checker<'_> {
         Checked { path: folder.join(name), name: manifest.map(name_of), diagnostics }
     }
 
+    /// Opens a `SKILL.md` that is a link where it leads.
+    fn follow(&self, link: &Path) -> Result<(OwnedFd, Stat), Diagnostic> {
+        let Ok(target) = std::fs::canonicalize(link) else {
+            let diagnostic = Diagnostic::error(Code::LinkBroken, "SKILL.md is a link that leads nowhere");
+            return Err(diagnostic.help("delete the link or mend it"));
+        };
+        if let Links::Within(tree) = &self.links
+            && !target.starts_with(tree)
+        {
+            let message =
+                format!("SKILL.md is a link that leads out of what is checked, to {}", target.display());
+            let help = format!("check it by its name: prowess check {}", link.display());
+            return Err(Diagnostic::error(Code::LinkOutside, message).help(help));
+        }
+        let (folder, name) = (target.parent().unwrap_or(&target), target.file_name().unwrap_or_default());
+        Folder::open_resolved(folder).and_then(|folder| folder.file(Path::new(name))).map_err(refused)
+    }
+
     /// Links of the body to files that are not there.
     fn references(&self, inner: &Path, source: &[u8]) -> Vec<Diagnostic> {
-        crate::references::missing(source, |path| self.root.stat(&inner.join(path)).is_ok())
+        // What cannot be opened is there all the same, and where a link leads is not looked at.
+        let gone = |error: Errno| matches!(error, Errno::NOENT | Errno::NOTDIR);
+        crate::references::missing(source, |path| !self.root.file(&inner.join(path)).is_err_and(gone))
     }
 }
 
 enum Look {
     Skill(Box<OsStr>),
     Folders(Vec<Box<OsStr>>),
+    Failed(Diagnostic),
+}
+
+fn bound(message: String) -> Diagnostic {
+    Diagnostic::error(Code::ScanBound, message).help("check the folders in it one by one")
 }
 
 /// Version control, dependencies and build output; hidden folders are looked into only where agents keep skills.
@@ -208,15 +279,8 @@ fn misnamed(name: &str, rules: &Rules) -> Diagnostic {
 
 fn refused(error: Errno) -> Diagnostic {
     match error {
-        Errno::LOOP => {
-            Diagnostic::error(Code::LinkOutside, "SKILL.md is a link; it is checked where it leads")
-                .help("check the folder it leads to")
-        }
         Errno::NXIO => Diagnostic::error(Code::NotAFile, "SKILL.md is a socket"),
-        error => {
-            let words = std::io::Error::from(error).kind();
-            Diagnostic::error(Code::Unreadable, format!("the file cannot be read: {words}"))
-        }
+        error => Diagnostic::error(Code::Unreadable, format!("the file cannot be read: {}", words(error))),
     }
 }
 

@@ -1,15 +1,18 @@
 //! The files of a skill: listed, sorted, bounded.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::fs::Stat;
 
 use crate::bundled::BUNDLED;
 use crate::files::{EntryKind, Folder};
-use crate::scan::Found;
+use crate::scan::{Found, Link};
 
 /// The most files that are listed.
 const FILES_MAX: usize = 1_000;
+
+/// The most entries that are looked at to find them.
+const ENTRIES_MAX: usize = 10_000;
 
 /// How deep folders are looked into.
 const DEPTH_MAX: usize = 16;
@@ -30,28 +33,44 @@ pub struct FileEntry {
 pub struct Contents {
     /// The regular files, sorted by path.
     pub files: Vec<FileEntry>,
-    /// Links and special files: they are never read.
+    /// Links, special files, and names that are not Unicode: they are never read.
     pub refused: Vec<String>,
     /// Whether there are more files than are listed.
     pub cut: bool,
 }
 
 impl Contents {
-    /// Lists the files of a skill. Folders that cannot be read are left out.
+    /// Lists the files of a skill. Folders that cannot be read are left out, and nothing is listed behind a link that
+    /// leads outside the known directories.
     pub fn of(found: &Found) -> Self {
         if found.root().is_embedded() {
             return Self::embedded(&found.id());
         }
-        Folder::open(&found.canonical_folder())
-            .map(|folder| Self::beneath(&folder, Path::new("")))
-            .unwrap_or_default()
+        if found.is_outside() {
+            return Self::default();
+        }
+        let folder = Folder::open_resolved(&found.canonical_folder());
+        let mut contents = folder.map_or_else(|_| Self::default(), |it| Self::beneath(&it, Path::new("")));
+        if let Some(Link { folder: false, .. }) = found.link() {
+            // Its own file was followed to where it is known to lie.
+            contents.refused.retain(|path| path != found.file.as_str());
+            let path = found.file.as_str().to_owned();
+            contents.files.push(FileEntry { path, bytes: found.bytes(), executable: false });
+            contents.files.sort_by(|a, b| a.path.cmp(&b.path));
+        }
+        contents
     }
 
     /// Lists the files of an open folder, or of a folder in it; the paths are those below the open one.
     pub(crate) fn beneath(folder: &Folder, below: &Path) -> Self {
         let mut contents = Self::default();
-        contents.list(folder, below, below.components().count());
+        let mut left = ENTRIES_MAX;
+        let inner = if below.as_os_str().is_empty() { Path::new(".") } else { below };
+        if let Ok(folder) = folder.folder(inner) {
+            contents.list(&folder, below, below.components().count(), &mut left);
+        }
         contents.files.sort_by(|a, b| a.path.cmp(&b.path));
+        contents.refused.sort();
         contents
     }
 
@@ -66,24 +85,29 @@ impl Contents {
         Self { files: files.unwrap_or_default(), ..Self::default() }
     }
 
-    fn list(&mut self, root: &Folder, below: &Path, depth: usize) {
-        let inner = if depth == 0 { Path::new(".") } else { below };
-        let listing = root.folder(inner).and_then(|folder| folder.entries(FILES_MAX + 1));
-        let Ok(entries) = listing else { return };
+    fn list(&mut self, folder: &Folder, below: &Path, depth: usize, left: &mut usize) {
+        let Ok(entries) = folder.entries(*left) else { return };
+        *left -= entries.list.len();
         self.cut |= entries.cut;
         for entry in entries.list {
-            let path: PathBuf = below.join(&*entry.name);
             if self.files.len() >= FILES_MAX {
                 self.cut = true;
                 return;
             }
-            match entry.kind {
-                EntryKind::Folder if depth < DEPTH_MAX => self.list(root, &path, depth + 1),
-                EntryKind::Folder => self.cut = true,
-                EntryKind::File => {
-                    self.files.extend(root.stat(&path).ok().map(|stat| file_entry(&path, &stat)))
+            let (name, path) = (Path::new(&*entry.name), below.join(&*entry.name));
+            match (entry.kind, path.to_str()) {
+                (EntryKind::Folder, _) if depth >= DEPTH_MAX => self.cut = true,
+                (EntryKind::Folder, _) => {
+                    if let Ok(folder) = folder.folder(name) {
+                        self.list(&folder, &path, depth + 1, left);
+                    }
                 }
-                EntryKind::Link | EntryKind::Special => self.refused.push(path.display().to_string()),
+                (EntryKind::File, Some(text)) => {
+                    self.files.extend(folder.stat(name).ok().map(|stat| file_entry(text, &stat)));
+                }
+                (EntryKind::File | EntryKind::Link | EntryKind::Special, _) => {
+                    self.refused.push(path.display().to_string());
+                }
             }
         }
     }
@@ -94,9 +118,9 @@ impl Contents {
     }
 }
 
-fn file_entry(path: &Path, stat: &Stat) -> FileEntry {
+fn file_entry(path: &str, stat: &Stat) -> FileEntry {
     FileEntry {
-        path: path.to_string_lossy().into_owned(),
+        path: path.to_owned(),
         bytes: u64::try_from(stat.st_size).unwrap_or_default(),
         executable: stat.st_mode & 0o111 != 0,
     }

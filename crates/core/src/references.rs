@@ -13,21 +13,19 @@ pub(crate) fn missing(source: &[u8], exists: impl Fn(&Path) -> bool) -> Vec<Diag
     let mut said = Vec::new();
     let mut fenced = false;
     let mut start = 0;
-    let mut links = 0;
-    for line in text.split_inclusive('\n') {
+    let mut left = LINKS_MAX;
+    for (number, line) in (1..).zip(text.split_inclusive('\n')) {
         if line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~") {
             fenced = !fenced;
         } else if !fenced && line.contains("](") {
-            for (at, target) in targets(line) {
-                links += 1;
-                if links > LINKS_MAX {
-                    return said;
-                }
+            for Link { at, column, target } in links(line).take(left) {
+                left -= 1;
                 if let Some(path) = relative(target).filter(|path| !exists(path)) {
                     let span = Span::new(start + at, start + at + target.len());
                     let message = format!("the body refers to {}, which is not there", path.display());
                     let diagnostic = Diagnostic::warning(Code::MissingReference, message);
-                    said.push(diagnostic.at(Place::of(source, span)).help("add the file, or mend the link"));
+                    let place = Place { line: number, column, span };
+                    said.push(diagnostic.at(place).help("add the file, or mend the link"));
                 }
             }
         }
@@ -36,20 +34,44 @@ pub(crate) fn missing(source: &[u8], exists: impl Fn(&Path) -> bool) -> Vec<Diag
     said
 }
 
-/// The targets of `[text](target)` in a line, with where they stand. Inline code is passed over.
-fn targets(line: &str) -> Vec<(usize, &str)> {
-    let mut found = Vec::new();
+/// `[text](target)` in a line.
+struct Link<'a> {
+    /// The byte of the line that the target begins at.
+    at: usize,
+    /// The same in characters, from 1.
+    column: u32,
+    target: &'a str,
+}
+
+/// The links of a line. Inline code is passed over. No part of the line is looked at twice: it may be the whole file.
+fn links(line: &str) -> impl Iterator<Item = Link<'_>> {
     let mut at = 0;
-    while let Some(offset) = line.get(at..).and_then(|rest| rest.find("](")) {
-        let open = at + offset + 2;
-        let Some(length) = line[open..].find([')', ' ', '"', '\n']) else { break };
-        let in_code = line[..open].matches('`').count() % 2 == 1;
-        if !in_code {
-            found.push((open, &line[open..open + length]));
+    let mut column = 1;
+    let mut in_code = false;
+    let next = move || {
+        loop {
+            let rest = line.get(at..)?;
+            let passed = rest.get(..rest.find("](")? + 2)?;
+            let rest = rest.get(passed.len()..)?;
+            let target = rest.get(..rest.find([')', ' ', '"', '\n'])?)?;
+            in_code ^= passed.matches('`').count() % 2 == 1;
+            column += characters(passed);
+            at += passed.len();
+            let link = Link { at, column, target };
+            let code = in_code;
+            in_code ^= target.matches('`').count() % 2 == 1;
+            column += characters(target);
+            at += target.len();
+            if !code {
+                return Some(link);
+            }
         }
-        at = open + length;
-    }
-    found
+    };
+    std::iter::from_fn(next)
+}
+
+fn characters(text: &str) -> u32 {
+    u32::try_from(text.chars().count()).unwrap_or(u32::MAX)
 }
 
 /// The target as a path inside the skill, if it is one.

@@ -10,10 +10,12 @@ use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::files::{EntryKind, Folder, ReadError, read_whole};
+use crate::files::{EntryKind, Folder, ReadError, read_whole, words};
 
 const DOMAIN: &[u8] = b"prowess sha256-tree-v1\n";
 const FILES_MAX: usize = 4_096;
+/// Of one folder: as many files and as many folders as there may be.
+const ENTRIES_MAX: usize = 2 * FILES_MAX;
 const FILE_MAX: u64 = 16 * 1024 * 1024;
 const TOTAL_MAX: u64 = 64 * 1024 * 1024;
 const DEPTH_MAX: usize = 16;
@@ -54,9 +56,18 @@ pub enum TreeError {
 /// assert!(hash.starts_with("sha256-tree-v1:"));
 /// ```
 pub fn tree_hash(folder: &Path) -> Result<String, TreeError> {
-    let root = Folder::open(folder).map_err(|error| unreadable(folder, error))?;
-    let mut files = Vec::new();
-    list(&root, Path::new(""), 0, &mut files)?;
+    hash(&Folder::open(folder).map_err(|error| unreadable(folder, error))?)
+}
+
+/// The same for a path that was resolved before: no step of it may be a link now.
+pub(crate) fn resolved_tree_hash(folder: &Path) -> Result<String, TreeError> {
+    hash(&Folder::open_resolved(folder).map_err(|error| unreadable(folder, error))?)
+}
+
+fn hash(root: &Folder) -> Result<String, TreeError> {
+    let mut listing = Listing { root, files: Vec::new(), folders: 0 };
+    listing.add(Path::new(""), 0)?;
+    let mut files = listing.files;
     files.sort_unstable();
     let mut tree = Sha256::new_with_prefix(DOMAIN);
     let mut total = 0;
@@ -94,38 +105,50 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// All regular files: the NFC path that is hashed, and the path to open.
-fn list(
-    root: &Folder,
-    below: &Path,
-    depth: usize,
-    files: &mut Vec<(Vec<u8>, PathBuf)>,
-) -> Result<(), TreeError> {
-    if depth > DEPTH_MAX {
-        return Err(TreeError::Limit { what: "the depth of folders", limit: DEPTH_MAX as u64 });
-    }
-    let inner = if depth == 0 { Path::new(".") } else { below };
-    let folder = root.folder(inner).map_err(|error| unreadable(below, error))?;
-    let entries = folder.entries(FILES_MAX + 1).map_err(|error| unreadable(below, error))?;
-    for entry in entries.list {
-        let path = below.join(&*entry.name);
-        match entry.kind {
-            EntryKind::Folder => list(root, &path, depth + 1, files)?,
-            EntryKind::File => {
-                let Some(text) = path.to_str() else { return Err(TreeError::Name(path)) };
-                files.push((text.nfc().collect::<String>().into_bytes(), path));
+/// All regular files below a folder.
+struct Listing<'a> {
+    root: &'a Folder,
+    /// The NFC path that is hashed, and the path to open.
+    files: Vec<(Vec<u8>, PathBuf)>,
+    folders: usize,
+}
+
+impl Listing<'_> {
+    fn add(&mut self, below: &Path, depth: usize) -> Result<(), TreeError> {
+        if depth > DEPTH_MAX {
+            return Err(TreeError::Limit { what: "the depth of folders", limit: DEPTH_MAX as u64 });
+        }
+        self.folders += 1;
+        let inner = if depth == 0 { Path::new(".") } else { below };
+        let folder = self.root.folder(inner).map_err(|error| unreadable(below, error))?;
+        let entries = folder.entries(ENTRIES_MAX).map_err(|error| unreadable(below, error))?;
+        // A hash that leaves something out would be worse than none.
+        if entries.cut {
+            return Err(TreeError::Limit { what: "the number of entries", limit: ENTRIES_MAX as u64 });
+        }
+        if self.folders > FILES_MAX {
+            return Err(TreeError::Limit { what: "the number of folders", limit: FILES_MAX as u64 });
+        }
+        for entry in entries.list {
+            let path = below.join(&*entry.name);
+            match entry.kind {
+                EntryKind::Folder => self.add(&path, depth + 1)?,
+                EntryKind::File => {
+                    let Some(text) = path.to_str() else { return Err(TreeError::Name(path)) };
+                    self.files.push((text.nfc().collect::<String>().into_bytes(), path));
+                }
+                EntryKind::Link | EntryKind::Special => return Err(TreeError::NotRegular(path)),
             }
-            EntryKind::Link | EntryKind::Special => return Err(TreeError::NotRegular(path)),
+            if self.files.len() > FILES_MAX {
+                return Err(TreeError::Limit { what: "the number of files", limit: FILES_MAX as u64 });
+            }
         }
-        if files.len() > FILES_MAX {
-            return Err(TreeError::Limit { what: "the number of files", limit: FILES_MAX as u64 });
-        }
+        Ok(())
     }
-    Ok(())
 }
 
 fn unreadable(path: &Path, error: Errno) -> TreeError {
-    TreeError::Unreadable { path: path.to_owned(), why: std::io::Error::from(error).kind().to_string() }
+    TreeError::Unreadable { path: path.to_owned(), why: words(error) }
 }
 
 fn refused(path: &Path, error: ReadError) -> TreeError {

@@ -1,6 +1,6 @@
 //! `prowess activate`: exactly what a model gets when it loads a skill.
 
-use prowess::activate::activate;
+use prowess::activate::{ActivateError, activate};
 use prowess::usage::Usage;
 use serde_json::json;
 
@@ -20,7 +20,11 @@ pub(super) fn run(
     let snapshot = context.registry(global).snapshot();
     let skill = active(&snapshot, name)?;
     let activated = activate(skill, args, context.policy()).map_err(|error| {
-        Failure::new(error.code(), error.to_string()).hint(format!("prowess why {} tells more", clean(name)))
+        let failure = Failure::new(error.code(), error.to_string());
+        match error {
+            ActivateError::Arguments(_) => failure,
+            _ => failure.hint(format!("prowess why {} tells more", clean(name))),
+        }
     })?;
     // Remembering is a convenience: that it cannot be done is no reason to withhold the answer.
     let _ = Usage::record(&context.surroundings, &prowess_tools::key(skill, context.policy()));

@@ -47,7 +47,7 @@ pub(super) fn read(
     let skill = active(&snapshot, name)?;
     let read = resource::read(skill, path, &context.policy().limits).map_err(|error| {
         Failure::new(error.code(), error.to_string())
-            .hint(format!("prowess files {} lists them", clean(name)))
+            .hint(format!("prowess files {} lists its files", clean(name)))
     })?;
     if output.json() {
         output.answer(&json!({

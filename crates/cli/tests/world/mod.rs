@@ -145,6 +145,9 @@ impl Told {
             Err(_) => self.out.clone(),
         };
         let mut whole = format!("$ prowess {}\n{out}", self.call.replace('\n', "⏎"));
+        if !whole.ends_with('\n') {
+            whole += "[no line break]\n";
+        }
         if !self.err.is_empty() {
             whole += &format!("--- stderr\n{}", self.err);
         }

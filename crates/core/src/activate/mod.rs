@@ -19,7 +19,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use prowess_format::{Diagnostic, parse};
+use prowess_format::{Code, Diagnostic, parse};
 use serde_json::{Map, Value};
 
 pub use arguments::{Arguments, ArgumentsError};
@@ -111,7 +111,10 @@ fn activate_as(
     form: Activation,
 ) -> Result<Activated, ActivateError> {
     if let Some(closed) = Closed::of(skill) {
-        return Err(closed.into());
+        // What could not be read when it was found is asked for again: the system's own word is the code.
+        let unreadable = skill.diagnostics().iter().any(|said| said.code == Code::Unreadable);
+        let again = if unreadable { place::read_skill_md(skill).err() } else { None };
+        return Err(again.map_or_else(|| closed.into(), |error| ActivateError::read(skill, error)));
     }
     let args = Arguments::parse(args)?;
     let mut bytes = place::read_skill_md(skill).map_err(|error| ActivateError::read(skill, error))?;

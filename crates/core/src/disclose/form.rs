@@ -75,10 +75,13 @@ impl Form<'_> {
     }
 
     fn write(&self, entry: &Entry<'_>, level: Level, out: &mut String) {
+        let whole = match self.format {
+            CatalogFormat::Tiers => entry.brief.as_ref(),
+            _ => entry.description.as_ref(),
+        };
         let description: Cow<'_, str> = match level {
-            Level::Full if self.format == CatalogFormat::Tiers => Cow::from(entry.brief.as_ref()),
-            Level::Full => Cow::from(entry.description.as_ref()),
-            Level::Short => shorten(Cow::from(entry.description.as_ref()), SHORT),
+            Level::Full => Cow::from(whole),
+            Level::Short => shorten(Cow::from(whole), SHORT),
             Level::Name | Level::Omitted => Cow::from(""),
         };
         match self.format {

@@ -181,6 +181,7 @@ pub(super) fn plan(entries: &[Entry<'_>], form: &Form<'_>, budget: &Budget<'_>) 
         }
     }
     planner.correct(&mut plan, &head, &tail);
+    planner.acquit(&mut plan.levels);
     plan
 }
 
@@ -247,6 +248,16 @@ impl Planner<'_, '_> {
         for at in which {
             left = left.and_then(|room| room.minus(self.price(*at, Level::Name)));
             levels[*at] = if left.is_some() { Level::Name } else { Level::Omitted };
+        }
+    }
+
+    /// What reads the same in full was not cut: a description that is short already, a skill that is told by name only.
+    fn acquit(&self, levels: &mut [Level]) {
+        for (entry, level) in self.entries.iter().zip(levels) {
+            let told = *level != Level::Full && *level != Level::Omitted;
+            if told && self.form.entry(entry, *level) == self.form.entry(entry, Level::Full) {
+                *level = Level::Full;
+            }
         }
     }
 

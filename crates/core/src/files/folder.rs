@@ -41,11 +41,27 @@ pub(crate) struct Entries {
 
 const FLAGS: OFlags = OFlags::CLOEXEC.union(OFlags::NOCTTY).union(OFlags::NONBLOCK);
 
+/// For a folder that is only passed through: where the system has it, that takes no right to list it.
+#[cfg(target_os = "linux")]
+const PASS: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const PASS: OFlags = OFlags::RDONLY;
+
 impl Folder {
     /// Opens a folder by its path. Links in the path itself are followed: it is the caller's.
     pub(crate) fn open(path: &Path) -> Result<Self, Errno> {
         let flags = FLAGS | OFlags::RDONLY | OFlags::DIRECTORY;
         let fd = rustix::fs::open(path, flags, Mode::empty())?;
+        Ok(Self { fd, path: path.to_owned() })
+    }
+
+    /// Opens a folder by a path that was resolved before. A link that is in it now was put there since, and is refused.
+    pub(crate) fn open_resolved(path: &Path) -> Result<Self, Errno> {
+        let inner = path.strip_prefix("/").unwrap_or(path);
+        let inner = if inner.as_os_str().is_empty() { Path::new(".") } else { inner };
+        let top = rustix::fs::open("/", FLAGS | PASS | OFlags::DIRECTORY, Mode::empty())?;
+        let top = Self { fd: top, path: PathBuf::from("/") };
+        let fd = top.open_beneath(inner, OFlags::RDONLY | OFlags::DIRECTORY)?;
         Ok(Self { fd, path: path.to_owned() })
     }
 
@@ -67,7 +83,8 @@ impl Folder {
         Ok((fd, stat))
     }
 
-    /// What the file system says of an entry beneath it; a link is described, not followed.
+    /// What the file system says of an entry beneath it; a link is described, not followed. Links on the way there are
+    /// not looked for: whoever asks about more than one step compares the identity of what is found.
     pub(crate) fn stat(&self, inner: &Path) -> Result<Stat, Errno> {
         rustix::fs::statat(&self.fd, inner, AtFlags::SYMLINK_NOFOLLOW)
     }
@@ -152,18 +169,33 @@ impl Folder {
         };
         let mut at: Option<OwnedFd> = None;
         for name in names {
-            let step = FLAGS | OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW;
-            let fd = at.as_ref().unwrap_or(&self.fd);
-            at = Some(rustix::fs::openat(fd, name, step, Mode::empty()).map_err(link_as_loop)?);
+            at = Some(step(at.as_ref().unwrap_or(&self.fd), &name, PASS | OFlags::DIRECTORY)?);
         }
-        let fd = at.as_ref().unwrap_or(&self.fd);
-        rustix::fs::openat(fd, last, FLAGS | flags | OFlags::NOFOLLOW, Mode::empty())
+        step(at.as_ref().unwrap_or(&self.fd), &last, flags)
     }
 }
 
-/// Opening a link as a folder without following it says "not a folder"; callers tell the two apart.
-fn link_as_loop(error: Errno) -> Errno {
-    if error == Errno::NOTDIR { Errno::LOOP } else { error }
+/// Opens an entry that is not a link.
+fn step(fd: &OwnedFd, name: &OsStr, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let opened = rustix::fs::openat(fd, name, FLAGS | flags | OFlags::NOFOLLOW, Mode::empty());
+    opened.map_err(|error| match error {
+        // Opening a link as a folder without following it says "not a folder"; callers tell the two apart.
+        Errno::NOTDIR => match rustix::fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink => Errno::LOOP,
+            _ => Errno::NOTDIR,
+        },
+        error => error,
+    })
+}
+
+/// An error in words that people know.
+pub(crate) fn words(error: Errno) -> String {
+    match error {
+        Errno::LOOP => "it is a link".to_owned(),
+        Errno::MFILE | Errno::NFILE => "too many files are open".to_owned(),
+        Errno::IO => "the disk reports an error".to_owned(),
+        error => std::io::Error::from(error).kind().to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -189,8 +221,22 @@ mod tests {
             assert_eq!(open("/etc/passwd"), Err(Errno::XDEV));
             assert_eq!(open("link"), Err(Errno::LOOP));
             assert_eq!(open("alias/file"), Err(Errno::LOOP));
+            assert_eq!(open("deep/file/x"), Err(Errno::NOTDIR));
             assert_eq!(open("none"), Err(Errno::NOENT));
         }
+    }
+
+    #[test]
+    fn a_resolved_path_is_opened_without_any_link() {
+        let world = tempfile::tempdir().unwrap();
+        let real = world.path().canonicalize().unwrap().join("real");
+        fs::create_dir_all(real.join("deep")).unwrap();
+        symlink("real", world.path().join("alias")).unwrap();
+        let open = |path: &Path| Folder::open_resolved(path).map(|folder| folder.path().to_owned());
+        assert_eq!(open(&real.join("deep")), Ok(real.join("deep")));
+        assert_eq!(open(&real.with_file_name("alias").join("deep")), Err(Errno::LOOP));
+        assert_eq!(open(&real.with_file_name("alias")), Err(Errno::LOOP));
+        assert_eq!(open(Path::new("/")), Ok("/".into()));
     }
 
     #[test]

@@ -6,18 +6,22 @@ use std::path::Path;
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 
-use super::{Fingerprint, Folder};
+use super::{Fingerprint, Folder, words};
 
 /// Why a file was not read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ReadError {
     /// A folder, FIFO, socket or device.
+    #[error("it is not a regular file")]
     NotAFile(FileType),
     /// Larger than the bound.
+    #[error("its {0} bytes are more than are read")]
     TooLarge(u64),
     /// It changed while it was read, twice.
+    #[error("it changes while it is read")]
     Changing,
     /// The file system's own words.
+    #[error("{}", words(*.0))]
     Os(Errno),
 }
 
@@ -54,6 +58,13 @@ pub(crate) fn fill(file: &OwnedFd, buffer: &mut [u8], offset: u64) -> Result<usi
 pub fn read_bounded(path: &Path, max: u64) -> Option<Vec<u8>> {
     let (folder, name) = (path.parent()?, path.file_name()?);
     let (file, stat) = Folder::open(folder).ok()?.file(Path::new(name)).ok()?;
+    read_whole(&file, &stat, max).ok()
+}
+
+/// The same by a path that was resolved before: no step of it may be a link now.
+pub(crate) fn read_resolved(path: &Path, max: u64) -> Option<Vec<u8>> {
+    let (folder, name) = (path.parent()?, path.file_name()?);
+    let (file, stat) = Folder::open_resolved(folder).ok()?.file(Path::new(name)).ok()?;
     read_whole(&file, &stat, max).ok()
 }
 

@@ -22,7 +22,7 @@ use crate::located::Located;
 use crate::policy::{Policy, Preset, ProjectTrust};
 use crate::scan::{self, Found, Places, Progress, RootProblem, RootScan, Roots};
 use crate::surroundings::Surroundings;
-use crate::trust::{Trust, Verdict};
+use crate::trust::{Gate, Trust};
 use commands::Commands;
 use resolve::Circumstances;
 
@@ -47,6 +47,8 @@ struct Seen {
     trust: Trust,
     /// The commands that skills need and whether they were there.
     commands: Vec<(String, bool)>,
+    /// Whether trust was a matter of all files of a skill, which are not looked at otherwise.
+    pinned: bool,
 }
 
 /// The process has no current directory.
@@ -103,10 +105,10 @@ impl Registry {
 
 impl Seen {
     fn is_unchanged(&self, policy: &Policy, world: &Surroundings) -> bool {
-        let (places, roots, trust) = places(policy, world);
+        let Lookout { places, roots, trust, .. } = Lookout::new(policy, world);
         let commands = Commands::new(&world.path);
         trust.same_state(&self.trust)
-            && !trust.has_pins()
+            && !self.pinned
             && places == self.places
             && roots == self.roots
             && self.commands.iter().all(|(name, was)| commands.has(name) == *was)
@@ -114,16 +116,18 @@ impl Seen {
     }
 
     fn scan(self, policy: &Policy, world: &Surroundings, progress: &Progress) -> (Self, Snapshot) {
-        let (places, roots, trust) = places(policy, world);
+        let Lookout { places, links, roots, trust } = Lookout::new(policy, world);
+        let doors = places.doors();
         let settings =
-            scan::Settings { scan: &policy.scan, rules: &policy.manifest, places: &places, progress };
+            scan::Settings { scan: &policy.scan, rules: &policy.manifest, doors: &doors, progress };
         let present: &[Arc<scan::Root>] = if policy.enabled { &roots.present } else { &[] };
         let scans: Vec<RootScan> = present
             .iter()
             .map(|root| scan::walk(root, &settings, self.scans.iter().find(|scan| scan.root == *root)))
             .collect();
         let commands = Commands::new(&world.path);
-        let circumstances = World { policy, trust: &trust, commands: &commands };
+        let gate = (policy.trust == ProjectTrust::Required).then(|| Gate::new(&trust, present, &links));
+        let circumstances = World { gate: gate.as_ref(), commands: &commands };
         let found: Vec<&[Arc<Found>]> = scans.iter().map(|scan| scan.found.as_slice()).collect();
         let (skills, said) = resolve::resolve(&found, policy, &circumstances);
         let mut diagnostics = root_diagnostics(policy, &roots, &trust);
@@ -135,25 +139,41 @@ impl Seen {
             .map(|(path, problem, _)| AbsentRoot { path: path.clone(), problem: problem.clone() })
             .collect();
         let snapshot = Snapshot::new(skills, policy.scan.identity, present.to_vec(), absent, diagnostics);
+        let pinned = gate.is_some_and(|gate| gate.has_hashed());
         let commands = commands.into_known();
-        (Self { scans, roots, places, trust, commands }, snapshot)
+        (Self { scans, roots, places, trust, commands, pinned }, snapshot)
     }
 }
 
-/// The roots that are there, where links may lead, and whom the user trusts.
-fn places(policy: &Policy, world: &Surroundings) -> (Places, Roots, Trust) {
-    let trust = Trust::load(world);
-    let home = |path: &PathBuf| match (path.strip_prefix("~"), &world.home) {
-        (Ok(rest), Some(home)) => home.join(rest),
-        _ => world.project.join(path),
-    };
-    let configured = policy.scan.links.iter().map(home);
-    let elsewhere: Vec<PathBuf> =
-        configured.chain(trust.folders()).filter_map(|path| std::fs::canonicalize(path).ok()).collect();
-    let roots = scan::resolve(policy, world, &Places::new(elsewhere.clone()));
-    let canonical =
-        roots.present.iter().filter(|root| !root.is_embedded()).map(|root| root.canonical().to_owned());
-    (Places::new(elsewhere.into_iter().chain(canonical)), roots, trust)
+/// What is looked at before any skill is.
+struct Lookout {
+    /// Where links may lead.
+    places: Places,
+    /// Those of them that the configuration names.
+    links: Vec<PathBuf>,
+    /// The roots that are there.
+    roots: Roots,
+    /// Whom the user trusts.
+    trust: Trust,
+}
+
+impl Lookout {
+    fn new(policy: &Policy, world: &Surroundings) -> Self {
+        let trust = Trust::load(world);
+        let home = |path: &PathBuf| match (path.strip_prefix("~"), &world.home) {
+            (Ok(rest), Some(home)) => home.join(rest),
+            _ => world.project.join(path),
+        };
+        let canonical = |path: PathBuf| std::fs::canonicalize(path).ok();
+        let links: Vec<PathBuf> = policy.scan.links.iter().map(home).filter_map(canonical).collect();
+        let elsewhere: Vec<PathBuf> =
+            links.iter().cloned().chain(trust.folders().filter_map(canonical)).collect();
+        let roots = scan::resolve(policy, world, &Places::new(elsewhere.clone()));
+        let present = roots.present.iter().filter(|root| !root.is_embedded());
+        let places =
+            Places::new(elsewhere.into_iter().chain(present.map(|root| root.canonical().to_owned())));
+        Self { places, links, roots, trust }
+    }
 }
 
 fn root_diagnostics(policy: &Policy, roots: &Roots, trust: &Trust) -> Vec<Located> {
@@ -190,22 +210,14 @@ fn root_diagnostics(policy: &Policy, roots: &Roots, trust: &Trust) -> Vec<Locate
 }
 
 struct World<'a> {
-    policy: &'a Policy,
-    trust: &'a Trust,
+    /// `None` where trust is not needed.
+    gate: Option<&'a Gate<'a>>,
     commands: &'a Commands<'a>,
 }
 
 impl Circumstances for World<'_> {
     fn untrusted(&self, found: &Found) -> Option<Untrusted> {
-        if self.policy.trust == ProjectTrust::NotNeeded {
-            return None;
-        }
-        let base = found.root().base()?;
-        match self.trust.verdict(base) {
-            Verdict::Untrusted => Some(Untrusted::Project(base.to_owned())),
-            Verdict::Trusted => None,
-            Verdict::Pinned(pins) => pins.check(found, base),
-        }
+        self.gate?.refuses(found)
     }
 
     fn has_command(&self, name: &str) -> bool {

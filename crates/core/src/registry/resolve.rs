@@ -95,6 +95,17 @@ impl Resolver<'_> {
         if let Some(reason) = self.world.untrusted(found) {
             return Status::Untrusted(reason);
         }
+        // Before it takes a name: with the folder's name as identity, a link has another one.
+        if self.overlap {
+            match self.folders.entry(found.canonical_folder()) {
+                Entry::Vacant(entry) => {
+                    entry.insert(Arc::clone(found));
+                }
+                Entry::Occupied(entry) => {
+                    return Status::Shadowed(Shadowed { by: entry.get().location(), same_folder: true });
+                }
+            }
+        }
         let key = match self.policy.scan.identity {
             Identity::Id => found.id(),
             Identity::Name => Cow::from(manifest.name().as_str()),
@@ -109,11 +120,6 @@ impl Resolver<'_> {
         if let Some(winner) = winner {
             return self.shadowed(found, &winner);
         }
-        if self.overlap
-            && let Some(other) = self.folders.insert(found.canonical_folder(), Arc::clone(found))
-        {
-            return Status::Shadowed(Shadowed { by: other.location(), same_folder: true });
-        }
         if let Some(disabled) = self.disabled(found) {
             return Status::Disabled(disabled);
         }
@@ -126,28 +132,20 @@ impl Resolver<'_> {
         if missing.is_empty() { Status::Enabled } else { Status::Unavailable(missing) }
     }
 
-    fn shadowed(&mut self, found: &Arc<Found>, winner: &Arc<Found>) -> Status {
-        let same_folder = found.canonical_folder() == winner.canonical_folder();
+    fn shadowed(&mut self, found: &Found, winner: &Found) -> Status {
         let by = winner.location();
-        if !same_folder {
-            let name =
-                found.manifest().map_or_else(|| found.id(), |manifest| manifest.name().as_str().into());
-            let message = format!("{name} is not used: {} has the same name and goes first", by.display());
-            let help = "rename one of them, or delete the one you do not need";
-            self.said.push(Located::new(
-                found.location(),
-                Diagnostic::warning(Code::Shadowed, message).help(help),
-            ));
-            if found.root().scope() == Scope::Bundled && winner.root().scope() != Scope::Bundled {
-                let diagnostic = Diagnostic::warning(
-                    Code::ShadowsBundled,
-                    format!("{name} takes the place of a bundled skill"),
-                );
-                let help = "that may be what you want; if not, rename it";
-                self.said.push(Located::new(&by, diagnostic.help(help)));
-            }
+        let name = found.manifest().map_or_else(|| found.id(), |manifest| manifest.name().as_str().into());
+        let message = format!("{name} is not used: {} has the same name and goes first", by.display());
+        let help = "rename one of them, or delete the one you do not need";
+        let diagnostic = Diagnostic::warning(Code::Shadowed, message);
+        self.said.push(Located::new(found.location(), diagnostic.help(help)));
+        if found.root().scope() == Scope::Bundled && winner.root().scope() != Scope::Bundled {
+            let message = format!("{name} takes the place of a bundled skill");
+            let diagnostic = Diagnostic::warning(Code::ShadowsBundled, message);
+            let help = "that may be what you want; if not, rename it";
+            self.said.push(Located::new(&by, diagnostic.help(help)));
         }
-        Status::Shadowed(Shadowed { by, same_folder })
+        Status::Shadowed(Shadowed { by, same_folder: false })
     }
 
     fn disabled(&self, found: &Found) -> Option<Disabled> {

@@ -1,5 +1,6 @@
 //! All skills at one moment: immutable, and cheap to share.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,13 +25,14 @@ pub struct Snapshot {
     pub(crate) skills: Vec<Skill>,
     /// The skill that counts under each name.
     pub(crate) index: HashMap<Box<str>, u32>,
+    identity: Identity,
     pub(crate) roots: Vec<Arc<Root>>,
     pub(crate) absent: Vec<AbsentRoot>,
     /// What is said about roots, collisions and the like; what is said about a skill is with the skill.
     pub(crate) diagnostics: Vec<Located>,
 }
 
-/// What differs between two snapshots, by name.
+/// What differs between two snapshots, by what the skills are called by.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Difference {
     /// Offered now and not before.
@@ -63,15 +65,9 @@ impl Snapshot {
             .iter()
             .enumerate()
             .filter(|(_, skill)| counts(skill))
-            .map(|(at, skill)| {
-                let key = match identity {
-                    Identity::Id => skill.id(),
-                    Identity::Name => skill.name(),
-                };
-                (key.into(), u32::try_from(at).unwrap_or(u32::MAX))
-            })
+            .map(|(at, skill)| (key(identity, skill).into(), u32::try_from(at).unwrap_or(u32::MAX)))
             .collect();
-        Self { skills, index, roots, absent, diagnostics }
+        Self { skills, index, identity, roots, absent, diagnostics }
     }
 
     /// The skills a model is offered, in the order of the catalog.
@@ -121,15 +117,24 @@ impl Snapshot {
     pub fn since(&self, earlier: &Self) -> Difference {
         let mut difference = Difference::default();
         for skill in self.enabled() {
-            let name = skill.name().into_owned();
+            let name = key(self.identity, skill).into_owned();
             match earlier.get(&name).filter(|skill| skill.is_enabled()) {
                 None => difference.added.push(name),
                 Some(before) if before.found != skill.found => difference.changed.push(name),
                 Some(_) => {}
             }
         }
-        let gone = earlier.enabled().filter(|skill| !self.get(&skill.name()).is_some_and(Skill::is_enabled));
-        difference.removed.extend(gone.map(|skill| skill.name().into_owned()));
+        let names = earlier.enabled().map(|skill| key(earlier.identity, skill));
+        let gone = names.filter(|name| !self.get(name).is_some_and(Skill::is_enabled));
+        difference.removed.extend(gone.map(Cow::into_owned));
         difference
+    }
+}
+
+/// What a skill is called by.
+fn key(identity: Identity, skill: &Skill) -> Cow<'_, str> {
+    match identity {
+        Identity::Id => skill.id(),
+        Identity::Name => skill.name(),
     }
 }

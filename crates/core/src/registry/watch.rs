@@ -1,74 +1,137 @@
 //! Watching the roots and telling what changed.
 
+use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::{Duration, Instant, SystemTime};
 
 use notify_debouncer_full::notify::{self, RecommendedWatcher, RecursiveMode};
-use notify_debouncer_full::{DebounceEventResult, Debouncer, RecommendedCache, new_debouncer};
+use notify_debouncer_full::{DebounceEventResult, Debouncer, NoCache, new_debouncer_opt};
 
 use super::{Difference, Registry, Snapshot};
+use crate::scan::{Link, Root};
 
 /// How long changes are gathered before they are looked at: an editor saves in several steps.
 const GATHER: Duration = Duration::from_millis(200);
+
+/// How often it is looked again at once because new folders had to be watched.
+const LOOKS_MAX: usize = 8;
 
 /// The file system cannot be watched.
 #[derive(Debug, thiserror::Error)]
 #[error("the directories of skills cannot be watched")]
 pub struct WatchError(#[from] notify::Error);
 
-/// Watches the roots of a registry. Dropping it ends the watch.
+/// Watches the roots of a registry, what its links lead to, and the user's trust. Dropping it ends the watch.
 #[derive(Debug)]
 pub struct Watcher {
     registry: Arc<Registry>,
-    events: Receiver<DebounceEventResult>,
-    debouncer: Debouncer<RecommendedWatcher, RecommendedCache>,
+    signals: Receiver<()>,
+    debouncer: Debouncer<RecommendedWatcher, NoCache>,
+    watched: HashMap<PathBuf, Identity>,
     last: Arc<Snapshot>,
 }
+
+/// What tells a folder from another one that took its place. A number alone is soon given to the next.
+type Identity = (u64, u64, Option<SystemTime>);
 
 impl Watcher {
     /// Starts watching. Roots that do not exist yet are noticed through the nearest folder above them that does.
     pub fn new(registry: Arc<Registry>) -> Result<Self, WatchError> {
-        let (sender, events) = channel();
-        let debouncer = new_debouncer(GATHER, None, sender)?;
+        let (sender, signals) = sync_channel(1);
+        // Whatever changed between the last look at the roots and now is looked for first.
+        let _ = sender.try_send(());
+        let handler = move |result: DebounceEventResult| {
+            // Reading is no change, and reading is what a refresh does.
+            if result.map_or(true, |events| events.iter().any(|event| !event.kind.is_access())) {
+                // One signal that waits is enough.
+                let _ = sender.try_send(());
+            }
+        };
+        // A link may lead to the whole disk.
+        let config = notify::Config::default().with_follow_symlinks(false);
+        let debouncer = new_debouncer_opt(GATHER, None, handler, NoCache::new(), config)?;
         let last = registry.snapshot();
-        let mut watcher = Self { registry, events, debouncer, last };
-        watcher.watch_roots()?;
+        let mut watcher = Self { registry, signals, debouncer, watched: HashMap::new(), last };
+        watcher.watch(&watcher.last.clone())?;
         Ok(watcher)
     }
 
-    fn watch_roots(&mut self) -> Result<(), WatchError> {
-        for root in self.last.roots().filter(|root| !root.is_embedded()) {
-            self.debouncer.watch(root.canonical(), RecursiveMode::Recursive)?;
+    /// Watches what a snapshot came from. Gives whether anything was not watched before.
+    fn watch(&mut self, snapshot: &Snapshot) -> Result<bool, WatchError> {
+        let wanted = self.wanted(snapshot);
+        for path in self.watched.keys().filter(|path| !wanted.contains_key(*path)) {
+            // Of what is gone the watch is gone, too.
+            let _ = self.debouncer.unwatch(path);
         }
-        for absent in self.last.absent_roots() {
-            if let Some(above) = absent.path.ancestors().skip(1).find(|folder| folder.is_dir()) {
-                self.debouncer.watch(above, RecursiveMode::NonRecursive)?;
+        self.watched.retain(|path, identity| wanted.get(path).is_some_and(|(_, now)| now == identity));
+        let mut grown = false;
+        for (path, (mode, identity)) in wanted {
+            if self.watched.contains_key(&path) {
+                continue;
+            }
+            match self.debouncer.watch(&path, mode) {
+                Ok(()) => {
+                    self.watched.insert(path, identity);
+                    grown = true;
+                }
+                // It is gone already; what took it away is an event of its own.
+                Err(_) if identify(&path).is_none() => {}
+                Err(error) => return Err(error.into()),
             }
         }
-        Ok(())
+        Ok(grown)
+    }
+
+    fn wanted(&self, snapshot: &Snapshot) -> HashMap<PathBuf, (RecursiveMode, Identity)> {
+        let roots: Vec<&Path> =
+            snapshot.roots().filter(|root| !root.is_embedded()).map(Root::canonical).collect();
+        let above = |path: &Path| path.ancestors().skip(1).find(|folder| folder.is_dir()).map(Path::to_owned);
+        let absent = snapshot.absent_roots().iter().filter_map(|absent| above(&absent.path));
+        let state = self.registry.surroundings().state();
+        let state = state.and_then(|state| above(&state.join("trust.json")));
+        let linked = snapshot.all().iter().filter(|skill| !skill.is_outside()).filter_map(|skill| {
+            let Link { target, folder, .. } = skill.link()?;
+            if *folder { Some(target.clone()) } else { above(target) }
+        });
+        let apart = |path: &PathBuf| !roots.iter().any(|root| path.starts_with(root));
+        let single = linked.chain(absent).chain(state).filter(apart);
+        let single = single.map(|path| (path, RecursiveMode::NonRecursive));
+        let roots = roots.iter().map(|root| (root.to_path_buf(), RecursiveMode::Recursive));
+        single
+            .chain(roots)
+            .filter_map(|(path, mode)| identify(&path).map(|identity| (path, (mode, identity))))
+            .collect()
     }
 
     /// Waits until something changes, at most `timeout`, and tells the difference. `None` when the time is up.
     pub fn next(&mut self, timeout: Duration) -> Option<Difference> {
-        let end = std::time::Instant::now() + timeout;
+        // A time that lies beyond the clock is none at all.
+        let end = Instant::now().checked_add(timeout);
         loop {
-            match self.events.recv_timeout(end.saturating_duration_since(std::time::Instant::now())) {
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return None,
-                Ok(_) => {
-                    let now = self.registry.refresh();
-                    let difference = now.since(&self.last);
-                    let new_roots = now.roots != self.last.roots;
-                    self.last = now;
-                    if new_roots {
-                        // What cannot be watched is still seen at the next refresh.
-                        let _ = self.watch_roots();
-                    }
-                    if !difference.is_empty() {
-                        return Some(difference);
-                    }
+            let left = end.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()));
+            self.signals.recv_timeout(left).ok()?;
+            let mut now = self.registry.refresh();
+            for _ in 0..LOOKS_MAX {
+                // What cannot be watched is still seen at the next refresh.
+                if !self.watch(&now).unwrap_or(false) {
+                    break;
                 }
+                // What came into a folder before it was watched made no event.
+                now = self.registry.refresh();
+            }
+            let difference = now.since(&self.last);
+            self.last = now;
+            if !difference.is_empty() {
+                return Some(difference);
             }
         }
     }
+}
+
+fn identify(path: &Path) -> Option<Identity> {
+    let metadata = std::fs::symlink_metadata(path).ok()?;
+    Some((metadata.dev(), metadata.ino(), metadata.created().ok()))
 }

@@ -32,7 +32,14 @@ impl Labelled {
     pub fn read_lines(text: &str) -> Result<Vec<Self>, String> {
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         lines
-            .map(|(at, line)| serde_json::from_str(line).map_err(|error| format!("line {}: {error}", at + 1)))
+            .map(|(at, line)| {
+                serde_json::from_str(line).map_err(|error| {
+                    // Each line is read for itself: the reader takes all of them for the first.
+                    let why = error.to_string();
+                    let why = why.rsplit_once(" at line ").map_or(&*why, |(why, _)| why);
+                    format!("line {}: {why}, at column {}", at + 1, error.column())
+                })
+            })
             .collect()
     }
 }

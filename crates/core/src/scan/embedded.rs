@@ -24,6 +24,7 @@ pub(crate) fn embedded(root: &Arc<Root>, rules: &Rules) -> Vec<Arc<Found>> {
             manifest: parsed.document.map(|document| document.manifest),
             diagnostics: parsed.diagnostics.into(),
             link: None,
+            real: None,
         })
     });
     found.collect()

@@ -9,20 +9,38 @@ use prowess_format::{Diagnostic, Manifest};
 use super::Root;
 use super::head::SKILL_MD_MAX;
 use crate::bundled::BUNDLED;
-use crate::files::{Fingerprint, read_bounded};
+use crate::files::{Fingerprint, read_resolved};
 
 /// What was found in one folder. Immutable: a later scan shares it if nothing changed.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub struct Found {
     pub(crate) root: Arc<Root>,
     /// The folder, below its root.
     pub(crate) inner: Box<Path>,
     pub(crate) file: FileName,
     pub(crate) fingerprint: Fingerprint,
+    /// Whether the file was old enough for its times to be believed. It says nothing about the skill, so two finds that
+    /// differ in nothing else are equal.
     pub(crate) settled: bool,
     pub(crate) manifest: Option<Manifest>,
     pub(crate) diagnostics: Box<[Diagnostic]>,
     pub(crate) link: Option<Box<Link>>,
+    /// The folder without any link in its path, where a link led to it.
+    pub(crate) real: Option<Box<Path>>,
+}
+
+impl PartialEq for Found {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { root, inner, file, fingerprint, settled: _, manifest, diagnostics, link, real } = self;
+        *fingerprint == other.fingerprint
+            && *inner == other.inner
+            && *root == other.root
+            && *file == other.file
+            && *manifest == other.manifest
+            && *diagnostics == other.diagnostics
+            && *link == other.link
+            && *real == other.real
+    }
 }
 
 /// What the skill's file is called.
@@ -52,7 +70,7 @@ pub struct Link {
     pub target: PathBuf,
     /// Whether that is a place that is known.
     pub known: bool,
-    /// Whether the folder is the link; otherwise its `SKILL.md` is.
+    /// Whether the folder or one above it is the link; otherwise its `SKILL.md` is.
     pub folder: bool,
 }
 
@@ -79,9 +97,9 @@ impl Found {
 
     /// The folder without any link in its path: what makes two finds one.
     pub fn canonical_folder(&self) -> PathBuf {
-        match self.link.as_deref() {
-            Some(Link { target, folder: true, .. }) => target.clone(),
-            _ => self.root.canonical().join(&self.inner),
+        match &self.real {
+            Some(real) => real.to_path_buf(),
+            None => self.root.canonical().join(&self.inner),
         }
     }
 
@@ -105,17 +123,23 @@ impl Found {
         self.link.as_deref()
     }
 
-    /// The bytes of its `SKILL.md` as they are now, bounded; `None` where they cannot be read.
+    /// Whether a link led to it that leads outside the known directories. Nothing behind such a link is read.
+    pub fn is_outside(&self) -> bool {
+        self.link().is_some_and(|link| !link.known)
+    }
+
+    /// The bytes of its `SKILL.md` as they are now, bounded; `None` where they cannot be read, or where a link has been
+    /// put in their way since they were found.
     pub fn read_source(&self) -> Option<Vec<u8>> {
         if self.root.is_embedded() {
             return BUNDLED.iter().find(|skill| skill.id == self.id()).map(|skill| skill.skill_md().to_vec());
         }
         let path = match self.link() {
-            Some(Link { target, folder: false, known: true }) => target.clone(),
             Some(Link { known: false, .. }) => return None,
+            Some(Link { target, folder: false, .. }) => target.clone(),
             _ => self.canonical_folder().join(self.file.as_str()),
         };
-        read_bounded(&path, SKILL_MD_MAX)
+        read_resolved(&path, SKILL_MD_MAX)
     }
 
     /// The size of `SKILL.md` in bytes.

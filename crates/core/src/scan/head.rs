@@ -7,7 +7,7 @@ use prowess_format::{Code, Diagnostic, Head, Manifest, Parsed, Rules, parse, par
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 
-use crate::files::{Fingerprint, ReadError, fill, read_whole, regular};
+use crate::files::{Fingerprint, ReadError, fill, read_whole, regular, words};
 
 /// The largest `SKILL.md` that is ever read.
 pub(crate) const SKILL_MD_MAX: u64 = 16 * 1024 * 1024;
@@ -51,39 +51,48 @@ pub(crate) fn check_file(file: &OwnedFd, stat: &Stat, folder: &str, rules: &Rule
 
 fn try_head(file: &OwnedFd, stat: &Stat, folder: &str, rules: &Rules) -> Result<Read, ReadError> {
     regular(stat)?;
-    let size = Fingerprint::of(stat).size();
-    if size > SKILL_MD_MAX {
-        return Err(ReadError::TooLarge(size));
-    }
-    let mut first = [0; FIRST];
-    let wanted = usize::try_from(size).unwrap_or(FIRST).min(FIRST);
-    let read = fill(file, &mut first[..wanted], 0)?;
-    let extent = if (read as u64) < size { Extent::Prefix } else { Extent::Whole };
-    match parse_head(&first[..read], extent, Some(folder), rules) {
-        Head::Done(parsed) => Ok(parsed.into()),
-        Head::NeedMore => more(file, Fingerprint::of(stat), folder, rules),
-    }
-}
-
-/// As much as the longest frontmatter takes, unchanged while it was read.
-fn more(file: &OwnedFd, mut before: Fingerprint, folder: &str, rules: &Rules) -> Result<Read, ReadError> {
+    let mut before = Fingerprint::of(stat);
     for _ in 0..2 {
-        let mut bytes = vec![0; FRONTMATTER_MAX + PREAMBLE_MAX + FIRST];
-        let read = fill(file, &mut bytes, 0)?;
+        if before.size() > SKILL_MD_MAX {
+            return Err(ReadError::TooLarge(before.size()));
+        }
+        let mut first = [0; FIRST];
+        let read = match prefix(file, &before, &mut first, folder, rules)? {
+            Head::Done(parsed) => parsed.into(),
+            Head::NeedMore => more(file, &before, folder, rules)?,
+        };
+        // Half of the old text and half of the new one must not be taken for a skill.
         let after = Fingerprint::of(&rustix::fs::fstat(file)?);
         if before == after {
-            let extent = if (read as u64) < after.size() { Extent::Prefix } else { Extent::Whole };
-            return Ok(match parse_head(&bytes[..read], extent, Some(folder), rules) {
-                Head::Done(parsed) => parsed.into(),
-                // The fences ask for no more than was read; whatever this is, it has no end in sight.
-                Head::NeedMore => {
-                    Read::refused(Diagnostic::error(Code::NoFrontmatter, "there is no frontmatter"))
-                }
-            });
+            return Ok(read);
         }
         before = after;
     }
     Err(ReadError::Changing)
+}
+
+/// Reads and judges as much as fits into `buffer`.
+fn prefix(
+    file: &OwnedFd,
+    print: &Fingerprint,
+    buffer: &mut [u8],
+    folder: &str,
+    rules: &Rules,
+) -> Result<Head, ReadError> {
+    let wanted = usize::try_from(print.size()).map_or(buffer.len(), |size| size.min(buffer.len()));
+    let read = fill(file, &mut buffer[..wanted], 0)?;
+    let extent = if (read as u64) < print.size() { Extent::Prefix } else { Extent::Whole };
+    Ok(parse_head(&buffer[..read], extent, Some(folder), rules))
+}
+
+/// Reads as much as the longest frontmatter takes.
+fn more(file: &OwnedFd, print: &Fingerprint, folder: &str, rules: &Rules) -> Result<Read, ReadError> {
+    let mut bytes = vec![0; FRONTMATTER_MAX + PREAMBLE_MAX + FIRST];
+    Ok(match prefix(file, print, &mut bytes, folder, rules)? {
+        Head::Done(parsed) => parsed.into(),
+        // The fences ask for no more than was read; whatever this is, it has no end in sight.
+        Head::NeedMore => Read::refused(Diagnostic::error(Code::NoFrontmatter, "there is no frontmatter")),
+    })
 }
 
 /// What to say of a file that was not read.
@@ -112,8 +121,8 @@ pub(super) fn refusal(error: ReadError) -> Diagnostic {
 
 /// What to say of a file that cannot be opened.
 pub(super) fn unreadable(error: Errno) -> Diagnostic {
-    let words = std::io::Error::from(error).kind().to_string();
-    let diagnostic = Diagnostic::error(Code::Unreadable, format!("the file cannot be read: {words}"));
+    let diagnostic =
+        Diagnostic::error(Code::Unreadable, format!("the file cannot be read: {}", words(error)));
     match error {
         Errno::ACCESS | Errno::PERM => diagnostic.help("make it readable for you: chmod u+r SKILL.md"),
         _ => diagnostic,

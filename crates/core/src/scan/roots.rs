@@ -91,11 +91,7 @@ pub(crate) fn resolve(policy: &Policy, world: &Surroundings, known: &Places) -> 
     let candidates = candidates(policy, world);
     let fence = world.git_root().unwrap_or(&world.project);
     let fence = std::fs::canonicalize(fence).unwrap_or_else(|_| fence.to_owned());
-    let homes: Vec<PathBuf> = candidates
-        .iter()
-        .filter(|candidate| candidate.base.is_none())
-        .filter_map(|candidate| std::fs::canonicalize(candidate.path.as_ref()?).ok())
-        .collect();
+    let (homes, direct) = claims(&candidates);
     for Candidate { path, spec, base } in candidates {
         if spec.place == RootPlace::Embedded {
             roots.present.push(Arc::new(Root::embedded()));
@@ -109,6 +105,10 @@ pub(crate) fn resolve(policy: &Policy, world: &Surroundings, known: &Places) -> 
             Err(problem) => roots.absent.push((path, problem, spec.given)),
             // In the home itself, the project's `.agents/skills` and the user's are one; the user's own counts.
             Ok(canonical) if base.is_some() && homes.contains(&canonical) => {}
+            // A link to another root must not take that one's place: whether it is trusted is judged where it is.
+            Ok(canonical)
+                if base.as_ref().is_some_and(|base| !is_direct(base, &spec, &canonical))
+                    && direct.contains(&canonical) => {}
             Ok(canonical) if roots.present.iter().any(|root| root.canonical == canonical) => {}
             Ok(canonical) => {
                 let inside = canonical.starts_with(&fence) || known.hold(&canonical);
@@ -130,9 +130,34 @@ pub(crate) fn resolve(policy: &Policy, world: &Surroundings, known: &Places) -> 
     roots
 }
 
+/// The directories that are the user's own, and those of projects that no link leads to, without links.
+fn claims(candidates: &[Candidate]) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let (mut homes, mut direct) = (Vec::new(), Vec::new());
+    for Candidate { path, spec, base } in candidates {
+        let Some(canonical) = path.as_ref().and_then(|path| std::fs::canonicalize(path).ok()) else {
+            continue;
+        };
+        match base {
+            None => homes.push(canonical),
+            Some(base) if is_direct(base, spec, &canonical) => direct.push(canonical),
+            Some(_) => {}
+        }
+    }
+    (homes, direct)
+}
+
+/// Whether a project's directory lies where it is written, and not behind a link.
+fn is_direct(base: &Path, spec: &RootSpec, canonical: &Path) -> bool {
+    std::fs::canonicalize(base).is_ok_and(|base| base.join(spec.path()) == canonical)
+}
+
 fn open(path: &Path) -> Result<PathBuf, RootProblem> {
     let problem = |error: std::io::Error| match error.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::NOENT) if path.is_symlink() => {
+            RootProblem::Unreadable("the link leads nowhere".to_owned())
+        }
         Some(Errno::NOENT | Errno::NOTDIR) => RootProblem::Missing,
+        Some(Errno::LOOP) => RootProblem::Unreadable("the link leads back to itself".to_owned()),
         _ => RootProblem::Unreadable(error.kind().to_string()),
     };
     let canonical = std::fs::canonicalize(path).map_err(problem)?;

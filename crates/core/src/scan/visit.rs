@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use prowess_format::{Code, Diagnostic, Level, Rules};
 use rustix::fs::Stat;
@@ -11,9 +12,9 @@ use rustix::io::Errno;
 
 use super::found::{FileName, Found, Link};
 use super::head::{self, Read};
-use super::links::{HOPS_MAX, Places, Target};
+use super::links::{Doors, HOPS_MAX, Target};
 use super::roots::Root;
-use crate::files::{Entries, EntryKind, Fingerprint, Folder};
+use crate::files::{Entries, EntryKind, Fingerprint, Folder, words};
 
 const SKILL_MD: &str = "SKILL.md";
 
@@ -34,8 +35,10 @@ pub(super) struct Task {
 pub(super) struct Through {
     place: Arc<Folder>,
     inner: PathBuf,
-    target: PathBuf,
-    hops: u8,
+    /// The whole path, without links.
+    pub(super) target: PathBuf,
+    /// The folders that held the links on the way, without links.
+    passed: Vec<PathBuf>,
 }
 
 impl Task {
@@ -47,6 +50,14 @@ impl Task {
             ..through
         });
         Self { inner: self.inner.join(name), through, depth: self.depth + 1, is_link }
+    }
+
+    /// The folder it lies in, without links.
+    fn holder(&self, root: &Root) -> PathBuf {
+        match &self.through {
+            Some(through) => through.target.parent().unwrap_or(&through.target).to_owned(),
+            None => root.canonical().join(self.inner.parent().unwrap_or(Path::new(""))),
+        }
     }
 }
 
@@ -60,6 +71,8 @@ pub(super) enum Visit {
     Failed(Diagnostic),
     /// A link that leads outside, or nowhere.
     Link(Arc<Found>),
+    /// A link to a plain file, or what is gone since it was listed.
+    Nothing,
 }
 
 /// What every visit of a scan needs.
@@ -67,8 +80,9 @@ pub(super) struct Visitor<'a> {
     pub(super) root: &'a Arc<Root>,
     pub(super) folder: &'a Folder,
     pub(super) rules: &'a Rules,
-    pub(super) places: &'a Places,
-    pub(super) entries_max: usize,
+    pub(super) doors: &'a Doors<'a>,
+    /// How many entries may still be listed.
+    pub(super) entries: &'a AtomicUsize,
     pub(super) now: i64,
 }
 
@@ -76,30 +90,26 @@ impl Visitor<'_> {
     /// Looks at one folder. `earlier` is what was found there the last time.
     pub(super) fn visit(&self, task: &Task, earlier: Option<&Arc<Found>>) -> Visit {
         if !task.is_link {
-            return self.look(task, task.through.as_ref(), None, earlier);
+            let link = |through: &Through| Link { target: through.target.clone(), known: true, folder: true };
+            return self.look(task, task.through.as_ref(), task.through.as_ref().map(link), earlier);
         }
         let path = self.root.path().join(&task.inner);
-        let hops = 1 + task.through.as_ref().map_or(0, |through| through.hops);
-        match self.places.follow(&path) {
+        let mut passed = task.through.as_ref().map_or_else(Vec::new, |through| through.passed.clone());
+        passed.push(task.holder(self.root));
+        match self.doors.follow(&path) {
+            Target::Known { target, .. } if passed.iter().any(|folder| folder.starts_with(&target)) => {
+                self.link(task, &target, "the link leads back to a folder above it", Code::LinkBroken)
+            }
+            Target::Known { target, .. } if passed.len() > HOPS_MAX => {
+                let message = format!("there are more than {HOPS_MAX} links on the way to it");
+                self.link(task, &target, &message, Code::LinkBroken)
+            }
             Target::Known { place, inner, target } => {
-                let above = self.root.canonical().join(task.inner.parent().unwrap_or(Path::new("")));
-                if hops > HOPS_MAX || above.starts_with(&target) {
-                    return self.link(
-                        task,
-                        &target,
-                        "the link leads back to a folder above it",
-                        Code::LinkBroken,
-                    );
-                }
                 let link = Link { target: target.clone(), known: true, folder: true };
-                self.look(task, Some(&Through { place, inner, target, hops }), Some(link), earlier)
+                self.look(task, Some(&Through { place, inner, target, passed }), Some(link), earlier)
             }
             // Plain files are linked into such folders, too; only what could be a skill is worth a word.
-            Target::Outside(target) if !target.is_dir() => Visit::Group {
-                entries: Entries { list: Vec::new(), cut: false },
-                fingerprint: Fingerprint::none(0),
-                through: None,
-            },
+            Target::Outside(target) if !target.is_dir() => Visit::Nothing,
             Target::Outside(target) => {
                 let message =
                     format!("the link leads outside the known directories, to {}", target.display());
@@ -119,6 +129,7 @@ impl Visitor<'_> {
         Visit::Link(Arc::new(Found {
             diagnostics: Box::new([diagnostic]),
             link: Some(Box::new(Link { target: target.to_owned(), known, folder: true })),
+            real: Some(target.into()),
             ..self.found(task, Fingerprint::none(0))
         }))
     }
@@ -133,6 +144,7 @@ impl Visitor<'_> {
             manifest: None,
             diagnostics: Box::new([]),
             link: None,
+            real: None,
         }
     }
 
@@ -149,36 +161,35 @@ impl Visitor<'_> {
         };
         let file = inner.join(SKILL_MD);
         if let Some(earlier) = earlier
-            && self.is_unchanged(earlier, folder, &file)
+            && self.is_unchanged(earlier, link.as_ref(), folder, &file)
         {
             return Visit::Skill(Arc::clone(earlier), None);
         }
+        let real: Option<Box<Path>> = through.map(|through| through.target.as_path().into());
         let link = link.map(Box::new);
+        let skill = |found: Found| Visit::Skill(Arc::new(found), None);
         match folder.file(&file) {
-            Ok((file, stat)) => Visit::Skill(Arc::new(Found { link, ..self.read(task, &file, &stat) }), None),
-            Err(Errno::LOOP) => self.linked_file(task, folder, &file),
+            Ok((file, stat)) => skill(Found { link, real, ..self.read(task, &file, &stat) }),
+            Err(Errno::LOOP) => skill(Found { real, ..self.linked_file(task, folder, &file) }),
             Err(Errno::NOENT) => self.list(task, folder, inner, through, link),
-            Err(Errno::NOTDIR | Errno::XDEV) => Visit::Failed(unreadable_folder(Errno::NOTDIR)),
+            Err(Errno::NOTDIR) => Visit::Nothing,
             // A socket as SKILL.md cannot even be opened.
             Err(Errno::NXIO) => {
                 let diagnostic = Diagnostic::error(Code::NotAFile, "SKILL.md is a socket");
                 let diagnostic = diagnostic.help("replace it by a text file");
-                Visit::Skill(Arc::new(Found { link, ..self.refused(task, diagnostic) }), None)
+                skill(Found { link, real, ..self.refused(task, diagnostic) })
             }
             Err(error) => match folder.folder(inner) {
-                Ok(_) => Visit::Skill(
-                    Arc::new(Found { link, ..self.refused(task, head::unreadable(error)) }),
-                    None,
-                ),
+                Ok(_) => skill(Found { link, real, ..self.refused(task, head::unreadable(error)) }),
                 Err(error) => Visit::Failed(unreadable_folder(error)),
             },
         }
     }
 
-    fn is_unchanged(&self, earlier: &Found, folder: &Folder, file: &Path) -> bool {
+    fn is_unchanged(&self, earlier: &Found, link: Option<&Link>, folder: &Folder, file: &Path) -> bool {
         let same = |stat: &Stat| Fingerprint::of(stat) == earlier.fingerprint;
         earlier.settled
-            && earlier.link.is_none()
+            && earlier.link() == link
             && earlier.file == FileName::Standard
             && folder.stat(file).is_ok_and(|s| same(&s))
     }
@@ -193,9 +204,9 @@ impl Visitor<'_> {
     }
 
     /// `SKILL.md` itself is a link.
-    fn linked_file(&self, task: &Task, folder: &Folder, file: &Path) -> Visit {
+    fn linked_file(&self, task: &Task, folder: &Folder, file: &Path) -> Found {
         let path = folder.path().join(file);
-        let (found, target, known) = match self.places.follow(&path) {
+        let (found, target, known) = match self.doors.follow(&path) {
             Target::Known { place, inner, target } => match place.file(&inner) {
                 Ok((file, stat)) => (self.read(task, &file, &stat), target, true),
                 Err(error) => (self.refused(task, head::unreadable(error)), target, true),
@@ -215,10 +226,7 @@ impl Visitor<'_> {
                 (self.refused(task, diagnostic.help("delete the link or mend it")), path, true)
             }
         };
-        Visit::Skill(
-            Arc::new(Found { link: Some(Box::new(Link { target, known, folder: false })), ..found }),
-            None,
-        )
+        Found { link: Some(Box::new(Link { target, known, folder: false })), ..found }
     }
 
     /// There is no `SKILL.md`; look for one under another name, and for folders to go into.
@@ -230,13 +238,16 @@ impl Visitor<'_> {
         through: Option<&Through>,
         link: Option<Box<Link>>,
     ) -> Visit {
-        let opened = folder
-            .folder(inner)
-            .and_then(|folder| Ok((folder.own_stat()?, folder.entries(self.entries_max)?)));
+        let max = self.entries.load(Ordering::Relaxed);
+        let opened = folder.folder(inner).and_then(|folder| Ok((folder.own_stat()?, folder.entries(max)?)));
         let (stat, entries) = match opened {
             Ok(listing) => listing,
+            // It was there when its name was listed.
+            Err(Errno::NOENT) => return Visit::Nothing,
             Err(error) => return Visit::Failed(unreadable_folder(error)),
         };
+        let less = |left: usize| Some(left.saturating_sub(entries.list.len()));
+        let _ = self.entries.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
         let fingerprint = Fingerprint::of(&stat);
         let variant = entries.list.iter().find(|entry| {
             entry.kind == EntryKind::File
@@ -261,7 +272,9 @@ impl Visitor<'_> {
                 Found { diagnostics, ..found }
             }
         };
-        Visit::Skill(Arc::new(Found { file: FileName::Other(name.into()), link, ..found }), Some(fingerprint))
+        let real = through.map(|through| through.target.as_path().into());
+        let found = Found { file: FileName::Other(name.into()), link, real, ..found };
+        Visit::Skill(Arc::new(found), Some(fingerprint))
     }
 }
 
@@ -270,9 +283,8 @@ fn folder_name(task: &Task) -> Cow<'_, str> {
 }
 
 fn unreadable_folder(error: Errno) -> Diagnostic {
-    let words = std::io::Error::from(error).kind().to_string();
-    let diagnostic =
-        Diagnostic::warning(Code::DirectoryUnreadable, format!("the folder cannot be read: {words}"));
+    let message = format!("the folder cannot be read: {}", words(error));
+    let diagnostic = Diagnostic::warning(Code::DirectoryUnreadable, message);
     match error {
         Errno::ACCESS | Errno::PERM => diagnostic.help("make it readable for you: chmod u+rx FOLDER"),
         _ => diagnostic,

@@ -1,20 +1,21 @@
 //! One root, level by level.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use prowess_format::{Code, Diagnostic, Rules};
 use rustix::io::Errno;
 
 use super::found::{FileName, Found};
-use super::links::Places;
+use super::links::Doors;
 use super::parallel;
 use super::roots::Root;
-use super::visit::{Task, Visit, Visitor};
+use super::visit::{Task, Through, Visit, Visitor};
 use super::{Progress, embedded};
-use crate::files::{Entry, EntryKind, Fingerprint, Folder, now};
+use crate::files::{Entry, EntryKind, Fingerprint, Folder, now, words};
 use crate::located::Located;
 use crate::policy::Scan;
 
@@ -40,7 +41,7 @@ struct Listed {
 pub(crate) struct Settings<'a> {
     pub(crate) scan: &'a Scan,
     pub(crate) rules: &'a Rules,
-    pub(crate) places: &'a Places,
+    pub(crate) doors: &'a Doors<'a>,
     pub(crate) progress: &'a Progress,
 }
 
@@ -50,7 +51,7 @@ impl RootScan {
         if self.root.is_embedded() {
             return true;
         }
-        let Ok(folder) = Folder::open(self.root.canonical()) else { return false };
+        let Ok(folder) = Folder::open_resolved(self.root.canonical()) else { return false };
         let same = |inner: &Path, fingerprint: &Fingerprint| {
             folder.stat(inner).is_ok_and(|stat| Fingerprint::of(&stat) == *fingerprint)
         };
@@ -81,10 +82,11 @@ pub(crate) fn walk(root: &Arc<Root>, settings: &Settings<'_>, earlier: Option<&R
         earlier: earlier.map(by_folder).unwrap_or_default(),
         bounds: Bounds::new(settings.scan),
         ungrouped: Vec::new(),
+        linked_groups: HashSet::new(),
         scan: &mut scan,
     };
     if let Err(error) = walk.run(root) {
-        let message = format!("the directory cannot be read: {}", std::io::Error::from(error).kind());
+        let message = format!("the directory cannot be read: {}", words(error));
         walk.scan
             .diagnostics
             .push(Located::new(root.path(), Diagnostic::warning(Code::DirectoryUnreadable, message)));
@@ -100,22 +102,23 @@ fn by_folder(scan: &RootScan) -> HashMap<&Path, &Arc<Found>> {
 /// What is left of the scan's bounds, and which were reached.
 struct Bounds {
     directories: usize,
-    entries: usize,
+    /// Taken from by all threads, so that no level lists more than is left.
+    entries: AtomicUsize,
     depth: u32,
     cut_directories: usize,
     cut_entries: bool,
-    cut_depth: Vec<PathBuf>,
+    cut_depth: BTreeSet<PathBuf>,
 }
 
 impl Bounds {
     fn new(scan: &Scan) -> Self {
         Self {
             directories: scan.max_directories as usize,
-            entries: scan.max_entries as usize,
+            entries: AtomicUsize::new(scan.max_entries as usize),
             depth: scan.depth,
             cut_directories: 0,
             cut_entries: false,
-            cut_depth: Vec::new(),
+            cut_depth: BTreeSet::new(),
         }
     }
 }
@@ -126,18 +129,21 @@ struct Walk<'a, 's> {
     bounds: Bounds,
     /// Immediate children that turned out to hold no skill themselves, with what else may explain it.
     ungrouped: Vec<PathBuf>,
+    /// Folders of skills that a link led to. A second link there tells nothing new, and a few links between a few
+    /// folders make more ways than anybody could go.
+    linked_groups: HashSet<PathBuf>,
     scan: &'s mut RootScan,
 }
 
 impl Walk<'_, '_> {
     fn run(&mut self, root: &Arc<Root>) -> Result<(), Errno> {
-        let folder = Folder::open(root.canonical())?;
+        let folder = Folder::open_resolved(root.canonical())?;
         let fingerprint = Fingerprint::of(&folder.own_stat()?);
         let now = now();
-        let listing = folder.entries(self.bounds.entries)?;
+        let listing = folder.entries(*self.bounds.entries.get_mut())?;
         self.listed(PathBuf::from("."), fingerprint, now);
         self.bounds.cut_entries |= listing.cut;
-        self.bounds.entries -= listing.list.len();
+        *self.bounds.entries.get_mut() -= listing.list.len();
         if let Some(stray) = listing.list.iter().find(|entry| *entry.name == *OsStr::new("SKILL.md")) {
             let message = "a SKILL.md directly in a directory of skills is not a skill";
             let diagnostic = Diagnostic::warning(Code::StrayFile, message);
@@ -156,8 +162,8 @@ impl Walk<'_, '_> {
                 root,
                 folder: &folder,
                 rules: self.settings.rules,
-                places: self.settings.places,
-                entries_max: self.bounds.entries,
+                doors: self.settings.doors,
+                entries: &self.bounds.entries,
                 now,
             };
             let (earlier, progress) = (&self.earlier, self.settings.progress);
@@ -188,6 +194,8 @@ impl Walk<'_, '_> {
                 self.scan.found.push(self.shared(found));
             }
             Visit::Link(found) => self.scan.found.push(self.shared(found)),
+            // Whether it is a folder tomorrow is not seen in any listing.
+            Visit::Nothing => self.listed(task.inner, Fingerprint::none(0), 0),
             Visit::Failed(diagnostic) => {
                 self.scan.diagnostics.push(Located::new(self.scan.root.path().join(&task.inner), diagnostic));
                 // Whether it can be read tomorrow is not seen in any listing.
@@ -195,12 +203,12 @@ impl Walk<'_, '_> {
             }
             Visit::Group { entries, fingerprint, through } => {
                 self.bounds.cut_entries |= entries.cut;
-                self.bounds.entries = self.bounds.entries.saturating_sub(entries.list.len());
                 self.listed(task.inner.clone(), fingerprint, now);
                 if task.depth == 1 && !task.is_link && !is_pruned(&task.inner) {
                     self.ungrouped.push(task.inner.clone());
                 }
-                if is_pruned(&task.inner) {
+                let known = |through: &Through| !self.linked_groups.insert(through.target.clone());
+                if is_pruned(&task.inner) || (task.is_link && through.as_ref().is_some_and(known)) {
                     return;
                 }
                 let task = Task { through, is_link: false, ..task };
@@ -208,7 +216,7 @@ impl Walk<'_, '_> {
                 if task.depth < self.bounds.depth {
                     next.extend(deeper);
                 } else if !deeper.is_empty() {
-                    self.bounds.cut_depth.push(task.inner);
+                    self.bounds.cut_depth.insert(task.inner);
                 }
             }
         }
@@ -217,7 +225,7 @@ impl Walk<'_, '_> {
     /// The earlier find, if nothing about it changed: snapshots share it.
     fn shared(&self, found: Arc<Found>) -> Arc<Found> {
         match self.earlier.get(&*found.inner) {
-            Some(earlier) if ***earlier == *found => Arc::clone(earlier),
+            Some(earlier) if earlier.settled == found.settled && ***earlier == *found => Arc::clone(earlier),
             _ => found,
         }
     }
@@ -245,6 +253,7 @@ impl Walk<'_, '_> {
                 manifest: None,
                 diagnostics: Box::new([diagnostic]),
                 link: None,
+                real: None,
             })));
         }
         self.report_bounds(root);

@@ -2,12 +2,12 @@
 //!
 //! What must always hold: a state that cannot be read trusts nobody.
 
-mod pins;
+mod gate;
 mod store;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-pub(crate) use pins::Pins;
+pub(crate) use gate::Gate;
 use store::State;
 pub use store::{TrustError, TrustRecord, changes_since, record_for, trust, untrust};
 
@@ -19,14 +19,6 @@ use crate::surroundings::Surroundings;
 pub(crate) struct Trust {
     state: State,
     problem: Option<Located>,
-}
-
-/// What the user decided about a folder.
-pub(crate) enum Verdict<'a> {
-    Untrusted,
-    Trusted,
-    /// Trusted as it was then.
-    Pinned(Pins<'a>),
 }
 
 impl Trust {
@@ -43,22 +35,8 @@ impl Trust {
         self.state == other.state && self.problem == other.problem
     }
 
-    pub(crate) fn has_pins(&self) -> bool {
-        self.state.folders.iter().any(|record| record.pinned)
-    }
-
     /// The folders that are trusted: links may lead there.
     pub(crate) fn folders(&self) -> impl Iterator<Item = PathBuf> {
         self.state.folders.iter().filter(|record| record.trusted).map(|record| record.path.clone())
-    }
-
-    /// The decision about the nearest folder, from `folder` upwards.
-    pub(crate) fn verdict(&self, folder: &Path) -> Verdict<'_> {
-        let canonical = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-        match self.state.nearest(&canonical) {
-            Some(record) if record.trusted && record.pinned => Verdict::Pinned(Pins::new(record)),
-            Some(record) if record.trusted => Verdict::Trusted,
-            Some(_) | None => Verdict::Untrusted,
-        }
     }
 }

@@ -5,15 +5,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use prowess_format::{Code, Diagnostic};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use crate::files::{Folder, lock, read_whole, replace};
+use crate::files::{Folder, lock, read_whole, replace, words};
 use crate::located::Located;
 use crate::policy::{Policy, ProjectTrust};
-use crate::registry::{Registry, Snapshot};
+use crate::registry::{Registry, Skill, Snapshot};
 use crate::scan::Progress;
 use crate::surroundings::Surroundings;
-use crate::tree_hash::tree_hash;
+use crate::tree_hash::resolved_tree_hash;
 
 const STATE_MAX: u64 = 16 * 1024 * 1024;
 
@@ -92,21 +93,16 @@ impl State {
     }
 
     fn read(path: &Path) -> Result<Self, String> {
-        let words = |error: rustix::io::Errno| std::io::Error::from(error).kind().to_string();
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
             return Ok(Self::default());
         };
-        let folder = match Folder::open(folder) {
-            Ok(folder) => folder,
-            Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => return Ok(Self::default()),
-            Err(error) => return Err(words(error)),
-        };
-        let (file, stat) = match folder.file(Path::new(name)) {
+        let opened = Folder::open(folder).and_then(|folder| folder.file(Path::new(name)));
+        let (file, stat) = match opened {
             Ok(file) => file,
-            Err(rustix::io::Errno::NOENT) => return Ok(Self::default()),
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Self::default()),
             Err(error) => return Err(words(error)),
         };
-        let bytes = read_whole(&file, &stat, STATE_MAX).map_err(|_| "not a readable file".to_owned())?;
+        let bytes = read_whole(&file, &stat, STATE_MAX).map_err(|error| error.to_string())?;
         let state: Self = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
         if state.schema > 1 { Err("written by a newer version".to_owned()) } else { Ok(state) }
     }
@@ -146,10 +142,8 @@ pub fn trust(
     world: &Surroundings,
 ) -> Result<(TrustRecord, Option<TrustRecord>), TrustError> {
     let path = canonical(folder)?;
-    let at =
-        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let skills = hashes(&path, policy, world);
-    let record = TrustRecord { path: path.clone(), trusted: true, pinned, at, skills };
+    let record = TrustRecord { path: path.clone(), trusted: true, pinned, at: now(), skills };
     let kept = record.clone();
     let before = State::change(world, |state| {
         let before = take(state, &path);
@@ -161,29 +155,29 @@ pub fn trust(
 
 /// Takes trust back. Gives what was decided before; `None` if the folder was not trusted at all.
 pub fn untrust(folder: &Path, world: &Surroundings) -> Result<Option<TrustRecord>, TrustError> {
-    // What no longer exists must still be forgettable.
-    let path = canonical(folder).unwrap_or_else(|_| folder.to_owned());
+    let path = canonical(folder).unwrap_or_else(|_| as_it_was(folder));
     State::change(world, |state| {
-        let own = take(state, &path);
-        let above = state.nearest(&path).filter(|record| record.trusted).cloned();
-        if above.is_some() {
+        let before = state.nearest(&path).filter(|record| record.trusted).cloned();
+        take(state, &path);
+        if state.nearest(&path).is_some_and(|record| record.trusted) {
             // A folder above is trusted: this one is excepted.
-            let exception = TrustRecord {
-                path: path.clone(),
-                trusted: false,
-                pinned: false,
-                at: 0,
-                skills: BTreeMap::new(),
-            };
-            state.folders.push(exception);
+            let (trusted, pinned) = (false, false);
+            let skills = BTreeMap::new();
+            state.folders.push(TrustRecord { path: path.clone(), trusted, pinned, at: now(), skills });
         }
-        own.filter(|record| record.trusted).or(above)
+        before
     })
 }
 
 /// What changed in a trusted folder since it was trusted: added, changed and removed skills, by their folders.
 pub fn changes_since(record: &TrustRecord, policy: &Policy, world: &Surroundings) -> crate::Difference {
-    let now = hashes(&record.path, policy, world);
+    let mut now = hashes(&record.path, policy, world);
+    for folder in record.skills.keys() {
+        // Which skills are found depends on the present project; one that is not looked for is not gone.
+        if !now.contains_key(folder) && folder.join("SKILL.md").exists() {
+            now.insert(folder.clone(), hash(folder));
+        }
+    }
     let text = |path: &PathBuf| path.display().to_string();
     crate::Difference {
         added: now.keys().filter(|path| !record.skills.contains_key(*path)).map(text).collect(),
@@ -202,6 +196,10 @@ pub fn record_for(folder: &Path, world: &Surroundings) -> Option<TrustRecord> {
     State::load(world).0.nearest(&path).cloned()
 }
 
+fn now() -> u64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
 fn take(state: &mut State, path: &Path) -> Option<TrustRecord> {
     let at = state.folders.iter().position(|record| record.path == path)?;
     Some(state.folders.remove(at))
@@ -211,23 +209,49 @@ fn canonical(folder: &Path) -> Result<PathBuf, TrustError> {
     fs::canonicalize(folder).map_err(|_| TrustError::Missing(folder.to_owned()))
 }
 
-/// The tree hash of each project skill below a folder.
+/// A folder that no longer exists must still be forgettable: what is left of its path, without links, and the rest.
+fn as_it_was(folder: &Path) -> PathBuf {
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let left = folder.ancestors().find_map(|above| Some((above, fs::canonicalize(above).ok()?)));
+    match left {
+        Some((above, canonical)) => canonical.join(folder.strip_prefix(above).unwrap_or(Path::new(""))),
+        None => folder,
+    }
+}
+
+/// The tree hash of each skill that a decision about a folder is about: those of projects in the folder, and those that
+/// links lead to there.
 fn hashes(folder: &Path, policy: &Policy, world: &Surroundings) -> BTreeMap<PathBuf, String> {
     let policy = Policy { trust: ProjectTrust::NotNeeded, ..policy.clone() };
-    let inside = world.project.starts_with(folder);
-    let project = if inside { world.project.clone() } else { folder.to_owned() };
-    let world = Surroundings { project, ..world.clone() };
-    let registry = Registry::open_in(policy, world, &Progress::default());
-    let snapshot: &Snapshot = &registry.snapshot();
-    let skills =
-        snapshot.all().iter().filter(|skill| skill.root().base().is_some_and(|base| in_folder(base, folder)));
-    skills
-        .map(|skill| {
+    let mut worlds = vec![world.clone()];
+    if !in_folder(&world.project, folder) {
+        worlds.push(Surroundings { project: folder.to_owned(), ..world.clone() });
+    }
+    let mut hashes = BTreeMap::new();
+    for world in worlds {
+        let registry = Registry::open_in(policy.clone(), world, &Progress::default());
+        let snapshot: &Snapshot = &registry.snapshot();
+        let ours = |skill: &&Skill| {
+            let base = skill.root().base();
+            let inside = skill.canonical_folder().starts_with(folder);
+            // What a link leads to elsewhere is not read, however much it is.
+            (inside && (base.is_some() || skill.link().is_some()))
+                || (!skill.is_outside() && base.is_some_and(|base| in_folder(base, folder)))
+        };
+        for skill in snapshot.all().iter().filter(ours) {
             let folder = skill.canonical_folder();
-            let hash = tree_hash(&folder).unwrap_or_else(|error| format!("no hash: {error}"));
-            (folder, hash)
-        })
-        .collect()
+            // JSON cannot hold other names. Without a hash a pinned skill is not trusted.
+            if folder.to_str().is_some() && !hashes.contains_key(&folder) {
+                let hash = hash(&folder);
+                hashes.insert(folder, hash);
+            }
+        }
+    }
+    hashes
+}
+
+fn hash(folder: &Path) -> String {
+    resolved_tree_hash(folder).unwrap_or_else(|error| format!("no hash: {error}"))
 }
 
 fn in_folder(base: &Path, folder: &Path) -> bool {

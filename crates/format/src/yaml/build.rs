@@ -72,8 +72,8 @@ pub fn parse(source: &str, budget: Budget) -> Result<Option<Node<'_>>, YamlError
     for event in Parser::new_from_str_with_options(source, options) {
         let (event, span) = event.map_err(|error| builder.syntax(&error))?;
         let span = span.byte_range().map_or_else(Span::default, |range| Span::new(range.start, range.end));
-        if root.is_some() && event.is_node() {
-            let message = "something follows the end of the document".to_owned();
+        if root.is_some() && matches!(event, Event::DocumentStart(..)) {
+            let message = "a second document begins here, and only one is read".to_owned();
             return Err(YamlError::Syntax { offset: span.start as usize, message });
         }
         root = root.or(builder.take(event, span)?);

@@ -1,0 +1,107 @@
+//! Which finds the user's trust lets in.
+//!
+//! What must always hold: a project's skill counts only if the folder it was found in is trusted, and what a link leads
+//! to only if it is trusted there as well. The nearest decision decides, from the folder upwards.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::Trust;
+use super::store::TrustRecord;
+use crate::registry::Untrusted;
+use crate::scan::{Found, Root};
+use crate::tree_hash::resolved_tree_hash;
+
+/// Judges the finds of one scan.
+pub(crate) struct Gate<'a> {
+    trust: &'a Trust,
+    projects: Vec<Project<'a>>,
+    /// Where links may lead without asking: the user's own roots, and what the configuration names.
+    free: Vec<PathBuf>,
+    /// What has been hashed: many links may lead to one folder.
+    hashed: Mutex<HashMap<PathBuf, Option<String>>>,
+}
+
+/// A root whose skills need trust.
+struct Project<'a> {
+    root: &'a Root,
+    base: &'a Path,
+    /// Whether the root lies in its base, and not behind a link.
+    inside: bool,
+    record: Option<&'a TrustRecord>,
+    /// Whether the user decided about folders in the root, too.
+    divided: bool,
+}
+
+impl<'a> Gate<'a> {
+    /// `links` are the places that the configuration names, without links.
+    pub(crate) fn new(trust: &'a Trust, roots: &'a [Arc<Root>], links: &[PathBuf]) -> Self {
+        let project = |root: &'a Arc<Root>| {
+            let base = root.base()?;
+            let canonical = std::fs::canonicalize(base).unwrap_or_else(|_| base.to_owned());
+            let inside = root.canonical().starts_with(&canonical);
+            let record = trust.state.nearest(if inside { root.canonical() } else { &canonical });
+            let divided =
+                inside && trust.state.folders.iter().any(|record| record.path.starts_with(root.canonical()));
+            Some(Project { root, base, inside, record, divided })
+        };
+        let own = |root: &&Arc<Root>| root.base().is_none() && !root.is_embedded();
+        let own = roots.iter().filter(own).map(|root| root.canonical().to_owned());
+        Self {
+            trust,
+            projects: roots.iter().filter_map(project).collect(),
+            free: own.chain(links.iter().cloned()).collect(),
+            hashed: Mutex::default(),
+        }
+    }
+
+    /// Why a find is not trusted; `None` where it is.
+    pub(crate) fn refuses(&self, found: &Found) -> Option<Untrusted> {
+        let project = self.projects.iter().find(|project| project.root == found.root());
+        let refused = project.and_then(|project| {
+            let record = match project.divided {
+                true => self.trust.state.nearest(&found.root().canonical().join(found.inner())),
+                false => project.record,
+            };
+            self.judge(found, record, project.base)
+        });
+        let led_away = found.link().is_some() || project.is_some_and(|project| !project.inside);
+        refused.or_else(|| if led_away { self.refuses_target(found) } else { None })
+    }
+
+    /// The same where a link led to it.
+    fn refuses_target(&self, found: &Found) -> Option<Untrusted> {
+        let target = found.link().map_or_else(|| found.canonical_folder(), |link| link.target.clone());
+        if self.free.iter().any(|place| target.starts_with(place)) {
+            return None;
+        }
+        let holder = self.projects.iter().find(|project| target.starts_with(project.root.canonical()));
+        self.judge(found, self.trust.state.nearest(&target), holder.map_or(&target, |project| project.base))
+    }
+
+    fn judge(&self, found: &Found, record: Option<&TrustRecord>, folder: &Path) -> Option<Untrusted> {
+        match record {
+            None => Some(Untrusted::Project(folder.to_owned())),
+            Some(record) if !record.trusted => Some(Untrusted::Project(record.path.clone())),
+            Some(record) if record.pinned => self.pinned(found, record),
+            Some(_) => None,
+        }
+    }
+
+    /// Whether any find depends on more files than a scan looks at.
+    pub(crate) fn has_hashed(&self) -> bool {
+        !self.hashed.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    fn pinned(&self, found: &Found, record: &TrustRecord) -> Option<Untrusted> {
+        let folder = found.canonical_folder();
+        let Some(pinned) = record.hash_of(&folder) else {
+            return Some(Untrusted::Added(record.path.clone()));
+        };
+        let mut hashed = self.hashed.lock().unwrap_or_else(PoisonError::into_inner);
+        // A folder that cannot be hashed cannot be shown to be the same.
+        let now = hashed.entry(folder).or_insert_with_key(|folder| resolved_tree_hash(folder).ok());
+        (now.as_deref() != Some(pinned)).then(|| Untrusted::Changed(record.path.clone()))
+    }
+}
