@@ -85,11 +85,7 @@ pub fn check(path: &Path, rules: &Rules, progress: &Progress) -> Result<Vec<Chec
     }
     let links = Links::Within(std::fs::canonicalize(path).map_err(unreadable)?);
     let checker = Checker { rules, root: open(path)?, links };
-    let Tree { skills, failed } = checker.tree(progress);
-    let mut checked = parallel(&skills, |(inner, name)| {
-        progress.add(1);
-        checker.skill(inner, name)
-    });
+    let Tree { mut checked, failed } = checker.tree(progress);
     checked.extend(failed.into_iter().map(|(inner, diagnostic)| Checked {
         path: normal(&path.join(inner)),
         name: None,
@@ -125,8 +121,8 @@ enum Links {
 /// What a tree holds.
 #[derive(Default)]
 struct Tree {
-    /// The folders that hold a file named like `SKILL.md`, with that name.
-    skills: Vec<(PathBuf, Box<OsStr>)>,
+    /// The skills, in the order of their paths.
+    checked: Vec<Checked>,
     /// The folders that were not looked into, and why.
     failed: Vec<(PathBuf, Diagnostic)>,
 }
@@ -145,7 +141,7 @@ impl Checker<'_> {
             let mut next = Vec::new();
             for (inner, look) in level.into_iter().zip(looks) {
                 match look {
-                    Look::Skill(name) => tree.skills.push((inner, name)),
+                    Look::Skill(checked) => tree.checked.push(checked),
                     Look::Folders(names) => next.extend(names.into_iter().map(|name| inner.join(&*name))),
                     Look::Failed(diagnostic) => tree.failed.push((inner, diagnostic)),
                 }
@@ -163,16 +159,18 @@ impl Checker<'_> {
                 format!("{} folders lie deeper than {DEPTH_MAX} and were not looked into", level.len());
             tree.failed.push((first.clone(), bound(message)));
         }
-        tree.skills.sort();
+        tree.checked.sort_by(|a, b| a.path.cmp(&b.path));
         tree
     }
 
     fn look(&self, inner: &Path) -> Look {
         // Most folders that are looked at are skills, and asking for the file is cheaper than listing them.
         // A SKILL.md that strayed into a directory of skills must not hide them.
-        let is_skill = self.root.stat(&inner.join("SKILL.md")).is_ok();
-        if is_skill && !holds_skills(inner) {
-            return Look::Skill(OsStr::new("SKILL.md").into());
+        if !holds_skills(inner) {
+            match self.root.file(&inner.join("SKILL.md")) {
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => {}
+                opened => return Look::Skill(self.judge(inner, OsStr::new("SKILL.md"), opened)),
+            }
         }
         let entries = match self.root.folder(inner).and_then(|folder| folder.entries(FOLDERS_MAX)) {
             Ok(entries) => entries,
@@ -189,16 +187,20 @@ impl Checker<'_> {
         let named = |entry: &&Entry| entry.name.eq_ignore_ascii_case("SKILL.md");
         let skill = entries.list.iter().find(|entry| named(entry) && entry.kind != EntryKind::Folder);
         if let Some(entry) = skill.filter(|_| !holds_skills(inner)) {
-            return Look::Skill(entry.name.clone());
+            return Look::Skill(self.skill(inner, &entry.name));
         }
         let goes_into = |entry: &Entry| entry.kind == EntryKind::Folder && !is_skipped(&entry.name);
         Look::Folders(entries.list.into_iter().filter(goes_into).map(|entry| entry.name).collect())
     }
 
     fn skill(&self, inner: &Path, name: &OsStr) -> Checked {
+        self.judge(inner, name, self.root.file(&inner.join(name)))
+    }
+
+    fn judge(&self, inner: &Path, name: &OsStr, opened: Result<(OwnedFd, Stat), Errno>) -> Checked {
         let folder = normal(&self.root.path().join(inner));
         let id = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let opened = match self.root.file(&inner.join(name)) {
+        let opened = match opened {
             Err(Errno::LOOP) => self.follow(&folder.join(name)),
             opened => opened.map_err(refused),
         };
@@ -245,7 +247,7 @@ impl Checker<'_> {
 }
 
 enum Look {
-    Skill(Box<OsStr>),
+    Skill(Checked),
     Folders(Vec<Box<OsStr>>),
     Failed(Diagnostic),
 }

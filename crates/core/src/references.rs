@@ -2,6 +2,7 @@
 
 use std::path::{Component, Path};
 
+use memchr::memmem;
 use prowess_format::{Code, Diagnostic, Place, Span};
 
 /// The most links that are looked at in one body.
@@ -9,69 +10,33 @@ const LINKS_MAX: usize = 500;
 
 /// Says which relative links of a `SKILL.md` lead nowhere. Links in code are examples and not looked at.
 pub(crate) fn missing(source: &[u8], exists: impl Fn(&Path) -> bool) -> Vec<Diagnostic> {
-    let Ok(text) = std::str::from_utf8(source) else { return Vec::new() };
     let mut said = Vec::new();
-    let mut fenced = false;
-    let mut start = 0;
-    let mut left = LINKS_MAX;
-    for (number, line) in (1..).zip(text.split_inclusive('\n')) {
-        if line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~") {
-            fenced = !fenced;
-        } else if !fenced && line.contains("](") {
-            for Link { at, column, target } in links(line).take(left) {
-                left -= 1;
-                if let Some(path) = relative(target).filter(|path| !exists(path)) {
-                    let span = Span::new(start + at, start + at + target.len());
-                    let message = format!("the body refers to {}, which is not there", path.display());
-                    let diagnostic = Diagnostic::warning(Code::MissingReference, message);
-                    let place = Place { line: number, column, span };
-                    said.push(diagnostic.at(place).help("add the file, or mend the link"));
-                }
-            }
+    for open in memmem::find_iter(source, b"](").take(LINKS_MAX).map(|at| at + 2) {
+        let rest = &source[open..];
+        let end = rest.iter().position(|byte| matches!(byte, b')' | b' ' | b'"' | b'\n'));
+        let Some(target) = end.and_then(|end| std::str::from_utf8(&rest[..end]).ok()) else { continue };
+        let Some(path) = relative(target).filter(|path| !exists(path)) else { continue };
+        if !is_code(&source[..open]) {
+            let message = format!("the body refers to {}, which is not there", path.display());
+            let diagnostic = Diagnostic::warning(Code::MissingReference, message);
+            let place = Place::of(source, Span::new(open, open + target.len()));
+            said.push(diagnostic.at(place).help("add the file, or mend the link"));
         }
-        start += line.len();
     }
     said
 }
 
-/// `[text](target)` in a line.
-struct Link<'a> {
-    /// The byte of the line that the target begins at.
-    at: usize,
-    /// The same in characters, from 1.
-    column: u32,
-    target: &'a str,
-}
-
-/// The links of a line. Inline code is passed over. No part of the line is looked at twice: it may be the whole file.
-fn links(line: &str) -> impl Iterator<Item = Link<'_>> {
-    let mut at = 0;
-    let mut column = 1;
-    let mut in_code = false;
-    let next = move || {
-        loop {
-            let rest = line.get(at..)?;
-            let passed = rest.get(..rest.find("](")? + 2)?;
-            let rest = rest.get(passed.len()..)?;
-            let target = rest.get(..rest.find([')', ' ', '"', '\n'])?)?;
-            in_code ^= passed.matches('`').count() % 2 == 1;
-            column += characters(passed);
-            at += passed.len();
-            let link = Link { at, column, target };
-            let code = in_code;
-            in_code ^= target.matches('`').count() % 2 == 1;
-            column += characters(target);
-            at += target.len();
-            if !code {
-                return Some(link);
-            }
-        }
+/// Whether what follows this text stands in a code block or between backticks. Asked only for links that lead nowhere,
+/// of which there are few.
+fn is_code(before: &[u8]) -> bool {
+    let line = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let (above, line) = before.split_at(line);
+    let is_fence = |line: &&[u8]| {
+        line.trim_ascii_start().starts_with(b"```") || line.trim_ascii_start().starts_with(b"~~~")
     };
-    std::iter::from_fn(next)
-}
-
-fn characters(text: &str) -> u32 {
-    u32::try_from(text.chars().count()).unwrap_or(u32::MAX)
+    let fences = above.split(|byte| *byte == b'\n').filter(is_fence).count();
+    let ticks = line.iter().filter(|byte| **byte == b'`').count();
+    fences % 2 == 1 || ticks % 2 == 1
 }
 
 /// The target as a path inside the skill, if it is one.

@@ -204,7 +204,7 @@ impl<'s> Reader<'s> {
     fn frontmatter(&mut self, fences: &Fences, folder: Option<&str>) -> Option<Manifest> {
         let start = fences.yaml.start;
         let bytes = &self.source[fences.yaml.clone()];
-        if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
+        if let Some(at) = memchr::memchr(0, bytes) {
             let diagnostic = Diagnostic::error(Code::NulByte, "the frontmatter has a NUL byte");
             let place = self.place(start + at, start + at + 1);
             self.diagnostics.push(diagnostic.at(place).help("delete it, or save the file as UTF-8"));
@@ -287,7 +287,7 @@ impl<'s> Reader<'s> {
 
     fn body(&mut self, start: usize) {
         let bytes = self.source.get(start..).unwrap_or_default();
-        if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
+        if let Some(at) = memchr::memchr(0, bytes) {
             let place = self.place(start + at, start + at + 1);
             let diagnostic = Diagnostic::warning(Code::NulByte, "the body has a NUL byte").at(place);
             self.diagnostics.push(diagnostic.help("delete it, or save the file as UTF-8"));

@@ -214,7 +214,7 @@ impl Iterator for Lines<'_> {
 
     fn next(&mut self) -> Option<Line> {
         let rest = self.source.get(self.at..).filter(|rest| !rest.is_empty())?;
-        let (length, complete) = match rest.iter().position(|byte| *byte == b'\n') {
+        let (length, complete) = match memchr::memchr(b'\n', rest) {
             Some(at) => (at, true),
             None => (rest.len(), false),
         };

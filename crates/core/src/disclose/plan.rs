@@ -173,7 +173,16 @@ pub(super) fn plan(entries: &[Entry<'_>], form: &Form<'_>, budget: &Budget<'_>) 
         plan.levels.fill(Level::Omitted);
         return plan;
     };
+    let all: Vec<usize> = head.iter().chain(&tail).copied().collect();
     match planner.spend(&head, Level::Full, room) {
+        Some(room) if planner.spend(&tail, Level::Name, room).is_some() => {
+            planner.degrade(&tail, room, &mut plan.levels);
+        }
+        // Before one is left out, all of them stand by name, the important ones included.
+        _ if planner.spend(&all, Level::Name, room).is_some() => {
+            planner.degrade(&all, room, &mut plan.levels)
+        }
+        // Not even the names fit: then a few that are told well are worth more than many that are only named.
         Some(room) => planner.degrade(&tail, room, &mut plan.levels),
         None => {
             tail.iter().for_each(|at| plan.levels[*at] = Level::Omitted);
