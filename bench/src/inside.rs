@@ -79,6 +79,18 @@ fn catalogs(trees: &Path, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
+/// Names all files below a folder, as the standard library lists them.
+fn names(folder: &Path, into: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => names(&entry.path(), into)?,
+            false => into.push(entry.path()),
+        }
+    }
+    Ok(())
+}
+
 fn reads(trees: &Path, out: &mut impl Write) -> io::Result<()> {
     let (policy, snapshot) = open(trees.join("1000").join("skills"))?;
     let skills: Vec<_> = snapshot.enabled().take(200).collect();
@@ -86,18 +98,32 @@ fn reads(trees: &Path, out: &mut impl Write) -> io::Result<()> {
     let read_all = || {
         files.iter().filter_map(|file| fs::read_to_string(file).ok()).map(|text| text.len()).sum::<usize>()
     };
-    let load = || {
+    let load = |policy: &Policy| {
         skills
             .iter()
-            .filter_map(|skill| activate(skill, None, &policy).ok())
-            .map(|a| a.content().len())
+            .filter_map(|skill| activate(skill, None, policy).ok())
+            .map(|activated| activated.content().len())
             .sum::<usize>()
     };
-    let (ours, floor) = beside(load, read_all);
-    writeln!(
-        out,
-        "| activate, to reading the same file | {:.2} × |",
-        ours.as_secs_f64() / floor.as_secs_f64()
+    let mut row = |what: &str, (ours, floor): (Duration, Duration)| {
+        let each = |time: Duration| time / u32::try_from(skills.len()).unwrap_or(u32::MAX);
+        let times = ours.as_secs_f64() / floor.as_secs_f64();
+        writeln!(out, "| {what} | {times:.2} × ({:.2?} to {:.2?}) |", each(ours), each(floor))
+    };
+    let plain = Policy { activation: Policy::preset(Preset::SkillTool).activation, ..policy.clone() };
+    row("activate without a list of files, to reading the same file", beside(|| load(&plain), read_all))?;
+    row("activate with a list of files, to reading the same file", beside(|| load(&policy), read_all))?;
+    let read_and_list = || {
+        let mut found = Vec::new();
+        skills.iter().zip(&files).for_each(|(skill, file)| {
+            black_box(fs::read_to_string(file)).ok();
+            names(&skill.folder(), &mut found).ok();
+        });
+        found.len()
+    };
+    row(
+        "activate with a list of files, to reading the same file and listing the folder",
+        beside(|| load(&policy), read_and_list),
     )?;
     let resources: Vec<(usize, String)> = skills
         .iter()
@@ -115,12 +141,7 @@ fn reads(trees: &Path, out: &mut impl Write) -> io::Result<()> {
         let read = |(at, path): &(usize, String)| resource::read(skills[*at], path, &policy.limits).ok();
         resources.iter().filter_map(read).map(|read| read.content.len()).sum::<usize>()
     };
-    let (ours, floor) = beside(load, read_all);
-    writeln!(
-        out,
-        "| read a file of a skill, to reading the same file | {:.2} × |",
-        ours.as_secs_f64() / floor.as_secs_f64()
-    )
+    row("read a file of a skill, to reading the same file", beside(load, read_all))
 }
 
 /// 10,000 skills with five triggers each, on disk, and one message.

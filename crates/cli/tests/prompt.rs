@@ -34,7 +34,7 @@ fn budgets() {
     assert_snapshot!(world.runs(&[
         &["prompt", "--budget-chars", "700"],
         &["prompt", "--budget-chars", "700", "-v"],
-        &["prompt", "--budget-chars", "580", "-v"],
+        &["prompt", "--budget-chars", "530", "-v"],
         &["prompt", "--budget-chars", "580", "-v", "--query", "fill the form"],
         &["prompt", "--budget-tokens", "150", "-v"],
         &["prompt", "--budget-chars", "700", "--quiet"],

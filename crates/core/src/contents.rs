@@ -63,15 +63,22 @@ impl Contents {
 
     /// Lists the files of an open folder, or of a folder in it; the paths are those below the open one.
     pub(crate) fn beneath(folder: &Folder, below: &Path) -> Self {
-        let mut contents = Self::default();
-        let mut left = ENTRIES_MAX;
-        let inner = if below.as_os_str().is_empty() { Path::new(".") } else { below };
-        if let Ok(folder) = folder.folder(inner) {
-            contents.list(&folder, below, below.components().count(), &mut left);
-        }
-        contents.files.sort_by(|a, b| a.path.cmp(&b.path));
-        contents.refused.sort();
-        contents
+        let entry = |folder: &Folder, name: &Path, path: &str| {
+            folder.stat(name).ok().map(|stat| file_entry(path, &stat))
+        };
+        let Listing { mut files, mut refused, cut, .. } = Listing::of(folder, below, &entry);
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        refused.sort();
+        Self { files, refused, cut }
+    }
+
+    /// The paths of the files of an open folder, sorted, and whether there are more. Nothing is asked of each
+    /// file but its name.
+    pub(crate) fn paths(folder: &Folder) -> (Vec<String>, bool) {
+        let entry = |_: &Folder, _: &Path, path: &str| Some(path.to_owned());
+        let Listing { mut files, cut, .. } = Listing::of(folder, Path::new(""), &entry);
+        files.sort_unstable();
+        (files, cut)
     }
 
     fn embedded(id: &str) -> Self {
@@ -85,9 +92,43 @@ impl Contents {
         Self { files: files.unwrap_or_default(), ..Self::default() }
     }
 
-    fn list(&mut self, folder: &Folder, below: &Path, depth: usize, left: &mut usize) {
-        let Ok(entries) = folder.entries(*left) else { return };
-        *left -= entries.list.len();
+    /// All bytes together.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.bytes).sum()
+    }
+}
+
+/// A listing under way, with whatever is wanted of each file.
+struct Listing<T> {
+    files: Vec<T>,
+    refused: Vec<String>,
+    cut: bool,
+    /// How many entries are still looked at.
+    left: usize,
+}
+
+impl<T> Listing<T> {
+    /// Lists what lies at `below` in a folder. `file` is given the folder that a file lies in, its name
+    /// there, and its path.
+    fn of(folder: &Folder, below: &Path, file: &impl Fn(&Folder, &Path, &str) -> Option<T>) -> Self {
+        let mut listing = Self { files: Vec::new(), refused: Vec::new(), cut: false, left: ENTRIES_MAX };
+        if below.as_os_str().is_empty() {
+            listing.list(folder, below, 0, file);
+        } else if let Ok(folder) = folder.folder(below) {
+            listing.list(&folder, below, below.components().count(), file);
+        }
+        listing
+    }
+
+    fn list(
+        &mut self,
+        folder: &Folder,
+        below: &Path,
+        depth: usize,
+        file: &impl Fn(&Folder, &Path, &str) -> Option<T>,
+    ) {
+        let Ok(entries) = folder.entries(self.left) else { return };
+        self.left -= entries.list.len();
         self.cut |= entries.cut;
         for entry in entries.list {
             if self.files.len() >= FILES_MAX {
@@ -99,22 +140,15 @@ impl Contents {
                 (EntryKind::Folder, _) if depth >= DEPTH_MAX => self.cut = true,
                 (EntryKind::Folder, _) => {
                     if let Ok(folder) = folder.folder(name) {
-                        self.list(&folder, &path, depth + 1, left);
+                        self.list(&folder, &path, depth + 1, file);
                     }
                 }
-                (EntryKind::File, Some(text)) => {
-                    self.files.extend(folder.stat(name).ok().map(|stat| file_entry(text, &stat)));
-                }
+                (EntryKind::File, Some(text)) => self.files.extend(file(folder, name, text)),
                 (EntryKind::File | EntryKind::Link | EntryKind::Special, _) => {
                     self.refused.push(path.display().to_string());
                 }
             }
         }
-    }
-
-    /// All bytes together.
-    pub fn bytes(&self) -> u64 {
-        self.files.iter().map(|file| file.bytes).sum()
     }
 }
 

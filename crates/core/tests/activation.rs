@@ -86,11 +86,11 @@ fn s004_15_frontmatter_and_body_are_apart() {
     let activated = load(&world, None).unwrap();
     let frontmatter = serde_json::json!({"name": "a", "description": "D.", "license": "MIT",
         "metadata": {"author": "me"}, "extra": [1, true], "allowed-tools": "Read Bash(git:*)"});
-    assert_eq!(serde_json::Value::from(activated.frontmatter.clone()), frontmatter);
+    assert_eq!(serde_json::Value::from(activated.frontmatter().clone()), frontmatter);
     assert!(activated.body().starts_with("\n# Do") && activated.content().starts_with("# Do"));
     assert_eq!(activated.allowed_tools.as_deref(), Some(&["Read".to_owned(), "Bash(git:*)".to_owned()][..]));
-    assert_eq!(activated.digest, prowess::digest(SKILL.as_bytes()));
-    assert_eq!(activated.resources, ["references/R&D <x>.md", "scripts/run.sh"]);
+    assert_eq!(activated.digest(), prowess::digest(SKILL.as_bytes()));
+    assert_eq!(activated.resources(), ["references/R&D <x>.md", "scripts/run.sh"]);
 }
 
 #[test]
@@ -110,11 +110,11 @@ fn s004_22_a_long_file_is_cut_and_said_exactly_and_warned_about_once() {
     let say = || warned.truncation(&activated.name, "SKILL.md", activated.truncated);
     assert_eq!(say().as_deref(), Some("SKILL.md of a is too long: 40 of 232 bytes are shown"));
     assert_eq!(say(), None);
-    assert_eq!(activated.digest, prowess::digest(skill.as_bytes()), "the digest is of the whole");
+    assert_eq!(activated.digest(), prowess::digest(skill.as_bytes()), "the digest is of the whole");
     world.policy.limits.skill_md_bytes = 5;
     let activated = load(&world, None).unwrap();
     assert_eq!(activated.content(), "\n\n[truncated: 5 of 232 bytes shown]");
-    assert_eq!(activated.frontmatter["name"], "a", "what it is stays known");
+    assert_eq!(activated.frontmatter()["name"], "a", "what it is stays known");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn terminal_escapes_do_not_reach_a_model_and_hidden_unicode_is_warned_about() {
     let activated = load(&world, None).unwrap();
     assert_eq!(activated.body(), "red \u{200b}.\n");
     assert!(activated.content().starts_with("---\nname: a\ndescription: D.\n---\nred"));
-    let codes: Vec<_> = activated.diagnostics.iter().map(|said| said.code.as_str()).collect();
+    let codes: Vec<_> = activated.diagnostics().iter().map(|said| said.code.as_str()).collect();
     assert!(!codes.is_empty(), "the NUL and the hidden character");
 }
 

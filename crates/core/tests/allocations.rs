@@ -27,10 +27,12 @@ fn no_copy_of_a_body_is_made_that_is_not_handed_out() {
             activated = prowess::activate::activate(skill, Some("it"), registry.policy()).ok();
         });
         let activated = activated.unwrap();
-        let size = activated.source.len() as u64;
+        let size = activated.source().len() as u64;
         assert!(loading.bytes_total < size + 100_000 && size > 100_000, "{preset}: {loading:?}");
         assert!(loading.bytes_max < 2 * size, "{preset}: {loading:?}");
 
+        // The files are listed when they are first asked for.
+        assert_eq!(activated.resources(), ["scripts/x.py"]);
         let mut content = String::new();
         let handing_out = allocation_counter::measure(|| content = activated.content());
         assert_eq!(handing_out.count_total, 1, "{preset}");
@@ -56,6 +58,7 @@ fn writing_allocates_nothing() {
     let snapshot = registry.snapshot();
     let skill = snapshot.get("skills-system-validation").unwrap();
     let activated = prowess::activate::activate(skill, Some("a b"), registry.policy()).unwrap();
+    assert!(!activated.resources().is_empty());
     let writing = allocation_counter::measure(|| activated.write_content(&mut Nowhere).unwrap());
     assert_eq!(writing.count_total, 0);
 }

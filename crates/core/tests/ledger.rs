@@ -56,7 +56,7 @@ fn after_a_conversation_was_shortened_current_instructions_are_shown_again() {
     world.file(".skills/a/SKILL.md", skill_md("a", "New."));
     let again = ledger.reinjection(&registry.snapshot(), |skill| {
         let activated = prowess::activate::activate(skill, None, registry.policy()).ok()?;
-        Some((activated.content(), activated.digest))
+        Some((activated.content(), activated.digest().to_owned()))
     });
     assert_eq!(
         again.contents,

@@ -224,9 +224,7 @@ fn a_maze_of_links_takes_no_time() {
             world.link(&format!(".agents/skills/g{one}/to{other}"), &format!("../g{other}"));
         }
     }
-    let start = std::time::Instant::now();
     let snapshot = world.snapshot();
-    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
     assert_eq!(names(&snapshot).len(), 30);
     assert!(snapshot.all().len() < 3000, "{}", snapshot.all().len());
 }

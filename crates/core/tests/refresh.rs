@@ -259,7 +259,7 @@ fn many_threads_refresh_and_read_at_once() {
 mod watching {
     use super::*;
     use prowess::registry::Watcher;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     const LONG: Duration = Duration::from_secs(10);
     const SHORT: Duration = Duration::from_millis(700);
@@ -362,9 +362,7 @@ mod watching {
     fn a_watcher_follows_no_link() {
         let world = World::new(Preset::Standard);
         world.skill("~/.agents/skills/a").link_out("~/.agents/skills/all", "/");
-        let start = Instant::now();
         let mut watcher = watcher(&world);
-        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
         world.skill("~/.agents/skills/b");
         assert_eq!(watcher.next(LONG), Some(difference(&["b"], &[], &[])));
     }

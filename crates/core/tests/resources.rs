@@ -270,8 +270,8 @@ fn a_hundred_thousand_files_are_listed_within_bounds() {
     assert!(all.cut && all.files.len() <= 1_000);
     assert_eq!(resource::list(skill, Some(Kind::Scripts)).unwrap().files.len(), 1);
     let activated = prowess::activate::activate(skill, None, &world.policy).unwrap();
-    let cut = activated.resources_cut.unwrap();
-    assert!(activated.resources.len() == 100 && cut.or_more, "{cut}");
+    let cut = activated.resources_cut().unwrap();
+    assert!(activated.resources().len() == 100 && cut.or_more, "{cut}");
     assert_eq!(code(&world, "assets/f"), ErrorCode::NotFound);
 }
 

@@ -107,8 +107,9 @@ fn skills_may_lie_in_groups_six_deep() {
     assert_eq!(
         world.said(),
         [
-            "SK073 /project/.agents/skills: 1 folders lie deeper than 6 and were not looked into, such as a/2/3/4/5/6",
-            "SK001 /project/.agents/skills/a/SKILL.md: there is no SKILL.md in this folder",
+            "SK073 /project/.agents/skills: a folder lies deeper than 6 and was not looked into: a/2/3/4/5/6",
+            "SK001 /project/.agents/skills/a/SKILL.md: there is no SKILL.md in the 6 levels of this folder that are \
+             looked into",
         ]
     );
 }

@@ -159,7 +159,7 @@ impl Toolbox {
             activate(skill, args, policy).map_err(|error| ToolError::new(error.code(), error.to_string()))?;
         // Arguments make another text of the same skill: it is handed out again.
         let called = key(skill, policy);
-        let again = session.ledger.activated(&called, &activated.digest);
+        let again = session.ledger.activated(&called, activated.digest());
         // What is remembered across runs is a convenience; that it cannot be written fails nothing.
         let _ = Usage::record(self.registry.surroundings(), &called);
         if let (Loaded::Again, true, Some(reminder)) =
@@ -251,11 +251,11 @@ fn data_of(activated: &Activated) -> Value {
     json!({
         "name": activated.name,
         "base_dir": activated.base_dir,
-        "frontmatter": activated.frontmatter,
+        "frontmatter": activated.frontmatter(),
         "body": activated.body(),
-        "resources": activated.resources,
+        "resources": activated.resources(),
         "allowed_tools": activated.allowed_tools,
-        "digest": activated.digest,
+        "digest": activated.digest(),
     })
 }
 

@@ -34,13 +34,13 @@ pub(super) fn run(
             "schema": 1,
             "name": activated.name,
             "base_dir": activated.base_dir,
-            "frontmatter": activated.frontmatter,
+            "frontmatter": activated.frontmatter(),
             "body": activated.body(),
             "content": content,
-            "resources": activated.resources,
+            "resources": activated.resources(),
             "allowed_tools": activated.allowed_tools,
             "truncated": activated.truncated.is_some(),
-            "digest": activated.digest,
+            "digest": activated.digest(),
         }))?;
         return Ok(YES);
     }

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use super::pieces::{Piece, pieces};
+use super::pieces::{Piece, may_have_pieces, pieces};
 use crate::error_code::ErrorCode;
 use crate::resource::text::strip_escapes;
 
@@ -126,6 +126,10 @@ impl Arguments {
 
     fn write_positions(&self, body: &str, out: &mut impl fmt::Write) -> Result<Placed, fmt::Error> {
         let mut placed = Placed::No;
+        if !may_have_pieces(body, self.words.len()) {
+            out.write_str(body)?;
+            return Ok(placed);
+        }
         for piece in pieces(body) {
             let text = match piece {
                 Piece::Text(text) => text,

@@ -1,8 +1,10 @@
 //! A skill's instructions, loaded: a name and arguments to the text that a model gets.
 //!
 //! `SKILL.md` is read anew at each activation, through the skill's contained folder, and judged anew: what
-//! was found some time ago may have been deleted, emptied or replaced since. The bytes that are hashed are
-//! the bytes that are used, and no copy of them is made but the one that is handed out.
+//! was found some time ago may have been deleted, emptied or replaced since. Only where the file system
+//! vouches that the bytes are those which were judged then, the judgement stands. The bytes that are hashed
+//! are the bytes that are used, and no copy of them is made but the one that is handed out. What not
+//! everybody asks for (digest, frontmatter as JSON, diagnostics, files) is worked out for those who do.
 //!
 //! What a model sees has no terminal escapes and no control characters. Hidden Unicode stays, because a text
 //! in some scripts needs it; [`Activated::diagnostics`] warns about it.
@@ -10,6 +12,7 @@
 pub mod arguments;
 mod error;
 mod frontmatter;
+mod late;
 mod once;
 mod pieces;
 mod render;
@@ -19,7 +22,8 @@ use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use prowess_format::{Code, Diagnostic, parse};
+use prowess_format::fence::{self, Extent, Split};
+use prowess_format::{Code, Diagnostic, Head, Manifest, Parsed, parse_head};
 use serde_json::{Map, Value};
 
 pub use arguments::{Arguments, ArgumentsError};
@@ -29,39 +33,27 @@ pub use tiers::TierApi;
 
 use crate::policy::{Activation, Policy};
 use crate::registry::Skill;
-use crate::resource::{Closed, Truncation, listing, place, text};
-
-/// The most files that a model is told of.
-const RESOURCES_MAX: usize = 100;
+use crate::resource::place::{self, SkillMd};
+use crate::resource::{Closed, Truncation, text};
+use late::Late;
 
 /// A skill that was activated.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Activated {
     /// The skill.
     pub name: String,
     /// Its folder.
     pub base_dir: PathBuf,
-    /// The frontmatter, every key.
-    pub frontmatter: Map<String, Value>,
-    /// The text of `SKILL.md`, as far as it is shown, without terminal escapes.
-    pub source: String,
-    /// Where in it the instructions stand.
-    pub body: Range<usize>,
-    /// The other files, sorted; not more than a hundred.
-    pub resources: Vec<String>,
-    /// How many files there are, where not all are listed.
-    pub resources_cut: Option<ResourcesCut>,
     /// How much of `SKILL.md` is shown, where it is not all.
     pub truncated: Option<Truncation>,
-    /// The digest of the bytes of `SKILL.md`, all of them.
-    pub digest: String,
     /// `allowed-tools`; `None` where the skill does not say.
     pub allowed_tools: Option<Vec<String>>,
     /// What was given with the name.
     pub args: Arguments,
-    /// What there is to say about the file as it is now. None of it is an error.
-    pub diagnostics: Vec<Diagnostic>,
+    source: String,
+    body: Range<usize>,
+    late: Late,
     form: Activation,
 }
 
@@ -96,7 +88,7 @@ impl fmt::Display for ResourcesCut {
 /// let activated = prowess::activate::activate(skill, Some("Ada"), registry.policy())?;
 /// assert!(activated.content().starts_with("<skill_content name=\"hello-world\">\n"));
 /// assert!(activated.content().ends_with("</skill_content>"));
-/// assert_eq!(activated.frontmatter["name"], "hello-world");
+/// assert_eq!(activated.frontmatter()["name"], "hello-world");
 /// # Ok(())
 /// # }
 /// ```
@@ -117,34 +109,69 @@ fn activate_as(
         return Err(again.map_or_else(|| closed.into(), |error| ActivateError::read(skill, error)));
     }
     let args = Arguments::parse(args)?;
-    let mut bytes = place::read_skill_md(skill).map_err(|error| ActivateError::read(skill, error))?;
-    let parsed = parse(&bytes, Some(&skill.id()), &policy.manifest);
-    let Some(document) = parsed.document else {
-        return Err(ActivateError::invalid(skill, &parsed.diagnostics));
-    };
-    let digest = crate::tree_hash::digest(&bytes);
-    let yaml = document.frontmatter.start as usize..document.frontmatter.end as usize;
-    let yaml = std::str::from_utf8(bytes.get(yaml).unwrap_or_default()).unwrap_or_default();
-    let frontmatter = frontmatter::to_json(yaml);
-    let truncated = text::cut(&mut bytes, policy.limits.skill_md_bytes);
-    let (source, body) = decode(bytes, document.body as usize);
-    let (resources, resources_cut) = resources(skill);
-    let tools = document.manifest.allowed_tools();
+    let file = place::read_skill_md(skill).map_err(|error| ActivateError::read(skill, error))?;
+    let parts = Parts::of(skill, &file, policy)?;
+    let late = Late::new(&skill.found, &policy.manifest, parts.yaml);
+    let (source, body, truncated) = shown(file.bytes, parts.body, policy.limits.skill_md_bytes, &late);
     Ok(Activated {
         name: skill.name().into_owned(),
         base_dir: skill.folder(),
-        frontmatter,
+        truncated,
+        allowed_tools: parts.allowed_tools,
+        args,
         body: body..source.len(),
         source,
-        resources,
-        resources_cut,
-        truncated,
-        digest,
-        allowed_tools: tools.map(|tools| tools.iter().map(|tool| String::from(&**tool)).collect()),
-        args,
-        diagnostics: parsed.diagnostics,
+        late,
         form,
     })
+}
+
+/// What has to be known of a file before its text can be handed out.
+struct Parts {
+    yaml: Range<usize>,
+    body: usize,
+    allowed_tools: Option<Vec<String>>,
+}
+
+impl Parts {
+    /// Bytes that are those which were found have been judged: only their fences are looked for again.
+    fn of(skill: &Skill, file: &SkillMd, policy: &Policy) -> Result<Self, ActivateError> {
+        if let (true, Some(manifest)) = (file.as_found, skill.manifest())
+            && let Split::Found(fences) = fence::split(&file.bytes, Extent::Whole)
+        {
+            return Ok(Self { yaml: fences.yaml, body: fences.body, allowed_tools: tools(manifest) });
+        }
+        match parse_head(&file.bytes, Extent::Whole, Some(&skill.id()), &policy.manifest) {
+            Head::Done(Parsed { document: Some(document), .. }) => Ok(Self {
+                yaml: document.frontmatter.start as usize..document.frontmatter.end as usize,
+                body: document.body as usize,
+                allowed_tools: tools(&document.manifest),
+            }),
+            Head::Done(Parsed { document: None, diagnostics }) => {
+                Err(ActivateError::invalid(skill, &diagnostics))
+            }
+            Head::NeedMore => Err(ActivateError::invalid(skill, &[])),
+        }
+    }
+}
+
+fn tools(manifest: &Manifest) -> Option<Vec<String>> {
+    manifest.allowed_tools().map(|tools| tools.iter().map(|tool| String::from(&**tool)).collect())
+}
+
+/// What is shown of the bytes, where the body begins in it, and what was cut. What is asked of the bytes
+/// later is answered now where they do not stay as they are.
+fn shown(bytes: Vec<u8>, body: usize, limit: u64, late: &Late) -> (String, usize, Option<Truncation>) {
+    let is_long = bytes.len() as u64 > limit;
+    let mut bytes = match String::from_utf8(bytes) {
+        Ok(source) if !is_long && !text::has_controls(source.as_bytes()) => return (source, body, None),
+        Ok(source) => source.into_bytes(),
+        Err(error) => error.into_bytes(),
+    };
+    late.answer(&bytes);
+    let truncated = text::cut(&mut bytes, limit);
+    let (source, body) = decode(bytes, body);
+    (source, body, truncated)
 }
 
 /// The bytes as text without escapes, and where the body begins in it. Only text that is not UTF-8 is copied.
@@ -161,19 +188,37 @@ fn decode(bytes: Vec<u8>, body: usize) -> (String, usize) {
     (source, body)
 }
 
-fn resources(skill: &Skill) -> (Vec<String>, Option<ResourcesCut>) {
-    // The instructions are there; that the folder cannot be listed must not take them away.
-    let contents = listing(skill, None).unwrap_or_default();
-    let own = skill.file.as_str();
-    let mut files: Vec<String> =
-        contents.files.into_iter().map(|file| file.path).filter(|path| path != own).collect();
-    let total = files.len();
-    files.truncate(RESOURCES_MAX);
-    let cut = ResourcesCut { shown: files.len(), total, or_more: contents.cut };
-    (files, (cut.or_more || cut.shown < total).then_some(cut))
-}
-
 impl Activated {
+    /// The text of `SKILL.md`, as far as it is shown, without terminal escapes.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The frontmatter, every key.
+    pub fn frontmatter(&self) -> &Map<String, Value> {
+        self.late.frontmatter(self.source.as_bytes())
+    }
+
+    /// The digest of the bytes of `SKILL.md`, all of them.
+    pub fn digest(&self) -> &str {
+        self.late.digest(self.source.as_bytes())
+    }
+
+    /// What there is to say about the file as it is now. None of it is an error.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        self.late.diagnostics(self.source.as_bytes())
+    }
+
+    /// The other files, sorted; not more than a hundred. They are listed when they are first asked for.
+    pub fn resources(&self) -> &[String] {
+        &self.late.resources().files
+    }
+
+    /// How many files there are, where not all are listed.
+    pub fn resources_cut(&self) -> Option<ResourcesCut> {
+        self.late.resources().cut
+    }
+
     /// The instructions as they stand in the file.
     pub fn body(&self) -> &str {
         self.source.get(self.body.clone()).unwrap_or_default()
@@ -181,7 +226,8 @@ impl Activated {
 
     /// The text for the model, in the form of the policy.
     ///
-    /// It is measured first and then written: the result is the only thing that is allocated.
+    /// It is measured first and then written: the result is the only thing that is allocated, but for the
+    /// list of files, where the form shows it and nobody has asked for it yet.
     pub fn content(&self) -> String {
         let mut length = render::Length(0);
         // Neither a count nor a string refuses to be written to.

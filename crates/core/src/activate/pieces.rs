@@ -17,6 +17,17 @@ pub(super) enum Piece<'b> {
 /// searched.
 const RUN_MAX: usize = 32;
 
+/// Whether there is anything that looks like a placeholder for one of `words` arguments, or for all of them.
+/// To know whether it is one, code has to be told from text; most bodies have nothing to ask about.
+pub(super) fn may_have_pieces(body: &str, words: usize) -> bool {
+    let counts = |byte: &u8| match byte {
+        b'A' => true,
+        b'0'..=b'9' => usize::from(byte - b'0') < words,
+        _ => false,
+    };
+    body.match_indices('$').any(|(at, _)| body.as_bytes().get(at + 1).is_some_and(counts))
+}
+
 /// Cuts a body into pieces; together they are the body.
 pub(super) fn pieces(body: &str) -> impl Iterator<Item = Piece<'_>> {
     Pieces { body, at: 0, code_until: 0, pending: None }
@@ -65,7 +76,11 @@ impl<'b> Iterator for Pieces<'b> {
                     }
                     self.at += length;
                 }
-                _ => self.at += 1,
+                b'\n' => self.at += 1,
+                _ => {
+                    let plain = |byte: &&u8| !matches!(byte, b'$' | b'`' | b'\n');
+                    self.at += bytes[self.at..].iter().take_while(plain).count();
+                }
             }
         }
         (start < self.at).then(|| Piece::Text(&self.body[start..]))

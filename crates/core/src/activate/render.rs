@@ -26,7 +26,7 @@ pub(super) fn write(activated: &Activated, out: &mut impl Write) -> fmt::Result 
             instructions(activated, trimmed(activated.body()), Placeholders::Whole, out)
         }
         Activation::FullFile | Activation::Pushed { .. } | Activation::ReadFile => {
-            out.write_str(activated.source.get(..activated.body.start).unwrap_or_default())?;
+            out.write_str(activated.source().get(..activated.body.start).unwrap_or_default())?;
             instructions(activated, activated.body(), Placeholders::Whole, out)
         }
     }
@@ -41,14 +41,15 @@ fn wrapped(activated: &Activated, out: &mut impl Write) -> fmt::Result {
     inside.write_str("\n\nSkill directory: ")?;
     write!(Shown(&mut inside), "{}", activated.base_dir.display())?;
     inside.write_str("\nRelative paths in this skill are relative to the skill directory.\n")?;
-    if !activated.resources.is_empty() {
+    let resources = activated.resources();
+    if !resources.is_empty() {
         inside.write_str("\n<skill_resources>\n")?;
-        for path in &activated.resources {
+        for path in resources {
             inside.write_str("  <file>")?;
             write!(Markup(&mut inside), "{path}")?;
             inside.write_str("</file>\n")?;
         }
-        if let Some(cut) = activated.resources_cut {
+        if let Some(cut) = activated.resources_cut() {
             writeln!(inside, "  {cut}")?;
         }
         inside.write_str("</skill_resources>\n")?;
@@ -97,6 +98,9 @@ struct Shown<'w, W>(&'w mut W);
 
 impl<W: Write> Write for Shown<'_, W> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
+        if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            return self.0.write_str(text);
+        }
         text.chars().try_for_each(|c| {
             if c.is_control() || hidden::is_hidden(c) {
                 write!(self.0, "{}", c.escape_unicode())
@@ -112,6 +116,9 @@ struct Markup<'w, W>(&'w mut W);
 
 impl<W: Write> Write for Markup<'_, W> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
+        if !text.contains(['&', '<', '>', '"']) {
+            return Shown(self.0).write_str(text);
+        }
         text.chars().try_for_each(|c| match c {
             '&' => self.0.write_str("&amp;"),
             '<' => self.0.write_str("&lt;"),

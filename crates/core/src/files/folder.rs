@@ -5,6 +5,8 @@ use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, SeekFrom, Stat};
 use rustix::io::Errno;
@@ -14,6 +16,8 @@ use rustix::io::Errno;
 pub(crate) struct Folder {
     fd: OwnedFd,
     path: PathBuf,
+    /// Whether a listing was begun: only then does the next one have to be rewound.
+    listed: AtomicBool,
 }
 
 /// What lies in a folder.
@@ -52,17 +56,39 @@ impl Folder {
     pub(crate) fn open(path: &Path) -> Result<Self, Errno> {
         let flags = FLAGS | OFlags::RDONLY | OFlags::DIRECTORY;
         let fd = rustix::fs::open(path, flags, Mode::empty())?;
-        Ok(Self { fd, path: path.to_owned() })
+        Ok(Self::new(fd, path.to_owned()))
+    }
+
+    /// Opens a file by a path that was resolved before, in one step; a link in it is refused, too.
+    pub(crate) fn file_resolved(path: &Path) -> Result<(OwnedFd, Stat), Errno> {
+        match path.as_os_str().as_bytes().strip_prefix(b"/") {
+            Some(inner) => Self::top()?.file(Path::new(OsStr::from_bytes(inner))),
+            None => Err(Errno::XDEV),
+        }
+    }
+
+    /// The top of the file system, which is opened once, and only to begin there.
+    fn top() -> Result<&'static Self, Errno> {
+        static TOP: OnceLock<Folder> = OnceLock::new();
+        match TOP.get() {
+            Some(top) => Ok(top),
+            None => {
+                let fd = rustix::fs::open("/", FLAGS | PASS | OFlags::DIRECTORY, Mode::empty())?;
+                Ok(TOP.get_or_init(|| Self::new(fd, PathBuf::from("/"))))
+            }
+        }
+    }
+
+    fn new(fd: OwnedFd, path: PathBuf) -> Self {
+        Self { fd, path, listed: AtomicBool::new(false) }
     }
 
     /// Opens a folder by a path that was resolved before. A link that is in it now was put there since, and is refused.
     pub(crate) fn open_resolved(path: &Path) -> Result<Self, Errno> {
         let inner = path.strip_prefix("/").unwrap_or(path);
         let inner = if inner.as_os_str().is_empty() { Path::new(".") } else { inner };
-        let top = rustix::fs::open("/", FLAGS | PASS | OFlags::DIRECTORY, Mode::empty())?;
-        let top = Self { fd: top, path: PathBuf::from("/") };
-        let fd = top.open_beneath(inner, OFlags::RDONLY | OFlags::DIRECTORY)?;
-        Ok(Self { fd, path: path.to_owned() })
+        let fd = Self::top()?.open_beneath(inner, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        Ok(Self::new(fd, path.to_owned()))
     }
 
     /// Its path.
@@ -73,7 +99,7 @@ impl Folder {
     /// A folder beneath it.
     pub(crate) fn folder(&self, inner: &Path) -> Result<Self, Errno> {
         let fd = self.open_beneath(inner, OFlags::RDONLY | OFlags::DIRECTORY)?;
-        Ok(Self { fd, path: self.path.join(inner) })
+        Ok(Self::new(fd, self.path.join(inner)))
     }
 
     /// A file beneath it, of whatever kind, with what the file system says of it.
@@ -97,7 +123,9 @@ impl Folder {
     /// Its entries, sorted by name, at most `max` of them.
     pub(crate) fn entries(&self, max: usize) -> Result<Entries, Errno> {
         // A listing goes on where the one before it ended.
-        rustix::fs::seek(&self.fd, SeekFrom::Start(0))?;
+        if self.listed.swap(true, Ordering::Relaxed) {
+            rustix::fs::seek(&self.fd, SeekFrom::Start(0))?;
+        }
         let mut buffer = [MaybeUninit::<u8>::uninit(); 16 * 1024];
         let mut raw = RawDir::new(&self.fd, &mut buffer);
         let mut list = Vec::new();

@@ -13,5 +13,5 @@ pub(crate) use fingerprint::{Fingerprint, now};
 pub(crate) use folder::{Entries, Entry, EntryKind, Folder, words};
 pub(crate) use lock::lock;
 pub use read::read_bounded;
-pub(crate) use read::{ReadError, fill, read_resolved, read_whole, regular};
+pub(crate) use read::{ReadError, fill, read_marked, read_resolved, read_whole, regular};
 pub(crate) use replace::replace;

@@ -3,6 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
+use rustix::buffer::spare_capacity;
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 
@@ -70,21 +71,43 @@ pub(crate) fn read_resolved(path: &Path, max: u64) -> Option<Vec<u8>> {
 
 /// Reads a whole regular file of at most `max` bytes, unchanged from beginning to end.
 pub(crate) fn read_whole(file: &OwnedFd, stat: &Stat, max: u64) -> Result<Vec<u8>, ReadError> {
+    read_marked(file, stat, max).map(|(bytes, _)| bytes)
+}
+
+/// The same, with what the file system says of exactly these bytes.
+pub(crate) fn read_marked(
+    file: &OwnedFd,
+    stat: &Stat,
+    max: u64,
+) -> Result<(Vec<u8>, Fingerprint), ReadError> {
     regular(stat)?;
     let mut before = Fingerprint::of(stat);
     for _ in 0..2 {
         if before.size() > max {
             return Err(ReadError::TooLarge(before.size()));
         }
-        // One byte more than there should be tells whether it grew.
-        let mut bytes = vec![0; usize::try_from(before.size()).unwrap_or(usize::MAX).saturating_add(1)];
-        let read = fill(file, &mut bytes, 0)?;
+        let bytes = read_expected(file, before.size())?;
         let after = Fingerprint::of(&rustix::fs::fstat(file)?);
-        if after == before && read as u64 == before.size() {
-            bytes.truncate(read);
-            return Ok(bytes);
+        if after == before && bytes.len() as u64 == before.size() {
+            return Ok((bytes, after));
         }
         before = after;
     }
     Err(ReadError::Changing)
+}
+
+/// Reads as many bytes as there should be, and asks for one more, which tells whether the file grew. A read
+/// that gives all of them and not that one has seen the end; there is no need to ask again.
+fn read_expected(file: &OwnedFd, size: u64) -> Result<Vec<u8>, Errno> {
+    let size = usize::try_from(size).unwrap_or(usize::MAX);
+    let mut bytes = Vec::with_capacity(size.saturating_add(1));
+    loop {
+        let offset = bytes.len() as u64;
+        match rustix::io::pread(file, spare_capacity(&mut bytes), offset) {
+            Ok(0) => return Ok(bytes),
+            Ok(_) if bytes.len() >= size => return Ok(bytes),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
 }

@@ -198,13 +198,18 @@ fn root_diagnostics(policy: &Policy, roots: &Roots, trust: &Trust) -> Vec<Locate
             ),
         };
         let diagnostic = Diagnostic::warning(code, message);
-        let diagnostic = match problem {
+        let help = match problem {
             RootProblem::Outside(target) => {
-                diagnostic.help(format!("if you know that folder: prowess trust {}", target.display()))
+                format!("if you know that folder: prowess trust {}", target.display())
             }
-            _ => diagnostic,
+            RootProblem::Missing if *given => "name a directory that is there".to_owned(),
+            RootProblem::Missing | RootProblem::NoHome => {
+                "make it, or take it out of the directories".to_owned()
+            }
+            RootProblem::Unreadable(_) => "make it readable for you: chmod u+rx DIRECTORY".to_owned(),
+            RootProblem::NotAFolder => "name the directory that holds the skills' folders".to_owned(),
         };
-        said.push(Located::new(path, diagnostic));
+        said.push(Located::new(path, diagnostic.help(help)));
     }
     said
 }

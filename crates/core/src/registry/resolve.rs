@@ -201,6 +201,8 @@ impl Resolver<'_> {
                 Entry::Vacant(entry) => {
                     entry.insert(name);
                 }
+                // The same name twice is possible where folders are what counts, and is no deception.
+                Entry::Occupied(entry) if *entry.get() == name => {}
                 Entry::Occupied(entry) => {
                     let other = entry.get();
                     let diagnostic =

@@ -61,6 +61,9 @@ impl Closed {
 
     /// What stands in the way of using this skill.
     pub(crate) fn of(skill: &Skill) -> Option<Self> {
+        if skill.is_enabled() {
+            return None;
+        }
         let name = shown_name(skill);
         Some(match skill.status() {
             Status::Enabled => return None,

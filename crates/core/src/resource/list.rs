@@ -39,7 +39,7 @@ pub fn list(skill: &Skill, kind: Option<Kind>) -> Result<Contents, AccessError> 
     listing(skill, kind)
 }
 
-pub(crate) fn listing(skill: &Skill, kind: Option<Kind>) -> Result<Contents, AccessError> {
+fn listing(skill: &Skill, kind: Option<Kind>) -> Result<Contents, AccessError> {
     if skill.root().is_embedded() {
         let mut contents = Contents::of(skill);
         if let Some(kind) = kind {

@@ -17,15 +17,12 @@ pub(crate) mod place;
 pub mod read_file;
 pub(crate) mod text;
 
-use std::path::Path;
-
 use serde::Serialize;
 
 pub use closed::Closed;
 pub(crate) use closed::{shown, shown_name};
 pub use error::AccessError;
 pub(crate) use error::noun;
-pub(crate) use list::listing;
 pub use list::{Kind, list};
 pub use read_file::ReadFile;
 pub use text::Truncation;
@@ -35,7 +32,7 @@ use crate::policy::Limits;
 use crate::registry::Skill;
 use crate::scan::{Found, Link};
 use path::Inner;
-use place::FILE_MAX;
+use place::{FILE_MAX, PlaceError};
 use rustix::io::Errno;
 
 /// The text of a file.
@@ -89,14 +86,14 @@ pub struct RawResource {
 /// ```
 pub fn read(skill: &Skill, path: &str, limits: &Limits) -> Result<Resource, AccessError> {
     let (inner, bytes) = fetch(skill, path)?;
-    as_text(skill.name().into_owned(), &inner, bytes, limits.resource_bytes)
+    as_text(skill.name().into_owned(), inner, bytes, limits.resource_bytes)
 }
 
 /// Reads a file of a skill as it is, at most 16 MiB.
 pub fn read_bytes(skill: &Skill, path: &str) -> Result<RawResource, AccessError> {
     let (inner, bytes) = fetch(skill, path)?;
     let mime = mime::guess(inner.as_str(), &bytes);
-    Ok(RawResource { name: skill.name().into_owned(), path: inner.as_str().to_owned(), bytes, mime })
+    Ok(RawResource { name: skill.name().into_owned(), path: inner.into_string(), bytes, mime })
 }
 
 fn fetch(skill: &Skill, path: &str) -> Result<(Inner, Vec<u8>), AccessError> {
@@ -139,33 +136,44 @@ fn from_disk(skill: &Skill, inner: &Inner) -> Result<Vec<u8>, AccessError> {
     let (file, stat) = if is_own_link {
         place::skill_md(skill).map_err(|error| AccessError::os(path, error))?
     } else {
-        open_folder(skill)?.file(Path::new(path)).map_err(|error| AccessError::os(path, error))?
+        place::file(skill, path).map_err(|error| match error {
+            PlaceError::Folder(error) => no_folder(skill, error),
+            PlaceError::File(error) => AccessError::os(path, error),
+        })?
     };
     read_whole(&file, &stat, FILE_MAX).map_err(|error| AccessError::read(path, error, FILE_MAX))
 }
 
 /// The skill's folder, if it is still what it was.
 fn open_folder(skill: &Skill) -> Result<Folder, AccessError> {
-    place::folder(skill).map_err(|error| match error {
+    place::folder(skill).map_err(|error| no_folder(skill, error))
+}
+
+fn no_folder(skill: &Skill, error: Errno) -> AccessError {
+    match error {
         Errno::NOENT | Errno::NOTDIR | Errno::LOOP => AccessError::Gone { name: shown_name(skill) },
         other => AccessError::os("the skill's folder", other),
-    })
+    }
 }
 
 /// Bytes to text that may be shown: nothing binary, no escapes, not more than the limit.
-fn as_text(name: String, inner: &Inner, mut bytes: Vec<u8>, limit: u64) -> Result<Resource, AccessError> {
-    let binary = || AccessError::Binary { path: shown(inner.as_str()) };
+fn as_text(name: String, inner: Inner, bytes: Vec<u8>, limit: u64) -> Result<Resource, AccessError> {
     let size = bytes.len() as u64;
     // The whole file is looked at, not only what is shown of it.
-    if bytes.contains(&0) || std::str::from_utf8(&bytes).is_err() {
-        return Err(binary());
+    let Ok(mut content) = String::from_utf8(bytes) else {
+        return Err(AccessError::Binary { path: shown(inner.as_str()) });
+    };
+    let has_controls = text::has_controls(content.as_bytes());
+    if has_controls && content.contains('\0') {
+        return Err(AccessError::Binary { path: shown(inner.as_str()) });
     }
-    let truncated = text::cut(&mut bytes, limit);
-    let mut content = String::from_utf8(bytes).map_err(|_| binary())?;
-    text::strip_escapes(&mut content, 0);
+    let truncated = text::cut_text(&mut content, limit);
+    if has_controls {
+        text::strip_escapes(&mut content, 0);
+    }
     if let Some(truncated) = truncated {
         content.push_str(&format!("\n\n{truncated}"));
         content.shrink_to_fit();
     }
-    Ok(Resource { name, path: inner.as_str().to_owned(), content, truncated, bytes: size })
+    Ok(Resource { name, path: inner.into_string(), content, truncated, bytes: size })
 }

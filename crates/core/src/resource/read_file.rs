@@ -82,7 +82,7 @@ impl ReadFile {
         let (file, stat) = opened.map_err(|error| AccessError::os(path, error))?;
         let bytes =
             read_whole(&file, &stat, FILE_MAX).map_err(|error| AccessError::read(path, error, FILE_MAX))?;
-        as_text(String::new(), &inner, bytes, self.limit)
+        as_text(String::new(), inner, bytes, self.limit)
     }
 
     /// Where a link leads, below the root.

@@ -33,13 +33,41 @@ pub(crate) fn cut(text: &mut Vec<u8>, limit: u64) -> Option<Truncation> {
     Some(Truncation { shown: end as u64, total: total as u64 })
 }
 
+/// The same of what is known to be text.
+pub(crate) fn cut_text(text: &mut String, limit: u64) -> Option<Truncation> {
+    if text.len() as u64 <= limit {
+        return None;
+    }
+    let mut bytes = std::mem::take(text).into_bytes();
+    let truncated = cut(&mut bytes, limit);
+    // It was cut between two characters.
+    *text = String::from_utf8(bytes).unwrap_or_default();
+    truncated
+}
+
+/// Whether there is anything that [`strip_escapes`] removes. A block at a time: nearly all text has nothing,
+/// and a whole block is looked at as fast as a few bytes.
+pub(crate) fn has_controls(text: &[u8]) -> bool {
+    const BLOCK: usize = 256;
+    let suspicious = |block: &[u8]| block.iter().fold(false, |found, byte| found | is_suspicious(*byte));
+    let control = |at: usize| match text.get(at) {
+        Some(0xC2) => text.get(at + 1).is_none_or(|next| *next < 0xA0),
+        Some(byte) => is_suspicious(*byte),
+        None => false,
+    };
+    let blocks = text.chunks(BLOCK).enumerate();
+    blocks
+        .into_iter()
+        .any(|(at, block)| suspicious(block) && (at * BLOCK..at * BLOCK + block.len()).any(control))
+}
+
 /// Removes terminal escape sequences and control characters but line breaks and tabs, in place. Gives how
 /// many of the bytes before `mark` went.
 ///
 /// Hidden Unicode stays as it is: where it is no attack it is part of the text, and checking a skill warns
 /// about it.
 pub(crate) fn strip_escapes(text: &mut String, mark: usize) -> usize {
-    if !text.bytes().any(is_suspicious) {
+    if !has_controls(text.as_bytes()) {
         return 0;
     }
     let mut state = State::Text;
@@ -140,6 +168,15 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_has_no_controls_is_left_as_it_is(
+            text in "[\\x00-\\x7f\\u{80}-\\u{ff}]{0,4}[a-z \u{a3}é]{250,258}[ -~\\u{9b}\u{c0}]{0,4}",
+        ) {
+            prop_assert_eq!(has_controls(text.as_bytes()), stripped(&text) != text);
+            prop_assert_eq!(has_controls(text.as_bytes()), text.chars().any(
+                |c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')));
+        }
+
         #[test]
         fn a_cut_never_exceeds_the_limit_nor_splits_a_character(text in any::<String>(), limit in 0u64..64) {
             let mut short = text.clone().into_bytes();

@@ -103,6 +103,20 @@ impl Found {
         }
     }
 
+    /// A file in that folder. In one piece: it is asked for whenever a file is read.
+    pub(crate) fn canonical_file(&self, file: &str) -> PathBuf {
+        let (above, folder) = match &self.real {
+            Some(real) => (&**real, Path::new("")),
+            None => (self.root.canonical(), &*self.inner),
+        };
+        let length = above.as_os_str().len() + folder.as_os_str().len() + file.len() + 2;
+        let mut path = PathBuf::with_capacity(length);
+        path.push(above);
+        path.push(folder);
+        path.push(file);
+        path
+    }
+
     /// Its `SKILL.md`.
     pub fn location(&self) -> PathBuf {
         self.folder().join(self.file.as_str())

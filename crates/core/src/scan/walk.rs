@@ -235,15 +235,25 @@ impl Walk<'_, '_> {
             self.scan.found.iter().filter_map(|found| found.inner.iter().next()).collect();
         let empty: Vec<_> =
             self.ungrouped.drain(..).filter(|inner| !holds.contains(inner.as_os_str())).collect();
+        let cut: HashSet<PathBuf> =
+            self.bounds.cut_depth.iter().map(|cut| cut.iter().take(1).collect()).collect();
         for inner in empty {
-            let deeper = self.bounds.cut_depth.contains(&inner);
-            let message = match deeper {
-                true => "there is no SKILL.md in this folder, and folders in it are not looked into",
-                false => "there is no SKILL.md in this folder",
+            let deeper = cut.contains(&inner);
+            let (message, help) = match (deeper, self.bounds.depth) {
+                (false, _) => (
+                    "there is no SKILL.md in this folder".to_owned(),
+                    "add a SKILL.md with name and description",
+                ),
+                (true, 1) => (
+                    "there is no SKILL.md in this folder, and folders in it are not looked into".to_owned(),
+                    "move the skills in it up, or raise scan.depth in the configuration",
+                ),
+                (true, depth) => (
+                    format!("there is no SKILL.md in the {depth} levels of this folder that are looked into"),
+                    "move the skills in it up, or raise scan.depth in the configuration",
+                ),
             };
-            let diagnostic = Diagnostic::error(Code::MissingFile, message);
-            let diagnostic =
-                diagnostic.help("add a SKILL.md with name and description, or delete the folder");
+            let diagnostic = Diagnostic::error(Code::MissingFile, message).help(help);
             self.scan.found.push(self.shared(Arc::new(Found {
                 root: Arc::clone(root),
                 inner: inner.into(),
@@ -284,7 +294,12 @@ impl Walk<'_, '_> {
         {
             let (count, limit, first) = (self.bounds.cut_depth.len(), scan.depth, first.display());
             say(
-                format!("{count} folders lie deeper than {limit} and were not looked into, such as {first}"),
+                match count {
+                    1 => format!("a folder lies deeper than {limit} and was not looked into: {first}"),
+                    count => format!(
+                        "{count} folders lie deeper than {limit} and were not looked into, such as {first}"
+                    ),
+                },
                 "raise scan.depth in the configuration, or move the skills up",
             );
         }

@@ -167,9 +167,7 @@ fn deep_nesting_is_refused_without_falling_over() {
             .iter()
             .map(|(name, text)| {
                 let world = World::new().given(name, text);
-                let before = std::time::Instant::now();
                 assert_eq!(world.load().policy, Policy::default());
-                assert!(before.elapsed().as_secs() < 5);
                 let head: String = text.chars().take(24).collect();
                 format!("{head:?}\n{}", world.said().lines().next().unwrap_or_default())
             })
