@@ -34,7 +34,7 @@ fn budgets() {
     assert_snapshot!(world.runs(&[
         &["prompt", "--budget-chars", "700"],
         &["prompt", "--budget-chars", "700", "-v"],
-        &["prompt", "--budget-chars", "530", "-v"],
+        &["prompt", "--budget-chars", "580", "-v"],
         &["prompt", "--budget-chars", "580", "-v", "--query", "fill the form"],
         &["prompt", "--budget-tokens", "150", "-v"],
         &["prompt", "--budget-chars", "700", "--quiet"],
@@ -111,7 +111,7 @@ fn the_same_skills_give_the_same_bytes_whatever_was_used_or_asked() {
 #[test]
 fn what_was_used_lately_is_cut_last() {
     let world = three();
-    let keeps = |world: &World| world.run(&["prompt", "--budget-chars", "580"]).out;
+    let keeps = |world: &World| world.run(&["prompt", "--budget-chars", "500"]).out;
     world.run(&["activate", "pdf"]);
     assert!(keeps(&world).contains("<name>pdf</name>"), "{}", keeps(&world));
     let other = three();

@@ -1,6 +1,7 @@
 //! The world a registry looks at: project, home, `PATH`. The library reads no environment by itself.
 
 use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Where a registry works. Tests make their own; faces take it [from the process](Surroundings::of_process).
@@ -29,8 +30,11 @@ impl Surroundings {
         self.home.as_ref().map(|home| home.join(".prowess/state"))
     }
 
-    /// The folder that holds `.git`, from the project upwards.
+    /// The folder that holds `.git`, from the project upwards. One that belongs to somebody else does not count: whoever
+    /// may write to a folder above the project could put a `.git` there, and trust would reach that far.
     pub fn git_root(&self) -> Option<&Path> {
-        self.project.ancestors().find(|folder| folder.join(".git").exists())
+        let owner = |folder: &Path| folder.metadata().ok().map(|metadata| metadata.uid());
+        let root = self.project.ancestors().find(|folder| folder.join(".git").exists())?;
+        (owner(root) == owner(&self.project)).then_some(root)
     }
 }

@@ -221,8 +221,13 @@ impl<'s> Reader<'s> {
         };
         match yaml::parse(text, Budget::DEFAULT) {
             Ok(Some(node)) => {
-                let mut sink =
-                    manifest::Sink { source: self.source, offset: start, repaired: None, out: Vec::new() };
+                let mut sink = manifest::Sink {
+                    source: self.source,
+                    offset: start,
+                    repaired: None,
+                    out: Vec::new(),
+                    lines: None,
+                };
                 let manifest = manifest::read(&node, folder, self.rules, &mut sink);
                 self.diagnostics.append(&mut sink.out);
                 manifest
@@ -278,8 +283,13 @@ impl<'s> Reader<'s> {
             self.diagnostics.push(diagnostic.help(corrected(quoted)).fix(span, &quoted.text));
         }
         let node = yaml::parse(&repaired.text, Budget::DEFAULT).ok().flatten()?;
-        let mut sink =
-            manifest::Sink { source: self.source, offset: start, repaired: Some(repaired), out: Vec::new() };
+        let mut sink = manifest::Sink {
+            source: self.source,
+            offset: start,
+            repaired: Some(repaired),
+            out: Vec::new(),
+            lines: None,
+        };
         let manifest = manifest::read(&node, folder, self.rules, &mut sink);
         self.diagnostics.append(&mut sink.out);
         manifest

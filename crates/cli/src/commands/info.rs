@@ -41,6 +41,8 @@ impl Facts {
     fn gather(skill: &Skill) -> Self {
         let tree_hash = match skill.root().is_embedded() {
             true => Err("part of the binary".to_owned()),
+            // What lies behind a link that leads outside is not looked at.
+            false if skill.is_outside() => Err("it lies outside".to_owned()),
             false => prowess::tree_hash(&skill.canonical_folder()).map_err(|error| error.to_string()),
         };
         Self { contents: Contents::of(skill), source: skill.read_source(), tree_hash }

@@ -1,6 +1,9 @@
 //! The fields besides name and description. A field of the wrong form is said and left out; the skill still loads
 //! unless the rules are strict about it.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use super::read::text;
 use super::{More, Sink, Triggers};
 use crate::diagnostic::Code;
@@ -99,20 +102,32 @@ impl Field<'_, '_> {
             self.wrong("a mapping", "write metadata: and below it, indented, lines of key: value");
             return Vec::new();
         };
-        let mut metadata = Vec::with_capacity(entries.len());
+        let mut metadata: Vec<(Box<str>, Box<str>)> = Vec::with_capacity(entries.len());
+        let mut places: HashMap<Box<str>, usize> = HashMap::with_capacity(entries.len());
         for (key, value) in entries {
             let Kind::Scalar(key, _) = &key.kind else { continue };
-            if metadata.iter().any(|(known, _): &(Box<str>, Box<str>)| **known == **key) {
-                let message = format!("metadata.{} stands twice; the last one counts", hidden::shown(key));
-                self.sink.say(self.duplicates, Code::DuplicateKey, value.span, message, "delete one of them");
-                metadata.retain(|(known, _)| **known != **key);
-            }
-            match metadata_text(value) {
-                Some(text) => metadata.push((key.as_ref().into(), text)),
-                None => {
-                    let message = format!("metadata.{} is {}, not text", hidden::shown(key), value.noun());
-                    let level = self.level.min(Level::Warn);
-                    self.sink.say(level, Code::FieldForm, value.span, message, "metadata maps text to text");
+            let Some(text) = metadata_text(value) else {
+                let message = format!("metadata.{} is {}, not text", hidden::shown(key), value.noun());
+                let level = self.level.min(Level::Warn);
+                self.sink.say(level, Code::FieldForm, value.span, message, "metadata maps text to text");
+                continue;
+            };
+            match places.entry(key.as_ref().into()) {
+                Entry::Vacant(place) => {
+                    place.insert(metadata.len());
+                    metadata.push((key.as_ref().into(), text));
+                }
+                Entry::Occupied(place) => {
+                    let message =
+                        format!("metadata.{} stands twice; the last one counts", hidden::shown(key));
+                    self.sink.say(
+                        self.duplicates,
+                        Code::DuplicateKey,
+                        value.span,
+                        message,
+                        "delete one of them",
+                    );
+                    metadata.get_mut(*place.get()).into_iter().for_each(|entry| entry.1 = text.clone());
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Collects what is said about fields, at the right place of the file.
 
 use crate::diagnostic::{Code, Diagnostic, Place, Severity};
-use crate::position::Span;
+use crate::position::{LineMap, Span};
 use crate::repair::Repaired;
 use crate::rules::Level;
 
@@ -15,7 +15,12 @@ pub(crate) struct Sink<'s> {
     pub(crate) repaired: Option<&'s Repaired>,
     /// What was said.
     pub(crate) out: Vec<Diagnostic>,
+    /// Made once there is much to say: looking for the line from the top each time would take the square of the file.
+    pub(crate) lines: Option<LineMap>,
 }
+
+/// From how many diagnostics on a map of the lines pays.
+const MANY: usize = 8;
 
 impl Sink<'_> {
     /// Says something about a span of the YAML, as strongly as the rules want it.
@@ -35,7 +40,17 @@ impl Sink<'_> {
         let original =
             |offset: u32| self.repaired.map_or(offset as usize, |text| text.original(offset as usize));
         let span = Span::new(original(span.start), original(span.end)).shifted(self.offset);
-        let mut diagnostic = Diagnostic::new(code, severity, message).at(Place::of(self.source, span));
+        if self.out.len() == MANY {
+            self.lines = Some(LineMap::new(self.source));
+        }
+        let place = match &self.lines {
+            None => Place::of(self.source, span),
+            Some(lines) => {
+                let (line, column) = lines.position(self.source, span.start as usize);
+                Place { line, column, span }
+            }
+        };
+        let mut diagnostic = Diagnostic::new(code, severity, message).at(place);
         diagnostic.help = (!help.is_empty()).then(|| help.to_owned());
         self.out.push(diagnostic);
     }
