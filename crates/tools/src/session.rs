@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use prowess::activate::WarnedOnce;
 use prowess::ledger::Ledger;
 
 /// What a conversation has loaded, and whom the user called by name.
@@ -10,8 +9,6 @@ use prowess::ledger::Ledger;
 pub struct Session {
     /// What was loaded, at which digest.
     pub ledger: Ledger,
-    /// What was warned about already.
-    pub warned: WarnedOnce,
     called: BTreeSet<String>,
 }
 

@@ -52,7 +52,7 @@ pub fn prompt(toolbox: &Toolbox, request: &PromptRequest<'_>) -> Prompt {
     let asked = request.budget_chars.is_some() || request.budget_tokens.is_some();
     let (chars, limit) = match asked {
         true => (request.budget_chars, request.budget_tokens),
-        false => (policy.catalog.budget_chars, policy.catalog.budget_tokens),
+        false => (policy.catalog.budget_chars, policy.catalog.tokens()),
     };
     let wanted = Request {
         format,

@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use prowess::activate::{Activated, activate};
+use prowess::activate::{Activated, WarnedOnce, activate};
 use prowess::disclose::{Visibility, visibility};
 use prowess::format::{hidden, suggest};
 use prowess::ledger::Loaded;
 use prowess::policy::{Policy, Refresh};
-use prowess::resource::{self, ReadFile};
+use prowess::resource::{self, ReadFile, Truncation};
 use prowess::route::{Options, Router};
 use prowess::usage::{self, Usage};
 use prowess::{ErrorCode, Registry, Skill, Snapshot, Status};
@@ -31,12 +31,27 @@ pub struct Toolbox {
     registry: Arc<Registry>,
     /// The router of the latest snapshot: built once for each.
     router: Mutex<Option<(Arc<Snapshot>, Arc<Router>)>>,
+    /// What was warned about already, in this process.
+    warned: WarnedOnce,
+    notices: Mutex<Vec<String>>,
 }
 
 impl Toolbox {
     /// The tools of a registry's policy over its skills.
     pub fn new(registry: Arc<Registry>) -> Self {
-        Self { registry, router: Mutex::default() }
+        Self { registry, router: Mutex::default(), warned: WarnedOnce::new(), notices: Mutex::default() }
+    }
+
+    /// What the user should hear of since this was last asked: files that are too long to be shown whole. Each is told
+    /// once, however often it is loaded.
+    pub fn take_notices(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn note_cut(&self, skill: &str, path: &str, cut: Option<Truncation>) {
+        if let Some(notice) = self.warned.truncation(skill, path, cut) {
+            self.notices.lock().unwrap_or_else(PoisonError::into_inner).push(notice);
+        }
     }
 
     /// The registry.
@@ -127,7 +142,7 @@ impl Toolbox {
             Tool::ReadResource => {
                 let params = Params::new(params, &["name", "path"])?;
                 let skill = find(&snapshot, policy, session, params.text("name")?)?;
-                read_resource(skill, params.text("path")?, policy)
+                self.read_resource(skill, params.text("path")?, policy)
             }
             Tool::ListResources => {
                 let params = Params::new(params, &["name"])?;
@@ -179,6 +194,7 @@ impl Toolbox {
             }
             _ => data_of(&activated),
         };
+        self.note_cut(&activated.name, "SKILL.md", activated.truncated);
         Ok(match activated.truncated {
             Some(_) => Envelope::partial(with_truncated(data), content),
             None => Envelope::success(data, content),
@@ -216,6 +232,18 @@ impl Toolbox {
             })
             .collect();
         Envelope::success(json!({"matches": data}), text)
+    }
+
+    fn read_resource(&self, skill: &Skill, path: &str, policy: &Policy) -> Result<Envelope, ToolError> {
+        let read = resource::read(skill, path, &policy.limits)
+            .map_err(|error| ToolError::new(error.code(), error.to_string()))?;
+        let data =
+            json!({"name": read.name, "path": read.path, "content": read.content, "bytes": read.bytes});
+        self.note_cut(&read.name, &read.path, read.truncated);
+        Ok(match read.truncated {
+            Some(_) => Envelope::partial(with_truncated(data), read.content),
+            None => Envelope::success(data, read.content),
+        })
     }
 
     fn read_file(&self, path: &str) -> Result<Envelope, ToolError> {
@@ -264,16 +292,6 @@ fn with_truncated(mut data: Value) -> Value {
         data.insert("truncated".to_owned(), true.into());
     }
     data
-}
-
-fn read_resource(skill: &Skill, path: &str, policy: &Policy) -> Result<Envelope, ToolError> {
-    let read = resource::read(skill, path, &policy.limits)
-        .map_err(|error| ToolError::new(error.code(), error.to_string()))?;
-    let data = json!({"name": read.name, "path": read.path, "content": read.content, "bytes": read.bytes});
-    Ok(match read.truncated {
-        Some(_) => Envelope::partial(with_truncated(data), read.content),
-        None => Envelope::success(data, read.content),
-    })
 }
 
 fn list_resources(skill: &Skill) -> Result<Envelope, ToolError> {

@@ -190,6 +190,16 @@ fn s004_22_oversize_is_cut_with_a_notice() {
     let answer = world.call("skills.activate", json!({"name": "a"}));
     assert_eq!(answer.data["truncated"], true);
     assert!(answer.text.contains("500 of 1039 bytes"), "{}", answer.text);
+    let toolbox = world.toolbox();
+    for _ in 0..3 {
+        toolbox.call(&mut Session::default(), "skills.activate", json!({"name": "a"}));
+    }
+    assert_eq!(
+        toolbox.take_notices(),
+        ["SKILL.md of a is too long: 500 of 1039 bytes are shown"],
+        "told once"
+    );
+    assert_eq!(toolbox.take_notices(), [] as [&str; 0]);
 }
 
 #[test]

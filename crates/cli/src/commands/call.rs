@@ -45,6 +45,9 @@ pub(super) fn call(
     let toolbox = toolbox(context, global);
     let mut session = session(&toolbox, skills)?;
     let envelope = toolbox.call(&mut session, tool, params);
+    for notice in toolbox.take_notices() {
+        output.remark(clean(&notice));
+    }
     output.answer(&envelope)?;
     Ok(if envelope.status == Status::Error { no() } else { YES })
 }

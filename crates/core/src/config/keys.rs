@@ -142,6 +142,10 @@ keys! {
         Count { at: at!(policy.catalog.budget_chars), range: 0..=100_000_000, none: NONE }, Narrow;
     "catalog.budget-tokens" "the most tokens of the catalog"
         Count { at: at!(policy.catalog.budget_tokens), range: 0..=100_000_000, none: NONE }, Narrow;
+    "catalog.window-tokens" "the model's context window in tokens; where it is set, a share of it is the bound"
+        Count { at: at!(policy.catalog.window_tokens), range: 1..=100_000_000, none: NONE }, Narrow;
+    "catalog.window-percent" "how much of the context window the catalog may take, in percent"
+        Count { at: at!(policy.catalog.window_percent), range: 0..=100, none: &[] }, Narrow;
 
     "activation.form" "what activation gives the model, and through which tool"
         Choice { at: at!(policy.activation) }, MayNot;

@@ -151,6 +151,30 @@ pub struct Catalog {
     pub budget_chars: Option<u32>,
     /// The most tokens; `None` for no bound.
     pub budget_tokens: Option<u32>,
+    /// The model's context window, in tokens, where it is known.
+    pub window_tokens: Option<u32>,
+    /// The most of that window, in percent.
+    pub window_percent: u32,
+}
+
+impl Catalog {
+    /// The most tokens: the fixed bound, or the share of the window where that is known.
+    ///
+    /// ```
+    /// use prowess::Policy;
+    ///
+    /// let mut catalog = Policy::default().catalog;
+    /// assert_eq!(catalog.tokens(), Some(8_000));
+    /// catalog.window_tokens = Some(1_000_000);
+    /// assert_eq!(catalog.tokens(), Some(20_000));
+    /// ```
+    pub fn tokens(&self) -> Option<u32> {
+        let share = |window: u32| u64::from(window) * u64::from(self.window_percent) / 100;
+        match self.window_tokens {
+            Some(window) => Some(u32::try_from(share(window)).unwrap_or(u32::MAX)),
+            None => self.budget_tokens,
+        }
+    }
 }
 
 /// The form of the catalog.

@@ -116,6 +116,8 @@ fn standard() -> Policy {
             location: Location::Hidden,
             budget_chars: None,
             budget_tokens: Some(8_000),
+            window_tokens: None,
+            window_percent: 2,
         },
         activation: Activation::Wrapped,
         mention: Mention { slash: Recognised::Yes, dollar: Recognised::Yes },

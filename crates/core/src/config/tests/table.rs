@@ -128,13 +128,21 @@ fn every_axis_of_the_policy_has_a_key() {
             },
         read_extensions: _,
         limits: Limits { skill_md_bytes: _, resource_bytes: _ },
-        catalog: Catalog { format: _, location: _, budget_chars: _, budget_tokens: _ },
+        catalog:
+            Catalog {
+                format: _,
+                location: _,
+                budget_chars: _,
+                budget_tokens: _,
+                window_tokens: _,
+                window_percent: _,
+            },
         activation: _,
         mention: Mention { slash: _, dollar: _ },
         refresh: _,
     } = Policy::default();
     // One each, `activation.max-pushed` and `run.script-timeout-ms`.
-    assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 7 + 3 + 4 + 1 + 2 + 1 + 2);
+    assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 2);
 }
 
 #[test]
