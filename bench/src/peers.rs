@@ -24,9 +24,9 @@ pub struct Peer {
 
 /// Every peer that `peers.sh` installs.
 pub const PEERS: [Peer; 6] = [
-    Peer { name: "skilo", registry: "crates.io", program: "cargo/bin/skilo" },
-    Peer { name: "agent-skills-cli", registry: "crates.io", program: "cargo/bin/agent-skills" },
-    Peer { name: "skills-ref-rs", registry: "crates.io", program: "cargo/bin/skills-ref" },
+    Peer { name: "skilo", registry: "cargo", program: "cargo/bin/skilo" },
+    Peer { name: "agent-skills-cli", registry: "cargo", program: "cargo/bin/agent-skills" },
+    Peer { name: "skills-ref-rs", registry: "cargo", program: "cargo/bin/skills-ref" },
     Peer { name: "openskills", registry: "npm", program: "npm/node_modules/.bin/openskills" },
     Peer { name: "skills", registry: "npm", program: "npm/node_modules/.bin/skills" },
     Peer { name: "skills-ref", registry: "PyPI", program: "venv/bin/agentskills" },
