@@ -115,6 +115,8 @@ fn create(parent: &Path, skill: &Path, text: &str) -> Result<(), Failure> {
     }
     std::fs::create_dir_all(parent)?;
     let staged = parent.join(format!(".new-{}", std::process::id()));
+    // Only a process that was killed can have left a folder of this number behind. There is nothing where there was none.
+    let _ = std::fs::remove_dir_all(&staged);
     let made = std::fs::create_dir(&staged)
         .and_then(|()| std::fs::write(staged.join("SKILL.md"), text))
         .and_then(|()| std::fs::rename(&staged, skill));

@@ -6,10 +6,15 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Writes `bytes` beside `path`, makes them durable, and renames them into place. Only the user can read the result.
+///
+/// The caller holds the lock of `path`, so there is one name for what is staged: whatever a killed process left there is
+/// removed by the next one, and nothing piles up.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().ok_or_else(|| io::Error::other("the path has no folder"))?;
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let staged = path.with_extension(format!("{}.new", std::process::id()));
+    let staged = path.with_extension("new");
+    // There is nothing to remove where nobody was killed.
+    let _ = fs::remove_file(&staged);
     let written = write_durably(&staged, bytes).and_then(|()| fs::rename(&staged, path));
     if written.is_err() {
         // What was staged is of no use to anyone; that it cannot be removed changes nothing.
@@ -20,7 +25,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 fn write_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(bytes)?;
     file.sync_all()
 }
