@@ -70,3 +70,17 @@ fn refusals_say_what_to_do() {
     let made: Vec<_> = std::fs::read_dir(world.path(".agents/skills")).unwrap().collect();
     assert_eq!(made.len(), 1);
 }
+
+#[test]
+fn what_a_killed_process_left_is_swept_away_and_nothing_else() {
+    let world = World::bare();
+    // A number that no process has, one that a living process has, and a folder of the user's own.
+    let (dead, living) = (".prowess-new-999999999", format!(".prowess-new-{}", std::process::id()));
+    for name in [dead, &living, ".prowess-new-mine"] {
+        world.file(&format!(".agents/skills/{name}/SKILL.md"), "half");
+    }
+    assert_eq!(world.run(&["new", "pdf", "--description", "Fills forms."]).code, 0);
+    let left = [dead, &living, ".prowess-new-mine", "pdf"];
+    let left = left.map(|name| world.path(&format!(".agents/skills/{name}")).exists());
+    assert_eq!(left, [false, true, true, true]);
+}

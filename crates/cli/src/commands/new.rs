@@ -114,9 +114,8 @@ fn create(parent: &Path, skill: &Path, text: &str) -> Result<(), Failure> {
         );
     }
     std::fs::create_dir_all(parent)?;
-    let staged = parent.join(format!(".new-{}", std::process::id()));
-    // Only a process that was killed can have left a folder of this number behind. There is nothing where there was none.
-    let _ = std::fs::remove_dir_all(&staged);
+    sweep(parent);
+    let staged = parent.join(format!("{STAGED}{}", std::process::id()));
     let made = std::fs::create_dir(&staged)
         .and_then(|()| std::fs::write(staged.join("SKILL.md"), text))
         .and_then(|()| std::fs::rename(&staged, skill));
@@ -125,4 +124,25 @@ fn create(parent: &Path, skill: &Path, text: &str) -> Result<(), Failure> {
         let _ = std::fs::remove_dir_all(&staged);
     }
     Ok(made?)
+}
+
+/// What is being made is named so, with the number of the process that makes it.
+const STAGED: &str = ".prowess-new-";
+
+/// Removes what processes left behind that were killed while they made a skill.
+fn sweep(parent: &std::path::Path) {
+    let left = std::fs::read_dir(parent).into_iter().flatten().filter_map(Result::ok).filter(|entry| {
+        let name = entry.file_name();
+        let number =
+            name.to_str().and_then(|name| name.strip_prefix(STAGED)).and_then(|number| number.parse().ok());
+        number.and_then(rustix::process::Pid::from_raw).is_some_and(is_over)
+    });
+    // What cannot be removed is in nobody's way.
+    left.for_each(|entry| drop(std::fs::remove_dir_all(entry.path())));
+}
+
+/// Whether a number is no other process's: there is none, or it is our own.
+fn is_over(number: rustix::process::Pid) -> bool {
+    number == rustix::process::getpid()
+        || rustix::process::test_kill_process(number) == Err(rustix::io::Errno::SRCH)
 }
