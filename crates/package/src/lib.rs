@@ -1,0 +1,20 @@
+//! Getting skills from anywhere, keeping them, and checking that they are still what they were.
+//!
+//! ```text
+//! SOURCE ─ source ─► where it is      git · folder · archive · a site's index
+//!        ─ acquire ─► Tree            its files, nothing of them written yet
+//!        ─ stage ──► Staged           written beside the destination, parsed, audited, hashed
+//!        ─ swap ───► installed        one rename; the lock says what and from where
+//! ```
+//!
+//! What must always hold: a name from outside becomes a path only as an [`InnerPath`]; whatever is read has a bound in
+//! [`limits`]; and nothing is seen at its destination before it is whole.
+
+mod inner_path;
+pub mod limits;
+mod tree;
+mod work;
+
+pub use inner_path::{InnerPath, PathError};
+pub use tree::{Entry, EntryKind, Tree, TreeFailure};
+pub use work::{Cancelled, Work};
