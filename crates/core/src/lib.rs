@@ -26,6 +26,7 @@
 //! | [`route`] | which skills answer a message: mentions, triggers, words |
 //! | [`usage`] | when skills were last used |
 //! | [`trust`] | whom the user trusts |
+//! | [`lock`] | what was installed, from where, and with which bytes |
 //! | [`bundled`] | the skills that come along |
 //!
 //! There is no async runtime here and no database. The only door to the file system is one contained type.
@@ -40,6 +41,7 @@ pub mod error_code;
 mod files;
 pub mod ledger;
 mod located;
+pub mod lock;
 pub mod policy;
 mod references;
 pub mod registry;
@@ -60,4 +62,4 @@ pub use prowess_format as format;
 pub use registry::{Difference, Registry, Skill, Snapshot, Status, short_path};
 pub use scan::{Found, Link, Progress, Root, RootProblem};
 pub use surroundings::Surroundings;
-pub use tree_hash::{TreeError, digest, tree_hash};
+pub use tree_hash::{HashedFile, HashedTree, TreeError, digest, tree_hash};

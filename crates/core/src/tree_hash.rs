@@ -47,6 +47,83 @@ pub enum TreeError {
     },
 }
 
+/// A folder's files, each with its digest, and the digest of them all.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HashedTree {
+    files: Vec<HashedFile>,
+}
+
+/// A file of a [`HashedTree`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HashedFile {
+    /// The path below the folder, in NFC, with `/`.
+    pub path: String,
+    /// Whether anybody may execute it.
+    pub executable: bool,
+    /// Its size.
+    pub bytes: u64,
+    digest: [u8; 32],
+}
+
+impl HashedFile {
+    /// The digest of its bytes: `sha256:` and hexadecimal digits.
+    pub fn digest(&self) -> String {
+        format!("sha256:{}", hex(&self.digest))
+    }
+}
+
+impl HashedTree {
+    /// Reads and hashes a folder.
+    pub fn of(folder: &Path) -> Result<Self, TreeError> {
+        read(&Folder::open(folder).map_err(|error| unreadable(folder, error))?)
+    }
+
+    /// The same for a path that was resolved before: no step of it may be a link now.
+    pub fn of_resolved(folder: &Path) -> Result<Self, TreeError> {
+        read(&Folder::open_resolved(folder).map_err(|error| unreadable(folder, error))?)
+    }
+
+    /// Takes in one more file.
+    ///
+    /// ```
+    /// let folder = tempfile::tempdir().unwrap();
+    /// std::fs::write(folder.path().join("SKILL.md"), "x").unwrap();
+    /// let mut tree = prowess::HashedTree::default();
+    /// tree.add("SKILL.md", false, b"x");
+    /// assert_eq!(tree.hash(), prowess::tree_hash(folder.path()).unwrap());
+    /// ```
+    pub fn add(&mut self, path: &str, executable: bool, bytes: &[u8]) {
+        let path: String = path.nfc().collect();
+        let at = self.files.partition_point(|file| file.path < path);
+        let digest = Sha256::digest(bytes).into();
+        self.files.insert(at, HashedFile { path, executable, bytes: bytes.len() as u64, digest });
+    }
+
+    /// The files, sorted by path.
+    pub fn files(&self) -> &[HashedFile] {
+        &self.files
+    }
+
+    /// The file of this path.
+    pub fn file(&self, path: &str) -> Option<&HashedFile> {
+        let at = self.files.binary_search_by(|file| file.path.as_str().cmp(path)).ok()?;
+        self.files.get(at)
+    }
+
+    /// The tree hash, with its `sha256-tree-v1:` before it.
+    pub fn hash(&self) -> String {
+        let mut tree = Sha256::new_with_prefix(DOMAIN);
+        for file in &self.files {
+            tree.update((file.path.len() as u64).to_be_bytes());
+            tree.update(&file.path);
+            tree.update([u8::from(file.executable)]);
+            tree.update(file.bytes.to_be_bytes());
+            tree.update(file.digest);
+        }
+        format!("sha256-tree-v1:{}", hex(&tree.finalize()))
+    }
+}
+
 /// The tree hash of a folder, with its `sha256-tree-v1:` before it.
 ///
 /// ```
@@ -56,35 +133,36 @@ pub enum TreeError {
 /// assert!(hash.starts_with("sha256-tree-v1:"));
 /// ```
 pub fn tree_hash(folder: &Path) -> Result<String, TreeError> {
-    hash(&Folder::open(folder).map_err(|error| unreadable(folder, error))?)
+    HashedTree::of(folder).map(|tree| tree.hash())
 }
 
 /// The same for a path that was resolved before: no step of it may be a link now.
 pub(crate) fn resolved_tree_hash(folder: &Path) -> Result<String, TreeError> {
-    hash(&Folder::open_resolved(folder).map_err(|error| unreadable(folder, error))?)
+    HashedTree::of_resolved(folder).map(|tree| tree.hash())
 }
 
-fn hash(root: &Folder) -> Result<String, TreeError> {
+fn read(root: &Folder) -> Result<HashedTree, TreeError> {
     let mut listing = Listing { root, files: Vec::new(), folders: 0 };
     listing.add(Path::new(""), 0)?;
-    let mut files = listing.files;
-    files.sort_unstable();
-    let mut tree = Sha256::new_with_prefix(DOMAIN);
+    let mut listed = listing.files;
+    listed.sort_unstable();
+    let mut files = Vec::with_capacity(listed.len());
     let mut total = 0;
-    for (name, path) in files {
+    for (name, path) in listed {
         let (file, stat) = root.file(&path).map_err(|error| unreadable(&path, error))?;
         let bytes = read_whole(&file, &stat, FILE_MAX).map_err(|error| refused(&path, error))?;
         total += bytes.len() as u64;
         if total > TOTAL_MAX {
             return Err(TreeError::Limit { what: "the size of all files", limit: TOTAL_MAX });
         }
-        tree.update((name.len() as u64).to_be_bytes());
-        tree.update(&name);
-        tree.update([u8::from(stat.st_mode & 0o111 != 0)]);
-        tree.update((bytes.len() as u64).to_be_bytes());
-        tree.update(Sha256::digest(&bytes));
+        files.push(HashedFile {
+            path: name,
+            executable: stat.st_mode & 0o111 != 0,
+            bytes: bytes.len() as u64,
+            digest: Sha256::digest(&bytes).into(),
+        });
     }
-    Ok(format!("sha256-tree-v1:{}", hex(&tree.finalize())))
+    Ok(HashedTree { files })
 }
 
 /// The digest of some bytes, as people see it: `sha256:` and hexadecimal digits.
@@ -109,7 +187,7 @@ fn hex(bytes: &[u8]) -> String {
 struct Listing<'a> {
     root: &'a Folder,
     /// The NFC path that is hashed, and the path to open.
-    files: Vec<(Vec<u8>, PathBuf)>,
+    files: Vec<(String, PathBuf)>,
     folders: usize,
 }
 
@@ -135,7 +213,7 @@ impl Listing<'_> {
                 EntryKind::Folder => self.add(&path, depth + 1)?,
                 EntryKind::File => {
                     let Some(text) = path.to_str() else { return Err(TreeError::Name(path)) };
-                    self.files.push((text.nfc().collect::<String>().into_bytes(), path));
+                    self.files.push((text.nfc().collect(), path));
                 }
                 EntryKind::Link | EntryKind::Special => return Err(TreeError::NotRegular(path)),
             }

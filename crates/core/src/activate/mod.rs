@@ -110,6 +110,7 @@ fn activate_as(
     }
     let args = Arguments::parse(args)?;
     let file = place::read_skill_md(skill).map_err(|error| ActivateError::read(skill, error))?;
+    skill.book.admit(skill, skill.file.as_str(), &file.bytes)?;
     let parts = Parts::of(skill, &file, policy)?;
     let late = Late::new(&skill.found, &policy.manifest, parts.yaml);
     let (source, body, truncated) = shown(file.bytes, parts.body, policy.limits.skill_md_bytes, &late);

@@ -19,6 +19,7 @@ pub use snapshot::{AbsentRoot, Difference, Snapshot};
 pub use watch::{WatchError, Watcher};
 
 use crate::located::Located;
+use crate::lock::Book;
 use crate::policy::{Policy, Preset, ProjectTrust};
 use crate::scan::{self, Found, Places, Progress, RootProblem, RootScan, Roots};
 use crate::surroundings::Surroundings;
@@ -127,7 +128,8 @@ impl Seen {
             .collect();
         let commands = Commands::new(&world.path);
         let gate = (policy.trust == ProjectTrust::Required).then(|| Gate::new(&trust, present, &links));
-        let circumstances = World { gate: gate.as_ref(), commands: &commands };
+        let circumstances =
+            World { gate: gate.as_ref(), commands: &commands, book: Arc::new(Book::new(world)) };
         let found: Vec<&[Arc<Found>]> = scans.iter().map(|scan| scan.found.as_slice()).collect();
         let (skills, said) = resolve::resolve(&found, policy, &circumstances);
         let mut diagnostics = root_diagnostics(policy, &roots, &trust);
@@ -218,6 +220,7 @@ struct World<'a> {
     /// `None` where trust is not needed.
     gate: Option<&'a Gate<'a>>,
     commands: &'a Commands<'a>,
+    book: Arc<Book>,
 }
 
 impl Circumstances for World<'_> {
@@ -227,6 +230,10 @@ impl Circumstances for World<'_> {
 
     fn has_command(&self, name: &str) -> bool {
         self.commands.has(name)
+    }
+
+    fn book(&self) -> Arc<Book> {
+        Arc::clone(&self.book)
     }
 }
 

@@ -11,6 +11,7 @@ use prowess_format::{Code, Diagnostic};
 use super::lookalike::skeleton;
 use super::skill::{Disabled, Shadowed, Skill, Status, Untrusted};
 use crate::located::Located;
+use crate::lock::Book;
 use crate::policy::{Identity, Policy, Requires, Scope, Twice};
 use crate::scan::Found;
 
@@ -20,6 +21,8 @@ pub(crate) trait Circumstances {
     fn untrusted(&self, found: &Found) -> Option<Untrusted>;
     /// Whether a command can be run.
     fn has_command(&self, name: &str) -> bool;
+    /// Where its lock is looked up.
+    fn book(&self) -> Arc<Book>;
 }
 
 /// Gives every find its status. `found` holds the finds of each root, the root that wins first.
@@ -82,7 +85,7 @@ struct Resolver<'a> {
 
 impl Resolver<'_> {
     fn judge(&mut self, found: &Arc<Found>) -> Skill {
-        Skill { status: self.status(found), found: Arc::clone(found) }
+        Skill { status: self.status(found), found: Arc::clone(found), book: self.world.book() }
     }
 
     fn status(&mut self, found: &Arc<Found>) -> Status {

@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::lock::{Book, Locked};
 use crate::scan::Found;
 
 /// Whether a skill is offered, and if not, why not. Every folder that was found has one.
@@ -76,10 +77,18 @@ impl Status {
 }
 
 /// A skill: what was found, and what becomes of it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Skill {
     pub(crate) found: Arc<Found>,
     pub(crate) status: Status,
+    pub(crate) book: Arc<Book>,
+}
+
+/// Where the locks are looked up is not what a skill is.
+impl PartialEq for Skill {
+    fn eq(&self, other: &Self) -> bool {
+        self.found == other.found && self.status == other.status
+    }
 }
 
 impl Deref for Skill {
@@ -94,6 +103,11 @@ impl Skill {
     /// What becomes of it.
     pub fn status(&self) -> &Status {
         &self.status
+    }
+
+    /// What its lock says of it; `None` where it was not installed, or the lock cannot be read.
+    pub fn locked(&self) -> Option<Locked> {
+        self.book.locked(self)
     }
 
     /// Whether a model is offered it.

@@ -37,6 +37,25 @@ pub enum Closed {
         /// The skill.
         name: String,
     },
+    /// It is not what was installed.
+    #[error(
+        "the skill {name} was modified since it was installed ({difference}); the user can see it with `prowess verify \
+         {name}`, restore it with `prowess install --locked`, or accept it with `prowess verify --accept {name}`"
+    )]
+    Modified {
+        /// The skill.
+        name: String,
+        /// The files.
+        difference: String,
+    },
+    /// What was installed cannot be known.
+    #[error("the skill {name} cannot be compared with what was installed: {why}")]
+    Lock {
+        /// The skill.
+        name: String,
+        /// Why.
+        why: String,
+    },
     /// It cannot be loaded.
     #[error("the skill {name} cannot be loaded: {why}")]
     Invalid {
@@ -52,7 +71,7 @@ impl Closed {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Disabled { .. } => ErrorCode::Disabled,
-            Self::Untrusted { .. } => ErrorCode::Untrusted,
+            Self::Untrusted { .. } | Self::Modified { .. } | Self::Lock { .. } => ErrorCode::Untrusted,
             Self::Unavailable { .. } => ErrorCode::Unavailable,
             Self::Shadowed { .. } => ErrorCode::NotFound,
             Self::Invalid { .. } => ErrorCode::InternalError,

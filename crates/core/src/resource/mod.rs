@@ -107,7 +107,10 @@ fn fetch(skill: &Skill, path: &str) -> Result<(Inner, Vec<u8>), AccessError> {
     let bytes =
         if skill.root().is_embedded() { from_binary(skill, &inner) } else { from_disk(skill, &inner) };
     match bytes {
-        Ok(bytes) => Ok((inner, bytes)),
+        Ok(bytes) => {
+            skill.book.admit_file(skill, inner.as_str(), &bytes)?;
+            Ok((inner, bytes))
+        }
         Err(AccessError::NotFound { path, nearest: None }) => {
             Err(AccessError::NotFound { nearest: list::nearest(skill, inner.as_str()), path })
         }

@@ -1,0 +1,49 @@
+//! What the user accepted although it is not what was installed. Kept in the user's state: a project cannot accept its
+//! own changes.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::files::{lock, read_bounded, replace};
+use crate::surroundings::Surroundings;
+
+const FILE_MAX: u64 = 16 * 1024 * 1024;
+
+fn path(world: &Surroundings) -> Option<PathBuf> {
+    Some(world.state()?.join("accepted.json"))
+}
+
+/// The tree hash that the user accepted for a folder. A state that cannot be read has accepted nothing.
+pub fn accepted(world: &Surroundings, folder: &Path) -> Option<String> {
+    read(&path(world)?).remove(folder)
+}
+
+/// Accepts exactly what a folder holds now.
+pub fn accept(world: &Surroundings, folder: &Path, tree: &str) -> io::Result<()> {
+    change(world, |known| {
+        known.insert(folder.to_owned(), tree.to_owned());
+    })
+}
+
+/// Forgets what was accepted for a folder.
+pub fn forget(world: &Surroundings, folder: &Path) -> io::Result<()> {
+    if accepted(world, folder).is_none() {
+        return Ok(());
+    }
+    change(world, |known| {
+        known.remove(folder);
+    })
+}
+
+fn read(path: &Path) -> BTreeMap<PathBuf, String> {
+    read_bounded(path, FILE_MAX).and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+}
+
+fn change(world: &Surroundings, change: impl FnOnce(&mut BTreeMap<PathBuf, String>)) -> io::Result<()> {
+    let path = path(world).ok_or_else(|| io::Error::other("there is no home directory to keep it in"))?;
+    let _lock = lock(&path)?;
+    let mut known = read(&path);
+    change(&mut known);
+    replace(&path, &serde_json::to_vec_pretty(&known)?)
+}

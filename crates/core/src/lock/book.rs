@@ -1,0 +1,154 @@
+//! The locks that speak for the skills of a registry, read when somebody first asks and again when they change.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::compare::{Comparison, compare};
+use super::file::{Lock, Locked};
+use super::{accepted, project_file, user_file};
+use crate::files::{Fingerprint, Folder};
+use crate::registry::Skill;
+use crate::resource::{Closed, shown_name};
+use crate::surroundings::Surroundings;
+use crate::tree_hash::{HashedTree, digest};
+
+/// All locks of one world.
+#[derive(Debug, Default)]
+pub(crate) struct Book {
+    world: Option<Surroundings>,
+    pages: Mutex<HashMap<PathBuf, (Option<Fingerprint>, Arc<Page>)>>,
+}
+
+/// One lock, by folders.
+#[derive(Debug)]
+struct Page(Result<HashMap<PathBuf, Vec<Locked>>, String>);
+
+/// What a lock says of a skill.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    page: Arc<Page>,
+    folder: PathBuf,
+}
+
+impl Book {
+    pub(crate) fn new(world: &Surroundings) -> Self {
+        Self { world: Some(world.clone()), pages: Mutex::default() }
+    }
+
+    /// What speaks for a skill: the lock of its project, or the user's.
+    fn entry(&self, skill: &Skill) -> Result<Option<Entry>, Closed> {
+        let Some(world) = &self.world else { return Ok(None) };
+        if skill.root().is_embedded() {
+            return Ok(None);
+        }
+        let project = skill.root().base().map(|base| (project_file(base), Some(base)));
+        let user = user_file(world).map(|path| (path, None));
+        for (path, base) in project.into_iter().chain(user) {
+            let page = self.page(&path, base, world);
+            let folders = page
+                .0
+                .as_ref()
+                .map_err(|why| Closed::Lock { name: shown_name(skill), why: crate::resource::shown(why) })?;
+            let folder = skill.canonical_folder();
+            if folders.contains_key(&folder) {
+                return Ok(Some(Entry { page, folder }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn page(&self, path: &Path, base: Option<&Path>, world: &Surroundings) -> Arc<Page> {
+        let now = fingerprint(path);
+        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        match pages.get(path) {
+            Some((then, page)) if *then == now => return Arc::clone(page),
+            _ => {}
+        }
+        let page = Arc::new(Page::read(path, base, world.home.as_deref()));
+        pages.insert(path.to_owned(), (now, Arc::clone(&page)));
+        page
+    }
+
+    /// The entry of the lock that a skill was installed by.
+    pub(crate) fn locked(&self, skill: &Skill) -> Option<Locked> {
+        self.entry(skill).ok()??.expected().first().cloned()
+    }
+
+    /// Refuses a skill that is not what its lock says, or from which these bytes were not read.
+    pub(crate) fn admit(&self, skill: &Skill, path: &str, bytes: &[u8]) -> Result<(), Closed> {
+        let Some(entry) = self.entry(skill)? else { return Ok(()) };
+        let tree = HashedTree::of_resolved(&entry.folder);
+        let used = digest(bytes);
+        // What was hashed must be what is used, whatever happened between the two.
+        let is_used = |tree: &HashedTree| tree.file(path).is_some_and(|file| file.digest() == used);
+        if let Ok(tree) = &tree
+            && is_used(tree)
+            && self.vouches(&entry, &tree.hash())
+        {
+            return Ok(());
+        }
+        let difference = entry.expected().last().map(|locked| compare(locked, &tree)).unwrap_or_default();
+        Err(Closed::Modified { name: shown_name(skill), difference: told(&difference) })
+    }
+
+    /// The same for one file of a skill that is in use already.
+    pub(crate) fn admit_file(&self, skill: &Skill, path: &str, bytes: &[u8]) -> Result<(), Closed> {
+        let Some(entry) = self.entry(skill)? else { return Ok(()) };
+        let used = digest(bytes);
+        match entry.expected().iter().any(|locked| locked.files.get(path) == Some(&used)) {
+            true => Ok(()),
+            false => self.admit(skill, path, bytes),
+        }
+    }
+
+    fn vouches(&self, entry: &Entry, tree: &str) -> bool {
+        let accepted = || accepted::accepted(self.world.as_ref()?, &entry.folder);
+        entry.expected().iter().any(|locked| locked.tree == tree) || accepted().as_deref() == Some(tree)
+    }
+}
+
+fn told(difference: &Comparison) -> String {
+    match difference.is_same() {
+        true => "it changes while it is read".to_owned(),
+        false => difference.to_string(),
+    }
+}
+
+fn fingerprint(path: &Path) -> Option<Fingerprint> {
+    let folder = Folder::open(path.parent()?).ok()?;
+    Some(Fingerprint::of(&folder.stat(Path::new(path.file_name()?)).ok()?))
+}
+
+impl Page {
+    fn read(path: &Path, base: Option<&Path>, home: Option<&Path>) -> Self {
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        let lock = match Lock::read(path) {
+            Ok(lock) => lock,
+            Err(error) => return Self(Err(format!("{file} cannot be read: {}", error.why))),
+        };
+        let mut parents: HashMap<PathBuf, PathBuf> = HashMap::new();
+        let mut folders: HashMap<PathBuf, Vec<Locked>> = HashMap::new();
+        let changed = lock.pending.iter().flat_map(|pending| &pending.changes);
+        for folder in
+            lock.skills.iter().map(|locked| &locked.folder).chain(changed.map(|change| &change.folder))
+        {
+            let Some(place) = super::file::place(folder, base, home) else { continue };
+            let (Some(parent), Some(name)) = (place.parent(), place.file_name()) else { continue };
+            let canonical = parents
+                .entry(parent.to_owned())
+                .or_insert_with(|| std::fs::canonicalize(parent).unwrap_or_else(|_| parent.to_owned()));
+            folders.insert(canonical.join(name), lock.expected(folder).cloned().collect());
+        }
+        Self(Ok(folders))
+    }
+}
+
+impl Entry {
+    fn expected(&self) -> &[Locked] {
+        match &self.page.0 {
+            Ok(folders) => folders.get(&self.folder).map_or(&[], Vec::as_slice),
+            Err(_) => &[],
+        }
+    }
+}

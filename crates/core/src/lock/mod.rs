@@ -1,0 +1,32 @@
+//! What was installed, from where, and with which bytes: `skills.lock` of a project, and the same in the user's state.
+//!
+//! What must always hold: anybody can recompute from what is on disk what a lock says; a locked skill that is not what
+//! its lock says is not loaded, unless the user accepted exactly what is there; and a lock that is there and cannot be
+//! read vouches for nothing.
+
+mod accepted;
+mod book;
+mod compare;
+mod file;
+
+pub use accepted::{accept, accepted, forget};
+pub(crate) use book::Book;
+pub use compare::{Change, Comparison, compare};
+pub use file::{AuditRecord, Capabilities, Lock, LockError, Locked, Pending, Replacement};
+
+use std::path::{Path, PathBuf};
+
+use crate::surroundings::Surroundings;
+
+/// The file of a project.
+pub const FILE: &str = "skills.lock";
+
+/// Where a project keeps what it installed.
+pub fn project_file(project: &Path) -> PathBuf {
+    project.join(FILE)
+}
+
+/// Where the user's state keeps what the user installed; `None` without a home.
+pub fn user_file(world: &Surroundings) -> Option<PathBuf> {
+    Some(world.state()?.join("installed.json"))
+}
