@@ -12,17 +12,20 @@ mod output;
 mod progress;
 mod refusal;
 mod report;
+#[allow(dead_code)]
+mod scope;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use crate::args::Args;
 use crate::failure::Failure;
 use crate::output::Output;
 
 fn main() -> ExitCode {
-    let args = match Args::try_parse() {
+    let typed = scope::rewritten(Args::command, std::env::args_os());
+    let args = match Args::try_parse_from(typed) {
         Ok(args) => Args { global: args.global.with_variables(), ..args },
         Err(error) => return refusal::refuse(&error),
     };
