@@ -1,0 +1,99 @@
+//! Keeps a pack that comes from a server, after having computed the hash of everything in it.
+
+use std::fs;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use gix_pack::bundle::write::Options;
+
+use super::error::GitError;
+use super::meter::Meter;
+use crate::Work;
+
+/// The largest thing that is unpacked for its hash. Beyond what is ever installed, since a repository may hold more
+/// than skills.
+const OBJECT_MAX: usize = 256 * 1024 * 1024;
+
+/// The most that is unpacked in all.
+const UNPACKED_MAX: usize = 8 * 1024 * 1024 * 1024;
+
+/// Passes bytes on and keeps the first failure, which would not come through whole.
+struct Tap<'f, R> {
+    from: R,
+    failure: &'f mut Option<GitError>,
+}
+
+impl<R: Read> Read for Tap<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.from.read(buffer).inspect_err(|error| {
+            if error.kind() != io::ErrorKind::Interrupted {
+                self.failure.get_or_insert(GitError::from_io(error));
+            }
+        })
+    }
+}
+
+/// Keeps the pack in a new folder `objects` of `scratch`, and gives that.
+pub(super) fn keep(
+    pack: impl Read,
+    scratch: &Path,
+    format: gix_hash::Kind,
+    work: &Work,
+) -> Result<PathBuf, GitError> {
+    let objects = scratch.join("objects");
+    let packs = objects.join("pack");
+    fs::create_dir_all(&packs).map_err(|error| GitError::io("making a folder for the repository", &error))?;
+    let (unpacked, stop, done) = (Meter::default(), AtomicBool::new(false), AtomicBool::new(false));
+    let mut failure = None;
+    let mut pack = BufReader::with_capacity(64 * 1024, Tap { from: pack, failure: &mut failure });
+    let written = std::thread::scope(|scope| {
+        let guard = scope.spawn(|| guard(work, &unpacked.unpacked, &stop, &done));
+        let written = gix_pack::Bundle::write_to_directory(
+            &mut pack,
+            Some(&packs),
+            &mut unpacked.clone(),
+            &stop,
+            None::<gix_odb::Handle>,
+            format,
+            Options { alloc_limit_bytes: Some(OBJECT_MAX), ..Options::default() },
+        );
+        done.store(true, Ordering::Relaxed);
+        guard.thread().unpark();
+        written
+    });
+    drop(pack);
+    work.go_on()?;
+    match (written, failure) {
+        (Ok(_), _) => Ok(objects),
+        (Err(_), Some(failure)) => Err(failure),
+        (Err(_), None) if stop.load(Ordering::Relaxed) => Err(GitError::Unpacked),
+        (Err(error), None) => Err(judged(&error)),
+    }
+}
+
+/// Ends the work when nobody wants it any more, or when it comes to more than is taken.
+fn guard(work: &Work, unpacked: &AtomicUsize, stop: &AtomicBool, done: &AtomicBool) {
+    while !done.load(Ordering::Relaxed) {
+        if work.go_on().is_err() || unpacked.load(Ordering::Relaxed) > UNPACKED_MAX {
+            stop.store(true, Ordering::Relaxed);
+        }
+        std::thread::park_timeout(Duration::from_millis(50));
+    }
+}
+
+fn judged(error: &(dyn std::error::Error + 'static)) -> GitError {
+    let mut said = Vec::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        said.push(error.to_string());
+        next = error.source();
+    }
+    let all = said.join(": ");
+    if all.contains("limit") {
+        GitError::Unpacked
+    } else {
+        GitError::Damaged { why: super::packet::words(all.as_bytes()) }
+    }
+}
