@@ -177,6 +177,10 @@ impl GitUrl {
             return Err(UrlError::Scheme);
         }
         plain(raw)?;
+        // `user:password@host`, of which git makes a host with an odd path.
+        if path.split('/').next().is_some_and(|step| step.contains('@')) {
+            return Err(UrlError::Credentials);
+        }
         let (user, host) = user_and_rest(authority)?;
         let (host, None) = host_and_port(host)? else { return Err(UrlError::Host) };
         Ok(Self(Place::Ssh(Ssh { user, host, port: None, path: ssh_path(path.to_owned())? })))

@@ -52,7 +52,7 @@ fn what_is_a_trick_or_a_slip_is_refused() {
         ("https://me:token@example.com/x", "Credentials"),
         ("https://token@example.com/x", "Credentials"),
         ("ssh://me:secret@example.com/x", "Credentials"),
-        ("me:secret@example.com:x", "Host"),
+        ("me:secret@example.com:x", "Credentials"),
         ("https://example.com/x y", "Character"),
         ("https://example.com/x\n", "Character"),
         ("https://example.com/\u{202e}x", "Character"),

@@ -1,0 +1,271 @@
+//! git over https: the real `git http-backend` behind TLS, with faults on request.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+/// Makes `authority.pem`, and a certificate by it for `localhost` in `server.pem` and `server.key`; `stranger.pem` and
+/// `stranger.key` are by nobody.
+pub fn make_certificates(folder: &Path) {
+    let key = || rcgen::KeyPair::generate().unwrap();
+    let params =
+        || rcgen::CertificateParams::new(vec!["localhost".to_owned(), "127.0.0.1".to_owned()]).unwrap();
+    let write = |name: &str, text: String| fs::write(folder.join(name), text).unwrap();
+
+    let authority_key = key();
+    let mut authority = rcgen::CertificateParams::new(Vec::<String>::new()).unwrap();
+    authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    authority.distinguished_name.push(rcgen::DnType::CommonName, "tests");
+    write("authority.pem", authority.self_signed(&authority_key).unwrap().pem());
+    let issuer = rcgen::Issuer::new(authority, authority_key);
+
+    let server_key = key();
+    write("server.pem", params().signed_by(&server_key, &issuer).unwrap().pem());
+    write("server.key", server_key.serialize_pem());
+    let stranger_key = key();
+    write("stranger.pem", params().self_signed(&stranger_key).unwrap().pem());
+    write("stranger.key", stranger_key.serialize_pem());
+}
+
+/// Serves the repositories of a folder. The first step of a path says how:
+///
+/// | path | what happens |
+/// |---|---|
+/// | `/git/…` | git as it should be |
+/// | `/old/…` | git that knows only version 0 of its protocol |
+/// | `/stall/…` | packs stop half-way, and nothing comes any more |
+/// | `/cut/…` | packs end half-way |
+/// | `/moved/…` | sent on to `/git/…` |
+/// | `/plain/…` | sent on to http |
+/// | `/round/…` | sent on to itself |
+/// | `/private/…` | asks for a password |
+/// | `/page/…` | a web page |
+/// | `/file/…` | the bytes of a file in the folder |
+/// | `/silent/…` | no answer at all |
+pub struct Server {
+    port: u16,
+    end: Arc<AtomicBool>,
+    asked: Arc<Mutex<Vec<String>>>,
+    listener: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Starts with `NAME.pem` and `NAME.key` of a folder.
+    pub fn start(repositories: &Path, certificates: &Path, name: &str) -> Self {
+        let certificate = CertificateDer::pem_file_iter(certificates.join(format!("{name}.pem"))).unwrap();
+        let certificate: Vec<_> = certificate.map(Result::unwrap).collect();
+        let key = PrivateKeyDer::from_pem_file(certificates.join(format!("{name}.key"))).unwrap();
+        let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(certificate, key)
+            .unwrap();
+        let (config, root) = (Arc::new(config), repositories.to_owned());
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (end, asked) = (Arc::new(AtomicBool::new(false)), Arc::<Mutex<Vec<String>>>::default());
+        let (ends, notes) = (Arc::clone(&end), Arc::clone(&asked));
+        let listener = std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                if ends.load(Ordering::Relaxed) {
+                    return;
+                }
+                let (config, root) = (Arc::clone(&config), root.clone());
+                let (ends, notes) = (Arc::clone(&ends), Arc::clone(&notes));
+                let stream = stream.unwrap();
+                // A client that goes away is the client's business.
+                std::thread::spawn(move || {
+                    let connection = ServerConnection::new(config).unwrap();
+                    let stream = StreamOwned::new(connection, stream);
+                    let _ = Exchange { stream: BufReader::new(stream), root, port, end: ends, notes }.run();
+                });
+            }
+        });
+        Self { port, end, asked, listener: Some(listener) }
+    }
+
+    /// The URL of a path, such as `git/skills.git`.
+    pub fn url(&self, path: &str) -> String {
+        format!("https://localhost:{}/{path}", self.port)
+    }
+
+    /// The requests up to now, such as `GET /git/…`.
+    pub fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end.store(true, Ordering::Relaxed);
+        // The listener wakes up to see it.
+        let _ = TcpStream::connect(("127.0.0.1", self.port));
+        if let Some(listener) = self.listener.take() {
+            let _ = listener.join();
+        }
+    }
+}
+
+struct Exchange {
+    stream: BufReader<StreamOwned<ServerConnection, TcpStream>>,
+    root: PathBuf,
+    port: u16,
+    end: Arc<AtomicBool>,
+    notes: Arc<Mutex<Vec<String>>>,
+}
+
+struct Request {
+    method: String,
+    path: String,
+    query: String,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+}
+
+impl Request {
+    fn header(&self, name: &str) -> &str {
+        self.headers.iter().find(|(given, _)| given == name).map_or("", |(_, value)| value)
+    }
+}
+
+impl Exchange {
+    fn run(mut self) -> std::io::Result<()> {
+        let request = self.request()?;
+        self.notes.lock().unwrap().push(format!("{} {}", request.method, request.path));
+        let (way, rest) = request.path[1..].split_once('/').unwrap_or((&request.path[1..], ""));
+        let query = if request.query.is_empty() { String::new() } else { format!("?{}", request.query) };
+        match way {
+            "git" | "old" | "stall" | "cut" => self.git(way, rest, &request),
+            "moved" => self.sent_on(&format!("https://localhost:{}/git/{rest}{query}", self.port)),
+            "plain" => self.sent_on(&format!("http://localhost:{}/git/{rest}{query}", self.port)),
+            "round" => self.sent_on(&format!("https://localhost:{}/round/{rest}{query}", self.port)),
+            "private" => self.answer("401 Unauthorized", "text/plain", b"who are you?"),
+            "page" => self.answer("200 OK", "text/html", b"<p>hello"),
+            "silent" => {
+                self.wait();
+                Ok(())
+            }
+            "file" => match fs::read(self.root.join(rest)) {
+                Ok(bytes) => self.answer("200 OK", "application/octet-stream", &bytes),
+                Err(_) => self.answer("404 Not Found", "text/plain", b"no"),
+            },
+            _ => self.answer("404 Not Found", "text/plain", b"no"),
+        }
+    }
+
+    fn request(&mut self) -> std::io::Result<Request> {
+        let mut line = String::new();
+        self.stream.read_line(&mut line)?;
+        let mut words = line.split(' ');
+        let (method, target) = (words.next().unwrap_or_default().to_owned(), words.next().unwrap_or("/"));
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let (path, query) = (path.to_owned(), query.to_owned());
+        let mut request = Request { method, path, query, headers: Vec::new(), body: Vec::new() };
+        loop {
+            let mut line = String::new();
+            self.stream.read_line(&mut line)?;
+            match line.trim_end().split_once(':') {
+                Some((name, value)) => {
+                    request.headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+                }
+                None => break,
+            }
+        }
+        request.body.resize(request.header("content-length").parse().unwrap_or(0), 0);
+        self.stream.read_exact(&mut request.body)?;
+        Ok(request)
+    }
+
+    fn git(&mut self, way: &str, path: &str, request: &Request) -> std::io::Result<()> {
+        let version = if way == "old" { "" } else { request.header("git-protocol") };
+        let mut child = Command::new("git")
+            .arg("http-backend")
+            .env("GIT_PROJECT_ROOT", &self.root)
+            .env("GIT_HTTP_EXPORT_ALL", "1")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_PROTOCOL", version)
+            .env("PATH_INFO", format!("/{path}"))
+            .env("QUERY_STRING", &request.query)
+            .env("REQUEST_METHOD", &request.method)
+            .env("CONTENT_TYPE", request.header("content-type"))
+            .env("CONTENT_LENGTH", request.body.len().to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let mut input = child.stdin.take().unwrap();
+        let body = request.body.clone();
+        std::thread::spawn(move || input.write_all(&body));
+        let mut answer = Vec::new();
+        child.stdout.take().unwrap().read_to_end(&mut answer)?;
+        child.wait()?;
+        let split = answer.windows(4).position(|four| four == b"\r\n\r\n").map_or(answer.len(), |at| at + 4);
+        let (head, body) = answer.split_at(split);
+        let head = String::from_utf8_lossy(head).into_owned();
+        let value = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        let status = value("Status:").unwrap_or("200 OK").to_owned();
+        let kind = value("Content-Type:").unwrap_or("text/plain").to_owned();
+        let pack = body.windows(4).any(|four| four == b"PACK");
+        if !pack || !matches!(way, "stall" | "cut") {
+            return self.answer(&status, &kind, body);
+        }
+        self.begin(&status, &kind)?;
+        self.chunk(&body[..body.len() / 2])?;
+        if way == "stall" {
+            self.wait();
+        }
+        // Without the end of the chunks, and of TLS.
+        self.stream.get_mut().sock.shutdown(std::net::Shutdown::Both)
+    }
+
+    /// Says nothing until the server ends.
+    fn wait(&self) {
+        while !self.end.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn sent_on(&mut self, to: &str) -> std::io::Result<()> {
+        let head =
+            format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        self.stream.get_mut().write_all(head.as_bytes())?;
+        self.stream.get_mut().flush()
+    }
+
+    fn answer(&mut self, status: &str, kind: &str, body: &[u8]) -> std::io::Result<()> {
+        self.begin(status, kind)?;
+        for part in body.chunks(16 * 1024) {
+            self.chunk(part)?;
+        }
+        self.chunk(b"")?;
+        let stream = self.stream.get_mut();
+        stream.conn.send_close_notify();
+        stream.flush()
+    }
+
+    fn begin(&mut self, status: &str, kind: &str) -> std::io::Result<()> {
+        let head = format!(
+            "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+        );
+        self.stream.get_mut().write_all(head.as_bytes())
+    }
+
+    fn chunk(&mut self, part: &[u8]) -> std::io::Result<()> {
+        let stream = self.stream.get_mut();
+        write!(stream, "{:x}\r\n", part.len())?;
+        stream.write_all(part)?;
+        stream.write_all(b"\r\n")?;
+        stream.flush()
+    }
+}
