@@ -53,6 +53,12 @@ mod tree_hash;
 pub mod trust;
 pub mod usage;
 
+/// The contained file system, for the other crates of this workspace; not a promise to anybody else.
+#[doc(hidden)]
+pub mod contained {
+    pub use crate::files::{Entries, Entry, EntryKind, Folder, ReadError, read_whole, words};
+}
+
 pub use contents::{Contents, FileEntry};
 pub use error_code::ErrorCode;
 pub use files::read_bounded;

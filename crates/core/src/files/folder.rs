@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 /// An open folder.
 #[derive(Debug)]
-pub(crate) struct Folder {
+pub struct Folder {
     fd: OwnedFd,
     path: PathBuf,
     /// Whether a listing was begun: only then does the next one have to be rewound.
@@ -22,25 +22,33 @@ pub(crate) struct Folder {
 
 /// What lies in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) name: Box<OsStr>,
-    pub(crate) kind: EntryKind,
+pub struct Entry {
+    /// Its name in the folder.
+    pub name: Box<OsStr>,
+    /// What it is.
+    pub kind: EntryKind,
 }
 
 /// What an entry is, without following links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EntryKind {
+pub enum EntryKind {
+    /// A folder.
     Folder,
+    /// A regular file.
     File,
+    /// A symbolic link.
     Link,
     /// A FIFO, a socket, a device.
     Special,
 }
 
 /// Entries in the order of their names, and whether there were more than the bound.
-pub(crate) struct Entries {
-    pub(crate) list: Vec<Entry>,
-    pub(crate) cut: bool,
+#[derive(Debug)]
+pub struct Entries {
+    /// The entries.
+    pub list: Vec<Entry>,
+    /// Whether there were more.
+    pub cut: bool,
 }
 
 const FLAGS: OFlags = OFlags::CLOEXEC.union(OFlags::NOCTTY).union(OFlags::NONBLOCK);
@@ -53,7 +61,7 @@ const PASS: OFlags = OFlags::RDONLY;
 
 impl Folder {
     /// Opens a folder by its path. Links in the path itself are followed: it is the caller's.
-    pub(crate) fn open(path: &Path) -> Result<Self, Errno> {
+    pub fn open(path: &Path) -> Result<Self, Errno> {
         let flags = FLAGS | OFlags::RDONLY | OFlags::DIRECTORY;
         let fd = rustix::fs::open(path, flags, Mode::empty())?;
         Ok(Self::new(fd, path.to_owned()))
@@ -97,13 +105,13 @@ impl Folder {
     }
 
     /// A folder beneath it.
-    pub(crate) fn folder(&self, inner: &Path) -> Result<Self, Errno> {
+    pub fn folder(&self, inner: &Path) -> Result<Self, Errno> {
         let fd = self.open_beneath(inner, OFlags::RDONLY | OFlags::DIRECTORY)?;
         Ok(Self::new(fd, self.path.join(inner)))
     }
 
     /// A file beneath it, of whatever kind, with what the file system says of it.
-    pub(crate) fn file(&self, inner: &Path) -> Result<(OwnedFd, Stat), Errno> {
+    pub fn file(&self, inner: &Path) -> Result<(OwnedFd, Stat), Errno> {
         let fd = self.open_beneath(inner, OFlags::RDONLY)?;
         let stat = rustix::fs::fstat(&fd)?;
         Ok((fd, stat))
@@ -111,7 +119,7 @@ impl Folder {
 
     /// What the file system says of an entry beneath it; a link is described, not followed. Links on the way there are
     /// not looked for: whoever asks about more than one step compares the identity of what is found.
-    pub(crate) fn stat(&self, inner: &Path) -> Result<Stat, Errno> {
+    pub fn stat(&self, inner: &Path) -> Result<Stat, Errno> {
         rustix::fs::statat(&self.fd, inner, AtFlags::SYMLINK_NOFOLLOW)
     }
 
@@ -121,7 +129,7 @@ impl Folder {
     }
 
     /// Its entries, sorted by name, at most `max` of them.
-    pub(crate) fn entries(&self, max: usize) -> Result<Entries, Errno> {
+    pub fn entries(&self, max: usize) -> Result<Entries, Errno> {
         // A listing goes on where the one before it ended.
         if self.listed.swap(true, Ordering::Relaxed) {
             rustix::fs::seek(&self.fd, SeekFrom::Start(0))?;
@@ -217,7 +225,7 @@ fn step(fd: &OwnedFd, name: &OsStr, flags: OFlags) -> Result<OwnedFd, Errno> {
 }
 
 /// An error in words that people know.
-pub(crate) fn words(error: Errno) -> String {
+pub fn words(error: Errno) -> String {
     match error {
         Errno::LOOP => "it is a link".to_owned(),
         Errno::MFILE | Errno::NFILE => "too many files are open".to_owned(),

@@ -10,8 +10,8 @@ mod read;
 mod replace;
 
 pub(crate) use fingerprint::{Fingerprint, now};
-pub(crate) use folder::{Entries, Entry, EntryKind, Folder, words};
+pub use folder::{Entries, Entry, EntryKind, Folder, words};
 pub(crate) use lock::lock;
-pub use read::read_bounded;
-pub(crate) use read::{ReadError, fill, read_marked, read_resolved, read_whole, regular};
+pub use read::{ReadError, read_bounded, read_whole};
+pub(crate) use read::{fill, read_marked, read_resolved, regular};
 pub(crate) use replace::replace;

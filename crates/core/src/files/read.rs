@@ -11,7 +11,7 @@ use super::{Fingerprint, Folder, words};
 
 /// Why a file was not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ReadError {
+pub enum ReadError {
     /// A folder, FIFO, socket or device.
     #[error("it is not a regular file")]
     NotAFile(FileType),
@@ -70,7 +70,7 @@ pub(crate) fn read_resolved(path: &Path, max: u64) -> Option<Vec<u8>> {
 }
 
 /// Reads a whole regular file of at most `max` bytes, unchanged from beginning to end.
-pub(crate) fn read_whole(file: &OwnedFd, stat: &Stat, max: u64) -> Result<Vec<u8>, ReadError> {
+pub fn read_whole(file: &OwnedFd, stat: &Stat, max: u64) -> Result<Vec<u8>, ReadError> {
     read_marked(file, stat, max).map(|(bytes, _)| bytes)
 }
 
