@@ -11,6 +11,7 @@
 //! [`limits`]; and nothing is seen at its destination before it is whole.
 
 pub mod archive;
+pub mod audit;
 mod folder;
 pub mod git;
 mod http;

@@ -1,0 +1,113 @@
+//! What a skill can do, as far as its files say: shown when an update brings more of it.
+
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+use prowess_format::{Rules, parse};
+use regex::bytes::Regex;
+
+use super::checks::content::is_binary;
+use super::checks::{grant, hosts};
+use super::engine::compile;
+use super::text::{Kind, Part, Text};
+use super::{AuditFile, AuditKind, LOOKED_AT};
+
+/// Facts, not a judgement.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Capabilities {
+    /// Files that can be run: scripts, and whatever is marked as executable.
+    pub scripts: BTreeSet<String>,
+    /// Hosts of the addresses that any of its texts names.
+    pub hosts: BTreeSet<String>,
+    /// What `allowed-tools` lists.
+    pub tools: BTreeSet<String>,
+    /// Variables of the environment that its code names.
+    pub env: BTreeSet<String>,
+}
+
+impl Capabilities {
+    /// What `new` has and this does not.
+    #[must_use]
+    pub fn difference(&self, new: &Self) -> Self {
+        let added = |old: &BTreeSet<String>, new: &BTreeSet<String>| new.difference(old).cloned().collect();
+        Self {
+            scripts: added(&self.scripts, &new.scripts),
+            hosts: added(&self.hosts, &new.hosts),
+            tools: added(&self.tools, &new.tools),
+            env: added(&self.env, &new.env),
+        }
+    }
+
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        [&self.scripts, &self.hosts, &self.tools, &self.env].iter().all(|set| set.is_empty())
+    }
+}
+
+/// Variables that say nothing about a script.
+const COMMON: &str = "\
+    PATH HOME PWD OLDPWD USER SHELL TMPDIR TMP TEMP LANG TERM IFS OPTARG OPTIND RANDOM BASH_SOURCE EUID UID \
+    LINENO FUNCNAME ARGUMENTS SECONDS";
+
+/// Gathers them from the files of one skill.
+pub fn capabilities<'a>(files: impl Iterator<Item = AuditFile<'a>>) -> Capabilities {
+    let mut all = Capabilities::default();
+    for file in files.filter(|file| file.kind == AuditKind::File) {
+        let kept = file.bytes.get(..LOOKED_AT).unwrap_or(file.bytes);
+        let binary = is_binary(kept);
+        let text = Text::new(file.path, if binary { &[] } else { kept });
+        if file.executable || (!binary && is_script(&text)) {
+            all.scripts.insert(file.path.to_owned());
+        }
+        all.hosts.extend(hosts::addresses(&text.bytes).filter_map(|address| hosts::name(&address)));
+        if grant::is_skill_md(file.path)
+            && let Some(document) = parse(&text.bytes, None, &Rules::standard()).document
+        {
+            all.tools.extend(
+                document.manifest.allowed_tools().unwrap_or_default().iter().map(ToString::to_string),
+            );
+        }
+        variables(&text, &mut all.env);
+    }
+    all
+}
+
+fn is_script(text: &Text<'_>) -> bool {
+    text.kind == Kind::Script && !text.path.ends_with(".html")
+}
+
+/// Names in the calls that read the environment, and in what a shell would expand.
+fn variables(text: &Text<'_>, env: &mut BTreeSet<String>) {
+    static PATTERNS: OnceLock<Option<(Regex, Regex, Regex)>> = OnceLock::new();
+    if matches!(text.kind, Kind::Data | Kind::Plain) {
+        return;
+    }
+    let patterns = PATTERNS.get_or_init(|| {
+        Some((
+            compile(r"(?:environ(?:\.get)?\s*[(\[]|getenv\s*\(|env::var(?:_os)?\s*\(|\bENV\s*(?:\.fetch\s*\(|\[))\s*['\x22]([A-Z_][A-Z0-9_]{2,63})['\x22]|process\.env(?:\.|\[['\x22])([A-Z_][A-Z0-9_]{2,63})|\$env:([A-Z_][A-Z0-9_]{2,63})")?,
+            compile(r"\$\{?((?-i:[A-Z_][A-Z0-9_]{2,63}))\b")?,
+            compile(r"(?:^|[\s;(])(?:export\s+|local\s+|readonly\s+|read\s+(?:-\w+\s+)*|for\s+)?((?-i:[A-Z_][A-Z0-9_]{2,63}))(?:=|\s+in\s)")?,
+        ))
+    });
+    let Some((calls, expanded, assigned)) = patterns else { return };
+    let names = |regex: &Regex, bytes: &[u8]| -> Vec<String> {
+        let groups = regex.captures_iter(bytes).filter_map(|found| found.iter().skip(1).flatten().next());
+        groups.map(|group| String::from_utf8_lossy(group.as_bytes()).into_owned()).collect()
+    };
+    env.extend(names(calls, &text.bytes));
+    let shell = ["sh", "bash", "zsh"].iter().any(|it| text.path.ends_with(&format!(".{it}")))
+        || (text.kind == Kind::Script && text.bytes.starts_with(b"#!") && !text.path.contains('.'));
+    let own: BTreeSet<_> = if shell || text.kind == Kind::Markdown {
+        names(assigned, &text.bytes).into_iter().collect()
+    } else {
+        return;
+    };
+    for found in expanded.captures_iter(&text.bytes) {
+        let Some(group) = found.get(1) else { continue };
+        let name = String::from_utf8_lossy(group.as_bytes()).into_owned();
+        let code = shell || text.part(text.line_of(group.start())) == Part::Code;
+        if code && !own.contains(&name) && !COMMON.split(' ').any(|common| common == name) {
+            env.insert(name);
+        }
+    }
+}
