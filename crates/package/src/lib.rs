@@ -12,6 +12,7 @@
 
 pub mod archive;
 pub mod audit;
+pub mod edit;
 mod folder;
 pub mod git;
 mod http;

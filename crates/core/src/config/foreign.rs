@@ -23,14 +23,17 @@ pub(super) enum Dialect {
     Chat,
 }
 
-/// Document 002's names, and ours where it is the same thing.
-const HARNESS: [(&str, Option<&str>); 6] = [
+/// Document 002's names, and ours where it is the same thing. The last two are ours alone: the document has no word for
+/// switching off a skill that is neither bundled nor a plugin.
+const HARNESS: [(&str, Option<&str>); 8] = [
     ("plugins", None),
     ("pluginsDir", None),
     ("userDir", None),
     ("disabledBundled", Some("skills.disabled-bundled")),
     ("enabledBundled", Some("skills.enabled-bundled")),
     ("scriptTimeout", Some("run.script-timeout-ms")),
+    ("disabled", Some("skills.disabled")),
+    ("enabled", Some("skills.enabled")),
 ];
 
 /// Document 004's names, and ours.
@@ -75,11 +78,16 @@ fn foreign(tree: &Tree, section: &str, names: &[(&str, Option<&'static str>)], r
                     reader.set(key, &written, entry);
                 }
             }
-            Some(("plugins", None)) => plugins(&entry.value, reader),
+            Some(("plugins", None)) => {}
             Some(("pluginsDir", None)) => directory(entry, &written, Scope::Plugin, reader),
             Some(("userDir", None)) => directory(entry, &written, Scope::User, reader),
             _ => reader.unknown(&written, entry, guess(section, &entry.key, &known().collect::<Vec<_>>())),
         }
+    }
+    // They are off besides what is listed as disabled, wherever in the file that is.
+    let plugins_of = |entry: &&Entry| entry.key == "plugins" && known().any(|name| name == "plugins");
+    if let Some(entry) = entries.iter().find(plugins_of) {
+        plugins(&entry.value, reader);
     }
 }
 

@@ -24,7 +24,8 @@ mod layers;
 mod narrow;
 mod origin;
 mod read;
-mod tree;
+#[doc(hidden)]
+pub mod tree;
 mod values;
 mod words;
 

@@ -5,8 +5,8 @@ mod from_yaml;
 
 use prowess_format::{Span, Value, hidden};
 
-pub(super) use from_toml::toml;
-pub(super) use from_yaml::yaml;
+pub use from_toml::toml;
+pub use from_yaml::yaml;
 
 /// The deepest nesting of a configuration.
 const DEPTH_MAX: usize = 32;
@@ -16,40 +16,45 @@ const SHOWN_MAX: usize = 60;
 
 /// A value and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Tree {
-    pub(super) span: Span,
-    pub(super) kind: Kind,
+pub struct Tree {
+    pub span: Span,
+    pub kind: Kind,
 }
 
 /// What a value is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
     /// Nothing, which only YAML can say.
     Null,
+    /// True or false.
     Truth(bool),
+    /// A whole number.
     Whole(i128),
     /// A fraction, an infinity or a whole number without bounds, as it is written.
     Fraction(String),
+    /// Text.
     Text(String),
     /// A date or a time, which only TOML can say.
     Date(String),
+    /// A list.
     List(Vec<Tree>),
+    /// A table.
     Table(Vec<Entry>),
 }
 
 /// A key and its value; no key stands twice in a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) key: String,
-    pub(super) span: Span,
-    pub(super) value: Tree,
+pub struct Entry {
+    pub key: String,
+    pub span: Span,
+    pub value: Tree,
 }
 
 /// Why a text is no configuration, and where it was noticed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Malformed {
-    pub(super) span: Option<Span>,
-    pub(super) message: String,
+pub struct Malformed {
+    pub span: Option<Span>,
+    pub message: String,
 }
 
 impl Malformed {
@@ -64,12 +69,12 @@ impl Malformed {
 
 impl Tree {
     /// A text without a file, read like an unquoted word of YAML: a variable's value.
-    pub(super) fn word(text: &str) -> Self {
+    pub fn word(text: &str) -> Self {
         Self { span: Span::default(), kind: Kind::plain(&Value::plain(text)) }
     }
 
     /// The value of a key.
-    pub(super) fn get(&self, key: &str) -> Option<&Entry> {
+    pub fn get(&self, key: &str) -> Option<&Entry> {
         match &self.kind {
             Kind::Table(entries) => entries.iter().find(|entry| entry.key == key),
             _ => None,
@@ -77,7 +82,7 @@ impl Tree {
     }
 
     /// The value as a message repeats it.
-    pub(super) fn shown(&self) -> String {
+    pub fn shown(&self) -> String {
         match &self.kind {
             Kind::Null => "nothing".to_owned(),
             Kind::Truth(truth) => truth.to_string(),
@@ -113,7 +118,7 @@ fn whole(text: &str) -> Option<i128> {
 }
 
 /// A foreign text as a message may repeat it: visible, on one line, not too long.
-pub(super) fn clipped(text: &str) -> String {
+pub fn clipped(text: &str) -> String {
     match text.char_indices().nth(SHOWN_MAX) {
         Some((at, _)) => format!("{}…", hidden::shown(text.get(..at).unwrap_or_default())),
         None => hidden::shown(text).into_owned(),

@@ -66,6 +66,19 @@ fn s002_16_a_plugin_that_is_off_is_known_by_its_name_or_url() {
     assert_eq!(world.load().policy.selection.disabled, ["a", "b", "named"]);
 }
 
+/// `disabled` is our own addition; wherever it stands, plugins that are off are off besides.
+#[test]
+fn skills_that_are_neither_bundled_nor_plugins_can_be_off() {
+    let plugins = "  plugins:\n    - {url: 'https://h/u/a', enabled: false}\n";
+    for text in
+        [format!("skills:\n{plugins}  disabled: [b]\n"), format!("skills:\n  disabled: [b]\n{plugins}")]
+    {
+        let world = harness(&text);
+        assert_eq!(world.said(), "");
+        assert_eq!(world.load().policy.selection.disabled, ["b", "a"]);
+    }
+}
+
 #[test]
 fn s002_16_what_is_wrong_with_it_is_said() {
     let world = harness(

@@ -14,7 +14,7 @@ use prowess_format::Span;
 const INLINE_MAX: usize = 1_000;
 
 /// Reads TOML, of which only the table at `path` is wanted. `None` where it is not there.
-pub(crate) fn toml(text: &str, path: &[&str]) -> Result<Option<Tree>, Vec<Malformed>> {
+pub fn toml(text: &str, path: &[&str]) -> Result<Option<Tree>, Vec<Malformed>> {
     let inline: usize = text
         .lines()
         .filter(|line| line.contains('{'))

@@ -10,7 +10,7 @@ use super::{DEPTH_MAX, Entry, Kind, Malformed, Tree, clipped};
 const BUDGET: Budget = Budget { depth: DEPTH_MAX, ..Budget::DEFAULT };
 
 /// Reads YAML, of which only the mapping at `path` is wanted. `None` where it is not there.
-pub(crate) fn yaml(text: &str, path: &[&str]) -> Result<Option<Tree>, Vec<Malformed>> {
+pub fn yaml(text: &str, path: &[&str]) -> Result<Option<Tree>, Vec<Malformed>> {
     let root = yaml::parse(text, BUDGET).map_err(|error| {
         let at = error.offset();
         vec![Malformed::at(Span::new(at, at), error.to_string())]

@@ -1,0 +1,194 @@
+//! Blocks of YAML: where their lines begin and end.
+
+use prowess_format::yaml::{Kind, Node};
+use prowess_format::{Span, Value};
+
+use super::EditError;
+use super::text::{Splice, after_line, at_end, indent, line_start, next_line};
+use super::yaml::{begins_with, entry};
+
+/// Several ways to make a change; the first that is right counts.
+pub(super) type Ways = Vec<Vec<Splice>>;
+
+/// An item to be added to a list.
+pub(super) struct Item {
+    /// Its lines in a block, without the dash.
+    pub(super) lines: Vec<String>,
+    /// The same in brackets.
+    pub(super) flow: String,
+    /// What it means.
+    pub(super) value: Value,
+}
+
+impl Item {
+    fn block(&self, dash: &str) -> Vec<String> {
+        let lines = self.lines.iter().enumerate();
+        lines.map(|(at, line)| format!("{dash}{}{line}", if at == 0 { "- " } else { "  " })).collect()
+    }
+}
+
+/// Adds an item to a list that has some.
+pub(super) fn add(text: &str, key: &Node<'_>, list: &Node<'_>, items: &[Node<'_>], item: &Item) -> Ways {
+    let dash = items.first().and_then(|first| dash(text, first)).map(|at| {
+        let start = line_start(text, at);
+        text.get(start..at).unwrap_or_default()
+    });
+    let dash = match dash {
+        Some(blanks) if blanks.trim().is_empty() => blanks.to_owned(),
+        _ => format!("{}  ", indent(text, key.span.start as usize)),
+    };
+    let end = last(text, list).max(key.span.end as usize);
+    vec![vec![after_line(text, end, &item.block(&dash))]]
+}
+
+/// Removes an item with its lines. A list that becomes empty is written as one.
+pub(super) fn remove(text: &str, key: &Node<'_>, items: &[Node<'_>], which: usize) -> Vec<Splice> {
+    let Some(item) = items.get(which) else { return Vec::new() };
+    let Some(dash) = dash(text, item) else { return Vec::new() };
+    let (from, to) = (line_start(text, dash), next_line(text, last(text, item)));
+    // The last line of a text without a line end: the one before it goes instead.
+    let from = match text.get(from..to).is_some_and(|lines| lines.ends_with('\n')) {
+        true => from,
+        false => text.get(..from).map_or(from, |before| before.trim_end_matches(['\r', '\n']).len()),
+    };
+    let mut splices = vec![Splice::cut(from, to)];
+    if items.len() == 1 {
+        let colon = text.get(key.span.end as usize..).and_then(|rest| rest.find(':'));
+        let at = key.span.end as usize + colon.map_or(0, |colon| colon + 1);
+        splices.push(Splice::insert(at, " []"));
+    }
+    splices
+}
+
+/// Makes a list with one item at a path where there is none, or nothing.
+pub(super) fn make(
+    text: &str,
+    root: Option<&Node<'_>>,
+    [section, key]: [&str; 2],
+    item: &Item,
+) -> Result<(Ways, Span), EditError> {
+    let Some(root) = root.filter(|root| root.value() != Value::Null) else {
+        let lines = [vec![format!("{section}:")], list_lines("  ", "  ", key, item)].concat();
+        return Ok((vec![vec![at_end(text, &lines)]], Span::default()));
+    };
+    let Some((holder, map)) = entry(text, root, section)? else {
+        let outer = root_indent(text, root);
+        let inner = format!("{outer}  ");
+        let lines = [vec![format!("{outer}{section}:")], list_lines(&inner, "  ", key, item)].concat();
+        let flow = format!("{section}: {{{key}: [{}]}}", item.flow);
+        let mut ways = vec![vec![after_line(text, last(text, root), &lines)], vec![at_end(text, &lines)]];
+        ways.extend(into_flow(text, root, &flow));
+        return Ok((ways, root.span));
+    };
+    let outer = indent(text, holder.span.start as usize).to_owned();
+    if let Some((found, nothing)) = entry(text, map, key)? {
+        let lines = list_lines(indent(text, found.span.start as usize), step(text, map), key, item);
+        let (below, flow) = (lines.get(1..).unwrap_or_default(), format!("[{}]", item.flow));
+        return Ok((instead_of_nothing(text, found, nothing, below, &flow), found.span));
+    }
+    if map.value() == Value::Null {
+        let lines = list_lines(&format!("{outer}  "), "  ", key, item);
+        let flow = format!("{{{key}: [{}]}}", item.flow);
+        return Ok((instead_of_nothing(text, holder, map, &lines, &flow), holder.span));
+    }
+    let inner = first_key(map).map_or(format!("{outer}  "), |first| indent(text, first).to_owned());
+    let lines = list_lines(&inner, step(text, map), key, item);
+    let mut ways = vec![vec![after_line(text, last(text, map), &lines)]];
+    ways.push(vec![after_line(text, holder.span.end as usize, &lines)]);
+    ways.extend(into_flow(text, map, &format!("{key}: [{}]", item.flow)));
+    Ok((ways, holder.span))
+}
+
+/// A key and a list of one, with the dash indented by `step`.
+fn list_lines(blanks: &str, step: &str, key: &str, item: &Item) -> Vec<String> {
+    [vec![format!("{blanks}{key}:")], item.block(&format!("{blanks}{step}"))].concat()
+}
+
+/// Lines below a key whose value is nothing, and `flow` beside it.
+fn instead_of_nothing(text: &str, key: &Node<'_>, nothing: &Node<'_>, lines: &[String], flow: &str) -> Ways {
+    let end = key.span.end as usize;
+    let colon = text.get(end..).and_then(|rest| rest.find(':')).map_or(end, |colon| end + colon + 1);
+    let word = nothing.span.range();
+    let word = match text.get(word.clone()) {
+        Some("") | None => None,
+        Some(_) => Some(Splice::cut(colon.min(word.start), word.end)),
+    };
+    let below = word.iter().cloned().chain([after_line(text, colon, lines)]).collect();
+    let beside = match word {
+        Some(cut) => vec![Splice { with: format!(" {flow}"), ..cut }],
+        None => vec![Splice::insert(colon, format!(" {flow}"))],
+    };
+    vec![below, beside]
+}
+
+/// An entry put into a mapping in braces.
+fn into_flow(text: &str, map: &Node<'_>, entry: &str) -> Option<Vec<Splice>> {
+    let Kind::Map(entries) = &map.kind else { return None };
+    let inside = map.span.start as usize + 1;
+    begins_with(text, map.span, b'{').then(|| {
+        let comma = if entries.is_empty() { "" } else { ", " };
+        vec![Splice::insert(inside, format!("{entry}{comma}"))]
+    })
+}
+
+/// An entry put after the last one of a mapping, in its own form.
+pub(super) fn into_map(text: &str, map: &Node<'_>, entry: &str) -> Ways {
+    if let Some(way) = into_flow(text, map, entry) {
+        return vec![way];
+    }
+    // The first key of an item stands behind a dash, which takes as much room as blanks would.
+    let blanks: String = first_key(map).map_or(String::new(), |first| {
+        let before = text.get(line_start(text, first)..first).unwrap_or_default();
+        before.chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect()
+    });
+    vec![vec![after_line(text, last(text, map), &[format!("{blanks}{entry}")])]]
+}
+
+fn first_key(map: &Node<'_>) -> Option<usize> {
+    match &map.kind {
+        Kind::Map(entries) => entries.first().map(|(key, _)| key.span.start as usize),
+        _ => None,
+    }
+}
+
+fn root_indent<'t>(text: &'t str, root: &Node<'_>) -> &'t str {
+    first_key(root).map_or("", |first| indent(text, first))
+}
+
+/// How far lists are indented below their keys in this mapping.
+fn step<'t>(text: &'t str, map: &Node<'_>) -> &'t str {
+    let Kind::Map(entries) = &map.kind else { return "  " };
+    let steps = entries.iter().filter_map(|(key, value)| {
+        let Kind::List(items) = &value.kind else { return None };
+        let dash = dash(text, items.first()?).filter(|_| !begins_with(text, value.span, b'['))?;
+        let blanks = text.get(line_start(text, dash)..dash).filter(|blanks| blanks.trim().is_empty())?;
+        blanks.strip_prefix(indent(text, key.span.start as usize))
+    });
+    steps.into_iter().next().unwrap_or("  ")
+}
+
+/// The dash of an item.
+fn dash(text: &str, item: &Node<'_>) -> Option<usize> {
+    let before = text.get(..item.span.start as usize)?.trim_end_matches([' ', '\t']);
+    before.ends_with('-').then(|| before.len() - 1)
+}
+
+/// The end of the last thing in a node that is written out.
+fn last(text: &str, node: &Node<'_>) -> usize {
+    let end = match &node.kind {
+        Kind::List(items) if !is_closed(text, node) => items.iter().map(|item| last(text, item)).max(),
+        Kind::Map(entries) if !is_closed(text, node) => {
+            entries.iter().map(|(key, value)| last(text, value).max(last(text, key))).max()
+        }
+        // Nothing may stand anywhere.
+        Kind::Scalar(..) if text.get(node.span.range()).is_none_or(str::is_empty) => None,
+        _ => Some(node.span.end as usize),
+    };
+    let end = end.unwrap_or(0).min(text.len());
+    text.get(..end).map_or(end, |before| before.trim_end().len())
+}
+
+/// Whether it says itself where it ends; an alias does, too.
+fn is_closed(text: &str, node: &Node<'_>) -> bool {
+    [b'[', b'{', b'*'].into_iter().any(|byte| begins_with(text, node.span, byte))
+}

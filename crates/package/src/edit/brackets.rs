@@ -1,0 +1,81 @@
+//! Lists in brackets, which TOML and YAML write alike.
+
+use prowess_format::Span;
+
+use super::text::{Splice, indent, line_break, line_end, line_start, next_line};
+
+/// Adds an item after the last one: on a line of its own where the last one has one.
+pub(super) fn add(text: &str, list: Span, items: &[Span], item: &str) -> Vec<Splice> {
+    let (inside, close) = (list.start as usize + 1, (list.end as usize).saturating_sub(1));
+    let Some(last) = items.last().map(|last| last.range()) else {
+        let blank = text.get(inside..close).unwrap_or_default();
+        if blank.trim_matches([' ', '\t']).is_empty() {
+            return vec![Splice { from: inside, to: close, with: item.to_owned() }];
+        }
+        // The brackets stand on lines of their own, maybe with comments between them.
+        let (start, ends) = (line_start(text, close), line_break(text, inside));
+        let first = next_line(text, inside);
+        let deep =
+            if first < start { indent(text, first).to_owned() } else { format!("{}  ", indent(text, close)) };
+        return vec![Splice::insert(start, format!("{deep}{item},{ends}"))];
+    };
+    let comma = comma(text, last.end, close);
+    let apart = text.get(last.end..close).is_some_and(|gap| gap.contains('\n'));
+    match (apart, comma) {
+        (false, Some(comma)) => vec![Splice::insert(comma + 1, format!(" {item},"))],
+        (false, None) => vec![Splice::insert(last.end, format!(", {item}"))],
+        (true, comma) => {
+            let at = line_end(text, comma.unwrap_or(last.end));
+            let line = format!("{}{}{item}", line_break(text, last.start), indent(text, last.start));
+            match comma {
+                Some(_) => vec![Splice::insert(at, line + ",")],
+                None => vec![Splice::insert(last.end, ","), Splice::insert(at, line)],
+            }
+        }
+    }
+}
+
+/// Removes one item, with its line where it has one of its own.
+pub(super) fn remove(text: &str, list: Span, items: &[Span], which: usize) -> Vec<Splice> {
+    let (inside, close) = (list.start as usize + 1, (list.end as usize).saturating_sub(1));
+    let Some(item) = items.get(which).map(|item| item.range()) else { return Vec::new() };
+    let before = which.checked_sub(1).and_then(|at| items.get(at)).map(|before| before.range().end);
+    let next = items.get(which + 1).map(|next| next.range().start);
+    let end = comma(text, item.end, next.unwrap_or(close)).map_or(item.end, |comma| comma + 1);
+    let gap = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
+
+    let (start, over) = (line_start(text, item.start), line_end(text, end));
+    let first = gap(start, item.start).trim().is_empty();
+    let rest = gap(end, over).trim_start();
+    if first && start >= inside && over < close && (rest.is_empty() || rest.starts_with('#')) {
+        return vec![Splice::cut(start, next_line(text, end))];
+    }
+    match (before, next) {
+        (_, Some(next)) if !gap(end, next).contains(['\n', '#']) => vec![Splice::cut(item.start, next)],
+        (Some(before), None) if !gap(before, item.start).contains('#') => {
+            vec![Splice::cut(before, item.end)]
+        }
+        (None, None) if (gap(inside, item.start).to_owned() + gap(end, close)).trim().is_empty() => {
+            vec![Splice::cut(inside, close)]
+        }
+        _ => {
+            let blanks = gap(end, over).len() - rest.len();
+            vec![Splice::cut(item.start, end + blanks)]
+        }
+    }
+}
+
+/// The comma between two places, comments apart.
+fn comma(text: &str, from: usize, to: usize) -> Option<usize> {
+    let mut comment = false;
+    let gap = text.get(from..to)?;
+    gap.bytes().enumerate().find_map(|(at, byte)| {
+        match byte {
+            b'#' => comment = true,
+            b'\n' => comment = false,
+            b',' if !comment => return Some(from + at),
+            _ => {}
+        }
+        None
+    })
+}

@@ -1,0 +1,163 @@
+//! Any text: what is added is found, all the rest means the same, and removing leads back to the same meaning.
+
+use proptest::prelude::*;
+
+use super::super::harness::{Plugin, add_plugin, plugins, remove_plugin, set_plugin_enabled};
+use super::super::list::{Form, add, find, remove};
+use super::DISABLED;
+
+/// Lines that configurations are made of, in any order: many are wrong, and some are right.
+fn yaml() -> impl Strategy<Value = String> {
+    let line = prop::sample::select(vec![
+        "skills:",
+        "skills: {}",
+        "skills: ~",
+        "  disabled:",
+        "  disabled: []",
+        "  disabled: [a, 'b']",
+        "  disabled: ~",
+        "    - a",
+        "    - \"b\" # c",
+        "  - d",
+        "  plugins:",
+        "    - url: u/p",
+        "      name: p",
+        "      enabled: true",
+        "    - {url: u/q, enabled: false}",
+        "  # comment",
+        "# comment",
+        "",
+        "other: 1",
+        "text: |",
+        "  block - x",
+        "list: &l [a]",
+        "again: *l",
+        "  disabled: *l",
+        "    ",
+        "---",
+        "...",
+        "  userDir: ~/x",
+        "  disabled: [",
+        "    a,",
+        "  ]",
+        "'skills':",
+    ]);
+    let ends = prop::sample::select(vec!["\n", "\r\n"]);
+    (prop::collection::vec(line, 0..9), ends, any::<bool>(), any::<bool>()).prop_map(
+        |(lines, end, last, mark)| {
+            let mark = if mark { "\u{feff}" } else { "" };
+            format!("{mark}{}{}", lines.join(end), if last { end } else { "" })
+        },
+    )
+}
+
+fn toml() -> impl Strategy<Value = String> {
+    let line = prop::sample::select(vec![
+        "[skills]",
+        "disabled = []",
+        "disabled = [\"a\"]",
+        "disabled = [",
+        "  'a',",
+        "  \"b\" # c, d",
+        "  # e",
+        "]",
+        "pinned = [\"a\"]",
+        "skills.disabled = ['a']",
+        "skills.pinned = []",
+        "skills = { pinned = [] }",
+        "[scan]",
+        "depth = 3",
+        "# comment",
+        "",
+        "[skills.more]",
+        "text = \"\"\"",
+        "[[list]]",
+        "preset = \"app\"",
+    ]);
+    let ends = prop::sample::select(vec!["\n", "\r\n"]);
+    (prop::collection::vec(line, 0..9), ends, any::<bool>())
+        .prop_map(|(lines, end, last)| format!("{}{}", lines.join(end), if last { end } else { "" }))
+}
+
+/// The lines that are not in both texts.
+fn lost<'t>(before: &'t str, after: &str) -> Vec<&'t str> {
+    let mut left: Vec<_> = after.split('\n').map(|line| line.trim_end_matches('\r')).collect();
+    before
+        .split('\n')
+        .map(|line| line.trim_end_matches('\r'))
+        .filter(|line| match left.iter().position(|other| other == line) {
+            Some(at) => {
+                left.remove(at);
+                false
+            }
+            None => true,
+        })
+        .collect()
+}
+
+fn holds(text: &str, form: Form) -> Result<(), TestCaseError> {
+    let Ok(after) = add(text, form, DISABLED, "x-y") else { return Ok(()) };
+    let names = |text: &str| -> Vec<String> {
+        find(text, form, DISABLED).unwrap().into_iter().map(|found| found.text).collect()
+    };
+    prop_assert_eq!(names(&after), [names(text), vec!["x-y".to_owned()]].concat());
+    // At most one line is written anew: the one the list stands in.
+    prop_assert!(lost(text, &after).len() <= 1, "{:?} to {:?}", text, after);
+    prop_assert_eq!(text.starts_with('\u{feff}'), after.starts_with('\u{feff}'));
+    prop_assert!(
+        text.trim_start_matches('\u{feff}').is_empty() || text.ends_with('\n') == after.ends_with('\n'),
+        "{:?} to {:?}",
+        text,
+        after
+    );
+    if text.contains("\r\n") && !text.replace("\r\n", "").contains('\n') {
+        prop_assert!(!after.replace("\r\n", "").contains('\n'), "{:?}", after);
+    }
+    prop_assert_eq!(add(&after, form, DISABLED, "x-y").unwrap(), after.clone());
+    let back = remove(&after, form, DISABLED, "x-y");
+    prop_assert!(back.is_ok(), "{:?} from {:?}", back, after);
+    let back = back.unwrap();
+    prop_assert_eq!(names(&back), names(text));
+    prop_assert!(lost(text, &back).len() <= 1, "{:?} back to {:?}", text, back);
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn lists_of_yaml(text in yaml()) {
+        holds(&text, Form::Yaml)?;
+    }
+
+    #[test]
+    fn lists_of_toml(text in toml()) {
+        holds(&text, Form::Toml)?;
+    }
+
+    #[test]
+    fn s002_16_plugins(text in yaml()) {
+        let plugin = Plugin {
+            url: "https://example.com/new.git".to_owned(),
+            reference: Some("v1".to_owned()),
+            name: None,
+            enabled: true,
+            installed_at: None,
+        };
+        let Ok(after) = add_plugin(&text, &plugin) else { return Ok(()) };
+        let all = |text: &str| plugins(text).unwrap().into_iter().map(|(plugin, _)| plugin).collect::<Vec<_>>();
+        let before = all(&text);
+        prop_assert_eq!(all(&after), [before.clone(), vec![plugin]].concat());
+        let off = set_plugin_enabled(&after, "new", false).unwrap();
+        prop_assert!(!all(&off).last().unwrap().enabled);
+        prop_assert_eq!(set_plugin_enabled(&off, "new", true).unwrap(), after);
+        prop_assert_eq!(all(&remove_plugin(&off, "new").unwrap()), before);
+    }
+
+    #[test]
+    fn no_text_is_too_odd(text in "[a-c:\\-\\[\\]{},#&*!|>'\"\\n\\r\\t \u{feff}é]{0,60}") {
+        for form in [Form::Yaml, Form::Toml] {
+            holds(&text, form)?;
+            holds(&format!("skills:\n  disabled: {text}"), form)?;
+            holds(&format!("[skills]\ndisabled = [{text}"), form)?;
+        }
+    }
+}
