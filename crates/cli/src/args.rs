@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub(crate) mod packages;
+
 /// The skills runtime for AI agents: find skills, explain every problem, show a model exactly what it needs.
 #[derive(Debug, Parser)]
 #[command(name = "prowess", version, propagate_version = false, max_term_width = 100)]
@@ -175,6 +177,21 @@ pub(crate) enum Command {
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
     },
+    /// Install skills from a repository, a folder, an archive or a site
+    #[command(visible_alias = "add")]
+    Install(packages::Install),
+    /// Take over skills from another agent, a skills-lock.json, a folder or an archive
+    Import(packages::Import),
+    /// Bring installed skills up to date
+    Update(packages::Update),
+    /// Remove skills
+    Remove(packages::Remove),
+    /// Compare installed skills with the lock
+    Verify(packages::Verify),
+    /// Make a reproducible archive of a skill
+    Pack(packages::Pack),
+    /// Make an index of skills that any web server can serve
+    Index(packages::Index),
     /// Trust the skills of a project, or a folder that links lead to
     Trust {
         /// The folder [default: the project, up to its git root]

@@ -11,6 +11,7 @@ mod info;
 mod list;
 mod matching;
 mod new;
+mod packages;
 mod prompt;
 mod remedy;
 mod resources;
@@ -73,6 +74,13 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
         }
         Command::Eval { file, k } => eval::run(&context, &global, &file, k as usize, output),
         Command::New { name, description, dir } => new::run(&context, &name, &description, dir, output),
+        Command::Install(call) => packages::install(&context, &global, &call, output),
+        Command::Import(call) => packages::import(&context, &global, &call, output),
+        Command::Update(call) => packages::update(&context, &global, &call, output),
+        Command::Remove(call) => packages::remove(&context, &global, &call, output),
+        Command::Verify(call) => packages::verify(&context, &call, output),
+        Command::Pack(call) => packages::pack(&call, output),
+        Command::Index(call) => packages::index(&call, output),
         Command::Trust { path, pinned } => trust::trust(&context, path, pinned, output),
         Command::Untrust { path } => trust::untrust(&context, path, output),
         Command::Config | Command::Doctor | Command::Completions { .. } | Command::Man { .. } => Ok(YES),

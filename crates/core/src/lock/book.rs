@@ -17,8 +17,11 @@ use crate::tree_hash::{HashedTree, digest};
 #[derive(Debug, Default)]
 pub(crate) struct Book {
     world: Option<Surroundings>,
-    pages: Mutex<HashMap<PathBuf, (Option<Fingerprint>, Arc<Page>)>>,
+    pages: Mutex<HashMap<PathBuf, Read>>,
 }
+
+/// A lock as it was when it was read.
+type Read = (Option<Fingerprint>, Arc<Page>);
 
 /// One lock, by folders.
 #[derive(Debug)]

@@ -96,12 +96,13 @@ impl<'a> Gate<'a> {
 
     fn pinned(&self, found: &Found, record: &TrustRecord) -> Option<Untrusted> {
         let folder = found.canonical_folder();
-        let Some(pinned) = record.hash_of(&folder) else {
+        if record.pins(&folder, None).is_none() {
             return Some(Untrusted::Added(record.path.clone()));
-        };
+        }
         let mut hashed = self.hashed.lock().unwrap_or_else(PoisonError::into_inner);
         // A folder that cannot be hashed cannot be shown to be the same.
-        let now = hashed.entry(folder).or_insert_with_key(|folder| resolved_tree_hash(folder).ok());
-        (now.as_deref() != Some(pinned)).then(|| Untrusted::Changed(record.path.clone()))
+        let now = hashed.entry(folder.clone()).or_insert_with_key(|folder| resolved_tree_hash(folder).ok());
+        let same = record.pins(&folder, now.as_deref()).unwrap_or(false);
+        (!same).then(|| Untrusted::Changed(record.path.clone()))
     }
 }

@@ -9,7 +9,10 @@ use std::path::PathBuf;
 
 pub(crate) use gate::Gate;
 use store::State;
-pub use store::{TrustError, TrustRecord, changes_since, record_for, trust, untrust};
+pub use store::{
+    TrustError, TrustRecord, changes_since, forget_installed, record_for, trust, trust_installed,
+    trusted_installed, untrust,
+};
 
 use crate::located::Located;
 use crate::surroundings::Surroundings;

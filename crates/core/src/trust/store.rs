@@ -38,14 +38,16 @@ pub struct TrustRecord {
     /// When, in seconds since 1970.
     #[serde(default)]
     pub at: u64,
-    /// The tree hash of each skill at that time, by its folder.
+    /// The tree hash of each skill at that time, by its folder; two with a space between them while it is replaced.
     #[serde(default)]
     pub skills: BTreeMap<PathBuf, String>,
 }
 
 impl TrustRecord {
-    pub(super) fn hash_of(&self, folder: &Path) -> Option<&str> {
-        self.skills.get(folder).map(String::as_str)
+    /// Whether a skill is pinned to this tree hash; `None` where it is not pinned at all.
+    pub(super) fn pins(&self, folder: &Path, tree: Option<&str>) -> Option<bool> {
+        let pinned = self.skills.get(folder)?;
+        Some(tree.is_some_and(|tree| pinned.split(' ').any(|pinned| pinned == tree)))
     }
 }
 
@@ -151,6 +153,41 @@ pub fn trust(
         before
     })?;
     Ok((record, before))
+}
+
+/// Trusts one skill that the user installed, exactly as it is: with one of these tree hashes, of which there are two only
+/// while it is being replaced. Nothing is written down where its folder is trusted anyway.
+pub fn trust_installed(folder: &Path, trees: &[String], world: &Surroundings) -> Result<(), TrustError> {
+    let path = canonical(folder).unwrap_or_else(|_| as_it_was(folder));
+    let trusts = |record: &TrustRecord| record.trusted && !record.pinned;
+    if State::load(world).0.nearest(&path).is_some_and(trusts) {
+        return Ok(());
+    }
+    let skills = BTreeMap::from([(path.clone(), trees.join(" "))]);
+    let record = TrustRecord { path: path.clone(), trusted: true, pinned: true, at: now(), skills };
+    State::change(world, |state| {
+        take(state, &path);
+        state.folders.push(record);
+    })
+}
+
+/// The tree hashes with which an installed skill is trusted.
+pub fn trusted_installed(folder: &Path, world: &Surroundings) -> Vec<String> {
+    let path = canonical(folder).unwrap_or_else(|_| as_it_was(folder));
+    let state = State::load(world).0;
+    let own = state.folders.iter().find(|record| record.path == path && record.trusted && record.pinned);
+    own.and_then(|record| record.skills.get(&path))
+        .map(|trees| trees.split(' ').map(str::to_owned).collect())
+        .unwrap_or_default()
+}
+
+/// Forgets the decision about a skill that was removed.
+pub fn forget_installed(folder: &Path, world: &Surroundings) -> Result<(), TrustError> {
+    let path = canonical(folder).unwrap_or_else(|_| as_it_was(folder));
+    if !State::load(world).0.folders.iter().any(|record| record.path == path) {
+        return Ok(());
+    }
+    State::change(world, |state| drop(take(state, &path)))
 }
 
 /// Takes trust back. Gives what was decided before; `None` if the folder was not trusted at all.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
+pub use prowess::lock::Capabilities;
 use prowess_format::{Rules, parse};
 use regex::bytes::Regex;
 
@@ -11,38 +12,6 @@ use super::checks::{grant, hosts};
 use super::engine::compile;
 use super::text::{Kind, Part, Text};
 use super::{AuditFile, AuditKind, LOOKED_AT};
-
-/// Facts, not a judgement.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Capabilities {
-    /// Files that can be run: scripts, and whatever is marked as executable.
-    pub scripts: BTreeSet<String>,
-    /// Hosts of the addresses that any of its texts names.
-    pub hosts: BTreeSet<String>,
-    /// What `allowed-tools` lists.
-    pub tools: BTreeSet<String>,
-    /// Variables of the environment that its code names.
-    pub env: BTreeSet<String>,
-}
-
-impl Capabilities {
-    /// What `new` has and this does not.
-    #[must_use]
-    pub fn difference(&self, new: &Self) -> Self {
-        let added = |old: &BTreeSet<String>, new: &BTreeSet<String>| new.difference(old).cloned().collect();
-        Self {
-            scripts: added(&self.scripts, &new.scripts),
-            hosts: added(&self.hosts, &new.hosts),
-            tools: added(&self.tools, &new.tools),
-            env: added(&self.env, &new.env),
-        }
-    }
-
-    /// Whether there is nothing.
-    pub fn is_empty(&self) -> bool {
-        [&self.scripts, &self.hosts, &self.tools, &self.env].iter().all(|set| set.is_empty())
-    }
-}
 
 /// Variables that say nothing about a script.
 const COMMON: &str = "\

@@ -137,7 +137,12 @@ impl Verdict {
 
     /// Whether such a skill is not installed without somebody's word.
     pub fn is_refused(&self) -> bool {
-        self.worst() >= Some(Severity::High)
+        self.worst() >= Some(Severity::Critical)
+    }
+
+    /// The findings for which it is refused.
+    pub fn critical(&self) -> impl Iterator<Item = &Finding> {
+        self.open().filter(|finding| finding.severity == Severity::Critical)
     }
 
     /// The word for a lock, and for JSON: `clean`, or the worst severity.

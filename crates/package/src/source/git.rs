@@ -77,7 +77,8 @@ fn owner_and_repo(whole: &str, text: &str, host: &str) -> Result<Source, SourceE
     if !is_owner(owner) || !is_repo(repo) {
         return Err(unknown());
     }
-    let inner = inner.map(|inner| InnerPath::parse(inner.as_bytes())).transpose().map_err(SourceError::Inner)?;
+    let inner =
+        inner.map(|inner| InnerPath::parse(inner.as_bytes())).transpose().map_err(SourceError::Inner)?;
     Ok(Source::Git { url: format!("{host}{owner}/{repo}"), reference, inner, skill })
 }
 
@@ -118,7 +119,12 @@ pub(super) fn reference(text: &str) -> Result<String, SourceError> {
 }
 
 /// A text that is parsed to the same.
-pub(super) fn shown(url: &str, reference: Option<&str>, inner: Option<&InnerPath>, skill: Option<&str>) -> String {
+pub(super) fn shown(
+    url: &str,
+    reference: Option<&str>,
+    inner: Option<&InnerPath>,
+    skill: Option<&str>,
+) -> String {
     let short = |host: &str, name: &str| url.strip_prefix(host).map(|path| format!("{name}{path}"));
     let short = || short(GITHUB, "github:").or_else(|| short(GITLAB, "gitlab:"));
     let mut text = match (inner, reference) {

@@ -138,6 +138,34 @@ fn is_archive(name: &str) -> bool {
     [".zip", ".tar.gz", ".tgz", ".skill"].iter().any(|end| name.ends_with(end))
 }
 
+impl Source {
+    /// The same with paths that mean the same from everywhere.
+    #[must_use]
+    pub fn resolved(self, here: &Path, home: Option<&Path>) -> Self {
+        match self {
+            Self::Folder(path) => Self::Folder(absolute(&path, here, home)),
+            Self::Archive(path) => Self::Archive(absolute(&path, here, home)),
+            source => source,
+        }
+    }
+}
+
+/// A path as it was written, from the top: `~` stands for the home.
+pub fn absolute(path: &Path, here: &Path, home: Option<&Path>) -> PathBuf {
+    let whole = match (path.strip_prefix("~"), home) {
+        (Ok(inner), Some(home)) => home.join(inner),
+        _ => here.join(path),
+    };
+    // Without the `.` of `./x`; `..` stays, since what is above depends on links.
+    whole.components().collect()
+}
+
+/// What is there on disk.
+pub fn kind_on_disk(path: &Path) -> Option<Kind> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some(if metadata.is_dir() { Kind::Folder } else { Kind::File })
+}
+
 impl fmt::Display for Source {
     /// A text that is parsed to the same source.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

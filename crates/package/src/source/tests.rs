@@ -6,7 +6,12 @@ fn source(text: &str) -> Result<Source, SourceError> {
     parse(text, |_| None)
 }
 
-fn git(url: &str, reference: Option<&str>, inner: Option<&str>, skill: Option<&str>) -> Result<Source, SourceError> {
+fn git(
+    url: &str,
+    reference: Option<&str>,
+    inner: Option<&str>,
+    skill: Option<&str>,
+) -> Result<Source, SourceError> {
     Ok(Source::Git {
         url: url.to_owned(),
         reference: reference.map(String::from),
@@ -24,7 +29,10 @@ fn short_names_are_repositories() {
     assert_eq!(source("owner/repo/skills/pdf"), git(HUB, None, Some("skills/pdf"), None));
     assert_eq!(source("owner/repo@pdf"), git(HUB, None, None, Some("pdf")));
     assert_eq!(source("owner/repo#v1.2"), git(HUB, Some("v1.2"), None, None));
-    assert_eq!(source("owner/repo/skills/pdf#feature/x"), git(HUB, Some("feature/x"), Some("skills/pdf"), None));
+    assert_eq!(
+        source("owner/repo/skills/pdf#feature/x"),
+        git(HUB, Some("feature/x"), Some("skills/pdf"), None)
+    );
     assert_eq!(source("owner/repo@pdf#v1"), git(HUB, Some("v1"), None, Some("pdf")));
     assert_eq!(source("github:owner/repo"), git(HUB, None, None, None));
     assert_eq!(source("gitlab:owner/repo"), git("https://gitlab.com/owner/repo", None, None, None));
@@ -47,7 +55,9 @@ fn addresses_are_repositories_archives_or_sites() {
     assert_eq!(source("git@example.com:a/b#v1"), git("git@example.com:a/b", Some("v1"), None, None));
     assert_eq!(source("file:///srv/repo"), git("file:///srv/repo", None, None, None));
     let url = |text: &str| Url::parse(text).unwrap();
-    for text in ["https://example.com/a.zip", "https://example.com/x/A.SKILL?v=1", "https://example.com/a.tar.gz"] {
+    for text in
+        ["https://example.com/a.zip", "https://example.com/x/A.SKILL?v=1", "https://example.com/a.tar.gz"]
+    {
         assert_eq!(source(text), Ok(Source::ArchiveUrl(url(text))));
     }
     let index = "https://example.com/.well-known/agent-skills/index.json";
@@ -84,7 +94,10 @@ fn what_is_on_disk_comes_first() {
     assert_eq!(here("./download", Kind::File), Ok(Source::Archive("./download".into())));
     assert_eq!(here("pdf/SKILL.md", Kind::File), Ok(Source::Folder("pdf".into())));
     assert_eq!(here("SKILL.md", Kind::File), Ok(Source::Folder(".".into())));
-    assert_eq!(here("https://example.com/a/b", Kind::Folder), git("https://example.com/a/b", None, None, None));
+    assert_eq!(
+        here("https://example.com/a/b", Kind::Folder),
+        git("https://example.com/a/b", None, None, None)
+    );
     for text in ["./none", "../none", "/none", "~/none", "none.zip", "a/b.skill"] {
         assert_eq!(source(text), Err(SourceError::Missing(text.into())));
     }
@@ -145,7 +158,13 @@ fn texts() -> impl Strategy<Value = String> {
         Just("gitlab:"),
     ];
     let rest = proptest::collection::vec(
-        prop_oneof![Just("-".to_owned()), Just("tree".to_owned()), Just("blob".to_owned()), step, Just("a.zip".into())],
+        prop_oneof![
+            Just("-".to_owned()),
+            Just("tree".to_owned()),
+            Just("blob".to_owned()),
+            step,
+            Just("a.zip".into())
+        ],
         0..7,
     );
     (start, rest).prop_map(|(start, rest)| format!("{start}{}", rest.join("/")))

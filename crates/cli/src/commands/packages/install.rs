@@ -1,0 +1,108 @@
+//! `prowess install`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use prowess_package::source::{self, Source};
+use prowess_package::{Action, Pick, Place, Plan, Request, Work};
+
+use super::super::{Outcome, YES, no};
+use super::asks::Answering;
+use super::{cancellable, failure, file_urls, place, told};
+use crate::args::Global;
+use crate::args::packages::Install;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::progress;
+
+pub(in crate::commands) fn run(
+    context: &Context,
+    global: &Global,
+    call: &Install,
+    output: &mut Output,
+) -> Outcome {
+    let place = place(context, &call.scope)?;
+    let work = cancellable();
+    let mut asks = Answering::new(&call.answers, global, &work);
+    let policy = context.policy();
+    let source = call.source.as_deref().map(|text| read_source(text, context)).transpose()?;
+    let plan = match (&source, call.locked) {
+        (source, true) => {
+            let source = source.as_ref().map(ToString::to_string);
+            let source = source.as_deref();
+            progress::of_work(global, &work, || {
+                prowess_package::plan_restore(source, &place, policy, &mut asks, file_urls(), &work)
+            })
+        }
+        (Some(source), false) => {
+            let request = request(source, call);
+            progress::of_work(global, &work, || {
+                prowess_package::plan_install(&request, &place, policy, &mut asks, &work)
+            })
+        }
+        (None, false) => return Err(Failure::call("there is no source to install from")),
+    };
+    let plan = plan.map_err(|error| invalid(error, output))?;
+    finish(plan, &place, call.dry_run, context, output, &work)
+}
+
+fn request(source: &Source, call: &Install) -> Request {
+    let pick = match (call.all, call.skill.is_empty(), source) {
+        (true, _, _) => Pick::All,
+        (false, false, _) => Pick::Named(call.skill.clone()),
+        (false, true, Source::Git { skill: Some(skill), .. }) => Pick::Named(vec![skill.clone()]),
+        (false, true, _) => Pick::Ask,
+    };
+    let (reference, name) = (call.reference.clone(), call.name.clone());
+    Request { source: source.clone(), reference, name, pick, file_urls: file_urls() }
+}
+
+/// What was typed, with paths made absolute.
+pub(super) fn read_source(text: &str, context: &Context) -> Result<Source, Failure> {
+    let home = context.surroundings.home.as_deref();
+    let here = std::env::current_dir()?;
+    let on_disk = |path: &Path| source::kind_on_disk(&source::absolute(path, &here, home));
+    let source = source::parse(text, on_disk).map_err(|error| failure(error.into()))?;
+    Ok(source.resolved(&here, home))
+}
+
+/// A manifest that does not load is shown as `check` shows it; the failure says the rest.
+pub(super) fn invalid(error: prowess_package::PackageError, output: &mut Output) -> Failure {
+    if let prowess_package::PackageError::Invalid { path, diagnostics, text } = &error
+        && !output.json()
+    {
+        let (err, styled) = output.err();
+        let colour = if styled { crate::report::Colour::Styled } else { crate::report::Colour::Plain };
+        let source = |_: &Path| Some(text.clone());
+        let _ = crate::report::human(err, Path::new(path), diagnostics, &source, colour);
+    }
+    failure(error)
+}
+
+/// Does what was decided, unless it is only to be told, and tells it.
+pub(super) fn finish(
+    plan: Plan,
+    place: &Place,
+    dry_run: bool,
+    context: &Context,
+    output: &mut Output,
+    work: &Arc<Work>,
+) -> Outcome {
+    let changes = !plan.is_empty();
+    if dry_run {
+        told::all(&plan.items, place, false, context, output)?;
+        if !output.json() {
+            output.remark("nothing was changed");
+        }
+        return Ok(YES);
+    }
+    work.go_on().map_err(|cancelled| failure(cancelled.into()))?;
+    let items = plan.commit().map_err(failure)?;
+    told::all(&items, place, true, context, output)?;
+    if changes && !output.json() {
+        output.remark(told::lock_remark(place, context));
+    }
+    let skipped = items.iter().any(|item| matches!(item.action, Action::Skip(_)));
+    Ok(if skipped && !changes && items.len() == 1 { no() } else { YES })
+}

@@ -1,0 +1,218 @@
+//! What was done, in words and as JSON.
+
+use std::path::Path;
+
+use prowess::lock::{Capabilities, Locked};
+use prowess_package::{Action, Changes, Conflict, Item, PackageError, Place};
+use serde_json::{Value, json};
+
+use super::short;
+use crate::context::Context;
+use crate::output::{Output, Tone, clean, counted};
+
+/// That a name is taken, and by what.
+pub(super) fn conflict(conflict: &Conflict<'_>) -> PackageError {
+    let name = conflict.prepared.name.clone();
+    let message = match (conflict.installed, conflict.modified) {
+        (Some(_), true) => format!("{name} was modified since it was installed"),
+        (Some(locked), false) => format!("{name} is already installed, from {}", locked.source),
+        (None, _) => format!("{name} is already there, and was not installed by Prowess"),
+    };
+    let hint = match (conflict.installed, conflict.modified) {
+        (Some(_), false) => format!(
+            "prowess update {name} brings it up to date; --yes --on-conflict overwrite, skip or rename decides"
+        ),
+        (Some(_), true) => {
+            format!("prowess verify {name} shows what; --yes --on-conflict overwrite replaces it")
+        }
+        (None, _) => {
+            "decide with --yes --on-conflict overwrite, skip or rename, or give it a --name".to_owned()
+        }
+    };
+    PackageError::Choose { message, hint }
+}
+
+/// The differences, one line each.
+pub(super) fn changes(changes: &Changes) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (mark, paths) in [("+", &changes.added), ("-", &changes.removed), ("~", &changes.changed)] {
+        lines.extend(paths.iter().map(|path| format!("{mark} {}", clean(path))));
+    }
+    for (what, capabilities) in [("new", &changes.gained), ("gone", &changes.lost)] {
+        lines.extend(brings(capabilities).into_iter().map(|(kind, list)| format!("{what} {kind}: {list}")));
+    }
+    lines
+}
+
+/// What a skill brings, by kind.
+fn brings(capabilities: &Capabilities) -> Vec<(&'static str, String)> {
+    let all =
+        [("scripts", &capabilities.scripts), ("hosts", &capabilities.hosts), ("tools", &capabilities.tools)];
+    let few = |set: &std::collections::BTreeSet<String>| {
+        let shown: Vec<_> = set.iter().take(6).map(|word| clean(word).into_owned()).collect();
+        let more = set.len().saturating_sub(6);
+        if more > 0 { format!("{}, and {more} more", shown.join(", ")) } else { shown.join(", ") }
+    };
+    all.into_iter().filter(|(_, set)| !set.is_empty()).map(|(kind, set)| (kind, few(set))).collect()
+}
+
+/// The source of a skill, with its commit.
+pub(super) fn origin(locked: &Locked) -> String {
+    let inner = locked.path.as_deref().map(|path| format!(" ({path})")).unwrap_or_default();
+    let at = match (&locked.reference, &locked.commit) {
+        (Some(reference), Some(commit)) => format!(" at {reference}, commit {}", short_commit(commit)),
+        (None, Some(commit)) => format!(" at commit {}", short_commit(commit)),
+        _ => String::new(),
+    };
+    clean(&format!("{}{inner}{at}", locked.source)).into_owned()
+}
+
+pub(super) fn short_commit(commit: &str) -> &str {
+    commit.get(..12).unwrap_or(commit)
+}
+
+/// One skill and what became of it, for people. Alone, it is told in full.
+pub(super) fn item(
+    item: &Item,
+    done: bool,
+    in_full: bool,
+    context: &Context,
+    output: &mut Output,
+) -> std::io::Result<()> {
+    let (mark, tone) = match &item.action {
+        Action::Add | Action::Replace | Action::Remove => ("✓", Tone::Good),
+        Action::Keep => ("=", Tone::Faint),
+        Action::Skip(_) => ("○", Tone::Caution),
+    };
+    let word = match (&item.action, done) {
+        (action, true) => action.as_str(),
+        (Action::Add, false) => "would install",
+        (Action::Replace, false) => "would update",
+        (Action::Remove, false) => "would remove",
+        (action, false) => action.as_str(),
+    };
+    let why = match &item.action {
+        Action::Skip(why) => format!(": {}", clean(why)),
+        Action::Keep => format!(" ({})", short(&item.folder, context)),
+        Action::Add | Action::Replace | Action::Remove => String::new(),
+    };
+    let mark = output.tone(tone, mark);
+    let name = output.tone(Tone::Strong, &item.name);
+    output.line(format!("{mark} {word} {name}{why}"))?;
+    if !matches!(item.action, Action::Add | Action::Replace) {
+        return Ok(());
+    }
+    if in_full {
+        details(item, context, output)?;
+    }
+    if let Some(changed) = item.changes().filter(|_| item.action == Action::Replace) {
+        for line in changes(&changed) {
+            output.line(format!("    {line}"))?;
+        }
+    }
+    warnings(item, output)
+}
+
+fn details(item: &Item, context: &Context, output: &mut Output) -> std::io::Result<()> {
+    let (Some(after), Some(prepared)) = (&item.after, &item.prepared) else { return Ok(()) };
+    let bytes: u64 = prepared.tree.files().iter().map(|file| file.bytes).sum();
+    let files = format!("{}, {}", counted(prepared.tree.files().len(), "file"), size(bytes));
+    let mut rows = vec![("to", short(&item.folder, context)), ("from", origin(after)), ("files", files)];
+    rows.extend(brings(&prepared.capabilities));
+    rows.push(("tree", prepared.tree.hash()));
+    rows.push(("audit", format!("{} (rules of {})", prepared.verdict.as_str(), prepared.verdict.rules)));
+    for (key, value) in rows {
+        output.line(format!("    {key:<8} {value}"))?;
+    }
+    Ok(())
+}
+
+/// What the audit found and the manifest warns about.
+fn warnings(item: &Item, output: &mut Output) -> std::io::Result<()> {
+    let Some(prepared) = &item.prepared else { return Ok(()) };
+    let serious = |finding: &&prowess_package::audit::Finding| {
+        finding.severity >= prowess_package::audit::Severity::Medium
+    };
+    for finding in prepared.verdict.open().filter(serious).take(10) {
+        let severity = output.tone(Tone::Caution, finding.severity.as_str());
+        let place = clean(&format!("{}:{}", finding.path, finding.line)).into_owned();
+        output.line(format!("    {severity} {place} {} ({})", clean(&finding.message), finding.rule))?;
+    }
+    Ok(())
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_024 => format!("{bytes} bytes"),
+        1_024..1_048_576 => format!("{} KiB", bytes.div_ceil(1_024)),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}
+
+/// One skill and what became of it, for programs.
+pub(super) fn item_json(item: &Item) -> Value {
+    let entry = item.after.as_ref().or(item.before.as_ref());
+    let mut value = json!({
+        "name": item.name,
+        "action": item.action.as_str(),
+        "folder": item.folder,
+        "source": entry.map(|locked| &locked.source),
+        "ref": entry.and_then(|locked| locked.reference.as_ref()),
+        "commit": entry.and_then(|locked| locked.commit.as_ref()),
+        "path": entry.and_then(|locked| locked.path.as_ref()),
+        "tree": entry.map(|locked| &locked.tree),
+        "audit": entry.map(|locked| &locked.audit.verdict),
+    });
+    if let Action::Skip(why) = &item.action {
+        value["reason"] = json!(why);
+    }
+    if let Some(capabilities) = entry.map(|locked| &locked.capabilities) {
+        value["capabilities"] = json!(capabilities);
+    }
+    if let Some(changes) = item.changes().filter(|_| item.action == Action::Replace) {
+        value["changes"] = json!({
+            "added": changes.added, "removed": changes.removed, "changed": changes.changed,
+            "gained": changes.gained, "lost": changes.lost,
+        });
+    }
+    if let Some(prepared) = &item.prepared {
+        let found = |finding: &prowess_package::audit::Finding| {
+            json!({"rule": finding.rule, "severity": finding.severity.as_str(), "path": finding.path,
+                   "line": finding.line, "message": finding.message})
+        };
+        value["findings"] = prepared.verdict.open().map(found).collect();
+    }
+    value
+}
+
+/// Everything that one command did.
+pub(super) fn all(
+    items: &[Item],
+    place: &Place,
+    done: bool,
+    context: &Context,
+    output: &mut Output,
+) -> std::io::Result<()> {
+    if output.json() {
+        let skills: Vec<Value> = items.iter().map(item_json).collect();
+        return output.answer(&json!({
+            "schema": 1, "scope": place.scope.as_str(), "root": place.root, "lock": place.lock,
+            "dry_run": !done, "skills": skills,
+        }));
+    }
+    for one in items {
+        item(one, done, items.len() == 1, context, output)?;
+    }
+    Ok(())
+}
+
+/// Where the lock is, for the last remark.
+pub(super) fn lock_remark(place: &Place, context: &Context) -> String {
+    let lock: &Path = &place.lock;
+    match place.scope {
+        prowess_package::For::Project => {
+            format!("{} says what was installed; commit it with the skills", short(lock, context))
+        }
+        prowess_package::For::User => format!("{} says what was installed", short(lock, context)),
+    }
+}

@@ -1,0 +1,97 @@
+//! `prowess update`.
+
+use prowess_package::{Action, Item};
+
+use super::super::{Outcome, YES, no};
+use super::asks::Answering;
+use super::install::invalid;
+use super::{cancellable, failure, file_urls, places, told};
+use crate::args::Global;
+use crate::args::packages::Update;
+use crate::context::Context;
+use crate::failure::{ErrorCode, Failure};
+use crate::output::Output;
+use crate::progress;
+
+pub(in crate::commands) fn run(
+    context: &Context,
+    global: &Global,
+    call: &Update,
+    output: &mut Output,
+) -> Outcome {
+    let places = places(context, &call.scope)?;
+    let work = cancellable();
+    let mut asks = Answering::new(&call.answers, global, &work);
+    let mut left: Vec<String> = call.names.clone();
+    let mut items: Vec<Item> = Vec::new();
+    let mut known: Vec<String> = Vec::new();
+    for place in &places {
+        let lock = prowess::lock::Lock::read(&place.lock).map_err(|error| failure(error.into()))?;
+        let names: Vec<String> = match call.names.is_empty() {
+            true => lock.skills.iter().map(|locked| locked.name.clone()).collect(),
+            false => {
+                let (here, elsewhere) =
+                    left.drain(..).partition(|name| lock.skills.iter().any(|locked| locked.name == *name));
+                left = elsewhere;
+                here
+            }
+        };
+        known.extend(lock.skills.iter().map(|locked| locked.name.clone()));
+        if names.is_empty() {
+            continue;
+        }
+        let chosen = if call.names.is_empty() { &[][..] } else { &names };
+        let plan = progress::of_work(global, &work, || {
+            let policy = context.policy();
+            prowess_package::plan_update(chosen, place, policy, &mut asks, file_urls(), &work)
+        });
+        let plan = plan.map_err(|error| invalid(error, output))?;
+        match call.dry_run {
+            true => items.extend(plan.items),
+            false => {
+                work.go_on().map_err(|cancelled| failure(cancelled.into()))?;
+                items.extend(plan.commit().map_err(failure)?);
+            }
+        }
+    }
+    if let Some(name) = left.first() {
+        return Err(unknown(name, &known));
+    }
+    tell(&items, &places, call.dry_run, context, output)?;
+    let stuck = |item: &Item| matches!(item.action, Action::Skip(_));
+    Ok(if !call.names.is_empty() && items.iter().all(stuck) { no() } else { YES })
+}
+
+fn unknown(name: &str, known: &[String]) -> Failure {
+    let name = crate::output::clean(name).into_owned();
+    let failure = Failure::new(ErrorCode::NotFound, format!("no installed skill is named {name}"));
+    match prowess_format::suggest::nearest(&name, known.iter().map(String::as_str)) {
+        Some(near) => failure.hint(format!("did you mean {near}? prowess plugins lists what was installed")),
+        None => failure.hint("prowess plugins lists what was installed"),
+    }
+}
+
+fn tell(
+    items: &[Item],
+    places: &[prowess_package::Place],
+    dry_run: bool,
+    context: &Context,
+    output: &mut Output,
+) -> std::io::Result<()> {
+    if output.json() {
+        let skills: Vec<_> = items.iter().map(told::item_json).collect();
+        let locks: Vec<_> = places.iter().map(|place| &place.lock).collect();
+        return output.answer(&serde_json::json!({
+            "schema": 1, "dry_run": dry_run, "locks": locks, "skills": skills,
+        }));
+    }
+    for item in items {
+        told::item(item, !dry_run, false, context, output)?;
+    }
+    if items.is_empty() {
+        output.remark("nothing is installed; prowess install SOURCE installs a skill");
+    } else if dry_run {
+        output.remark("nothing was changed");
+    }
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! `prowess verify`.
+
+use prowess_package::{Place, Verification, Verified};
+use serde_json::{Value, json};
+
+use super::super::{Outcome, YES, no};
+use super::{failure, places, short};
+use crate::args::packages::Verify;
+use crate::context::Context;
+use crate::failure::{ErrorCode, Failure};
+use crate::output::{Output, Tone, clean, counted};
+
+pub(in crate::commands) fn run(context: &Context, call: &Verify, output: &mut Output) -> Outcome {
+    let mut found: Vec<(Place, Verified)> = Vec::new();
+    let mut locked = false;
+    for place in places(context, &call.scope)? {
+        let here = place.lock.exists();
+        locked |= here;
+        // Where nobody ever installed anything, there is nothing that could have been locked.
+        if here || !call.names.is_empty() {
+            let verified = prowess_package::verify(&place).map_err(failure)?;
+            found.extend(verified.into_iter().map(|verified| (place.clone(), verified)));
+        }
+    }
+    for name in &call.names {
+        if !found.iter().any(|(_, verified)| verified.name == *name) {
+            let message = format!("no installed skill is named {}", clean(name));
+            return Err(
+                Failure::new(ErrorCode::NotFound, message).hint("prowess plugins lists what was installed")
+            );
+        }
+    }
+    if !call.names.is_empty() {
+        found.retain(|(_, verified)| call.names.contains(&verified.name));
+    }
+    if call.accept {
+        return accept(&found, context, output);
+    }
+    let bad = |verified: &Verified| verified.status != Verification::Ok;
+    let wrong = found.iter().filter(|(_, verified)| bad(verified)).count();
+    if output.json() {
+        let skills: Vec<Value> = found.iter().map(|(_, verified)| to_json(verified)).collect();
+        output.answer(&json!({"schema": 1, "skills": skills}))?;
+    } else if found.is_empty() {
+        output.remark(match locked {
+            true => "the lock names no skills",
+            false => "nothing is installed, so there is nothing to compare; prowess install SOURCE installs a skill",
+        });
+    } else {
+        for (_, verified) in &found {
+            tell(verified, context, output)?;
+        }
+        output.line(match wrong {
+            0 => format!("{}, all as installed", counted(found.len(), "skill")),
+            wrong => format!("{}, {wrong} not as installed", counted(found.len(), "skill")),
+        })?;
+    }
+    Ok(if wrong == 0 { YES } else { no() })
+}
+
+fn to_json(verified: &Verified) -> Value {
+    let file =
+        |(path, change): &(String, prowess::lock::Change)| json!({"path": path, "status": change.as_str()});
+    json!({
+        "name": verified.name,
+        "status": verified.status.as_str(),
+        "files": verified.files.iter().map(file).collect::<Vec<_>>(),
+        "folder": verified.folder,
+        "accepted": verified.accepted,
+        "problem": verified.problem,
+        "tree": verified.locked.as_ref().map(|locked| &locked.tree),
+        "source": verified.locked.as_ref().map(|locked| &locked.source),
+        "commit": verified.locked.as_ref().and_then(|locked| locked.commit.as_ref()),
+    })
+}
+
+fn tell(verified: &Verified, context: &Context, output: &mut Output) -> std::io::Result<()> {
+    let (mark, tone) = match verified.status {
+        Verification::Ok => ("✓", Tone::Good),
+        Verification::Unlocked => ("○", Tone::Caution),
+        _ => ("✗", Tone::Bad),
+    };
+    let accepted = if verified.accepted { ", accepted as it is" } else { "" };
+    let mark = output.tone(tone, mark);
+    let name = output.tone(Tone::Strong, &verified.name);
+    let status = verified.status.as_str();
+    output.line(format!("{mark} {name}  {status}{accepted}  {}", short(&verified.folder, context)))?;
+    for (path, change) in &verified.files {
+        output.line(format!("    {:<8} {}", change.as_str(), clean(path)))?;
+    }
+    if let Some(problem) = &verified.problem {
+        output.line(format!("    {}", clean(problem)))?;
+    }
+    Ok(())
+}
+
+fn accept(found: &[(Place, Verified)], context: &Context, output: &mut Output) -> Outcome {
+    for (place, verified) in found {
+        match verified.status {
+            Verification::Modified | Verification::Extra => {
+                prowess_package::accept(place, verified).map_err(failure)?;
+            }
+            Verification::Ok => {}
+            status => {
+                let message = format!("{} cannot be accepted: it is {}", verified.name, status.as_str());
+                return Err(Failure::new(ErrorCode::Conflict, message));
+            }
+        }
+    }
+    if output.json() {
+        let names: Vec<_> = found.iter().map(|(_, verified)| &verified.name).collect();
+        output.answer(&json!({"schema": 1, "accepted": names}))?;
+        return Ok(YES);
+    }
+    for (_, verified) in found {
+        let mark = output.tone(Tone::Good, "✓");
+        let word = if verified.status == Verification::Ok { "as installed" } else { "accepted as it is" };
+        output.line(format!(
+            "{mark} {}  {word}  {}",
+            clean(&verified.name),
+            short(&verified.folder, context)
+        ))?;
+    }
+    Ok(YES)
+}

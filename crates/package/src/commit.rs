@@ -1,0 +1,237 @@
+//! Swapping in what was prepared: all of it or nothing, whatever happens in between.
+//!
+//! 1. The lock says what is about to change (`pending`); the old state still counts, and the new one is allowed.
+//! 2. Each folder is swapped with one rename.
+//! 3. The lock says the new state.
+//!
+//! Killed before 1, nothing has happened. Killed after it, the next run does 2 and 3 again: each step can be repeated,
+//! and everything it needs is in the stage. Anything that fails is taken back.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use prowess::lock::{Lock, Locked, Pending, Replacement};
+use prowess::{HashedTree, trust};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+
+use crate::error::PackageError;
+use crate::place::Place;
+use crate::stage::{self, new_folder, old_folder};
+use crate::track;
+
+/// Swaps in what is staged. The caller holds the guard and has recovered the place.
+pub(crate) fn commit(
+    place: &Place,
+    stage: &Path,
+    changes: Vec<Replacement>,
+    now: &str,
+) -> Result<(), PackageError> {
+    if changes.is_empty() {
+        return Ok(());
+    }
+    let before = Lock::read(&place.lock)?;
+    let followed = track::plan(place, &before, &changes, now)?;
+    let trusted = Trusted::of(place, &changes);
+    let mut lock = before.clone();
+    lock.pending = Some(Pending { stage: stage.to_owned(), changes: changes.clone() });
+    place.write(&lock)?;
+    let mut done = Vec::new();
+    trusted.set(place, Wanted::Both);
+    let result = perform(place, stage, &changes, &mut done)
+        .and_then(|()| followed.perform())
+        .and_then(|()| finish(place, &mut lock, &changes));
+    let Err(error) = result else {
+        trusted.set(place, Wanted::After);
+        return Ok(());
+    };
+    let mut taken_back = true;
+    for folder in done.iter().rev() {
+        taken_back &= take_back(stage, folder).is_ok();
+    }
+    if taken_back {
+        followed.take_back();
+        // If not even this can be written, the pending change is done by the next run.
+        let _ = place.write(&before);
+        trusted.set(place, Wanted::Before);
+    }
+    Err(error)
+}
+
+/// Finishes what a killed process began. The caller holds the guard.
+pub(crate) fn recover(place: &Place, now: &str) -> Result<(), PackageError> {
+    let before = Lock::read(&place.lock)?;
+    let Some(pending) = before.pending.clone() else { return Ok(()) };
+    let mut lock = before.clone();
+    let Some(root) = sound_stage(place, &pending) else {
+        // Not written by any of ours: nothing is done, and what the lock says of the present still counts.
+        lock.pending = None;
+        return place.write(&lock);
+    };
+    let mut happened = Vec::new();
+    for change in &pending.changes {
+        let folder = locate(place, &change.folder)?;
+        if !is_done(&folder, change) {
+            let staged = folder.file_name().map(|name| new_folder(&pending.stage, &name.to_string_lossy()));
+            if change.after.is_some() && !staged.is_some_and(|staged| staged.exists()) {
+                // Somebody removed the stage; what is there is what was there.
+                put_back(&pending.stage, &folder)?;
+                continue;
+            }
+            swap(&pending.stage, &folder, change)?;
+        }
+        happened.push(change.clone());
+    }
+    track::plan(place, &before, &happened, now)?.perform()?;
+    finish(place, &mut lock, &happened)?;
+    stage::sweep(&root, None);
+    Ok(())
+}
+
+/// The directory that a pending change is about, if the stage really lies beside what it replaces. A project's lock is
+/// a file from strangers: it must not make us move folders about.
+fn sound_stage(place: &Place, pending: &Pending) -> Option<PathBuf> {
+    let root = pending.stage.parent()?.to_owned();
+    let ours = pending.stage.file_name()?.to_string_lossy().starts_with(stage::PREFIX);
+    let is_folder = fs::symlink_metadata(&pending.stage).is_ok_and(|there| there.is_dir());
+    let beside = |change: &Replacement| {
+        locate(place, &change.folder).is_ok_and(|folder| folder.parent() == Some(root.as_path()))
+    };
+    (ours && is_folder && pending.changes.iter().all(beside)).then_some(root)
+}
+
+fn locate(place: &Place, folder: &str) -> Result<PathBuf, PackageError> {
+    place.folder(&Locked { folder: folder.to_owned(), ..Locked::default() })
+}
+
+fn perform(
+    place: &Place,
+    stage: &Path,
+    changes: &[Replacement],
+    done: &mut Vec<PathBuf>,
+) -> Result<(), PackageError> {
+    for change in changes {
+        let folder = locate(place, &change.folder)?;
+        swap(stage, &folder, change)?;
+        done.push(folder);
+    }
+    Ok(())
+}
+
+/// Says in the lock what is there now.
+fn finish(place: &Place, lock: &mut Lock, changes: &[Replacement]) -> Result<(), PackageError> {
+    for change in changes {
+        lock.set(&change.folder, change.after.clone());
+    }
+    lock.pending = None;
+    place.write(lock)?;
+    for change in changes {
+        let folder = locate(place, &change.folder)?;
+        // That something was accepted for what is gone harms nobody.
+        let _ = prowess::lock::forget(&place.world, &folder);
+    }
+    Ok(())
+}
+
+/// Whether a change has happened already.
+fn is_done(folder: &Path, change: &Replacement) -> bool {
+    match &change.after {
+        None => fs::symlink_metadata(folder).is_err(),
+        Some(after) => HashedTree::of(folder).is_ok_and(|tree| tree.hash() == after.tree),
+    }
+}
+
+/// Swaps one folder. There is no moment in which a skill that stays is not there, where the system can exchange names.
+fn swap(stage: &Path, folder: &Path, change: &Replacement) -> Result<(), PackageError> {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let (new, old) = (new_folder(stage, &name), old_folder(stage, &name));
+    let there = fs::symlink_metadata(folder).is_ok();
+    let swapped = match (&change.after, there) {
+        (None, false) => Ok(()),
+        (None, true) => move_to(folder, &old),
+        (Some(_), false) => move_to(&new, folder),
+        (Some(_), true) => match renameat_with(CWD, &new, CWD, folder, RenameFlags::EXCHANGE) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::XDEV | Errno::NOTSUP) => move_to(folder, &old)
+                .and_then(|()| move_to(&new, folder).inspect_err(|_| drop(move_to(&old, folder)))),
+            exchanged => exchanged.map_err(Into::into),
+        },
+    };
+    swapped.map_err(PackageError::io("replaced", folder))
+}
+
+/// Renames, and never onto something that is there.
+fn move_to(from: &Path, to: &Path) -> io::Result<()> {
+    if let Some(parent) = to.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => fs::rename(from, to),
+        moved => moved.map_err(Into::into),
+    }
+}
+
+/// Undoes a swap.
+fn take_back(stage: &Path, folder: &Path) -> io::Result<()> {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let (new, old) = (new_folder(stage, &name), old_folder(stage, &name));
+    if old.exists() {
+        if folder.exists() {
+            move_to(folder, &new)?;
+        }
+        return move_to(&old, folder);
+    }
+    if new.exists() {
+        return renameat_with(CWD, &new, CWD, folder, RenameFlags::EXCHANGE).map_err(Into::into);
+    }
+    if folder.exists() { move_to(folder, &new) } else { Ok(()) }
+}
+
+/// Restores what was moved away, on systems that cannot exchange names.
+fn put_back(stage: &Path, folder: &Path) -> Result<(), PackageError> {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let old = old_folder(stage, &name);
+    match old.exists() && !folder.exists() {
+        true => move_to(&old, folder).map_err(PackageError::io("restored", folder)),
+        false => Ok(()),
+    }
+}
+
+/// Which states the user's trust covers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Before,
+    Both,
+    After,
+}
+
+/// Whoever installs a skill trusts it as it is; while it is being replaced, that holds for what was trusted before, too.
+/// Only the process that the user started trusts anything: one that finishes another's work does not.
+struct Trusted(Vec<(PathBuf, Vec<String>, Option<String>)>);
+
+impl Trusted {
+    fn of(place: &Place, changes: &[Replacement]) -> Self {
+        if !place.needs_trust {
+            return Self(Vec::new());
+        }
+        let known = |change: &Replacement| {
+            let folder = locate(place, &change.folder).ok()?;
+            let before = trust::trusted_installed(&folder, &place.world);
+            Some((folder, before, change.after.as_ref().map(|locked| locked.tree.clone())))
+        };
+        Self(changes.iter().filter_map(known).collect())
+    }
+
+    fn set(&self, place: &Place, wanted: Wanted) {
+        for (folder, before, after) in &self.0 {
+            let before = before.iter().filter(|_| wanted != Wanted::After);
+            let after = after.iter().filter(|_| wanted != Wanted::Before);
+            let trees: Vec<String> = before.chain(after).cloned().collect();
+            // Trust that cannot be written down is asked for when the skill is listed.
+            let _ = match trees.is_empty() {
+                true => trust::forget_installed(folder, &place.world),
+                false => trust::trust_installed(folder, &trees, &place.world),
+            };
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Why a skill could not be got, kept or removed: a code for programs, a sentence for people, and what to do next.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use prowess::lock::LockError;
+use prowess::{ErrorCode, TreeError};
+use prowess_format::{Diagnostic, hidden};
+
+use crate::inner_path::PathError;
+use crate::tree::TreeFailure;
+use crate::work::Cancelled;
+
+/// Why it failed. Nothing has changed then, unless it says otherwise.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PackageError {
+    /// A name in the source that cannot be a path here.
+    #[error("{} cannot be installed: {why}", hidden::shown(path))]
+    Path {
+        /// The name.
+        path: String,
+        /// Why not.
+        why: PathError,
+    },
+    /// A link, a submodule, a device.
+    #[error("{} is {what}; a skill is made of regular files only", hidden::shown(path))]
+    NotAFile {
+        /// The name.
+        path: String,
+        /// What it is.
+        what: &'static str,
+    },
+    /// Two names that some file systems take for one.
+    #[error("{} and {} are one file on systems that ignore case", hidden::shown(.0), hidden::shown(.1))]
+    Collision(String, String),
+    /// More than is taken.
+    #[error("{what} goes beyond the limit of {limit}")]
+    Limit {
+        /// What there is too much of.
+        what: String,
+        /// The limit.
+        limit: u64,
+    },
+    /// There is nothing to install.
+    #[error("there is no SKILL.md in {0}")]
+    NoSkill(String),
+    /// None of this name.
+    #[error("there is no skill {} in {source_text}", hidden::shown(name))]
+    NoSuchSkill {
+        /// The name.
+        name: String,
+        /// Where it was looked for.
+        source_text: String,
+        /// What there is.
+        there: Vec<String>,
+    },
+    /// More than one, and nobody to ask.
+    #[error("{source_text} holds {} skills", there.len())]
+    Many {
+        /// Where.
+        source_text: String,
+        /// Their names.
+        there: Vec<String>,
+    },
+    /// A manifest that does not load in this preset.
+    #[error("{} does not load: {}", hidden::shown(path), first_error(diagnostics))]
+    Invalid {
+        /// The file, as the source has it.
+        path: String,
+        /// What is wrong with it, in the order of the file.
+        diagnostics: Vec<Diagnostic>,
+        /// The file.
+        text: Vec<u8>,
+    },
+    /// A name that no folder can have.
+    #[error("“{}” cannot be the name of a folder: {why}", hidden::shown(name))]
+    Name {
+        /// The name.
+        name: String,
+        /// Why not.
+        why: String,
+    },
+    /// Something is where it should go.
+    #[error("{} is already there", .0.display())]
+    Taken(PathBuf),
+    /// What is installed is not what was installed.
+    #[error("{name} was modified since it was installed: {difference}")]
+    Modified {
+        /// The skill.
+        name: String,
+        /// The files.
+        difference: String,
+    },
+    /// The source no longer gives what the lock says.
+    #[error("{name} is no longer what the lock says: {why}")]
+    Drift {
+        /// The skill.
+        name: String,
+        /// What differs.
+        why: String,
+    },
+    /// The audit refuses.
+    #[error("the audit refuses {name}: {findings}")]
+    Refused {
+        /// The skill.
+        name: String,
+        /// The critical findings.
+        findings: String,
+    },
+    /// Not something to be removed or changed.
+    #[error("{name} cannot be {what}: {why}")]
+    ReadOnly {
+        /// The skill.
+        name: String,
+        /// What was asked for.
+        what: &'static str,
+        /// Why not.
+        why: String,
+    },
+    /// There is nothing of that name.
+    #[error("{0}")]
+    NotFound(String),
+    /// A choice that nobody made.
+    #[error("{message}")]
+    Choose {
+        /// What has to be decided.
+        message: String,
+        /// How.
+        hint: String,
+    },
+    /// The call makes no sense.
+    #[error("{message}")]
+    Call {
+        /// What is wrong with it.
+        message: String,
+        /// What to do.
+        hint: String,
+    },
+    /// Getting it failed, in the words of whoever tried.
+    #[error("{message}")]
+    Acquire {
+        /// For programs.
+        code: ErrorCode,
+        /// For people.
+        message: String,
+        /// What to do next.
+        hint: Option<String>,
+    },
+    /// The lock cannot be read; it is not overwritten.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// Nobody wants it any more.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+    /// The file system refuses.
+    #[error("{} cannot be {doing}: {}", path.display(), words(source))]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// With what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+fn first_error(diagnostics: &[Diagnostic]) -> &str {
+    diagnostics.iter().find(|said| said.is_error()).map_or("it is not valid", |said| &said.message)
+}
+
+fn words(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::StorageFull => "the disk is full".to_owned(),
+        io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
+        kind => kind.to_string(),
+    }
+}
+
+impl PackageError {
+    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { doing, path, source }
+    }
+
+    /// The contract's code.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Path { .. } | Self::NotAFile { .. } | Self::Name { .. } => ErrorCode::AccessDenied,
+            Self::Collision(..) | Self::Taken(_) | Self::Choose { .. } => ErrorCode::Conflict,
+            Self::Modified { .. } | Self::Drift { .. } => ErrorCode::Conflict,
+            Self::Limit { .. } => ErrorCode::TooLarge,
+            Self::NoSkill(_) | Self::NoSuchSkill { .. } | Self::NotFound(_) => ErrorCode::NotFound,
+            Self::Many { .. } | Self::Call { .. } => ErrorCode::InvalidParam,
+            Self::Invalid { .. } => ErrorCode::InternalError,
+            Self::Refused { .. } => ErrorCode::Untrusted,
+            Self::ReadOnly { .. } => ErrorCode::AccessDenied,
+            Self::Acquire { code, .. } => *code,
+            Self::Lock(_) => ErrorCode::InvalidParam,
+            Self::Cancelled(_) => ErrorCode::ExecutionError,
+            Self::Io { source, .. } => match source.kind() {
+                io::ErrorKind::NotFound => ErrorCode::NotFound,
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                    ErrorCode::PermissionDenied
+                }
+                _ => ErrorCode::ExecutionError,
+            },
+        }
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> Option<String> {
+        let few = |names: &[String]| {
+            let shown = names.iter().take(12).map(|name| hidden::shown(name)).collect::<Vec<_>>().join(", ");
+            if names.len() > 12 { format!("{shown}, … ({} in all)", names.len()) } else { shown }
+        };
+        Some(match self {
+            Self::NoSkill(_) => "a skill is a folder with a SKILL.md; name the folder that holds one".to_owned(),
+            Self::NoSuchSkill { there, .. } => format!("there are {}", few(there)),
+            Self::Many { there, .. } => {
+                format!("choose with --skill NAME, or take them with --all; there are {}", few(there))
+            }
+            Self::Name { .. } => "give it another with --name".to_owned(),
+            Self::Taken(_) => {
+                "choose: --yes --on-conflict overwrite, skip or rename; or another name with --name".to_owned()
+            }
+            Self::Modified { name, .. } => {
+                format!("prowess verify {name} shows it; --yes --on-conflict overwrite replaces it")
+            }
+            Self::Drift { .. } => "somebody changed what the source gives; prowess update shows what".to_owned(),
+            Self::Refused { .. } => {
+                "read what it does (prowess audit SOURCE for a folder); --accept-risk installs it all the same"
+                    .to_owned()
+            }
+            Self::Choose { hint, .. } | Self::Call { hint, .. } => hint.clone(),
+            Self::Acquire { hint, .. } => return hint.clone(),
+            Self::Lock(_) => "mend that file, or take it back from version control".to_owned(),
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+                "make room; nothing was changed".to_owned()
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl From<TreeFailure> for PackageError {
+    fn from(failure: TreeFailure) -> Self {
+        Self::Acquire { code: failure.code, message: failure.message.to_string(), hint: None }
+    }
+}
+
+impl From<TreeError> for PackageError {
+    fn from(error: TreeError) -> Self {
+        Self::Acquire { code: ErrorCode::ExecutionError, message: error.to_string(), hint: None }
+    }
+}
+
+/// Each way of getting skills says for itself what went wrong and what to do.
+macro_rules! acquire {
+    ($($error:ty),+) => {
+        $(impl From<$error> for PackageError {
+            fn from(error: $error) -> Self {
+                Self::Acquire { code: error.code(), message: error.to_string(), hint: error.hint() }
+            }
+        })+
+    };
+}
+
+acquire!(
+    crate::archive::ArchiveError,
+    crate::git::GitError,
+    crate::pack::PackError,
+    crate::source::SourceError,
+    crate::well_known::WellKnownError
+);
+
+impl From<crate::well_known::FetchFailure> for PackageError {
+    fn from(failure: crate::well_known::FetchFailure) -> Self {
+        Self::Acquire { code: failure.code, message: failure.message, hint: failure.hint }
+    }
+}
+
+impl From<crate::edit::file::FileError> for PackageError {
+    fn from(error: crate::edit::file::FileError) -> Self {
+        Self::Acquire { code: ErrorCode::ExecutionError, message: error.to_string(), hint: None }
+    }
+}

@@ -1,0 +1,85 @@
+//! Skills of one lock that come from one source, so that each source is fetched once.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use prowess::lock::Locked;
+
+use crate::acquire::{FileUrls, Found, Origin, acquire};
+use crate::candidate::Candidate;
+use crate::error::PackageError;
+use crate::place::Place;
+use crate::source::{self, Source};
+use crate::work::Work;
+
+/// Locked skills with one source, at one commit or ref.
+pub(crate) struct Group<'l> {
+    pub(crate) source: Source,
+    /// The commit, tag or branch to get them at.
+    pub(crate) at: Option<String>,
+    pub(crate) skills: Vec<&'l Locked>,
+}
+
+/// Sorts skills into groups. `at` says where each is to be got.
+pub(crate) fn groups<'l>(
+    skills: impl IntoIterator<Item = &'l Locked>,
+    place: &Place,
+    at: impl Fn(&Locked) -> Option<String>,
+) -> Result<Vec<Group<'l>>, PackageError> {
+    let mut groups: Vec<(String, Group<'l>)> = Vec::new();
+    for locked in skills {
+        let wanted = at(locked);
+        let known = groups.iter_mut().find(|(text, group)| *text == locked.source && group.at == wanted);
+        match known {
+            Some((_, group)) => group.skills.push(locked),
+            None => {
+                let source = from_lock(&locked.source, place)?;
+                groups.push((locked.source.clone(), Group { source, at: wanted, skills: vec![locked] }));
+            }
+        }
+    }
+    Ok(groups.into_iter().map(|(_, group)| group).collect())
+}
+
+/// A source as the lock has it: relative paths are the project's.
+fn from_lock(text: &str, place: &Place) -> Result<Source, PackageError> {
+    let base = place.base.as_deref().unwrap_or(Path::new("/"));
+    let home = place.world.home.as_deref();
+    let source = source::parse(text, |path| source::kind_on_disk(&source::absolute(path, base, home)))?;
+    Ok(source.resolved(base, home))
+}
+
+impl Group<'_> {
+    /// Fetches the source and finds in it those of the skills that are wanted and still there.
+    pub(crate) fn acquire(
+        &self,
+        wanted: &[&Locked],
+        scratch: &Path,
+        place: &Place,
+        file_urls: FileUrls,
+        work: &Arc<Work>,
+    ) -> Result<(Found, Origin), PackageError> {
+        let acquired = acquire(&self.source, self.at.as_deref(), file_urls, scratch, work)?;
+        let origin = Origin { reference: self.at.clone(), ..acquired.origin(place) };
+        let folders: HashSet<&str> = wanted.iter().map(|locked| folder(locked)).collect();
+        let mut there = acquired.there(true)?;
+        there.retain(|candidate| folders.contains(candidate.folder.as_str()));
+        Ok((acquired.take(there)?, origin))
+    }
+}
+
+/// The folder of a skill inside its source.
+fn folder(locked: &Locked) -> &str {
+    locked.path.as_deref().unwrap_or_default()
+}
+
+/// The skill in the folder that the lock names.
+pub(crate) fn at_path<'f>(found: &'f Found, locked: &Locked) -> Result<&'f Candidate, PackageError> {
+    let wanted = folder(locked);
+    let at = found.skills.binary_search_by(|candidate| candidate.folder.as_str().cmp(wanted));
+    at.ok().and_then(|at| found.skills.get(at)).ok_or_else(|| PackageError::Drift {
+        name: locked.name.clone(),
+        why: format!("its folder {wanted} is no longer in {}", locked.source),
+    })
+}

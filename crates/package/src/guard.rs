@@ -1,0 +1,98 @@
+//! One process at a time changes what is installed in one place.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, OFlags};
+
+use crate::error::PackageError;
+
+/// Held while a place is changed. Its file goes away with it: nothing is left in a project.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    path: PathBuf,
+    file: File,
+}
+
+impl Guard {
+    /// Waits until nobody else changes what this lock speaks for.
+    pub(crate) fn take(lock: &Path) -> Result<Self, PackageError> {
+        let folder = lock.parent().unwrap_or(Path::new("/"));
+        let name = lock.file_name().unwrap_or_default().to_string_lossy();
+        let path = folder.join(format!(".{name}.busy"));
+        let failed = PackageError::io("locked", lock);
+        let take = || {
+            fs::DirBuilder::new().recursive(true).mode(0o755).create(folder)?;
+            loop {
+                let file = open(&path)?;
+                rustix::fs::flock(&file, FlockOperation::LockExclusive)?;
+                // Whoever held it before took the file away with it: then this is nobody's lock any more.
+                if is_at(&file, &path) {
+                    return Ok(Self { path: path.clone(), file });
+                }
+            }
+        };
+        take().map_err(failed)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if is_at(&self.file, &self.path) {
+            // Whoever waits finds that the file is gone, and makes another.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// A file to lock, made where it is missing. Opening a FIFO would wait for somebody to read from it.
+fn open(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NONBLOCK.union(OFlags::NOFOLLOW).bits().cast_signed();
+    File::options().create(true).truncate(false).write(true).mode(0o600).custom_flags(flags).open(path)
+}
+
+fn is_at(file: &File, path: &Path) -> bool {
+    let same = |a: &fs::Metadata, b: &fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
+    match (file.metadata(), fs::symlink_metadata(path)) {
+        (Ok(held), Ok(there)) => same(&held, &there),
+        _ => false,
+    }
+}
+
+/// Locks a file that stays, if nobody holds it.
+pub(crate) fn try_hold(path: &Path) -> io::Result<Option<File>> {
+    let file = open(path)?;
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some(file)),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    #[test]
+    fn many_at_once_go_one_after_the_other_and_leave_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = folder.path().join("skills.lock");
+        let inside = AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        let _guard = Guard::take(&lock).unwrap();
+                        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
+                        std::thread::yield_now();
+                        inside.fetch_sub(1, Ordering::SeqCst);
+                    }
+                });
+            }
+        });
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,236 @@
+//! Installing: a source to skills in a place, decided before anything is done.
+
+use std::sync::Arc;
+
+use prowess::Policy;
+use prowess::lock::{Lock, Locked};
+
+use crate::acquire::{Acquired, FileUrls, Found, Origin, acquire};
+use crate::candidate::Candidate;
+use crate::clock;
+use crate::error::PackageError;
+use crate::place::{For, Place};
+use crate::plan::{Action, Item, Plan, Standing, standing};
+use crate::prepare::{Prepared, folder_name, prepare};
+use crate::source::Source;
+use crate::work::Work;
+
+/// What is to be installed.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// From where.
+    pub source: Source,
+    /// The branch, tag or commit, for repositories.
+    pub reference: Option<String>,
+    /// What the skill shall be called, if not what it calls itself.
+    pub name: Option<String>,
+    /// Which of several.
+    pub pick: Pick,
+    /// Whether `file://` repositories may be used.
+    pub file_urls: FileUrls,
+}
+
+/// Which skills of a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pick {
+    /// The only one, or whichever the user chooses.
+    Ask,
+    /// Those of these names or folders.
+    Named(Vec<String>),
+    /// All.
+    All,
+}
+
+/// A name that is taken.
+#[derive(Debug)]
+pub struct Conflict<'a> {
+    /// What is to be installed.
+    pub prepared: &'a Prepared,
+    /// What the lock says of what is there; `None` where nobody installed it.
+    pub installed: Option<&'a Locked>,
+    /// Whether what is there was changed since it was installed.
+    pub modified: bool,
+    /// Where it is.
+    pub folder: &'a std::path::Path,
+}
+
+/// What to do about a name that is taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OnConflict {
+    /// Put the new one in the place of the old one.
+    Overwrite,
+    /// Leave what is there.
+    Skip,
+    /// Install it under this name.
+    Rename(String),
+}
+
+/// Whoever decides: a person at a terminal, or the flags of a call.
+pub trait Asks {
+    /// Which of several skills; places in the list.
+    fn pick(&mut self, source: &str, there: &[Candidate]) -> Result<Vec<usize>, PackageError>;
+    /// What to do about a name that is taken.
+    fn conflict(&mut self, conflict: &Conflict<'_>) -> Result<OnConflict, PackageError>;
+    /// Whether to install what the audit refuses.
+    fn risk(&mut self, prepared: &Prepared) -> Result<bool, PackageError>;
+    /// Whether an update may bring more than before.
+    fn increase(&mut self, item: &Item) -> Result<bool, PackageError>;
+}
+
+/// Fetches a source and decides what becomes of each skill in it. Nothing is changed before [`Plan::commit`].
+pub fn plan_install(
+    request: &Request,
+    place: &Place,
+    policy: &Policy,
+    asks: &mut dyn Asks,
+    work: &Arc<Work>,
+) -> Result<Plan, PackageError> {
+    if let Some(name) = &request.name {
+        folder_name(name)?;
+    }
+    let mut plan = Plan::begin(place)?;
+    let reference = request.reference.as_deref();
+    let scratch = plan.stage()?.scratch();
+    let acquired = acquire(&request.source, reference, request.file_urls, &scratch, work)?;
+    let origin = Origin {
+        reference: request.reference.clone().or(acquired.reference.clone()),
+        ..acquired.origin(place)
+    };
+    let chosen = choose(request, &acquired, asks)?;
+    let Found { tree, skills } = acquired.take(chosen)?;
+    if request.name.is_some() && skills.len() > 1 {
+        return Err(PackageError::Call {
+            message: format!("--name is for one skill, and {} were chosen", skills.len()),
+            hint: "choose one with --skill".to_owned(),
+        });
+    }
+    let lock = Lock::read(&place.lock)?;
+    work.step("checking", skills.len() as u64);
+    for candidate in &skills {
+        let mut name = request.name.clone();
+        let stage = plan.stage()?;
+        let item = loop {
+            let prepared = prepare(&*tree, candidate, name.as_deref(), &policy.manifest, stage, work)?;
+            let locked = locked(&origin, &prepared, place);
+            match decide(prepared, locked, &lock, place, asks)? {
+                Decided::Item(item) => break item,
+                Decided::Again(other) => name = Some(other),
+            }
+        };
+        if let Some(prepared) = item.prepared.as_ref().filter(|_| item.action != Action::Keep)
+            && !matches!(item.action, Action::Skip(_))
+            && prepared.verdict.is_refused()
+            && !asks.risk(prepared)?
+        {
+            return Err(refused(prepared));
+        }
+        plan.items.push(*item);
+        work.add(1);
+    }
+    Ok(plan)
+}
+
+pub(crate) fn refused(prepared: &Prepared) -> PackageError {
+    let critical = prepared.verdict.critical();
+    let told =
+        critical.map(|found| format!("{}:{} {} ({})", found.path, found.line, found.message, found.rule));
+    PackageError::Refused { name: prepared.name.clone(), findings: told.collect::<Vec<_>>().join("; ") }
+}
+
+fn choose(
+    request: &Request,
+    acquired: &Acquired,
+    asks: &mut dyn Asks,
+) -> Result<Vec<Candidate>, PackageError> {
+    let source = request.source.to_string();
+    let there = acquired.there(false)?;
+    if there.is_empty() {
+        return Err(PackageError::NoSkill(source));
+    }
+    let wanted = match &request.pick {
+        Pick::All => return Ok(there),
+        Pick::Named(names) => names,
+        Pick::Ask if there.len() == 1 => return Ok(there),
+        Pick::Ask => {
+            let chosen = asks.pick(&source, &there)?;
+            return Ok(chosen.into_iter().filter_map(|at| there.get(at).cloned()).collect());
+        }
+    };
+    // Whoever names a skill may mean one inside another.
+    let nested = acquired.there(true)?;
+    let mut chosen: Vec<Candidate> = Vec::new();
+    for name in wanted {
+        let named = |candidate: &&Candidate| {
+            let last = candidate.folder.rsplit('/').next().unwrap_or_default();
+            candidate.name == *name || last == name || candidate.folder == *name
+        };
+        let mut found = there.iter().filter(named).chain(nested.iter().filter(named));
+        let Some(first) = found.next() else {
+            let there = nested.into_iter().map(|candidate| candidate.name).collect();
+            return Err(PackageError::NoSuchSkill { name: name.clone(), source_text: source, there });
+        };
+        if !chosen.contains(first) {
+            chosen.push(first.clone());
+        }
+    }
+    Ok(chosen)
+}
+
+/// What the lock will say.
+pub(crate) fn locked(origin: &Origin, prepared: &Prepared, place: &Place) -> Locked {
+    Locked {
+        name: prepared.name.clone(),
+        folder: place.key(&place.root.join(&prepared.name)),
+        source: origin.source.clone(),
+        reference: origin.reference.clone(),
+        commit: origin.commit.clone(),
+        path: (!prepared.inner.is_empty()).then(|| prepared.inner.clone()),
+        renamed_from: prepared.renamed_from.clone(),
+        audit: prepared.audit_record(),
+        capabilities: prepared.capabilities.clone(),
+        installed_at: (place.scope == For::User).then(clock::now),
+        ..Locked::default()
+    }
+    .with_tree(&prepared.tree)
+}
+
+enum Decided {
+    Item(Box<Item>),
+    Again(String),
+}
+
+fn decide(
+    prepared: Prepared,
+    after: Locked,
+    lock: &Lock,
+    place: &Place,
+    asks: &mut dyn Asks,
+) -> Result<Decided, PackageError> {
+    let folder = place.root.join(&prepared.name);
+    let before = lock.skill(&after.folder).cloned();
+    let there = std::fs::symlink_metadata(&folder).is_ok();
+    let modified = match &before {
+        Some(before) if there => standing(place, before)?.1 != Standing::Same,
+        _ => false,
+    };
+    let same = |before: &Locked| {
+        let known = Locked { installed_at: after.installed_at.clone(), ..before.clone() };
+        !modified && there && known == after
+    };
+    let action = match (there, &before) {
+        (_, Some(before)) if same(before) => Action::Keep,
+        (false, _) => Action::Add,
+        (true, installed) => {
+            let conflict =
+                Conflict { prepared: &prepared, installed: installed.as_ref(), modified, folder: &folder };
+            match asks.conflict(&conflict)? {
+                OnConflict::Overwrite => Action::Replace,
+                OnConflict::Skip => Action::Skip("the name is taken".to_owned()),
+                OnConflict::Rename(name) => return Ok(Decided::Again(folder_name(&name)?)),
+            }
+        }
+    };
+    let name = prepared.name.clone();
+    let (after, prepared) = (Some(after), Some(prepared));
+    Ok(Decided::Item(Box::new(Item { name, folder, action, before, after, prepared })))
+}

@@ -1,0 +1,166 @@
+//! Where skills are installed, and which lock speaks for them.
+
+use std::path::{Path, PathBuf};
+
+use prowess::lock::{self, Lock, Locked};
+use prowess::policy::{ProjectTrust, RootPlace};
+use prowess::{Policy, Preset, RootSpec, Scope, Surroundings};
+
+use crate::error::PackageError;
+use crate::guard::Guard;
+use crate::replace::replace;
+
+/// For whom skills are installed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum For {
+    /// For everybody who works in the project; the lock is committed.
+    Project,
+    /// For the user, wherever they work.
+    User,
+}
+
+impl For {
+    /// The word that stands in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Project => "project",
+            Self::User => "user",
+        }
+    }
+
+    /// For whom where nobody says: the project if this looks like one, else the user.
+    pub fn usual(policy: &Policy, world: &Surroundings) -> Self {
+        let marks = [".git", lock::FILE, ".agents", ".prowess"];
+        let is_home = world.home.as_deref() == Some(&world.project);
+        let is_project = !is_home && marks.iter().any(|mark| world.project.join(mark).exists());
+        let has_user_root = user_root(policy, world).is_some();
+        match policy.preset {
+            // Document 002 installs plugins for the user; document 000 has no place but the application's own.
+            Preset::Harness => Self::User,
+            _ if is_project || world.git_root().is_some() || !has_user_root => Self::Project,
+            _ => Self::User,
+        }
+    }
+}
+
+/// A directory of skills and its lock.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// For whom.
+    pub scope: For,
+    /// The directory that skills are installed into.
+    pub root: PathBuf,
+    /// The lock.
+    pub lock: PathBuf,
+    /// The project; `None` where the user's state keeps the lock.
+    pub(crate) base: Option<PathBuf>,
+    pub(crate) world: Surroundings,
+    /// Whether skills there wait for the user's trust.
+    pub(crate) needs_trust: bool,
+    /// Document 002's configuration, where plugins are kept track of.
+    pub(crate) plugins: Option<PathBuf>,
+}
+
+impl Place {
+    /// The place for a scope under a policy.
+    pub fn new(scope: For, policy: &Policy, world: &Surroundings) -> Result<Self, PackageError> {
+        let no_home = || PackageError::Call {
+            message: "there is no home directory to keep track of skills in".to_owned(),
+            hint: "set HOME, or name one with --home".to_owned(),
+        };
+        let given = policy.scan.roots.iter().find(|spec| spec.given).map(|spec| spec.path().to_owned());
+        let user_lock = || lock::user_file(world).ok_or_else(no_home);
+        let world = world.clone();
+        let needs_trust = false;
+        let plugins = None;
+        if let Some(root) = given {
+            let lock = user_lock()?;
+            return Ok(Self { scope: For::User, root, lock, base: None, world, needs_trust, plugins });
+        }
+        match scope {
+            For::Project => {
+                let root = project_root(policy).ok_or_else(|| PackageError::Call {
+                    message: "this configuration has no project directory to install into".to_owned(),
+                    hint: "install for the user: --user".to_owned(),
+                })?;
+                let base = world.project.clone();
+                let (root, lock) = (base.join(root), lock::project_file(&base));
+                let needs_trust = policy.trust == ProjectTrust::Required;
+                Ok(Self { scope, root, lock, base: Some(base), world, needs_trust, plugins })
+            }
+            For::User => {
+                let root = user_root(policy, &world).ok_or_else(|| match world.home {
+                    None => no_home(),
+                    Some(_) => PackageError::Call {
+                        message: "this configuration has no directory of the user's to install into"
+                            .to_owned(),
+                        hint: "install into the project: --project".to_owned(),
+                    },
+                })?;
+                let home = world.home.clone().ok_or_else(no_home)?;
+                let plugins = (policy.preset == Preset::Harness).then(|| home.join(".agent/config.yaml"));
+                Ok(Self { scope, root, lock: user_lock()?, base: None, world, needs_trust, plugins })
+            }
+        }
+    }
+
+    /// The name of a folder in the lock.
+    pub(crate) fn key(&self, folder: &Path) -> String {
+        let home = self.world.home.as_deref();
+        let (prefix, inner) = match (&self.base, home.and_then(|home| folder.strip_prefix(home).ok())) {
+            (Some(base), _) => ("", folder.strip_prefix(base).unwrap_or(folder)),
+            (None, Some(inner)) => ("~/", inner),
+            (None, None) => ("", folder),
+        };
+        format!("{prefix}{}", inner.to_string_lossy())
+    }
+
+    /// The folder that everything of this scope lies in: the project, or the home.
+    pub fn base(&self) -> Option<&Path> {
+        self.base.as_deref().or(self.world.home.as_deref())
+    }
+
+    /// Where a folder of the lock lies.
+    pub fn folder(&self, locked: &Locked) -> Result<PathBuf, PackageError> {
+        locked.place(self.base.as_deref(), self.world.home.as_deref()).ok_or_else(|| PackageError::Call {
+            message: format!("{} names {}, which lies outside", self.lock.display(), locked.folder),
+            hint: "take that entry out of the lock".to_owned(),
+        })
+    }
+
+    /// Keeps others from changing anything here.
+    pub(crate) fn guard(&self) -> Result<Guard, PackageError> {
+        Guard::take(&self.lock)
+    }
+
+    /// Writes the lock; an empty one is no file.
+    pub(crate) fn write(&self, lock: &Lock) -> Result<(), PackageError> {
+        if lock.skills.is_empty() && lock.pending.is_none() {
+            return match std::fs::remove_file(&self.lock) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    Err(PackageError::io("removed", &self.lock)(error))
+                }
+                _ => Ok(()),
+            };
+        }
+        let mode = if self.base.is_some() { 0o644 } else { 0o600 };
+        replace(&self.lock, &lock.to_bytes(), mode)
+    }
+}
+
+fn project_root(policy: &Policy) -> Option<PathBuf> {
+    let writable =
+        |spec: &&RootSpec| matches!(spec.place, RootPlace::Project(_)) && spec.scope != Scope::Bundled;
+    policy.scan.roots.iter().find(writable).map(|spec| spec.path().to_owned())
+}
+
+fn user_root(policy: &Policy, world: &Surroundings) -> Option<PathBuf> {
+    let wanted = if policy.preset == Preset::Harness { Scope::Plugin } else { Scope::User };
+    let of_user = |spec: &&RootSpec| spec.scope == wanted && !matches!(spec.place, RootPlace::Project(_));
+    let spec = policy.scan.roots.iter().find(of_user)?;
+    match &spec.place {
+        RootPlace::Home(inner) => Some(world.home.as_ref()?.join(inner)),
+        RootPlace::Absolute(path) => Some(path.clone()),
+        RootPlace::Project(_) | RootPlace::Embedded => None,
+    }
+}

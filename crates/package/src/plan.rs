@@ -1,0 +1,185 @@
+//! What is about to change, decided and staged but not yet done.
+
+use std::path::PathBuf;
+
+use prowess::HashedTree;
+use prowess::lock::{Capabilities, Comparison, Lock, Locked, Replacement, compare};
+
+use crate::clock;
+use crate::commit::{commit, recover};
+use crate::error::PackageError;
+use crate::place::Place;
+use crate::prepare::Prepared;
+use crate::stage::Stage;
+
+/// Everything that one command changes: all of it happens, or nothing.
+#[derive(Debug)]
+pub struct Plan {
+    /// Where.
+    pub place: Place,
+    /// What becomes of each skill.
+    pub items: Vec<Item>,
+    pub(crate) stage: Option<Stage>,
+}
+
+/// What becomes of one skill.
+#[derive(Debug)]
+pub struct Item {
+    /// Its name.
+    pub name: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What happens.
+    pub action: Action,
+    /// What the lock said of it so far.
+    pub before: Option<Locked>,
+    /// What it will say.
+    pub after: Option<Locked>,
+    /// What was staged.
+    pub prepared: Option<Prepared>,
+}
+
+/// What happens to a skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// It is new.
+    Add,
+    /// It takes the place of what is there.
+    Replace,
+    /// It is removed.
+    Remove,
+    /// It is what it should be already.
+    Keep,
+    /// The user left it out, or it cannot move: why.
+    Skip(String),
+}
+
+impl Action {
+    /// The word that stands in JSON.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Add => "installed",
+            Self::Replace => "updated",
+            Self::Remove => "removed",
+            Self::Keep => "unchanged",
+            Self::Skip(_) => "skipped",
+        }
+    }
+
+    fn changes(&self) -> bool {
+        matches!(self, Self::Add | Self::Replace | Self::Remove)
+    }
+}
+
+/// How a skill changes: what a person should see before it does.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Changes {
+    /// New files.
+    pub added: Vec<String>,
+    /// Files that go.
+    pub removed: Vec<String>,
+    /// Files with other bytes.
+    pub changed: Vec<String>,
+    /// What it brings that it did not bring before.
+    pub gained: Capabilities,
+    /// What it no longer brings.
+    pub lost: Capabilities,
+}
+
+impl Item {
+    /// How it changes; nothing for what is new.
+    pub fn changes(&self) -> Option<Changes> {
+        let (before, after) = (self.before.as_ref()?, self.after.as_ref()?);
+        let only = |a: &Locked, b: &Locked| {
+            a.files.keys().filter(|path| !b.files.contains_key(*path)).cloned().collect::<Vec<_>>()
+        };
+        let differs = |(path, digest): &(&String, &String)| {
+            let mode = |locked: &Locked| locked.executable.contains(*path);
+            before.files.get(*path).is_some_and(|old| old != *digest || mode(before) != mode(after))
+        };
+        Some(Changes {
+            added: only(after, before),
+            removed: only(before, after),
+            changed: after.files.iter().filter(differs).map(|(path, _)| path.clone()).collect(),
+            gained: before.capabilities.difference(&after.capabilities),
+            lost: after.capabilities.difference(&before.capabilities),
+        })
+    }
+}
+
+impl Changes {
+    /// Whether it brings more than before, or other scripts than before: then the user is asked again.
+    pub fn is_increase(&self) -> bool {
+        !self.gained.is_empty()
+    }
+}
+
+impl Plan {
+    /// Opens a place for changes: finishes what a killed process began, clears what it left, and makes a stage.
+    pub(crate) fn begin(place: &Place) -> Result<Self, PackageError> {
+        let _guard = place.guard()?;
+        recover(place, &clock::now())?;
+        let stage = Stage::make(&place.root)?;
+        Ok(Self { place: place.clone(), items: Vec::new(), stage: Some(stage) })
+    }
+
+    pub(crate) fn stage(&self) -> Result<&Stage, PackageError> {
+        self.stage.as_ref().ok_or(PackageError::Cancelled(crate::work::Cancelled))
+    }
+
+    /// Whether anything changes.
+    pub fn is_empty(&self) -> bool {
+        !self.items.iter().any(|item| item.action.changes())
+    }
+
+    /// Does it.
+    pub fn commit(mut self) -> Result<Vec<Item>, PackageError> {
+        let items = std::mem::take(&mut self.items);
+        let _guard = self.place.guard()?;
+        let now = clock::now();
+        recover(&self.place, &now)?;
+        let lock = Lock::read(&self.place.lock)?;
+        let mut changes = Vec::new();
+        for item in items.iter().filter(|item| item.action.changes()) {
+            let folder = self.place.key(&item.folder);
+            // Somebody else may have installed the same meanwhile: what was decided was decided about something else.
+            let there = std::fs::symlink_metadata(&item.folder).is_ok();
+            let same = lock.skill(&folder) == item.before.as_ref() && there == (item.action != Action::Add);
+            if !same {
+                return Err(PackageError::Taken(item.folder.clone()));
+            }
+            changes.push(Replacement { folder, after: item.after.clone() });
+        }
+        let stage = self.stage.take();
+        let path = stage.as_ref().map(|stage| stage.path().to_owned()).unwrap_or_default();
+        let result = commit(&self.place, &path, changes, &now);
+        if let (Some(stage), Ok(Lock { pending: Some(_), .. })) = (stage, Lock::read(&self.place.lock)) {
+            // It could neither be finished nor be taken back: the next run needs what is staged.
+            stage.keep();
+        }
+        result.map(|()| items)
+    }
+}
+
+/// What is installed in a folder, beside what the lock says.
+pub(crate) fn standing(place: &Place, locked: &Locked) -> Result<(PathBuf, Standing), PackageError> {
+    let folder = place.folder(locked)?;
+    let standing = match std::fs::symlink_metadata(&folder) {
+        Err(_) => Standing::Missing,
+        Ok(there) if there.is_symlink() => Standing::Link,
+        Ok(_) => {
+            let comparison = compare(locked, &HashedTree::of(&folder));
+            if comparison.is_same() { Standing::Same } else { Standing::Modified(comparison) }
+        }
+    };
+    Ok((folder, standing))
+}
+
+/// How an installed folder compares with the lock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Standing {
+    Same,
+    Missing,
+    Link,
+    Modified(Comparison),
+}

@@ -1,0 +1,271 @@
+//! A candidate, written out beside its destination: parsed, judged, audited and hashed from the bytes that are written.
+
+use std::collections::HashMap;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use prowess::HashedTree;
+use prowess::lock::{AuditRecord, Capabilities};
+use prowess_format::{Diagnostic, Parsed, Rules, SkillName, parse};
+use unicode_normalization::UnicodeNormalization;
+
+use crate::audit::{self, AuditFile, Verdict};
+use crate::candidate::Candidate;
+use crate::error::PackageError;
+use crate::inner_path::InnerPath;
+use crate::limits::{FILE_MAX, FILES_MAX, TOTAL_MAX};
+use crate::rename::rename;
+use crate::stage::Stage;
+use crate::tree::{EntryKind, Tree};
+use crate::work::Work;
+
+/// A skill that is ready to be swapped in.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Its name, which is its folder's.
+    pub name: String,
+    /// The name at the source, where it was given another.
+    pub renamed_from: Option<String>,
+    /// What it says it does.
+    pub description: String,
+    /// The folder inside the source; empty where the source is the skill.
+    pub inner: String,
+    /// Its files.
+    pub tree: HashedTree,
+    /// What there is to say about its manifest; no errors.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What the audit says.
+    pub verdict: Verdict,
+    /// What it brings.
+    pub capabilities: Capabilities,
+}
+
+impl Prepared {
+    pub(crate) fn audit_record(&self) -> AuditRecord {
+        AuditRecord { rules: self.verdict.rules.to_owned(), verdict: self.verdict.as_str().to_owned() }
+    }
+}
+
+/// A file that is about to be written.
+struct SkillFile {
+    path: InnerPath,
+    executable: bool,
+    bytes: Vec<u8>,
+}
+
+/// Writes a candidate into the stage. `name` is what it shall be called, if not what it calls itself.
+pub(crate) fn prepare(
+    tree: &dyn Tree,
+    candidate: &Candidate,
+    name: Option<&str>,
+    rules: &Rules,
+    stage: &Stage,
+    work: &Work,
+) -> Result<Prepared, PackageError> {
+    let mut files = read(tree, candidate, work)?;
+    let manifest = files.iter_mut().find(|file| file.path.as_str() == "SKILL.md");
+    let Some(manifest) = manifest else { return Err(PackageError::NoSkill(candidate.folder.clone())) };
+    let own_name = manifest_name(&manifest.bytes);
+    let mut renamed_from = None;
+    if let (Some(name), Some(own)) = (name, &own_name)
+        && name != own
+    {
+        let hint = "install it under its own name, or copy it and edit the name by hand";
+        let refused = || PackageError::Call {
+            message: format!("the name of {} cannot be changed in its SKILL.md", shown(candidate)),
+            hint: hint.to_owned(),
+        };
+        manifest.bytes = rename(&manifest.bytes, name).ok_or_else(refused)?;
+        renamed_from = Some(own.clone());
+    }
+    let name = name.map(str::to_owned).or(own_name).unwrap_or_else(|| candidate.name.clone());
+    let name = folder_name(&name)?;
+    let (description, diagnostics) = judge(&manifest.bytes, &name, rules, candidate)?;
+    let folder = stage.new_folder(&name);
+    let hashed = write(&folder, &files)?;
+    let audited =
+        || files.iter().map(|file| AuditFile::new(file.path.as_str(), file.executable, &file.bytes));
+    Ok(Prepared {
+        name,
+        renamed_from,
+        description,
+        inner: candidate.folder.clone(),
+        tree: hashed,
+        diagnostics,
+        verdict: audit::audit(audited()),
+        capabilities: audit::capabilities(audited()),
+    })
+}
+
+fn shown(candidate: &Candidate) -> String {
+    prowess_format::hidden::shown(&candidate.name).into_owned()
+}
+
+/// Reads all files of a candidate, each made safe to write before the first one is.
+fn read(tree: &dyn Tree, candidate: &Candidate, work: &Work) -> Result<Vec<SkillFile>, PackageError> {
+    let entries = tree.entries();
+    let below = if candidate.folder.is_empty() { 0 } else { candidate.folder.len() + 1 };
+    let mut paths: Vec<(usize, InnerPath, bool)> = Vec::with_capacity(candidate.entries.len());
+    for at in candidate.entries.clone() {
+        let Some(entry) = entries.get(at) else { continue };
+        let raw = entry.path.get(below..).unwrap_or_default();
+        let path = || String::from_utf8_lossy(raw).into_owned();
+        let executable = match entry.kind {
+            EntryKind::File { bytes, .. } if bytes > FILE_MAX => {
+                let what = format!("the size of {}", prowess_format::hidden::shown(&path()));
+                return Err(PackageError::Limit { what, limit: FILE_MAX });
+            }
+            EntryKind::File { executable, .. } => executable,
+            EntryKind::Link => return Err(PackageError::NotAFile { path: path(), what: "a link" }),
+            EntryKind::Submodule => return Err(PackageError::NotAFile { path: path(), what: "a submodule" }),
+            EntryKind::Special => {
+                return Err(PackageError::NotAFile { path: path(), what: "a FIFO, socket or device" });
+            }
+        };
+        let inner = InnerPath::parse(raw).map_err(|why| PackageError::Path { path: path(), why })?;
+        paths.push((at, inner, executable));
+        if paths.len() > FILES_MAX {
+            let what = format!("the number of files of {}", shown(candidate));
+            return Err(PackageError::Limit { what, limit: FILES_MAX as u64 });
+        }
+    }
+    no_collisions(paths.iter().map(|(_, path, _)| path))?;
+    let mut files = Vec::with_capacity(paths.len());
+    let mut total = 0;
+    for (at, path, executable) in paths {
+        work.go_on()?;
+        let bytes = tree.read(at)?;
+        total += bytes.len() as u64;
+        if total > TOTAL_MAX {
+            let what = format!("the size of {}", shown(candidate));
+            return Err(PackageError::Limit { what, limit: TOTAL_MAX });
+        }
+        files.push(SkillFile { path, executable, bytes });
+    }
+    Ok(files)
+}
+
+/// Refuses names that one file system keeps apart and another does not, folders included.
+fn no_collisions<'p>(paths: impl Iterator<Item = &'p InnerPath>) -> Result<(), PackageError> {
+    let mut seen: HashMap<String, (&str, bool)> = HashMap::new();
+    for path in paths {
+        let path = path.as_str();
+        let ends = path.match_indices('/').map(|(at, _)| (at, false)).chain([(path.len(), true)]);
+        for (end, is_file) in ends {
+            let name = &path[..end];
+            let folded: String = name.nfkc().flat_map(char::to_lowercase).collect();
+            match seen.get(&folded) {
+                // The same folder, on the way to another file.
+                Some((known, false)) if !is_file && *known == name => {}
+                Some((known, _)) => {
+                    return Err(PackageError::Collision((*known).to_owned(), name.to_owned()));
+                }
+                None => {
+                    seen.insert(folded, (name, is_file));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn manifest_name(bytes: &[u8]) -> Option<String> {
+    match parse(bytes, None, &Rules::standard()) {
+        Parsed { document: Some(document), .. } => Some(document.manifest.name().to_string()),
+        Parsed { document: None, .. } => None,
+    }
+}
+
+/// A name that can be a folder's.
+pub(crate) fn folder_name(name: &str) -> Result<String, PackageError> {
+    let refused = |why: String| PackageError::Name { name: name.to_owned(), why };
+    let parsed = SkillName::parse(name).map_err(|error| refused(error.to_string()))?;
+    let name = parsed.as_str();
+    if name.contains('/') {
+        return Err(refused("it could be taken for a path".to_owned()));
+    }
+    if name.starts_with(['.', '-']) {
+        return Err(refused("it begins with a point or a hyphen".to_owned()));
+    }
+    InnerPath::parse(name.as_bytes()).map_err(|error| refused(error.to_string()))?;
+    Ok(name.to_owned())
+}
+
+fn judge(
+    bytes: &[u8],
+    name: &str,
+    rules: &Rules,
+    candidate: &Candidate,
+) -> Result<(String, Vec<Diagnostic>), PackageError> {
+    let Parsed { document, diagnostics } = parse(bytes, Some(name), rules);
+    match document {
+        Some(document) if !diagnostics.iter().any(Diagnostic::is_error) => {
+            Ok((document.manifest.description().to_owned(), diagnostics))
+        }
+        _ => {
+            let path = match candidate.folder.as_str() {
+                "" => "SKILL.md".to_owned(),
+                folder => format!("{folder}/SKILL.md"),
+            };
+            Err(PackageError::Invalid { path, diagnostics, text: bytes.to_vec() })
+        }
+    }
+}
+
+/// Writes the files and hashes what is written.
+fn write(folder: &Path, files: &[SkillFile]) -> Result<HashedTree, PackageError> {
+    let failed = |error| PackageError::io("written", folder)(error);
+    if folder.exists() {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        return Err(PackageError::Choose {
+            message: format!("two of these skills would be called {name}"),
+            hint: "choose one by its folder in the source: --skill FOLDER".to_owned(),
+        });
+    }
+    fs::create_dir_all(folder).map_err(failed)?;
+    let mut tree = HashedTree::default();
+    let mut last = PathBuf::new();
+    for file in files {
+        let path = folder.join(file.path.as_str());
+        let parent = path.parent().unwrap_or(folder);
+        if parent != last {
+            fs::create_dir_all(parent).map_err(failed)?;
+            last = parent.to_owned();
+        }
+        let mode = if file.executable { 0o755 } else { 0o644 };
+        let written = OpenOptions::new().write(true).create_new(true).mode(mode).open(&path);
+        written.and_then(|mut open| open.write_all(&file.bytes)).map_err(failed)?;
+        tree.add(file.path.as_str(), file.executable, &file.bytes);
+    }
+    Ok(tree)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn collide(paths: &[&str]) -> Option<String> {
+        let paths: Vec<_> = paths.iter().map(|path| InnerPath::parse(path.as_bytes()).unwrap()).collect();
+        no_collisions(paths.iter()).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn names_that_are_one_elsewhere_are_refused() {
+        assert_eq!(collide(&["a/x", "a/y", "b"]), None);
+        assert!(collide(&["SKILL.md", "skill.md"]).is_some());
+        assert!(collide(&["A/x", "a/y"]).is_some());
+        assert!(collide(&["a", "a/x"]).is_some());
+        assert!(collide(&["x", "x"]).is_some());
+        assert!(collide(&["\u{e9}", "e\u{301}"]).is_some());
+    }
+
+    #[test]
+    fn a_folder_is_named_by_a_name_and_nothing_else() {
+        assert_eq!(folder_name("pdf").unwrap(), "pdf");
+        for bad in ["../x", "a/b", "..", ".", ".hidden", "-x", "", "a\\b", "C:", "a\u{202e}b", ".git"] {
+            assert!(folder_name(bad).is_err(), "{bad}");
+        }
+    }
+}

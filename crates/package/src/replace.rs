@@ -1,0 +1,30 @@
+//! Writing a file whole: the old bytes or the new ones, never half of either.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use crate::error::PackageError;
+
+/// Writes beside the file, makes it durable, and renames it into place. The caller holds the guard, so there is one
+/// name for what is staged: what a killed process left there is replaced by the next.
+pub(crate) fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<(), PackageError> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let staged = folder.join(format!(".{name}.new"));
+    let write = || -> io::Result<()> {
+        fs::create_dir_all(folder)?;
+        let _ = fs::remove_file(&staged);
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&staged)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&staged, path)?;
+        File::open(folder)?.sync_all()
+    };
+    write().map_err(|error| {
+        // What was staged is of no use to anyone; that it cannot be removed changes nothing.
+        let _ = fs::remove_file(&staged);
+        PackageError::io("written", path)(error)
+    })
+}

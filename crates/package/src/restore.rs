@@ -1,0 +1,86 @@
+//! `install --locked`: exactly what the lock says, or nothing.
+
+use std::sync::Arc;
+
+use prowess::Policy;
+use prowess::lock::{Lock, Locked};
+
+use crate::acquire::FileUrls;
+use crate::error::PackageError;
+use crate::group::{at_path, groups};
+use crate::install::{Asks, Conflict, OnConflict, refused};
+use crate::place::Place;
+use crate::plan::{Action, Item, Plan, Standing, standing};
+use crate::prepare::prepare;
+use crate::work::Work;
+
+/// Fetches what is missing or modified, at the commit that the lock names, and refuses whatever is not what the lock
+/// says. `source` keeps it to the skills of one source.
+pub fn plan_restore(
+    source: Option<&str>,
+    place: &Place,
+    policy: &Policy,
+    asks: &mut dyn Asks,
+    file_urls: FileUrls,
+    work: &Arc<Work>,
+) -> Result<Plan, PackageError> {
+    let mut plan = Plan::begin(place)?;
+    let lock = Lock::read(&place.lock)?;
+    if lock.skills.is_empty() {
+        let message = format!("nothing is locked: {} is not there or empty", place.lock.display());
+        return Err(PackageError::NotFound(message));
+    }
+    let wanted = |locked: &&Locked| source.is_none_or(|source| locked.source == source);
+    let mut missing: Vec<&Locked> = Vec::new();
+    for locked in lock.skills.iter().filter(wanted) {
+        match standing(place, locked)? {
+            (folder, Standing::Same) => plan.items.push(item(locked, folder, Action::Keep)),
+            _ => missing.push(locked),
+        }
+    }
+    let at = |locked: &Locked| locked.commit.clone().or_else(|| locked.reference.clone());
+    for (number, group) in groups(missing, place, at)?.into_iter().enumerate() {
+        let scratch = plan.stage()?.scratch().join(number.to_string());
+        let (found, _) = group.acquire(&group.skills, &scratch, place, file_urls, work)?;
+        for locked in group.skills {
+            let candidate = at_path(&found, locked)?;
+            let name = Some(locked.name.as_str());
+            let stage = plan.stage()?;
+            let prepared = prepare(&*found.tree, candidate, name, &policy.manifest, stage, work)?;
+            if prepared.tree.hash() != locked.tree {
+                let comparison = prowess::lock::compare(locked, &Ok(prepared.tree));
+                return Err(PackageError::Drift { name: locked.name.clone(), why: comparison.to_string() });
+            }
+            if prepared.verdict.is_refused() && !asks.risk(&prepared)? {
+                return Err(refused(&prepared));
+            }
+            let (folder, now) = standing(place, locked)?;
+            let action = match now {
+                Standing::Missing => Action::Add,
+                Standing::Same => Action::Keep,
+                Standing::Modified(_) | Standing::Link => {
+                    let installed = Some(locked);
+                    let conflict =
+                        Conflict { prepared: &prepared, installed, modified: true, folder: &folder };
+                    match asks.conflict(&conflict)? {
+                        OnConflict::Overwrite => Action::Replace,
+                        OnConflict::Skip | OnConflict::Rename(_) => {
+                            return Err(PackageError::Drift {
+                                name: locked.name.clone(),
+                                why: "it was modified here".to_owned(),
+                            });
+                        }
+                    }
+                }
+            };
+            plan.items.push(Item { prepared: Some(prepared), ..item(locked, folder, action) });
+        }
+    }
+    plan.items.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(plan)
+}
+
+fn item(locked: &Locked, folder: std::path::PathBuf, action: Action) -> Item {
+    let (before, after) = (Some(locked.clone()), Some(locked.clone()));
+    Item { name: locked.name.clone(), folder, action, before, after, prepared: None }
+}

@@ -1,0 +1,181 @@
+//! Whether what is installed is still what was installed.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use prowess::lock::{Change, Lock, Locked};
+use prowess::{HashedTree, lock};
+
+use crate::clock;
+use crate::commit::recover;
+use crate::error::PackageError;
+use crate::place::Place;
+use crate::plan::{Standing, standing};
+
+/// How a skill compares with the lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verification {
+    /// Byte for byte what was installed.
+    Ok,
+    /// Files differ or are missing.
+    Modified,
+    /// The folder is not there.
+    Missing,
+    /// Nothing but files that the lock does not know.
+    Extra,
+    /// A skill that nobody installed.
+    Unlocked,
+    /// A link where a folder or file was.
+    Link,
+}
+
+impl Verification {
+    /// The word that stands in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Modified => "modified",
+            Self::Missing => "missing",
+            Self::Extra => "extra",
+            Self::Unlocked => "unlocked",
+            Self::Link => "link",
+        }
+    }
+}
+
+/// One skill, compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verified {
+    /// Its name.
+    pub name: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// How it compares.
+    pub status: Verification,
+    /// The files that differ, and how.
+    pub files: Vec<(String, Change)>,
+    /// What else is wrong.
+    pub problem: Option<String>,
+    /// Whether the user accepted exactly what is there.
+    pub accepted: bool,
+    /// What the lock says.
+    pub locked: Option<Locked>,
+}
+
+/// Compares every skill of a place with its lock, sorted by name; those that nobody installed come as `unlocked`.
+pub fn verify(place: &Place) -> Result<Vec<Verified>, PackageError> {
+    let mut lock = Lock::read(&place.lock)?;
+    if lock.pending.is_some() {
+        let _guard = place.guard()?;
+        recover(place, &clock::now())?;
+        lock = Lock::read(&place.lock)?;
+    }
+    let mut verified = parallel(&lock.skills, |locked| one(place, locked))?;
+    let known: BTreeSet<PathBuf> = verified.iter().map(|verified| verified.folder.clone()).collect();
+    let roots: BTreeSet<PathBuf> = known
+        .iter()
+        .filter_map(|folder| folder.parent())
+        .map(Path::to_owned)
+        .chain([place.root.clone()])
+        .collect();
+    for root in roots {
+        verified.extend(unlocked(&root, &known));
+    }
+    verified.sort_by(|a, b| (&a.name, &a.folder).cmp(&(&b.name, &b.folder)));
+    Ok(verified)
+}
+
+fn one(place: &Place, locked: &Locked) -> Result<Verified, PackageError> {
+    let (folder, standing) = standing(place, locked)?;
+    let mut verified = Verified {
+        name: locked.name.clone(),
+        folder,
+        status: Verification::Ok,
+        files: Vec::new(),
+        problem: None,
+        accepted: false,
+        locked: Some(locked.clone()),
+    };
+    match standing {
+        Standing::Same => {}
+        Standing::Missing => verified.status = Verification::Missing,
+        Standing::Link => verified.status = Verification::Link,
+        Standing::Modified(comparison) => {
+            let all = |wanted: Change| {
+                let mut changes = comparison.files.iter().map(|(_, change)| *change);
+                comparison.problem.is_none() && changes.all(|change| change == wanted)
+            };
+            verified.status = match comparison.files.iter().any(|(_, change)| *change == Change::Link) {
+                true => Verification::Link,
+                false if all(Change::Extra) => Verification::Extra,
+                false => Verification::Modified,
+            };
+            let tree = HashedTree::of(&verified.folder).ok().map(|tree| tree.hash());
+            let canonical = std::fs::canonicalize(&verified.folder).unwrap_or_default();
+            verified.accepted = tree.is_some() && lock::accepted(&place.world, &canonical) == tree;
+            verified.files = comparison.files;
+            verified.problem = comparison.problem;
+        }
+    }
+    Ok(verified)
+}
+
+/// Accepts a skill exactly as it is now, and trusts it where that is needed.
+pub fn accept(place: &Place, verified: &Verified) -> Result<(), PackageError> {
+    let folder = canonical(&verified.folder)?;
+    let tree = HashedTree::of_resolved(&folder)?.hash();
+    lock::accept(&place.world, &folder, &tree).map_err(PackageError::io("accepted", &folder))?;
+    if place.needs_trust {
+        let failed = |error: prowess::trust::TrustError| PackageError::Acquire {
+            code: prowess::ErrorCode::ExecutionError,
+            message: error.to_string(),
+            hint: None,
+        };
+        prowess::trust::trust_installed(&folder, &[tree], &place.world).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn canonical(folder: &Path) -> Result<PathBuf, PackageError> {
+    std::fs::canonicalize(folder).map_err(PackageError::io("found", folder))
+}
+
+/// The skills of a directory that no lock knows.
+fn unlocked(root: &Path, known: &BTreeSet<PathBuf>) -> Vec<Verified> {
+    let folders = std::fs::read_dir(root).into_iter().flatten().filter_map(Result::ok);
+    let unknown = |path: &PathBuf| {
+        let hidden = path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.'));
+        !hidden && !known.contains(path) && path.join("SKILL.md").exists()
+    };
+    let verified = |folder: PathBuf| Verified {
+        name: folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        folder,
+        status: Verification::Unlocked,
+        files: Vec::new(),
+        problem: None,
+        accepted: false,
+        locked: None,
+    };
+    folders.map(|entry| entry.path()).filter(unknown).map(verified).collect()
+}
+
+/// Hashing is all there is to it: every core takes its share.
+fn parallel(
+    skills: &[Locked],
+    one: impl Fn(&Locked) -> Result<Verified, PackageError> + Sync,
+) -> Result<Vec<Verified>, PackageError> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(skills.len().max(1));
+    let share = skills.len().div_ceil(threads).max(1);
+    std::thread::scope(|scope| {
+        let one = &one;
+        let handles: Vec<_> = skills
+            .chunks(share)
+            .map(|chunk| scope.spawn(move || chunk.iter().map(one).collect::<Result<Vec<_>, _>>()))
+            .collect();
+        let mut all = Vec::with_capacity(skills.len());
+        for handle in handles {
+            all.extend(handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+        }
+        Ok(all)
+    })
+}
