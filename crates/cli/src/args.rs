@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) mod packages;
+use crate::scope::ScopeArgs;
 
 /// The skills runtime for AI agents: find skills, explain every problem, show a model exactly what it needs.
 #[derive(Debug, Parser)]
@@ -192,6 +193,12 @@ pub(crate) enum Command {
     Pack(packages::Pack),
     /// Make an index of skills that any web server can serve
     Index(packages::Index),
+    /// Switch a skill on
+    Enable(Switch),
+    /// Switch a skill off
+    Disable(Switch),
+    /// List installed plugins
+    Plugins,
     /// Trust the skills of a project, or a folder that links lead to
     Trust {
         /// The folder [default: the project, up to its git root]
@@ -232,6 +239,35 @@ pub(crate) enum Command {
 pub(crate) enum SkillCommand {
     /// Show all skills, grouped by where they come from
     Show,
+    /// Manage skills; without an action, show what there is
+    Manage {
+        #[command(subcommand)]
+        action: Option<ManageCommand>,
+    },
+}
+
+/// What `prowess skill manage` takes.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ManageCommand {
+    /// Switch a skill on
+    Enable(Switch),
+    /// Switch a skill off
+    Disable(Switch),
+    /// List installed plugins
+    List,
+}
+
+/// What `prowess enable` and `prowess disable` take.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Switch {
+    /// The skill's name or folder
+    #[arg(required_unless_present = "source", conflicts_with = "source")]
+    pub(crate) name: Option<String>,
+    /// All skills of this directory instead, such as ~/.claude/skills or bundled
+    #[arg(long, value_name = "PATH")]
+    pub(crate) source: Option<String>,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
 }
 
 /// What `prowess prompt` takes.

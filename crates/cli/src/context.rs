@@ -13,6 +13,10 @@ use crate::progress;
 /// What every command works with.
 pub(crate) struct Context {
     pub(crate) surroundings: Surroundings,
+    /// What the configuration was read from, to read it again.
+    pub(crate) inputs: Inputs,
+    /// The directories of `--root`.
+    pub(crate) roots: Vec<PathBuf>,
     pub(crate) configuration: Configuration,
 }
 
@@ -55,11 +59,11 @@ impl Context {
             environment: environment(),
         };
         let mut configuration = config::load(&inputs);
-        if !global.root.is_empty() {
-            let roots = global.root.iter().map(absolute).collect::<Result<Vec<_>, _>>()?;
-            configuration = configuration.with_roots(roots);
+        let roots = global.root.iter().map(absolute).collect::<Result<Vec<_>, _>>()?;
+        if !roots.is_empty() {
+            configuration = configuration.with_roots(roots.iter().cloned());
         }
-        Ok(Self { surroundings, configuration })
+        Ok(Self { surroundings, inputs, roots, configuration })
     }
 
     pub(crate) fn policy(&self) -> &Policy {

@@ -12,7 +12,6 @@ mod output;
 mod progress;
 mod refusal;
 mod report;
-#[allow(dead_code)]
 mod scope;
 
 use std::process::ExitCode;

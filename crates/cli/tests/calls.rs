@@ -8,7 +8,7 @@ use insta::assert_snapshot;
 use world::World;
 
 /// Every command, as help lists them.
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 24] = [
     "list",
     "show",
     "info",
@@ -23,6 +23,9 @@ const COMMANDS: [&str; 21] = [
     "call",
     "eval",
     "new",
+    "enable",
+    "disable",
+    "plugins",
     "trust",
     "untrust",
     "config",
@@ -82,6 +85,10 @@ fn wrong_calls() {
         &["read", "x"],
         &["call", "skills.activate"],
         &["eval"],
+        &["enable"],
+        &["disable", "x", "--project", "--user"],
+        &["disable", "x", "--source", "y"],
+        &["skill", "manage", "frobnicate"],
         &["list", "-q", "-v"],
         &["completions", "tcsh"],
         &["man", "frobnicate"],
@@ -162,4 +169,5 @@ fn the_manual_has_every_command() {
         );
     }
     assert_eq!(world.run(&["man", "skill", "show"]).code, 0);
+    assert_eq!(world.run(&["man", "skill", "manage", "enable"]).code, 0);
 }

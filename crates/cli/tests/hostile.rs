@@ -39,6 +39,10 @@ fn world() -> World {
         )
         .file(&format!(".agents/skills/{RAW}/SKILL.md"), quoted("waiting"))
         .skill(&format!(".codex/skills/{RAW}/elsewhere"))
+        .file(
+            "~/.agent/config.yaml",
+            format!("skills:\n  plugins:\n    - {{url: \"{NASTY}\", ref: \"{NASTY}\", name: \"{NASTY}\"}}\n"),
+        )
         .file(".prowess/config.toml", format!("[skills]\ndisabled = [\"{}\"]\n", r"x\u001b[31m\u202e"));
     world
 }
@@ -83,6 +87,18 @@ fn calls() -> Vec<Vec<&'static str>> {
         &["tools", "--skill", RAW],
         &["read", "files", RAW],
         &["eval", RAW],
+        &["enable", RAW],
+        &["disable", RAW],
+        &["disable", RAW, "--project"],
+        &["disable", "--source", RAW],
+        &["disable", "raw"],
+        &["enable", "raw", "--project"],
+        &["enable", "raw"],
+        &["enable", "named"],
+        &["plugins"],
+        &["--preset", "harness", "plugins"],
+        &["skill", "manage"],
+        &["skill", "manage", "list"],
     ]
     .map(<[_]>::to_vec)
     .to_vec();

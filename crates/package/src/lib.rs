@@ -11,6 +11,7 @@
 //! [`limits`]; and nothing is seen at its destination before it is whole.
 
 mod acquire;
+pub mod agents;
 pub mod archive;
 pub mod audit;
 mod candidate;
@@ -25,11 +26,13 @@ mod guard;
 mod http;
 mod inner_path;
 mod install;
+pub mod interchange;
 pub mod limits;
 mod memory_tree;
 pub mod pack;
 mod place;
 mod plan;
+pub mod plugins;
 mod prepare;
 mod remove;
 mod rename;
@@ -38,6 +41,7 @@ mod restore;
 mod site;
 pub mod source;
 mod stage;
+pub mod switch;
 mod track;
 mod tree;
 mod update;

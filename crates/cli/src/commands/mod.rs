@@ -9,14 +9,17 @@ mod elsewhere;
 mod eval;
 mod info;
 mod list;
+mod manage;
 mod matching;
 mod new;
 mod packages;
+mod plugins;
 mod prompt;
 mod remedy;
 mod resources;
 mod shell;
 mod show;
+mod switch;
 mod trust;
 mod why;
 
@@ -26,8 +29,9 @@ use std::process::ExitCode;
 use prowess::policy::Identity;
 use prowess::{Located, Root, Skill, Snapshot, short_path};
 use prowess_format::suggest;
+use prowess_package::switch::To;
 
-use crate::args::{Args, Command, SkillCommand};
+use crate::args::{Args, Command, ManageCommand, SkillCommand};
 use crate::context::Context;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, clean, clean_path};
@@ -52,6 +56,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
         Command::Man { command } => return shell::man(&command, output),
         Command::Config => return config::run(&Context::load_leniently(&global)?, output),
         Command::Doctor => return doctor::run(&Context::load_leniently(&global)?, &global, output),
+        Command::Skill { command: SkillCommand::Manage { action: None } } => return manage::actions(output),
         _ => {}
     }
     let context = Context::load(&global, output)?;
@@ -81,9 +86,21 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
         Command::Verify(call) => packages::verify(&context, &call, output),
         Command::Pack(call) => packages::pack(&call, output),
         Command::Index(call) => packages::index(&call, output),
+        Command::Enable(call) => switch::run(&context, &call, To::On, output),
+        Command::Disable(call) => switch::run(&context, &call, To::Off, output),
+        Command::Plugins => plugins::run(&context, &global, output),
+        Command::Skill { command: SkillCommand::Manage { action: Some(action) } } => match action {
+            ManageCommand::Enable(call) => switch::run(&context, &call, To::On, output),
+            ManageCommand::Disable(call) => switch::run(&context, &call, To::Off, output),
+            ManageCommand::List => plugins::run(&context, &global, output),
+        },
         Command::Trust { path, pinned } => trust::trust(&context, path, pinned, output),
         Command::Untrust { path } => trust::untrust(&context, path, output),
-        Command::Config | Command::Doctor | Command::Completions { .. } | Command::Man { .. } => Ok(YES),
+        Command::Config
+        | Command::Doctor
+        | Command::Completions { .. }
+        | Command::Man { .. }
+        | Command::Skill { command: SkillCommand::Manage { action: None } } => Ok(YES),
     }
 }
 

@@ -1,0 +1,118 @@
+//! `prowess enable` and `prowess disable`.
+
+use prowess::config::Layer;
+use prowess::short_path;
+use prowess_package::switch::{self, InTheWay, SwitchError, Switched, Target, To, Whose};
+use serde_json::json;
+
+use super::{Outcome, YES, no};
+use crate::args::Switch;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::{Output, Tone, clean, clean_path};
+use crate::scope::Chosen;
+
+pub(super) fn run(context: &Context, call: &Switch, to: To, output: &mut Output) -> Outcome {
+    let target = match (&call.name, &call.source) {
+        (_, Some(path)) => Target::Source(path.clone()),
+        (Some(name), None) => Target::Skill(name.clone()),
+        (None, None) => return Err(Failure::call("a name is missing")),
+    };
+    let whose = match call.scope.chosen() {
+        Chosen::User => Whose::User,
+        Chosen::Project => Whose::Project,
+    };
+    let switched = switch::switch(&context.inputs, &context.roots, &target, to, whose)
+        .map_err(|error| failure(&error, &target))?;
+    if output.json() {
+        output.answer(&json!({
+            "schema": 1,
+            "name": switched.name,
+            "wanted": word(to),
+            "status": switched.status,
+            "reason": switched.reason,
+            "changed": switched.changed,
+            "in_the_way": switched.in_the_way.as_ref().map(|way| &way.why),
+        }))?;
+    } else {
+        tell(context, &switched, to, whose, output)?;
+    }
+    Ok(if switched.in_the_way.is_none() { YES } else { no() })
+}
+
+fn tell(
+    context: &Context,
+    switched: &Switched,
+    to: To,
+    whose: Whose,
+    output: &mut Output,
+) -> std::io::Result<()> {
+    let files: Vec<_> =
+        switched.changed.iter().map(|path| clean_path(&short_path(path, &context.surroundings))).collect();
+    let name = clean(&switched.name);
+    let (mark, tone) = match to {
+        To::On => ("✓", Tone::Good),
+        To::Off => ("○", Tone::Faint),
+    };
+    match (&switched.in_the_way, files.is_empty()) {
+        (None, false) => {
+            let mark = output.tone(tone, mark);
+            output.line(format!("{mark} {name} is {}: {}", word(to), files.join(", ")))?;
+        }
+        (None, true) => output.line(format!("{name} is already {}", word(to)))?,
+        (Some(way), unchanged) => {
+            if !unchanged {
+                output.remark(format!("{} was changed, but that is not enough", files.join(", ")));
+            }
+            let still = if to == To::On { "off" } else { "on" };
+            let hint = hint(way, &switched.name, whose);
+            output.error(&format!("{name} is still {still}: {}", way.why), hint.as_deref());
+            return Ok(());
+        }
+    }
+    // What is switched on may still not be offered, for other reasons.
+    if let (To::On, Some(reason), Some(status)) = (to, &switched.reason, switched.status) {
+        output.remark(format!("it is {status}: {}", clean(reason)));
+    }
+    Ok(())
+}
+
+/// What would help.
+fn hint(way: &InTheWay, name: &str, whose: Whose) -> Option<String> {
+    let layer = way.mention.as_ref().map(|mention| mention.layer)?;
+    let scope = if layer == Layer::Project { " --project" } else { "" };
+    match &way.source {
+        Some(source) => Some(format!("to enable its source: prowess enable --source {source}{scope}")),
+        None if layer == Layer::Project && whose == Whose::User => {
+            Some(format!("to enable it there: prowess enable {name} --project"))
+        }
+        None => None,
+    }
+}
+
+fn word(to: To) -> &'static str {
+    match to {
+        To::On => "enabled",
+        To::Off => "disabled",
+    }
+}
+
+fn failure(error: &SwitchError, target: &Target) -> Failure {
+    let failure = Failure::new(error.code(), error.to_string());
+    match (error, target) {
+        (SwitchError::NoSkill { near: Some(near), name }, _) => {
+            failure.hint(format!("did you mean {near}? prowess why {name} tells where was looked"))
+        }
+        (SwitchError::NoSkill { name, .. }, _) => {
+            failure.hint(format!("prowess why {name} tells where was looked"))
+        }
+        (SwitchError::NoSource { known, .. }, _) => failure.hint(format!("there are {}", known.join(", "))),
+        (SwitchError::NotTheProjects { mention }, Target::Skill(name)) if mention.layer == Layer::User => {
+            failure.hint(format!("to enable it for yourself: prowess enable {name} --user"))
+        }
+        (SwitchError::NotTheProjects { mention }, Target::Source(path)) if mention.layer == Layer::User => {
+            failure.hint(format!("to enable it for yourself: prowess enable --source {path} --user"))
+        }
+        _ => failure,
+    }
+}

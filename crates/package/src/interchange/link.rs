@@ -1,0 +1,279 @@
+//! One skill in the folders of several agents: links to where it is installed, or copies of it.
+//!
+//! What must always hold: nothing that is there is overwritten, unless it is a link to the same skill; a link or a copy is
+//! seen whole or not at all; and only links that lead to the skill are removed.
+
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use prowess::ErrorCode;
+
+use crate::InnerPath;
+use crate::agents::{AGENTS, Agent};
+use crate::limits::{DEPTH_MAX, FILES_MAX, TOTAL_MAX};
+
+/// How a skill comes into an agent's folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// As a relative link.
+    Link,
+    /// As a copy, for agents and systems that do not follow links.
+    Copy,
+}
+
+/// Whose folders: those of a project or those of a home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place<'p> {
+    /// Of this project.
+    Project(&'p Path),
+    /// Of this home.
+    Home(&'p Path),
+}
+
+impl Place<'_> {
+    /// Where an agent keeps skills here; `None` where it keeps none.
+    pub fn folder(self, agent: &Agent) -> Option<PathBuf> {
+        match self {
+            Self::Project(project) => Some(project.join(agent.project)),
+            Self::Home(home) => agent.home.map(|inner| home.join(inner)),
+        }
+    }
+}
+
+/// What is to be done, or was there already.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Plan {
+    /// The agent reads the folder in which the skill is.
+    SameFolder,
+    /// A link to the skill is there.
+    There(PathBuf),
+    /// A link is to be made.
+    Link {
+        /// Where.
+        at: PathBuf,
+        /// To where, relative to its folder.
+        to: PathBuf,
+    },
+    /// A copy is to be made.
+    Copy {
+        /// Where.
+        at: PathBuf,
+    },
+}
+
+/// Why nothing was linked or unlinked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LinkError {
+    /// The skill is not there.
+    #[error("there is no skill in {}", .0.display())]
+    NoSkill(PathBuf),
+    /// The agent keeps no skills in the home.
+    #[error("{0} keeps no skills in the home")]
+    NoFolder(&'static str),
+    /// Something else is there.
+    #[error("{} is there already and is not a link to this skill", .0.display())]
+    Conflict(PathBuf),
+    /// A step on the way is a link that leads out of the project.
+    #[error("{} leads out of {}", path.display(), base.display())]
+    Outside {
+        /// The agent's folder.
+        path: PathBuf,
+        /// The project or home.
+        base: PathBuf,
+    },
+    /// More than a skill may be.
+    #[error("{} is no skill that can be copied: {why}", path.display())]
+    Unfit {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why not.
+        why: &'static str,
+    },
+    /// The system refused.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl LinkError {
+    /// For programs.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::NoSkill(_) => ErrorCode::NotFound,
+            Self::NoFolder(_) => ErrorCode::InvalidParam,
+            Self::Conflict(_) => ErrorCode::Conflict,
+            Self::Outside { .. } => ErrorCode::AccessDenied,
+            Self::Unfit { .. } => ErrorCode::TooLarge,
+            Self::Io { .. } => ErrorCode::PermissionDenied,
+        }
+    }
+}
+
+/// Decides what it takes for an agent to have a skill. `skill` is the installed folder; the link is named after it.
+pub fn plan(skill: &Path, agent: &Agent, place: Place<'_>, how: How) -> Result<Plan, LinkError> {
+    let missing = || LinkError::NoSkill(skill.to_owned());
+    let real = fs::canonicalize(skill).map_err(|_| missing())?;
+    let name = skill.file_name().filter(|_| real.join("SKILL.md").is_file()).ok_or_else(missing)?;
+    let folder = place.folder(agent).ok_or(LinkError::NoFolder(agent.id))?;
+    let folder = resolved(&folder, place)?;
+    if real.parent() == Some(&folder) {
+        return Ok(Plan::SameFolder);
+    }
+    let at = folder.join(name);
+    match fs::symlink_metadata(&at) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(match how {
+            How::Link => Plan::Link { to: relative(&folder, &real), at },
+            How::Copy => Plan::Copy { at },
+        }),
+        Err(source) => Err(LinkError::Io { path: at, source }),
+        Ok(metadata) if metadata.is_symlink() && leads_to(&at, &real) => Ok(Plan::There(at)),
+        Ok(_) => Err(LinkError::Conflict(at)),
+    }
+}
+
+/// Does what was decided. Whoever came first with something else is not overwritten.
+pub fn perform(skill: &Path, plan: &Plan) -> Result<(), LinkError> {
+    let (at, how) = match plan {
+        Plan::SameFolder | Plan::There(_) => return Ok(()),
+        Plan::Link { at, to } => (at, Some(to)),
+        Plan::Copy { at } => (at, None),
+    };
+    let io = |path: &Path, source: io::Error| match source.kind() {
+        io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => LinkError::Conflict(at.clone()),
+        _ => LinkError::Io { path: path.to_owned(), source },
+    };
+    if let Some(folder) = at.parent() {
+        fs::create_dir_all(folder).map_err(|source| io(folder, source))?;
+    }
+    match how {
+        // Making a link is one step, and fails where something is.
+        Some(to) => std::os::unix::fs::symlink(to, at).map_err(|source| io(at, source)),
+        None => {
+            let staged = staged(at);
+            // What a killed process left half-made.
+            let _ = fs::remove_dir_all(&staged);
+            let mut left = Left { files: FILES_MAX, bytes: TOTAL_MAX };
+            let copied = copy(skill, &staged, 0, &mut left).and_then(|()| match fs::symlink_metadata(at) {
+                // A rename would take the place of an empty folder.
+                Ok(_) => Err(LinkError::Conflict(at.clone())),
+                Err(_) => fs::rename(&staged, at).map_err(|source| io(at, source)),
+            });
+            if copied.is_err() {
+                let _ = fs::remove_dir_all(&staged);
+            }
+            copied
+        }
+    }
+}
+
+/// Removes an agent's link to a skill. Tells whether there was one; whatever else is there stays.
+pub fn unlink(skill: &Path, agent: &Agent, place: Place<'_>) -> Result<bool, LinkError> {
+    let Some(folder) = place.folder(agent) else { return Ok(false) };
+    let (Ok(folder), Some(name)) = (resolved(&folder, place), skill.file_name()) else { return Ok(false) };
+    let at = folder.join(name);
+    let ours = match fs::read_link(&at) {
+        Ok(to) => to == relative(&folder, &canonical(skill)) || leads_to(&at, &canonical(skill)),
+        Err(_) => false,
+    };
+    if !ours {
+        return Ok(false);
+    }
+    fs::remove_file(&at).map(|()| true).map_err(|source| LinkError::Io { path: at, source })
+}
+
+/// The agents that have a skill, through a link or because they read its folder.
+pub fn agents_with(skill: &Path, place: Place<'_>) -> Vec<&'static Agent> {
+    let Ok(real) = fs::canonicalize(skill) else { return Vec::new() };
+    let has = |agent: &&Agent| {
+        let folder = place.folder(agent);
+        let at = folder.and_then(|folder| Some(folder.join(skill.file_name()?)));
+        at.is_some_and(|at| leads_to(&at, &real))
+    };
+    AGENTS.iter().filter(has).collect()
+}
+
+fn leads_to(path: &Path, real: &Path) -> bool {
+    fs::canonicalize(path).is_ok_and(|found| found == real)
+}
+
+/// The agent's folder without links, there or not. A project's must stay in it.
+fn resolved(folder: &Path, place: Place<'_>) -> Result<PathBuf, LinkError> {
+    let resolved = canonical(folder);
+    if let Place::Project(project) = place
+        && !resolved.starts_with(canonical(project))
+    {
+        return Err(LinkError::Outside { path: folder.to_owned(), base: project.to_owned() });
+    }
+    Ok(resolved)
+}
+
+/// What is there of a path, without links, and the rest as it is.
+fn canonical(path: &Path) -> PathBuf {
+    let there = path.ancestors().find_map(|above| Some((above, fs::canonicalize(above).ok()?)));
+    match there {
+        Some((above, real)) => real.join(path.strip_prefix(above).unwrap_or(Path::new(""))),
+        None => path.to_owned(),
+    }
+}
+
+/// The way from one folder to another, both without links.
+fn relative(from: &Path, to: &Path) -> PathBuf {
+    let shared = from.components().zip(to.components()).take_while(|(one, other)| one == other).count();
+    let up = from.components().skip(shared).map(|_| Component::ParentDir);
+    up.chain(to.components().skip(shared)).collect()
+}
+
+fn staged(at: &Path) -> PathBuf {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(at.file_name().unwrap_or_default());
+    name.push(".prowess-new");
+    at.with_file_name(name)
+}
+
+/// What may still be copied.
+struct Left {
+    files: usize,
+    bytes: u64,
+}
+
+/// Copies regular files and folders; anything else is no part of a skill.
+fn copy(from: &Path, to: &Path, depth: usize, left: &mut Left) -> Result<(), LinkError> {
+    let io = |path: &Path| {
+        let path = path.to_owned();
+        move |source| LinkError::Io { path, source }
+    };
+    let unfit = |path: &Path, why| LinkError::Unfit { path: path.to_owned(), why };
+    if depth > DEPTH_MAX {
+        return Err(unfit(from, "it is too deep"));
+    }
+    fs::create_dir(to).map_err(io(to))?;
+    for entry in fs::read_dir(from).map_err(io(from))? {
+        let entry = entry.map_err(io(from))?;
+        let (path, kind) = (entry.path(), entry.file_type().map_err(io(from))?);
+        let name = entry.file_name();
+        if name.to_str().is_none_or(|name| InnerPath::parse(name.as_bytes()).is_err()) {
+            return Err(unfit(&path, "its name is not one for every system"));
+        }
+        left.files = left.files.checked_sub(1).ok_or_else(|| unfit(from, "it has too many files"))?;
+        let target = to.join(&name);
+        if kind.is_dir() {
+            copy(&path, &target, depth + 1, left)?;
+        } else if kind.is_file() {
+            let bytes = fs::metadata(&path).map_err(io(&path))?.len();
+            left.bytes = left.bytes.checked_sub(bytes).ok_or_else(|| unfit(from, "it is too large"))?;
+            fs::copy(&path, &target).map_err(io(&path))?;
+        } else {
+            return Err(unfit(&path, "it is a link or a special file"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
