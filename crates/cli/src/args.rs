@@ -7,6 +7,7 @@ use clap_complete::Shell;
 
 pub(crate) mod packages;
 use crate::scope::ScopeArgs;
+use crate::scope::{DIRECTORY, ScopeArgs};
 
 /// The skills runtime for AI agents: find skills, explain every problem, show a model exactly what it needs.
 #[derive(Debug, Parser)]
@@ -30,9 +31,12 @@ Environment:
   NO_COLOR
           No colour, unless --color always";
 
+/// What stands above the options that every command takes.
+pub(crate) const GLOBAL_HEADING: &str = "Global options";
+
 /// What every command takes.
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Global options")]
+#[command(next_help_heading = GLOBAL_HEADING)]
 pub(crate) struct Global {
     /// The set of policies: standard, app, skill-tool, harness, triggers or chat
     /// [default: standard] [env: PROWESS_PRESET]
@@ -42,7 +46,7 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) root: Vec<PathBuf>,
     /// The project [default: the current directory] [env: PROWESS_PROJECT]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, alias = DIRECTORY, global = true, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
     /// What stands for the home in every ~ path, configuration and state included [env: PROWESS_HOME]
     #[arg(long, global = true, value_name = "DIR")]

@@ -1,7 +1,7 @@
 //! `--project` and `--user`: whose files a command changes.
 //!
 //! The global `--project DIR` names the project. Where a command changes something, a bare `--project` after it means
-//! the project's files, and `--project=DIR` still names the project.
+//! the project's files, and `--project=DIR` still names the project, as does `--project-dir DIR` everywhere.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -9,18 +9,21 @@ use std::path::PathBuf;
 
 use clap::Command;
 
+use crate::args::GLOBAL_HEADING;
+
 /// What commands that change something take.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct ScopeArgs {
-    /// In the project (--project=DIR names another one)
+    /// In the project
     #[arg(id = "project_scope", long = "project", conflicts_with = "user")]
     pub(crate) project: bool,
     /// In the home, for all projects; this is the default
     #[arg(long)]
     pub(crate) user: bool,
-    /// The global option under another name: clap puts no global option where one of the same id is, and its value
-    /// still goes to the global one.
-    #[arg(id = "project", long = DIRECTORY, hide = true, value_name = "DIR")]
+    // The global option under another name: clap puts no global option where one of the same id is, and its value still
+    // goes to the global one.
+    /// The project, also as --project=DIR [default: the current directory] [env: PROWESS_PROJECT]
+    #[arg(id = "project", long = DIRECTORY, value_name = "DIR", help_heading = GLOBAL_HEADING)]
     directory: Option<PathBuf>,
 }
 
@@ -50,7 +53,7 @@ impl ScopeArgs {
 }
 
 /// What `--project=DIR` is called after a command with [`ScopeArgs`].
-const DIRECTORY: &str = "project-dir";
+pub(crate) const DIRECTORY: &str = "project-dir";
 
 const WITH_VALUE: &[u8] = b"--project=";
 
@@ -94,7 +97,10 @@ pub(crate) fn rewritten(
 fn takes_the_next(command: &Command, argument: &OsStr) -> bool {
     let Some(text) = argument.to_str() else { return false };
     let option = command.get_arguments().find(|known| match text.strip_prefix("--") {
-        Some(long) => known.get_long() == Some(long),
+        Some(long) => {
+            let aliases = known.get_all_aliases().unwrap_or_default();
+            known.get_long() == Some(long) || aliases.contains(&long)
+        }
         None => known.get_short().is_some_and(|short| text.strip_prefix('-') == Some(&*short.to_string())),
     });
     option.is_some_and(|option| option.get_action().takes_values())
@@ -169,6 +175,8 @@ mod tests {
             ("--project P enable x --project=Q", Some("Q"), None),
             // Where enable is a value, it is no command.
             ("--home enable enable x --project=P", Some("P"), None),
+            ("enable x --project-dir P --project", Some("P"), Some(Project)),
+            ("--project-dir enable enable x --project=P", Some("P"), None),
             ("skill enable x --project", None, Some(Project)),
             ("skill --project P enable x --project", Some("P"), Some(Project)),
             ("skill enable x --project=P --project", Some("P"), Some(Project)),
@@ -190,10 +198,13 @@ mod tests {
     }
 
     #[test]
-    fn help_shows_it_once() {
+    fn help_shows_both() {
         let help = parse("enable -h").unwrap_err().to_string();
-        assert_eq!(help.matches("--project").count(), 2, "{help}");
-        assert!(help.contains("--project  ") && !help.contains(DIRECTORY), "{help}");
+        let (own, global) = help.split_once("Global options:").unwrap();
+        assert!(own.contains("--project  ") && !own.contains(DIRECTORY), "{help}");
+        assert!(global.contains("--project-dir <DIR>"), "{help}");
+        let help = parse("list -h").unwrap_err().to_string();
+        assert!(help.contains("--project <DIR>") && !help.contains(DIRECTORY), "{help}");
     }
 
     #[test]

@@ -154,6 +154,18 @@ fn bash_takes_the_completions() {
     assert_eq!(String::from_utf8_lossy(&told.stdout), "untrust\n");
 }
 
+/// `--project` is an option with a value, but for the commands that change something.
+#[test]
+fn completions_and_the_manual_know_both_meanings_of_project() {
+    let world = World::new();
+    let page = world.run(&["man", "disable"]).out;
+    assert!(page.contains("\\fB\\-\\-project\\fR\n"), "{page}");
+    assert!(page.contains("\\fB\\-\\-project\\-dir\\fR \\fI<DIR>\\fR\n"), "{page}");
+    assert!(world.run(&["man", "list"]).out.contains("\\fB\\-\\-project\\fR \\fI<DIR>\\fR\n"));
+    let script = world.run(&["completions", "zsh"]).out;
+    assert!(script.contains(")--project[In the project]'"), "{script}");
+}
+
 #[test]
 fn the_manual_has_every_command() {
     let world = World::new();

@@ -129,19 +129,10 @@ fn in_every_preset() {
         ("app", ".agents/skills"),
         ("skill-tool", "skills"),
         ("harness", "~/.agent/skills"),
-        ("triggers", ""),
-        ("chat", ""),
+        ("triggers", "~/.agent/skills"),
+        ("chat", "~/.agents/skills"),
     ] {
         let world = World::new().variable("PROWESS_SKILLS_ENABLED", "true");
-        let folder = match preset {
-            "triggers" | "chat" => {
-                let roots = world.run(&["--preset", preset, "config", "--json"]).out;
-                assert!(!roots.is_empty());
-                world.file("~/.prowess/config.toml", "scan.roots = [\"~/.agents/skills\"]\n");
-                "~/.agents/skills"
-            }
-            _ => folder,
-        };
         world.skill(&format!("{folder}/pdf"));
         let args = ["--preset", preset];
         for (to, expected) in [("disable", "disabled"), ("enable", "enabled")] {
@@ -179,15 +170,17 @@ fn whole_sources() {
 fn what_is_off_by_default_is_switched_on() {
     let world = World::new();
     let off = "---\nname: extra\ndescription: Is extra.\ndefault_enabled: false\n---\n\nDo it.\n";
-    world.file(".agents/sys.skills/extra/SKILL.md", off);
-    let app = ["--preset", "app"];
-    let before = status(&world, &app, "extra");
-    let told = world.run(&["--preset", "app", "enable", "extra"]);
-    assert_eq!(told.code, 0, "{}", told.whole());
-    assert_eq!(status(&world, &app, "extra"), "enabled");
-    if before == "disabled" {
-        assert_eq!(text(&world, "~/.prowess/config.toml"), "[skills]\nenabled = [\"extra\"]\n");
-    }
+    let roots = "scan.roots = [\"bundled:~/shipped\"]\n";
+    world.file("~/shipped/extra/SKILL.md", off).file("~/.prowess/config.toml", roots);
+    assert_eq!(status(&world, &[], "extra"), "disabled");
+    assert_eq!(world.run(&["enable", "extra", "--project"]).code, 0);
+    assert_eq!(text(&world, ".prowess/config.toml"), "[skills]\nenabled = [\"extra\"]\n");
+    assert_eq!(status(&world, &[], "extra"), "enabled");
+    assert_eq!(world.run(&["disable", "extra"]).code, 0);
+    // What was switched on where it is off by default is listed twice now, and off.
+    assert_eq!(status(&world, &[], "extra"), "disabled");
+    assert_eq!(world.run(&["enable", "extra"]).code, 0);
+    assert_eq!(status(&world, &[], "extra"), "enabled");
 }
 
 #[test]

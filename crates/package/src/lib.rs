@@ -7,6 +7,15 @@
 //!        ─ swap ───► installed        one rename; the lock says what and from where
 //! ```
 //!
+//! | module | subject |
+//! |---|---|
+//! | [`switch`] | skills and sources on and off |
+//! | [`plugins`] | what document 002's configuration tracks |
+//! | [`edit`] | changing one list of a configuration file and nothing else |
+//! | [`agents`] | where other agents keep skills |
+//! | [`interchange`] | their lock, links into their folders, taking skills over from them |
+//! | [`limits`] | how much is taken from strangers |
+//!
 //! What must always hold: a name from outside becomes a path only as an [`InnerPath`]; whatever is read has a bound in
 //! [`limits`]; and nothing is seen at its destination before it is whole.
 

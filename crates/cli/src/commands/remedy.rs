@@ -7,13 +7,10 @@ use prowess_format::{Code, Rules, parse};
 /// The next step, if there is one to name.
 pub(super) fn remedy(skill: &Skill) -> Option<String> {
     Some(match skill.status() {
-        Status::Disabled(Disabled::Configuration | Disabled::Source) => {
-            "prowess config tells where it was switched off".to_owned()
+        Status::Disabled(Disabled::Configuration | Disabled::Default | Disabled::NotListed) => {
+            format!("to switch it on: prowess enable {}", skill.name())
         }
-        Status::Disabled(Disabled::Default) => "add it to skills.enabled in the configuration".to_owned(),
-        Status::Disabled(Disabled::NotListed) => {
-            "add it to skills.enabled-bundled in the configuration".to_owned()
-        }
+        Status::Disabled(Disabled::Source) => "prowess config tells where it was switched off".to_owned(),
         Status::Disabled(Disabled::TooMany(_)) => "raise scan.max-skills in the configuration".to_owned(),
         Status::Unavailable(missing) => install(missing),
         Status::Untrusted(Untrusted::Link(target)) => {
