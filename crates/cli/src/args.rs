@@ -1,13 +1,16 @@
 //! What can be typed.
 
+mod manage;
+pub(crate) mod packages;
+
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-pub(crate) mod packages;
-use crate::scope::ScopeArgs;
-use crate::scope::{DIRECTORY, ScopeArgs};
+pub(crate) use manage::{ManageCommand, Switch};
+
+use crate::scope::DIRECTORY;
 
 /// The skills runtime for AI agents: find skills, explain every problem, show a model exactly what it needs.
 #[derive(Debug, Parser)]
@@ -248,30 +251,6 @@ pub(crate) enum SkillCommand {
         #[command(subcommand)]
         action: Option<ManageCommand>,
     },
-}
-
-/// What `prowess skill manage` takes.
-#[derive(Debug, Subcommand)]
-pub(crate) enum ManageCommand {
-    /// Switch a skill on
-    Enable(Switch),
-    /// Switch a skill off
-    Disable(Switch),
-    /// List installed plugins
-    List,
-}
-
-/// What `prowess enable` and `prowess disable` take.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Switch {
-    /// The skill's name or folder
-    #[arg(required_unless_present = "source", conflicts_with = "source")]
-    pub(crate) name: Option<String>,
-    /// All skills of this directory instead, such as ~/.claude/skills or bundled
-    #[arg(long, value_name = "PATH")]
-    pub(crate) source: Option<String>,
-    #[command(flatten)]
-    pub(crate) scope: ScopeArgs,
 }
 
 /// What `prowess prompt` takes.

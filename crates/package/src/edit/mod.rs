@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`list`] | adding a text to a list, and removing it, in TOML and YAML |
 //! | [`harness`] | the plugins of document 002's `config.yaml` |
-//! | [`file`] | reading and replacing the file while nobody else does |
+//! | [`mod@file`] | reading and replacing the file while nobody else does |
 //! | `brackets`, `block` | where in the text a change goes |
 //! | `meaning` | what a text means, and whether a change did only what it should |
 //!
