@@ -10,7 +10,7 @@ use clap_complete::Shell;
 
 pub(crate) use manage::{ManageCommand, Switch};
 
-use crate::scope::DIRECTORY;
+use crate::scope::{DIRECTORY, ScopeArgs};
 
 /// The skills runtime for AI agents: find skills, explain every problem, show a model exactly what it needs.
 #[derive(Debug, Parser)]
@@ -204,8 +204,11 @@ pub(crate) enum Command {
     Enable(Switch),
     /// Switch a skill off
     Disable(Switch),
-    /// List installed plugins
-    Plugins,
+    /// List what was installed
+    Plugins {
+        #[command(flatten)]
+        scope: ScopeArgs,
+    },
     /// Trust the skills of a project, or a folder that links lead to
     Trust {
         /// The folder [default: the project, up to its git root]
@@ -246,6 +249,8 @@ pub(crate) enum Command {
 pub(crate) enum SkillCommand {
     /// Show all skills, grouped by where they come from
     Show,
+    /// Install skills from a repository, a folder, an archive or a site
+    Install(packages::Install),
     /// Manage skills; without an action, show what there is
     Manage {
         #[command(subcommand)]

@@ -11,8 +11,15 @@ pub(crate) enum ManageCommand {
     Enable(Switch),
     /// Switch a skill off
     Disable(Switch),
-    /// List installed plugins
-    List,
+    /// Bring installed skills up to date
+    Update(super::packages::Update),
+    /// Remove skills
+    Remove(super::packages::Remove),
+    /// List what was installed
+    List {
+        #[command(flatten)]
+        scope: ScopeArgs,
+    },
 }
 
 /// What `prowess enable` and `prowess disable` take.

@@ -13,7 +13,6 @@ mod manage;
 mod matching;
 mod new;
 mod packages;
-mod plugins;
 mod prompt;
 mod remedy;
 mod resources;
@@ -79,7 +78,9 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
         }
         Command::Eval { file, k } => eval::run(&context, &global, &file, k as usize, output),
         Command::New { name, description, dir } => new::run(&context, &name, &description, dir, output),
-        Command::Install(call) => packages::install(&context, &global, &call, output),
+        Command::Install(call) | Command::Skill { command: SkillCommand::Install(call) } => {
+            packages::install(&context, &global, &call, output)
+        }
         Command::Import(call) => packages::import(&context, &global, &call, output),
         Command::Update(call) => packages::update(&context, &global, &call, output),
         Command::Remove(call) => packages::remove(&context, &global, &call, output),
@@ -88,11 +89,13 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
         Command::Index(call) => packages::index(&call, output),
         Command::Enable(call) => switch::run(&context, &call, To::On, output),
         Command::Disable(call) => switch::run(&context, &call, To::Off, output),
-        Command::Plugins => plugins::run(&context, &global, output),
+        Command::Plugins { scope } => packages::plugins(&context, &global, &scope, output),
         Command::Skill { command: SkillCommand::Manage { action: Some(action) } } => match action {
             ManageCommand::Enable(call) => switch::run(&context, &call, To::On, output),
             ManageCommand::Disable(call) => switch::run(&context, &call, To::Off, output),
-            ManageCommand::List => plugins::run(&context, &global, output),
+            ManageCommand::Update(call) => packages::update(&context, &global, &call, output),
+            ManageCommand::Remove(call) => packages::remove(&context, &global, &call, output),
+            ManageCommand::List { scope } => packages::plugins(&context, &global, &scope, output),
         },
         Command::Trust { path, pinned } => trust::trust(&context, path, pinned, output),
         Command::Untrust { path } => trust::untrust(&context, path, output),

@@ -1,11 +1,23 @@
 //! `prowess import`: skills that are elsewhere already.
 
-use super::super::Outcome;
-use super::install;
+use std::path::Path;
+use std::sync::Arc;
+
+use prowess::ErrorCode;
+use prowess_package::interchange::{import, link, skills_lock};
+use prowess_package::source::Source;
+use prowess_package::{For, Item, Pick, Place, Request, Work};
+
+use super::super::{Outcome, YES};
+use super::asks::Answering;
+use super::install::{invalid, read_source};
+use super::{cancellable, failure, file_urls, links, place, short, told};
 use crate::args::Global;
-use crate::args::packages::{Import, Install};
+use crate::args::packages::Import;
 use crate::context::Context;
+use crate::failure::Failure;
 use crate::output::Output;
+use crate::progress;
 
 pub(in crate::commands) fn run(
     context: &Context,
@@ -13,18 +25,125 @@ pub(in crate::commands) fn run(
     call: &Import,
     output: &mut Output,
 ) -> Outcome {
-    let call = Install {
-        source: call.source.clone(),
-        reference: None,
-        name: call.name.clone(),
-        skill: call.skill.clone(),
-        all: call.all,
-        locked: false,
-        agent: Vec::new(),
-        copy: false,
-        scope: call.scope.clone(),
-        answers: call.answers.clone(),
-        dry_run: call.dry_run,
+    let place = place(context, &call.scope)?;
+    let requests = match (&call.from, &call.source) {
+        (Some(agent), _) => from_agent(agent, &place, call, context)?,
+        (None, Some(source)) if is_lock(source) => from_lock(Path::new(source), call, context)?,
+        (None, Some(source)) => vec![request(read_source(source, context)?, None, pick(call))],
+        (None, None) => return Err(Failure::call("there is nothing to import")),
     };
-    install::run(context, global, &call, output)
+    let requests: Vec<Request> =
+        requests.into_iter().map(|request| Request { name: call.name.clone(), ..request }).collect();
+    let work = cancellable();
+    let mut items = Vec::new();
+    for request in &requests {
+        items.extend(one(request, &place, context, global, call, output, &work)?);
+    }
+    told::all(&items, &place, !call.dry_run, context, output)?;
+    if !output.json() {
+        output.remark(match call.dry_run {
+            true => "nothing was changed".to_owned(),
+            false => told::lock_remark(&place, context),
+        });
+    }
+    Ok(YES)
+}
+
+fn one(
+    request: &Request,
+    place: &Place,
+    context: &Context,
+    global: &Global,
+    call: &Import,
+    output: &mut Output,
+    work: &Arc<Work>,
+) -> Result<Vec<Item>, Failure> {
+    let mut asks = Answering::new(&call.answers, global, work);
+    let plan = progress::of_work(global, work, || {
+        prowess_package::plan_install(request, place, context.policy(), &mut asks, work)
+    });
+    let plan = plan.map_err(|error| invalid(error, output))?;
+    if call.dry_run { Ok(plan.items) } else { plan.commit().map_err(failure) }
+}
+
+fn request(source: Source, reference: Option<String>, pick: Pick) -> Request {
+    Request { source, reference, name: None, pick, file_urls: file_urls() }
+}
+
+fn pick(call: &Import) -> Pick {
+    match (call.all, call.skill.is_empty()) {
+        (true, _) => Pick::All,
+        (false, false) => Pick::Named(call.skill.clone()),
+        (false, true) => Pick::Ask,
+    }
+}
+
+fn is_lock(source: &str) -> bool {
+    Path::new(source).file_name().is_some_and(|name| name == skills_lock::FILE_NAME)
+}
+
+/// One request for each source of another installer's lock.
+fn from_lock(path: &Path, call: &Import, context: &Context) -> Result<Vec<Request>, Failure> {
+    let wrong = |error: skills_lock::LockError| {
+        Failure::call(format!("{} cannot be imported: {error}", crate::output::clean_path(path)))
+    };
+    let skills = skills_lock::read(path).map_err(wrong)?;
+    let mut requests: Vec<(String, Request)> = Vec::new();
+    let wanted = |name: &String| call.skill.is_empty() || call.skill.contains(name);
+    for skill in skills.iter().filter(|skill| wanted(&skill.name)) {
+        let inner = skill.skill_path.as_ref().map(|path| path.as_str().trim_end_matches("SKILL.md"));
+        let folder = inner.map(|path| path.trim_end_matches('/').to_owned());
+        let chosen = folder.unwrap_or_else(|| skill.name.clone());
+        let text = skill.install_source();
+        let known = requests
+            .iter_mut()
+            .find(|(known, request)| known == text && request.reference == skill.reference);
+        match known {
+            Some((_, Request { pick: Pick::Named(names), .. })) => names.push(chosen),
+            _ => {
+                let source = read_source(text, context)?;
+                let pick = Pick::Named(vec![chosen]);
+                requests.push((text.to_owned(), request(source, skill.reference.clone(), pick)));
+            }
+        }
+    }
+    if requests.is_empty() {
+        let message = format!("{} names no such skills", crate::output::clean_path(path));
+        return Err(Failure::new(ErrorCode::NotFound, message));
+    }
+    Ok(requests.into_iter().map(|(_, request)| request).collect())
+}
+
+/// One request for each skill in another agent's folder.
+fn from_agent(name: &str, place: &Place, call: &Import, context: &Context) -> Result<Vec<Request>, Failure> {
+    let agents = links::agents(&[name.to_owned()])?;
+    let base = place.base().unwrap_or(&context.surroundings.project);
+    let folders = match place.scope {
+        For::Project => link::Place::Project(base),
+        For::User => link::Place::Home(base),
+    };
+    let mut found: Vec<import::Candidate> =
+        agents.iter().flat_map(|agent| import::candidates(agent, folders)).collect();
+    // What is linked to where it would go is there already.
+    let there = std::fs::canonicalize(&place.root).ok();
+    found
+        .retain(|candidate| candidate.link.as_ref().is_none_or(|target| target.parent() != there.as_deref()));
+    if found.is_empty() {
+        let folder = agents.first().and_then(|agent| folders.folder(agent)).unwrap_or_default();
+        let message = format!("{name} has no skills of its own in {}", short(&folder, context));
+        return Err(Failure::new(ErrorCode::NotFound, message).hint("--project and --user say where to look"));
+    }
+    let names: Vec<String> = found.iter().map(|candidate| candidate.name.clone()).collect();
+    if let Some(missing) = call.skill.iter().find(|name| !names.contains(name)) {
+        let message = format!("{name} has no skill named {}", crate::output::clean(missing));
+        return Err(Failure::new(ErrorCode::NotFound, message).hint(format!("it has {}", names.join(", "))));
+    }
+    if call.skill.is_empty() && !call.all && found.len() > 1 {
+        let message = format!("{name} has {} skills", found.len());
+        let hint = format!("choose with --skill NAME, or take them with --all; it has {}", names.join(", "));
+        return Err(Failure::call(message).hint(hint));
+    }
+    found.retain(|candidate| call.skill.is_empty() || call.skill.contains(&candidate.name));
+    let source = |candidate: import::Candidate| Source::Folder(candidate.link.unwrap_or(candidate.folder));
+    Ok(found.into_iter().map(|candidate| request(source(candidate), None, Pick::Ask)).collect())
 }

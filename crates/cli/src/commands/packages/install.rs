@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use prowess_package::interchange::link::How;
 use prowess_package::source::{self, Source};
 use prowess_package::{Action, Pick, Place, Plan, Request, Work};
 
 use super::super::{Outcome, YES, no};
 use super::asks::Answering;
-use super::{cancellable, failure, file_urls, place, told};
+use super::{cancellable, failure, file_urls, links, place, told};
 use crate::args::Global;
 use crate::args::packages::Install;
 use crate::context::Context;
@@ -27,6 +28,7 @@ pub(in crate::commands) fn run(
     let mut asks = Answering::new(&call.answers, global, &work);
     let policy = context.policy();
     let source = call.source.as_deref().map(|text| read_source(text, context)).transpose()?;
+    let agents = links::agents(&call.agent)?;
     let plan = match (&source, call.locked) {
         (source, true) => {
             let source = source.as_ref().map(ToString::to_string);
@@ -44,7 +46,13 @@ pub(in crate::commands) fn run(
         (None, false) => return Err(Failure::call("there is no source to install from")),
     };
     let plan = plan.map_err(|error| invalid(error, output))?;
-    finish(plan, &place, call.dry_run, context, output, &work)
+    let how = if call.copy { How::Copy } else { How::Link };
+    let planned = links::planned(&plan, &agents, how)?;
+    let outcome = finish(plan, &place, call.dry_run, context, output, &work)?;
+    if !call.dry_run {
+        planned.perform(context, output)?;
+    }
+    Ok(outcome)
 }
 
 fn request(source: &Source, call: &Install) -> Request {

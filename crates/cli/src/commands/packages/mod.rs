@@ -3,6 +3,8 @@
 mod asks;
 mod import;
 mod install;
+mod links;
+mod listed;
 mod pack;
 mod remove;
 mod told;
@@ -20,6 +22,7 @@ use crate::scope::{Chosen, ScopeArgs};
 
 pub(super) use import::run as import;
 pub(super) use install::run as install;
+pub(super) use listed::run as plugins;
 pub(super) use pack::{index, pack};
 pub(super) use remove::run as remove;
 pub(super) use update::run as update;

@@ -8,7 +8,7 @@ use prowess_package::{Item, Place};
 
 use super::super::{Outcome, YES, find};
 use super::asks::Answering;
-use super::{cancellable, failure, places, short, told};
+use super::{cancellable, failure, links, places, short, told};
 use crate::args::Global;
 use crate::args::packages::{Answers, Remove};
 use crate::context::Context;
@@ -54,7 +54,10 @@ pub(in crate::commands) fn run(
         let plan = prowess_package::plan_remove(&going.name, &going.folder, &going.place).map_err(failure)?;
         match call.dry_run {
             true => items.extend(plan.items),
-            false => items.extend(plan.commit().map_err(failure)?),
+            false => {
+                links::unlink(&going.folder, &going.place);
+                items.extend(plan.commit().map_err(failure)?);
+            }
         }
     }
     if output.json() {
