@@ -47,6 +47,7 @@ mod remove;
 mod rename;
 mod replace;
 mod restore;
+mod servers;
 mod site;
 pub mod source;
 mod stage;

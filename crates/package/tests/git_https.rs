@@ -10,7 +10,7 @@ use prowess::ErrorCode;
 use prowess_package::git::{
     Fetched, GitError, GitOptions, GitRef, GitSource, GitUrl, Local, Resolved, Timeouts, fetch, resolve,
 };
-use prowess_package::{EntryKind, HttpError, InnerPath, Tree, Work};
+use prowess_package::{EntryKind, HttpError, InnerPath, Tree, Work, limits};
 use servers::https::Server;
 use servers::repository::{Repository, skills};
 use servers::trusting;
@@ -186,9 +186,9 @@ fn whoever_cancels_does_not_wait() {
             let canceller = Arc::clone(&work);
             std::thread::scope(|scope| {
                 scope.spawn(move || {
-                    let begun = || match way {
-                        "stall" => canceller.state().0 == "receiving" && canceller.state().1 > 0,
-                        _ => !world_asked(&canceller),
+                    let begun = || match (way, canceller.state()) {
+                        ("stall", (step, bytes, _)) => step == "receiving" && bytes > 0,
+                        (_, (step, ..)) => step == "asking the server",
                     };
                     while !begun() {
                         std::thread::sleep(Duration::from_millis(10));
@@ -201,11 +201,6 @@ fn whoever_cancels_does_not_wait() {
             });
         }
     });
-}
-
-/// Whether the server was not asked yet.
-fn world_asked(work: &Work) -> bool {
-    work.state().0 != "asking the server"
 }
 
 #[test]
@@ -238,6 +233,36 @@ fn a_host_that_nobody_answers_for_is_unreachable() {
         let source = GitSource { url, reference: None, inner: None };
         let error = fetch(&source, folder.path(), &options(), &Arc::default()).unwrap_err();
         assert_eq!(error.code(), ErrorCode::Unavailable, "{error:?}");
+    });
+}
+
+#[test]
+fn what_is_too_large_need_not_be_sent() {
+    trusting(|certificates| {
+        let world = World::serving(certificates, |path| {
+            let repository = Repository::new(path);
+            let large = vec![0; limits::FILE_MAX as usize + 2];
+            repository
+                .write("large", &large[..])
+                .write("most", &large[2..])
+                .write("SKILL.md", "x")
+                .commit("first");
+            repository
+        });
+        let bare = Repository { path: world.folder.path().join("served/skills.git") };
+        for (allowed, claimed) in [("false", limits::FILE_MAX + 2), ("true", limits::FILE_MAX + 1)] {
+            bare.run(&["config", "uploadpack.allowFilter", allowed]);
+            for way in ["git", "old"] {
+                let fetched = world.get(&format!("{way}/skills.git"), None).unwrap();
+                let kinds: Vec<_> = fetched.tree.entries().iter().map(|entry| entry.kind).collect();
+                let file = |bytes| EntryKind::File { executable: false, bytes };
+                assert_eq!(kinds, [file(1), file(claimed), file(limits::FILE_MAX)], "{way} {allowed}");
+                assert_eq!(fetched.tree.read(1).unwrap_err().code, ErrorCode::TooLarge);
+                assert_eq!(fetched.tree.read(2).unwrap().len() as u64, limits::FILE_MAX);
+                drop(fetched);
+                std::fs::remove_dir_all(world.folder.path().join("scratch")).unwrap();
+            }
+        }
     });
 }
 

@@ -10,6 +10,7 @@ use gix_pack::bundle::write::Options;
 
 use super::error::GitError;
 use super::meter::Meter;
+use super::packet::words;
 use crate::Work;
 
 /// The largest thing that is unpacked for its hash. Beyond what is ever installed, since a repository may hold more
@@ -69,7 +70,8 @@ pub(super) fn keep(
         (Ok(_), _) => Ok(objects),
         (Err(_), Some(failure)) => Err(failure),
         (Err(_), None) if stop.load(Ordering::Relaxed) => Err(GitError::Unpacked),
-        (Err(error), None) => Err(judged(&error)),
+        (Err(error), None) if error.is_resource_exhausted() => Err(GitError::Unpacked),
+        (Err(error), None) => Err(GitError::Damaged { why: words(error.to_string().as_bytes()) }),
     }
 }
 
@@ -83,17 +85,5 @@ fn guard(work: &Work, unpacked: &AtomicUsize, stop: &AtomicBool, done: &AtomicBo
     }
 }
 
-fn judged(error: &(dyn std::error::Error + 'static)) -> GitError {
-    let mut said = Vec::new();
-    let mut next = Some(error);
-    while let Some(error) = next {
-        said.push(error.to_string());
-        next = error.source();
-    }
-    let all = said.join(": ");
-    if all.contains("limit") {
-        GitError::Unpacked
-    } else {
-        GitError::Damaged { why: super::packet::words(all.as_bytes()) }
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -122,6 +122,7 @@ impl GitTree {
         let mut tree = Self { objects, entries: Vec::new(), ids: Vec::new() };
         tree.walk(begin, work)?;
         tree.sort();
+        tree.measure(work)?;
         Ok(tree)
     }
 
@@ -143,9 +144,9 @@ impl GitTree {
                         open.push(Folder { id: entry.oid.to_owned(), path });
                         continue;
                     }
-                    Mode::Blob | Mode::BlobExecutable => {
-                        self.file(&entry.oid.to_owned(), entry.mode.kind() == Mode::BlobExecutable)
-                    }
+                    // How large they are is looked up when it is known that there are not too many.
+                    Mode::Blob => EntryKind::File { executable: false, bytes: 0 },
+                    Mode::BlobExecutable => EntryKind::File { executable: true, bytes: 0 },
                     Mode::Link => EntryKind::Link,
                     Mode::Commit => EntryKind::Submodule,
                 };
@@ -154,6 +155,17 @@ impl GitTree {
                 }
                 self.entries.push(Entry { path: path.into(), kind });
                 self.ids.push(entry.oid.to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks up how large the files are.
+    fn measure(&mut self, work: &Work) -> Result<(), GitError> {
+        for at in 0..self.entries.len() {
+            work.go_on()?;
+            if let EntryKind::File { executable, .. } = self.entries[at].kind {
+                self.entries[at].kind = self.file(&self.ids[at], executable);
             }
         }
         Ok(())

@@ -207,3 +207,6 @@ impl Read for Response {
         Ok(count)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -61,7 +61,7 @@ impl Server {
 
     /// The same with a key that the server does not know.
     pub fn stranger(&self) -> String {
-        format!("{} -o IdentityFile={}", self.command(), self.folder.path().join("stranger").display())
+        self.command().replace("/config", "/strangers-config")
     }
 
     /// The same without knowing the server's key.
@@ -83,16 +83,18 @@ impl Server {
         let at = |name: &str| self.folder.path().join(name).display().to_string();
         let host = fs::read_to_string(self.folder.path().join("host.pub")).unwrap();
         fs::write(at("known"), format!("[127.0.0.1]:{} {host}", self.port)).unwrap();
-        // The key given on the command line goes first, and only one counts.
-        let config = format!(
-            "Host prowess-test\n  HostName 127.0.0.1\n  Port {}\nHost *\n  IdentityFile {}\n  IdentitiesOnly yes\n  \
+        let config = |key: &str| {
+            format!(
+                "Host prowess-test\n  HostName 127.0.0.1\n  Port {}\nHost *\n  IdentityFile {}\n  IdentitiesOnly yes\n  \
              IdentityAgent none\n  UserKnownHostsFile {}\n  GlobalKnownHostsFile /dev/null\n  \
              StrictHostKeyChecking yes\n",
-            self.port,
-            at("client"),
-            at("known")
-        );
-        fs::write(at("config"), config).unwrap();
+                self.port,
+                at(key),
+                at("known")
+            )
+        };
+        fs::write(at("config"), config("client")).unwrap();
+        fs::write(at("strangers-config"), config("stranger")).unwrap();
     }
 }
 
