@@ -1,5 +1,7 @@
 //! Repositories over https, from a real server.
 
+#![allow(clippy::unwrap_used)]
+
 mod servers;
 
 use std::path::Path;

@@ -1,5 +1,7 @@
 //! Repositories on this machine, and what their trees may hold.
 
+#![allow(clippy::unwrap_used)]
+
 mod servers;
 
 use std::fs;

@@ -1,5 +1,7 @@
 //! Repositories over ssh, from a real server.
 
+#![allow(clippy::unwrap_used)]
+
 mod servers;
 
 use std::path::PathBuf;

@@ -146,6 +146,7 @@ impl GitError {
                 "check the name; if the repository is private, use the ssh form, git@host:owner/repo"
                     .to_owned()
             }
+            Self::NotFound { url } if url.starts_with("file://") => "check the path".to_owned(),
             Self::NotFound { .. } => "check the name, and whether your key may read it".to_owned(),
             Self::Ssh { host, why } if why.contains("Host key") => {
                 format!("connect once with `ssh {host}` and look at the key that it shows")

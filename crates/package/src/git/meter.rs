@@ -13,9 +13,15 @@ const UNPACKED: Id = *b"IWDB";
 /// What gix-pack tells how far it is. All counts but one are forgotten.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Meter {
-    /// The bytes unpacked up to now, of all that share this meter.
-    pub(super) unpacked: Arc<AtomicUsize>,
+    unpacked: Arc<AtomicUsize>,
     count: Arc<AtomicUsize>,
+}
+
+impl Meter {
+    /// The bytes unpacked up to now.
+    pub(super) fn bytes(&self) -> usize {
+        self.unpacked.load(Ordering::Relaxed)
+    }
 }
 
 impl NestedProgress for Meter {

@@ -8,6 +8,12 @@ use super::reference::GitRef;
 /// The most names that are listened to.
 pub(super) const REFS_MAX: usize = 500_000;
 
+/// The longest name that is listened to.
+pub(super) const NAME_MAX: usize = 1_024;
+
+/// How many names are compared with one that is not there.
+const LOOKED_AT: usize = 5_000;
+
 /// How what was asked for was understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolved {
@@ -96,9 +102,12 @@ impl Refs {
             .all
             .iter()
             .filter_map(|one| short(&one.name))
+            .take(LOOKED_AT)
             .map(|bare| (strsim::damerau_levenshtein(&bare, name), bare))
             .filter(|(distance, bare)| {
-                *distance <= (name.chars().count() / 3).max(1)
+                // A branch that HEAD names may not be there: then any other will do.
+                name == "HEAD"
+                    || *distance <= (name.chars().count() / 3).max(1)
                     || bare.contains(name)
                     || name.contains(bare.as_str())
             })
@@ -157,5 +166,6 @@ mod tests {
         assert_eq!(hint("v3").as_deref(), Some("there is v1, v2"));
         assert_eq!(hint("abc1234").as_deref(), Some("name the commit by all of its 40 digits"));
         assert_eq!(hint("something-else"), None);
+        assert_eq!(hint("HEAD").as_deref(), Some("there is main, v1, v2"));
     }
 }

@@ -9,7 +9,7 @@ use gix_hash::ObjectId;
 
 use super::error::GitError;
 use super::packet::{Packet, Packets, put};
-use super::refs::{REFS_MAX, Ref, Refs};
+use super::refs::{NAME_MAX, REFS_MAX, Ref, Refs};
 use crate::limits::FILE_MAX;
 
 /// The way to a server.
@@ -254,6 +254,8 @@ fn add(refs: &mut Refs, line: &[u8]) -> Result<(), GitError> {
         if let Some(last) = refs.all.last_mut().filter(|last| last.name == tag) {
             last.peeled = Some(id);
         }
+    } else if name.len() > NAME_MAX {
+        // Nobody can have asked for it.
     } else if refs.all.len() >= REFS_MAX {
         return Err(GitError::damaged("the repository has too many names"));
     } else {

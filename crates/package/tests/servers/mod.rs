@@ -3,7 +3,7 @@
 //! Each listens on a free port of the loopback and ends with its value. Also for the tests of other crates, by
 //! `#[path = "../../package/tests/servers/mod.rs"] mod servers;`
 
-#![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
+#![allow(dead_code, missing_docs, unreachable_pub, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod https;
 pub mod repository;

@@ -60,7 +60,7 @@ fn pack(claimed: u32, objects: &[Object]) -> Vec<u8> {
         }
         if let Some(base) = object.base {
             let back = begins[begins.len() - 1] - begins[base];
-            assert!(back < 128);
+            assert!(back < 128, "a longer way back takes two bytes");
             out.push(back as u8);
         }
         out.extend_from_slice(&zlib(&object.bytes));
@@ -116,6 +116,20 @@ fn what_lies_about_its_size_takes_no_memory() {
     assert!(kept(&pack(u32::MAX, &[blob(b"hello")])).is_err());
     // Reads beyond what it is of.
     assert!(kept(&pack(2, &[blob(b"hello"), delta(5, 50, &[0b1001_0000, 50])])).is_err());
+}
+
+#[test]
+fn what_unpacks_to_too_much_in_all_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = |all| {
+        // Five bytes, and ten times the same five.
+        let copies = (0..4).map(|_| delta(5, 50, &[0b1001_0000, 5].repeat(10)));
+        let objects: Vec<Object> = [blob(b"hello")].into_iter().chain(copies).collect();
+        let pack = pack(5, &objects);
+        keep_within(Bounds { all, ..BOUNDS }, &*pack, folder.path(), Kind::Sha1, &Work::default())
+    };
+    assert_eq!(kept(200).map(|_| ()), Err(GitError::Unpacked));
+    assert!(kept(1_000).is_ok());
 }
 
 #[test]
