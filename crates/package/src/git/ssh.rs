@@ -78,8 +78,9 @@ struct Output {
     from: ChildStdout,
     host: String,
     stall: Duration,
-    /// When nothing is waited for any more.
-    end: Instant,
+    /// How long all of it may take, and since when.
+    total: Duration,
+    begun: Instant,
     left: u64,
     work: Arc<Work>,
 }
@@ -120,7 +121,8 @@ impl Connection {
                 from,
                 host: bare.to_owned(),
                 stall: timeouts.stall,
-                end: Instant::now() + timeouts.total,
+                total: timeouts.total,
+                begun: Instant::now(),
                 left: DOWNLOAD_MAX,
                 work: Arc::clone(work),
             },
@@ -172,10 +174,11 @@ impl Drop for Connection {
 
 impl Output {
     fn wait(&self) -> Result<(), GitError> {
-        let end = self.end.min(Instant::now() + self.stall);
+        let begin = Instant::now();
         loop {
             self.work.go_on()?;
-            let left = end.saturating_duration_since(Instant::now());
+            let total = self.total.saturating_sub(self.begun.elapsed());
+            let left = self.stall.saturating_sub(begin.elapsed()).min(total);
             if left.is_zero() {
                 return Err(GitError::Timeout { host: self.host.clone() });
             }

@@ -98,6 +98,7 @@ impl GitUrl {
         if path.is_empty() || path.contains(['?', '#']) {
             return Err(UrlError::Path);
         }
+        let host = host.to_ascii_lowercase();
         let port = port.map(|port| format!(":{port}")).unwrap_or_default();
         Ok(Self(Place::Https(format!("https://{host}{port}{path}"))))
     }
@@ -212,7 +213,7 @@ fn host_and_port(authority: &str) -> Result<(String, Option<u16>), UrlError> {
         }
         _ => return Err(UrlError::Port),
     };
-    Ok((host.to_ascii_lowercase(), port))
+    Ok((host.to_owned(), port))
 }
 
 fn ssh_path(path: String) -> Result<String, UrlError> {

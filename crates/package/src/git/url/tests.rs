@@ -11,6 +11,8 @@ fn what_people_write_is_taken() {
         ("https://example.com/owner/repo", "https://example.com/owner/repo"),
         ("HTTPS://Example.com:8443/owner/repo.git/", "https://example.com:8443/owner/repo.git"),
         ("git@example.com:owner/repo.git", "git@example.com:owner/repo.git"),
+        // A host may be a name in the configuration of ssh, where small and large letters differ.
+        ("Work:/srv/repo", "ssh://Work/srv/repo"),
         ("example.com:/srv/repo", "ssh://example.com/srv/repo"),
         ("ssh://me@example.com:2222/srv/re%20po", "ssh://me@example.com:2222/srv/re%20po"),
         ("ssh://example.com/~me/repo", "ssh://example.com/~me/repo"),
