@@ -193,6 +193,20 @@ fn names_that_lead_elsewhere_are_not_followed() {
     assert!(matches!(&error, GitError::Unsupported { what } if what.contains("borrows")), "{error:?}");
 }
 
+#[test]
+fn nobody_waits_for_what_is_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    for place in ["objects/pack/pack-1.idx", "objects/00/0000", "packed-refs", "refs/heads/main"] {
+        let repository = skills(folder.path().join(place.replace('/', "-")));
+        let place = repository.path.join(".git").join(place);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        let _ = fs::remove_file(&place);
+        assert!(std::process::Command::new("mkfifo").arg(&place).status().unwrap().success());
+        // Whatever it says, it says it.
+        let _ = get(&repository.path, None, None);
+    }
+}
+
 /// A tree of so many files without writing any of them.
 fn wide(path: PathBuf, count: usize) -> Repository {
     let repository = Repository::new(path);

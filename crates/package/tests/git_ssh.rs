@@ -136,6 +136,18 @@ fn a_server_that_says_nothing_is_left() {
 }
 
 #[test]
+fn a_server_that_stops_half_way_is_left() {
+    let timeouts = Timeouts { stall: Duration::from_millis(300), ..Timeouts::default() };
+    let error = |line: &str| {
+        let options = GitOptions { timeouts, ssh: SshProgram::Line(line.into()) };
+        resolve(&source("git@localhost:x/y", None), &options, &Arc::default()).unwrap_err()
+    };
+    assert_eq!(error("printf 000; :"), GitError::Damaged { why: "it ended half-way".into() });
+    assert_eq!(error("printf 000; sleep 3600; :"), GitError::Timeout { host: "localhost".into() });
+    assert!(matches!(error("printf 'Welcome to our server'; :"), GitError::Damaged { .. }));
+}
+
+#[test]
 fn whoever_cancels_does_not_wait() {
     let (_listener, url) = silent();
     let folder = tempfile::tempdir().unwrap();

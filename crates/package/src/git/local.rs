@@ -62,6 +62,7 @@ impl Repository {
                         `git repack -a -d` and removing objects/info/alternates makes it whole";
             return Err(GitError::Unsupported { what: what.to_owned() });
         }
+        only_files(&common.join("objects"))?;
         Ok(Self { own, common })
     }
 
@@ -134,6 +135,20 @@ impl Repository {
             }
         }
     }
+}
+
+/// Objects are opened where they lie, and opening a FIFO waits for somebody who never comes.
+fn only_files(objects: &Path) -> Result<(), GitError> {
+    let inside = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
+    for folder in inside(objects).filter(|entry| entry.path().is_dir()) {
+        for entry in inside(&folder.path()) {
+            let plain = entry.file_type().is_ok_and(|kind| kind.is_file() || kind.is_dir());
+            if !plain && !entry.path().is_file() {
+                return Err(GitError::damaged("an object is not a file"));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn named(name: &str, id: ObjectId) -> Ref {

@@ -139,7 +139,7 @@ impl HttpError {
     }
 
     /// The failure inside an error of [`Response`](super::Response), which is [`Read`](std::io::Read).
-    pub fn from_io(error: &io::Error) -> Option<&Self> {
+    pub(crate) fn from_io(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
 
