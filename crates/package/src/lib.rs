@@ -47,7 +47,6 @@ mod remove;
 mod rename;
 mod replace;
 mod restore;
-mod servers;
 mod site;
 pub mod source;
 mod stage;
@@ -58,6 +57,10 @@ mod update;
 mod verify;
 pub mod well_known;
 mod work;
+
+#[cfg(test)]
+#[path = "../tests/servers/mod.rs"]
+mod servers;
 
 pub use acquire::FileUrls;
 pub use candidate::{Candidate, candidates};

@@ -155,25 +155,3 @@ fn plugin(text: &str, item: &Node<'_>) -> Option<(Plugin, u32)> {
     };
     Some((plugin, line_of(text, item.span.start as usize)))
 }
-
-/// A time as `installedAt` has it, from seconds since 1970.
-///
-/// ```
-/// use prowess_package::edit::harness::iso_time;
-///
-/// assert_eq!(iso_time(1_704_450_600), "2024-01-05T10:30:00Z");
-/// assert_eq!(iso_time(951_782_400), "2000-02-29T00:00:00Z");
-/// ```
-pub fn iso_time(seconds: u64) -> String {
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Years are counted from March, so that a leap day is the last day of one; 400 of them have 146,097 days.
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    let (year, hour, minute, second) = (era * 400 + year + next, rest / 3_600, rest / 60 % 60, rest % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
-}
