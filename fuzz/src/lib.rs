@@ -6,17 +6,26 @@
 //! | [`yaml()`] | YAML within a budget |
 //! | [`repair()`] | quoting what people forget to quote |
 //! | [`config()`] | configuration files of the user and of a project |
+//! | [`archive()`] | zip and tar archives of strangers |
+//! | [`source()`] | what stands after `install` |
+//! | [`well_known()`] | the index of a site |
 //!
 //! Each function panics where a promise is broken. The tests replay the seeds of `seeds/` on a stable compiler.
 
+mod archive;
 mod config;
 mod repair;
 mod skill_md;
+mod source;
+mod well_known;
 mod yaml;
 
+pub use archive::archive;
 pub use config::config;
 pub use repair::repair;
 pub use skill_md::skill_md;
+pub use source::source;
+pub use well_known::well_known;
 pub use yaml::yaml;
 
 #[cfg(test)]

@@ -33,3 +33,18 @@ fn repair() {
 fn config() {
     replay("config", crate::config);
 }
+
+#[test]
+fn archive() {
+    replay("archive", crate::archive);
+}
+
+#[test]
+fn source() {
+    replay("source", crate::source);
+}
+
+#[test]
+fn well_known() {
+    replay("well_known", crate::well_known);
+}

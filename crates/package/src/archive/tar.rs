@@ -25,7 +25,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<MemoryTree, ArchiveError> {
         rest = after;
         match header.kind {
             b'x' => next.more(data)?,
-            b'g' => drop(pax::parse(data, Reach::All)?),
+            b'g' => pax::parse(data, Reach::All).map(|_| ())?,
             b'L' => next.long_name(data)?,
             b'K' => next.is_link = true,
             _ => std::mem::take(&mut next).add(&header, data, &mut gather)?,

@@ -18,7 +18,7 @@ pub(super) fn parse(text: &str) -> Result<Source, SourceError> {
     if parsed.password().is_some() || (parsed.scheme() == "https" && !parsed.username().is_empty()) {
         return Err(SourceError::Secret);
     }
-    if parsed.scheme() != "file" && !parsed.host_str().is_some_and(|host| !host.is_empty()) {
+    if parsed.scheme() != "file" && parsed.host_str().is_none_or(str::is_empty) {
         return Err(SourceError::Address("it has no host"));
     }
     // ssh would take them for its own options.

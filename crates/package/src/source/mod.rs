@@ -99,7 +99,7 @@ pub fn parse(text: &str, exists: impl Fn(&Path) -> Option<Kind>) -> Result<Sourc
     }
     match text.split_once("://") {
         Some((scheme, _)) => address(text, &scheme.to_ascii_lowercase()),
-        None if is_archive(text) => Err(SourceError::Missing(text.into())),
+        None if is_archive(text) && !text.contains(':') => Err(SourceError::Missing(text.into())),
         None => git::short(text),
     }
 }

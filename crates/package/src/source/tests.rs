@@ -36,6 +36,7 @@ fn short_names_are_repositories() {
     assert_eq!(source("owner/repo@pdf#v1"), git(HUB, Some("v1"), None, Some("pdf")));
     assert_eq!(source("github:owner/repo"), git(HUB, None, None, None));
     assert_eq!(source("gitlab:owner/repo"), git("https://gitlab.com/owner/repo", None, None, None));
+    assert_eq!(source("github:owner/repo/a.zip"), git(HUB, None, Some("a.zip"), None));
     assert_eq!(source("github.com/owner/repo/tree/main/x"), git(HUB, Some("main"), Some("x"), None));
 }
 

@@ -1,0 +1,67 @@
+//! Zip and tar archives of strangers.
+
+use std::collections::HashSet;
+
+use prowess_package::limits::{FILE_MAX, FILES_MAX, TOTAL_MAX};
+use prowess_package::{EntryKind, InnerPath, Tree, archive as package};
+
+/// Nothing panics, and whatever is read lies within the limits, under different names that lead nowhere else. The same
+/// bytes are tried as an archive, and as a tar whose checksums are put right first.
+pub fn archive(bytes: &[u8]) {
+    sound(bytes);
+    sound(&stored_gzip(&sealed(bytes)));
+}
+
+fn sound(bytes: &[u8]) {
+    let tree = match package::read(bytes) {
+        Ok(tree) => tree,
+        Err(error) => {
+            let text = error.to_string();
+            assert!(!text.is_empty() && !text.chars().any(char::is_control), "{text:?}");
+            return;
+        }
+    };
+    let mut names = HashSet::new();
+    let mut total = 0;
+    for (at, entry) in tree.entries().iter().enumerate() {
+        let EntryKind::File { bytes, .. } = entry.kind else { panic!("{entry:?} is no file") };
+        let path = InnerPath::parse(&entry.path).expect("a path that stays inside");
+        assert!(names.insert(path.as_str().to_lowercase()), "{path} is there twice");
+        assert!(bytes <= FILE_MAX && tree.read(at).expect("bytes in memory").len() as u64 == bytes);
+        total += bytes;
+    }
+    for name in &names {
+        let folders = name.match_indices('/').map(|(at, _)| &name[..at]);
+        assert!(folders.into_iter().all(|folder| !names.contains(folder)), "{name} lies in a file");
+    }
+    assert!(total <= TOTAL_MAX && names.len() <= FILES_MAX);
+}
+
+/// A tar with the right checksum in every block that could be a header: no fuzzer would find one.
+fn sealed(bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    bytes.resize(bytes.len().next_multiple_of(512), 0);
+    for block in bytes.chunks_exact_mut(512).filter(|block| block[257..262] == *b"ustar") {
+        block[148..156].fill(b' ');
+        let sum: u32 = block.iter().map(|byte| u32::from(*byte)).sum();
+        block[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+    }
+    bytes.resize(bytes.len() + 1024, 0);
+    bytes
+}
+
+fn stored_gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut all = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+    for chunk in bytes.chunks(0xffff) {
+        let length = chunk.len() as u16;
+        all.push(0);
+        all.extend(length.to_le_bytes());
+        all.extend((!length).to_le_bytes());
+        all.extend(chunk);
+    }
+    // An empty last block.
+    all.extend([1, 0, 0, 0xff, 0xff]);
+    all.extend(crc32fast::hash(bytes).to_le_bytes());
+    all.extend((bytes.len() as u32).to_le_bytes());
+    all
+}

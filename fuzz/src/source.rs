@@ -1,0 +1,41 @@
+//! What stands after `install`.
+
+use prowess_package::source::{Kind, Source, parse};
+
+/// Nothing panics; what is understood is understood again when it is shown; and no part of a repository's address can
+/// be taken for an option or make git run a program.
+pub fn source(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    for kind in [Kind::Folder, Kind::File] {
+        let _ = parse(&text, |_| Some(kind));
+    }
+    match parse(&text, |_| None) {
+        Ok(source) => {
+            let shown = source.to_string();
+            assert_eq!(parse(&shown, |_| None).as_ref(), Ok(&source), "{text:?} is shown as {shown:?}");
+            safe(&source);
+        }
+        Err(error) => assert!(error.hint().is_some() && !error.to_string().is_empty()),
+    }
+}
+
+fn safe(source: &Source) {
+    match source {
+        Source::Git { url, reference, .. } => {
+            assert!(
+                !url.starts_with('-') && !url.contains("::") && !url.contains(char::is_whitespace),
+                "{url:?}"
+            );
+            assert!(!url.starts_with("http://") && !url.starts_with("git://"), "{url:?}");
+            let option = |reference: &String| reference.starts_with('-') || reference.is_empty();
+            assert!(!reference.as_ref().is_some_and(option), "{reference:?}");
+        }
+        Source::ArchiveUrl(url) | Source::Site(url) => {
+            assert!(
+                url.scheme() == "https" && url.username().is_empty() && url.password().is_none(),
+                "{url}"
+            );
+        }
+        Source::Folder(path) | Source::Archive(path) => panic!("{} is not there", path.display()),
+    }
+}
