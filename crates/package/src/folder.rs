@@ -13,6 +13,8 @@ use crate::{Entry, EntryKind, Tree, TreeFailure};
 
 /// How deep folders may lie in the source: a skill may lie deep in it, and have folders of its own.
 const FOLDERS_DEEP: usize = 64;
+/// All paths together, in bytes: they are kept.
+const PATHS_MAX: usize = 256 * ENTRIES_MAX;
 
 /// The files below a folder, without those of git. They are listed at once and read when they are asked for.
 #[derive(Debug)]
@@ -35,7 +37,7 @@ impl FolderTree {
     pub fn open(path: &Path) -> Result<Self, TreeFailure> {
         let root = Folder::open(path).map_err(|error| unreadable(path, error))?;
         let mut entries = Vec::new();
-        let mut seen = 0;
+        let (mut seen, mut length) = (0, 0);
         // Folders yet to be listed, by their path and depth.
         let mut open = vec![(PathBuf::new(), 0)];
         while let Some((below, depth)) = open.pop() {
@@ -64,6 +66,10 @@ impl FolderTree {
                     Kind::Link => EntryKind::Link,
                     Kind::Special => EntryKind::Special,
                 };
+                length += whole.as_os_str().len();
+                if length > PATHS_MAX {
+                    return Err(too_much(format!("{} has paths that are too long", path.display())));
+                }
                 entries.push(Entry { path: whole.as_os_str().as_bytes().into(), kind });
             }
         }
@@ -107,12 +113,7 @@ fn file(folder: &Folder, name: &OsStr) -> Result<EntryKind, Errno> {
 }
 
 fn unreadable(path: &Path, error: Errno) -> TreeFailure {
-    let code = match error {
-        Errno::NOENT | Errno::NOTDIR => ErrorCode::NotFound,
-        Errno::LOOP | Errno::XDEV => ErrorCode::AccessDenied,
-        Errno::ACCESS | Errno::PERM => ErrorCode::PermissionDenied,
-        _ => ErrorCode::ExecutionError,
-    };
+    let code = crate::tree::code(error);
     let shown = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     TreeFailure { code, message: format!("{} cannot be read: {}", shown.display(), words(error)).into() }
 }

@@ -15,6 +15,10 @@
 //! | [`agents`] | where other agents keep skills |
 //! | [`interchange`] | their lock, links into their folders, taking skills over from them |
 //! | [`limits`] | how much is taken from strangers |
+//! | [`source`] | what stands after `install` |
+//! | [`archive`] | `.zip`, `.skill` and `.tar.gz`, read strictly into memory |
+//! | [`well_known`] | sites that publish an index of skills |
+//! | [`pack`] | skills to archives, and to a tree for a web server |
 //!
 //! What must always hold: a name from outside becomes a path only as an [`InnerPath`]; whatever is read has a bound in
 //! [`limits`]; and nothing is seen at its destination before it is whole.

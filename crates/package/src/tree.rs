@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use prowess::ErrorCode;
+use rustix::io::Errno;
 
 /// The files of a source. Nothing of it is on disk where skills are.
 pub trait Tree: Send + Sync {
@@ -49,4 +50,15 @@ pub struct TreeFailure {
     pub code: ErrorCode,
     /// For people.
     pub message: Arc<str>,
+}
+
+/// The code for what the file system says.
+pub(crate) fn code(error: Errno) -> ErrorCode {
+    match error {
+        Errno::NOENT | Errno::NOTDIR => ErrorCode::NotFound,
+        // A link, or a way out.
+        Errno::LOOP | Errno::XDEV => ErrorCode::AccessDenied,
+        Errno::ACCESS | Errno::PERM => ErrorCode::PermissionDenied,
+        _ => ErrorCode::ExecutionError,
+    }
 }

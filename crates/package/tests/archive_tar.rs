@@ -1,8 +1,11 @@
 //! Tar archives of strangers, one lie at a time.
 
+#![allow(clippy::unwrap_used)]
+
 mod builders;
 
 use builders::{gz, pax, seal, tar, tar_entry, tar_gz, tar_sized};
+use prowess::ErrorCode;
 use prowess_package::archive::{ArchiveError, Liar, open, read};
 use prowess_package::limits::{FILE_MAX, FILES_MAX};
 use prowess_package::{MemoryTree, PathError};
@@ -225,9 +228,17 @@ fn only_regular_files_are_opened() {
     std::os::unix::fs::symlink("a.skill", at("link.zip")).unwrap();
     rustix::fs::mkfifoat(rustix::fs::CWD, at("fifo.zip"), 0o600.into()).unwrap();
     std::fs::create_dir(at("folder.zip")).unwrap();
-    for inner in ["link.zip", "fifo.zip", "folder.zip", "none.zip", ".."] {
+    let refused = [
+        ("link.zip", ErrorCode::AccessDenied),
+        ("fifo.zip", ErrorCode::AccessDenied),
+        ("folder.zip", ErrorCode::AccessDenied),
+        ("none.zip", ErrorCode::NotFound),
+        ("..", ErrorCode::IsDirectory),
+    ];
+    for (inner, code) in refused {
         let error = open(&at(inner)).unwrap_err();
         assert!(matches!(error, ArchiveError::Unreadable { .. }), "{inner}: {error:?}");
+        assert_eq!(error.code(), code, "{inner}");
     }
     let big = std::fs::File::create(at("big.zip")).unwrap();
     big.set_len(prowess_package::archive::ARCHIVE_MAX + 1).unwrap();

@@ -1,5 +1,7 @@
 //! Zip archives of strangers, one lie at a time.
 
+#![allow(clippy::unwrap_used)]
+
 mod builders;
 
 use builders::{Zip, ZipEntry, end_record, zip};
@@ -221,6 +223,9 @@ fn there_is_a_limit_to_files_and_folders() {
     assert_eq!(refused(files(FILES_MAX + 1)), ArchiveError::TooMany);
     let folder = |at: usize| ZipEntry::stored(&format!("f{at}/"), b"").mode(0o040755);
     assert_eq!(refused(zip((0..5 * FILES_MAX).map(folder))), ArchiveError::TooMany);
+    let long =
+        |at: usize| ZipEntry::stored(&format!("{}{at}", format!("{}/", "d".repeat(250)).repeat(4)), b"");
+    assert_eq!(refused(zip((0..3 * FILES_MAX / 4).map(long))), ArchiveError::TooMany);
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub enum ArchiveError {
         path: PathBuf,
         /// Why.
         why: String,
+        /// For programs.
+        code: ErrorCode,
     },
     /// It ends too early.
     #[error("it ends in the middle of {0}")]
@@ -133,7 +135,7 @@ pub enum ArchiveError {
     #[error("its files are larger than {} MiB in all", TOTAL_MAX >> 20)]
     TooLarge,
     /// Too many files.
-    #[error("it has more than {FILES_MAX} files, or far too many folders")]
+    #[error("it has more than {FILES_MAX} files, or far too many folders or long names")]
     TooMany,
     /// The archive itself is too large.
     #[error("it is larger than {} MiB", ARCHIVE_MAX >> 20)]
@@ -173,7 +175,7 @@ impl ArchiveError {
                 ErrorCode::TooLarge
             }
             Self::Zip64(_) => ErrorCode::TooLarge,
-            Self::Unreadable { .. } => ErrorCode::NotFound,
+            Self::Unreadable { code, .. } => *code,
             _ => ErrorCode::InvalidParam,
         }
     }

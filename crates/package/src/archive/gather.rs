@@ -11,6 +11,8 @@ use crate::{InnerPath, MemoryFile, MemoryTree};
 
 /// Folders are nothing by themselves, and yet each takes time.
 const ENTRIES_MAX: usize = 4 * FILES_MAX;
+/// All names together, in bytes: each is kept, and each folder in it.
+const NAMES_MAX: usize = 512 * FILES_MAX;
 
 /// The files so far.
 #[derive(Default)]
@@ -19,6 +21,7 @@ pub(super) struct Gather {
     /// Every path as a file system without case sees it, with how it was written and whether it is a file.
     taken: HashMap<String, (String, bool)>,
     entries: usize,
+    names: usize,
     total: u64,
 }
 
@@ -33,7 +36,8 @@ impl Gather {
     /// Takes the name of an entry. `None` is the top itself.
     pub(super) fn name(&mut self, raw: &[u8], is_folder: bool) -> Result<Option<InnerPath>, ArchiveError> {
         self.entries += 1;
-        if self.entries > ENTRIES_MAX {
+        self.names += raw.len();
+        if self.entries > ENTRIES_MAX || self.names > NAMES_MAX {
             return Err(ArchiveError::TooMany);
         }
         // Whoever packs "." gets this in front of every name.

@@ -22,6 +22,7 @@ mod zip;
 
 use std::path::Path;
 
+use prowess::ErrorCode;
 use prowess::contained::{Folder, ReadError, read_whole, words};
 
 use crate::MemoryTree;
@@ -54,15 +55,17 @@ pub fn read(bytes: &[u8]) -> Result<MemoryTree, ArchiveError> {
 
 /// Reads an archive from a file, which must be a regular one; the last step of the path may not be a link.
 pub fn open(path: &Path) -> Result<MemoryTree, ArchiveError> {
-    let unreadable = |why: String| ArchiveError::Unreadable { path: path.to_owned(), why };
-    let name = path.file_name().ok_or_else(|| unreadable("it is not a file".to_owned()))?;
+    let unreadable = |why: String, code| ArchiveError::Unreadable { path: path.to_owned(), why, code };
+    let no_file = || unreadable("it is not a file".to_owned(), ErrorCode::IsDirectory);
+    let name = path.file_name().ok_or_else(no_file)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let opened = Folder::open(folder).and_then(|folder| folder.file(Path::new(name)));
-    let (file, stat) = opened.map_err(|error| unreadable(words(error)))?;
+    let (file, stat) = opened.map_err(|error| unreadable(words(error), crate::tree::code(error)))?;
     match read_whole(&file, &stat, ARCHIVE_MAX) {
         Ok(bytes) => read(&bytes),
         Err(ReadError::TooLarge(_)) => Err(ArchiveError::Oversized),
-        Err(error) => Err(unreadable(error.to_string())),
+        Err(ReadError::Os(error)) => Err(unreadable(words(error), crate::tree::code(error))),
+        Err(error) => Err(unreadable(error.to_string(), ErrorCode::AccessDenied)),
     }
 }
 

@@ -4,10 +4,7 @@ use url::Url;
 
 use super::git::{self, is_owner, is_repo};
 use super::{Source, SourceError, is_archive};
-use crate::InnerPath;
-
-/// Where a site keeps its index.
-const INDEXES: [&str; 2] = ["/.well-known/agent-skills/index.json", "/.well-known/skills/index.json"];
+use crate::{InnerPath, well_known};
 
 pub(super) fn parse(text: &str) -> Result<Source, SourceError> {
     let url = Url::parse(text).map_err(|_| SourceError::Address("it is not a URL"))?;
@@ -18,7 +15,7 @@ pub(super) fn parse(text: &str) -> Result<Source, SourceError> {
     if is_archive(path) {
         return Ok(Source::ArchiveUrl(without_fragment(url)));
     }
-    if path == "/" && url.query().is_none() || INDEXES.iter().any(|index| path.ends_with(index)) {
+    if path == "/" && url.query().is_none() || well_known::is_index(&url) {
         return Ok(Source::Site(without_fragment(url)));
     }
     match page(&url) {

@@ -3,7 +3,7 @@
 use prowess::ErrorCode;
 use url::Url;
 
-use super::{Artifact, Fetch, FetchFailure, INDEX_MAX, Index, IndexEntry, PLACES, WellKnownError};
+use super::{Artifact, Fetch, FetchFailure, INDEX_MAX, Index, IndexEntry, PLACES, WellKnownError, is_index};
 use crate::archive::{self, ARCHIVE_MAX};
 use crate::limits::{FILE_MAX, TOTAL_MAX};
 use crate::{InnerPath, MemoryFile, MemoryTree};
@@ -11,7 +11,7 @@ use crate::{InnerPath, MemoryFile, MemoryTree};
 impl Index {
     /// Gets the index of a site, or the one at exactly this address.
     pub fn fetch(site: &Url, fetch: &dyn Fetch) -> Result<Self, WellKnownError> {
-        if PLACES.iter().any(|place| site.path().ends_with(place)) {
+        if is_index(site) {
             return Self::parse(&fetch.get(site, INDEX_MAX)?, site);
         }
         for place in PLACES {

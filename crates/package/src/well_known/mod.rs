@@ -39,6 +39,12 @@ pub const SCHEMA: &str = "https://schemas.agentskills.io/discovery/0.2.0/schema.
 /// Where a site keeps its index, the newer place first.
 pub const PLACES: [&str; 2] = [".well-known/agent-skills/index.json", ".well-known/skills/index.json"];
 
+/// Whether an address is that of an index, not of a site.
+pub(crate) fn is_index(url: &Url) -> bool {
+    let before = |place| url.path().strip_suffix(place);
+    PLACES.into_iter().filter_map(before).any(|before| before.ends_with('/'))
+}
+
 /// The skills of a site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Index {

@@ -1,5 +1,6 @@
 //! Archives made by hand, byte by byte, so that each can lie in its own way.
-#![allow(dead_code, reason = "each test file uses its own part")]
+
+#![allow(dead_code, clippy::unwrap_used)]
 
 use miniz_oxide::deflate::compress_to_vec;
 
