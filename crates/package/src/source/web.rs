@@ -7,18 +7,20 @@ use super::{Source, SourceError, is_archive};
 use crate::{InnerPath, well_known};
 
 pub(super) fn parse(text: &str) -> Result<Source, SourceError> {
-    let url = Url::parse(text).map_err(|_| SourceError::Address("it is not a URL"))?;
+    // An archive or an index has no parts to point to; to a repository it is the reference, as it is written.
+    let (bare, fragment) = text.split_once('#').map_or((text, None), |(bare, after)| (bare, Some(after)));
+    let url = Url::parse(bare).map_err(|_| SourceError::Address("it is not a URL"))?;
     if !url.username().is_empty() || url.password().is_some() {
         return Err(SourceError::Secret);
     }
     let path = url.path();
     if is_archive(path) {
-        return Ok(Source::ArchiveUrl(without_fragment(url)));
+        return Ok(Source::ArchiveUrl(url));
     }
     if path == "/" && url.query().is_none() || well_known::is_index(&url) {
-        return Ok(Source::Site(without_fragment(url)));
+        return Ok(Source::Site(url));
     }
-    match page(&url) {
+    match page(&url, fragment) {
         Some(found) => found,
         None => git::parse(text),
     }
@@ -29,34 +31,28 @@ pub(super) fn is_repository(text: &str) -> bool {
     matches!(parse(text), Ok(Source::Git { url, .. }) if url == text)
 }
 
-/// An archive or an index has no parts to point to.
-fn without_fragment(mut url: Url) -> Url {
-    url.set_fragment(None);
-    url
-}
-
 /// A page of a host whose addresses are known. `None` for the rest.
-fn page(url: &Url) -> Option<Result<Source, SourceError>> {
+fn page(url: &Url, fragment: Option<&str>) -> Option<Result<Source, SourceError>> {
     let steps: Vec<&str> = url.path_segments()?.filter(|step| !step.is_empty()).collect();
     if matches!(url.host_str(), Some("github.com" | "www.github.com")) && url.port().is_none() {
-        return Some(github(url, &steps));
+        return Some(github(&steps, fragment));
     }
     // GitLab, wherever it runs.
     let dash = steps.iter().position(|step| *step == "-")?;
     let (project, rest) = steps.split_at(dash);
-    let mut repository = without_fragment(url.clone());
+    let mut repository = url.clone();
     repository.set_query(None);
     repository.set_path(&project.join("/"));
     match rest {
         _ if project.len() < 2 => Some(Err(SourceError::Page)),
         [_, kind @ ("tree" | "blob"), reference, inner @ ..] => {
-            Some(folder(repository.into(), url, kind, reference, inner))
+            Some(folder(repository.into(), fragment, kind, reference, inner))
         }
         _ => Some(Err(SourceError::Page)),
     }
 }
 
-fn github(url: &Url, steps: &[&str]) -> Result<Source, SourceError> {
+fn github(steps: &[&str], fragment: Option<&str>) -> Result<Source, SourceError> {
     let [owner, repo, rest @ ..] = steps else { return Err(SourceError::Page) };
     if !is_owner(owner) || !is_repo(repo) {
         return Err(SourceError::Page);
@@ -64,11 +60,12 @@ fn github(url: &Url, steps: &[&str]) -> Result<Source, SourceError> {
     let repository = format!("https://github.com/{owner}/{repo}");
     match rest {
         [] => {
-            let reference = url.fragment().map(decoded).transpose()?;
-            let reference = reference.map(|text| git::reference(&text)).transpose()?;
+            let reference = fragment.map(git::reference).transpose()?;
             Ok(Source::Git { url: repository, reference, inner: None, skill: None })
         }
-        [kind @ ("tree" | "blob"), reference, inner @ ..] => folder(repository, url, kind, reference, inner),
+        [kind @ ("tree" | "blob"), reference, inner @ ..] => {
+            folder(repository, fragment, kind, reference, inner)
+        }
         _ => Err(SourceError::Page),
     }
 }
@@ -76,12 +73,12 @@ fn github(url: &Url, steps: &[&str]) -> Result<Source, SourceError> {
 /// A folder at a reference, or the folder of a `SKILL.md`.
 fn folder(
     repository: String,
-    url: &Url,
+    fragment: Option<&str>,
     kind: &str,
     reference: &str,
     inner: &[&str],
 ) -> Result<Source, SourceError> {
-    if url.fragment().is_some() {
+    if fragment.is_some() {
         return Err(SourceError::TwoReferences);
     }
     let inner = match (kind, inner) {
