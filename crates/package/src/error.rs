@@ -7,8 +7,8 @@ use prowess::lock::LockError;
 use prowess::{ErrorCode, TreeError};
 use prowess_format::{Diagnostic, hidden};
 
+use crate::fetch::TreeFailure;
 use crate::inner_path::PathError;
-use crate::tree::TreeFailure;
 use crate::work::Cancelled;
 
 /// Why it failed. Nothing has changed then, unless it says otherwise.
@@ -267,15 +267,15 @@ macro_rules! acquire {
 }
 
 acquire!(
-    crate::archive::ArchiveError,
-    crate::git::GitError,
+    crate::fetch::archive::ArchiveError,
+    crate::fetch::git::GitError,
     crate::pack::PackError,
     crate::source::SourceError,
-    crate::well_known::WellKnownError
+    crate::fetch::well_known::WellKnownError
 );
 
-impl From<crate::well_known::FetchFailure> for PackageError {
-    fn from(failure: crate::well_known::FetchFailure) -> Self {
+impl From<crate::fetch::well_known::FetchFailure> for PackageError {
+    fn from(failure: crate::fetch::well_known::FetchFailure) -> Self {
         Self::Acquire { code: failure.code, message: failure.message, hint: failure.hint }
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use prowess::ErrorCode;
 
-use crate::archive::ArchiveError;
+use crate::fetch::archive::ArchiveError;
 use crate::limits::{FILES_MAX, TOTAL_MAX};
 use crate::{PathError, TreeFailure};
 

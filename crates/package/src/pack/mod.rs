@@ -16,7 +16,7 @@ mod zip;
 
 use std::path::{Path, PathBuf};
 
-use crate::archive;
+use crate::fetch::archive;
 
 pub use error::PackError;
 pub use publish::{Published, PublishedSkill, publish};

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{PackError, collect, readable, write, zip};
 use crate::TreeFailure;
-use crate::well_known::{PLACES, SCHEMA, SKILLS_MAX};
+use crate::fetch::well_known::{PLACES, SCHEMA, SKILLS_MAX};
 
 /// What was published.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,7 +101,7 @@ fn artifact(skill: &collect::Skill) -> Result<(&'static str, String, Vec<u8>), P
 fn folders(folder: &Path) -> Result<Vec<PathBuf>, PackError> {
     let failed = |error| {
         let message = format!("{} cannot be read: {}", folder.display(), words(error)).into();
-        TreeFailure { code: crate::tree::code(error), message }
+        TreeFailure { code: crate::fetch::tree::code(error), message }
     };
     let open = Folder::open(folder).map_err(failed)?;
     let entries = open.entries(SKILLS_MAX).map_err(failed)?;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::well_known::{Fetch, FetchFailure, Index};
+use crate::fetch::well_known::{Fetch, FetchFailure, Index};
 use crate::{MemoryTree, PathError};
 use proptest::prelude::*;
 use prowess::{ErrorCode, tree_hash};

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use url::Url;
 
-use crate::archive::{self, ARCHIVE_MAX};
-use crate::candidate::Candidate;
+use super::archive::{self, ARCHIVE_MAX};
+use super::candidate::Candidate;
+use super::http::{Http, HttpError};
+use super::memory_tree::{MemoryFile, MemoryTree};
+use super::well_known::{Fetch, FetchFailure, Index};
 use crate::error::PackageError;
-use crate::http::{Http, HttpError};
 use crate::inner_path::InnerPath;
-use crate::memory_tree::{MemoryFile, MemoryTree};
-use crate::well_known::{Fetch, FetchFailure, Index};
 use crate::work::Work;
 
 impl Fetch for Http {
@@ -21,7 +21,7 @@ impl Fetch for Http {
             message: error.to_string(),
             hint: error.hint(),
         };
-        let response = Self::get(self, url.as_str(), max, "*/*").and_then(crate::http::Response::ok);
+        let response = Self::get(self, url.as_str(), max, "*/*").and_then(crate::fetch::http::Response::ok);
         let mut response = response.map_err(|error| failed(&error))?;
         let mut bytes = Vec::new();
         match response.read_to_end(&mut bytes) {
@@ -60,7 +60,7 @@ impl Site {
 
     /// Its skills, each in a folder of its name.
     pub(crate) fn candidates(&self) -> Vec<Candidate> {
-        let candidate = |entry: &crate::well_known::IndexEntry| Candidate {
+        let candidate = |entry: &crate::fetch::well_known::IndexEntry| Candidate {
             folder: entry.name.as_str().to_owned(),
             name: entry.name.as_str().to_owned(),
             description: entry.description.clone(),

@@ -60,11 +60,11 @@ pub fn open(path: &Path) -> Result<MemoryTree, ArchiveError> {
     let name = path.file_name().ok_or_else(no_file)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let opened = Folder::open(folder).and_then(|folder| folder.file(Path::new(name)));
-    let (file, stat) = opened.map_err(|error| unreadable(words(error), crate::tree::code(error)))?;
+    let (file, stat) = opened.map_err(|error| unreadable(words(error), crate::fetch::tree::code(error)))?;
     match read_whole(&file, &stat, ARCHIVE_MAX) {
         Ok(bytes) => read(&bytes),
         Err(ReadError::TooLarge(_)) => Err(ArchiveError::Oversized),
-        Err(ReadError::Os(error)) => Err(unreadable(words(error), crate::tree::code(error))),
+        Err(ReadError::Os(error)) => Err(unreadable(words(error), crate::fetch::tree::code(error))),
         Err(error) => Err(unreadable(error.to_string(), ErrorCode::AccessDenied)),
     }
 }

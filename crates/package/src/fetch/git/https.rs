@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::error::GitError;
 use super::wire::Link;
 use crate::Work;
-use crate::http::{Http, HttpError, Response, Timeouts, shown};
+use crate::fetch::http::{Http, HttpError, Response, Timeouts, shown};
 use crate::limits::DOWNLOAD_MAX;
 
 /// The most bytes of a greeting, in version 0 with all names in it.

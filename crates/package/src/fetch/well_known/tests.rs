@@ -1,6 +1,6 @@
 use super::*;
 use crate::PathError;
-use crate::archive::ArchiveError;
+use crate::fetch::archive::ArchiveError;
 use prowess::{ErrorCode, digest};
 use std::collections::HashMap;
 

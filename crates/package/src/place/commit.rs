@@ -16,10 +16,10 @@ use prowess::{HashedTree, trust};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
+use super::Place;
+use super::stage::{self, new_folder, old_folder};
+use super::track;
 use crate::error::PackageError;
-use crate::place::Place;
-use crate::stage::{self, new_folder, old_folder};
-use crate::track;
 
 /// Swaps in what is staged. The caller holds the guard and has recovered the place.
 pub(crate) fn commit(

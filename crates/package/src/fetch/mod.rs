@@ -1,20 +1,31 @@
 //! A source, fetched: its files, and what is needed to get exactly the same again.
 
+pub mod archive;
+mod candidate;
+mod folder;
+pub mod git;
+pub(crate) mod http;
+mod memory_tree;
+mod site;
+pub(crate) mod tree;
+pub mod well_known;
+
 use std::path::Path;
 use std::sync::Arc;
 
 use prowess::ErrorCode;
 
-use crate::archive;
-use crate::candidate::{Candidate, candidates};
 use crate::error::PackageError;
-use crate::folder::FolderTree;
-use crate::git::{self, GitOptions, GitRef, GitSource, GitUrl, Local, Resolved};
 use crate::place::Place;
-use crate::site::Site;
 use crate::source::Source;
-use crate::tree::Tree;
 use crate::work::Work;
+use git::{GitOptions, GitRef, GitSource, GitUrl, Local, Resolved};
+use site::Site;
+
+pub use candidate::{Candidate, candidates};
+pub use folder::FolderTree;
+pub use memory_tree::{MemoryFile, MemoryTree};
+pub use tree::{Entry, EntryKind, Tree, TreeFailure};
 
 /// Whether `file://` repositories may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +95,7 @@ pub(crate) fn acquire(
         }
         Source::ArchiveUrl(url) => {
             work.step("receiving", 0);
-            Held::Tree(Box::new(crate::site::archive(url, work)?))
+            Held::Tree(Box::new(crate::fetch::site::archive(url, work)?))
         }
         Source::Site(url) => {
             work.step("receiving", 0);

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use prowess::lock::Locked;
 
-use crate::acquire::{FileUrls, Found, Origin, acquire};
-use crate::candidate::Candidate;
 use crate::error::PackageError;
+use crate::fetch::Candidate;
+use crate::fetch::{FileUrls, Found, Origin, acquire};
 use crate::place::Place;
 use crate::source::{self, Source};
 use crate::work::Work;

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use prowess::lock::Lock;
 
+use super::plan::{Action, Item, Plan};
 use crate::error::PackageError;
 use crate::place::Place;
-use crate::plan::{Action, Item, Plan};
 
 /// Decides to remove the skill in a folder, installed or not.
 pub fn plan_remove(name: &str, folder: &Path, place: &Place) -> Result<Plan, PackageError> {

@@ -113,7 +113,7 @@ fn file(folder: &Folder, name: &OsStr) -> Result<EntryKind, Errno> {
 }
 
 fn unreadable(path: &Path, error: Errno) -> TreeFailure {
-    let code = crate::tree::code(error);
+    let code = crate::fetch::tree::code(error);
     let shown = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     TreeFailure { code, message: format!("{} cannot be read: {}", shown.display(), words(error)).into() }
 }

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use prowess::Policy;
 use prowess::lock::{Lock, Locked};
 
-use crate::acquire::{FileUrls, Found, Origin, newest};
+use super::group::{Group, at_path, groups};
+use super::plan::{Action, Item, Plan};
+use super::prepare::prepare;
 use crate::error::PackageError;
-use crate::git::Resolved;
-use crate::group::{Group, at_path, groups};
+use crate::fetch::git::Resolved;
+use crate::fetch::{FileUrls, Found, Origin, newest};
 use crate::install::{Asks, Conflict, OnConflict, locked, refused};
 use crate::place::Place;
-use crate::plan::{Action, Item, Plan, Standing, standing};
-use crate::prepare::prepare;
+use crate::place::standing::{Standing, standing};
 use crate::work::Work;
 
 /// Fetches what changed and decides what becomes of each skill. No names means all; then one that cannot be updated is

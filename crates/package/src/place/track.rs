@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use prowess::lock::{Lock, Locked, Replacement};
 
+use super::Place;
 use crate::edit::file::{self, Links};
 use crate::edit::harness::{self, Plugin};
 use crate::error::PackageError;
-use crate::place::Place;
 
 /// What is to be written into that file, worked out before anything is swapped.
 #[derive(Debug, Default)]

@@ -11,14 +11,14 @@ use prowess::lock::{AuditRecord, Capabilities};
 use prowess_format::{Diagnostic, Parsed, Rules, SkillName, parse};
 use unicode_normalization::UnicodeNormalization;
 
+use super::rename::rename;
 use crate::audit::{self, AuditFile, Verdict};
-use crate::candidate::Candidate;
 use crate::error::PackageError;
+use crate::fetch::Candidate;
+use crate::fetch::{EntryKind, Tree};
 use crate::inner_path::InnerPath;
 use crate::limits::{FILE_MAX, FILES_MAX, TOTAL_MAX};
-use crate::rename::rename;
-use crate::stage::Stage;
-use crate::tree::{EntryKind, Tree};
+use crate::place::stage::Stage;
 use crate::work::Work;
 
 /// A skill that is ready to be swapped in.

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use prowess::lock::{Change, Lock, Locked};
 use prowess::{HashedTree, lock};
 
-use crate::clock;
-use crate::commit::recover;
+use super::Place;
+use super::clock;
+use super::commit::recover;
+use super::standing::{Standing, standing};
 use crate::error::PackageError;
-use crate::place::Place;
-use crate::plan::{Standing, standing};
 
 /// How a skill compares with the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -33,7 +33,7 @@ pub use ssh::SshProgram;
 pub use tree::GitTree;
 pub use url::{GitUrl, Local, UrlError};
 
-pub use crate::http::Timeouts;
+pub use crate::fetch::http::Timeouts;
 
 use crate::{InnerPath, Work};
 use refs::{Chosen, Refs};

@@ -90,7 +90,7 @@ impl Connection {
         ssh: &Ssh,
         url: String,
         program: &SshProgram,
-        timeouts: crate::http::Timeouts,
+        timeouts: crate::fetch::http::Timeouts,
         work: &Arc<Work>,
     ) -> Result<Self, GitError> {
         work.go_on()?;

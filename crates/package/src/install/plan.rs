@@ -2,15 +2,14 @@
 
 use std::path::PathBuf;
 
-use prowess::HashedTree;
-use prowess::lock::{Capabilities, Comparison, Lock, Locked, Replacement, compare};
+use prowess::lock::{Capabilities, Lock, Locked, Replacement};
 
-use crate::clock;
-use crate::commit::{commit, recover};
+use super::prepare::Prepared;
 use crate::error::PackageError;
 use crate::place::Place;
-use crate::prepare::Prepared;
-use crate::stage::Stage;
+use crate::place::clock;
+use crate::place::commit::{commit, recover};
+use crate::place::stage::Stage;
 
 /// Everything that one command changes: all of it happens, or nothing.
 #[derive(Debug)]
@@ -159,27 +158,4 @@ impl Plan {
         }
         result.map(|()| items)
     }
-}
-
-/// What is installed in a folder, beside what the lock says.
-pub(crate) fn standing(place: &Place, locked: &Locked) -> Result<(PathBuf, Standing), PackageError> {
-    let folder = place.folder(locked)?;
-    let standing = match std::fs::symlink_metadata(&folder) {
-        Err(_) => Standing::Missing,
-        Ok(there) if there.is_symlink() => Standing::Link,
-        Ok(_) => {
-            let comparison = compare(locked, &HashedTree::of(&folder));
-            if comparison.is_same() { Standing::Same } else { Standing::Modified(comparison) }
-        }
-    };
-    Ok((folder, standing))
-}
-
-/// How an installed folder compares with the lock.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Standing {
-    Same,
-    Missing,
-    Link,
-    Modified(Comparison),
 }

@@ -6,7 +6,7 @@ use url::Url;
 
 use super::{FetchFailure, INDEX_MAX, SCHEMA, SKILLS_MAX};
 use crate::PathError;
-use crate::archive::ArchiveError;
+use crate::fetch::archive::ArchiveError;
 use crate::limits::{FILE_MAX, FILES_MAX, TOTAL_MAX};
 
 /// Why an index, or a skill of it, cannot be used.

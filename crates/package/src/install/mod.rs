@@ -1,19 +1,32 @@
 //! Installing: a source to skills in a place, decided before anything is done.
 
+mod group;
+mod plan;
+mod prepare;
+mod remove;
+mod rename;
+mod restore;
+mod update;
+
 use std::sync::Arc;
 
 use prowess::Policy;
 use prowess::lock::{Lock, Locked};
 
-use crate::acquire::{Acquired, FileUrls, Found, Origin, acquire};
-use crate::candidate::Candidate;
-use crate::clock;
 use crate::error::PackageError;
+use crate::fetch::{Acquired, Candidate, FileUrls, Found, Origin, acquire};
+use crate::place::clock;
+use crate::place::standing::{Standing, standing};
 use crate::place::{For, Place};
-use crate::plan::{Action, Item, Plan, Standing, standing};
-use crate::prepare::{Prepared, folder_name, prepare};
 use crate::source::Source;
 use crate::work::Work;
+use prepare::{folder_name, prepare};
+
+pub use plan::{Action, Changes, Item, Plan};
+pub use prepare::Prepared;
+pub use remove::plan_remove;
+pub use restore::plan_restore;
+pub use update::plan_update;
 
 /// What is to be installed.
 #[derive(Debug, Clone)]

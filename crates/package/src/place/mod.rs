@@ -1,5 +1,14 @@
 //! Where skills are installed, and which lock speaks for them.
 
+pub(crate) mod clock;
+pub(crate) mod commit;
+mod guard;
+mod replace;
+pub(crate) mod stage;
+pub(crate) mod standing;
+mod track;
+mod verify;
+
 use std::path::{Path, PathBuf};
 
 use prowess::lock::{self, Lock, Locked};
@@ -7,8 +16,10 @@ use prowess::policy::{ProjectTrust, RootPlace};
 use prowess::{Policy, Preset, RootSpec, Scope, Surroundings};
 
 use crate::error::PackageError;
-use crate::guard::Guard;
-use crate::replace::replace;
+use guard::Guard;
+use replace::replace;
+
+pub use verify::{Verification, Verified, accept, verify};
 
 /// For whom skills are installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::guard::try_hold;
 use crate::error::PackageError;
-use crate::guard::try_hold;
 
 /// What stages are called. The point keeps scanners out, ours and others'.
 pub(crate) const PREFIX: &str = ".prowess-staging-";

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use prowess_format::{Parsed, Rules, parse};
 
+use super::tree::{Entry, EntryKind, Tree};
 use crate::error::PackageError;
 use crate::limits::FILE_MAX;
-use crate::tree::{Entry, EntryKind, Tree};
 
 /// A skill in a source.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use prowess::Policy;
 use prowess::lock::{Lock, Locked};
 
-use crate::acquire::FileUrls;
+use super::group::{at_path, groups};
+use super::plan::{Action, Item, Plan};
+use super::prepare::prepare;
 use crate::error::PackageError;
-use crate::group::{at_path, groups};
+use crate::fetch::FileUrls;
 use crate::install::{Asks, Conflict, OnConflict, refused};
 use crate::place::Place;
-use crate::plan::{Action, Item, Plan, Standing, standing};
-use crate::prepare::prepare;
+use crate::place::standing::{Standing, standing};
 use crate::work::Work;
 
 /// Fetches what is missing or modified, at the commit that the lock names, and refuses whatever is not what the lock

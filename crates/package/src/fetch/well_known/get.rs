@@ -4,7 +4,7 @@ use prowess::ErrorCode;
 use url::Url;
 
 use super::{Artifact, Fetch, FetchFailure, INDEX_MAX, Index, IndexEntry, PLACES, WellKnownError, is_index};
-use crate::archive::{self, ARCHIVE_MAX};
+use crate::fetch::archive::{self, ARCHIVE_MAX};
 use crate::limits::{FILE_MAX, TOTAL_MAX};
 use crate::{InnerPath, MemoryFile, MemoryTree};
 

@@ -4,7 +4,7 @@ use std::io;
 
 use prowess::ErrorCode;
 
-use crate::http::HttpError;
+use crate::fetch::http::HttpError;
 use crate::limits::{DOWNLOAD_MAX, ENTRIES_MAX};
 
 /// Why a repository could not be fetched.
