@@ -119,6 +119,8 @@ pub(crate) enum Command {
     },
     /// Validate skill folders, SKILL.md files, or trees of them
     Check(Check),
+    /// Look for droppers, stolen and leaked secrets, and hidden text in skills
+    Audit(Audit),
     /// Print exactly what a model is shown of the skills
     Prompt(Prompt),
     /// Tell which skills answer a query, and why
@@ -316,6 +318,35 @@ pub(crate) enum CheckFormat {
     Sarif,
     /// GitHub workflow annotations.
     Github,
+}
+
+/// What `prowess audit` takes.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "It catches what its rules describe. That it finds nothing does not mean that a skill is good.\n\n\
+    Exit codes: 0 nothing above medium, 1 something is high or critical, 2 the call is wrong."
+)]
+pub(crate) struct Audit {
+    /// Skill folders, SKILL.md files, trees of them, or names of skills [default: all skills that are found]
+    #[arg(value_name = "PATH|NAME")]
+    pub(crate) targets: Vec<String>,
+    /// The form of the answer
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<AuditFormat>,
+    /// List the rules instead
+    #[arg(long, conflicts_with = "targets")]
+    pub(crate) rules: bool,
+}
+
+/// The form of an audit's answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AuditFormat {
+    /// For people.
+    Human,
+    /// For programs.
+    Json,
+    /// SARIF 2.1.0.
+    Sarif,
 }
 
 fn preset(name: &str) -> Result<prowess::Preset, String> {

@@ -9,11 +9,13 @@ use world::World;
 
 /// Every command, as help lists them.
 const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 22] = [
     "list",
     "show",
     "info",
     "why",
     "check",
+    "audit",
     "prompt",
     "match",
     "activate",
@@ -77,6 +79,7 @@ fn wrong_calls() {
         &["list", "surplus"],
         &["info"],
         &["check", "--format", "xml"],
+        &["audit", "--format", "github"],
         &["prompt", "--format", "yaml"],
         &["prompt", "--budget-chars", "-1"],
         &["match"],

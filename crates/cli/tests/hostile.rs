@@ -63,6 +63,8 @@ fn calls() -> Vec<Vec<&'static str>> {
         &["untrust"],
         &["trust", RAW],
         &["check", RAW],
+        &["audit", RAW],
+        &["audit", "."],
         &["man", RAW],
         &["new", RAW, "--description", "x"],
         &["new", "x", "--description", RAW],
@@ -106,7 +108,11 @@ fn calls() -> Vec<Vec<&'static str>> {
         calls.push(vec!["check", "--format", format, "--project", "."]);
         calls.push(vec!["check", "--strict", "--format", format, "../home"]);
     }
+    for format in ["human", "json", "sarif"] {
+        calls.push(vec!["audit", "--format", format]);
+    }
     for name in NAMES {
+        calls.push(vec!["audit", name]);
         calls.push(vec!["info", name]);
         calls.push(vec!["why", name]);
         calls.push(vec!["files", name]);

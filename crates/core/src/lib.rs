@@ -37,6 +37,7 @@ pub mod check;
 pub mod config;
 mod contents;
 pub mod disclose;
+mod each_file;
 pub mod error_code;
 mod files;
 pub mod ledger;
@@ -60,6 +61,7 @@ pub mod contained {
 }
 
 pub use contents::{Contents, FileEntry};
+pub use each_file::{Each, each_file};
 pub use error_code::ErrorCode;
 pub use files::read_bounded;
 pub use located::Located;

@@ -77,7 +77,7 @@ fn paths(context: &Context, given: &[PathBuf]) -> Vec<PathBuf> {
     tree.into_iter().chain(roots.filter(|root| root.is_dir())).collect()
 }
 
-fn failure(error: CheckError) -> Failure {
+pub(super) fn failure(error: CheckError) -> Failure {
     let code = match error {
         CheckError::Missing(_) => ErrorCode::NotFound,
         CheckError::Unreadable { .. } => ErrorCode::PermissionDenied,

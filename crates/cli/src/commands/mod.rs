@@ -1,6 +1,7 @@
 //! One file a command.
 
 mod activate;
+mod audit;
 mod call;
 mod check;
 mod config;
@@ -67,6 +68,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
         Command::Info { name } => info::run(&context, &global, &name, output),
         Command::Why { name } => why::run(&context, &global, &name, output),
         Command::Check(check) => check::run(&context, &global, &check, output),
+        Command::Audit(call) => audit::run(&context, &global, &call, output),
         Command::Prompt(call) => prompt::run(&context, &global, &call, output),
         Command::Match { query, k } => matching::run(&context, &global, &query, k as usize, output),
         Command::Activate { name, args } => activate::run(&context, &global, &name, args.as_deref(), output),

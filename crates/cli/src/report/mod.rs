@@ -19,7 +19,7 @@ pub(crate) mod human;
 pub(crate) mod json;
 pub(crate) mod sarif;
 mod text;
-mod uri;
+pub(crate) mod uri;
 
 #[cfg(test)]
 mod tests;

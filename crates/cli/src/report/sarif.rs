@@ -9,7 +9,8 @@ use serde::Serialize;
 use super::excerpt::still_there;
 use super::{FileReport, Sources, json, source_of, text, uri};
 
-const SCHEMA: &str =
+/// Which form of SARIF it is.
+pub(crate) const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 /// Prints all reports as one run, with paths relative to `base` where they lie below it.

@@ -9,7 +9,7 @@ pub(super) fn slashed(path: &Path, base: &Path) -> String {
 }
 
 /// The same as a reference of a URI: percent-encoded, and with `file:` where it lies elsewhere.
-pub(super) fn reference(path: &Path, base: &Path) -> String {
+pub(crate) fn reference(path: &Path, base: &Path) -> String {
     let (parts, absolute) = parts(path, base, percent_encoded);
     if absolute { format!("file:///{parts}") } else { parts }
 }

@@ -31,10 +31,10 @@ const PRIVATE: Pattern = but(
         r"\b(login\s+data|cookies\.sqlite|logins\.json|key4\.db|local\s+extension\s+settings)\b|(chrome|firefox|brave|edge)\S*.{0,80}/(default|profiles?)/(\w+/)?(cookies|login\s+data|web\s+data)",
         r"security\s+(find-(generic|internet)-password|dump-keychain)|login\.keychain",
         r"(exodus|electrum|atomic|metamask|phantom|wallet\.dat)\S*.{0,40}(wallet|leveldb|\.dat|vault)",
-        r"(dumps|stringify|str|dict|data=|json=|body:?)\s*\(?.{0,24}\b(os\.environ|process\.env)\b\s*[),}\]]",
+        r"(dumps|stringify|\bstr|data=|json=|body:?)\s*\(?.{0,24}\b(os\.environ|process\.env)\b\s*[),}\]]",
         r"\b(printenv|env|set|export\s+-p)\s*\|\s*(curl|nc|ncat|base64|gzip|wget|openssl)|get-childitem\s+env:",
     ],
-    r"ssh-keygen|known_hosts|\.pub\b|authorized_keys|subprocess\.(run|popen|call)\([^)]*env=|chmod\s|ssh\s+-i|NODE_ENV",
+    r"ssh-keygen|known_hosts|\.ssh/config|\.pub\b|authorized_keys|subprocess\.(run|popen|call)\([^)]*env=|chmod\s|ssh\s+-i|NODE_ENV",
 );
 
 /// Places of secrets that a tool for that very service reads, too.
@@ -54,7 +54,7 @@ const CLOUD: Pattern = but(
     ],
     &[
         r"(cat|open|read\w*|cp|copy\w*|tar|zip|base64|load|Path)\b.{0,80}(\.aws\b[^a-z]{0,6}(credentials|config)|\.kube/config|gcloud/(application_default|credentials)|\.netrc|\.npmrc|\.pypirc|\.docker/config\.json|\.git-credentials|gh/hosts\.yml|\.azure/(accessTokens|msal))",
-        r"(cat|cp|tar|zip|base64)\s+\S*\.env\b|(open|readFileSync|read_text)\(?['\x22][^'\x22]*\.env['\x22]",
+        r"(cat|cp|tar|zip|base64)\s+\S*\.env\b|(open|readFileSync|read_text)\s*\(.{0,60}/\.env['\x22]",
     ],
     r"\.env\.example",
 );
@@ -149,7 +149,7 @@ pub(super) const RULES: &[Rule] = &[
                 "dnslog",
             ],
             &[
-                r"https?://[^\s'\x22]*(webhook\.site|requestbin\.\w+|\.m\.pipedream\.net|oast\.\w+|oastify\.com|burpcollaborator\.net|interact\.sh|requestcatcher\.com|beeceptor\.com|dnslog\.\w+)",
+                r"https?://[^\s'\x22]*(webhook\.site|requestbin\.\w+|\.m\.pipedream\.net|oast\.\w+|oastify\.com|burpcollaborator\.net|interact\.sh|requestcatcher\.com|beeceptor\.com|dnslog\.\w+|ngrok(-free)?\.(io|app|dev))",
             ],
         )),
         example: example("scripts/log.sh", "#!/bin/sh\ncurl https://webhook.site/none\n"),

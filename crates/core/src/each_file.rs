@@ -1,0 +1,142 @@
+//! Every file of a skill's folder, read once: contained, bounded, and with nothing left out unsaid.
+
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FileType;
+
+use crate::files::{EntryKind, Folder, fill, words};
+
+/// The most files, and the most bytes of all of them together.
+const FILES_MAX: usize = 4_096;
+const TOTAL_MAX: u64 = 64 * 1024 * 1024;
+const DEPTH_MAX: usize = 16;
+
+/// What lies in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Each {
+    /// A regular file, with as much of it as was asked for.
+    File {
+        /// Whether it may be executed.
+        executable: bool,
+        /// Its beginning.
+        bytes: Vec<u8>,
+    },
+    /// A link, with where it leads. It is not followed.
+    Link(PathBuf),
+    /// Something that was not read, and why.
+    Unread(String),
+}
+
+/// Gives every entry beneath a folder to `take`, sorted by path, which is the one from the folder, with at most `max` bytes
+/// of each file. No link is followed and nothing is waited for. Git's own folder is passed over: it is no part of a skill.
+///
+/// ```
+/// use prowess::{Each, each_file};
+///
+/// let folder = tempfile::tempdir().unwrap();
+/// std::fs::write(folder.path().join("a.md"), "hello").unwrap();
+/// let mut found = Vec::new();
+/// each_file(folder.path(), 4, &mut |path, each| found.push((path.to_owned(), each)));
+/// assert_eq!(found, [("a.md".to_owned(), Each::File { executable: false, bytes: b"hell".to_vec() })]);
+/// ```
+pub fn each_file(folder: &Path, max: u64, take: &mut dyn FnMut(&str, Each)) {
+    let mut walk = Walk { max, files: 0, bytes: 0, take };
+    match Folder::open(folder) {
+        Ok(folder) => walk.folder(&folder, Path::new(""), 0),
+        Err(error) => walk.unread(Path::new("."), words(error)),
+    }
+}
+
+struct Walk<'t> {
+    max: u64,
+    files: usize,
+    bytes: u64,
+    take: &'t mut dyn FnMut(&str, Each),
+}
+
+impl Walk<'_> {
+    fn folder(&mut self, folder: &Folder, below: &Path, depth: usize) {
+        let entries = match folder.entries(2 * FILES_MAX) {
+            Ok(entries) => entries,
+            Err(error) => return self.unread(below, words(error)),
+        };
+        for entry in entries.list {
+            let (name, path) = (Path::new(&*entry.name), below.join(&*entry.name));
+            if self.files >= FILES_MAX || self.bytes >= TOTAL_MAX {
+                return self.unread(&path, "there is more than is ever read of one skill".to_owned());
+            }
+            match entry.kind {
+                EntryKind::Folder if entry.name.as_encoded_bytes() == b".git" => {}
+                EntryKind::Folder if depth >= DEPTH_MAX => self.unread(&path, "it lies too deep".to_owned()),
+                EntryKind::Folder => match folder.folder(name) {
+                    Ok(inner) => self.folder(&inner, &path, depth + 1),
+                    Err(error) => self.unread(&path, words(error)),
+                },
+                EntryKind::File => self.file(folder, name, &path),
+                EntryKind::Link => {
+                    let target = std::fs::read_link(folder.path().join(name)).unwrap_or_default();
+                    (self.take)(&path.to_string_lossy(), Each::Link(target));
+                }
+                EntryKind::Special => self.unread(&path, "it is not a regular file".to_owned()),
+            }
+        }
+        if entries.cut {
+            self.unread(below, "it has more entries than are looked at".to_owned());
+        }
+    }
+
+    fn file(&mut self, folder: &Folder, name: &Path, path: &Path) {
+        self.files += 1;
+        let (file, stat) = match folder.file(name) {
+            Ok(opened) => opened,
+            Err(error) => return self.unread(path, words(error)),
+        };
+        // It may have become something else since it was listed.
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return self.unread(path, "it is not a regular file".to_owned());
+        }
+        let size = u64::try_from(stat.st_size).unwrap_or_default().min(self.max);
+        let mut bytes = vec![0; usize::try_from(size).unwrap_or_default()];
+        match fill(&file, &mut bytes, 0) {
+            Ok(read) => bytes.truncate(read),
+            Err(error) => return self.unread(path, words(error)),
+        }
+        self.bytes += bytes.len() as u64;
+        let executable = stat.st_mode & 0o111 != 0;
+        (self.take)(&path.to_string_lossy(), Each::File { executable, bytes });
+    }
+
+    fn unread(&mut self, path: &Path, why: String) {
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        (self.take)(&path.to_string_lossy(), Each::Unread(why));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn links_are_told_and_not_followed_and_nothing_waits() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir_all(at("deep")).unwrap();
+        std::fs::create_dir_all(at(".git")).unwrap();
+        std::fs::write(at(".git/config"), "x").unwrap();
+        std::fs::write(at("deep/b"), "b").unwrap();
+        symlink("/etc/passwd", at("link")).unwrap();
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, at("pipe"), FileType::Fifo, mode, 0).unwrap();
+        let mut found = Vec::new();
+        each_file(folder.path(), 10, &mut |path, each| found.push((path.to_owned(), each)));
+        assert_eq!(
+            found,
+            [
+                ("deep/b".to_owned(), Each::File { executable: false, bytes: b"b".to_vec() }),
+                ("link".to_owned(), Each::Link("/etc/passwd".into())),
+                ("pipe".to_owned(), Each::Unread("it is not a regular file".to_owned())),
+            ]
+        );
+    }
+}
