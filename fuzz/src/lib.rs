@@ -9,10 +9,12 @@
 //! | [`archive()`] | zip and tar archives of strangers |
 //! | [`source()`] | what stands after `install` |
 //! | [`well_known()`] | the index of a site |
+//! | [`audit()`] | the files of a skill, under several names |
 //!
 //! Each function panics where a promise is broken. The tests replay the seeds of `seeds/` on a stable compiler.
 
 mod archive;
+mod audit;
 mod config;
 mod repair;
 mod skill_md;
@@ -21,6 +23,7 @@ mod well_known;
 mod yaml;
 
 pub use archive::archive;
+pub use audit::audit;
 pub use config::config;
 pub use repair::repair;
 pub use skill_md::skill_md;

@@ -30,6 +30,11 @@ fn repair() {
 }
 
 #[test]
+fn audit() {
+    replay("audit", crate::audit);
+}
+
+#[test]
 fn config() {
     replay("config", crate::config);
 }

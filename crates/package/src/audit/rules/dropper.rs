@@ -164,6 +164,7 @@ pub(super) const RULES: &[Rule] = &[
                 ],
                 &[
                     r"\brun\b|\bexecut|\bterminal|\bpaste\s+(it|this|the|into)|\bbash\b|\bshell\b|\binstall\b|\|\s*sh\b",
+                    r"终端|运行|执行",
                 ],
             ),
             2,

@@ -80,7 +80,7 @@ pub(super) const RULES: &[Rule] = &[
         test: Line(but(
             &["key", "credential", "password", ".env", "environment variable", "secret", "token", "~/"],
             &[
-                r"\b(send|post|upload|forward|transmit|exfiltrate|submit|copy)\b.{0,80}(api\s+keys?|credentials|passwords?|private\s+keys?|\.env\b|environment\s+variables|secrets|ssh\s+keys?|~/\S*).{0,80}\bto\s+[\x60'\x22<(]?(https?://|[\w.+-]+@[\w-]+\.|the\s+(server|endpoint|webhook|url))",
+                r"\b(send|post|upload|forward|transmit|exfiltrate|submit|copy|e-?mail)\s+(\w+\s+){0,3}(user's|users'|their|all|any|every|each|contents?\s+of)\b.{0,80}(api\s+keys?|credentials|passwords?|private\s+keys?|\.env\b|environment\s+variables|secrets|ssh\s+keys?|~/\S*).{0,80}\bto\s+[\x60'\x22<(]?(https?://|[\w.+-]+@[\w-]+\.|the\s+(server|endpoint|webhook|url))",
                 r"\b(quietly|secretly|also|always)\s+(add|append|include|attach)\b.{0,40}(api\s+keys?|credentials|passwords?|private\s+keys?|\.env\b|environment\s+variables)",
             ],
             r"\b(never|not|don't|avoid)\s+(\w+\s+){0,3}(send|post|upload|forward|transmit|submit|copy|add|append|include)|GitHub\s+secrets",
