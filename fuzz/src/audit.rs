@@ -14,7 +14,11 @@ pub fn audit(bytes: &[u8]) {
         assert_eq!(alone, verdict([other, file].into_iter()), "the other file has nothing in it");
         for finding in &alone.findings {
             // UTF-16 has line breaks that are no such bytes.
-            assert!(finding.line as usize <= lines || bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff"));
+            assert!(
+                finding.line as usize <= lines
+                    || bytes.starts_with(b"\xff\xfe")
+                    || bytes.starts_with(b"\xfe\xff")
+            );
             assert_eq!(finding.line == 0, finding.column == 0, "{finding:?}");
             assert_eq!(hidden::first(&finding.excerpt), None, "{finding:?}");
             assert_eq!(hidden::first(&finding.message), None, "{finding:?}");

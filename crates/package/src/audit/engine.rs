@@ -183,9 +183,13 @@ impl Engine {
             } else {
                 within as usize
             };
-            let others: Vec<_> =
+            let mut others: Vec<_> =
                 hits.iter().filter(|hit| hit.pattern == index + 1).map(|hit| hit.line).collect();
-            let near = |hit: &&Hit| others.iter().any(|line| line.abs_diff(hit.line) <= within);
+            others.sort_unstable();
+            let near = |hit: &&Hit| {
+                let first = others.partition_point(|line| *line < hit.line.saturating_sub(within));
+                others.get(first).is_some_and(|line| line.abs_diff(hit.line) <= within)
+            };
             // One is enough where the whole script counts.
             let most = if within == usize::MAX { 1 } else { EACH_MAX };
             let found = hits.iter().filter(|hit| hit.pattern == index).filter(near).take(most);

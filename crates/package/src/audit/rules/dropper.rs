@@ -46,10 +46,10 @@ pub(super) const RULES: &[Rule] = &[
         test: Line(but(
             &["base64", "xxd", "unhexlify", "base32", "uudecode", "b64decode", "rev"],
             &[
-                r"(base(64|32)\s+(-\w+\s+)*(-d|-D|--decode)\b|\|\s*rev\b|uudecode)[^|\n]{0,200}\|\s*(sudo\s+(-\w+\s+)*)?(\S*/)?(ba|z|da|k)?sh\b",
-                r"(openssl\s+(enc\s+)?-?base64\s+[^|]*-d\b|xxd\s+[^|]*-r)[^|\n]{0,200}\|\s*(sudo\s+(-\w+\s+)*)?(\S*/)?(ba|z|da|k)?sh\b",
-                r"((ba|z|da|k)?sh\s+-c|eval|source)\s*.{0,3}(\$\(|`|<\()[^)]{0,4000}(base(64|32)\s+(-\w+\s+)*(-d|-D|--decode)|xxd\s+[^|]*-r)",
-                r"(ba|z|da|k)?sh\s*(-\w+\s*)*<<<?\s*.?\$\([^)]{0,4000}base64\s+(-d|-D|--decode)",
+                r"(base(64|32)\s+(-\w+\s+)*(-d|-D|--decode)\b|\|\s*rev\b|uudecode)[^|\n]*\|\s*(sudo\s+(-\w+\s+)*)?(\S*/)?(ba|z|da|k)?sh\b",
+                r"(openssl\s+(enc\s+)?-?base64\s+[^|]*-d\b|xxd\s+[^|]*-r)[^|\n]*\|\s*(sudo\s+(-\w+\s+)*)?(\S*/)?(ba|z|da|k)?sh\b",
+                r"((ba|z|da|k)?sh\s+-c|eval|source)\s*.{0,3}(\$\(|`|<\()[^)]*(base(64|32)\s+(-\w+\s+)*(-d|-D|--decode)|xxd\s+[^|]*-r)",
+                r"(ba|z|da|k)?sh\s*(-\w+\s*)*<<<?\s*.?\$\([^)]*base64\s+(-d|-D|--decode)",
             ],
             VARIABLE,
         )),
