@@ -25,7 +25,8 @@ pub(super) fn parse(text: &str) -> Result<Source, SourceError> {
     if parsed.host_str().is_some_and(|host| host.starts_with('-')) || parsed.username().starts_with('-') {
         return Err(SourceError::Option);
     }
-    Ok(Source::Git { url: url.to_owned(), reference, inner: None, skill: None })
+    let rest = url.get(parsed.scheme().len()..).unwrap_or_default();
+    Ok(Source::Git { url: format!("{}{rest}", parsed.scheme()), reference, inner: None, skill: None })
 }
 
 /// What has no scheme: `user@host:path`, `owner/repo` and its relatives.
@@ -82,8 +83,11 @@ fn owner_and_repo(whole: &str, text: &str, host: &str) -> Result<Source, SourceE
     Ok(Source::Git { url: format!("{host}{owner}/{repo}"), reference, inner, skill })
 }
 
+/// A name that is written as it is compared: letters that only look alike are not put right here.
 fn skill_name(text: &str) -> Result<String, SourceError> {
-    SkillName::parse(text).map(|name| name.as_str().to_owned()).map_err(SourceError::Skill)
+    let name = SkillName::parse(text).map_err(SourceError::Skill)?;
+    let same = name.as_str() == text;
+    if same { Ok(text.to_owned()) } else { Err(SourceError::Unknown(text.chars().take(200).collect())) }
 }
 
 pub(super) fn is_owner(text: &str) -> bool {

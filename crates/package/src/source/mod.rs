@@ -35,7 +35,7 @@ pub use error::SourceError;
 pub enum Source {
     /// A repository.
     Git {
-        /// Its address, as it was written.
+        /// Its address, as it was written, with a scheme in small letters.
         url: String,
         /// A branch, tag or commit; the remote's own choice where there is none.
         reference: Option<String>,

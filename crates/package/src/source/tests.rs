@@ -54,6 +54,7 @@ fn addresses_are_repositories_archives_or_sites() {
     assert_eq!(source("ssh://git@example.com:22/a"), git("ssh://git@example.com:22/a", None, None, None));
     assert_eq!(source("git@example.com:a/b.git"), git("git@example.com:a/b.git", None, None, None));
     assert_eq!(source("git@example.com:a/b#v1"), git("git@example.com:a/b", Some("v1"), None, None));
+    assert_eq!(source("Git+HTTPS://e/x/../"), git("https://e/x/../", None, None, None));
     assert_eq!(source("file:///srv/repo"), git("file:///srv/repo", None, None, None));
     let url = |text: &str| Url::parse(text).unwrap();
     for text in
@@ -75,6 +76,8 @@ fn pages_lead_to_the_folder_they_show() {
     assert_eq!(page("blob/main/skills/pdf/SKILL.md"), git(HUB, Some("main"), Some("skills/pdf"), None));
     assert_eq!(page("blob/main/SKILL.md"), git(HUB, Some("main"), None, None));
     assert_eq!(page("blob/main/README.md"), Err(SourceError::NotASkill));
+    assert_eq!(page("tree/main/a.zip"), git(HUB, Some("main"), Some("a.zip"), None));
+    assert!(matches!(page("archive/refs/heads/main.zip"), Ok(Source::ArchiveUrl(_))));
     assert_eq!(page("tree/main#v1"), Err(SourceError::TwoReferences));
     assert_eq!(page("issues"), Err(SourceError::Page));
     assert_eq!(page("tree/main/a%2F..%2F..%2Fb"), Err(SourceError::Inner(PathError::Step)));
@@ -132,6 +135,7 @@ fn what_is_dangerous_or_means_nothing_is_refused() {
         ("owner/repo/../x", SourceError::Inner(PathError::Step)),
         ("owner/repo/.git", SourceError::Inner(PathError::Git)),
         ("owner/repo@", SourceError::Skill(prowess_format::NameError::Empty)),
+        ("owner/repo@a\u{b8}b", unknown("a\u{b8}b")),
         ("pdf", unknown("pdf")),
         ("example.com", unknown("example.com")),
         ("a\\b/c", unknown("a\\b/c")),
@@ -153,6 +157,7 @@ fn texts() -> impl Strategy<Value = String> {
         Just("https://example.com/"),
         Just("git+https://example.com/"),
         Just("git+https://github.com/"),
+        Just("git+HTTPS://e/"),
         Just("ssh://git@example.com/"),
         Just("git@example.com:"),
         Just("file:///"),

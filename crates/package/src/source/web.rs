@@ -14,10 +14,12 @@ pub(super) fn parse(text: &str) -> Result<Source, SourceError> {
         return Err(SourceError::Secret);
     }
     let path = url.path();
-    if is_archive(path) {
+    // A folder in a repository may be called like an archive.
+    let is_folder = matches!(page(&url, None), Some(Ok(Source::Git { inner: Some(_), .. })));
+    if is_archive(path) && !is_folder {
         return Ok(Source::ArchiveUrl(url));
     }
-    if path == "/" && url.query().is_none() || well_known::is_index(&url) {
+    if path == "/" && url.query().is_none() || well_known::is_index(&url) && !is_folder {
         return Ok(Source::Site(url));
     }
     match page(&url, fragment) {
