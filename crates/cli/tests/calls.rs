@@ -8,8 +8,7 @@ use insta::assert_snapshot;
 use world::World;
 
 /// Every command, as help lists them.
-const COMMANDS: [&str; 24] = [
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 32] = [
     "list",
     "show",
     "info",
@@ -25,6 +24,13 @@ const COMMANDS: [&str; 22] = [
     "call",
     "eval",
     "new",
+    "install",
+    "import",
+    "update",
+    "remove",
+    "verify",
+    "pack",
+    "index",
     "enable",
     "disable",
     "plugins",

