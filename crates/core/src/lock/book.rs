@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rustix::fs::{AtFlags, CWD};
+
 use super::compare::{Comparison, compare};
 use super::file::{Lock, Locked};
 use super::{accepted, project_file, user_file};
-use crate::files::{Fingerprint, Folder};
+use crate::files::Fingerprint;
 use crate::registry::Skill;
 use crate::resource::{Closed, shown_name};
 use crate::surroundings::Surroundings;
@@ -118,9 +120,9 @@ fn told(difference: &Comparison) -> String {
     }
 }
 
+/// One question to the system: most skills were not installed, and loading them shall not pay for those that were.
 fn fingerprint(path: &Path) -> Option<Fingerprint> {
-    let folder = Folder::open(path.parent()?).ok()?;
-    Some(Fingerprint::of(&folder.stat(Path::new(path.file_name()?)).ok()?))
+    rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| Fingerprint::of(&stat))
 }
 
 impl Page {

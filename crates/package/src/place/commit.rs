@@ -65,9 +65,12 @@ pub(crate) fn recover(place: &Place, now: &str) -> Result<(), PackageError> {
     let Some(pending) = before.pending.clone() else { return Ok(()) };
     let mut lock = before.clone();
     let Some(root) = sound_stage(place, &pending) else {
-        // Not written by any of ours: nothing is done, and what the lock says of the present still counts.
-        lock.pending = None;
-        return place.write(&lock);
+        // The stage is gone, or was never ours: nothing is moved. What has happened all the same is taken down.
+        let done = |change: &&Replacement| {
+            locate(place, &change.folder).is_ok_and(|folder| is_done(&folder, change))
+        };
+        let happened: Vec<Replacement> = pending.changes.iter().filter(done).cloned().collect();
+        return finish(place, &mut lock, &happened);
     };
     let mut happened = Vec::new();
     for change in &pending.changes {
