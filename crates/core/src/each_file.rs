@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
 
-use crate::files::{EntryKind, Folder, fill, words};
+use crate::files::{Bounds, EntryKind, Folder, Met, Why, beneath, fill, words};
 
 /// The most files, and the most bytes of all of them together.
 const FILES_MAX: usize = 4_096;
@@ -40,49 +40,52 @@ pub enum Each {
 /// assert_eq!(found, [("a.md".to_owned(), Each::File { executable: false, bytes: b"hell".to_vec() })]);
 /// ```
 pub fn each_file(folder: &Path, max: u64, take: &mut dyn FnMut(&str, Each)) {
-    let mut walk = Walk { max, files: 0, bytes: 0, take };
-    match Folder::open(folder) {
-        Ok(folder) => walk.folder(&folder, Path::new(""), 0),
-        Err(error) => walk.unread(Path::new("."), words(error)),
-    }
+    let mut reading = Reading { max, files: 0, bytes: 0, take };
+    let bounds = Bounds { depth: DEPTH_MAX, entries: 2 * FILES_MAX, enter: |name| name != ".git" };
+    // That it ended early has been told.
+    let _ended = match Folder::open(folder) {
+        Ok(folder) => beneath(&folder, bounds, &mut |met| reading.met(met)),
+        Err(error) => {
+            reading.unread(Path::new("."), words(error));
+            Ok(())
+        }
+    };
 }
 
-struct Walk<'t> {
+/// There is more than is ever read.
+struct Enough;
+
+struct Reading<'t> {
     max: u64,
     files: usize,
     bytes: u64,
     take: &'t mut dyn FnMut(&str, Each),
 }
 
-impl Walk<'_> {
-    fn folder(&mut self, folder: &Folder, below: &Path, depth: usize) {
-        let entries = match folder.entries(2 * FILES_MAX) {
-            Ok(entries) => entries,
-            Err(error) => return self.unread(below, words(error)),
-        };
-        for entry in entries.list {
-            let (name, path) = (Path::new(&*entry.name), below.join(&*entry.name));
-            if self.files >= FILES_MAX || self.bytes >= TOTAL_MAX {
-                return self.unread(&path, "there is more than is ever read of one skill".to_owned());
+impl Reading<'_> {
+    fn met(&mut self, met: Met<'_>) -> Result<(), Enough> {
+        match met {
+            Met::Entry { path, .. } if self.files >= FILES_MAX || self.bytes >= TOTAL_MAX => {
+                self.unread(path, "there is more than is ever read of one skill".to_owned());
+                return Err(Enough);
             }
-            match entry.kind {
-                EntryKind::Folder if entry.name.as_encoded_bytes() == b".git" => {}
-                EntryKind::Folder if depth >= DEPTH_MAX => self.unread(&path, "it lies too deep".to_owned()),
-                EntryKind::Folder => match folder.folder(name) {
-                    Ok(inner) => self.folder(&inner, &path, depth + 1),
-                    Err(error) => self.unread(&path, words(error)),
-                },
-                EntryKind::File => self.file(folder, name, &path),
-                EntryKind::Link => {
-                    let target = std::fs::read_link(folder.path().join(name)).unwrap_or_default();
-                    (self.take)(&path.to_string_lossy(), Each::Link(target));
-                }
-                EntryKind::Special => self.unread(&path, "it is not a regular file".to_owned()),
+            Met::Entry { folder, name, path, kind: EntryKind::File } => {
+                self.file(folder, name.as_ref(), path)
+            }
+            Met::Entry { folder, name, path, kind: EntryKind::Link } => {
+                let target = std::fs::read_link(folder.path().join(name)).unwrap_or_default();
+                (self.take)(&path.to_string_lossy(), Each::Link(target));
+            }
+            Met::Entry { path, kind: EntryKind::Special | EntryKind::Folder, .. } => {
+                self.unread(path, "it is not a regular file".to_owned());
+            }
+            Met::Closed(path, Why::Unreadable(error)) => self.unread(path, words(error)),
+            Met::Closed(path, Why::Deep) => self.unread(path, "it lies too deep".to_owned()),
+            Met::Closed(path, Why::Many) => {
+                self.unread(path, "it has more entries than are looked at".to_owned());
             }
         }
-        if entries.cut {
-            self.unread(below, "it has more entries than are looked at".to_owned());
-        }
+        Ok(())
     }
 
     fn file(&mut self, folder: &Folder, name: &Path, path: &Path) {

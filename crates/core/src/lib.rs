@@ -57,7 +57,9 @@ pub mod usage;
 /// The contained file system, for the other crates of this workspace; not a promise to anybody else.
 #[doc(hidden)]
 pub mod contained {
-    pub use crate::files::{Entries, Entry, EntryKind, Folder, ReadError, read_whole, words};
+    pub use crate::files::{
+        Bounds, Entries, Entry, EntryKind, Folder, Met, ReadError, Why, beneath, read_whole, words,
+    };
 }
 
 pub use contents::{Contents, FileEntry};

@@ -10,11 +10,11 @@ use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::files::{EntryKind, Folder, ReadError, read_whole, words};
+use crate::files::{Bounds, EntryKind, Folder, Met, ReadError, Why, beneath, read_whole, words};
 
 const DOMAIN: &[u8] = b"prowess sha256-tree-v1\n";
 const FILES_MAX: usize = 4_096;
-/// Of one folder: as many files and as many folders as there may be.
+/// As many files and as many folders as there may be.
 const ENTRIES_MAX: usize = 2 * FILES_MAX;
 const FILE_MAX: u64 = 16 * 1024 * 1024;
 const TOTAL_MAX: u64 = 64 * 1024 * 1024;
@@ -142,9 +142,7 @@ pub(crate) fn resolved_tree_hash(folder: &Path) -> Result<String, TreeError> {
 }
 
 fn read(root: &Folder) -> Result<HashedTree, TreeError> {
-    let mut listing = Listing { root, files: Vec::new(), folders: 0 };
-    listing.add(Path::new(""), 0)?;
-    let mut listed = listing.files;
+    let mut listed = list(root)?;
     listed.sort_unstable();
     let mut files = Vec::with_capacity(listed.len());
     let mut total = 0;
@@ -183,46 +181,29 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// All regular files below a folder.
-struct Listing<'a> {
-    root: &'a Folder,
-    /// The NFC path that is hashed, and the path to open.
-    files: Vec<(String, PathBuf)>,
-    folders: usize,
-}
-
-impl Listing<'_> {
-    fn add(&mut self, below: &Path, depth: usize) -> Result<(), TreeError> {
-        if depth > DEPTH_MAX {
-            return Err(TreeError::Limit { what: "the depth of folders", limit: DEPTH_MAX as u64 });
+/// All regular files below a folder: the NFC path that is hashed, and the path to open. A hash that leaves something out
+/// would be worse than none.
+fn list(root: &Folder) -> Result<Vec<(String, PathBuf)>, TreeError> {
+    let limit = |what, limit: usize| Err(TreeError::Limit { what, limit: limit as u64 });
+    let bounds = Bounds { depth: DEPTH_MAX, entries: ENTRIES_MAX, enter: |_| true };
+    let mut files = Vec::new();
+    beneath(root, bounds, &mut |met| match met {
+        Met::Entry { kind: EntryKind::File, .. } if files.len() >= FILES_MAX => {
+            limit("the number of files", FILES_MAX)
         }
-        self.folders += 1;
-        let inner = if depth == 0 { Path::new(".") } else { below };
-        let folder = self.root.folder(inner).map_err(|error| unreadable(below, error))?;
-        let entries = folder.entries(ENTRIES_MAX).map_err(|error| unreadable(below, error))?;
-        // A hash that leaves something out would be worse than none.
-        if entries.cut {
-            return Err(TreeError::Limit { what: "the number of entries", limit: ENTRIES_MAX as u64 });
+        Met::Entry { path, kind: EntryKind::File, .. } => {
+            let Some(text) = path.to_str() else { return Err(TreeError::Name(path.to_owned())) };
+            files.push((text.nfc().collect(), path.to_owned()));
+            Ok(())
         }
-        if self.folders > FILES_MAX {
-            return Err(TreeError::Limit { what: "the number of folders", limit: FILES_MAX as u64 });
+        Met::Entry { path, kind: EntryKind::Link | EntryKind::Special | EntryKind::Folder, .. } => {
+            Err(TreeError::NotRegular(path.to_owned()))
         }
-        for entry in entries.list {
-            let path = below.join(&*entry.name);
-            match entry.kind {
-                EntryKind::Folder => self.add(&path, depth + 1)?,
-                EntryKind::File => {
-                    let Some(text) = path.to_str() else { return Err(TreeError::Name(path)) };
-                    self.files.push((text.nfc().collect(), path));
-                }
-                EntryKind::Link | EntryKind::Special => return Err(TreeError::NotRegular(path)),
-            }
-            if self.files.len() > FILES_MAX {
-                return Err(TreeError::Limit { what: "the number of files", limit: FILES_MAX as u64 });
-            }
-        }
-        Ok(())
-    }
+        Met::Closed(path, Why::Unreadable(error)) => Err(unreadable(path, error)),
+        Met::Closed(_, Why::Deep) => limit("the depth of folders", DEPTH_MAX),
+        Met::Closed(_, Why::Many) => limit("the number of entries", ENTRIES_MAX),
+    })?;
+    Ok(files)
 }
 
 fn unreadable(path: &Path, error: Errno) -> TreeError {

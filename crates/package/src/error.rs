@@ -229,7 +229,8 @@ impl PackageError {
             }
             Self::Drift { .. } => "somebody changed what the source gives; prowess update shows what".to_owned(),
             Self::Refused { .. } => {
-                "read what it does (prowess audit SOURCE for a folder); --accept-risk installs it all the same"
+                "read those lines; prowess audit PATH says more where the source is a folder here. --accept-risk \
+                 installs it all the same, and ~/.prowess/audit.toml accepts a rule with a reason"
                     .to_owned()
             }
             Self::Choose { hint, .. } | Self::Call { hint, .. } => hint.clone(),

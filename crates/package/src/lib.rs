@@ -51,7 +51,7 @@ pub use fetch::{
 };
 pub use inner_path::{InnerPath, PathError};
 pub use install::{
-    Action, Asks, Changes, Conflict, Item, OnConflict, Pick, Plan, Prepared, Request, plan_install,
+    Action, Asks, Changes, Conflict, Item, Judge, OnConflict, Pick, Plan, Prepared, Request, plan_install,
     plan_remove, plan_restore, plan_update,
 };
 pub use place::{For, Place, Verification, Verified, accept, verify};

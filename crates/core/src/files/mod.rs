@@ -3,12 +3,14 @@
 //! What must always hold: whatever is opened through a [`Folder`] lies beneath it, no link is followed on the way, and
 //! nothing that could block (a FIFO, a device) is ever waited for. There is no moment between a check and a use.
 
+mod beneath;
 mod fingerprint;
 mod folder;
 mod lock;
 mod read;
 mod replace;
 
+pub use beneath::{Bounds, Met, Why, beneath};
 pub(crate) use fingerprint::{Fingerprint, now};
 pub use folder::{Entries, Entry, EntryKind, Folder, words};
 pub(crate) use lock::lock;

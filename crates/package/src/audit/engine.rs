@@ -9,14 +9,11 @@ use aho_corasick::AhoCorasick;
 use regex::bytes::{Captures, Regex, RegexBuilder};
 
 use super::checks;
-use super::excerpt::excerpt;
-use super::finding::{Finding, Severity};
+use super::finding::Finding;
 use super::rule::{Pattern, Rule, Scope, Test};
 use super::rules::rules;
 use super::text::{Kind, Part, Text};
-
-/// The most findings of one rule in one file; the last one says how many more there are.
-const EACH_MAX: usize = 10;
+use super::wording::{self, EACH_MAX, Raw};
 
 /// The compiled rules.
 pub(super) struct Engine {
@@ -24,8 +21,6 @@ pub(super) struct Engine {
     words: Option<AhoCorasick>,
     /// For each word the patterns that want it.
     wanted: Vec<Vec<u16>>,
-    /// Words that teach by a bad example.
-    warns: Option<Regex>,
 }
 
 struct Compiled {
@@ -44,16 +39,6 @@ struct Hit {
     line: usize,
     /// The secret in it.
     key: Option<(usize, usize)>,
-}
-
-/// A finding before it is put into words.
-pub(super) struct Raw {
-    pub(super) rule: &'static Rule,
-    pub(super) at: usize,
-    /// What is masked in the excerpt.
-    pub(super) key: Option<(usize, usize)>,
-    /// What there is to say beyond the rule's own words.
-    pub(super) note: Option<String>,
 }
 
 pub(super) fn compile(source: &str) -> Option<Regex> {
@@ -98,10 +83,7 @@ impl Engine {
         };
         let wanted = words.iter().map(wants).collect();
         let words = AhoCorasick::builder().ascii_case_insensitive(true).build(&words).ok();
-        let warns = compile(
-            r"\b(never|don't|do\s+not|avoid|must\s+not|refuse\s+to|beware\s+of)\s+(\w+\s+){0,2}(run|execut|us(e|ing)|pip(e|ing)|past(e|ing)|do(ing)?\b|download|install|hard-?cod|commit|writ|instruct|such|this|like)|\b(bad|insecure|unsafe|dangerous|vulnerable|malicious|suspicious|attack(er)?s?|red\s+flags?)\b|\xE2\x9D\x8C|\xF0\x9F\x9A\xA9",
-        );
-        Self { patterns, words, wanted, warns }
+        Self { patterns, words, wanted }
     }
 
     /// Whether every pattern compiles, for the tests.
@@ -110,7 +92,7 @@ impl Engine {
         let broken = self.patterns.iter().filter(|compiled| compiled.get().is_none());
         let mut ids: Vec<_> = broken.map(|compiled| compiled.rule.id).collect();
         ids.extend(self.words.is_none().then_some("words"));
-        ids.extend(self.warns.is_none().then_some("warns"));
+        ids.extend(wording::warns().is_none().then_some("warns"));
         ids
     }
 
@@ -120,7 +102,7 @@ impl Engine {
         let mut raw: Vec<Raw> = hits.iter().filter_map(|hit| self.single(hit, text)).collect();
         raw.extend(self.pairs(&hits, text));
         checks::text(text, &mut raw);
-        self.words_for(raw, text)
+        wording::findings(raw, text)
     }
 
     fn hits(&self, text: &Text<'_>) -> Vec<Hit> {
@@ -197,74 +179,6 @@ impl Engine {
         }
         raw
     }
-
-    /// Findings of what was found: the worst of each family on a line, and not without end.
-    fn words_for(&self, mut raw: Vec<Raw>, text: &Text<'_>) -> Vec<Finding> {
-        raw.sort_by(|a, b| a.rule.id.cmp(b.rule.id).then(a.at.cmp(&b.at)));
-        let mut findings: Vec<Finding> = Vec::new();
-        let (mut counted, mut rule) = (0, "");
-        for raw in raw {
-            if raw.rule.id != rule {
-                (counted, rule) = (0, raw.rule.id);
-            }
-            counted += 1;
-            if counted > EACH_MAX {
-                if let Some(last) = findings.last_mut() {
-                    more(last, counted - EACH_MAX);
-                }
-                continue;
-            }
-            findings.push(self.finding(&raw, text));
-        }
-        findings.sort_by(|a, b| {
-            (a.line, a.family, b.severity, a.rule, a.column)
-                .cmp(&(b.line, b.family, a.severity, b.rule, b.column))
-        });
-        findings.dedup_by(|b, a| a.line == b.line && a.family == b.family);
-        findings
-    }
-
-    fn finding(&self, raw: &Raw, text: &Text<'_>) -> Finding {
-        let rule = raw.rule;
-        let (line, column) = text.place(raw.at);
-        let quoted = rule.severity > Severity::Medium && self.is_warned_of(raw.at, text);
-        let mut message = format!("{}: {}", rule.title, rule.why);
-        if let Some(note) = &raw.note {
-            message = format!("{message} ({note})");
-        }
-        if quoted {
-            message.push_str("; here it seems to be quoted as a bad example");
-        }
-        Finding {
-            rule: rule.id,
-            family: rule.family,
-            severity: if quoted { Severity::Medium } else { rule.severity },
-            path: text.path.to_owned(),
-            line,
-            column,
-            message,
-            excerpt: excerpt(text, raw),
-            help: rule.help,
-            suppressed: None,
-        }
-    }
-
-    /// Whether the text itself warns of what stands there: before it on the line, or in the line above.
-    fn is_warned_of(&self, at: usize, text: &Text<'_>) -> bool {
-        let Some(warns) = &self.warns else { return false };
-        let line = text.line_of(at);
-        let (start, _) = text.line(line);
-        let before = text.bytes.get(start..at).unwrap_or_default();
-        let above = (0..line).rev().take(3).map(|above| text.line(above).1).find(|above| {
-            let above = above.trim_ascii();
-            !above.is_empty()
-                && !above.starts_with(b"```")
-                && !above.starts_with(b"~~~")
-                && !above.starts_with(b"#!")
-        });
-        text.kind == Kind::Markdown
-            && (warns.is_match(before) || above.is_some_and(|above| warns.is_match(above)))
-    }
 }
 
 impl Compiled {
@@ -296,10 +210,4 @@ fn covers(scope: Scope, part: Part) -> bool {
         Scope::Prose => matches!(part, Part::Prose | Part::Frontmatter),
         Scope::File => false,
     }
-}
-
-fn more(finding: &mut Finding, count: usize) {
-    let kept = finding.message.find(" [and ").unwrap_or(finding.message.len());
-    finding.message.truncate(kept);
-    finding.message.push_str(&format!(" [and {count} more in this file]"));
 }

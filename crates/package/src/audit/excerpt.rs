@@ -2,8 +2,8 @@
 
 use prowess_format::hidden;
 
-use super::engine::Raw;
 use super::text::Text;
+use super::wording::Raw;
 
 /// The most bytes of a line that are shown.
 const WIDTH: usize = 160;

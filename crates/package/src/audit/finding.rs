@@ -9,9 +9,9 @@ pub enum Severity {
     Low,
     /// Worth a look before the skill is used.
     Medium,
-    /// Good skills hardly ever do this: installing is refused unless somebody gives a reason.
+    /// Good skills hardly ever do this; somebody should know why this one does.
     High,
-    /// There is no good reason for it that we know of.
+    /// There is no good reason for it that we know of: installing is refused unless somebody accepts it.
     Critical,
 }
 

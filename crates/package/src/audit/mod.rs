@@ -17,6 +17,7 @@
 //! |---|---|
 //! | [`rules`](self::rules()) | the rules, as tables |
 //! | `engine` | one pass for the words of all rules, then the patterns where a word occurs |
+//! | `wording` | from what was found to findings in words |
 //! | `checks` | what no pattern can say: hosts, encodings, hidden characters, kinds of files |
 //! | `capabilities` | scripts, hosts, tools and variables, for the difference that an update makes |
 //! | `suppressions` | what somebody has looked at and found to be all right |
@@ -32,6 +33,7 @@ mod suppressions;
 #[cfg(test)]
 mod tests;
 mod text;
+mod wording;
 
 pub use capabilities::{Capabilities, capabilities};
 pub use finding::{Family, Finding, Severity, Verdict};

@@ -2,10 +2,12 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use prowess::ErrorCode;
-use prowess::contained::{EntryKind as Kind, Folder, ReadError, read_whole, words};
+use prowess::contained::{
+    Bounds, EntryKind as Kind, Folder, Met, ReadError, Why, beneath, read_whole, words,
+};
 use rustix::io::Errno;
 
 use crate::limits::{ENTRIES_MAX, FILE_MAX};
@@ -36,43 +38,34 @@ impl FolderTree {
     /// ```
     pub fn open(path: &Path) -> Result<Self, TreeFailure> {
         let root = Folder::open(path).map_err(|error| unreadable(path, error))?;
+        let bounds = Bounds { depth: FOLDERS_DEEP, entries: ENTRIES_MAX, enter: |name| name != ".git" };
         let mut entries = Vec::new();
-        let (mut seen, mut length) = (0, 0);
-        // Folders yet to be listed, by their path and depth.
-        let mut open = vec![(PathBuf::new(), 0)];
-        while let Some((below, depth)) = open.pop() {
-            let inner = if depth == 0 { Path::new(".") } else { &below };
-            let folder = root.folder(inner).map_err(|error| unreadable(&below, error))?;
-            let found = folder.entries(ENTRIES_MAX - seen).map_err(|error| unreadable(&below, error))?;
-            seen += found.list.len();
-            if found.cut {
-                return Err(too_much(format!("{} has more than {ENTRIES_MAX} entries", path.display())));
-            }
-            for entry in found.list {
-                if &*entry.name == OsStr::new(".git") {
-                    continue;
+        let mut length = 0;
+        beneath(&root, bounds, &mut |met| {
+            let (folder, name, whole, kind) = match met {
+                Met::Entry { name, .. } if name == ".git" => return Ok(()),
+                Met::Entry { folder, name, path, kind } => (folder, name, path, kind),
+                Met::Closed(below, Why::Unreadable(error)) => return Err(unreadable(below, error)),
+                Met::Closed(below, Why::Deep) => {
+                    let what = format!("{} lies deeper than {FOLDERS_DEEP} folders", below.display());
+                    return Err(too_much(what));
                 }
-                let whole = below.join(&*entry.name);
-                let kind = match entry.kind {
-                    Kind::Folder if depth >= FOLDERS_DEEP => {
-                        let what = format!("{} lies deeper than {FOLDERS_DEEP} folders", whole.display());
-                        return Err(too_much(what));
-                    }
-                    Kind::Folder => {
-                        open.push((whole, depth + 1));
-                        continue;
-                    }
-                    Kind::File => file(&folder, &entry.name).map_err(|error| unreadable(&whole, error))?,
-                    Kind::Link => EntryKind::Link,
-                    Kind::Special => EntryKind::Special,
-                };
-                length += whole.as_os_str().len();
-                if length > PATHS_MAX {
-                    return Err(too_much(format!("{} has paths that are too long", path.display())));
+                Met::Closed(_, Why::Many) => {
+                    return Err(too_much(format!("{} has more than {ENTRIES_MAX} entries", path.display())));
                 }
-                entries.push(Entry { path: whole.as_os_str().as_bytes().into(), kind });
+            };
+            let kind = match kind {
+                Kind::File => file(folder, name).map_err(|error| unreadable(whole, error))?,
+                Kind::Link => EntryKind::Link,
+                Kind::Special | Kind::Folder => EntryKind::Special,
+            };
+            length += whole.as_os_str().len();
+            if length > PATHS_MAX {
+                return Err(too_much(format!("{} has paths that are too long", path.display())));
             }
-        }
+            entries.push(Entry { path: whole.as_os_str().as_bytes().into(), kind });
+            Ok(())
+        })?;
         entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         Ok(Self { root, entries })
     }

@@ -10,9 +10,10 @@ mod update;
 
 use std::sync::Arc;
 
-use prowess::Policy;
 use prowess::lock::{Lock, Locked};
+use prowess_format::Rules;
 
+use crate::audit::Suppressions;
 use crate::error::PackageError;
 use crate::fetch::{Acquired, Candidate, FileUrls, Found, Origin, acquire};
 use crate::place::clock;
@@ -78,6 +79,15 @@ pub enum OnConflict {
     Rename(String),
 }
 
+/// What a skill is held against before it is installed.
+#[derive(Debug, Clone)]
+pub struct Judge<'a> {
+    /// What its manifest must be like.
+    pub manifest: &'a Rules,
+    /// The findings of the audit that the user has given a reason for. Nothing of the skill itself comes in here.
+    pub suppressions: Vec<&'a Suppressions>,
+}
+
 /// Whoever decides: a person at a terminal, or the flags of a call.
 pub trait Asks {
     /// Which of several skills; places in the list.
@@ -94,7 +104,7 @@ pub trait Asks {
 pub fn plan_install(
     request: &Request,
     place: &Place,
-    policy: &Policy,
+    judge: &Judge<'_>,
     asks: &mut dyn Asks,
     work: &Arc<Work>,
 ) -> Result<Plan, PackageError> {
@@ -123,7 +133,7 @@ pub fn plan_install(
         let mut name = request.name.clone();
         let stage = plan.stage()?;
         let item = loop {
-            let prepared = prepare(&*tree, candidate, name.as_deref(), &policy.manifest, stage, work)?;
+            let prepared = prepare(&*tree, candidate, name.as_deref(), judge, stage, work)?;
             let locked = locked(&origin, &prepared, place);
             match decide(prepared, locked, &lock, place, asks)? {
                 Decided::Item(item) => break item,

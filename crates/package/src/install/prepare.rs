@@ -11,8 +11,9 @@ use prowess::lock::{AuditRecord, Capabilities};
 use prowess_format::{Diagnostic, Parsed, Rules, SkillName, parse};
 use unicode_normalization::UnicodeNormalization;
 
+use super::Judge;
 use super::rename::rename;
-use crate::audit::{self, AuditFile, Verdict};
+use crate::audit::{self, AuditFile, Severity, Verdict};
 use crate::error::PackageError;
 use crate::fetch::Candidate;
 use crate::fetch::{EntryKind, Tree};
@@ -43,8 +44,11 @@ pub struct Prepared {
 }
 
 impl Prepared {
+    /// For the lock: what the rules say, whatever somebody suppresses on this machine.
     pub(crate) fn audit_record(&self) -> AuditRecord {
-        AuditRecord { rules: self.verdict.rules.to_owned(), verdict: self.verdict.as_str().to_owned() }
+        let worst = self.verdict.findings.iter().map(|finding| finding.severity).max();
+        let verdict = worst.map_or("clean", Severity::as_str).to_owned();
+        AuditRecord { rules: self.verdict.rules.to_owned(), verdict }
     }
 }
 
@@ -60,7 +64,7 @@ pub(crate) fn prepare(
     tree: &dyn Tree,
     candidate: &Candidate,
     name: Option<&str>,
-    rules: &Rules,
+    judge: &Judge<'_>,
     stage: &Stage,
     work: &Work,
 ) -> Result<Prepared, PackageError> {
@@ -82,11 +86,13 @@ pub(crate) fn prepare(
     }
     let name = name.map(str::to_owned).or(own_name).unwrap_or_else(|| candidate.name.clone());
     let name = folder_name(&name)?;
-    let (description, diagnostics) = judge(&manifest.bytes, &name, rules, candidate)?;
+    let (description, diagnostics) = judge_manifest(&manifest.bytes, &name, judge.manifest, candidate)?;
     let folder = stage.new_folder(&name);
     let hashed = write(&folder, &files)?;
     let audited =
         || files.iter().map(|file| AuditFile::new(file.path.as_str(), file.executable, &file.bytes));
+    let mut verdict = audit::audit(audited());
+    judge.suppressions.iter().for_each(|list| list.apply(&name, &mut verdict));
     Ok(Prepared {
         name,
         renamed_from,
@@ -94,7 +100,7 @@ pub(crate) fn prepare(
         inner: candidate.folder.clone(),
         tree: hashed,
         diagnostics,
-        verdict: audit::audit(audited()),
+        verdict,
         capabilities: audit::capabilities(audited()),
     })
 }
@@ -193,7 +199,7 @@ pub(crate) fn folder_name(name: &str) -> Result<String, PackageError> {
     Ok(name.to_owned())
 }
 
-fn judge(
+fn judge_manifest(
     bytes: &[u8],
     name: &str,
     rules: &Rules,

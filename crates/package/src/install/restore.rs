@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use prowess::Policy;
 use prowess::lock::{Lock, Locked};
 
 use super::group::{at_path, groups};
@@ -10,7 +9,7 @@ use super::plan::{Action, Item, Plan};
 use super::prepare::prepare;
 use crate::error::PackageError;
 use crate::fetch::FileUrls;
-use crate::install::{Asks, Conflict, OnConflict, refused};
+use crate::install::{Asks, Conflict, Judge, OnConflict, refused};
 use crate::place::Place;
 use crate::place::standing::{Standing, standing};
 use crate::work::Work;
@@ -20,7 +19,7 @@ use crate::work::Work;
 pub fn plan_restore(
     source: Option<&str>,
     place: &Place,
-    policy: &Policy,
+    judge: &Judge<'_>,
     asks: &mut dyn Asks,
     file_urls: FileUrls,
     work: &Arc<Work>,
@@ -47,7 +46,7 @@ pub fn plan_restore(
             let candidate = at_path(&found, locked)?;
             let name = Some(locked.name.as_str());
             let stage = plan.stage()?;
-            let prepared = prepare(&*found.tree, candidate, name, &policy.manifest, stage, work)?;
+            let prepared = prepare(&*found.tree, candidate, name, judge, stage, work)?;
             if prepared.tree.hash() != locked.tree {
                 let comparison = prowess::lock::compare(locked, &Ok(prepared.tree));
                 return Err(PackageError::Drift { name: locked.name.clone(), why: comparison.to_string() });

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use prowess::Policy;
 use prowess::lock::{Lock, Locked};
 
 use super::group::{Group, at_path, groups};
@@ -11,7 +10,7 @@ use super::prepare::prepare;
 use crate::error::PackageError;
 use crate::fetch::git::Resolved;
 use crate::fetch::{FileUrls, Found, Origin, newest};
-use crate::install::{Asks, Conflict, OnConflict, locked, refused};
+use crate::install::{Asks, Conflict, Judge, OnConflict, locked, refused};
 use crate::place::Place;
 use crate::place::standing::{Standing, standing};
 use crate::work::Work;
@@ -21,7 +20,7 @@ use crate::work::Work;
 pub fn plan_update(
     names: &[String],
     place: &Place,
-    policy: &Policy,
+    judge: &Judge<'_>,
     asks: &mut dyn Asks,
     file_urls: FileUrls,
     work: &Arc<Work>,
@@ -29,7 +28,7 @@ pub fn plan_update(
     let mut plan = Plan::begin(place)?;
     let lock = Lock::read(&place.lock)?;
     let chosen = chosen(&lock, names)?;
-    let mut updater = Updater { plan: &mut plan, policy, asks, file_urls, work, strict: !names.is_empty() };
+    let mut updater = Updater { plan: &mut plan, judge, asks, file_urls, work, strict: !names.is_empty() };
     for group in groups(chosen, place, |locked| locked.reference.clone())? {
         updater.group(&group)?;
     }
@@ -59,7 +58,7 @@ pub(crate) fn chosen<'l>(lock: &'l Lock, names: &[String]) -> Result<Vec<&'l Loc
 
 struct Updater<'a> {
     plan: &'a mut Plan,
-    policy: &'a Policy,
+    judge: &'a Judge<'a>,
     asks: &'a mut dyn Asks,
     file_urls: FileUrls,
     work: &'a Arc<Work>,
@@ -127,7 +126,7 @@ impl Updater<'_> {
         let candidate = at_path(found, before)?;
         let stage = self.plan.stage()?;
         let name = Some(before.name.as_str());
-        let prepared = prepare(&*found.tree, candidate, name, &self.policy.manifest, stage, self.work)?;
+        let prepared = prepare(&*found.tree, candidate, name, self.judge, stage, self.work)?;
         let mut after = locked(origin, &prepared, place);
         after.folder.clone_from(&before.folder);
         after.path.clone_from(&before.path);

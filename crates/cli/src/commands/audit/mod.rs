@@ -17,7 +17,8 @@ use crate::context::Context;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, clean};
 use crate::progress;
-use suppress::Lists;
+
+pub(super) use suppress::Lists;
 
 /// One skill, audited.
 pub(super) struct Audited {

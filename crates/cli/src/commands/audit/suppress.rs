@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use prowess::trust;
+use prowess_package::Judge;
 use prowess_package::audit::{Suppressions, Verdict};
 
 use crate::context::Context;
@@ -16,11 +17,11 @@ const FILE: &str = ".prowess/audit.toml";
 const FILE_MAX: u64 = 256 * 1024;
 
 /// The files that count.
-pub(super) struct Lists(Vec<(PathBuf, Suppressions)>);
+pub(in crate::commands) struct Lists(Vec<(PathBuf, Suppressions)>);
 
 impl Lists {
     /// Reads them. One that is wrong is a failure: whoever wrote it would think that it counts.
-    pub(super) fn load(context: &Context, output: &mut Output) -> Result<Self, Failure> {
+    pub(in crate::commands) fn load(context: &Context, output: &mut Output) -> Result<Self, Failure> {
         let world = &context.surroundings;
         let mut lists = Vec::new();
         let home = world.home.as_ref().map(|home| home.join(FILE));
@@ -43,6 +44,12 @@ impl Lists {
             }
         }
         Ok(Self(lists))
+    }
+
+    /// What a skill is held against before it is installed.
+    pub(in crate::commands) fn judge<'a>(&'a self, context: &'a Context) -> Judge<'a> {
+        let suppressions = self.0.iter().map(|(_, list)| list).collect();
+        Judge { manifest: &context.policy().manifest, suppressions }
     }
 
     /// Marks what somebody gave a reason for.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use prowess::ErrorCode;
 use prowess_package::interchange::{import, link, skills_lock};
 use prowess_package::source::Source;
-use prowess_package::{For, Item, Pick, Place, Request, Work};
+use prowess_package::{For, Item, Judge, Pick, Place, Request, Work};
 
+use super::super::audit::Lists;
 use super::super::{Outcome, YES};
 use super::asks::Answering;
 use super::install::{invalid, read_source};
@@ -35,9 +36,11 @@ pub(in crate::commands) fn run(
     let requests: Vec<Request> =
         requests.into_iter().map(|request| Request { name: call.name.clone(), ..request }).collect();
     let work = cancellable();
+    let lists = Lists::load(context, output)?;
+    let judge = lists.judge(context);
     let mut items = Vec::new();
     for request in &requests {
-        items.extend(one(request, &place, context, global, call, output, &work)?);
+        items.extend(one(request, &place, &judge, global, call, output, &work)?);
     }
     told::all(&items, &place, !call.dry_run, context, output)?;
     if !output.json() {
@@ -52,7 +55,7 @@ pub(in crate::commands) fn run(
 fn one(
     request: &Request,
     place: &Place,
-    context: &Context,
+    judge: &Judge<'_>,
     global: &Global,
     call: &Import,
     output: &mut Output,
@@ -60,7 +63,7 @@ fn one(
 ) -> Result<Vec<Item>, Failure> {
     let mut asks = Answering::new(&call.answers, global, work);
     let plan = progress::of_work(global, work, || {
-        prowess_package::plan_install(request, place, context.policy(), &mut asks, work)
+        prowess_package::plan_install(request, place, judge, &mut asks, work)
     });
     let plan = plan.map_err(|error| invalid(error, output))?;
     if call.dry_run { Ok(plan.items) } else { plan.commit().map_err(failure) }

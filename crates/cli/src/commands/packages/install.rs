@@ -7,6 +7,7 @@ use prowess_package::interchange::link::How;
 use prowess_package::source::{self, Source};
 use prowess_package::{Action, Pick, Place, Plan, Request, Work};
 
+use super::super::audit::Lists;
 use super::super::{Outcome, YES, no};
 use super::asks::Answering;
 use super::{cancellable, failure, file_urls, links, place, told};
@@ -26,7 +27,8 @@ pub(in crate::commands) fn run(
     let place = place(context, &call.scope)?;
     let work = cancellable();
     let mut asks = Answering::new(&call.answers, global, &work);
-    let policy = context.policy();
+    let lists = Lists::load(context, output)?;
+    let judge = lists.judge(context);
     let source = call.source.as_deref().map(|text| read_source(text, context)).transpose()?;
     let agents = links::agents(&call.agent)?;
     let plan = match (&source, call.locked) {
@@ -34,13 +36,13 @@ pub(in crate::commands) fn run(
             let source = source.as_ref().map(ToString::to_string);
             let source = source.as_deref();
             progress::of_work(global, &work, || {
-                prowess_package::plan_restore(source, &place, policy, &mut asks, file_urls(), &work)
+                prowess_package::plan_restore(source, &place, &judge, &mut asks, file_urls(), &work)
             })
         }
         (Some(source), false) => {
             let request = request(source, call);
             progress::of_work(global, &work, || {
-                prowess_package::plan_install(&request, &place, policy, &mut asks, &work)
+                prowess_package::plan_install(&request, &place, &judge, &mut asks, &work)
             })
         }
         (None, false) => return Err(Failure::call("there is no source to install from")),

@@ -120,7 +120,12 @@ fn details(item: &Item, context: &Context, output: &mut Output) -> std::io::Resu
     let mut rows = vec![("to", short(&item.folder, context)), ("from", origin(after)), ("files", files)];
     rows.extend(brings(&prepared.capabilities));
     rows.push(("tree", prepared.tree.hash()));
-    rows.push(("audit", format!("{} (rules of {})", prepared.verdict.as_str(), prepared.verdict.rules)));
+    let verdict = &prepared.verdict;
+    let suppressed = match verdict.findings.len() - verdict.open().count() {
+        0 => String::new(),
+        count => format!(", {count} suppressed"),
+    };
+    rows.push(("audit", format!("{}{suppressed} (rules of {})", verdict.as_str(), verdict.rules)));
     for (key, value) in rows {
         output.line(format!("    {key:<8} {value}"))?;
     }

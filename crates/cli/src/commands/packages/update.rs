@@ -2,6 +2,7 @@
 
 use prowess_package::{Action, Item};
 
+use super::super::audit::Lists;
 use super::super::{Outcome, YES, no};
 use super::asks::Answering;
 use super::install::invalid;
@@ -21,6 +22,8 @@ pub(in crate::commands) fn run(
 ) -> Outcome {
     let places = places(context, &call.scope)?;
     let work = cancellable();
+    let lists = Lists::load(context, output)?;
+    let judge = lists.judge(context);
     let mut asks = Answering::new(&call.answers, global, &work);
     let mut left: Vec<String> = call.names.clone();
     let mut items: Vec<Item> = Vec::new();
@@ -42,8 +45,7 @@ pub(in crate::commands) fn run(
         }
         let chosen = if call.names.is_empty() { &[][..] } else { &names };
         let plan = progress::of_work(global, &work, || {
-            let policy = context.policy();
-            prowess_package::plan_update(chosen, place, policy, &mut asks, file_urls(), &work)
+            prowess_package::plan_update(chosen, place, &judge, &mut asks, file_urls(), &work)
         });
         let plan = plan.map_err(|error| invalid(error, output))?;
         match call.dry_run {

@@ -1,12 +1,13 @@
-//! PA304 and PA307: encoded blocks, and what they hold.
+//! PA304, PA307 and PA310: encoded blocks, and what they hold.
 
 use std::sync::OnceLock;
 
 use regex::bytes::Regex;
 
-use super::push;
-use crate::audit::engine::{Raw, compile};
+use super::{fetch, push};
+use crate::audit::engine::compile;
 use crate::audit::text::{Part, Text};
+use crate::audit::wording::Raw;
 
 /// The shortest block that is decoded: shorter ones hold no command.
 const SHORT: usize = 24;
@@ -31,11 +32,21 @@ pub(super) fn check(text: &Text<'_>, raw: &mut Vec<Raw>) {
             && let Some(command) = PATTERN.get_or_init(|| compile(COMMAND))
             && command.is_match(&plain)
         {
-            push(raw, "PA304", start, Some(format!("it says: {}", said(&plain))));
+            let id = if is_attack(&plain) { "PA310" } else { "PA304" };
+            push(raw, id, start, Some(format!("it says: {}", said(&plain))));
         } else if block.len() >= LONG && is_long_code(text, start) && is_mixed(block) {
             push(raw, "PA307", start, Some(format!("{} characters", block.len())));
         }
     }
+}
+
+/// What nobody encodes for a good reason.
+fn is_attack(plain: &[u8]) -> bool {
+    let opens = memchr::memmem::find_iter(plain, b"/dev/tcp/").any(|at| {
+        let next = plain.get(at + 9);
+        next.is_some_and(u8::is_ascii_digit)
+    });
+    opens || fetch::is_dropper(plain)
 }
 
 /// Runs of the characters that base64 and hexadecimal are written in.

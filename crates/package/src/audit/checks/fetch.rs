@@ -7,8 +7,9 @@ use regex::bytes::Regex;
 
 use super::hosts::{Address, Host, addresses, judge};
 use super::push;
-use crate::audit::engine::{Raw, compile};
+use crate::audit::engine::compile;
 use crate::audit::text::{Part, Text};
+use crate::audit::wording::Raw;
 
 /// A download that goes into an interpreter.
 const RUNS: &str = concat!(
@@ -21,15 +22,28 @@ const RUNS: &str = concat!(
 /// A program or a library call that fetches.
 const FETCHES: &str = r"\b(curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod|downloadfile|downloadstring|urlretrieve|requests\.get|urlopen|start-bitstransfer)\b";
 
-pub(super) fn check(text: &Text<'_>, raw: &mut Vec<Raw>) {
+/// Both, compiled once.
+fn patterns() -> Option<&'static (Regex, Regex)> {
     static PATTERNS: OnceLock<Option<(Regex, Regex)>> = OnceLock::new();
+    PATTERNS.get_or_init(|| Some((compile(RUNS)?, compile(FETCHES)?))).as_ref()
+}
+
+/// Whether a short text fetches something from where nobody answers for it, and runs it.
+pub(super) fn is_dropper(text: &[u8]) -> bool {
+    let Some((runs, _)) = patterns() else { return false };
+    let judged = |found: regex::bytes::Match<'_>| {
+        rule_of(addresses(text.get(found.start()..).unwrap_or_default()).next().as_ref())
+    };
+    runs.find_iter(text).any(|found| judged(found) == "PA102")
+}
+
+pub(super) fn check(text: &Text<'_>, raw: &mut Vec<Raw>) {
     // Without an address there is nothing to judge, but for a variable that holds one.
     let fetch = [&b"curl"[..], b"wget", b"http", b"irm ", b"iwr "];
     if !fetch.iter().any(|word| memmem::find(&text.bytes, word).is_some()) {
         return;
     }
-    let patterns = PATTERNS.get_or_init(|| Some((compile(RUNS)?, compile(FETCHES)?)));
-    let Some((runs, fetches)) = patterns else { return };
+    let Some((runs, fetches)) = patterns() else { return };
     run(text, runs, raw);
     bare(text, fetches, raw);
 }
@@ -61,8 +75,9 @@ fn rule_of(address: Option<&Address<'_>>) -> &'static str {
         (Host::Bare | Host::Nameless, _) => "PA102",
         (Host::Local, _) => "PA104",
         (Host::Installer, true) => "PA104",
-        (Host::Installer | Host::Named, false) => "PA102",
-        (Host::Named, true) => "PA103",
+        (Host::Named, false) => "PA102",
+        // Whoever leaves out a letter of a known address is careless and no more.
+        (Host::Installer, false) | (Host::Named, true) => "PA103",
     }
 }
 

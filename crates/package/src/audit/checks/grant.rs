@@ -4,8 +4,8 @@ use memchr::memmem;
 use prowess_format::{Rules, parse};
 
 use super::push;
-use crate::audit::engine::Raw;
 use crate::audit::text::Text;
+use crate::audit::wording::Raw;
 
 pub(super) fn check(text: &Text<'_>, raw: &mut Vec<Raw>) {
     let asks = [&b"allowed-tools"[..], b"hooks:"].iter().any(|key| memmem::find(&text.bytes, key).is_some());

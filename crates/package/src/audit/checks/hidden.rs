@@ -3,8 +3,8 @@
 use prowess_format::hidden;
 
 use super::push;
-use crate::audit::engine::Raw;
 use crate::audit::text::Text;
+use crate::audit::wording::Raw;
 
 /// So many variation selectors in a row are no longer emoji.
 const RUN: usize = 3;

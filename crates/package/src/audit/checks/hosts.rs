@@ -57,7 +57,8 @@ pub(in crate::audit) fn judge(rest: &str) -> Host {
     match address(host) {
         Some(ip) if is_local(ip) => Host::Local,
         Some(_) => Host::Bare,
-        None if host == "localhost" || host.ends_with(".local") || host.ends_with(".internal") => Host::Local,
+        // A name without a dot means something in one network only.
+        None if !host.contains('.') || host.ends_with(".local") || host.ends_with(".internal") => Host::Local,
         None if NAMELESS.split_ascii_whitespace().any(is_at) => Host::Nameless,
         None if INSTALLERS.split_ascii_whitespace().any(is_installer) => Host::Installer,
         None => Host::Named,
@@ -152,6 +153,7 @@ mod tests {
         assert_eq!(judge("[2001:db8::1]:80/x"), Host::Bare);
         assert_eq!(judge("127.0.0.1:3000"), Host::Local);
         assert_eq!(judge("10.0.0.5/x"), Host::Local);
+        assert_eq!(judge("build-server:8080/x"), Host::Local);
         assert_eq!(judge("bit.ly/x"), Host::Nameless);
         assert_eq!(judge("abc.ngrok.io/x"), Host::Nameless);
         assert_eq!(judge("tool.example/x"), Host::Named);

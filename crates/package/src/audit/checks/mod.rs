@@ -8,10 +8,10 @@ mod hidden;
 pub(super) mod hosts;
 pub(super) mod secret;
 
-use super::engine::Raw;
 use super::rule::Rule;
 use super::rules::rule;
 use super::text::Text;
+use super::wording::Raw;
 
 /// Whatever these checks find in a text.
 pub(super) fn text(text: &Text<'_>, raw: &mut Vec<Raw>) {

@@ -234,13 +234,15 @@ pub(super) const RULES: &[Rule] = &[
         why: "there is no way back",
         help: "do not run it",
         scope: Code,
-        test: Line(pattern(
+        test: Line(but(
             &["rm ", "mkfs", "of=/dev/", ":(){", "rmtree", "format c"],
             &[
                 r"\brm\s+(-\w+\s+)*-\w*(r\w*f|f\w*r)\w*\s+(--no-preserve-root\s+)?['\x22]?(/|~/?|\$\{?HOME\}?/?)(\*|['\x22]|\s|;|&|$)",
                 r"\bmkfs(\.\w+)?\s+(-\w+\s+)*/dev/(sd|nvme|disk)|\bdd\s+.*of=/dev/(sd|nvme|disk)\w*|:\(\)\s*\{\s*:\s*\|\s*:",
                 r"rmtree\s*\(\s*(Path\.home\(\)|os\.path\.expanduser\(['\x22]~['\x22]\)|['\x22]/['\x22])\s*[,)]",
             ],
+            // A comment runs nothing.
+            r"^\s*(//|#|\*)",
         )),
         example: example("scripts/clean.sh", "#!/bin/sh\nrm -rf ~/\n"),
     },

@@ -40,7 +40,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "PA704",
         family: Content,
-        severity: High,
+        severity: Critical,
         title: "a compiled program under the name of something else",
         why: "its name says that it is harmless, its first bytes say what it is",
         help: "do not open it",

@@ -7,7 +7,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "PA501",
         family: Hidden,
-        severity: High,
+        severity: Critical,
         title: "invisible characters spell a text",
         why: "a model reads it and a person does not",
         help: "see what it says, and do not use the skill",

@@ -5,9 +5,12 @@ mod content;
 mod dropper;
 mod grant;
 mod hidden;
+mod lure;
 mod obfuscation;
 mod prose;
 mod secret;
+
+use std::sync::LazyLock;
 
 use super::rule::Rule;
 
@@ -16,16 +19,24 @@ pub const RULES: &str = "2026-11-15";
 
 /// All rules, by their codes.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    FAMILIES.into_iter().flatten()
+    SORTED.iter().copied()
 }
 
 /// The rule of this code.
 pub fn rule(id: &str) -> Option<&'static Rule> {
-    rules().find(|rule| rule.id == id)
+    let at = SORTED.binary_search_by(|rule| rule.id.cmp(id)).ok()?;
+    SORTED.get(at).copied()
 }
 
-const FAMILIES: [&[Rule]; 8] = [
+static SORTED: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
+    let mut all: Vec<_> = LISTS.into_iter().flatten().collect();
+    all.sort_unstable_by_key(|rule| rule.id);
+    all
+});
+
+const LISTS: [&[Rule]; 9] = [
     dropper::RULES,
+    lure::RULES,
     code::RULES,
     obfuscation::RULES,
     secret::RULES,

