@@ -17,7 +17,7 @@ pub(crate) struct ScopeArgs {
     /// In the project
     #[arg(id = "project_scope", long = "project", conflicts_with = "user")]
     pub(crate) project: bool,
-    /// In the home, for all projects; this is the default
+    /// In the home, for all projects
     #[arg(long)]
     pub(crate) user: bool,
     // The global option under another name: clap puts no global option where one of the same id is, and its value still

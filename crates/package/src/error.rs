@@ -235,6 +235,7 @@ impl PackageError {
             }
             Self::Choose { hint, .. } | Self::Call { hint, .. } => hint.clone(),
             Self::Acquire { hint, .. } => return hint.clone(),
+            Self::Cancelled(_) => "nothing was changed".to_owned(),
             Self::Lock(_) => "mend that file, or take it back from version control".to_owned(),
             Self::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
                 "make room; nothing was changed".to_owned()

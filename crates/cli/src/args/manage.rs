@@ -24,6 +24,7 @@ pub(crate) enum ManageCommand {
 
 /// What `prowess enable` and `prowess disable` take.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("user", |user| user.help("In the home, for all projects; this is the default")))]
 pub(crate) struct Switch {
     /// The skill's name or folder
     #[arg(required_unless_present = "source", conflicts_with = "source")]

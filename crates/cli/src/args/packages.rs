@@ -58,6 +58,7 @@ Skills go into the project if this is one (it has .git, .agents, .prowess or ski
 
 /// What `prowess import` takes.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Skills go where prowess install puts them; see its help.")]
 pub(crate) struct Import {
     /// A skills-lock.json, a folder, or an archive
     #[arg(required_unless_present = "from")]
@@ -108,8 +109,12 @@ pub(crate) enum ConflictChoice {
     Rename,
 }
 
+/// Where installed skills are looked for.
+const BOTH: &str = "Without --project or --user, skills of both are meant; the project's go first.";
+
 /// What `prowess update` takes.
 #[derive(Debug, clap::Args)]
+#[command(after_help = BOTH)]
 pub(crate) struct Update {
     /// The skills [default: all that were installed]
     pub(crate) names: Vec<String>,
@@ -124,13 +129,14 @@ pub(crate) struct Update {
 
 /// What `prowess remove` takes.
 #[derive(Debug, clap::Args)]
+#[command(after_help = BOTH)]
 pub(crate) struct Remove {
     /// The skills
     #[arg(required = true)]
     pub(crate) names: Vec<String>,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
-    /// Do not ask, even about skills that were not installed but made
+    /// Do not ask, even about skills that were made here, or modified since they were installed
     #[arg(long, short)]
     pub(crate) yes: bool,
     /// Only say what would be done
@@ -140,6 +146,7 @@ pub(crate) struct Remove {
 
 /// What `prowess verify` takes.
 #[derive(Debug, clap::Args)]
+#[command(after_help = BOTH)]
 pub(crate) struct Verify {
     /// The skills [default: all that were installed]
     pub(crate) names: Vec<String>,

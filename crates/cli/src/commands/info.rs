@@ -4,6 +4,7 @@ use prowess::format::Value;
 use prowess::{Contents, Skill, short_path};
 use serde_json::{Map, json};
 
+use super::provenance::Provenance;
 use super::{Outcome, YES, find, list, place, print_located, standing};
 use crate::args::Global;
 use crate::context::Context;
@@ -15,7 +16,7 @@ pub(super) fn run(context: &Context, global: &Global, name: &str, output: &mut O
     let registry = context.registry(global);
     let snapshot = registry.snapshot();
     let skill = find(&snapshot, name)?;
-    let facts = Facts::gather(skill);
+    let facts = Facts::gather(skill, context);
     if output.json() {
         output.answer(&facts.json(skill))?;
     } else {
@@ -35,17 +36,19 @@ struct Facts {
     contents: Contents,
     source: Option<Vec<u8>>,
     tree_hash: Result<String, String>,
+    provenance: Option<Provenance>,
 }
 
 impl Facts {
-    fn gather(skill: &Skill) -> Self {
+    fn gather(skill: &Skill, context: &Context) -> Self {
         let tree_hash = match skill.root().is_embedded() {
             true => Err("part of the binary".to_owned()),
             // What lies behind a link that leads outside is not looked at.
             false if skill.is_outside() => Err("it lies outside".to_owned()),
             false => prowess::tree_hash(&skill.canonical_folder()).map_err(|error| error.to_string()),
         };
-        Self { contents: Contents::of(skill), source: skill.read_source(), tree_hash }
+        let provenance = Provenance::of(skill, context);
+        Self { contents: Contents::of(skill), source: skill.read_source(), tree_hash, provenance }
     }
 
     /// Tokens of the catalog's entry, and of the whole file.
@@ -76,6 +79,7 @@ impl Facts {
             "tokens": {"catalog": catalog, "skill_md": file, "encoding": tokens::ENCODING, "estimate": true},
             "digest": self.source.as_deref().map(prowess::digest),
             "tree_hash": self.tree_hash.as_ref().ok(),
+            "installed": self.provenance.as_ref().map(Provenance::json),
             "link": skill.link().map(|link| json!({"target": link.target, "known": link.known})),
             "diagnostics": diagnostics,
         })
@@ -123,6 +127,7 @@ impl Facts {
             Ok(hash) => rows.push(("tree".into(), hash.clone())),
             Err(why) => rows.push(("tree".into(), format!("none: {why}"))),
         }
+        rows.extend(self.provenance.iter().flat_map(|provenance| provenance.rows(context)));
         if let Some(link) = skill.link() {
             rows.push(("link to".into(), clean_path(&link.target)));
         }

@@ -15,6 +15,7 @@ mod matching;
 mod new;
 mod packages;
 mod prompt;
+mod provenance;
 mod remedy;
 mod resources;
 mod shell;

@@ -4,6 +4,7 @@ use prowess::{RootProblem, Skill, Snapshot, Status, short_path};
 use serde_json::json;
 
 use super::elsewhere::{self, Sighting};
+use super::provenance::Provenance;
 use super::remedy::remedy;
 use super::{Outcome, YES, list, no, place, print_located, standing};
 use crate::args::Global;
@@ -35,7 +36,7 @@ pub(super) fn run(context: &Context, global: &Global, name: &str, output: &mut O
     let sightings = if offered { Vec::new() } else { elsewhere::look(name, &snapshot, context) };
     let answer = Answer { name, copies, winner, sightings, snapshot: &snapshot };
     if output.json() {
-        output.answer(&answer.json())?;
+        output.answer(&answer.json(context))?;
     } else {
         answer.tell(context, output)?;
     }
@@ -43,7 +44,7 @@ pub(super) fn run(context: &Context, global: &Global, name: &str, output: &mut O
 }
 
 impl Answer<'_> {
-    fn json(&self) -> serde_json::Value {
+    fn json(&self, context: &Context) -> serde_json::Value {
         let copies: Vec<_> = self
             .copies
             .iter()
@@ -55,6 +56,7 @@ impl Answer<'_> {
                     "skill": list::SkillJson::of(skill),
                     "wins": self.winner.is_some_and(|winner| winner == *skill),
                     "help": remedy(skill),
+                    "installed": Provenance::of(skill, context).map(|installed| installed.json()),
                     "diagnostics": diagnostics,
                 })
             })
@@ -83,6 +85,7 @@ impl Answer<'_> {
         let arrow = output.tone(Tone::Good, "→");
         for skill in self.copies.iter().filter(|skill| skill.is_enabled()) {
             output.line(format!("{good} {name} is offered, from {}", short(&skill.location())))?;
+            self.tell_provenance(skill, context, output)?;
         }
         if !self.winner.is_some_and(Skill::is_enabled) {
             output.line(match self.copies.is_empty() {
@@ -99,6 +102,7 @@ impl Answer<'_> {
             if let Some(remedy) = remedy(skill) {
                 output.line(format!("    {arrow} {}", clean(&remedy)))?;
             }
+            self.tell_provenance(skill, context, output)?;
         }
         for sighting in &self.sightings {
             output.line("")?;
@@ -115,6 +119,19 @@ impl Answer<'_> {
             looked(self.snapshot, context, output)?;
         }
         self.tell_diagnostics(output);
+        Ok(())
+    }
+
+    /// What a copy was installed from, and that it will not load where somebody changed it since.
+    fn tell_provenance(&self, skill: &Skill, context: &Context, output: &mut Output) -> std::io::Result<()> {
+        let Some(provenance) = Provenance::of(skill, context) else { return Ok(()) };
+        output.line(format!("    installed from {}", clean(&provenance.origin())))?;
+        let Some(changed) = provenance.changed() else { return Ok(()) };
+        output.line(format!("    {}", output.tone(Tone::Caution, &clean(&changed))))?;
+        if provenance.is_refused() {
+            let (arrow, name) = (output.tone(Tone::Good, "→"), clean(self.name));
+            output.line(format!("    {arrow} it will not load; prowess verify {name} shows what, and --accept takes it"))?;
+        }
         Ok(())
     }
 

@@ -80,6 +80,9 @@ pub(crate) fn at_path<'f>(found: &'f Found, locked: &Locked) -> Result<&'f Candi
     let at = found.skills.binary_search_by(|candidate| candidate.folder.as_str().cmp(wanted));
     at.ok().and_then(|at| found.skills.get(at)).ok_or_else(|| PackageError::Drift {
         name: locked.name.clone(),
-        why: format!("its folder {wanted} is no longer in {}", locked.source),
+        why: match wanted {
+            "" => format!("there is no SKILL.md at the top of {} any more", locked.source),
+            wanted => format!("its folder {wanted} is no longer in {}", locked.source),
+        },
     })
 }

@@ -107,7 +107,7 @@ impl Item {
 }
 
 impl Changes {
-    /// Whether it brings more than before, or other scripts than before: then the user is asked again.
+    /// Whether it brings scripts, hosts, tools or variables that it did not bring before: then the user is asked again.
     pub fn is_increase(&self) -> bool {
         !self.gained.is_empty()
     }

@@ -171,7 +171,7 @@ impl Updater<'_> {
         };
         let increases = item.changes().is_some_and(|changes| changes.is_increase());
         if changes && increases && !self.asks.increase(&item)? {
-            action = Action::Skip("it would bring more than before, which nobody accepted".to_owned());
+            action = Action::Skip("it would bring more than before; --yes takes it".to_owned());
             item.action = action;
         }
         Ok(item)

@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use prowess::ErrorCode;
+use prowess::{ErrorCode, HashedTree};
 
 use crate::InnerPath;
 use crate::agents::{AGENTS, Agent};
@@ -117,9 +117,16 @@ impl LinkError {
 
 /// Decides what it takes for an agent to have a skill. `skill` is the installed folder; the link is named after it.
 pub fn plan(skill: &Path, agent: &Agent, place: Place<'_>, how: How) -> Result<Plan, LinkError> {
-    let missing = || LinkError::NoSkill(skill.to_owned());
-    let real = fs::canonicalize(skill).map_err(|_| missing())?;
-    let name = skill.file_name().filter(|_| real.join("SKILL.md").is_file()).ok_or_else(missing)?;
+    if !skill.join("SKILL.md").is_file() {
+        return Err(LinkError::NoSkill(skill.to_owned()));
+    }
+    foresee(skill, agent, place, how)
+}
+
+/// The same for a skill that is yet to be installed.
+pub fn foresee(skill: &Path, agent: &Agent, place: Place<'_>, how: How) -> Result<Plan, LinkError> {
+    let real = canonical(skill);
+    let name = skill.file_name().ok_or_else(|| LinkError::NoSkill(skill.to_owned()))?;
     let folder = place.folder(agent).ok_or(LinkError::NoFolder(agent.id))?;
     let folder = resolved(&folder, place)?;
     if real.parent() == Some(&folder) {
@@ -132,7 +139,8 @@ pub fn plan(skill: &Path, agent: &Agent, place: Place<'_>, how: How) -> Result<P
             How::Copy => Plan::Copy { at },
         }),
         Err(source) => Err(LinkError::Io { path: at, source }),
-        Ok(metadata) if metadata.is_symlink() && leads_to(&at, &real) => Ok(Plan::There(at)),
+        Ok(metadata) if metadata.is_symlink() && is_ours(&at, &folder, &real) => Ok(Plan::There(at)),
+        Ok(metadata) if metadata.is_dir() && how == How::Copy && is_copy(&at, &real) => Ok(Plan::There(at)),
         Ok(_) => Err(LinkError::Conflict(at)),
     }
 }
@@ -156,10 +164,7 @@ pub fn perform(skill: &Path, plan: &Plan) -> Result<(), LinkError> {
         Some(to) => std::os::unix::fs::symlink(to, at).map_err(|source| io(at, source)),
         None => {
             let staged = staged(at);
-            // What a killed process left half-made.
-            let _ = fs::remove_dir_all(&staged);
-            let mut left = Left { files: FILES_MAX, bytes: TOTAL_MAX };
-            let copied = copy(skill, &staged, 0, &mut left).and_then(|()| match fs::symlink_metadata(at) {
+            let copied = copied(skill, &staged).and_then(|()| match fs::symlink_metadata(at) {
                 // A rename would take the place of an empty folder.
                 Ok(_) => Err(LinkError::Conflict(at.clone())),
                 Err(_) => fs::rename(&staged, at).map_err(|source| io(at, source)),
@@ -172,19 +177,19 @@ pub fn perform(skill: &Path, plan: &Plan) -> Result<(), LinkError> {
     }
 }
 
-/// Removes an agent's link to a skill. Tells whether there was one; whatever else is there stays.
-pub fn unlink(skill: &Path, agent: &Agent, place: Place<'_>) -> Result<bool, LinkError> {
-    let Some(folder) = place.folder(agent) else { return Ok(false) };
-    let (Ok(folder), Some(name)) = (resolved(&folder, place), skill.file_name()) else { return Ok(false) };
+/// Removes an agent's link to a skill, and says where it was; whatever else is there stays.
+pub fn unlink(skill: &Path, agent: &Agent, place: Place<'_>) -> Result<Option<PathBuf>, LinkError> {
+    let Some(at) = linked(skill, agent, place)? else { return Ok(None) };
+    fs::remove_file(&at).map_err(|source| LinkError::Io { path: at.clone(), source })?;
+    Ok(Some(at))
+}
+
+/// Where an agent has a link to a skill.
+pub fn linked(skill: &Path, agent: &Agent, place: Place<'_>) -> Result<Option<PathBuf>, LinkError> {
+    let Some(folder) = place.folder(agent) else { return Ok(None) };
+    let (Ok(folder), Some(name)) = (resolved(&folder, place), skill.file_name()) else { return Ok(None) };
     let at = folder.join(name);
-    let ours = match fs::read_link(&at) {
-        Ok(to) => to == relative(&folder, &canonical(skill)) || leads_to(&at, &canonical(skill)),
-        Err(_) => false,
-    };
-    if !ours {
-        return Ok(false);
-    }
-    fs::remove_file(&at).map(|()| true).map_err(|source| LinkError::Io { path: at, source })
+    Ok(is_ours(&at, &folder, &canonical(skill)).then_some(at))
 }
 
 /// The agents that have a skill, through a link or because they read its folder.
@@ -198,12 +203,23 @@ pub fn agents_with(skill: &Path, place: Place<'_>) -> Vec<&'static Agent> {
     AGENTS.iter().filter(has).collect()
 }
 
+/// Whether it is a link to the skill, which may not be there at the moment.
+fn is_ours(at: &Path, folder: &Path, real: &Path) -> bool {
+    fs::read_link(at).is_ok_and(|to| to == relative(folder, real) || leads_to(at, real))
+}
+
+/// Whether two folders hold the same.
+fn is_copy(one: &Path, other: &Path) -> bool {
+    let tree = |folder| HashedTree::of(folder).ok().map(|tree| tree.hash());
+    tree(one).is_some_and(|hash| tree(other) == Some(hash))
+}
+
 fn leads_to(path: &Path, real: &Path) -> bool {
     fs::canonicalize(path).is_ok_and(|found| found == real)
 }
 
 /// The agent's folder without links, there or not. A project's must stay in it.
-fn resolved(folder: &Path, place: Place<'_>) -> Result<PathBuf, LinkError> {
+pub(super) fn resolved(folder: &Path, place: Place<'_>) -> Result<PathBuf, LinkError> {
     let resolved = canonical(folder);
     if let Place::Project(project) = place
         && !resolved.starts_with(canonical(project))
@@ -214,7 +230,7 @@ fn resolved(folder: &Path, place: Place<'_>) -> Result<PathBuf, LinkError> {
 }
 
 /// What is there of a path, without links, and the rest as it is.
-fn canonical(path: &Path) -> PathBuf {
+pub(super) fn canonical(path: &Path) -> PathBuf {
     let there = path.ancestors().find_map(|above| Some((above, fs::canonicalize(above).ok()?)));
     match there {
         Some((above, real)) => real.join(path.strip_prefix(above).unwrap_or(Path::new(""))),
@@ -229,11 +245,18 @@ fn relative(from: &Path, to: &Path) -> PathBuf {
     up.chain(to.components().skip(shared)).collect()
 }
 
-fn staged(at: &Path) -> PathBuf {
+pub(super) fn staged(at: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(at.file_name().unwrap_or_default());
     name.push(".prowess-new");
     at.with_file_name(name)
+}
+
+/// Copies a skill to where nobody looks, in the place of what a killed process left there half-made.
+pub(super) fn copied(skill: &Path, staged: &Path) -> Result<(), LinkError> {
+    let _ = fs::remove_dir_all(staged);
+    let mut left = Left { files: FILES_MAX, bytes: TOTAL_MAX };
+    copy(skill, staged, 0, &mut left).inspect_err(|_| drop(fs::remove_dir_all(staged)))
 }
 
 /// What may still be copied.

@@ -51,6 +51,8 @@ pub fn make_certificates(folder: &Path) {
 /// | `/private/…` | asks for a password |
 /// | `/page/…` | a web page |
 /// | `/file/…` | the bytes of a file in the folder |
+/// | `/half/…` | the first half of them |
+/// | `/.well-known/…` | the files of `.well-known` in the folder, as of a site |
 /// | `/silent/…` | no answer at all |
 pub struct Server {
     port: u16,
@@ -156,10 +158,14 @@ impl Exchange {
                 self.wait();
                 Ok(())
             }
-            "file" => match fs::read(self.root.join(rest)) {
-                Ok(bytes) => self.answer("200 OK", "application/octet-stream", &bytes),
-                Err(_) => self.answer("404 Not Found", "text/plain", b"no"),
-            },
+            "file" | "half" | ".well-known" => {
+                let path = if way == ".well-known" { self.root.join(way).join(rest) } else { self.root.join(rest) };
+                match fs::read(path) {
+                    Ok(bytes) if way == "half" => self.half("200 OK", "application/octet-stream", &bytes, false),
+                    Ok(bytes) => self.answer("200 OK", "application/octet-stream", &bytes),
+                    Err(_) => self.answer("404 Not Found", "text/plain", b"no"),
+                }
+            }
             _ => self.answer("404 Not Found", "text/plain", b"no"),
         }
     }
@@ -220,9 +226,14 @@ impl Exchange {
         if !pack || !matches!(way, "stall" | "cut") {
             return self.answer(&status, &kind, body);
         }
-        self.begin(&status, &kind)?;
+        self.half(&status, &kind, body, way == "stall")
+    }
+
+    /// Half of it and then nothing: at once, or when the server ends.
+    fn half(&mut self, status: &str, kind: &str, body: &[u8], stall: bool) -> std::io::Result<()> {
+        self.begin(status, kind)?;
         self.chunk(&body[..body.len() / 2])?;
-        if way == "stall" {
+        if stall {
             self.wait();
         }
         // Without the end of the chunks, and of TLS.

@@ -4,6 +4,9 @@ use std::io::{BufRead, IsTerminal, Write};
 use std::sync::Arc;
 
 use prowess_package::{Asks, Candidate, Conflict, Item, OnConflict, PackageError, Prepared, Work};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+use unicode_width::UnicodeWidthStr;
 
 use super::told;
 use crate::args::Global;
@@ -40,12 +43,28 @@ impl<'a> Answering<'a> {
         self.work.step("", 0);
         let mut err = std::io::stderr();
         err.write_all(question.as_bytes()).and_then(|()| err.flush()).map_err(failed)?;
+        self.wait()?;
         let mut line = String::new();
         if std::io::stdin().lock().read_line(&mut line).map_err(failed)? == 0 {
             return Err(choose("nobody answered", "answer with flags; see --help"));
         }
         self.work.go_on()?;
         Ok(line.trim().to_owned())
+    }
+
+    /// Waits for a line. Reading would go on after Ctrl-C, and nobody would see that it was pressed.
+    fn wait(&self) -> Result<(), PackageError> {
+        const BEAT: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+        let stdin = std::io::stdin();
+        loop {
+            let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
+            let found = rustix::event::poll(&mut ready, Some(&BEAT));
+            self.work.go_on().inspect_err(|_| drop(writeln!(std::io::stderr())))?;
+            // Whatever else is wrong with it, reading will tell.
+            if !matches!(found, Ok(0) | Err(Errno::INTR)) {
+                return Ok(());
+            }
+        }
     }
 }
 
@@ -62,9 +81,12 @@ impl Asks for Answering<'_> {
         let mut err = std::io::stderr();
         let _ = writeln!(err, "{} holds {} skills:", clean(source), there.len());
         let digits = there.len().to_string().len();
+        let width = there.iter().map(|candidate| clean(&candidate.name).width()).max().unwrap_or_default();
         for (at, candidate) in there.iter().enumerate() {
             let description = cut(&candidate.description, 60);
-            let _ = writeln!(err, "  {:digits$}  {}  {description}", at + 1, clean(&candidate.name));
+            let name = clean(&candidate.name);
+            let space = " ".repeat(width.min(40).saturating_sub(name.width()));
+            let _ = writeln!(err, "  {:digits$}  {name}{space}  {description}", at + 1);
         }
         loop {
             let answer =

@@ -1,15 +1,14 @@
 //! `prowess import`: skills that are elsewhere already.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use prowess::ErrorCode;
 use prowess_package::interchange::{import, link, skills_lock};
 use prowess_package::source::Source;
-use prowess_package::{For, Item, Judge, Pick, Place, Request, Work};
+use prowess_package::{Action, For, Item, Pick, Place, Request};
 
 use super::super::audit::Lists;
-use super::super::{Outcome, YES};
+use super::super::{Outcome, YES, no};
 use super::asks::Answering;
 use super::install::{invalid, read_source};
 use super::{cancellable, failure, file_urls, links, place, short, told};
@@ -33,40 +32,37 @@ pub(in crate::commands) fn run(
         (None, Some(source)) => vec![request(read_source(source, context)?, None, pick(call))],
         (None, None) => return Err(Failure::call("there is nothing to import")),
     };
-    let requests: Vec<Request> =
-        requests.into_iter().map(|request| Request { name: call.name.clone(), ..request }).collect();
+    if call.name.is_some() && requests.len() > 1 {
+        let message = format!("--name is for one skill, and {} were chosen", requests.len());
+        return Err(Failure::call(message).hint("choose one with --skill"));
+    }
     let work = cancellable();
     let lists = Lists::load(context, output)?;
     let judge = lists.judge(context);
-    let mut items = Vec::new();
-    for request in &requests {
-        items.extend(one(request, &place, &judge, global, call, output, &work)?);
+    let mut asks = Answering::new(&call.answers, global, &work);
+    let mut plans = Vec::new();
+    for request in requests {
+        let request = Request { name: call.name.clone(), ..request };
+        let plan = progress::of_work(global, &work, || {
+            prowess_package::plan_install(&request, &place, &judge, &mut asks, &work)
+        });
+        plans.push(plan.map_err(|error| invalid(error, output))?);
     }
-    told::all(&items, &place, !call.dry_run, context, output)?;
+    // All are ready before the first is done: what cannot be got stops the others, too.
+    work.go_on().map_err(|cancelled| failure(cancelled.into()))?;
+    let mut items: Vec<Item> = Vec::new();
+    for plan in plans {
+        items.extend(if call.dry_run { plan.items } else { plan.commit().map_err(failure)? });
+    }
+    told::all(&items, &[], &place, !call.dry_run, context, output)?;
+    let skipped = |item: &Item| matches!(item.action, Action::Skip(_));
     if !output.json() {
         output.remark(match call.dry_run {
             true => "nothing was changed".to_owned(),
             false => told::lock_remark(&place, context),
         });
     }
-    Ok(YES)
-}
-
-fn one(
-    request: &Request,
-    place: &Place,
-    judge: &Judge<'_>,
-    global: &Global,
-    call: &Import,
-    output: &mut Output,
-    work: &Arc<Work>,
-) -> Result<Vec<Item>, Failure> {
-    let mut asks = Answering::new(&call.answers, global, work);
-    let plan = progress::of_work(global, work, || {
-        prowess_package::plan_install(request, place, judge, &mut asks, work)
-    });
-    let plan = plan.map_err(|error| invalid(error, output))?;
-    if call.dry_run { Ok(plan.items) } else { plan.commit().map_err(failure) }
+    Ok(if items.iter().all(skipped) { no() } else { YES })
 }
 
 fn request(source: Source, reference: Option<String>, pick: Pick) -> Request {

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use prowess_package::interchange::link::How;
 use prowess_package::source::{self, Source};
-use prowess_package::{Action, Pick, Place, Plan, Request, Work};
+use prowess_package::{Action, Item, Pick, Place, Plan, Request, Work};
 
 use super::super::audit::Lists;
 use super::super::{Outcome, YES, no};
 use super::asks::Answering;
+use super::links::Planned;
 use super::{cancellable, failure, file_urls, links, place, told};
 use crate::args::Global;
 use crate::args::packages::Install;
@@ -50,11 +51,7 @@ pub(in crate::commands) fn run(
     let plan = plan.map_err(|error| invalid(error, output))?;
     let how = if call.copy { How::Copy } else { How::Link };
     let planned = links::planned(&plan, &agents, how)?;
-    let outcome = finish(plan, &place, call.dry_run, context, output, &work)?;
-    if !call.dry_run {
-        planned.perform(context, output)?;
-    }
-    Ok(outcome)
+    finish(plan, &planned, &place, call.dry_run, context, output, &work)
 }
 
 fn request(source: &Source, call: &Install) -> Request {
@@ -91,8 +88,9 @@ pub(super) fn invalid(error: prowess_package::PackageError, output: &mut Output)
 }
 
 /// Does what was decided, unless it is only to be told, and tells it.
-pub(super) fn finish(
+fn finish(
     plan: Plan,
+    planned: &Planned,
     place: &Place,
     dry_run: bool,
     context: &Context,
@@ -101,7 +99,7 @@ pub(super) fn finish(
 ) -> Outcome {
     let changes = !plan.is_empty();
     if dry_run {
-        told::all(&plan.items, place, false, context, output)?;
+        told::all(&plan.items, &planned.foreseen()?, place, false, context, output)?;
         if !output.json() {
             output.remark("nothing was changed");
         }
@@ -109,10 +107,10 @@ pub(super) fn finish(
     }
     work.go_on().map_err(|cancelled| failure(cancelled.into()))?;
     let items = plan.commit().map_err(failure)?;
-    told::all(&items, place, true, context, output)?;
+    told::all(&items, &planned.perform()?, place, true, context, output)?;
     if changes && !output.json() {
         output.remark(told::lock_remark(place, context));
     }
-    let skipped = items.iter().any(|item| matches!(item.action, Action::Skip(_)));
-    Ok(if skipped && !changes && items.len() == 1 { no() } else { YES })
+    let skipped = |item: &Item| matches!(item.action, Action::Skip(_));
+    Ok(if items.iter().all(skipped) { no() } else { YES })
 }

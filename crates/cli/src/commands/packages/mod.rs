@@ -25,6 +25,7 @@ pub(super) use install::run as install;
 pub(super) use listed::run as plugins;
 pub(super) use pack::{index, pack};
 pub(super) use remove::run as remove;
+pub(super) use told::origin;
 pub(super) use update::run as update;
 pub(super) use verify::run as verify;
 
@@ -40,7 +41,7 @@ fn place(context: &Context, scope: &ScopeArgs) -> Result<Place, Failure> {
 }
 
 /// The places that commands look through where nobody says which: the project's first.
-fn places(context: &Context, scope: &ScopeArgs) -> Result<Vec<Place>, Failure> {
+pub(super) fn places(context: &Context, scope: &ScopeArgs) -> Result<Vec<Place>, Failure> {
     let (policy, world) = (context.policy(), &context.surroundings);
     if scope.said().is_some() {
         return place(context, scope).map(|place| vec![place]);

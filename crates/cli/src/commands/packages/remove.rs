@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use prowess::lock::Lock;
-use prowess::{Scope, Skill, Snapshot};
+use prowess::lock::{Lock, Locked, compare};
+use prowess::{HashedTree, Scope, Skill, Snapshot};
 use prowess_package::{Item, Place};
+use serde_json::json;
 
 use super::super::{Outcome, YES, find};
 use super::asks::Answering;
+use super::links::Linked;
 use super::{cancellable, failure, links, places, short, told};
 use crate::args::Global;
 use crate::args::packages::{Answers, Remove};
@@ -20,7 +22,8 @@ struct Going {
     name: String,
     folder: PathBuf,
     place: Place,
-    installed: bool,
+    /// What would be lost with it that nobody can get again.
+    own: Option<String>,
 }
 
 pub(in crate::commands) fn run(
@@ -39,35 +42,30 @@ pub(in crate::commands) fn run(
         .collect::<Result<Vec<_>, _>>()?;
     let answers = Answers { yes: call.yes, on_conflict: None, accept_risk: false };
     let asks = Answering::new(&answers, global, &cancellable());
-    for going in going.iter().filter(|going| !going.installed && !call.yes && !call.dry_run) {
-        let what = format!("{} was not installed, but made: {}", going.name, short(&going.folder, context));
+    for Going { name, own, .. } in going.iter().filter(|_| !call.yes && !call.dry_run) {
+        let Some(own) = own else { continue };
         if !asks.is_terminal() {
-            let failure = Failure::new(ErrorCode::Conflict, what);
+            let failure = Failure::new(ErrorCode::Conflict, own.clone());
             return Err(failure.hint("there may be no other copy of it; --yes removes it all the same"));
         }
-        if !asks.confirm(&format!("{what}. Remove it for good?")).map_err(failure)? {
-            return Err(Failure::new(ErrorCode::Conflict, format!("{} was left alone", going.name)));
+        if !asks.confirm(&format!("{own}. Remove it for good?")).map_err(failure)? {
+            return Err(Failure::new(ErrorCode::Conflict, format!("{} was left alone", clean(name))));
         }
     }
-    let mut items: Vec<Item> = Vec::new();
+    let (mut items, mut links): (Vec<Item>, Vec<Linked>) = (Vec::new(), Vec::new());
     for going in &going {
         let plan = prowess_package::plan_remove(&going.name, &going.folder, &going.place).map_err(failure)?;
-        match call.dry_run {
-            true => items.extend(plan.items),
-            false => {
-                links::unlink(&going.folder, &going.place);
-                items.extend(plan.commit().map_err(failure)?);
-            }
-        }
+        links.extend(plan.items.iter().flat_map(|item| links::leave(item, &going.place, !call.dry_run)));
+        items.extend(if call.dry_run { plan.items } else { plan.commit().map_err(failure)? });
     }
     if output.json() {
         let skills: Vec<_> = items.iter().map(told::item_json).collect();
-        output.answer(&serde_json::json!({"schema": 1, "dry_run": call.dry_run, "skills": skills}))?;
+        let links: Vec<_> = links.iter().map(Linked::json).collect();
+        let answer = json!({"schema": 1, "dry_run": call.dry_run, "skills": skills, "links": links});
+        output.answer(&answer)?;
         return Ok(YES);
     }
-    for item in &items {
-        told::item(item, !call.dry_run, false, context, output)?;
-    }
+    told::each(&items, &links, !call.dry_run, false, context, output)?;
     if call.dry_run {
         output.remark("nothing was changed");
     }
@@ -81,13 +79,25 @@ fn going(name: &str, places: &[Place], snapshot: &Snapshot, context: &Context) -
         let locked = lock.skills.iter().find(|locked| locked.name == name);
         if let Some(locked) = locked {
             let folder = place.folder(locked).map_err(failure)?;
-            return Ok(Going { name: name.to_owned(), folder, place: place.clone(), installed: true });
+            let own = modified(locked, &folder);
+            return Ok(Going { name: name.to_owned(), folder, place: place.clone(), own });
         }
     }
     let skill = find(snapshot, name)?;
     let place = writable(skill, places, context)?;
-    let folder = skill.folder();
-    Ok(Going { name: skill.name().into_owned(), folder, place, installed: false })
+    let (name, folder) = (skill.name().into_owned(), skill.folder());
+    let own = format!("{} was not installed, but made: {}", clean(&name), short(&folder, context));
+    Ok(Going { name, folder, place, own: Some(own) })
+}
+
+/// What somebody made of a skill since it was installed.
+fn modified(locked: &Locked, folder: &Path) -> Option<String> {
+    if std::fs::symlink_metadata(folder).map_or(true, |there| there.is_symlink()) {
+        return None;
+    }
+    let difference = compare(locked, &HashedTree::of(folder));
+    let told = || format!("{} was modified since it was installed: {difference}", clean(&locked.name));
+    (!difference.is_same()).then(told)
 }
 
 /// The place a skill can be removed from, or why it cannot.

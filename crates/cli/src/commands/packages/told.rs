@@ -6,6 +6,7 @@ use prowess::lock::{Capabilities, Locked};
 use prowess_package::{Action, Changes, Conflict, Item, PackageError, Place};
 use serde_json::{Value, json};
 
+use super::links::Linked;
 use super::short;
 use crate::context::Context;
 use crate::output::{Output, Tone, clean, counted};
@@ -46,8 +47,8 @@ pub(super) fn changes(changes: &Changes) -> Vec<String> {
 
 /// What a skill brings, by kind.
 fn brings(capabilities: &Capabilities) -> Vec<(&'static str, String)> {
-    let all =
-        [("scripts", &capabilities.scripts), ("hosts", &capabilities.hosts), ("tools", &capabilities.tools)];
+    let Capabilities { scripts, hosts, tools, env } = capabilities;
+    let all = [("scripts", scripts), ("hosts", hosts), ("tools", tools), ("variables", env)];
     let few = |set: &std::collections::BTreeSet<String>| {
         let shown: Vec<_> = set.iter().take(6).map(|word| clean(word).into_owned()).collect();
         let more = set.len().saturating_sub(6);
@@ -57,7 +58,7 @@ fn brings(capabilities: &Capabilities) -> Vec<(&'static str, String)> {
 }
 
 /// The source of a skill, with its commit.
-pub(super) fn origin(locked: &Locked) -> String {
+pub(in crate::commands) fn origin(locked: &Locked) -> String {
     let inner = locked.path.as_deref().map(|path| format!(" ({path})")).unwrap_or_default();
     let at = match (&locked.reference, &locked.commit) {
         (Some(reference), Some(commit)) => format!(" at {reference}, commit {}", short_commit(commit)),
@@ -67,12 +68,12 @@ pub(super) fn origin(locked: &Locked) -> String {
     clean(&format!("{}{inner}{at}", locked.source)).into_owned()
 }
 
-pub(super) fn short_commit(commit: &str) -> &str {
+fn short_commit(commit: &str) -> &str {
     commit.get(..12).unwrap_or(commit)
 }
 
 /// One skill and what became of it, for people. Alone, it is told in full.
-pub(super) fn item(
+fn item(
     item: &Item,
     done: bool,
     in_full: bool,
@@ -99,18 +100,33 @@ pub(super) fn item(
     let mark = output.tone(tone, mark);
     let name = output.tone(Tone::Strong, &item.name);
     output.line(format!("{mark} {word} {name}{why}"))?;
-    if !matches!(item.action, Action::Add | Action::Replace) {
+    if !matches!(item.action, Action::Add | Action::Replace) && !is_refused_increase(item) {
         return Ok(());
     }
     if in_full {
         details(item, context, output)?;
+    } else if let Some(moved) = moved(item) {
+        output.line(format!("    {moved}"))?;
     }
-    if let Some(changed) = item.changes().filter(|_| item.action == Action::Replace) {
+    if let Some(changed) = item.changes().filter(|_| item.action != Action::Add) {
         for line in changes(&changed) {
             output.line(format!("    {line}"))?;
         }
     }
     warnings(item, output)
+}
+
+/// Whether an update was left out because of what it brings, which is then shown.
+fn is_refused_increase(item: &Item) -> bool {
+    let increases = || item.changes().is_some_and(|changes| changes.is_increase());
+    matches!(item.action, Action::Skip(_)) && item.prepared.is_some() && increases()
+}
+
+/// From which commit to which.
+fn moved(item: &Item) -> Option<String> {
+    let commit = |locked: &Option<Locked>| locked.as_ref()?.commit.clone();
+    let (before, after) = (commit(&item.before)?, commit(&item.after)?);
+    (before != after).then(|| format!("commit {} → {}", short_commit(&before), short_commit(&after)))
 }
 
 fn details(item: &Item, context: &Context, output: &mut Output) -> std::io::Result<()> {
@@ -127,7 +143,7 @@ fn details(item: &Item, context: &Context, output: &mut Output) -> std::io::Resu
     };
     rows.push(("audit", format!("{}{suppressed} (rules of {})", verdict.as_str(), verdict.rules)));
     for (key, value) in rows {
-        output.line(format!("    {key:<8} {value}"))?;
+        output.line(format!("    {key:<9} {value}"))?;
     }
     Ok(())
 }
@@ -174,7 +190,8 @@ pub(super) fn item_json(item: &Item) -> Value {
     if let Some(capabilities) = entry.map(|locked| &locked.capabilities) {
         value["capabilities"] = json!(capabilities);
     }
-    if let Some(changes) = item.changes().filter(|_| item.action == Action::Replace) {
+    let shown = item.action == Action::Replace || is_refused_increase(item);
+    if let Some(changes) = item.changes().filter(|_| shown) {
         value["changes"] = json!({
             "added": changes.added, "removed": changes.removed, "changed": changes.changed,
             "gained": changes.gained, "lost": changes.lost,
@@ -190,9 +207,28 @@ pub(super) fn item_json(item: &Item) -> Value {
     value
 }
 
+/// Each skill, and below it what became of it in the folders of other agents.
+pub(super) fn each(
+    items: &[Item],
+    links: &[Linked],
+    done: bool,
+    in_full: bool,
+    context: &Context,
+    output: &mut Output,
+) -> std::io::Result<()> {
+    for one in items {
+        item(one, done, in_full, context, output)?;
+        for link in links.iter().filter(|link| link.skill == one.folder) {
+            output.line(format!("    {}", link.told(done, context)))?;
+        }
+    }
+    Ok(())
+}
+
 /// Everything that one command did.
 pub(super) fn all(
     items: &[Item],
+    links: &[Linked],
     place: &Place,
     done: bool,
     context: &Context,
@@ -202,13 +238,10 @@ pub(super) fn all(
         let skills: Vec<Value> = items.iter().map(item_json).collect();
         return output.answer(&json!({
             "schema": 1, "scope": place.scope.as_str(), "root": place.root, "lock": place.lock,
-            "dry_run": !done, "skills": skills,
+            "dry_run": !done, "skills": skills, "links": links.iter().map(Linked::json).collect::<Vec<_>>(),
         }));
     }
-    for one in items {
-        item(one, done, items.len() == 1, context, output)?;
-    }
-    Ok(())
+    each(items, links, done, items.len() == 1, context, output)
 }
 
 /// Where the lock is, for the last remark.

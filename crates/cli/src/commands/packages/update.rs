@@ -6,7 +6,8 @@ use super::super::audit::Lists;
 use super::super::{Outcome, YES, no};
 use super::asks::Answering;
 use super::install::invalid;
-use super::{cancellable, failure, file_urls, places, told};
+use super::links::Linked;
+use super::{cancellable, failure, file_urls, links, places, told};
 use crate::args::Global;
 use crate::args::packages::Update;
 use crate::context::Context;
@@ -26,7 +27,7 @@ pub(in crate::commands) fn run(
     let judge = lists.judge(context);
     let mut asks = Answering::new(&call.answers, global, &work);
     let mut left: Vec<String> = call.names.clone();
-    let mut items: Vec<Item> = Vec::new();
+    let (mut items, mut links): (Vec<Item>, Vec<Linked>) = (Vec::new(), Vec::new());
     let mut known: Vec<String> = Vec::new();
     for place in &places {
         let lock = prowess::lock::Lock::read(&place.lock).map_err(|error| failure(error.into()))?;
@@ -48,18 +49,20 @@ pub(in crate::commands) fn run(
             prowess_package::plan_update(chosen, place, &judge, &mut asks, file_urls(), &work)
         });
         let plan = plan.map_err(|error| invalid(error, output))?;
-        match call.dry_run {
-            true => items.extend(plan.items),
+        let done = match call.dry_run {
+            true => plan.items,
             false => {
                 work.go_on().map_err(|cancelled| failure(cancelled.into()))?;
-                items.extend(plan.commit().map_err(failure)?);
+                plan.commit().map_err(failure)?
             }
-        }
+        };
+        links.extend(links::follow(&done, place, !call.dry_run)?);
+        items.extend(done);
     }
     if let Some(name) = left.first() {
         return Err(unknown(name, &known));
     }
-    tell(&items, &places, call.dry_run, context, output)?;
+    tell(&items, &links, &places, call.dry_run, context, output)?;
     let stuck = |item: &Item| matches!(item.action, Action::Skip(_));
     Ok(if !call.names.is_empty() && items.iter().all(stuck) { no() } else { YES })
 }
@@ -75,6 +78,7 @@ fn unknown(name: &str, known: &[String]) -> Failure {
 
 fn tell(
     items: &[Item],
+    links: &[Linked],
     places: &[prowess_package::Place],
     dry_run: bool,
     context: &Context,
@@ -85,11 +89,10 @@ fn tell(
         let locks: Vec<_> = places.iter().map(|place| &place.lock).collect();
         return output.answer(&serde_json::json!({
             "schema": 1, "dry_run": dry_run, "locks": locks, "skills": skills,
+            "links": links.iter().map(Linked::json).collect::<Vec<_>>(),
         }));
     }
-    for item in items {
-        told::item(item, !dry_run, false, context, output)?;
-    }
+    told::each(items, links, !dry_run, false, context, output)?;
     if items.is_empty() {
         output.remark("nothing is installed; prowess install SOURCE installs a skill");
     } else if dry_run {

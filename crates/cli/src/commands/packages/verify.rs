@@ -50,10 +50,17 @@ pub(in crate::commands) fn run(context: &Context, call: &Verify, output: &mut Ou
         for (_, verified) in &found {
             tell(verified, context, output)?;
         }
-        output.line(match wrong {
-            0 => format!("{}, all as installed", counted(found.len(), "skill")),
-            wrong => format!("{}, {wrong} not as installed", counted(found.len(), "skill")),
+        let made = found.iter().filter(|(_, verified)| verified.status == Verification::Unlocked).count();
+        let skills = counted(found.len(), "skill");
+        output.line(match (wrong - made, made) {
+            (0, 0) => format!("{skills}, all as installed"),
+            (0, made) => format!("{skills}, {made} not installed by prowess, the others as installed"),
+            (wrong, 0) => format!("{skills}, {wrong} not as installed"),
+            (wrong, made) => format!("{skills}, {wrong} not as installed, {made} not installed by prowess"),
         })?;
+        if wrong > made {
+            output.remark("prowess install --locked restores; prowess verify NAME --accept takes it as it is");
+        }
     }
     Ok(if wrong == 0 { YES } else { no() })
 }

@@ -1,0 +1,331 @@
+//! From real servers on this machine: git over https and ssh, archives, and a site with an index.
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "../../package/tests/servers/mod.rs"]
+mod servers;
+mod world;
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use insta::{assert_snapshot, with_settings};
+use servers::repository::Repository;
+use servers::{https, ssh};
+use world::terminal::Dialogue;
+use world::{CHANGING, World, skill_md};
+
+/// The address that the README has.
+const README_URL: &str = "https://git.example.com/team/skills.git";
+
+/// A world, a repository, and a server that serves it and whatever else lies in a folder.
+struct Net {
+    world: World,
+    repository: Repository,
+    server: https::Server,
+    served: PathBuf,
+}
+
+impl Net {
+    fn new() -> Self {
+        let world = World::bare();
+        let certificates = world.path("~/certificates");
+        fs::create_dir_all(&certificates).unwrap();
+        https::make_certificates(&certificates);
+        let authority = certificates.join("authority.pem");
+        // `ssh` is looked up, and git serves it.
+        let world = world
+            .variable("SSL_CERT_FILE", authority.to_str().unwrap())
+            .variable("PATH", &std::env::var("PATH").unwrap())
+            .variable("NO_COLOR", "1");
+        world.file("AGENTS.md", "").file(".git/HEAD", "");
+        let repository = Repository::new(world.path("~/work"));
+        repository
+            .write("skills/pdf-forms/SKILL.md", skill_md("pdf-forms", "Fills PDF forms."))
+            .write("skills/csv/SKILL.md", skill_md("csv", "Reads tables."))
+            .commit("first");
+        repository.run(&["tag", "v1.0"]);
+        repository
+            .write("skills/pdf-forms/SKILL.md", skill_md("pdf-forms", "Fills PDF forms. Use for forms."))
+            .commit("second");
+        repository.run(&["branch", "next"]);
+        let served = world.path("~/served");
+        repository.publish(&served.join("team/skills.git"));
+        let server = https::Server::start(&served, &certificates, "server");
+        Self { world, repository, server, served }
+    }
+
+    fn git(&self) -> String {
+        self.server.url("git/team/skills.git")
+    }
+
+    /// What was committed becomes public.
+    fn publish(&self) {
+        fs::remove_dir_all(self.served.join("team/skills.git")).unwrap();
+        self.repository.publish(&self.served.join("team/skills.git"));
+    }
+
+    /// Runs, and tells it with the addresses of documents.
+    fn run(&self, args: &[&str]) -> String {
+        self.shown(&self.world.run(args).whole())
+    }
+
+    fn shown(&self, text: &str) -> String {
+        let git = self.git();
+        let site = self.server.url("");
+        text.replace(&git, README_URL).replace(site.trim_end_matches('/'), "https://skills.example.com")
+    }
+
+    fn runs(&self, calls: &[&[&str]]) -> String {
+        calls.iter().map(|args| self.run(args)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// That nothing was left by something that failed.
+    fn assert_empty(&self) {
+        let agents = self.world.path(".agents");
+        assert!(!agents.exists() && !self.world.path("skills.lock").exists(), "{:?}", self.world.tree(""));
+    }
+}
+
+/// The commands of the README's block about installing, each with what it prints there.
+fn readme() -> Vec<(String, String)> {
+    let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
+    let section = text.split("\n## Install skills\n").nth(1).unwrap();
+    let block = section.split("```console\n").nth(1).unwrap().split("```").next().unwrap();
+    let commands = block.split("$ prowess ").skip(1).map(|part| part.split_once('\n').unwrap());
+    commands.map(|(command, told)| (command.to_owned(), told.to_owned())).collect()
+}
+
+/// Install, look at, update, check and remove: what the README says is typed, and what it says comes.
+fn as_the_readme_says(net: &Net, url: &str) {
+    let commands = readme();
+    assert!(commands.len() >= 5);
+    for (command, expected) in commands {
+        let typed = command.replace(README_URL, url);
+        let told = net.world.run(&typed.split(' ').collect::<Vec<_>>());
+        let seen = format!("{}{}", told.out, told.err).replace(url, README_URL);
+        // The rules of the audit change more often than this.
+        let rules = seen.split("(rules of ").nth(1).and_then(|rest| rest.split(')').next()).unwrap_or("");
+        let seen = if rules.is_empty() { seen.clone() } else { seen.replace(rules, "2026-11") };
+        assert_eq!((seen.as_str(), told.code), (expected.as_str(), 0), "{command}");
+    }
+    net.assert_empty();
+}
+
+#[test]
+fn the_readme_s_commands_over_https() {
+    let net = Net::new();
+    as_the_readme_says(&net, &net.git());
+}
+
+#[test]
+fn the_readme_s_commands_over_ssh() {
+    let mut net = Net::new();
+    let server = ssh::Server::start(ssh::Versions::Any);
+    net.world = net.world.variable("GIT_SSH_COMMAND", &server.command());
+    as_the_readme_says(&net, &server.url(&net.served.join("team/skills.git")));
+}
+
+#[test]
+fn from_installing_to_removing_over_https() {
+    let net = Net::new();
+    let git = net.git();
+    let mut told = net.runs(&[
+        &["install", &git],
+        &["install", &git, "--skill", "pdf-forms", "--dry-run"],
+        &["install", &git, "--all"],
+        &["list"],
+        &["activate", "pdf-forms"],
+        &["why", "pdf-forms"],
+        &["plugins"],
+        &["update"],
+    ]);
+    net.repository
+        .write("skills/pdf-forms/scripts/fill.sh", "#!/bin/sh\ncurl https://forms.example/new\n")
+        .write("skills/csv/SKILL.md", skill_md("csv", "Reads tables of all kinds."))
+        .commit("third");
+    net.publish();
+    told += "\n";
+    told += &net.runs(&[
+        &["update"],
+        &["update", "pdf-forms", "--yes"],
+        &["verify"],
+        &["remove", "pdf-forms", "csv"],
+        &["plugins"],
+    ]);
+    with_settings!({ filters => CHANGING }, {
+        assert_snapshot!(told);
+    });
+    net.assert_empty();
+}
+
+#[test]
+fn info_tells_where_a_skill_came_from() {
+    let net = Net::new();
+    assert_eq!(net.world.run(&["install", &net.git(), "--ref", "v1.0", "--skill", "csv", "--name", "tables"]).code, 0);
+    let answer = net.world.run(&["info", "tables", "--json"]).json();
+    let installed = net.shown(&serde_json::to_string_pretty(&answer["installed"]).unwrap());
+    let told = net.run(&["info", "tables"]);
+    let filters = [&CHANGING[..], &[(r"about \d+ in the catalog.*", "[TOKENS]"), (r#""rules": ".*""#, r#""rules": "[RULES]""#)]].concat();
+    with_settings!({ filters => filters }, {
+        assert_snapshot!(format!("{told}\n{installed}"));
+    });
+}
+
+#[test]
+fn branches_tags_commits_and_paths() {
+    let net = Net::new();
+    let git = net.git();
+    let first = net.repository.run(&["rev-parse", "v1.0"]);
+    let second = net.repository.run(&["rev-parse", "main"]);
+    let inside = net.server.url("git/team/skills.git/-/tree/v1.0/skills/csv");
+    let with_tag = format!("{git}#v1.0");
+    for (args, commit) in [
+        (&["install", &git, "--ref", "next", "--skill", "csv"][..], &second),
+        (&["install", &git, "--ref", "v1.0", "--skill", "csv"], &first),
+        (&["install", &git, "--ref", &first, "--skill", "skills/csv"], &first),
+        (&["install", &with_tag, "--skill", "csv"], &first),
+        (&["install", &inside], &first),
+    ] {
+        let told = net.world.run(&[args, &["--json"]].concat());
+        assert_eq!(told.code, 0, "{}", told.whole());
+        let skill = &told.json()["skills"][0];
+        assert_eq!((&skill["name"], skill["commit"].as_str()), (&"csv".into(), Some(commit.as_str())), "{args:?}");
+        // What the lock says gives the same again.
+        fs::remove_dir_all(net.world.path(".agents")).unwrap();
+        let again = net.world.run(&["install", "--locked"]);
+        assert_eq!(again.code, 0, "{args:?}: {}", again.whole());
+        let updated = net.world.run(&["update"]);
+        assert_eq!(updated.code, 0, "{args:?}: {}", updated.whole());
+        assert_eq!(net.world.run(&["remove", "csv"]).code, 0);
+    }
+    assert_snapshot!(net.runs(&[
+        &["install", &git, "--ref", "nowhere", "--skill", "csv"],
+        &["install", &inside, "--ref", "next", "--dry-run", "--quiet"],
+        &["install", &net.server.url("git/team/nothing.git")],
+        &["install", &net.server.url("private/team/skills.git")],
+        &["install", &net.server.url("page/team/skills.git")],
+    ]));
+}
+
+#[test]
+fn archives_over_https() {
+    let net = Net::new();
+    assert_eq!(net.world.run(&["pack", "../home/work/skills/csv", "-o", "../home/served/csv.skill"]).code, 0);
+    let archive = net.server.url("file/csv.skill");
+    with_settings!({ filters => CHANGING }, {
+        assert_snapshot!(net.runs(&[&["install", &archive], &["update"], &["remove", "csv"]]));
+    });
+    assert_snapshot!("archives_that_do_not_come", net.runs(&[
+        &["install", &net.server.url("file/nothing.skill")],
+        &["install", &net.server.url("half/csv.skill"), "--json"],
+    ]));
+    net.assert_empty();
+}
+
+#[test]
+fn a_site_with_an_index() {
+    let net = Net::new();
+    net.repository.write("skills/csv/scripts/read.sh", "#!/bin/sh\n");
+    assert_eq!(net.world.run(&["index", "../home/work/skills", "--output", "../home/served"]).code, 0);
+    let site = net.server.url("");
+    let index = net.server.url(".well-known/agent-skills/index.json");
+    with_settings!({ filters => CHANGING }, {
+        assert_snapshot!(net.runs(&[
+            &["install", &site],
+            &["install", &site, "--all"],
+            &["plugins"],
+            &["update"],
+            &["verify"],
+        ]));
+    });
+    assert_eq!(net.world.run(&["remove", "csv", "pdf-forms"]).code, 0);
+    assert_eq!(net.world.run(&["install", &index, "--skill", "csv"]).code, 0);
+    fs::remove_dir_all(net.world.path(".agents")).unwrap();
+    assert_eq!(net.world.run(&["install", "--locked"]).code, 0);
+    assert_eq!(net.world.tree(".agents/skills"), ["csv/SKILL.md", "csv/scripts/read.sh"]);
+    assert_eq!(net.world.run(&["remove", "csv"]).code, 0);
+    // Somebody changed a file, and the index does not know.
+    net.world.file("~/served/.well-known/agent-skills/pdf-forms/SKILL.md", skill_md("pdf-forms", "Does harm."));
+    assert_snapshot!("a_wrong_digest", net.runs(&[
+        &["install", &site, "--skill", "pdf-forms"],
+        &["install", &site, "--all", "--json"],
+    ]));
+    net.assert_empty();
+}
+
+#[test]
+fn no_index_there() {
+    let net = Net::new();
+    assert_snapshot!(net.runs(&[&["install", &net.server.url("")]]));
+}
+
+#[test]
+fn a_network_that_goes_away_leaves_nothing() {
+    let net = Net::new();
+    let told = net.world.run(&["install", &net.server.url("cut/team/skills.git"), "--all", "--json"]);
+    assert_eq!((told.error().0.as_str(), told.code), ("EXECUTION_ERROR", 2), "{}", told.whole());
+    net.assert_empty();
+    // What is installed stays when an update fails.
+    let git = net.git();
+    assert_eq!(net.world.run(&["install", &git, "--all"]).code, 0);
+    let lock = net.world.text("skills.lock").replace("/git/team/", "/cut/team/");
+    net.world.file("skills.lock", &lock);
+    net.repository.write("skills/csv/SKILL.md", skill_md("csv", "Reads more.")).commit("third");
+    net.publish();
+    let told = net.world.run(&["update"]);
+    assert_eq!(told.code, 0, "{}", told.whole());
+    assert!(told.out.contains("○ skipped csv: "), "{}", told.whole());
+    assert_ne!(net.world.run(&["update", "csv"]).code, 0);
+    assert_eq!(net.world.text("skills.lock"), lock);
+    assert_eq!(net.world.run(&["verify"]).code, 0);
+}
+
+#[test]
+fn a_server_that_nobody_knows_is_refused() {
+    let net = Net::new();
+    let stranger = https::Server::start(&net.served, &net.world.path("~/certificates"), "stranger");
+    let told = net.world.run(&["install", &stranger.url("git/team/skills.git"), "--all"]);
+    assert_eq!(told.code, 2, "{}", told.whole());
+    assert!(told.err.contains("certificate"), "{}", told.err);
+    net.assert_empty();
+}
+
+#[test]
+fn ctrl_c_while_receiving_leaves_nothing() {
+    let net = Net::new();
+    let url = net.server.url("stall/team/skills.git");
+    let mut dialogue = Dialogue::start(&net.world, &["install", &url, "--all"]);
+    while !net.server.asked().iter().any(|asked| asked.starts_with("POST") && asked.contains("upload-pack")) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    dialogue.until("receiving");
+    rustix::process::kill_process(dialogue.id(), rustix::process::Signal::INT).unwrap();
+    let (seen, code) = dialogue.end();
+    assert_eq!(code, 2, "{seen}");
+    assert!(seen.contains("error: cancelled"), "{seen}");
+    net.assert_empty();
+}
+
+#[test]
+fn ssh_by_host_and_path_and_who_is_not_let_in() {
+    let mut net = Net::new();
+    let server = ssh::Server::start(ssh::Versions::Any);
+    let path = net.served.join("team/skills.git");
+    let url = server.url(&path);
+    net.world = net.world.variable("GIT_SSH_COMMAND", &server.stranger());
+    let told = net.world.run(&["install", &url, "--skill", "csv"]);
+    assert_ne!(told.code, 0);
+    assert!(told.err.starts_with("error: "), "{}", told.err);
+    net.assert_empty();
+    net.world = net.world.variable("GIT_SSH_COMMAND", &server.command());
+    let first = net.repository.run(&["rev-parse", "v1.0"]);
+    let told = net.world.run(&["install", &url, "--ref", "v1.0", "--skill", "csv", "--json"]).json();
+    assert_eq!(told["skills"][0]["commit"], first.as_str());
+    let told = net.world.run(&["update"]);
+    assert!(told.out.contains("pinned to the tag v1.0"), "{}", told.whole());
+    fs::remove_dir_all(net.world.path(".agents")).unwrap();
+    assert_eq!(net.world.run(&["install", "--locked"]).code, 0);
+    assert_eq!(net.world.run(&["remove", "csv"]).code, 0);
+}

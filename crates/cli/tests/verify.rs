@@ -1,0 +1,161 @@
+//! `prowess verify` and `prowess install --locked`: whether what is installed is still what was installed.
+
+#![allow(clippy::unwrap_used)]
+
+mod world;
+
+use std::fs;
+
+use insta::{assert_snapshot, with_settings};
+use world::{CHANGING, World, keys, skill_md};
+
+/// A project with two installed skills, from a folder in it.
+fn world() -> World {
+    let world = World::bare();
+    world
+        .skill("shelf/pdf")
+        .file("shelf/pdf/scripts/fill.sh", "#!/bin/sh\n")
+        .skill("shelf/csv");
+    assert_eq!(world.run(&["install", "./shelf", "--all", "--project"]).code, 0);
+    world
+}
+
+fn change(world: &World) {
+    world.file(".agents/skills/pdf/SKILL.md", skill_md("pdf", "Does something else."));
+    world.file(".agents/skills/pdf/new.md", "New.\n");
+    fs::remove_file(world.path(".agents/skills/pdf/scripts/fill.sh")).unwrap();
+}
+
+#[test]
+fn nothing_installed() {
+    let world = World::bare();
+    assert_snapshot!(world.runs(&[&["verify"], &["verify", "--json"], &["verify", "pdf"]]));
+}
+
+#[test]
+fn all_as_installed() {
+    let world = world();
+    assert_snapshot!(world.runs(&[&["verify"], &["verify", "pdf", "--json"]]));
+}
+
+#[test]
+fn every_way_to_differ() {
+    let world = world();
+    world.skill("shelf/xml").skill("shelf/odd").skill("shelf/gone").skill(".agents/skills/mine");
+    assert_eq!(world.run(&["install", "./shelf", "--all"]).code, 0);
+    change(&world);
+    world.file(".agents/skills/csv/more.md", "More.\n");
+    fs::remove_dir_all(world.path(".agents/skills/gone")).unwrap();
+    fs::remove_dir_all(world.path(".agents/skills/xml")).unwrap();
+    std::os::unix::fs::symlink("../../shelf/xml", world.path(".agents/skills/xml")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", world.path(".agents/skills/odd/link")).unwrap();
+    let told = world.run(&["verify"]);
+    assert_eq!(told.code, 1);
+    assert_snapshot!(told.whole());
+    let answer = world.run(&["verify", "--json"]).json();
+    let status: Vec<_> = answer["skills"].as_array().unwrap().iter().map(|skill| &skill["status"]).collect();
+    assert_eq!(status, ["extra", "missing", "unlocked", "link", "modified", "link"]);
+    assert_eq!(keys(&answer["skills"][0]["files"][0]), ["path", "status"]);
+}
+
+#[test]
+fn what_was_modified_is_not_loaded_until_it_is_accepted() {
+    let world = world();
+    change(&world);
+    with_settings!({ filters => CHANGING }, {
+        assert_snapshot!(world.runs(&[
+            &["activate", "pdf"],
+            &["activate", "pdf", "--json"],
+            &["why", "pdf"],
+            &["verify", "--accept"],
+            &["verify", "pdf", "--accept"],
+            &["verify"],
+            &["why", "pdf"],
+        ]));
+    });
+    assert_eq!(world.run(&["activate", "pdf"]).code, 0);
+    // What was accepted is what was there, and not whatever comes after.
+    world.file(".agents/skills/pdf/more.md", "More.\n");
+    assert_eq!(world.run(&["activate", "pdf"]).code, 1);
+}
+
+#[test]
+fn what_is_missing_cannot_be_accepted() {
+    let world = world();
+    fs::remove_dir_all(world.path(".agents/skills/csv")).unwrap();
+    let told = world.run(&["verify", "csv", "--accept", "--json"]);
+    assert_eq!((told.error().0.as_str(), told.code), ("CONFLICT", 1));
+}
+
+#[test]
+fn locked_restores_what_is_missing_and_what_was_modified() {
+    let world = world();
+    let before = world.tree(".agents/skills");
+    fs::remove_dir_all(world.path(".agents/skills/csv")).unwrap();
+    with_settings!({ filters => CHANGING }, {
+        assert_snapshot!(world.runs(&[
+            &["install", "--locked", "--dry-run"],
+            &["install", "--locked"],
+            &["install", "--locked"],
+        ]));
+    });
+    change(&world);
+    assert_snapshot!("locked_and_modified", world.runs(&[
+        &["install", "--locked"],
+        &["install", "--locked", "--json"],
+        &["install", "--locked", "--yes", "--on-conflict", "overwrite"],
+        &["verify"],
+    ]));
+    assert_eq!(world.tree(".agents/skills"), before);
+}
+
+#[test]
+fn locked_fails_on_drift() {
+    let world = world();
+    fs::remove_dir_all(world.path(".agents")).unwrap();
+    world.described("shelf/csv", "Does more.");
+    assert_snapshot!(world.runs(&[&["install", "--locked"], &["install", "--locked", "--json"]]));
+    assert_eq!(world.tree(".agents"), Vec::<String>::new());
+    // What is still there can be had alone.
+    let told = world.run(&["install", "./shelf", "--locked", "--ref", "x"]);
+    assert_eq!(told.code, 2);
+}
+
+#[test]
+fn locked_without_a_lock() {
+    assert_snapshot!(World::bare().runs(&[&["install", "--locked"], &["install"]]));
+}
+
+#[test]
+fn a_lock_that_cannot_be_read_stops_everything() {
+    let world = world();
+    let marks = world.text("skills.lock").replacen("  \"schema\"", "<<<<<<< ours\n  \"schema\"", 1);
+    world.file("skills.lock", marks.clone());
+    assert_snapshot!(world.runs(&[
+        &["verify"],
+        &["verify", "--json"],
+        &["install", "./shelf/pdf"],
+        &["update"],
+        &["remove", "pdf"],
+        &["plugins"],
+        &["activate", "pdf"],
+    ]));
+    assert_eq!(world.text("skills.lock"), marks);
+    let told = world.run(&["doctor"]);
+    assert!(told.out.contains("installed     [PROJECT]/skills.lock cannot be read"), "{}", told.out);
+    assert_eq!(told.code, 1);
+}
+
+#[test]
+fn the_doctor_sees_what_was_modified() {
+    let world = world();
+    let line = |world: &World| {
+        let told = world.run(&["doctor"]);
+        assert_eq!(told.code, 0, "{}", told.whole());
+        let lines: Vec<_> = told.out.lines().skip_while(|line| !line.contains(" installed ")).take(2).collect();
+        lines.join("\n")
+    };
+    let before = line(&world);
+    change(&world);
+    assert_snapshot!(format!("{before}\n\n{}", line(&world)));
+}

@@ -1,0 +1,94 @@
+//! Copies of an installed skill in the folders of other agents, kept in step with it.
+//!
+//! What must always hold: only a folder that is byte for byte what was installed is taken for a copy. Whatever somebody
+//! changed is theirs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use prowess::HashedTree;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+use super::link::{LinkError, Place, canonical, copied, resolved, staged};
+use crate::agents::{AGENTS, Agent};
+
+/// A copy of a skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Copied {
+    /// Whose.
+    pub agent: &'static Agent,
+    /// Where.
+    pub at: PathBuf,
+}
+
+/// The copies of what was installed in a folder with this tree hash.
+pub fn copies(skill: &Path, tree: &str, place: Place<'_>) -> Vec<Copied> {
+    let Some(name) = skill.file_name() else { return Vec::new() };
+    let own = canonical(skill);
+    let mut found: Vec<Copied> = Vec::new();
+    for agent in AGENTS {
+        let Some(Ok(folder)) = place.folder(agent).map(|folder| resolved(&folder, place)) else { continue };
+        let at = folder.join(name);
+        let is_known = || at == own || found.iter().any(|copied| copied.at == at);
+        let is_folder = fs::symlink_metadata(&at).is_ok_and(|there| there.is_dir());
+        if is_folder && !is_known() && HashedTree::of(&at).is_ok_and(|there| there.hash() == tree) {
+            found.push(Copied { agent, at });
+        }
+    }
+    found
+}
+
+impl Copied {
+    /// Puts what the skill is now in the place of the copy.
+    pub fn refresh(&self, skill: &Path) -> Result<(), LinkError> {
+        let staged = staged(&self.at);
+        copied(skill, &staged)?;
+        let exchanged = renameat_with(CWD, &staged, CWD, &self.at, RenameFlags::EXCHANGE);
+        let swapped = exchanged.or_else(|_| {
+            // Not every file system can exchange names.
+            fs::remove_dir_all(&self.at)?;
+            fs::rename(&staged, &self.at)
+        });
+        // By now the old copy, or one that nobody needs; what cannot be removed is in nobody's way.
+        let _ = fs::remove_dir_all(&staged);
+        swapped.map_err(|source| LinkError::Io { path: self.at.clone(), source })
+    }
+
+    /// Removes the copy.
+    pub fn remove(&self) -> Result<(), LinkError> {
+        let staged = staged(&self.at);
+        let _ = fs::remove_dir_all(&staged);
+        let moved = fs::rename(&self.at, &staged).and_then(|()| fs::remove_dir_all(&staged));
+        moved.map_err(|source| LinkError::Io { path: self.at.clone(), source })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_installed_is_a_copy() {
+        let project = tempfile::tempdir().unwrap();
+        let base = project.path().canonicalize().unwrap();
+        let write = |inner: &str, text: &str| {
+            fs::create_dir_all(base.join(inner).parent().unwrap()).unwrap();
+            fs::write(base.join(inner), text).unwrap();
+        };
+        write(".agents/skills/pdf/SKILL.md", "one");
+        write(".claude/skills/pdf/SKILL.md", "one");
+        write(".goose/skills/pdf/SKILL.md", "mine");
+        let skill = base.join(".agents/skills/pdf");
+        let tree = HashedTree::of(&skill).unwrap().hash();
+        let place = Place::Project(&base);
+        let found = copies(&skill, &tree, place);
+        assert_eq!(found.iter().map(|copied| copied.agent.id).collect::<Vec<_>>(), ["claude-code"]);
+        write(".agents/skills/pdf/SKILL.md", "two");
+        found[0].refresh(&skill).unwrap();
+        assert_eq!(fs::read_to_string(base.join(".claude/skills/pdf/SKILL.md")).unwrap(), "two");
+        assert_eq!(fs::read_dir(base.join(".claude/skills")).unwrap().count(), 1);
+        found[0].remove().unwrap();
+        assert_eq!(fs::read_dir(base.join(".claude/skills")).unwrap().count(), 0);
+        assert_eq!(copies(&skill, &tree, place), []);
+    }
+}
