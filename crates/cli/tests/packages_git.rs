@@ -74,7 +74,8 @@ impl Net {
     fn shown(&self, text: &str) -> String {
         let git = self.git();
         let site = self.server.url("");
-        text.replace(&git, README_URL).replace(site.trim_end_matches('/'), "https://skills.example.com")
+        let host = site.trim_start_matches("https://").trim_end_matches('/');
+        text.replace(&git, README_URL).replace(host, "skills.example.com")
     }
 
     fn runs(&self, calls: &[&[&str]]) -> String {
@@ -83,8 +84,8 @@ impl Net {
 
     /// That nothing was left by something that failed.
     fn assert_empty(&self) {
-        let agents = self.world.path(".agents");
-        assert!(!agents.exists() && !self.world.path("skills.lock").exists(), "{:?}", self.world.tree(""));
+        let left: Vec<_> = fs::read_dir(self.world.path(".agents/skills")).into_iter().flatten().collect();
+        assert!(left.is_empty() && !self.world.path("skills.lock").exists(), "{left:?}");
     }
 }
 
@@ -97,6 +98,12 @@ fn readme() -> Vec<(String, String)> {
     commands.map(|(command, told)| (command.to_owned(), told.to_owned())).collect()
 }
 
+/// The rules of the audit change more often than the README.
+fn without_rules(text: &str) -> String {
+    let line = |line: &str| line.split(" (rules of ").next().unwrap_or_default().to_owned();
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
 /// Install, look at, update, check and remove: what the README says is typed, and what it says comes.
 fn as_the_readme_says(net: &Net, url: &str) {
     let commands = readme();
@@ -105,10 +112,7 @@ fn as_the_readme_says(net: &Net, url: &str) {
         let typed = command.replace(README_URL, url);
         let told = net.world.run(&typed.split(' ').collect::<Vec<_>>());
         let seen = format!("{}{}", told.out, told.err).replace(url, README_URL);
-        // The rules of the audit change more often than this.
-        let rules = seen.split("(rules of ").nth(1).and_then(|rest| rest.split(')').next()).unwrap_or("");
-        let seen = if rules.is_empty() { seen.clone() } else { seen.replace(rules, "2026-11") };
-        assert_eq!((seen.as_str(), told.code), (expected.as_str(), 0), "{command}");
+        assert_eq!((without_rules(&seen), told.code), (without_rules(&expected), 0), "{command}");
     }
     net.assert_empty();
 }
@@ -167,7 +171,7 @@ fn info_tells_where_a_skill_came_from() {
     let answer = net.world.run(&["info", "tables", "--json"]).json();
     let installed = net.shown(&serde_json::to_string_pretty(&answer["installed"]).unwrap());
     let told = net.run(&["info", "tables"]);
-    let filters = [&CHANGING[..], &[(r"about \d+ in the catalog.*", "[TOKENS]"), (r#""rules": ".*""#, r#""rules": "[RULES]""#)]].concat();
+    let filters = [&CHANGING[..], &[(r"about \d+ in the catalog.*", "[TOKENS]")]].concat();
     with_settings!({ filters => filters }, {
         assert_snapshot!(format!("{told}\n{installed}"));
     });
@@ -287,7 +291,7 @@ fn a_server_that_nobody_knows_is_refused() {
     let net = Net::new();
     let stranger = https::Server::start(&net.served, &net.world.path("~/certificates"), "stranger");
     let told = net.world.run(&["install", &stranger.url("git/team/skills.git"), "--all"]);
-    assert_eq!(told.code, 2, "{}", told.whole());
+    assert_eq!(told.code, 1, "{}", told.whole());
     assert!(told.err.contains("certificate"), "{}", told.err);
     net.assert_empty();
 }

@@ -91,11 +91,13 @@ pub(crate) fn acquire(
         }
         Source::Archive(path) => {
             work.step("unpacking", 0);
-            Held::Tree(Box::new(archive::open(path)?))
+            let named = |error: PackageError| of_archive(error, &path.display().to_string());
+            Held::Tree(Box::new(archive::open(path).map_err(|error| named(error.into()))?))
         }
         Source::ArchiveUrl(url) => {
             work.step("receiving", 0);
-            Held::Tree(Box::new(crate::fetch::site::archive(url, work)?))
+            let tree = crate::fetch::site::archive(url, work).map_err(|error| of_archive(error, url.as_str()))?;
+            Held::Tree(Box::new(tree))
         }
         Source::Site(url) => {
             work.step("receiving", 0);
@@ -103,6 +105,16 @@ pub(crate) fn acquire(
         }
     };
     Ok(Acquired { source: source.clone(), held, commit, reference: named })
+}
+
+/// What is wrong with an archive, with the name of the archive.
+fn of_archive(error: PackageError, name: &str) -> PackageError {
+    match error {
+        PackageError::Acquire { code, message, hint } if !message.contains(name) => {
+            PackageError::Acquire { code, message: format!("{name}: {message}"), hint }
+        }
+        error => error,
+    }
 }
 
 /// The commit that a repository has now, and how it was found; `None` for what is no repository.

@@ -66,6 +66,8 @@ pub struct Conflict<'a> {
     pub modified: bool,
     /// Where it is.
     pub folder: &'a std::path::Path,
+    /// What is to be installed comes from here.
+    pub source: &'a str,
 }
 
 /// What to do about a name that is taken.
@@ -109,7 +111,12 @@ pub fn plan_install(
     work: &Arc<Work>,
 ) -> Result<Plan, PackageError> {
     if let Some(name) = &request.name {
-        folder_name(name)?;
+        // Whoever typed it can type another.
+        let wrong = |error: PackageError| PackageError::Call {
+            message: error.to_string(),
+            hint: "a name is made of small letters, digits and hyphens".to_owned(),
+        };
+        folder_name(name).map_err(wrong)?;
     }
     let mut plan = Plan::begin(place)?;
     let reference = request.reference.as_deref();
@@ -244,8 +251,13 @@ fn decide(
         (_, Some(before)) if same(before) => Action::Keep,
         (false, _) => Action::Add,
         (true, installed) => {
-            let conflict =
-                Conflict { prepared: &prepared, installed: installed.as_ref(), modified, folder: &folder };
+            let conflict = Conflict {
+                prepared: &prepared,
+                installed: installed.as_ref(),
+                modified,
+                folder: &folder,
+                source: &after.source,
+            };
             match asks.conflict(&conflict)? {
                 OnConflict::Overwrite => Action::Replace,
                 OnConflict::Skip => Action::Skip("the name is taken".to_owned()),

@@ -84,9 +84,14 @@ pub(crate) fn prepare(
         manifest.bytes = rename(&manifest.bytes, name).ok_or_else(refused)?;
         renamed_from = Some(own.clone());
     }
+    if own_name.is_none() {
+        // What is wrong with the manifest says more than what is wrong with the name that it has not.
+        judge_manifest(&manifest.bytes, None, judge.manifest, candidate)?;
+    }
     let name = name.map(str::to_owned).or(own_name).unwrap_or_else(|| candidate.name.clone());
     let name = folder_name(&name)?;
-    let (description, diagnostics) = judge_manifest(&manifest.bytes, &name, judge.manifest, candidate)?;
+    let (description, diagnostics) =
+        judge_manifest(&manifest.bytes, Some(&name), judge.manifest, candidate)?;
     let folder = stage.new_folder(&name);
     let hashed = write(&folder, &files)?;
     let audited =
@@ -201,11 +206,11 @@ pub(crate) fn folder_name(name: &str) -> Result<String, PackageError> {
 
 fn judge_manifest(
     bytes: &[u8],
-    name: &str,
+    name: Option<&str>,
     rules: &Rules,
     candidate: &Candidate,
 ) -> Result<(String, Vec<Diagnostic>), PackageError> {
-    let Parsed { document, diagnostics } = parse(bytes, Some(name), rules);
+    let Parsed { document, diagnostics } = parse(bytes, name, rules);
     match document {
         Some(document) if !diagnostics.iter().any(Diagnostic::is_error) => {
             Ok((document.manifest.description().to_owned(), diagnostics))

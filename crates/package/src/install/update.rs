@@ -150,6 +150,7 @@ impl Updater<'_> {
                     installed: Some(before),
                     modified: true,
                     folder: &folder,
+                    source: &before.source,
                 };
                 match self.asks.conflict(&conflict)? {
                     OnConflict::Overwrite => Action::Replace,

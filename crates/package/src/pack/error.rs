@@ -84,9 +84,9 @@ impl PackError {
     /// What to do about it, where there is something.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::NotRegular { .. } => Some("Put the file itself there, or leave it out.".to_owned()),
-            Self::NotASkill { .. } => Some("`prowess check` says more.".to_owned()),
-            Self::Inside(_) => Some("Write it somewhere else.".to_owned()),
+            Self::NotRegular { .. } => Some("put the file itself there, or leave it out".to_owned()),
+            Self::NotASkill { .. } => Some("prowess check says more".to_owned()),
+            Self::Inside(_) => Some("write it somewhere else".to_owned()),
             _ => None,
         }
     }

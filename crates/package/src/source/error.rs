@@ -77,18 +77,18 @@ impl SourceError {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::Plain(_) => "Use https:// or ssh://.",
-            Self::Secret => "Leave it out: git's credential helper or an ssh key is used.",
+            Self::Plain(_) => "use https:// or ssh://",
+            Self::Secret => "leave it out; for what is private, use the ssh form, git@host:owner/repo",
             Self::Reference(_) | Self::TwoReferences => {
-                "Give the branch, tag or commit once, as #REF or with --ref."
+                "give the branch, tag or commit once, as #REF or with --ref"
             }
             Self::Page | Self::NotASkill => {
-                "Give the address of the repository, of a folder in it (…/tree/REF/path), or of a SKILL.md."
+                "give the address of the repository, of a folder in it (…/tree/REF/path), or of a SKILL.md"
             }
+            Self::Missing(_) => "check the path; prowess install --help lists what a source can be",
             _ => {
-                "A source is owner/repo, owner/repo/path, owner/repo@skill, a git address (https://, ssh://, \
-                 user@host:path), a folder (./path), a .zip, .tar.gz or .skill on disk or at https://, or \
-                 https://host for a site with an index of skills."
+                "a source is owner/repo, a git address (https://, ssh://, user@host:path), a folder or an archive; \
+                 prowess install --help lists them all"
             }
         };
         Some(hint.to_owned())

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use prowess::ErrorCode;
 use prowess_package::interchange::{import, link, skills_lock};
-use prowess_package::source::Source;
+use prowess_package::source::{self, Source};
 use prowess_package::{Action, For, Item, Pick, Place, Request};
 
 use super::super::audit::Lists;
@@ -59,7 +59,7 @@ pub(in crate::commands) fn run(
     if !output.json() {
         output.remark(match call.dry_run {
             true => "nothing was changed".to_owned(),
-            false => told::lock_remark(&place, context),
+            false => told::lock_remark(&items, &place, context),
         });
     }
     Ok(if items.iter().all(skipped) { no() } else { YES })
@@ -86,7 +86,12 @@ fn from_lock(path: &Path, call: &Import, context: &Context) -> Result<Vec<Reques
     let wrong = |error: skills_lock::LockError| {
         Failure::call(format!("{} cannot be imported: {error}", crate::output::clean_path(path)))
     };
-    let skills = skills_lock::read(path).map_err(wrong)?;
+    let whole = source::absolute(path, &std::env::current_dir()?, context.surroundings.home.as_deref());
+    if source::kind_on_disk(&whole).is_none() {
+        let message = format!("there is no file {}", crate::output::clean_path(path));
+        return Err(Failure::new(ErrorCode::NotFound, message));
+    }
+    let skills = skills_lock::read(&whole).map_err(wrong)?;
     let mut requests: Vec<(String, Request)> = Vec::new();
     let wanted = |name: &String| call.skill.is_empty() || call.skill.contains(name);
     for skill in skills.iter().filter(|skill| wanted(&skill.name)) {

@@ -109,7 +109,7 @@ fn finish(
     let items = plan.commit().map_err(failure)?;
     told::all(&items, &planned.perform()?, place, true, context, output)?;
     if changes && !output.json() {
-        output.remark(told::lock_remark(place, context));
+        output.remark(told::lock_remark(&items, place, context));
     }
     let skipped = |item: &Item| matches!(item.action, Action::Skip(_));
     Ok(if items.iter().all(skipped) { no() } else { YES })

@@ -20,13 +20,13 @@ pub(super) fn conflict(conflict: &Conflict<'_>) -> PackageError {
         (None, _) => format!("{name} is already there, and was not installed by Prowess"),
     };
     let hint = match (conflict.installed, conflict.modified) {
-        (Some(_), false) => format!(
+        (Some(locked), false) if locked.source == conflict.source => format!(
             "prowess update {name} brings it up to date; --yes --on-conflict overwrite, skip or rename decides"
         ),
         (Some(_), true) => {
             format!("prowess verify {name} shows what; --yes --on-conflict overwrite replaces it")
         }
-        (None, _) => {
+        (Some(_), false) | (None, _) => {
             "decide with --yes --on-conflict overwrite, skip or rename, or give it a --name".to_owned()
         }
     };
@@ -59,13 +59,18 @@ fn brings(capabilities: &Capabilities) -> Vec<(&'static str, String)> {
 
 /// The source of a skill, with its commit.
 pub(in crate::commands) fn origin(locked: &Locked) -> String {
+    format!("{}{}", clean(&locked.source), at(locked))
+}
+
+/// Which folder of the source, and at what.
+fn at(locked: &Locked) -> String {
     let inner = locked.path.as_deref().map(|path| format!(" ({path})")).unwrap_or_default();
     let at = match (&locked.reference, &locked.commit) {
         (Some(reference), Some(commit)) => format!(" at {reference}, commit {}", short_commit(commit)),
         (None, Some(commit)) => format!(" at commit {}", short_commit(commit)),
         _ => String::new(),
     };
-    clean(&format!("{}{inner}{at}", locked.source)).into_owned()
+    clean(&format!("{inner}{at}")).into_owned()
 }
 
 fn short_commit(commit: &str) -> &str {
@@ -95,6 +100,7 @@ fn item(
     let why = match &item.action {
         Action::Skip(why) => format!(": {}", clean(why)),
         Action::Keep => format!(" ({})", short(&item.folder, context)),
+        Action::Add if !in_full => format!(" ({})", short(&item.folder, context)),
         Action::Add | Action::Replace | Action::Remove => String::new(),
     };
     let mark = output.tone(tone, mark);
@@ -107,6 +113,10 @@ fn item(
         details(item, context, output)?;
     } else if let Some(moved) = moved(item) {
         output.line(format!("    {moved}"))?;
+    } else if let (Action::Add, Some(prepared)) = (&item.action, &item.prepared) {
+        for (kind, list) in brings(&prepared.capabilities) {
+            output.line(format!("    {kind:<9} {list}"))?;
+        }
     }
     if let Some(changed) = item.changes().filter(|_| item.action != Action::Add) {
         for line in changes(&changed) {
@@ -133,7 +143,11 @@ fn details(item: &Item, context: &Context, output: &mut Output) -> std::io::Resu
     let (Some(after), Some(prepared)) = (&item.after, &item.prepared) else { return Ok(()) };
     let bytes: u64 = prepared.tree.files().iter().map(|file| file.bytes).sum();
     let files = format!("{}, {}", counted(prepared.tree.files().len(), "file"), size(bytes));
-    let mut rows = vec![("to", short(&item.folder, context)), ("from", origin(after)), ("files", files)];
+    let from = match Path::new(&after.source) {
+        path if path.is_absolute() => short(path, context) + &at(after),
+        _ => origin(after),
+    };
+    let mut rows = vec![("to", short(&item.folder, context)), ("from", from), ("files", files)];
     rows.extend(brings(&prepared.capabilities));
     rows.push(("tree", prepared.tree.hash()));
     let verdict = &prepared.verdict;
@@ -245,12 +259,18 @@ pub(super) fn all(
 }
 
 /// Where the lock is, for the last remark.
-pub(super) fn lock_remark(place: &Place, context: &Context) -> String {
-    let lock: &Path = &place.lock;
-    match place.scope {
-        prowess_package::For::Project => {
-            format!("{} says what was installed; commit it with the skills", short(lock, context))
+pub(super) fn lock_remark(items: &[Item], place: &Place, context: &Context) -> String {
+    let lock = short(&place.lock, context);
+    let local = |item: &&Item| item.after.as_ref().is_some_and(|after| Path::new(&after.source).is_absolute());
+    match (place.scope, items.iter().find(local)) {
+        (prowess_package::For::User, _) => format!("{lock} says what was installed"),
+        (prowess_package::For::Project, None) => {
+            format!("{lock} says what was installed; commit it with the skills")
         }
-        prowess_package::For::User => format!("{} says what was installed", short(lock, context)),
+        (prowess_package::For::Project, Some(item)) => format!(
+            "{lock} says what was installed; commit it with the skills\n\
+             others cannot get {} again: its source lies outside the project, on this machine",
+            clean(&item.name)
+        ),
     }
 }

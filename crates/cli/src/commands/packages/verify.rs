@@ -2,6 +2,7 @@
 
 use prowess_package::{Place, Verification, Verified};
 use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr;
 
 use super::super::{Outcome, YES, no};
 use super::{failure, places, short};
@@ -47,8 +48,9 @@ pub(in crate::commands) fn run(context: &Context, call: &Verify, output: &mut Ou
             false => "nothing is installed, so there is nothing to compare; prowess install SOURCE installs a skill",
         });
     } else {
+        let width = found.iter().map(|(_, verified)| clean(&verified.name).width()).max().unwrap_or_default();
         for (_, verified) in &found {
-            tell(verified, context, output)?;
+            tell(verified, width.min(40), context, output)?;
         }
         let made = found.iter().filter(|(_, verified)| verified.status == Verification::Unlocked).count();
         let skills = counted(found.len(), "skill");
@@ -81,7 +83,7 @@ fn to_json(verified: &Verified) -> Value {
     })
 }
 
-fn tell(verified: &Verified, context: &Context, output: &mut Output) -> std::io::Result<()> {
+fn tell(verified: &Verified, width: usize, context: &Context, output: &mut Output) -> std::io::Result<()> {
     let (mark, tone) = match verified.status {
         Verification::Ok => ("✓", Tone::Good),
         Verification::Unlocked => ("○", Tone::Caution),
@@ -91,7 +93,9 @@ fn tell(verified: &Verified, context: &Context, output: &mut Output) -> std::io:
     let mark = output.tone(tone, mark);
     let name = output.tone(Tone::Strong, &verified.name);
     let status = verified.status.as_str();
-    output.line(format!("{mark} {name}  {status}{accepted}  {}", short(&verified.folder, context)))?;
+    let space = " ".repeat(width.saturating_sub(clean(&verified.name).width()));
+    let folder = short(&verified.folder, context);
+    output.line(format!("{mark} {name}{space}  {status:<8}{accepted}  {folder}"))?;
     for (path, change) in &verified.files {
         output.line(format!("    {:<8} {}", change.as_str(), clean(path)))?;
     }

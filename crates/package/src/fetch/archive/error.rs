@@ -183,19 +183,19 @@ impl ArchiveError {
     /// What to do about it, where there is something.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::NotAnArchive | Self::Foreign(_) => "Skills come as .zip, .skill or .tar.gz.",
+            Self::NotAnArchive | Self::Foreign(_) => "skills come as .zip, .skill or .tar.gz",
             Self::Method { .. } | Self::Encrypted { .. } | Self::Zip64(_) | Self::Sparse { .. } => {
-                "Pack it again as a plain zip or tar.gz."
+                "pack it again as a plain zip or tar.gz"
             }
-            Self::Truncated(_) | Self::Checksum { .. } => "Get it again: it may have been cut or damaged.",
-            Self::Link { .. } => "Pack the file that the link leads to.",
+            Self::Truncated(_) | Self::Checksum { .. } => "get it again: it may have been cut or damaged",
+            Self::Link { .. } => "pack the file that the link leads to",
             Self::Outside { .. } | Self::TwoEnds | Self::Lies { .. } | Self::Twice { .. } => {
-                "Do not use it unless you know who made it; pack it again from its files."
+                "do not use it unless you know who made it; pack it again from its files"
             }
-            Self::Name { why: PathError::Git, .. } => "Pack it without its .git folder.",
-            Self::Name { .. } => "Do not use it unless you know who made it.",
+            Self::Name { why: PathError::Git, .. } => "pack it without its .git folder",
+            Self::Name { .. } => "do not use it unless you know who made it",
             Self::TooLarge | Self::TooMany | Self::FileTooLarge { .. } => {
-                "Leave out what the skill does not need, or install from a repository with many skills."
+                "leave out what the skill does not need, or install from a repository with many skills"
             }
             _ => return None,
         };

@@ -86,13 +86,13 @@ impl WellKnownError {
             Self::Fetch(failure) => failure.hint.clone(),
             Self::Archive { error, .. } => error.hint(),
             Self::NoIndex { .. } => Some(
-                "A site publishes skills at /.well-known/agent-skills/index.json. If it is a repository, write \
+                "a site publishes skills at /.well-known/agent-skills/index.json; if it is a repository, write \
                  git+https://…"
                     .to_owned(),
             ),
-            Self::Schema(_) => Some(format!("Known is {SCHEMA}.")),
+            Self::Schema(_) => Some(format!("known is {SCHEMA}")),
             Self::Digest { .. } => {
-                Some("The site changed it without its index, or somebody else did. Ask the site.".to_owned())
+                Some("the site changed it without its index, or somebody else did; ask the site".to_owned())
             }
             _ => None,
         }
