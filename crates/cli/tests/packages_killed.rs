@@ -1,6 +1,7 @@
 //! Killed at any instant, a command leaves the old state or the new one, and the next run clears what it left.
 //!
-//! `PROWESS_KILLS` says how many kills, `PROWESS_KILL_SEED` where they begin; `scripts/kill-test` sets both.
+//! `PROWESS_KILLS` says how many kills, `PROWESS_KILL_SEED` where they begin, and with `PROWESS_KILL_CALLS=1` it is strace
+//! that kills, at a call to the system that changes something; `scripts/kill-test` sets them.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
@@ -25,6 +26,9 @@ enum Command {
     Remove,
 }
 
+/// The calls to the system that change files, or say that a change may begin.
+const CALLS: &str = "/^(rename|unlink|mkdir|rmdir|open|write|fsync|flock|close|ftruncate|chmod)";
+
 /// When it is killed: that long after it began, made its stage, or first wrote the lock.
 #[derive(Debug, Clone, Copy)]
 enum Since {
@@ -40,6 +44,8 @@ struct Killer {
     /// How long each command takes after each of the moments, as it was last seen to.
     lengths: HashMap<(Command, u8), Duration>,
     kills: u64,
+    /// In how many kills there was a stage, and a change that had begun.
+    hits: [u64; 2],
 }
 
 #[test]
@@ -55,9 +61,11 @@ fn killed_at_any_instant_old_or_new_and_nothing_left() {
                 while killer.kills < kills.div_ceil(3) {
                     let round = killer.kills;
                     if let Err(error) = killer.round() {
-                        panic!("{kind:?}, PROWESS_KILL_SEED={seed}, after {round} kills: {error}");
+                        panic!("{kind:?}, PROWESS_KILL_SEED={}, after {round} kills: {error}", seed - at);
                     }
                 }
+                let [staged, begun] = killer.hits;
+                eprintln!("{kind:?}: {} kills, {staged} with a stage, {begun} while swapping", killer.kills);
             });
         }
     });
@@ -67,7 +75,7 @@ impl Killer {
     fn new(kind: Kind, seed: u64) -> Self {
         let scene = Scene::new(kind);
         let lengths = HashMap::new();
-        Self { scene, random: Random::new(seed), now: [0; 3], lengths, kills: 0 }
+        Self { scene, random: Random::new(seed), now: [0; 3], lengths, kills: 0, hits: [0; 2] }
     }
 
     /// One command, killed somewhere; what it left is looked at, and looked at again after the next command.
@@ -77,10 +85,18 @@ impl Killer {
         let words = words(command, before);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let call = self.scene.call(&words);
-        let (since, killed) = self.kill(command, &call);
+        let (since, killed) = match std::env::var_os("PROWESS_KILL_CALLS") {
+            Some(_) => self.kill_at_call(&call),
+            None => self.kill(command, &call),
+        };
         let after = after(command, before, goal);
-        let context = |error: String| format!("{command:?} {before:?} → {after:?}, killed {killed} {since}: {error}");
+        let context =
+            |error: String| format!("{command:?} {before:?} → {after:?}, killed {killed} {since}: {error}");
         self.kills += u64::from(killed);
+        self.hits[0] +=
+            u64::from(self.scene.left_over().iter().any(|path| path.contains(".prowess-staging-")));
+        self.hits[1] +=
+            u64::from(fs::read_to_string(self.scene.lock()).is_ok_and(|lock| lock.contains("\"pending\"")));
         self.at_once(before, after).map_err(context)?;
         let again = self.random.below(2) == 0;
         if again {
@@ -105,7 +121,9 @@ impl Killer {
         let present: Vec<Version> = self.now.into_iter().filter(|version| *version > 0).collect();
         let command = match present.is_empty() {
             true => Command::Install,
-            false => self.random.pick(&[Command::Overwrite, Command::Update, Command::Update, Command::Remove]),
+            false => {
+                self.random.pick(&[Command::Overwrite, Command::Update, Command::Update, Command::Remove])
+            }
         };
         let goal = match present.first() {
             Some(version) => 3 - version,
@@ -139,13 +157,32 @@ impl Killer {
         }
     }
 
+    /// Runs a command and has it killed at one of its calls.
+    fn kill_at_call(&mut self, call: &[&str]) -> (String, bool) {
+        let number = self.random.below(400) + 1;
+        let run = self.scene.world.command(call);
+        let mut traced = std::process::Command::new("strace");
+        traced.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={CALLS}")]);
+        traced.args(["-e", &format!("inject={CALLS}:signal=SIGKILL:when={number}")]);
+        traced.arg(run.get_program()).args(run.get_args()).current_dir(run.get_current_dir().unwrap());
+        traced.env_clear().env("PATH", std::env::var_os("PATH").unwrap());
+        traced.envs(
+            run.get_envs()
+                .filter(|(name, _)| *name != "PATH")
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+        let ended = traced.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+        (format!("at call {number}"), ended.signal().is_some())
+    }
+
     /// Runs a command and kills it at a moment of its run; tells when, and whether it was still running.
     fn kill(&mut self, command: Command, call: &[&str]) -> (String, bool) {
         let since = self.random.pick(&[Since::Start, Since::Stage, Since::Lock]);
         let part = self.random.below(1_100);
         let length = self.lengths.get(&(command, since as u8)).copied().unwrap_or(Duration::from_millis(20));
         let delay = length * u32::try_from(part).unwrap() / 1_000;
-        let written = |scene: &Scene| fs::metadata(scene.lock()).map(|lock| (lock.ino(), lock.mtime_nsec())).ok();
+        let written =
+            |scene: &Scene| fs::metadata(scene.lock()).map(|lock| (lock.ino(), lock.mtime_nsec())).ok();
         let old = written(&self.scene);
         let mut run = self.scene.world.command(call);
         let begin = Instant::now();

@@ -112,7 +112,7 @@ fn while_a_change_is_pending_either_state_loads() {
     let mut lock = Lock::default();
     lock.set(&before.folder, Some(before.clone()));
     let change = Replacement { folder: before.folder.clone(), after: Some(after) };
-    lock.pending = Some(Pending { stage: "/nowhere".into(), changes: vec![change] });
+    lock.pending = Some(Pending { stage: "/nowhere".into(), owner: String::new(), changes: vec![change] });
     world.write(&lock);
     assert!(world.activate().is_ok());
     fs::write(world.skill.join("scripts/x.py"), "print(1)\n").unwrap();

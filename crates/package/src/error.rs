@@ -81,6 +81,14 @@ pub enum PackageError {
         /// Why not.
         why: String,
     },
+    /// Not in the project.
+    #[error("{} is not written to: {why}", path.display())]
+    Outside {
+        /// The folder.
+        path: PathBuf,
+        /// Where it leads.
+        why: &'static str,
+    },
     /// Something is where it should go.
     #[error("{} is already there", .0.display())]
     Taken(PathBuf),
@@ -186,7 +194,9 @@ impl PackageError {
     /// The contract's code.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Path { .. } | Self::NotAFile { .. } | Self::Name { .. } => ErrorCode::AccessDenied,
+            Self::Path { .. } | Self::NotAFile { .. } | Self::Name { .. } | Self::Outside { .. } => {
+                ErrorCode::AccessDenied
+            }
             Self::Collision(..) | Self::Taken(_) | Self::Choose { .. } => ErrorCode::Conflict,
             Self::Modified { .. } | Self::Drift { .. } => ErrorCode::Conflict,
             Self::Limit { .. } => ErrorCode::TooLarge,
@@ -221,6 +231,7 @@ impl PackageError {
                 format!("choose with --skill NAME, or take them with --all; there are {}", few(there))
             }
             Self::Name { .. } => "give it another with --name".to_owned(),
+            Self::Outside { .. } => "remove the link, or install for the user: --user".to_owned(),
             Self::Taken(_) => {
                 "choose: --yes --on-conflict overwrite, skip or rename; or another name with --name".to_owned()
             }

@@ -121,7 +121,8 @@ impl Scene {
     /// The names that the lock has, with the tree of each. A lock that is not there has none.
     pub fn locked(&self) -> Result<Vec<String>, String> {
         let Ok(text) = fs::read_to_string(self.lock()) else { return Ok(Vec::new()) };
-        let lock: serde_json::Value = serde_json::from_str(&text).map_err(|error| format!("lock: {error}"))?;
+        let lock: serde_json::Value =
+            serde_json::from_str(&text).map_err(|error| format!("lock: {error}"))?;
         let skills = lock["skills"].as_array().ok_or("the lock has no skills")?;
         Ok(skills.iter().map(|skill| skill["name"].as_str().unwrap_or_default().to_owned()).collect())
     }
@@ -139,8 +140,12 @@ impl Scene {
     /// The same without running anything.
     pub fn agrees(&self) -> Result<State, String> {
         let state = self.state()?;
-        let there: Vec<String> =
-            SKILLS.iter().zip(state).filter(|(_, version)| *version > 0).map(|(name, _)| (*name).into()).collect();
+        let there: Vec<String> = SKILLS
+            .iter()
+            .zip(state)
+            .filter(|(_, version)| *version > 0)
+            .map(|(name, _)| (*name).into())
+            .collect();
         let locked = self.locked()?;
         if locked != there {
             return Err(format!("the lock has {locked:?}, the disk {there:?}"));
@@ -156,13 +161,15 @@ impl Scene {
 
     /// The configuration of document 002 is whole at any moment.
     pub fn config_is_whole(&self) -> Result<Vec<String>, String> {
-        let text = fs::read_to_string(self.world.path("~/.agent/config.yaml")).map_err(|error| error.to_string())?;
+        let text =
+            fs::read_to_string(self.world.path("~/.agent/config.yaml")).map_err(|error| error.to_string())?;
         for comment in CONFIG.lines().filter_map(|line| line.find('#').map(|at| &line[at..])) {
             if !text.contains(comment) {
                 return Err(format!("{comment:?} is gone from the configuration: {text}"));
             }
         }
-        let plugins = prowess_package::edit::harness::plugins(&text).map_err(|error| format!("{error}: {text}"))?;
+        let plugins =
+            prowess_package::edit::harness::plugins(&text).map_err(|error| format!("{error}: {text}"))?;
         let mut names: Vec<String> = plugins.iter().map(|(plugin, _)| plugin.called().to_owned()).collect();
         names.retain(|name| name != "hand");
         names.sort();
@@ -179,7 +186,8 @@ impl Scene {
     /// What no run may leave: stages, files to lock and files to be renamed.
     pub fn left_over(&self) -> Vec<String> {
         let is_left = |name: &str| {
-            name.starts_with(".prowess-") || [".busy", ".new", ".prowess-new"].iter().any(|end| name.ends_with(end))
+            name.starts_with(".prowess-")
+                || [".busy", ".new", ".prowess-new"].iter().any(|end| name.ends_with(end))
         };
         let mut left: Vec<String> = Vec::new();
         for folder in [self.world.path(""), self.world.path("~/")] {

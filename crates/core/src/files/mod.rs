@@ -16,4 +16,4 @@ pub use folder::{Entries, Entry, EntryKind, Folder, words};
 pub(crate) use lock::lock;
 pub use read::{ReadError, read_bounded, read_whole};
 pub(crate) use read::{fill, read_marked, read_resolved, regular};
-pub(crate) use replace::replace;
+pub(crate) use replace::{clear, replace};

@@ -24,6 +24,19 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
+/// Removes what a killed process staged for `path`, if there is anything.
+pub(crate) fn clear(path: &Path) -> io::Result<()> {
+    let staged = path.with_extension("new");
+    if fs::symlink_metadata(&staged).is_err() {
+        return Ok(());
+    }
+    let _lock = super::lock(path)?;
+    match fs::remove_file(&staged) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
 fn write_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(bytes)?;

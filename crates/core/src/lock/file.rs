@@ -109,6 +109,9 @@ impl Capabilities {
 pub struct Pending {
     /// The folder that holds what is swapped in, beside where it goes: an absolute path.
     pub stage: PathBuf,
+    /// Which folder that was, so that one of the same name from elsewhere is not taken for it.
+    #[serde(default)]
+    pub owner: String,
     /// What is swapped.
     pub changes: Vec<Replacement>,
 }
@@ -255,7 +258,7 @@ mod tests {
         let mut lock = Lock::default();
         lock.set("a", Some(locked("a", "old")));
         let change = Replacement { folder: "a".into(), after: Some(locked("a", "new")) };
-        lock.pending = Some(Pending { stage: "/s".into(), changes: vec![change] });
+        lock.pending = Some(Pending { stage: "/s".into(), owner: String::new(), changes: vec![change] });
         assert_eq!(lock.expected("a").map(|locked| &*locked.tree).collect::<Vec<_>>(), ["old", "new"]);
     }
 

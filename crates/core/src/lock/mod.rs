@@ -26,6 +26,14 @@ pub fn project_file(project: &Path) -> PathBuf {
     project.join(FILE)
 }
 
+/// Removes what killed processes staged in the user's state.
+pub fn clear(world: &Surroundings) -> std::io::Result<()> {
+    let Some(state) = world.state() else { return Ok(()) };
+    ["trust.json", "accepted.json", "usage.json"]
+        .iter()
+        .try_for_each(|file| crate::files::clear(&state.join(file)))
+}
+
 /// Where the user's state keeps what the user installed; `None` without a home.
 pub fn user_file(world: &Surroundings) -> Option<PathBuf> {
     Some(world.state()?.join("installed.json"))

@@ -175,8 +175,9 @@ pub fn trust_installed(folder: &Path, trees: &[String], world: &Surroundings) ->
 pub fn trusted_installed(folder: &Path, world: &Surroundings) -> Vec<String> {
     let path = canonical(folder).unwrap_or_else(|_| as_it_was(folder));
     let state = State::load(world).0;
-    let own = state.folders.iter().find(|record| record.path == path && record.trusted && record.pinned);
-    own.and_then(|record| record.skills.get(&path))
+    let nearest = state.nearest(&path).filter(|record| record.trusted && record.pinned);
+    nearest
+        .and_then(|record| record.skills.get(&path))
         .map(|trees| trees.split(' ').map(str::to_owned).collect())
         .unwrap_or_default()
 }

@@ -118,6 +118,18 @@ pub fn change(
     Ok(true)
 }
 
+/// Removes what a killed process staged.
+pub(crate) fn clear(path: &Path) -> io::Result<()> {
+    let Ok(target) = target(path, Links::Followed) else { return Ok(()) };
+    let staged = staged(&target);
+    if fs::symlink_metadata(&staged).is_err() {
+        return Ok(());
+    }
+    let folder = File::open(staged.parent().unwrap_or(Path::new("/")))?;
+    folder.lock()?;
+    fs::remove_file(staged)
+}
+
 /// Where the bytes are: the file itself, or what it is a link to, there or not.
 fn target(path: &Path, links: Links<'_>) -> Result<PathBuf, FileError> {
     let unfit = |why: &str| FileError::Unfit { path: path.to_owned(), why: why.to_owned() };
@@ -141,7 +153,7 @@ fn target(path: &Path, links: Links<'_>) -> Result<PathBuf, FileError> {
 }
 
 /// One name, so that what a killed process left is removed by the next one.
-fn staged(target: &Path) -> PathBuf {
+pub(crate) fn staged(target: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(target.file_name().unwrap_or_default());
     name.push(".prowess-new");

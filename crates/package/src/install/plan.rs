@@ -8,7 +8,7 @@ use super::prepare::Prepared;
 use crate::error::PackageError;
 use crate::place::Place;
 use crate::place::clock;
-use crate::place::commit::{commit, recover};
+use crate::place::commit::{Trusts, commit, recover};
 use crate::place::stage::Stage;
 
 /// Everything that one command changes: all of it happens, or nothing.
@@ -18,6 +18,7 @@ pub struct Plan {
     pub place: Place,
     /// What becomes of each skill.
     pub items: Vec<Item>,
+    pub(crate) trusts: Trusts,
     pub(crate) stage: Option<Stage>,
 }
 
@@ -116,10 +117,11 @@ impl Changes {
 impl Plan {
     /// Opens a place for changes: finishes what a killed process began, clears what it left, and makes a stage.
     pub(crate) fn begin(place: &Place) -> Result<Self, PackageError> {
+        place.is_writable()?;
         let _guard = place.guard()?;
-        recover(place, &clock::now())?;
+        place.clear()?;
         let stage = Stage::make(&place.root)?;
-        Ok(Self { place: place.clone(), items: Vec::new(), stage: Some(stage) })
+        Ok(Self { place: place.clone(), items: Vec::new(), trusts: Trusts::New, stage: Some(stage) })
     }
 
     pub(crate) fn stage(&self) -> Result<&Stage, PackageError> {
@@ -143,15 +145,20 @@ impl Plan {
             let folder = self.place.key(&item.folder);
             // Somebody else may have installed the same meanwhile: what was decided was decided about something else.
             let there = std::fs::symlink_metadata(&item.folder).is_ok();
-            let same = lock.skill(&folder) == item.before.as_ref() && there == (item.action != Action::Add);
-            if !same {
+            let fits = match item.action {
+                Action::Add => !there,
+                // What somebody deleted by hand can still be taken out of the lock.
+                Action::Remove => there || item.before.is_some(),
+                Action::Replace | Action::Keep | Action::Skip(_) => there,
+            };
+            if !fits || lock.skill(&folder) != item.before.as_ref() {
                 return Err(PackageError::Taken(item.folder.clone()));
             }
             changes.push(Replacement { folder, after: item.after.clone() });
         }
         let stage = self.stage.take();
         let path = stage.as_ref().map(|stage| stage.path().to_owned()).unwrap_or_default();
-        let result = commit(&self.place, &path, changes, &now);
+        let result = commit(&self.place, &path, changes, self.trusts, &now);
         if let (Some(stage), Ok(Lock { pending: Some(_), .. })) = (stage, Lock::read(&self.place.lock)) {
             // It could neither be finished nor be taken back: the next run needs what is staged.
             stage.keep();

@@ -12,6 +12,7 @@ use crate::fetch::git::Resolved;
 use crate::fetch::{FileUrls, Found, Origin, newest};
 use crate::install::{Asks, Conflict, Judge, OnConflict, locked, refused};
 use crate::place::Place;
+use crate::place::commit::Trusts;
 use crate::place::standing::{Standing, standing};
 use crate::work::Work;
 
@@ -26,6 +27,8 @@ pub fn plan_update(
     work: &Arc<Work>,
 ) -> Result<Plan, PackageError> {
     let mut plan = Plan::begin(place)?;
+    // In a project, the lock decides what is got: what nobody trusted so far is not trusted by that.
+    plan.trusts = Trusts::Known;
     let lock = Lock::read(&place.lock)?;
     let chosen = chosen(&lock, names)?;
     let mut updater = Updater { plan: &mut plan, judge, asks, file_urls, work, strict: !names.is_empty() };

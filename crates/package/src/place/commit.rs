@@ -11,7 +11,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use prowess::lock::{Lock, Locked, Pending, Replacement};
+use prowess::lock::{Lock, Pending, Replacement};
 use prowess::{HashedTree, trust};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
@@ -26,6 +26,7 @@ pub(crate) fn commit(
     place: &Place,
     stage: &Path,
     changes: Vec<Replacement>,
+    trusts: Trusts,
     now: &str,
 ) -> Result<(), PackageError> {
     if changes.is_empty() {
@@ -33,12 +34,14 @@ pub(crate) fn commit(
     }
     let before = Lock::read(&place.lock)?;
     let followed = track::plan(place, &before, &changes, now)?;
-    let trusted = Trusted::of(place, &changes);
+    let trusted = Trusted::of(place, &changes, trusts);
     let mut lock = before.clone();
-    lock.pending = Some(Pending { stage: stage.to_owned(), changes: changes.clone() });
-    place.write(&lock)?;
-    let mut done = Vec::new();
+    let owner = stage::identity(stage).unwrap_or_default();
+    lock.pending = Some(Pending { stage: stage.to_owned(), owner, changes: changes.clone() });
+    // Whoever finishes this later trusts nothing by himself, so trust comes first.
     trusted.set(place, Wanted::Both);
+    place.write(&lock).inspect_err(|_| trusted.set(place, Wanted::Before))?;
+    let mut done = Vec::new();
     let result = perform(place, stage, &changes, &mut done)
         .and_then(|()| followed.perform())
         .and_then(|()| finish(place, &mut lock, &changes));
@@ -64,18 +67,15 @@ pub(crate) fn recover(place: &Place, now: &str) -> Result<(), PackageError> {
     let before = Lock::read(&place.lock)?;
     let Some(pending) = before.pending.clone() else { return Ok(()) };
     let mut lock = before.clone();
-    let Some(root) = sound_stage(place, &pending) else {
-        // The stage is gone, or was never ours: nothing is moved. What has happened all the same is taken down.
-        let done = |change: &&Replacement| {
-            locate(place, &change.folder).is_ok_and(|folder| is_done(&folder, change))
-        };
-        let happened: Vec<Replacement> = pending.changes.iter().filter(done).cloned().collect();
-        return finish(place, &mut lock, &happened);
-    };
+    let is_ours = is_ours(place, &pending);
     let mut happened = Vec::new();
     for change in &pending.changes {
-        let folder = locate(place, &change.folder)?;
+        let Ok(folder) = locate(place, &change.folder) else { continue };
         if !is_done(&folder, change) {
+            if !is_ours {
+                // Nothing is moved, and what the lock says of the present still counts.
+                continue;
+            }
             let staged = folder.file_name().map(|name| new_folder(&pending.stage, &name.to_string_lossy()));
             if change.after.is_some() && !staged.is_some_and(|staged| staged.exists()) {
                 // Somebody removed the stage; what is there is what was there.
@@ -87,25 +87,21 @@ pub(crate) fn recover(place: &Place, now: &str) -> Result<(), PackageError> {
         happened.push(change.clone());
     }
     track::plan(place, &before, &happened, now)?.perform()?;
-    finish(place, &mut lock, &happened)?;
-    stage::sweep(&root, None);
-    Ok(())
+    finish(place, &mut lock, &happened)
 }
 
-/// The directory that a pending change is about, if the stage really lies beside what it replaces. A project's lock is
-/// a file from strangers: it must not make us move folders about.
-fn sound_stage(place: &Place, pending: &Pending) -> Option<PathBuf> {
-    let root = pending.stage.parent()?.to_owned();
-    let ours = pending.stage.file_name()?.to_string_lossy().starts_with(stage::PREFIX);
+/// Whether one of our processes began a change, here. A project's lock is a file from strangers: it must not make us
+/// move folders about, even if it names a stage that came along with it.
+fn is_ours(place: &Place, pending: &Pending) -> bool {
+    let named =
+        pending.stage.file_name().is_some_and(|name| name.to_string_lossy().starts_with(stage::PREFIX));
     let is_folder = fs::symlink_metadata(&pending.stage).is_ok_and(|there| there.is_dir());
-    let beside = |change: &Replacement| {
-        locate(place, &change.folder).is_ok_and(|folder| folder.parent() == Some(root.as_path()))
-    };
-    (ours && is_folder && pending.changes.iter().all(beside)).then_some(root)
+    let made = stage::identity(&pending.stage).is_some_and(|owner| owner == pending.owner);
+    named && is_folder && made && pending.changes.iter().all(|change| locate(place, &change.folder).is_ok())
 }
 
 fn locate(place: &Place, folder: &str) -> Result<PathBuf, PackageError> {
-    place.folder(&Locked { folder: folder.to_owned(), ..Locked::default() })
+    place.locate(folder)
 }
 
 fn perform(
@@ -200,6 +196,15 @@ fn put_back(stage: &Path, folder: &Path) -> Result<(), PackageError> {
     }
 }
 
+/// What the user trusts by a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trusts {
+    /// What it brings: the user named it.
+    New,
+    /// What it brings, where what was there was trusted: a project's lock named it.
+    Known,
+}
+
 /// Which states the user's trust covers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
@@ -213,14 +218,16 @@ enum Wanted {
 struct Trusted(Vec<(PathBuf, Vec<String>, Option<String>)>);
 
 impl Trusted {
-    fn of(place: &Place, changes: &[Replacement]) -> Self {
+    fn of(place: &Place, changes: &[Replacement], trusts: Trusts) -> Self {
         if !place.needs_trust {
             return Self(Vec::new());
         }
         let known = |change: &Replacement| {
             let folder = locate(place, &change.folder).ok()?;
             let before = trust::trusted_installed(&folder, &place.world);
-            Some((folder, before, change.after.as_ref().map(|locked| locked.tree.clone())))
+            let carries = trusts == Trusts::New || !before.is_empty();
+            let after = change.after.as_ref().filter(|_| carries).map(|locked| locked.tree.clone());
+            Some((folder, before, after))
         };
         Self(changes.iter().filter_map(known).collect())
     }

@@ -20,8 +20,7 @@ impl Guard {
     /// Waits until nobody else changes what this lock speaks for.
     pub(crate) fn take(lock: &Path) -> Result<Self, PackageError> {
         let folder = lock.parent().unwrap_or(Path::new("/"));
-        let name = lock.file_name().unwrap_or_default().to_string_lossy();
-        let path = folder.join(format!(".{name}.busy"));
+        let path = path(lock);
         let failed = PackageError::io("locked", lock);
         let take = || {
             fs::DirBuilder::new().recursive(true).mode(0o755).create(folder)?;
@@ -36,6 +35,12 @@ impl Guard {
         };
         take().map_err(failed)
     }
+}
+
+/// The file that is held.
+pub(super) fn path(lock: &Path) -> PathBuf {
+    let name = lock.file_name().unwrap_or_default().to_string_lossy();
+    lock.with_file_name(format!(".{name}.busy"))
 }
 
 impl Drop for Guard {

@@ -6,18 +6,23 @@ mod guard;
 mod replace;
 pub(crate) mod stage;
 pub(crate) mod standing;
+mod tidy;
 mod track;
 mod verify;
+mod within;
 
 use std::path::{Path, PathBuf};
 
 use prowess::lock::{self, Lock, Locked};
 use prowess::policy::{ProjectTrust, RootPlace};
 use prowess::{Policy, Preset, RootSpec, Scope, Surroundings};
+use prowess_format::hidden;
 
 use crate::error::PackageError;
+use crate::inner_path::InnerPath;
 use guard::Guard;
 use replace::replace;
+use within::within;
 
 pub use verify::{Verification, Verified, accept, verify};
 
@@ -133,10 +138,40 @@ impl Place {
 
     /// Where a folder of the lock lies.
     pub fn folder(&self, locked: &Locked) -> Result<PathBuf, PackageError> {
-        locked.place(self.base.as_deref(), self.world.home.as_deref()).ok_or_else(|| PackageError::Call {
-            message: format!("{} names {}, which lies outside", self.lock.display(), locked.folder),
+        let folder = self.locate(&locked.folder)?;
+        // Whoever names a skill means its folder, not whatever else a lock from strangers puts behind the name.
+        if folder.file_name().is_none_or(|name| name != locked.name.as_str()) {
+            return Err(
+                self.bad_entry(&locked.folder, &format!("is no folder for a skill named {}", locked.name))
+            );
+        }
+        Ok(folder)
+    }
+
+    /// The same for a folder alone.
+    pub(crate) fn locate(&self, folder: &str) -> Result<PathBuf, PackageError> {
+        let locked = Locked { folder: folder.to_owned(), ..Locked::default() };
+        let path = locked.place(self.base.as_deref(), self.world.home.as_deref());
+        let path = path.ok_or_else(|| self.bad_entry(folder, "lies outside"))?;
+        if let Some(base) = &self.base {
+            InnerPath::parse(folder.as_bytes())
+                .map_err(|why| self.bad_entry(folder, &format!("is no place for a skill: {why}")))?;
+            within(base, path.parent().unwrap_or(base))?;
+        }
+        Ok(path)
+    }
+
+    fn bad_entry(&self, folder: &str, why: &str) -> PackageError {
+        let (folder, why) = (hidden::shown(folder), hidden::shown(why));
+        PackageError::Call {
+            message: format!("{} names {folder}, which {why}", self.lock.display()),
             hint: "take that entry out of the lock".to_owned(),
-        })
+        }
+    }
+
+    /// Refuses a directory of skills that a project's links lead out of it.
+    pub(crate) fn is_writable(&self) -> Result<(), PackageError> {
+        self.base.as_deref().map_or(Ok(()), |base| within(base, &self.root))
     }
 
     /// Keeps others from changing anything here.

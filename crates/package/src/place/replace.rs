@@ -3,16 +3,21 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::PackageError;
+
+/// Where a file is written before it is renamed.
+pub(super) fn staged(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.new"))
+}
 
 /// Writes beside the file, makes it durable, and renames it into place. The caller holds the guard, so there is one
 /// name for what is staged: what a killed process left there is replaced by the next.
 pub(crate) fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<(), PackageError> {
     let folder = path.parent().unwrap_or(Path::new("/"));
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let staged = folder.join(format!(".{name}.new"));
+    let staged = staged(path);
     let write = || -> io::Result<()> {
         fs::create_dir_all(folder)?;
         let _ = fs::remove_file(&staged);

@@ -4,7 +4,7 @@
 //! killed process left, and the next one removes it.
 
 use std::fs::{self, File};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -13,6 +13,9 @@ use crate::error::PackageError;
 
 /// What stages are called. The point keeps scanners out, ours and others'.
 pub(crate) const PREFIX: &str = ".prowess-staging-";
+
+/// How many names are tried.
+const TRIES_MAX: u32 = 100;
 
 /// The folder, which goes away with this value.
 #[derive(Debug)]
@@ -31,24 +34,24 @@ impl Stage {
         let made: Vec<PathBuf> =
             root.ancestors().take_while(|folder| !folder.exists()).map(Into::into).collect();
         fs::create_dir_all(root).map_err(failed())?;
-        sweep(root, None);
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = root.join(format!("{PREFIX}{}-{number}", std::process::id()));
-        let make = || {
-            fs::DirBuilder::new().mode(0o700).create(&path)?;
-            try_hold(&path.join("owner"))
+        sweep(root);
+        let path = match free_folder(root) {
+            Ok(path) => path,
+            Err(error) => {
+                remove_empty(&made);
+                return Err(PackageError::io("written to", root)(error));
+            }
         };
-        match make() {
+        match try_hold(&path.join("owner")) {
             Ok(Some(owner)) => {
                 Ok(Self { path, made: made.into_iter().rev().collect(), kept: false, _owner: owner })
             }
-            Ok(None) => Err(failed()(std::io::ErrorKind::ResourceBusy.into())),
-            Err(error) => {
+            held => {
                 // Nothing is left behind; the failure itself is the news.
                 let _ = fs::remove_dir_all(&path);
                 remove_empty(&made);
-                Err(PackageError::io("written to", root)(error))
+                let busy = || std::io::ErrorKind::ResourceBusy.into();
+                Err(PackageError::io("written to", root)(held.err().unwrap_or_else(busy)))
             }
         }
     }
@@ -86,6 +89,35 @@ impl Drop for Stage {
     }
 }
 
+/// Makes a folder with a name that nothing has. Processes in two containers can have one number, and so can what somebody
+/// put there; and whoever made the directory for nothing removes it again, perhaps just now.
+fn free_folder(root: &Path) -> std::io::Result<PathBuf> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let mut tries = 0;
+    loop {
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = root.join(format!("{PREFIX}{}-{number}", std::process::id()));
+        let made = fs::create_dir_all(root).and_then(|()| fs::DirBuilder::new().mode(0o700).create(&path));
+        tries += 1;
+        match made {
+            Ok(()) => return Ok(path),
+            Err(error) if tries < TRIES_MAX && is_passing(&error) => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn is_passing(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::AlreadyExists | std::io::ErrorKind::NotFound)
+}
+
+/// What tells a stage from any other folder of its name: its owner's number on the disk, and when it was made. Whoever
+/// writes a lock for strangers knows neither.
+pub(crate) fn identity(stage: &Path) -> Option<String> {
+    let owner = fs::symlink_metadata(stage.join("owner")).ok().filter(fs::Metadata::is_file)?;
+    Some(format!("{}-{}.{:09}", owner.ino(), owner.ctime(), owner.ctime_nsec()))
+}
+
 /// Where a stage keeps what goes to a folder of this name.
 pub(crate) fn new_folder(stage: &Path, name: &str) -> PathBuf {
     stage.join("new").join(name)
@@ -96,22 +128,28 @@ pub(crate) fn old_folder(stage: &Path, name: &str) -> PathBuf {
     stage.join("old").join(name)
 }
 
-/// Removes the stages of processes that are gone, but not the one that is still needed. The caller holds the guard.
-pub(crate) fn sweep(root: &Path, needed: Option<&Path>) {
-    let stages = fs::read_dir(root).into_iter().flatten().filter_map(Result::ok);
-    for entry in stages.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX)) {
-        let path = entry.path();
-        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_folder && Some(path.as_path()) != needed && is_over(&path) {
-            // What cannot be removed is in nobody's way.
-            let _ = fs::remove_dir_all(&path);
-        }
+/// Removes the stages of processes that are gone. The caller holds the guard.
+pub(crate) fn sweep(root: &Path) {
+    for path in left(root) {
+        // What cannot be removed is in nobody's way.
+        let _ = fs::remove_dir_all(&path);
     }
+}
+
+/// The stages of processes that are gone.
+pub(crate) fn left(root: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(root).into_iter().flatten().filter_map(Result::ok);
+    let stages = entries.filter(|entry| {
+        let ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        ours && entry.file_type().is_ok_and(|kind| kind.is_dir())
+    });
+    stages.map(|entry| entry.path()).filter(|path| is_over(path))
 }
 
 /// Whether nobody holds a stage. Stages are made under the guard, so one without an owner has lost it.
 fn is_over(stage: &Path) -> bool {
-    !stage.join("owner").exists() || matches!(try_hold(&stage.join("owner")), Ok(Some(_)))
+    fs::symlink_metadata(stage.join("owner")).is_err()
+        || matches!(try_hold(&stage.join("owner")), Ok(Some(_)))
 }
 
 /// Removes folders that were made for nothing; one that is not empty stays, as do those above it.

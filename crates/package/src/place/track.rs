@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use prowess::lock::{Lock, Locked, Replacement};
 
 use super::Place;
+use crate::edit::EditError;
 use crate::edit::file::{self, Links};
 use crate::edit::harness::{self, Plugin};
 use crate::error::PackageError;
@@ -13,6 +14,9 @@ use crate::error::PackageError;
 #[derive(Debug, Default)]
 pub(crate) struct Followed {
     file: Option<(PathBuf, String, String)>,
+    before: Lock,
+    changes: Vec<Replacement>,
+    now: String,
 }
 
 /// Works out how the record changes. Nothing is written yet: a file that cannot be changed stops the rest, too.
@@ -24,24 +28,28 @@ pub(crate) fn plan(
 ) -> Result<Followed, PackageError> {
     let Some(path) = &place.plugins else { return Ok(Followed::default()) };
     let old = file::read(path)?.unwrap_or_default();
-    let mut text = old.clone();
+    let edit = |source| file::FileError::Edit { path: path.clone(), source };
+    let new = edited(&old, before, changes, now).map_err(edit)?;
+    let (before, changes, now) = (before.clone(), changes.to_vec(), now.to_owned());
+    Ok(Followed { file: (new != old).then(|| (path.clone(), old, new)), before, changes, now })
+}
+
+/// The text with the changes in it.
+fn edited(text: &str, before: &Lock, changes: &[Replacement], now: &str) -> Result<String, EditError> {
+    let mut text = text.to_owned();
     for change in changes {
         let name = change.folder.rsplit('/').next().unwrap_or(&change.folder);
-        let known = harness::plugins(&text).map_err(|source| edit(path, source))?;
+        let known = harness::plugins(&text)?;
         let known = known.into_iter().map(|(plugin, _)| plugin).find(|plugin| plugin.called() == name);
         if known.is_some() {
-            text = harness::remove_plugin(&text, name).map_err(|source| edit(path, source))?;
+            text = harness::remove_plugin(&text, name)?;
         }
         if let Some(after) = &change.after {
             let plugin = plugin(after, known.as_ref(), before.skill(&change.folder).is_some(), now);
-            text = harness::add_plugin(&text, &plugin).map_err(|source| edit(path, source))?;
+            text = harness::add_plugin(&text, &plugin)?;
         }
     }
-    Ok(Followed { file: (text != old).then(|| (path.clone(), old, text)) })
-}
-
-fn edit(path: &std::path::Path, source: crate::edit::EditError) -> PackageError {
-    file::FileError::Edit { path: path.to_owned(), source }.into()
+    Ok(text)
 }
 
 fn plugin(after: &Locked, known: Option<&Plugin>, is_update: bool, now: &str) -> Plugin {
@@ -59,24 +67,21 @@ fn plugin(after: &Locked, known: Option<&Plugin>, is_update: bool, now: &str) ->
 impl Followed {
     /// Writes it.
     pub(crate) fn perform(&self) -> Result<(), PackageError> {
-        self.write(|(_, old, new)| (old, new))
+        let Some((path, old, new)) = &self.file else { return Ok(()) };
+        file::change(path, Links::Followed, |text| match text == old {
+            true => Ok(new.clone()),
+            // Somebody edited it since it was looked at: their text counts, and ours is worked out anew.
+            false => edited(text, &self.before, &self.changes, &self.now),
+        })?;
+        Ok(())
     }
 
     /// Writes what was there before. That it cannot be written is no news after the failure that led here.
     pub(crate) fn take_back(&self) {
-        let _ = self.write(|(_, old, new)| (new, old));
-    }
-
-    fn write<'f>(
-        &'f self,
-        order: impl FnOnce(&'f (PathBuf, String, String)) -> (&'f String, &'f String),
-    ) -> Result<(), PackageError> {
-        let Some(file) = &self.file else { return Ok(()) };
-        let (expected, wanted) = order(file);
-        file::change(&file.0, Links::Followed, |text| {
-            // Somebody may have edited it since it was looked at; then their text counts and ours is worked out anew.
-            Ok(if text == expected { wanted.clone() } else { text.to_owned() })
-        })?;
-        Ok(())
+        let Some((path, old, new)) = &self.file else { return };
+        let _ = file::change(path, Links::Followed, |text| {
+            // Where somebody edited it since, their text counts.
+            Ok(if text == new { old.clone() } else { text.to_owned() })
+        });
     }
 }

@@ -7,8 +7,6 @@ use prowess::lock::{Change, Lock, Locked};
 use prowess::{HashedTree, lock};
 
 use super::Place;
-use super::clock;
-use super::commit::recover;
 use super::standing::{Standing, standing};
 use crate::error::PackageError;
 
@@ -64,11 +62,11 @@ pub struct Verified {
 
 /// Compares every skill of a place with its lock, sorted by name; those that nobody installed come as `unlocked`.
 pub fn verify(place: &Place) -> Result<Vec<Verified>, PackageError> {
-    let mut lock = Lock::read(&place.lock)?;
+    let tidied = place.tidy();
+    let lock = Lock::read(&place.lock)?;
     if lock.pending.is_some() {
-        let _guard = place.guard()?;
-        recover(place, &clock::now())?;
-        lock = Lock::read(&place.lock)?;
+        // Where nothing can be written, what is merely left over does not matter; this does.
+        tidied?;
     }
     let mut verified = parallel(&lock.skills, |locked| one(place, locked))?;
     let known: BTreeSet<PathBuf> = verified.iter().map(|verified| verified.folder.clone()).collect();

@@ -15,6 +15,8 @@ pub(in crate::commands) fn run(context: &Context, call: &Verify, output: &mut Ou
     let mut found: Vec<(Place, Verified)> = Vec::new();
     let mut locked = false;
     for place in places(context, &call.scope)? {
+        // What a killed process left can be all there is. Where it cannot be cleared, comparing says what is wrong.
+        let _ = place.tidy();
         let here = place.lock.exists();
         locked |= here;
         // Where nobody ever installed anything, there is nothing that could have been locked.

@@ -1,0 +1,54 @@
+//! What a killed process left, finished and cleared away by the next one.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use prowess::lock::{self, Lock};
+
+use super::commit::recover;
+use super::{Place, clock, guard, replace, stage};
+use crate::edit::file;
+use crate::error::PackageError;
+
+impl Place {
+    /// Finishes what a killed process began and clears what it left, if there is anything. Waits for whoever is at work.
+    pub fn tidy(&self) -> Result<(), PackageError> {
+        let read = Lock::read(&self.lock)?;
+        let beside = [guard::path(&self.lock), replace::staged(&self.lock)];
+        let mut beside = beside.into_iter().chain(self.plugins.as_deref().map(file::staged));
+        let is_left = read.pending.is_some()
+            || beside.any(|path| fs::symlink_metadata(path).is_ok())
+            || self.roots(&read).iter().any(|root| stage::left(root).next().is_some());
+        if is_left {
+            let _guard = self.guard()?;
+            self.clear()?;
+        }
+        // The state has files of its own to lock. What cannot be removed there is in nobody's way.
+        let _ = lock::clear(&self.world);
+        Ok(())
+    }
+
+    /// The same for whoever holds the guard.
+    pub(crate) fn clear(&self) -> Result<(), PackageError> {
+        recover(self, &clock::now())?;
+        for root in self.roots(&Lock::read(&self.lock)?) {
+            stage::sweep(&root);
+        }
+        // What cannot be removed is replaced by whoever writes there next.
+        let _ = fs::remove_file(replace::staged(&self.lock));
+        if let Some(config) = &self.plugins {
+            let _ = file::clear(config);
+        }
+        Ok(())
+    }
+
+    /// The directories that stages are made in.
+    fn roots(&self, lock: &Lock) -> BTreeSet<PathBuf> {
+        let pending = lock.pending.iter().flat_map(|pending| &pending.changes).map(|change| &change.folder);
+        let folders = lock.skills.iter().map(|locked| &locked.folder).chain(pending);
+        let located = folders.filter_map(|folder| self.locate(folder).ok()?.parent().map(Into::into));
+        let own = self.base.as_deref().is_none_or(|base| super::within(base, &self.root).is_ok());
+        located.chain(own.then(|| self.root.clone())).collect()
+    }
+}
