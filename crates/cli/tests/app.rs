@@ -17,7 +17,12 @@ fn world() -> World {
 /// The ids of the skills on offer, as the application's list has them.
 fn offered(world: &World) -> Vec<String> {
     let answer = world.run(&["list", "--json"]).json();
-    answer["skills"].as_array().unwrap().iter().map(|skill| skill["id"].as_str().unwrap().to_owned()).collect()
+    answer["skills"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|skill| skill["id"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 #[test]

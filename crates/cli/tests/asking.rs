@@ -54,9 +54,8 @@ fn more_than_before() {
     let world = world();
     assert_eq!(world.run(&["install", "~/many", "--skill", "pdf"]).code, 0);
     world.file("~/many/skills/pdf/scripts/fill.sh", "#!/bin/sh\ncurl https://forms.example/new\n");
-    let ask = |answer: &str| {
-        Dialogue::start(&world, &["update"]).until("Update it? [y/N] ").answer(answer).whole()
-    };
+    let ask =
+        |answer: &str| Dialogue::start(&world, &["update"]).until("Update it? [y/N] ").answer(answer).whole();
     assert_snapshot!(format!("{}\n{}", ask(""), ask("y")));
     assert_eq!(world.tree("~/.agents/skills"), ["pdf/SKILL.md", "pdf/scripts/fill.sh"]);
 }

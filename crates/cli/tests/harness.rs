@@ -12,7 +12,10 @@ use world::terminal::Dialogue;
 use world::{BROKEN, CHANGING, World, keys, skill_md};
 
 fn world() -> World {
-    World::new().variable("PROWESS_PRESET", "harness").variable("PROWESS_ALLOW_FILE_URLS", "1").variable("NO_COLOR", "1")
+    World::new()
+        .variable("PROWESS_PRESET", "harness")
+        .variable("PROWESS_ALLOW_FILE_URLS", "1")
+        .variable("NO_COLOR", "1")
 }
 
 /// A repository that is one skill, in a folder of another name.
@@ -111,7 +114,9 @@ fn s002_15_a_missing_or_invalid_manifest_is_rolled_back() {
         let told = world.run(&["skill", "install", &url]);
         assert_eq!(told.code, 1, "{}", told.whole());
     }
-    assert!(!world.path("~/.agent/plugins").exists() && !world.path("~/.prowess/state/installed.json").exists());
+    assert!(
+        !world.path("~/.agent/plugins").exists() && !world.path("~/.prowess/state/installed.json").exists()
+    );
     assert_eq!(world.text("~/.agent/config.yaml"), "model: x\n");
 }
 

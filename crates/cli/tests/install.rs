@@ -49,7 +49,10 @@ fn a_folder_into_the_project() {
     let expected = [".agents/skills/csv/SKILL.md", ".agents/skills/pdf/SKILL.md"];
     assert_eq!(world.tree("")[..2], expected);
     let lock: serde_json::Value = serde_json::from_str(&world.text("skills.lock")).unwrap();
-    assert_eq!(keys(&lock["skills"][0]), ["audit", "capabilities", "files", "folder", "name", "source", "tree"]);
+    assert_eq!(
+        keys(&lock["skills"][0]),
+        ["audit", "capabilities", "files", "folder", "name", "source", "tree"]
+    );
 }
 
 #[test]

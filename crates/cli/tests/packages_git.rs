@@ -167,7 +167,10 @@ fn from_installing_to_removing_over_https() {
 #[test]
 fn info_tells_where_a_skill_came_from() {
     let net = Net::new();
-    assert_eq!(net.world.run(&["install", &net.git(), "--ref", "v1.0", "--skill", "csv", "--name", "tables"]).code, 0);
+    assert_eq!(
+        net.world.run(&["install", &net.git(), "--ref", "v1.0", "--skill", "csv", "--name", "tables"]).code,
+        0
+    );
     let answer = net.world.run(&["info", "tables", "--json"]).json();
     let installed = net.shown(&serde_json::to_string_pretty(&answer["installed"]).unwrap());
     let told = net.run(&["info", "tables"]);
@@ -195,7 +198,11 @@ fn branches_tags_commits_and_paths() {
         let told = net.world.run(&[args, &["--json"]].concat());
         assert_eq!(told.code, 0, "{}", told.whole());
         let skill = &told.json()["skills"][0];
-        assert_eq!((&skill["name"], skill["commit"].as_str()), (&"csv".into(), Some(commit.as_str())), "{args:?}");
+        assert_eq!(
+            (&skill["name"], skill["commit"].as_str()),
+            (&"csv".into(), Some(commit.as_str())),
+            "{args:?}"
+        );
         // What the lock says gives the same again.
         fs::remove_dir_all(net.world.path(".agents")).unwrap();
         let again = net.world.run(&["install", "--locked"]);
@@ -221,10 +228,13 @@ fn archives_over_https() {
     with_settings!({ filters => CHANGING }, {
         assert_snapshot!(net.runs(&[&["install", &archive], &["update"], &["remove", "csv"]]));
     });
-    assert_snapshot!("archives_that_do_not_come", net.runs(&[
-        &["install", &net.server.url("file/nothing.skill")],
-        &["install", &net.server.url("half/csv.skill"), "--json"],
-    ]));
+    assert_snapshot!(
+        "archives_that_do_not_come",
+        net.runs(&[
+            &["install", &net.server.url("file/nothing.skill")],
+            &["install", &net.server.url("half/csv.skill"), "--json"],
+        ])
+    );
     net.assert_empty();
 }
 
@@ -251,11 +261,12 @@ fn a_site_with_an_index() {
     assert_eq!(net.world.tree(".agents/skills"), ["csv/SKILL.md", "csv/scripts/read.sh"]);
     assert_eq!(net.world.run(&["remove", "csv"]).code, 0);
     // Somebody changed a file, and the index does not know.
-    net.world.file("~/served/.well-known/agent-skills/pdf-forms/SKILL.md", skill_md("pdf-forms", "Does harm."));
-    assert_snapshot!("a_wrong_digest", net.runs(&[
-        &["install", &site, "--skill", "pdf-forms"],
-        &["install", &site, "--all", "--json"],
-    ]));
+    net.world
+        .file("~/served/.well-known/agent-skills/pdf-forms/SKILL.md", skill_md("pdf-forms", "Does harm."));
+    assert_snapshot!(
+        "a_wrong_digest",
+        net.runs(&[&["install", &site, "--skill", "pdf-forms"], &["install", &site, "--all", "--json"],])
+    );
     net.assert_empty();
 }
 

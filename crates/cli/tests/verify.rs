@@ -12,10 +12,7 @@ use world::{CHANGING, World, keys, skill_md};
 /// A project with two installed skills, from a folder in it.
 fn world() -> World {
     let world = World::bare();
-    world
-        .skill("shelf/pdf")
-        .file("shelf/pdf/scripts/fill.sh", "#!/bin/sh\n")
-        .skill("shelf/csv");
+    world.skill("shelf/pdf").file("shelf/pdf/scripts/fill.sh", "#!/bin/sh\n").skill("shelf/csv");
     assert_eq!(world.run(&["install", "./shelf", "--all", "--project"]).code, 0);
     world
 }
@@ -100,12 +97,15 @@ fn locked_restores_what_is_missing_and_what_was_modified() {
         ]));
     });
     change(&world);
-    assert_snapshot!("locked_and_modified", world.runs(&[
-        &["install", "--locked"],
-        &["install", "--locked", "--json"],
-        &["install", "--locked", "--yes", "--on-conflict", "overwrite"],
-        &["verify"],
-    ]));
+    assert_snapshot!(
+        "locked_and_modified",
+        world.runs(&[
+            &["install", "--locked"],
+            &["install", "--locked", "--json"],
+            &["install", "--locked", "--yes", "--on-conflict", "overwrite"],
+            &["verify"],
+        ])
+    );
     assert_eq!(world.tree(".agents/skills"), before);
 }
 
@@ -152,7 +152,8 @@ fn the_doctor_sees_what_was_modified() {
     let line = |world: &World| {
         let told = world.run(&["doctor"]);
         assert_eq!(told.code, 0, "{}", told.whole());
-        let lines: Vec<_> = told.out.lines().skip_while(|line| !line.contains(" installed ")).take(2).collect();
+        let lines: Vec<_> =
+            told.out.lines().skip_while(|line| !line.contains(" installed ")).take(2).collect();
         lines.join("\n")
     };
     let before = line(&world);

@@ -234,9 +234,7 @@ fn installed(context: &Context) -> Vec<Finding> {
                 .map_err(|error| (error.to_string(), "prowess verify shows more")),
         };
         findings.push(match told {
-            Err((told, help)) => {
-                Finding { what, state: State::Problem, told, help: Some(help.to_owned()) }
-            }
+            Err((told, help)) => Finding { what, state: State::Problem, told, help: Some(help.to_owned()) },
             Ok((count, verified)) => {
                 let bad = |one: &&Verified| {
                     !one.accepted && !matches!(one.status, Verification::Ok | Verification::Unlocked)

@@ -130,7 +130,9 @@ impl Answer<'_> {
         output.line(format!("    {}", output.tone(Tone::Caution, &clean(&changed))))?;
         if provenance.is_refused() {
             let (arrow, name) = (output.tone(Tone::Good, "→"), clean(self.name));
-            output.line(format!("    {arrow} it will not load; prowess verify {name} shows what, and --accept takes it"))?;
+            output.line(format!(
+                "    {arrow} it will not load; prowess verify {name} shows what, and --accept takes it"
+            ))?;
         }
         Ok(())
     }

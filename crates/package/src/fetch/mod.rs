@@ -96,7 +96,8 @@ pub(crate) fn acquire(
         }
         Source::ArchiveUrl(url) => {
             work.step("receiving", 0);
-            let tree = crate::fetch::site::archive(url, work).map_err(|error| of_archive(error, url.as_str()))?;
+            let tree =
+                crate::fetch::site::archive(url, work).map_err(|error| of_archive(error, url.as_str()))?;
             Held::Tree(Box::new(tree))
         }
         Source::Site(url) => {

@@ -90,8 +90,7 @@ pub(crate) fn prepare(
     }
     let name = name.map(str::to_owned).or(own_name).unwrap_or_else(|| candidate.name.clone());
     let name = folder_name(&name)?;
-    let (description, diagnostics) =
-        judge_manifest(&manifest.bytes, Some(&name), judge.manifest, candidate)?;
+    let (description, diagnostics) = judge_manifest(&manifest.bytes, Some(&name), judge.manifest, candidate)?;
     let folder = stage.new_folder(&name);
     let hashed = write(&folder, &files)?;
     let audited =

@@ -61,7 +61,8 @@ pub fn plan_restore(
                 Standing::Modified(_) | Standing::Link => {
                     let installed = Some(locked);
                     let (folder, source) = (folder.as_path(), locked.source.as_str());
-                    let conflict = Conflict { prepared: &prepared, installed, modified: true, folder, source };
+                    let conflict =
+                        Conflict { prepared: &prepared, installed, modified: true, folder, source };
                     match asks.conflict(&conflict)? {
                         OnConflict::Overwrite => Action::Replace,
                         OnConflict::Skip | OnConflict::Rename(_) => {

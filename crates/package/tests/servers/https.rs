@@ -159,9 +159,12 @@ impl Exchange {
                 Ok(())
             }
             "file" | "half" | ".well-known" => {
-                let path = if way == ".well-known" { self.root.join(way).join(rest) } else { self.root.join(rest) };
+                let path =
+                    if way == ".well-known" { self.root.join(way).join(rest) } else { self.root.join(rest) };
                 match fs::read(path) {
-                    Ok(bytes) if way == "half" => self.half("200 OK", "application/octet-stream", &bytes, false),
+                    Ok(bytes) if way == "half" => {
+                        self.half("200 OK", "application/octet-stream", &bytes, false)
+                    }
                     Ok(bytes) => self.answer("200 OK", "application/octet-stream", &bytes),
                     Err(_) => self.answer("404 Not Found", "text/plain", b"no"),
                 }

@@ -125,9 +125,8 @@ impl Linked {
 pub(super) fn leave(item: &Item, place: &Place, done: bool) -> Vec<Linked> {
     let Some(place) = folders(place) else { return Vec::new() };
     let skill = &item.folder;
-    let gone = |agent: &'static Agent, at| {
-        Linked { skill: skill.clone(), agent: agent.id, kind: Kind::Gone, at }
-    };
+    let gone =
+        |agent: &'static Agent, at| Linked { skill: skill.clone(), agent: agent.id, kind: Kind::Gone, at };
     let mut left = Vec::new();
     for agent in agents::AGENTS {
         // A link that cannot be removed leads nowhere, and is reported as such where it is.

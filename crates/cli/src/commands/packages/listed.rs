@@ -85,7 +85,10 @@ fn installed(
         Some(skill) => (Standing::of(skill), skill.reason()),
         None if canonical.is_some() => (
             Standing::Unavailable,
-            Some(format!("{} is not looked into in this preset", short(&place.root, context))),
+            Some(format!(
+                "{} is not looked into in this preset",
+                short(folder.parent().unwrap_or(&folder), context)
+            )),
         ),
         None => (
             Standing::Unavailable,

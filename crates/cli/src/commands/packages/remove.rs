@@ -72,16 +72,25 @@ pub(in crate::commands) fn run(
     Ok(YES)
 }
 
-/// Where a skill lies and what speaks for it. What was installed goes before what is only there.
+/// Where a skill lies and what speaks for it. What was installed goes before what is only there; of several of one
+/// name, the one that counts.
 fn going(name: &str, places: &[Place], snapshot: &Snapshot, context: &Context) -> Result<Going, Failure> {
+    let counts = snapshot.get(name).map(|skill| skill.canonical_folder());
+    let mut installed: Vec<Going> = Vec::new();
     for place in places {
         let lock = Lock::read(&place.lock).map_err(|error| failure(error.into()))?;
-        let locked = lock.skills.iter().find(|locked| locked.name == name);
-        if let Some(locked) = locked {
+        for locked in lock.skills.iter().filter(|locked| locked.name == name) {
             let folder = place.folder(locked).map_err(failure)?;
             let own = modified(locked, &folder);
-            return Ok(Going { name: name.to_owned(), folder, place: place.clone(), own });
+            installed.push(Going { name: name.to_owned(), folder, place: place.clone(), own });
         }
+    }
+    let at = installed
+        .iter()
+        .position(|going| counts.is_some() && std::fs::canonicalize(&going.folder).ok() == counts)
+        .unwrap_or(0);
+    if at < installed.len() {
+        return Ok(installed.swap_remove(at));
     }
     let skill = find(snapshot, name)?;
     let place = writable(skill, places, context)?;

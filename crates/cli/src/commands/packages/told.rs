@@ -261,7 +261,8 @@ pub(super) fn all(
 /// Where the lock is, for the last remark.
 pub(super) fn lock_remark(items: &[Item], place: &Place, context: &Context) -> String {
     let lock = short(&place.lock, context);
-    let local = |item: &&Item| item.after.as_ref().is_some_and(|after| Path::new(&after.source).is_absolute());
+    let local =
+        |item: &&Item| item.after.as_ref().is_some_and(|after| Path::new(&after.source).is_absolute());
     match (place.scope, items.iter().find(local)) {
         (prowess_package::For::User, _) => format!("{lock} says what was installed"),
         (prowess_package::For::Project, None) => {

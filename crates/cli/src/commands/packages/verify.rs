@@ -63,7 +63,8 @@ pub(in crate::commands) fn run(context: &Context, call: &Verify, output: &mut Ou
             (wrong, made) => format!("{skills}, {wrong} not as installed, {made} not installed by prowess"),
         })?;
         if wrong > made {
-            output.remark("prowess install --locked restores; prowess verify NAME --accept takes it as it is");
+            output
+                .remark("prowess install --locked restores; prowess verify NAME --accept takes it as it is");
         }
     }
     Ok(if wrong == 0 { YES } else { no() })

@@ -33,7 +33,9 @@ impl World {
 
     fn unlink(&self, name: &str) -> bool {
         let project = self.path("");
-        unlink(&self.path(".agents/skills/pdf"), agent(name).unwrap(), Place::Project(&project)).unwrap().is_some()
+        unlink(&self.path(".agents/skills/pdf"), agent(name).unwrap(), Place::Project(&project))
+            .unwrap()
+            .is_some()
     }
 }
 
