@@ -181,8 +181,15 @@ fn words(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::StorageFull => "the disk is full".to_owned(),
         io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
+        _ if is_link(error) => "there is a link in its place".to_owned(),
+        io::ErrorKind::AlreadyExists => "there is something else in its place".to_owned(),
         kind => kind.to_string(),
     }
+}
+
+/// What the system says of a link that is not to be followed; the library has no stable word for it.
+fn is_link(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
 }
 
 impl PackageError {
@@ -247,10 +254,21 @@ impl PackageError {
             Self::Choose { hint, .. } | Self::Call { hint, .. } => hint.clone(),
             Self::Acquire { hint, .. } => return hint.clone(),
             Self::Cancelled(_) => "nothing was changed".to_owned(),
+            Self::Lock(error) if error.why == prowess::lock::NEWER => "use a newer Prowess".to_owned(),
             Self::Lock(_) => "mend that file, or take it back from version control".to_owned(),
             Self::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
                 "make room; nothing was changed".to_owned()
             }
+            Self::Io { source, .. } => match source.kind() {
+                _ if is_link(source) => "move away what is there; nothing was changed".to_owned(),
+                io::ErrorKind::AlreadyExists
+                | io::ErrorKind::IsADirectory
+                | io::ErrorKind::NotADirectory => "move away what is there; nothing was changed".to_owned(),
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                    "make it writable, or choose another place: --user, --project".to_owned()
+                }
+                _ => return None,
+            },
             _ => return None,
         })
     }

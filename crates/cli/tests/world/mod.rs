@@ -2,6 +2,7 @@
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::panic)]
 
+pub mod listing;
 pub mod terminal;
 
 use std::fs;
@@ -13,6 +14,8 @@ use serde_json::Value;
 
 /// The directories of preset `standard` without the skills that come along, whose texts change.
 const BARE: &str = r#"scan.roots = [".agents/skills", ".claude/skills", "~/.agents/skills"]"#;
+
+use listing::{Listing, listing};
 
 pub struct World {
     folder: tempfile::TempDir,
@@ -77,6 +80,11 @@ impl World {
         }
         found.sort();
         found
+    }
+
+    /// Everything that is in the project, in the home, and beside them.
+    pub fn listing(&self) -> Listing {
+        listing(&self.base())
     }
 
     /// Writes a file, folders included.

@@ -12,6 +12,9 @@ use crate::tree_hash::HashedTree;
 const SCHEMA: u32 = 1;
 const FILE_MAX: u64 = 64 * 1024 * 1024;
 
+/// What is said of a lock that this version cannot know.
+pub const NEWER: &str = "written by a newer version";
+
 /// Everything that was installed into one project, or for one user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lock {
@@ -165,7 +168,7 @@ impl Lock {
             return Err("it has the marks of a merge that was not finished".to_owned());
         }
         let lock: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-        if lock.schema > SCHEMA { Err("written by a newer version".to_owned()) } else { Ok(lock) }
+        if lock.schema > SCHEMA { Err(NEWER.to_owned()) } else { Ok(lock) }
     }
 
     /// The bytes of the file.

@@ -12,7 +12,7 @@ mod file;
 pub use accepted::{accept, accepted, forget};
 pub(crate) use book::Book;
 pub use compare::{Change, Comparison, compare};
-pub use file::{AuditRecord, Capabilities, Lock, LockError, Locked, Pending, Replacement};
+pub use file::{AuditRecord, Capabilities, Lock, LockError, Locked, NEWER, Pending, Replacement};
 
 use std::path::{Path, PathBuf};
 

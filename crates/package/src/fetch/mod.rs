@@ -149,7 +149,9 @@ fn git_source(
     let url = GitUrl::parse(url, local)
         .map_err(|error| acquire(error.to_string(), error.hint().map(str::to_owned)))?;
     let reference = reference.or(own.as_deref()).map(GitRef::parse).transpose();
-    let reference = reference.map_err(|error| acquire(error.to_string(), None))?;
+    let reference = reference.map_err(|error| {
+        acquire(error.to_string(), Some("name a branch, a tag, or a commit by its 40 digits".to_owned()))
+    })?;
     Ok(GitSource { url, reference, inner: inner.clone() })
 }
 

@@ -72,7 +72,7 @@ struct Updater<'a> {
 impl Updater<'_> {
     fn group(&mut self, group: &Group<'_>) -> Result<(), PackageError> {
         match self.try_group(group) {
-            Err(error) if !self.strict && !matches!(error, PackageError::Cancelled(_)) => {
+            Err(error) if !self.strict && is_its_own(&error) => {
                 group.skills.iter().try_for_each(|locked| self.skip(locked, error.to_string()))
             }
             result => result,
@@ -114,7 +114,7 @@ impl Updater<'_> {
         for locked in moving {
             match self.one(locked, &found, &origin) {
                 Ok(item) => self.plan.items.push(item),
-                Err(error) if !self.strict && !matches!(error, PackageError::Cancelled(_)) => {
+                Err(error) if !self.strict && is_its_own(&error) => {
                     self.skip(locked, error.to_string())?;
                 }
                 Err(error) => return Err(error),
@@ -198,6 +198,11 @@ impl Updater<'_> {
         let folder = self.plan.place.folder(locked)?;
         Ok(Item { name: locked.name.clone(), folder, action, before, after, prepared: None })
     }
+}
+
+/// Whether a failure is about one skill or source. A full disk is everybody's.
+fn is_its_own(error: &PackageError) -> bool {
+    !matches!(error, PackageError::Cancelled(_) | PackageError::Io { .. })
 }
 
 /// What a skill is pinned to, in words; `None` for what is meant to move.

@@ -21,7 +21,7 @@ impl Guard {
     pub(crate) fn take(lock: &Path) -> Result<Self, PackageError> {
         let folder = lock.parent().unwrap_or(Path::new("/"));
         let path = path(lock);
-        let failed = PackageError::io("locked", lock);
+        let failed = PackageError::io("locked", &path);
         let take = || {
             fs::DirBuilder::new().recursive(true).mode(0o755).create(folder)?;
             loop {

@@ -162,6 +162,7 @@ impl Place {
     }
 
     fn bad_entry(&self, folder: &str, why: &str) -> PackageError {
+        let folder = if folder.is_empty() { "“”" } else { folder };
         let (folder, why) = (hidden::shown(folder), hidden::shown(why));
         PackageError::Call {
             message: format!("{} names {folder}, which {why}", self.lock.display()),

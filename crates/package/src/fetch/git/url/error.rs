@@ -50,7 +50,8 @@ impl UrlError {
                 Some("leave it out; for a private repository use the ssh form, git@host:owner/repo")
             }
             Self::Path => Some("name the repository itself, without ? and #"),
-            Self::Long | Self::Character | Self::Option | Self::Local | Self::Host | Self::Port => None,
+            Self::Local => Some("PROWESS_ALLOW_FILE_URLS=1 allows it; a folder is named by its path"),
+            Self::Long | Self::Character | Self::Option | Self::Host | Self::Port => None,
         }
     }
 }

@@ -1,0 +1,46 @@
+//! Everything below a folder, so that one can say what changed.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+/// Each path with what is there. Links are not followed.
+pub type Listing = BTreeMap<String, String>;
+
+pub fn listing(folder: &Path) -> Listing {
+    let mut listing = Listing::new();
+    add(folder, folder, &mut listing);
+    listing
+}
+
+fn add(base: &Path, folder: &Path, listing: &mut Listing) {
+    for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
+        let (path, kind) = (entry.path(), entry.file_type().unwrap());
+        let what = match kind {
+            kind if kind.is_dir() => {
+                add(base, &path, listing);
+                "folder".to_owned()
+            }
+            kind if kind.is_symlink() => format!("link to {}", fs::read_link(&path).unwrap().display()),
+            kind if kind.is_file() => beginning(&path),
+            _ => "special".to_owned(),
+        };
+        listing.insert(path.strip_prefix(base).unwrap().to_string_lossy().into_owned(), what);
+    }
+}
+
+/// The length and the first bytes: enough to tell the files of these tests apart.
+fn beginning(path: &Path) -> String {
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|file| file.take(65_536).read_to_end(&mut bytes)).unwrap();
+    format!("{} bytes {:?}", fs::metadata(path).unwrap().len(), String::from_utf8_lossy(&bytes))
+}
+
+/// What is new, gone or other, a line each.
+pub fn changed(before: &Listing, after: &Listing) -> Vec<String> {
+    let new = after.keys().filter(|path| !before.contains_key(*path)).map(|path| format!("new: {path}"));
+    let gone = before.keys().filter(|path| !after.contains_key(*path)).map(|path| format!("gone: {path}"));
+    let other = before.iter().filter(|(path, what)| after.get(*path).is_some_and(|now| now != *what));
+    new.chain(gone).chain(other.map(|(path, _)| format!("other: {path}"))).collect()
+}
