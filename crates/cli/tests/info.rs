@@ -48,6 +48,7 @@ fn as_json() {
         "files",
         "files_cut",
         "files_refused",
+        "installed",
         "link",
         "schema",
         "skill",

@@ -76,6 +76,24 @@ fn what_was_modified_is_not_loaded_until_it_is_accepted() {
     assert_eq!(world.run(&["activate", "pdf"]).code, 1);
 }
 
+/// Where no trust is needed, the lock alone stands in the way.
+#[test]
+fn what_was_modified_for_the_user_is_not_loaded_either() {
+    let world = World::bare();
+    world.skill("~/shelf/pdf").file("~/shelf/pdf/notes.md", "Notes.\n");
+    assert_eq!(world.run(&["install", "~/shelf/pdf"]).code, 0);
+    world.file("~/.agents/skills/pdf/notes.md", "Other notes.\n");
+    with_settings!({ filters => CHANGING }, {
+        assert_snapshot!(world.runs(&[
+            &["activate", "pdf"],
+            &["read", "pdf", "notes.md", "--json"],
+            &["verify"],
+            &["install", "--locked", "--yes", "--on-conflict", "overwrite"],
+        ]));
+    });
+    assert_eq!(world.run(&["activate", "pdf"]).code, 0);
+}
+
 #[test]
 fn what_is_missing_cannot_be_accepted() {
     let world = world();
@@ -116,9 +134,20 @@ fn locked_fails_on_drift() {
     world.described("shelf/csv", "Does more.");
     assert_snapshot!(world.runs(&[&["install", "--locked"], &["install", "--locked", "--json"]]));
     assert_eq!(world.tree(".agents"), Vec::<String>::new());
-    // What is still there can be had alone.
-    let told = world.run(&["install", "./shelf", "--locked", "--ref", "x"]);
-    assert_eq!(told.code, 2);
+    assert_eq!(world.run(&["install", "./shelf", "--locked", "--ref", "x"]).code, 2);
+}
+
+#[test]
+fn locked_can_be_kept_to_one_source() {
+    let world = world();
+    world.skill("other/xml");
+    assert_eq!(world.run(&["install", "./other/xml"]).code, 0);
+    fs::remove_dir_all(world.path(".agents")).unwrap();
+    assert_snapshot!(world.runs(&[
+        &["install", "./shelf", "--locked"],
+        &["install", "./shelf/pdf", "--locked"],
+        &["verify"],
+    ]));
 }
 
 #[test]

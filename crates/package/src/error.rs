@@ -179,6 +179,7 @@ fn first_error(diagnostics: &[Diagnostic]) -> &str {
 
 fn words(error: &io::Error) -> String {
     match error.kind() {
+        io::ErrorKind::NotFound => "it is not there".to_owned(),
         io::ErrorKind::StorageFull => "the disk is full".to_owned(),
         io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
         _ if is_link(error) => "there is a link in its place".to_owned(),
@@ -245,7 +246,9 @@ impl PackageError {
             Self::Modified { name, .. } => {
                 format!("prowess verify {name} shows it; --yes --on-conflict overwrite replaces it")
             }
-            Self::Drift { .. } => "somebody changed what the source gives; prowess update shows what".to_owned(),
+            Self::Drift { name, .. } => {
+                format!("prowess update {name} takes what the source gives now; prowess remove {name} removes it")
+            }
             Self::Refused { .. } => {
                 "read those lines; prowess audit PATH says more where the source is a folder here. --accept-risk \
                  installs it all the same, and ~/.prowess/audit.toml accepts a rule with a reason"

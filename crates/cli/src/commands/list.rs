@@ -1,5 +1,7 @@
 //! `prowess list`: the skills a model would be offered.
 
+use std::collections::HashSet;
+
 use prowess::{Skill, Snapshot};
 use serde::Serialize;
 use serde::ser::{SerializeSeq, SerializeStruct};
@@ -75,7 +77,15 @@ fn remarks(context: &Context, snapshot: &Snapshot, all: bool, output: &mut Outpu
     } else {
         print_located(output, &said.into_iter().filter(|located| !is_collision(located)).collect::<Vec<_>>());
     }
-    let hidden = snapshot.all().iter().filter(|skill| !skill.is_enabled()).count();
+    let (links, others): (Vec<&Skill>, Vec<&Skill>) =
+        snapshot.all().iter().filter(|skill| !skill.is_enabled()).partition(|skill| skill.link().is_some());
+    // A link to a skill that is offered, for another agent, is no other skill.
+    let offered: HashSet<_> = match links.is_empty() {
+        true => HashSet::new(),
+        false => snapshot.enabled().map(|skill| skill.canonical_folder()).collect(),
+    };
+    let links = links.iter().filter(|skill| !offered.contains(&skill.canonical_folder()));
+    let hidden = others.len() + links.count();
     if snapshot.all().is_empty() {
         nothing_found(context, output);
     } else if hidden > 0 && !all {

@@ -139,7 +139,7 @@ impl World {
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();
         Told {
-            call: args.join(" "),
+            call: self.filtered(&args.join(" ")),
             out: self.filtered(&String::from_utf8(output.stdout).unwrap()),
             err: self.filtered(&String::from_utf8(output.stderr).unwrap()),
             code: output.status.code().unwrap(),

@@ -227,6 +227,7 @@ fn step(fd: &OwnedFd, name: &OsStr, flags: OFlags) -> Result<OwnedFd, Errno> {
 /// An error in words that people know.
 pub fn words(error: Errno) -> String {
     match error {
+        Errno::NOENT => "it is not there".to_owned(),
         Errno::LOOP => "it is a link".to_owned(),
         Errno::MFILE | Errno::NFILE => "too many files are open".to_owned(),
         Errno::IO => "the disk reports an error".to_owned(),

@@ -141,6 +141,13 @@ fn git_source(
         return Err(PackageError::Call { message: "it is no repository".to_owned(), hint: String::new() });
     };
     let local = if file_urls == FileUrls::Allowed { Local::Allowed } else { Local::Refused };
+    if local == Local::Refused && url.starts_with("file://") {
+        return Err(PackageError::Acquire {
+            code: ErrorCode::AccessDenied,
+            message: "file:// repositories are refused unless you allow them".to_owned(),
+            hint: Some("set PROWESS_ALLOW_FILE_URLS=1, or give the path of the folder itself".to_owned()),
+        });
+    }
     let acquire = |message: String, hint: Option<String>| PackageError::Acquire {
         code: ErrorCode::InvalidParam,
         message,

@@ -15,7 +15,8 @@ use crate::work::Work;
 
 /// Locked skills with one source, at one commit or ref.
 pub(crate) struct Group<'l> {
-    pub(crate) source: Source,
+    /// As the lock has it.
+    text: String,
     /// The commit, tag or branch to get them at.
     pub(crate) at: Option<String>,
     pub(crate) skills: Vec<&'l Locked>,
@@ -24,26 +25,21 @@ pub(crate) struct Group<'l> {
 /// Sorts skills into groups. `at` says where each is to be got.
 pub(crate) fn groups<'l>(
     skills: impl IntoIterator<Item = &'l Locked>,
-    place: &Place,
     at: impl Fn(&Locked) -> Option<String>,
-) -> Result<Vec<Group<'l>>, PackageError> {
-    let mut groups: Vec<(String, Group<'l>)> = Vec::new();
+) -> Vec<Group<'l>> {
+    let mut groups: Vec<Group<'l>> = Vec::new();
     for locked in skills {
         let wanted = at(locked);
-        let known = groups.iter_mut().find(|(text, group)| *text == locked.source && group.at == wanted);
-        match known {
-            Some((_, group)) => group.skills.push(locked),
-            None => {
-                let source = from_lock(&locked.source, place)?;
-                groups.push((locked.source.clone(), Group { source, at: wanted, skills: vec![locked] }));
-            }
+        match groups.iter_mut().find(|group| group.text == locked.source && group.at == wanted) {
+            Some(group) => group.skills.push(locked),
+            None => groups.push(Group { text: locked.source.clone(), at: wanted, skills: vec![locked] }),
         }
     }
-    Ok(groups.into_iter().map(|(_, group)| group).collect())
+    groups
 }
 
 /// A source as the lock has it: relative paths are the project's.
-fn from_lock(text: &str, place: &Place) -> Result<Source, PackageError> {
+pub(crate) fn from_lock(text: &str, place: &Place) -> Result<Source, PackageError> {
     let base = place.base.as_deref().unwrap_or(Path::new("/"));
     let home = place.world.home.as_deref();
     let source = source::parse(text, |path| source::kind_on_disk(&source::absolute(path, base, home)))?;
@@ -51,6 +47,11 @@ fn from_lock(text: &str, place: &Place) -> Result<Source, PackageError> {
 }
 
 impl Group<'_> {
+    /// Where to get them.
+    pub(crate) fn source(&self, place: &Place) -> Result<Source, PackageError> {
+        from_lock(&self.text, place)
+    }
+
     /// Fetches the source and finds in it those of the skills that are wanted and still there.
     pub(crate) fn acquire(
         &self,
@@ -60,7 +61,7 @@ impl Group<'_> {
         file_urls: FileUrls,
         work: &Arc<Work>,
     ) -> Result<(Found, Origin), PackageError> {
-        let acquired = acquire(&self.source, self.at.as_deref(), file_urls, scratch, work)?;
+        let acquired = acquire(&self.source(place)?, self.at.as_deref(), file_urls, scratch, work)?;
         let origin = Origin { reference: self.at.clone(), ..acquired.origin(place) };
         let folders: HashSet<&str> = wanted.iter().map(|locked| folder(locked)).collect();
         let mut there = acquired.there(true)?;
@@ -78,11 +79,13 @@ fn folder(locked: &Locked) -> &str {
 pub(crate) fn at_path<'f>(found: &'f Found, locked: &Locked) -> Result<&'f Candidate, PackageError> {
     let wanted = folder(locked);
     let at = found.skills.binary_search_by(|candidate| candidate.folder.as_str().cmp(wanted));
-    at.ok().and_then(|at| found.skills.get(at)).ok_or_else(|| PackageError::Drift {
-        name: locked.name.clone(),
-        why: match wanted {
-            "" => format!("there is no SKILL.md at the top of {} any more", locked.source),
-            wanted => format!("its folder {wanted} is no longer in {}", locked.source),
-        },
+    at.ok().and_then(|at| found.skills.get(at)).ok_or_else(|| {
+        let file = if wanted.is_empty() { "SKILL.md".to_owned() } else { format!("{wanted}/SKILL.md") };
+        let name = prowess_format::hidden::shown(&locked.name);
+        PackageError::Acquire {
+            code: prowess::ErrorCode::NotFound,
+            message: format!("{name} is gone from its source: there is no {file} in {}", locked.source),
+            hint: Some(format!("prowess remove {name} removes it here, too")),
+        }
     })
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use prowess::lock::{Lock, Locked};
 
-use super::group::{at_path, groups};
+use super::group::{at_path, from_lock, groups};
 use super::plan::{Action, Item, Plan};
 use super::prepare::prepare;
 use crate::error::PackageError;
@@ -12,12 +12,13 @@ use crate::fetch::FileUrls;
 use crate::install::{Asks, Conflict, Judge, OnConflict, refused};
 use crate::place::Place;
 use crate::place::standing::{Standing, standing};
+use crate::source::Source;
 use crate::work::Work;
 
 /// Fetches what is missing or modified, at the commit that the lock names, and refuses whatever is not what the lock
 /// says. `source` keeps it to the skills of one source.
 pub fn plan_restore(
-    source: Option<&str>,
+    source: Option<&Source>,
     place: &Place,
     judge: &Judge<'_>,
     asks: &mut dyn Asks,
@@ -27,10 +28,16 @@ pub fn plan_restore(
     let mut plan = Plan::begin(place)?;
     let lock = Lock::read(&place.lock)?;
     if lock.skills.is_empty() {
-        let message = format!("nothing is locked: {} is not there or empty", place.lock.display());
-        return Err(PackageError::NotFound(message));
+        return Err(PackageError::Acquire {
+            code: prowess::ErrorCode::NotFound,
+            message: format!("nothing is locked: {} is not there", place.lock.display()),
+            hint: Some("prowess install SOURCE writes it; --project and --user say whose".to_owned()),
+        });
     }
-    let wanted = |locked: &&Locked| source.is_none_or(|source| locked.source == source);
+    let wanted = |locked: &&Locked| source.is_none_or(|source| is_from(locked, source, place));
+    if let (Some(source), None) = (source, lock.skills.iter().find(wanted)) {
+        return Err(PackageError::NotFound(format!("nothing that is locked comes from {source}")));
+    }
     let mut missing: Vec<&Locked> = Vec::new();
     for locked in lock.skills.iter().filter(wanted) {
         match standing(place, locked)? {
@@ -39,7 +46,7 @@ pub fn plan_restore(
         }
     }
     let at = |locked: &Locked| locked.commit.clone().or_else(|| locked.reference.clone());
-    for (number, group) in groups(missing, place, at)?.into_iter().enumerate() {
+    for (number, group) in groups(missing, at).into_iter().enumerate() {
         let scratch = plan.stage()?.scratch().join(number.to_string());
         let (found, _) = group.acquire(&group.skills, &scratch, place, file_urls, work)?;
         for locked in group.skills {
@@ -79,6 +86,15 @@ pub fn plan_restore(
     }
     plan.items.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(plan)
+}
+
+/// Whether a locked skill comes from a source, whatever else was said of it.
+fn is_from(locked: &Locked, source: &Source, place: &Place) -> bool {
+    match (from_lock(&locked.source, place), source) {
+        (Ok(Source::Git { url: own, .. }), Source::Git { url, .. }) => own == *url,
+        (Ok(own), source) => own == *source,
+        (Err(_), _) => false,
+    }
 }
 
 fn item(locked: &Locked, folder: std::path::PathBuf, action: Action) -> Item {

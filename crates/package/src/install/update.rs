@@ -32,7 +32,7 @@ pub fn plan_update(
     let lock = Lock::read(&place.lock)?;
     let chosen = chosen(&lock, names)?;
     let mut updater = Updater { plan: &mut plan, judge, asks, file_urls, work, strict: !names.is_empty() };
-    for group in groups(chosen, place, |locked| locked.reference.clone())? {
+    for group in groups(chosen, |locked| locked.reference.clone()) {
         updater.group(&group)?;
     }
     plan.items.sort_by(|a, b| a.name.cmp(&b.name));
@@ -73,15 +73,16 @@ impl Updater<'_> {
     fn group(&mut self, group: &Group<'_>) -> Result<(), PackageError> {
         match self.try_group(group) {
             Err(error) if !self.strict && is_its_own(&error) => {
-                group.skills.iter().try_for_each(|locked| self.skip(locked, error.to_string()))
+                group.skills.iter().try_for_each(|locked| self.skip(locked, why_not(&error, locked)))
             }
             result => result,
         }
     }
 
     fn try_group(&mut self, group: &Group<'_>) -> Result<(), PackageError> {
+        let source = group.source(&self.plan.place)?;
         let (fixed, moving): (Vec<&Locked>, Vec<&Locked>) =
-            match newest(&group.source, group.at.as_deref(), self.file_urls, self.work)? {
+            match newest(&source, group.at.as_deref(), self.file_urls, self.work)? {
                 None => (Vec::new(), group.skills.clone()),
                 Some((commit, resolved)) => {
                     let is_there = |locked: &&Locked| {
@@ -115,7 +116,7 @@ impl Updater<'_> {
             match self.one(locked, &found, &origin) {
                 Ok(item) => self.plan.items.push(item),
                 Err(error) if !self.strict && is_its_own(&error) => {
-                    self.skip(locked, error.to_string())?;
+                    self.skip(locked, why_not(&error, locked))?;
                 }
                 Err(error) => return Err(error),
             }
@@ -203,6 +204,15 @@ impl Updater<'_> {
 /// Whether a failure is about one skill or source. A full disk is everybody's.
 fn is_its_own(error: &PackageError) -> bool {
     !matches!(error, PackageError::Cancelled(_) | PackageError::Io { .. })
+}
+
+/// Why one was left out. Its name stands before this already.
+fn why_not(error: &PackageError, locked: &Locked) -> String {
+    let told = error.to_string();
+    match told.strip_prefix(&format!("{} ", locked.name)) {
+        Some(rest) => format!("it {rest}"),
+        None => told,
+    }
 }
 
 /// What a skill is pinned to, in words; `None` for what is meant to move.

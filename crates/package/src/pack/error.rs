@@ -72,7 +72,9 @@ impl PackError {
         match self {
             Self::Read(failure) => failure.code,
             Self::NotRegular { .. } | Self::Name { .. } => ErrorCode::AccessDenied,
-            Self::NotASkill { .. } | Self::Inside(_) => ErrorCode::InvalidParam,
+            // The same as for installing one.
+            Self::NotASkill { .. } => ErrorCode::InternalError,
+            Self::Inside(_) => ErrorCode::InvalidParam,
             Self::Twice(_) => ErrorCode::Conflict,
             Self::Nothing(_) => ErrorCode::NotFound,
             Self::TooLarge(_) => ErrorCode::TooLarge,
@@ -85,7 +87,11 @@ impl PackError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NotRegular { .. } => Some("put the file itself there, or leave it out".to_owned()),
-            Self::NotASkill { .. } => Some("prowess check says more".to_owned()),
+            Self::NotASkill { folder, .. } => Some(match folder.join("SKILL.md").exists() {
+                true => format!("prowess check {} shows the lines", folder.display()),
+                false => "name the folder of one skill; prowess index packs a folder of skills".to_owned(),
+            }),
+            Self::Nothing(_) => Some("name the folder in which the folders of skills lie".to_owned()),
             Self::Inside(_) => Some("write it somewhere else".to_owned()),
             _ => None,
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use prowess::ErrorCode;
 use prowess_package::interchange::{import, link, skills_lock};
 use prowess_package::source::{self, Source};
-use prowess_package::{Action, For, Item, Pick, Place, Request};
+use prowess_package::{Action, For, Item, Pick, Place, Plan, Request};
 
 use super::super::audit::Lists;
 use super::super::{Outcome, YES, no};
@@ -51,16 +51,17 @@ pub(in crate::commands) fn run(
     // All are ready before the first is done: what cannot be got stops the others, too.
     work.go_on().map_err(|cancelled| failure(cancelled.into()))?;
     let mut items: Vec<Item> = Vec::new();
+    let changes = !plans.iter().all(Plan::is_empty);
     for plan in plans {
         items.extend(if call.dry_run { plan.items } else { plan.commit().map_err(failure)? });
     }
     told::all(&items, &[], &place, !call.dry_run, context, output)?;
     let skipped = |item: &Item| matches!(item.action, Action::Skip(_));
-    if !output.json() {
-        output.remark(match call.dry_run {
-            true => "nothing was changed".to_owned(),
-            false => told::lock_remark(&items, &place, context),
-        });
+    match call.dry_run {
+        _ if output.json() => {}
+        true => output.remark("nothing was changed"),
+        false if changes => output.remark(told::lock_remark(&items, &place, context)),
+        false => {}
     }
     Ok(if items.iter().all(skipped) { no() } else { YES })
 }

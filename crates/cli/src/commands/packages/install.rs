@@ -33,13 +33,9 @@ pub(in crate::commands) fn run(
     let source = call.source.as_deref().map(|text| read_source(text, context)).transpose()?;
     let agents = links::agents(&call.agent)?;
     let plan = match (&source, call.locked) {
-        (source, true) => {
-            let source = source.as_ref().map(ToString::to_string);
-            let source = source.as_deref();
-            progress::of_work(global, &work, || {
-                prowess_package::plan_restore(source, &place, &judge, &mut asks, file_urls(), &work)
-            })
-        }
+        (source, true) => progress::of_work(global, &work, || {
+            prowess_package::plan_restore(source.as_ref(), &place, &judge, &mut asks, file_urls(), &work)
+        }),
         (Some(source), false) => {
             let request = request(source, call);
             progress::of_work(global, &work, || {
@@ -51,7 +47,7 @@ pub(in crate::commands) fn run(
     let plan = plan.map_err(|error| invalid(error, output))?;
     let how = if call.copy { How::Copy } else { How::Link };
     let planned = links::planned(&plan, &agents, how)?;
-    finish(plan, &planned, &place, call.dry_run, context, output, &work)
+    finish(plan, &planned, &place, call, context, output, &work)
 }
 
 fn request(source: &Source, call: &Install) -> Request {
@@ -92,13 +88,13 @@ fn finish(
     plan: Plan,
     planned: &Planned,
     place: &Place,
-    dry_run: bool,
+    call: &Install,
     context: &Context,
     output: &mut Output,
     work: &Arc<Work>,
 ) -> Outcome {
     let changes = !plan.is_empty();
-    if dry_run {
+    if call.dry_run {
         told::all(&plan.items, &planned.foreseen()?, place, false, context, output)?;
         if !output.json() {
             output.remark("nothing was changed");
@@ -108,9 +104,10 @@ fn finish(
     work.go_on().map_err(|cancelled| failure(cancelled.into()))?;
     let items = plan.commit().map_err(failure)?;
     told::all(&items, &planned.perform()?, place, true, context, output)?;
-    if changes && !output.json() {
+    // Where the lock is followed, it does not change.
+    if changes && !call.locked && !output.json() {
         output.remark(told::lock_remark(&items, place, context));
     }
     let skipped = |item: &Item| matches!(item.action, Action::Skip(_));
-    Ok(if items.iter().all(skipped) { no() } else { YES })
+    Ok(if !items.is_empty() && items.iter().all(skipped) { no() } else { YES })
 }

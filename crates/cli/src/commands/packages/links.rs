@@ -14,14 +14,16 @@ use crate::failure::Failure;
 /// The agents of these names.
 pub(super) fn agents(names: &[String]) -> Result<Vec<&'static Agent>, Failure> {
     let unknown = |error: agents::UnknownAgent| {
-        let near = error.near.map(|near| format!("did you mean {near}? ")).unwrap_or_default();
-        Failure::call(format!("there is no agent named {}", crate::output::clean(&error.name)))
-            .hint(format!("{near}prowess install --agent takes {}", few()))
+        let failure = Failure::call(format!("there is no agent named {}", crate::output::clean(&error.name)));
+        failure.hint(match error.near {
+            Some(near) => format!("did you mean {near}?"),
+            None => format!("known are {}", all()),
+        })
     };
     names.iter().map(|name| agents::agent(name).map_err(unknown)).collect()
 }
 
-fn few() -> String {
+fn all() -> String {
     let ids: Vec<_> = agents::AGENTS.iter().map(|agent| agent.id).collect();
     ids.join(", ")
 }
