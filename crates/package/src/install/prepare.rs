@@ -72,10 +72,6 @@ pub(crate) fn prepare(
     let manifest = files.iter_mut().find(|file| file.path.as_str() == "SKILL.md");
     let Some(manifest) = manifest else { return Err(PackageError::NoSkill(candidate.folder.clone())) };
     let own_name = manifest_name(&manifest.bytes);
-    if own_name.is_none() {
-        // What is wrong with the manifest says more than that it gives no name.
-        judge(&manifest.bytes, name.unwrap_or(&candidate.name), rules, candidate)?;
-    }
     let mut renamed_from = None;
     if let (Some(name), Some(own)) = (name, &own_name)
         && name != own
