@@ -58,8 +58,10 @@ pub mod usage;
 #[doc(hidden)]
 pub mod contained {
     pub use crate::files::{
-        Bounds, Entries, Entry, EntryKind, Folder, Met, ReadError, Why, beneath, read_whole, words,
+        Bounds, Entries, Entry, EntryKind, Folder, Met, ReadError, Why, beneath, lock, read_whole, replace,
+        words,
     };
+    pub use crate::resource::text::strip_escapes;
 }
 
 pub use contents::{Contents, FileEntry};

@@ -41,6 +41,14 @@ impl<'v> Environment<'v> {
         if let Some(value) = self.get("SKILLS_PROMPT_CHAR_BUDGET") {
             set_key("catalog.budget-chars", "SKILLS_PROMPT_CHAR_BUDGET", value, state);
         }
+        if let Some(value) = self.get("PROWESS_ALLOW_SCRIPTS") {
+            match truth(value) {
+                "true" => set_key("run.scripts", "PROWESS_ALLOW_SCRIPTS", "allowed", state),
+                // It allows; that it does not is nothing new.
+                "false" => {}
+                _ => say("PROWESS_ALLOW_SCRIPTS", value, "1 or 0", None, state),
+            }
+        }
         self.set_refresh(state);
     }
 

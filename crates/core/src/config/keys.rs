@@ -160,7 +160,27 @@ keys! {
     "refresh" "when changes on disk are noticed"
         Choice { at: at!(policy.refresh) }, May;
 
+    "run.scripts" "whether scripts of skills run; \"ask\" runs those of the skills that are named, and others once the user says so"
+        Choice { at: at!(policy.run.scripts) }, Narrow;
+    "run.allowed-skills" "skills whose scripts run without asking: names, or folders for skills of projects"
+        Texts { at: at!(policy.run.allowed_skills) }, Within(narrow::allowed_skills);
+    "run.network" "skills whose scripts reach the network: names, or folders for skills of projects"
+        Texts { at: at!(policy.run.network) }, Within(narrow::network);
+    "run.env" "variables for the skills that name them in metadata.env: NAME for all of these, SKILL:NAME for one"
+        Texts { at: at!(policy.run.env) }, Within(narrow::env);
     "run.script-timeout-ms" "how long a script may run, in milliseconds; by default 60000"
-        Count { at: at!(script_timeout_ms), range: 1..=3_600_000, none: &["default"] },
+        Count { at: at!(policy.run.script_timeout_ms), range: 1..=3_600_000, none: &["default"] },
         Within(narrow::script_timeout);
+    "run.output-bytes" "the most output of a script, both streams together, in bytes"
+        Count { at: at!(policy.run.output_bytes), range: 1..=64 * MEBIBYTE, none: &[] }, Narrow;
+    "run.memory-bytes" "the most memory of a script, in bytes"
+        Count { at: at!(policy.run.memory_bytes), range: 1..=1_048_576 * MEBIBYTE, none: &[] }, Narrow;
+    "run.processes" "the most processes of a script"
+        Count { at: at!(policy.run.processes), range: 1..=4_096, none: &[] }, Narrow;
+    "run.file-bytes" "the largest file that a script may write, in bytes"
+        Count { at: at!(policy.run.file_bytes), range: 1..=1_048_576 * MEBIBYTE, none: &[] }, Narrow;
+    "run.open-files" "the most open files of each process of a script"
+        Count { at: at!(policy.run.open_files), range: 1..=65_536, none: &[] }, Narrow;
+    "run.scratch-bytes" "the most that all files may take that a script writes, in bytes"
+        Count { at: at!(policy.run.scratch_bytes), range: 1..=1_048_576 * MEBIBYTE, none: &[] }, Narrow;
 }

@@ -124,7 +124,7 @@ pub fn load(inputs: &Inputs) -> Configuration {
     }
     let settings = settings(&state, preset);
     Configuration {
-        script_timeout_ms: state.values.script_timeout_ms,
+        script_timeout_ms: state.values.policy.run.script_timeout_ms,
         policy: state.values.into_policy(),
         settings,
         diagnostics: state.diagnostics,

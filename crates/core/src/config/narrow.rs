@@ -5,8 +5,8 @@
 
 use std::path::Component;
 
-use super::values::{SCRIPT_TIMEOUT_MS, Values};
-use crate::policy::{RootPlace, RootSpec, Scope};
+use super::values::Values;
+use crate::policy::{RootPlace, RootSpec, Run, Scope};
 use prowess_format::NameRule;
 
 /// What a project may do with a key.
@@ -106,11 +106,34 @@ pub(super) fn name_rule(before: &Values, after: &mut Values) -> Result<(), Strin
 
 /// No longer than now.
 pub(super) fn script_timeout(before: &Values, after: &mut Values) -> Result<(), String> {
-    let now = before.script_timeout_ms.unwrap_or(SCRIPT_TIMEOUT_MS);
-    if after.script_timeout_ms.unwrap_or(SCRIPT_TIMEOUT_MS) <= now {
+    let limit = |values: &Values| values.policy.run.script_timeout_ms.unwrap_or(Run::SCRIPT_TIMEOUT_MS);
+    let now = limit(before);
+    if limit(after) <= now {
         return Ok(());
     }
     Err(format!("{now} is in force, and a project can only lower it"))
+}
+
+/// Fewer of the skills that may run without asking.
+pub(super) fn allowed_skills(before: &Values, after: &mut Values) -> Result<(), String> {
+    fewer(&before.policy.run.allowed_skills, &after.policy.run.allowed_skills)
+}
+
+/// Fewer of the skills that reach the network.
+pub(super) fn network(before: &Values, after: &mut Values) -> Result<(), String> {
+    fewer(&before.policy.run.network, &after.policy.run.network)
+}
+
+/// Fewer of the variables that are passed.
+pub(super) fn env(before: &Values, after: &mut Values) -> Result<(), String> {
+    fewer(&before.policy.run.env, &after.policy.run.env)
+}
+
+fn fewer(before: &[String], after: &[String]) -> Result<(), String> {
+    match after.iter().find(|name| !before.contains(name)) {
+        Some(name) => Err(format!("{} is not granted by the user", super::tree::clipped(name))),
+        None => Ok(()),
+    }
 }
 
 /// The names in force first, then the new ones.

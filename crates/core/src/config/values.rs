@@ -4,9 +4,6 @@ use std::path::PathBuf;
 
 use crate::policy::{Activation, Policy};
 
-/// The script time limit where nobody says otherwise, in milliseconds.
-pub(super) const SCRIPT_TIMEOUT_MS: u32 = 60_000;
-
 /// How many skills are pushed at once where nobody says otherwise.
 const MAX_PUSHED: u32 = 3;
 
@@ -17,7 +14,6 @@ pub(super) struct Values {
     /// Apart from the policy, whose activation holds it only while it is `pushed`: the order of keys must not
     /// matter.
     pub(super) max_pushed: u32,
-    pub(super) script_timeout_ms: Option<u32>,
     /// What `~` in a path stands for.
     pub(super) home: Option<PathBuf>,
 }
@@ -29,7 +25,7 @@ impl Values {
             Activation::Pushed { max } => max,
             _ => MAX_PUSHED,
         };
-        Self { policy, max_pushed, script_timeout_ms: None, home }
+        Self { policy, max_pushed, home }
     }
 
     /// The policy, with everything where it belongs.

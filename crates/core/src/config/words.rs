@@ -4,7 +4,7 @@ use prowess_format::{KnownKeys, Level, NameRule, Repair};
 
 use crate::policy::{
     Activation, Ancestors, CatalogFormat, Identity, Location, Preset, ProjectTrust, Recognised, Refresh,
-    Requires, Twice,
+    Requires, Scripts, Twice,
 };
 
 /// A choice among a few, each of which has a name.
@@ -47,6 +47,7 @@ words! {
         "tool" CatalogFormat::Tool, "tiers" CatalogFormat::Tiers;
     Location: "hidden" Location::Hidden, "shown" Location::Shown;
     Recognised: "false" Recognised::No, "true" Recognised::Yes;
+    Scripts: "never" Scripts::Never, "ask" Scripts::Ask, "allowed" Scripts::Allowed;
     Refresh: "at-start" Refresh::AtStart, "on-change" Refresh::OnChange,
         "directory-time" Refresh::DirectoryTime, "fingerprint" Refresh::Fingerprint;
 }

@@ -9,7 +9,7 @@ use rustix::fs::{FlockOperation, OFlags};
 
 /// Waits until no other process changes the file, and holds it until the result is dropped. The lock lies beside the
 /// file, which itself is replaced whole.
-pub(crate) fn lock(path: &Path) -> io::Result<File> {
+pub fn lock(path: &Path) -> io::Result<File> {
     let folder = path.parent().ok_or_else(|| io::Error::other("the path has no folder"))?;
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let lock = File::options()

@@ -9,7 +9,7 @@ use std::path::Path;
 ///
 /// The caller holds the lock of `path`, so there is one name for what is staged: whatever a killed process left there is
 /// removed by the next one, and nothing piles up.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().ok_or_else(|| io::Error::other("the path has no folder"))?;
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let staged = path.with_extension("new");

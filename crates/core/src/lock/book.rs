@@ -13,7 +13,7 @@ use crate::files::Fingerprint;
 use crate::registry::Skill;
 use crate::resource::{Closed, shown_name};
 use crate::surroundings::Surroundings;
-use crate::tree_hash::{HashedTree, digest};
+use crate::tree_hash::{HashedTree, TreeError, digest};
 
 /// All locks of one world.
 #[derive(Debug, Default)]
@@ -104,6 +104,35 @@ impl Book {
         match entry.expected().iter().any(|locked| locked.files.get(path) == Some(&used)) {
             true => Ok(()),
             false => self.admit(skill, path, bytes),
+        }
+    }
+
+    /// Refuses files that were read together and are not what the lock says, or not what trust was pinned to. Nothing
+    /// is read again: these files are what is used.
+    pub(crate) fn admit_tree(
+        &self,
+        skill: &Skill,
+        tree: &HashedTree,
+        left_out: &[String],
+    ) -> Result<(), Closed> {
+        let Some(world) = &self.world else { return Ok(()) };
+        if skill.root().is_embedded() {
+            return Ok(());
+        }
+        let hash = tree.hash();
+        if let Some(entry) = self.entry(skill)?
+            && (!left_out.is_empty() || !self.vouches(&entry, &hash))
+        {
+            let tree = match left_out.first() {
+                Some(path) => Err(TreeError::NotRegular(path.into())),
+                None => Ok(tree.clone()),
+            };
+            let difference = entry.expected().last().map(|locked| compare(locked, &tree)).unwrap_or_default();
+            return Err(Closed::Modified { name: shown_name(skill), difference: told(&difference) });
+        }
+        match skill.root().base().is_some() && !crate::trust::still_pinned(skill, &hash, world) {
+            true => Err(Closed::Untrusted { name: shown_name(skill), why: "it changed since it was" }),
+            false => Ok(()),
         }
     }
 

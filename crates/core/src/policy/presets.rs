@@ -7,7 +7,7 @@ use prowess_format::{KnownKeys, Level, NameRule, Repair, Rules};
 
 use super::{
     Activation, Ancestors, Catalog, CatalogFormat, Identity, Limits, Location, Mention, Policy, ProjectTrust,
-    Recognised, Refresh, Requires, RootSpec, Scan, Selection, Twice,
+    Recognised, Refresh, Requires, RootSpec, Run, Scan, Selection, Twice,
 };
 
 /// A named set of policies.
@@ -122,6 +122,7 @@ fn standard() -> Policy {
         activation: Activation::Wrapped,
         mention: Mention { slash: Recognised::Yes, dollar: Recognised::Yes },
         refresh: Refresh::Fingerprint,
+        run: Run::default(),
     }
 }
 

@@ -87,6 +87,18 @@ pub enum AccessError {
         /// The cap.
         limit: u64,
     },
+    /// A skill of which there is more than is ever taken as a whole.
+    #[error(
+        "at {path} the skill goes beyond {files} files, {bytes} bytes in all or 16 folders in each other"
+    )]
+    Whole {
+        /// Where it was noticed.
+        path: String,
+        /// The most files.
+        files: usize,
+        /// The most bytes.
+        bytes: u64,
+    },
     /// The operating system refuses.
     #[error("{path} cannot be read: permission denied")]
     Permission {
@@ -118,7 +130,7 @@ impl AccessError {
             Self::Directory { .. } => ErrorCode::IsDirectory,
             Self::NotFound { .. } | Self::Gone { .. } => ErrorCode::NotFound,
             Self::Binary { .. } => ErrorCode::BinaryFile,
-            Self::TooLarge { .. } => ErrorCode::TooLarge,
+            Self::TooLarge { .. } | Self::Whole { .. } => ErrorCode::TooLarge,
             Self::Permission { .. } => ErrorCode::PermissionDenied,
             Self::Io { .. } => ErrorCode::ExecutionError,
         }

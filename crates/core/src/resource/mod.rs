@@ -11,6 +11,7 @@
 mod closed;
 mod error;
 mod list;
+mod material;
 mod mime;
 mod path;
 pub(crate) mod place;
@@ -24,6 +25,7 @@ pub(crate) use closed::{shown, shown_name};
 pub use error::AccessError;
 pub(crate) use error::noun;
 pub use list::{Kind, list};
+pub use material::{Material, MaterialFile, material};
 pub use read_file::ReadFile;
 pub use text::Truncation;
 

@@ -66,7 +66,7 @@ pub(crate) fn has_controls(text: &[u8]) -> bool {
 ///
 /// Hidden Unicode stays as it is: where it is no attack it is part of the text, and checking a skill warns
 /// about it.
-pub(crate) fn strip_escapes(text: &mut String, mark: usize) -> usize {
+pub fn strip_escapes(text: &mut String, mark: usize) -> usize {
     if !has_controls(text.as_bytes()) {
         return 0;
     }

@@ -15,7 +15,17 @@ pub use store::{
 };
 
 use crate::located::Located;
+use crate::scan::Found;
 use crate::surroundings::Surroundings;
+
+/// Whether a skill that was let in is still what its trust was pinned to; true where it is not pinned.
+pub(crate) fn still_pinned(found: &Found, tree: &str, world: &Surroundings) -> bool {
+    let folder = found.canonical_folder();
+    match State::load(world).0.nearest(&folder) {
+        Some(record) if record.trusted && record.pinned => record.pins(&folder, Some(tree)).unwrap_or(false),
+        _ => true,
+    }
+}
 
 /// The user's decisions, as they were read.
 #[derive(Debug, Default)]

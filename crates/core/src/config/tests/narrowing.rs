@@ -186,11 +186,7 @@ fn line() -> impl Strategy<Value = String> {
 }
 
 fn widened(before: &Configuration, after: &Configuration) -> Vec<&'static str> {
-    let values = |configuration: &Configuration| {
-        let mut values = Values::of(configuration.policy.clone(), None);
-        values.script_timeout_ms = configuration.script_timeout_ms;
-        values
-    };
+    let values = |configuration: &Configuration| Values::of(configuration.policy.clone(), None);
     let (old, new) = (values(before), values(after));
     let wider = KEYS.iter().filter(|key| match key.project {
         Project::May => false,

@@ -1,0 +1,141 @@
+//! Looking after a script while it runs: its output, its time, and what it takes.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::limits::Limits;
+use super::options::{Cancel, OnOutput};
+use super::processes::{lies_below, taken_below};
+use super::ran::{Limit, Stream};
+use super::sandbox::{Event, Running};
+
+/// How often cancelling is looked for.
+const TICK: Duration = Duration::from_millis(20);
+
+/// How often it is counted what the script takes.
+const COUNT: Duration = Duration::from_millis(100);
+
+/// How long output is waited for once everything has ended.
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// The most entries that a script may make in its scratch folder.
+const ENTRIES_MAX: usize = 100_000;
+
+/// The signal that ends a process whose file grows too large.
+const SIGXFSZ: i32 = 25;
+
+/// What was seen.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub(super) stdout: Vec<u8>,
+    pub(super) stderr: Vec<u8>,
+    pub(super) exit_code: Option<i32>,
+    pub(super) signal: Option<i32>,
+    pub(super) limits_hit: Vec<Limit>,
+    pub(super) cancelled: bool,
+    pub(super) not_started: Option<String>,
+    has_exited: bool,
+}
+
+impl Seen {
+    fn hit(&mut self, limit: Limit) {
+        if !self.limits_hit.contains(&limit) {
+            self.limits_hit.push(limit);
+            self.limits_hit.sort();
+        }
+    }
+}
+
+/// Looks after a script until it and everything it started has ended.
+pub(super) fn watch(
+    mut running: Running,
+    limits: &Limits,
+    scratch: &Path,
+    cancel: &Cancel,
+    on_output: &mut Option<OnOutput<'_>>,
+) -> std::io::Result<Seen> {
+    let begun = Instant::now();
+    let mut seen = Seen::default();
+    let mut counted = begun;
+    let mut killed: Option<Instant> = None;
+    loop {
+        let left = limits.time.saturating_sub(begun.elapsed());
+        for event in running.next(left.min(TICK).max(Duration::from_millis(1)))? {
+            take(event, &mut seen, limits, on_output);
+        }
+        if running.is_silent() {
+            break;
+        }
+        let ended = seen.has_exited || seen.not_started.is_some();
+        match killed {
+            Some(killed) if killed.elapsed() > DRAIN => break,
+            Some(_) => continue,
+            None => {}
+        }
+        if !ended && begun.elapsed() >= limits.time {
+            seen.hit(Limit::Time);
+        }
+        if !ended && cancel.is_cancelled() {
+            seen.cancelled = true;
+        }
+        if !ended && counted.elapsed() >= COUNT {
+            counted = Instant::now();
+            count(&running, limits, scratch, &mut seen);
+        }
+        let over = seen.limits_hit.iter().any(|limit| *limit != Limit::Processes);
+        if over || seen.cancelled || ended {
+            running.kill();
+            killed = Some(Instant::now());
+        }
+    }
+    running.kill();
+    if !seen.has_exited && seen.not_started.is_none() {
+        seen.signal = Some(9);
+    }
+    let lying = lies_below(scratch, ENTRIES_MAX);
+    if seen.signal == Some(SIGXFSZ) || lying.largest >= limits.file_bytes {
+        seen.hit(Limit::FileSize);
+    }
+    Ok(seen)
+}
+
+fn take(event: Event, seen: &mut Seen, limits: &Limits, on_output: &mut Option<OnOutput<'_>>) {
+    match event {
+        Event::Output(stream, bytes) => {
+            let so_far = (seen.stdout.len() + seen.stderr.len()) as u64;
+            let room = usize::try_from(limits.output_bytes.saturating_sub(so_far)).unwrap_or(usize::MAX);
+            let kept = bytes.get(..room).unwrap_or(&bytes);
+            if kept.len() < bytes.len() {
+                seen.hit(Limit::Output);
+            }
+            if let (Some(tell), false) = (on_output, kept.is_empty()) {
+                tell(stream, kept);
+            }
+            match stream {
+                Stream::Out => seen.stdout.extend_from_slice(kept),
+                Stream::Err => seen.stderr.extend_from_slice(kept),
+            }
+        }
+        Event::NotStarted(why) => seen.not_started = Some(why),
+        Event::Exited { code, signal } => {
+            seen.has_exited = true;
+            // What Prowess itself ended did not end by its own.
+            let is_ours = seen.cancelled || seen.limits_hit.iter().any(|limit| *limit != Limit::Processes);
+            (seen.exit_code, seen.signal) = if is_ours { (None, Some(9)) } else { (code, signal) };
+        }
+    }
+}
+
+fn count(running: &Running, limits: &Limits, scratch: &Path, seen: &mut Seen) {
+    let taken = taken_below(running.process());
+    if taken.memory > limits.memory_bytes {
+        seen.hit(Limit::Memory);
+    }
+    if taken.processes >= limits.processes {
+        seen.hit(Limit::Processes);
+    }
+    let lying = lies_below(scratch, ENTRIES_MAX);
+    if lying.bytes > limits.scratch_bytes || lying.entries >= ENTRIES_MAX {
+        seen.hit(Limit::Scratch);
+    }
+}
