@@ -2,6 +2,7 @@
 
 mod manage;
 pub(crate) mod packages;
+mod run;
 
 use std::path::PathBuf;
 
@@ -9,6 +10,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use manage::{ManageCommand, Switch};
+pub(crate) use run::Run;
 
 use crate::scope::{DIRECTORY, ScopeArgs};
 
@@ -31,6 +33,8 @@ Environment:
           As the options of these names; an option counts more
   PROWESS_SKILLS_ENABLED=true|false
           Skills on or off as a whole
+  PROWESS_ALLOW_SCRIPTS=1
+          Scripts of skills may run, in this call
   NO_COLOR
           No colour, unless --color always";
 
@@ -151,6 +155,8 @@ pub(crate) enum Command {
         /// The file's path inside the skill's folder
         path: String,
     },
+    /// Run a script of a skill in the sandbox
+    Run(Run),
     /// Print the tools that a model can call, with their definitions
     Tools {
         /// Count this skill as active

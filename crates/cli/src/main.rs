@@ -23,6 +23,8 @@ use crate::failure::Failure;
 use crate::output::Output;
 
 fn main() -> ExitCode {
+    // Where this program was started again to hold a script, it does nothing else.
+    prowess_run::script::helper_main();
     let typed = scope::rewritten(Args::command, std::env::args_os());
     let args = match Args::try_parse_from(typed) {
         Ok(args) => Args { global: args.global.with_variables(), ..args },

@@ -8,7 +8,7 @@ use insta::assert_snapshot;
 use world::World;
 
 /// Every command, as help lists them.
-const COMMANDS: [&str; 32] = [
+const COMMANDS: [&str; 33] = [
     "list",
     "show",
     "info",
@@ -20,6 +20,7 @@ const COMMANDS: [&str; 32] = [
     "activate",
     "files",
     "read",
+    "run",
     "tools",
     "call",
     "eval",
@@ -92,6 +93,9 @@ fn wrong_calls() {
         &["match", "x", "-k", "0"],
         &["activate"],
         &["read", "x"],
+        &["run", "x"],
+        &["run", "x", "y", "--timeout", "0"],
+        &["run", "--log", "x", "y"],
         &["call", "skills.activate"],
         &["eval"],
         &["enable"],

@@ -24,6 +24,8 @@ pub enum Tool {
     ListResources,
     /// `skills.search`: find skills for a task.
     Search,
+    /// `skills.run`: run one of its scripts in the sandbox.
+    Run,
     /// `Skill`: load a skill, as document 001 has it.
     Skill,
     /// `ReadFile`: read a file below the run directory, as document 000 has it.
@@ -32,8 +34,15 @@ pub enum Tool {
 
 impl Tool {
     /// All tools.
-    pub const ALL: [Self; 6] =
-        [Self::Activate, Self::ReadResource, Self::ListResources, Self::Search, Self::Skill, Self::ReadFile];
+    pub const ALL: [Self; 7] = [
+        Self::Activate,
+        Self::ReadResource,
+        Self::ListResources,
+        Self::Search,
+        Self::Run,
+        Self::Skill,
+        Self::ReadFile,
+    ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -42,6 +51,7 @@ impl Tool {
             Self::ReadResource => "skills.readResource",
             Self::ListResources => "skills.listResources",
             Self::Search => "skills.search",
+            Self::Run => "skills.run",
             Self::Skill => "Skill",
             Self::ReadFile => "ReadFile",
         }
@@ -61,14 +71,20 @@ impl Tool {
         Self::ALL.into_iter().find(|tool| tool.name() == name || tool.dotless() == name)
     }
 
-    /// The tools that go with a form of activation.
+    /// The tools that go with a form of activation. Scripts run through a tool only where the user allows some to run
+    /// without being asked, and skills are activated through a tool of the same kind.
     pub fn offered(policy: &Policy) -> &'static [Self] {
-        match policy.activation {
-            Activation::ReadFile => &[Self::ReadFile],
-            Activation::SkillTool => &[Self::Skill],
-            Activation::FrontmatterAndBody => &[Self::Activate, Self::ReadResource],
-            Activation::Wrapped | Activation::FullFile | Activation::Pushed { .. } => {
+        let scripts = prowess_run::script::is_any_allowed(policy);
+        match (policy.activation, scripts) {
+            (Activation::ReadFile, _) => &[Self::ReadFile],
+            (Activation::SkillTool, _) => &[Self::Skill],
+            (Activation::FrontmatterAndBody, false) => &[Self::Activate, Self::ReadResource],
+            (Activation::FrontmatterAndBody, true) => &[Self::Activate, Self::ReadResource, Self::Run],
+            (Activation::Wrapped | Activation::FullFile | Activation::Pushed { .. }, false) => {
                 &[Self::Activate, Self::ReadResource, Self::ListResources, Self::Search]
+            }
+            (Activation::Wrapped | Activation::FullFile | Activation::Pushed { .. }, true) => {
+                &[Self::Activate, Self::ReadResource, Self::ListResources, Self::Search, Self::Run]
             }
         }
     }
@@ -103,6 +119,11 @@ impl ToolDefinition {
             Tool::Search => {
                 "Finds skills for a task, the best first, with the reason for each. Call it when no \
                 skill that you know of fits and there may be others."
+                    .to_owned()
+            }
+            Tool::Run => {
+                "Runs a script of a skill in a sandbox, without network and in a folder of its own: \
+                returns its exit code and what it wrote. Call it only when the skill's instructions say so."
                     .to_owned()
             }
             // Document 001 keeps the list of skills in the tool's own text.
@@ -140,6 +161,14 @@ fn schema(tool: Tool, snapshot: &Snapshot, policy: &Policy, session: &Session) -
         Tool::Search => {
             let k = json!({"type": "integer", "minimum": 1, "maximum": 50, "description": "How many; 5 unless told."});
             (json!({"query": text("What the task is about."), "k": k}), json!(["query"]))
+        }
+        Tool::Run => {
+            let script = text("The script's path inside the skill's folder, such as scripts/check.py.");
+            let args = json!({
+                "type": "array", "items": {"type": "string"}, "maxItems": 100,
+                "description": "Its arguments, each as it is: no shell reads them.",
+            });
+            (json!({"name": name(), "script": script, "args": args}), json!(["name", "script"]))
         }
         Tool::ReadFile => {
             (json!({"path": text("The path, relative to the run directory.")}), json!(["path"]))

@@ -42,6 +42,7 @@
 mod definition;
 mod envelope;
 mod params;
+mod run;
 mod session;
 mod system;
 pub mod tokens;
@@ -49,6 +50,7 @@ mod toolbox;
 
 pub use definition::{Tool, ToolDefinition, key};
 pub use envelope::{Context, Envelope, Outcome, Stats, ToolError};
+pub use run::Runner;
 pub use session::Session;
 pub use system::{Prompt, PromptRequest, prompt, system_prompt};
 pub use toolbox::Toolbox;

@@ -53,6 +53,21 @@ impl<'a> Params<'a> {
         }
     }
 
+    /// A list of texts that may be there. What each may be is judged by whoever takes them.
+    pub(crate) fn texts(&self, key: &str) -> Result<Vec<String>, ToolError> {
+        let items = match self.values.get(key) {
+            None | Some(Value::Null) => return Ok(Vec::new()),
+            Some(Value::Array(items)) => items,
+            Some(_) => return Err(wrong(format!("{key} has to be a list of texts"))),
+        };
+        let text = |item: &Value| item.as_str().map(str::to_owned);
+        items
+            .iter()
+            .map(text)
+            .collect::<Option<_>>()
+            .ok_or_else(|| wrong(format!("{key} has to be a list of texts")))
+    }
+
     /// A whole number in a range, with what it is if it is not there.
     pub(crate) fn number(&self, key: &str, default: usize, max: usize) -> Result<usize, ToolError> {
         let Some(value) = self.values.get(key).filter(|value| !value.is_null()) else { return Ok(default) };

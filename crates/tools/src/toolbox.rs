@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use crate::definition::{Tool, ToolDefinition, callable, key, may_call};
 use crate::envelope::{Envelope, ToolError};
 use crate::params::Params;
+use crate::run::Runner;
 use crate::session::Session;
 
 /// How many results a search gives unless told.
@@ -34,12 +35,25 @@ pub struct Toolbox {
     /// What was warned about already, in this process.
     warned: WarnedOnce,
     notices: Mutex<Vec<String>>,
+    runner: Runner,
 }
 
 impl Toolbox {
     /// The tools of a registry's policy over its skills.
     pub fn new(registry: Arc<Registry>) -> Self {
-        Self { registry, router: Mutex::default(), warned: WarnedOnce::new(), notices: Mutex::default() }
+        Self {
+            registry,
+            router: Mutex::default(),
+            warned: WarnedOnce::new(),
+            notices: Mutex::default(),
+            runner: Runner::default(),
+        }
+    }
+
+    /// With what scripts are run with.
+    #[must_use]
+    pub fn with_runner(self, runner: Runner) -> Self {
+        Self { runner, ..self }
     }
 
     /// What the user should hear of since this was last asked: files that are too long to be shown whole. Each is told
@@ -152,6 +166,11 @@ impl Toolbox {
                 let params = Params::new(params, &["query", "k"])?;
                 let k = params.number("k", RESULTS, RESULTS_MAX)?;
                 Ok(self.search(&snapshot, params.text("query")?, k))
+            }
+            Tool::Run => {
+                let params = Params::new(params, &["name", "script", "args"])?;
+                let skill = find(&snapshot, policy, session, params.text("name")?)?;
+                self.runner.run(&self.registry, skill, params.text("script")?, &params.texts("args")?)
             }
             Tool::ReadFile => {
                 // Document 000 leaves the parameter's name open.

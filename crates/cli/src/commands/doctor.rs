@@ -1,20 +1,20 @@
 //! `prowess doctor`: the environment, and what is wrong with it.
 
+mod installed;
+mod scripts;
+
 use std::collections::BTreeMap;
 
-use prowess::lock::Lock;
 use prowess::policy::ProjectTrust;
 use prowess::registry::Untrusted;
 use prowess::{RootProblem, Skill, Snapshot, Status, short_path, trust};
-use prowess_package::{Verification, Verified};
 use serde_json::json;
 
-use super::{Outcome, YES, no, packages, place, print_located, remedy};
+use super::{Outcome, YES, no, place, print_located, remedy};
 use crate::args::Global;
 use crate::context::Context;
 use crate::output::{Output, Tone, clean, clean_path, counted};
 use crate::report::DiagnosticJson;
-use crate::scope::ScopeArgs;
 
 /// One thing that was looked at.
 struct Finding {
@@ -85,8 +85,9 @@ fn examine(context: &Context, snapshot: &Snapshot) -> Vec<Finding> {
     findings.extend(roots(context, snapshot));
     findings.push(trusted(context, snapshot));
     findings.push(skills(context, snapshot));
-    findings.extend(installed(context));
+    findings.extend(installed::installed(context));
     findings.extend(commands(snapshot));
+    findings.extend(scripts::scripts(context, snapshot));
     findings
 }
 
@@ -214,45 +215,6 @@ fn skills(context: &Context, snapshot: &Snapshot) -> Finding {
     let invalid = counts.contains_key("invalid");
     let help = invalid.then(|| "prowess list --all tells why, prowess check shows the lines".to_owned());
     Finding { what, state: if invalid { State::Note } else { State::Fine }, told, help }
-}
-
-/// What was installed, where it can be compared with its lock.
-fn installed(context: &Context) -> Vec<Finding> {
-    let what = "installed";
-    let short = |path: &std::path::Path| clean_path(&short_path(path, &context.surroundings));
-    let mut findings = Vec::new();
-    for place in packages::places(context, &ScopeArgs::default()).unwrap_or_default() {
-        let told = match Lock::read(&place.lock) {
-            Err(error) => Err((error.to_string(), "mend that file, or take it back from version control")),
-            Ok(lock) if lock.skills.is_empty() && lock.pending.is_none() => continue,
-            Ok(lock) if lock.pending.is_some() => {
-                let told = format!("{} tells of a change that was interrupted", short(&place.lock));
-                Err((told, "prowess verify finishes it"))
-            }
-            Ok(lock) => prowess_package::verify(&place)
-                .map(|verified| (lock.skills.len(), verified))
-                .map_err(|error| (error.to_string(), "prowess verify shows more")),
-        };
-        findings.push(match told {
-            Err((told, help)) => Finding { what, state: State::Problem, told, help: Some(help.to_owned()) },
-            Ok((count, verified)) => {
-                let bad = |one: &&Verified| {
-                    !one.accepted && !matches!(one.status, Verification::Ok | Verification::Unlocked)
-                };
-                let names: Vec<_> = verified.iter().filter(bad).map(|one| one.name.as_str()).collect();
-                let all = format!("{}, as {} says", counted(count, "skill"), short(&place.lock));
-                match names.is_empty() {
-                    true => Finding { what, state: State::Fine, told: all, help: None },
-                    false => {
-                        let told = format!("{all}, but not {}", names.join(", "));
-                        let help = Some("prowess verify shows how they differ".to_owned());
-                        Finding { what, state: State::Note, told, help }
-                    }
-                }
-            }
-        });
-    }
-    findings
 }
 
 /// Commands that skills need and that are missing.

@@ -10,6 +10,7 @@ use crate::args::Global;
 use crate::context::Context;
 use crate::output::{Output, Tone, clean, clean_path, counted};
 use crate::report::DiagnosticJson;
+use prowess_run::script::{self, Variable};
 use prowess_tools::tokens;
 
 pub(super) fn run(context: &Context, global: &Global, name: &str, output: &mut Output) -> Outcome {
@@ -37,6 +38,8 @@ struct Facts {
     source: Option<Vec<u8>>,
     tree_hash: Result<String, String>,
     provenance: Option<Provenance>,
+    /// The variables that it needs.
+    variables: Vec<Variable>,
 }
 
 impl Facts {
@@ -48,7 +51,10 @@ impl Facts {
             false => prowess::tree_hash(&skill.canonical_folder()).map_err(|error| error.to_string()),
         };
         let provenance = Provenance::of(skill, context);
-        Self { contents: Contents::of(skill), source: skill.read_source(), tree_hash, provenance }
+        let environment: Vec<_> = std::env::vars_os().collect();
+        let variables = script::variables(skill, context.policy(), &context.surroundings, &environment);
+        let (contents, source) = (Contents::of(skill), skill.read_source());
+        Self { contents, source, tree_hash, provenance, variables }
     }
 
     /// Tokens of the catalog's entry, and of the whole file.
@@ -66,6 +72,11 @@ impl Facts {
             .iter()
             .map(|file| json!({"path": file.path, "bytes": file.bytes, "executable": file.executable}))
             .collect();
+        let env: Vec<_> = self
+            .variables
+            .iter()
+            .map(|it| json!({"name": it.name, "granted": it.granted, "set": it.is_set}))
+            .collect();
         let location = skill.location();
         let diagnostics: Vec<_> =
             skill.diagnostics().iter().map(|diagnostic| DiagnosticJson::new(&location, diagnostic)).collect();
@@ -80,6 +91,7 @@ impl Facts {
             "digest": self.source.as_deref().map(prowess::digest),
             "tree_hash": self.tree_hash.as_ref().ok(),
             "installed": self.provenance.as_ref().map(Provenance::json),
+            "env": env,
             "link": skill.link().map(|link| json!({"target": link.target, "known": link.known})),
             "diagnostics": diagnostics,
         })
@@ -131,6 +143,15 @@ impl Facts {
         if let Some(link) = skill.link() {
             rows.push(("link to".into(), clean_path(&link.target)));
         }
+        rows.extend(self.variables.iter().map(|variable| {
+            let told = match (variable.granted, variable.is_set) {
+                (true, true) => "granted and set",
+                (true, false) => "granted, not set",
+                (false, true) => "set, not granted: see run.env",
+                (false, false) => "neither granted nor set: see run.env",
+            };
+            (format!("needs {}", variable.name), told.to_owned())
+        }));
         if let serde_json::Value::Object(fields) = fields(skill) {
             // These were told above, or follow from them.
             let told = ["name", "description", "brief_description"];

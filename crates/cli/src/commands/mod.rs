@@ -18,6 +18,7 @@ mod prompt;
 mod provenance;
 mod remedy;
 mod resources;
+mod run;
 mod shell;
 mod show;
 mod switch;
@@ -75,6 +76,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
         Command::Activate { name, args } => activate::run(&context, &global, &name, args.as_deref(), output),
         Command::Files { name } => resources::files(&context, &global, &name, output),
         Command::Read { name, path } => resources::read(&context, &global, &name, &path, output),
+        Command::Run(call) => run::run(&context, &global, &call, output),
         Command::Tools { skill } => call::tools(&context, &global, &skill, output),
         Command::Call { tool, params, skill } => {
             call::call(&context, &global, &tool, &params, &skill, output)
@@ -158,7 +160,12 @@ fn standing(skill: &Skill) -> Option<(String, String)> {
 
 /// The tools over the skills of this call.
 fn toolbox(context: &Context, global: &crate::args::Global) -> prowess_tools::Toolbox {
-    prowess_tools::Toolbox::new(std::sync::Arc::new(context.registry(global)))
+    let runner = prowess_tools::Runner {
+        environment: std::env::vars_os().collect(),
+        cancel: run::cancellable(),
+        ..Default::default()
+    };
+    prowess_tools::Toolbox::new(std::sync::Arc::new(context.registry(global))).with_runner(runner)
 }
 
 /// The skill that counts under this name; one that is only found under it says why it does not count.

@@ -32,6 +32,16 @@ pub(super) fn install(commands: &[impl AsRef<str>]) -> String {
     format!("install {} and make sure that {are} on PATH", names.join(" and "))
 }
 
+/// How to get a better sandbox.
+pub(super) fn sandbox(why: &str) -> &'static str {
+    match why {
+        why if why.contains("bubblewrap is not installed") => "for tier 1: apt-get install bubblewrap",
+        why if why.contains("Landlock") => "scripts need Linux 6.2 or later with Landlock enabled",
+        why if why.contains("only on Linux") || why.contains("Linux only") => "scripts run on Linux",
+        _ => "for tier 1, bubblewrap must be allowed to make user namespaces (sysctl, AppArmor, container)",
+    }
+}
+
 /// A file that was perhaps meant to be the `SKILL.md` that is not there.
 fn misnamed(skill: &Skill) -> Option<String> {
     if !skill.diagnostics().iter().any(|said| said.code == Code::MissingFile) {

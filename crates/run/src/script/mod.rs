@@ -141,7 +141,6 @@ struct Prepared {
     digest: String,
     tree: String,
     program: std::path::PathBuf,
-    interpreter: String,
     arguments: Vec<String>,
     readable: Vec<std::path::PathBuf>,
     environment: Vec<(String, OsString)>,
@@ -187,7 +186,7 @@ fn prepare(
         all.push(at.display().to_string());
     }
     all.extend(arguments.iter().cloned());
-    let network = gate::network(skill, policy, world);
+    let network = options.network.unwrap_or_else(|| gate::network(skill, policy, world));
     let mut environment = own_environment(&stage, &program);
     let granted = gate::granted(skill, policy, world, &options.environment);
     environment.extend(granted);
@@ -196,7 +195,6 @@ fn prepare(
         tree: material.tree,
         script,
         program,
-        interpreter: located.name,
         arguments: all,
         readable: located.needs,
         environment,

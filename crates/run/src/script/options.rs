@@ -123,6 +123,8 @@ pub struct Options<'a> {
     pub consent: Consent,
     /// Whether the script is confined.
     pub protection: Protection,
+    /// Whether it reaches the network; the configuration decides where nobody says so.
+    pub network: Option<Network>,
     /// What it reads.
     pub input: Input,
     /// The variables that could be granted. Only those are passed that the skill names and the user grants.
@@ -152,6 +154,7 @@ impl<'a> Options<'a> {
             limits: Limits::of(policy),
             consent: Consent::default(),
             protection: Protection::default(),
+            network: None,
             input: Input::default(),
             environment: Vec::new(),
             on_output: None,

@@ -1,0 +1,250 @@
+//! Attacks through processes: looking into others, ending them, outliving the script, taking everything.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used)]
+
+mod world;
+
+use std::time::{Duration, Instant};
+
+use prowess_run::script::{Cancel, Limit, Protection, Stream, Tier};
+use world::{TIERS, World, helper, is_alive};
+
+#[test]
+fn other_processes_are_neither_seen_into_nor_signalled() {
+    let text = r#"
+import os, sys, ctypes, signal
+host = int(sys.argv[1])
+libc = ctypes.CDLL(None, use_errno=True)
+def attempt(name, f):
+    try:
+        r = f(); print("DID", name, r)
+    except (OSError, ValueError) as e:
+        print(name, "denied")
+def call(*args):
+    if libc.syscall(*args) < 0: raise OSError(ctypes.get_errno(), "")
+parents = [os.getppid(), host]
+for pid in parents:
+    who = "host" if pid == host else "parent"
+    attempt(who + " environ", lambda: open(f"/proc/{pid}/environ", "rb").read())
+    attempt(who + " memory", lambda: open(f"/proc/{pid}/mem", "rb").read(1))
+    attempt(who + " ptrace", lambda: call(101, 16, pid, 0, 0))
+    attempt(who + " vm_read", lambda: call(310, pid, 0, 0, 0, 0, 0))
+for sig in (0, 9, 15, 19):
+    attempt(f"host signal {sig}", lambda: os.kill(host, sig))
+attempt("user namespace", lambda: call(272, 0x10000000))
+attempt("mount namespace", lambda: call(56, 0x00020000 | 17, 0, 0, 0, 0))
+attempt("clone3", lambda: call(435, 0, 0))
+attempt("mount", lambda: call(165, 0, 0, 0, 0, 0))
+attempt("keyctl", lambda: call(250, 0, 0, 0, 0, 0))
+attempt("bpf", lambda: call(321, 0, 0, 0))
+attempt("perf", lambda: call(298, 0, 0, 0, 0, 0))
+attempt("io_uring", lambda: call(425, 1, 0))
+attempt("userfaultfd", lambda: call(323, 0))
+attempt("shm", lambda: call(29, 1, 4096, 0o1600))
+attempt("x32", lambda: call(0x40000000 + 39))
+attempt("limits of others", lambda: call(302, host, 7, 0, 0))
+attempt("setuid", lambda: os.setuid(0))
+attempt("later calls", lambda: call(500))
+"#;
+    let world = World::new();
+    let host = std::process::id().to_string();
+    for tier in TIERS {
+        let ran = world.script("x.py", text).args(&[&host]).run_on(tier).unwrap();
+        let did: Vec<_> =
+            ran.stdout_text().lines().filter(|line| !line.ends_with("denied")).map(str::to_owned).collect();
+        assert_eq!((did, ran.exit_code), (Vec::new(), Some(0)), "{tier}: {}", ran.stderr_text());
+    }
+}
+
+/// In tier 2 everybody is seen; all that the script may signal is what it started.
+#[test]
+fn killing_everybody_kills_nobody_else() {
+    let world = World::new();
+    let mut bystander = std::process::Command::new("/bin/sleep").arg("60").spawn().unwrap();
+    let text =
+        "#!/bin/sh\nkill -9 -1 2>/dev/null; kill -9 $PPID 2>/dev/null; sleep 0.1 & kill $! && echo own\n";
+    for tier in TIERS {
+        let ran = world.script("x.sh", text).run_on(tier).unwrap();
+        assert!(ran.exit_code == Some(0) || ran.signal == Some(9), "{tier}: {ran:?}");
+        assert_eq!(bystander.try_wait().unwrap(), None, "{tier}");
+    }
+    // Where Landlock is too old to tell whom a signal is for, none is sent.
+    let mut helper = helper();
+    helper.deny_signals = true;
+    let ran = world
+        .script("y.sh", "#!/bin/sh\nsleep 1 & kill $! 2>/dev/null || echo denied\n")
+        .run_with(|options| {
+            options.helper = helper;
+            options.protection = Protection::Only(Tier::Tier2);
+        })
+        .unwrap();
+    assert_eq!(ran.stdout_text(), "denied\n");
+    bystander.kill().unwrap();
+    bystander.wait().unwrap();
+}
+
+#[test]
+fn a_daemon_does_not_outlive_the_script() {
+    let text = r#"
+import os, sys, time
+for n in range(3):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            for fd in (0, 1, 2): os.close(fd)
+            while True:
+                open(os.environ["HOME"] + f"/alive{n}", "w").write("x"); time.sleep(0.01)
+        os._exit(0)
+time.sleep(0.2)
+print(os.listdir(os.environ["HOME"]))
+"#;
+    let world = World::new();
+    let before = running("alive");
+    for tier in TIERS {
+        let ran = world.script("alive.py", text).run_on(tier).unwrap();
+        assert!(ran.stdout_text().contains("alive2"), "{tier}: {ran:?}");
+        let begun = Instant::now();
+        while running("alive.py") > before && begun.elapsed() < Duration::from_secs(5) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(running("alive.py"), before, "{tier}");
+    }
+}
+
+/// How many processes have this in their command line.
+fn running(name: &str) -> usize {
+    let own = format!("/tmp/prowess-{:x}-", std::process::id());
+    let commands = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
+        std::fs::read(entry.path().join("cmdline"))
+            .ok()
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    });
+    commands.filter(|command| command.contains(&own) && command.contains(name)).count()
+}
+
+#[test]
+fn a_fork_bomb_stays_small_and_ends() {
+    let world = World::new();
+    let text = "#!/bin/bash\nbomb() { bomb | bomb & }; bomb; sleep 30\n";
+    for tier in TIERS {
+        let script = world.script("bomb.sh", text);
+        let ran = script
+            .run_with(|options| {
+                options.protection = Protection::Only(tier);
+                options.limits.time = Duration::from_secs(2);
+                options.limits.processes = 64;
+            })
+            .unwrap();
+        assert!(ran.timed_out || ran.exit_code.is_some(), "{tier}: {ran:?}");
+        assert!(ran.limits_hit.contains(&Limit::Processes), "{tier}: {:?}", ran.limits_hit);
+        assert_eq!(running("bomb.sh"), 0, "{tier}");
+    }
+}
+
+#[test]
+fn three_gibibytes_are_not_to_be_had() {
+    let world = World::new();
+    let at_once =
+        "try:\n    b = bytearray(3 << 30); print('GOT', len(b))\nexcept MemoryError: print('refused')\n";
+    for tier in TIERS {
+        let ran = world.script("x.py", at_once).run_on(tier).unwrap();
+        assert_eq!(ran.stdout_text(), "refused\n", "{tier}");
+    }
+    // Memory that is shared counts for no process alone, and many processes have much together.
+    let mut world = World::new();
+    world.policy.run.memory_bytes = 256 * 1024 * 1024;
+    let shared = "import mmap, time\nm = mmap.mmap(-1, 512 << 20)\nfor i in range(0, 512 << 20, 4096): m[i] = 1\nprint('GOT')\ntime.sleep(5)\n";
+    let together = "import os, time\nfor n in range(4):\n    if os.fork() == 0:\n        b = bytearray(b'x') * (100 << 20); time.sleep(20); os._exit(0)\ntime.sleep(20); print('GOT')\n";
+    for tier in TIERS {
+        for text in [shared, together] {
+            let ran = world.script("x.py", text).run_on(tier).unwrap();
+            assert_eq!(
+                (ran.limits_hit.as_slice(), ran.signal),
+                (&[Limit::Memory][..], Some(9)),
+                "{tier}: {ran:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn output_without_end_is_cut_and_ended() {
+    let world = World::new();
+    for tier in TIERS {
+        for text in ["#!/bin/sh\nyes\n", "#!/bin/sh\nyes >&2\n", "#!/bin/sh\nyes & yes >&2\n"] {
+            let mut heard = 0;
+            let ran = world
+                .script("x.sh", text)
+                .run_with(|options| {
+                    options.protection = Protection::Only(tier);
+                    options.on_output = Some(Box::new(|_, bytes| heard += bytes.len()));
+                })
+                .unwrap();
+            assert!(ran.truncated && !ran.timed_out, "{tier}");
+            assert_eq!((ran.limits_hit.as_slice(), ran.exit_code), (&[Limit::Output][..], None), "{tier}");
+            assert_eq!(ran.stdout.len() + ran.stderr.len(), 1024 * 1024, "{tier}");
+            assert_eq!(ran.ending(), "killed at the limit of output");
+        }
+    }
+}
+
+#[test]
+fn ignoring_sigterm_and_running_for_ever_ends_in_time() {
+    let world = World::new();
+    let text = "#!/bin/bash\ntrap '' TERM INT HUP QUIT\necho begun\n(trap '' TERM; sleep 100) &\nwhile :; do :; done\n";
+    for tier in TIERS {
+        let ran = world
+            .script("stubborn.sh", text)
+            .run_with(|options| {
+                options.protection = Protection::Only(tier);
+                options.limits.time = Duration::from_millis(400);
+            })
+            .unwrap();
+        assert!(ran.timed_out, "{tier}");
+        assert_eq!(
+            (ran.exit_code, ran.signal, ran.stdout_text().as_str()),
+            (None, Some(9), "begun\n"),
+            "{tier}"
+        );
+        assert_eq!(ran.limits_hit, [Limit::Time]);
+        assert_eq!(running("stubborn.sh"), 0, "{tier}");
+    }
+}
+
+#[test]
+fn cancelling_ends_everything_and_output_streams() {
+    let world = World::new();
+    for tier in TIERS {
+        let cancel = Cancel::default();
+        let mut heard = Vec::new();
+        let ran = world
+            .script("x.sh", "#!/bin/sh\nsleep 50 &\necho $$; echo no >&2; sleep 60\n")
+            .run_with(|options| {
+                options.protection = Protection::Only(tier);
+                let stop = cancel.clone();
+                options.cancel = cancel.clone();
+                options.on_output = Some(Box::new(|stream, bytes| {
+                    heard.push((stream, bytes.to_vec()));
+                    stop.cancel();
+                }));
+            })
+            .unwrap();
+        assert!(ran.cancelled && !ran.timed_out && ran.signal == Some(9), "{tier}");
+        assert!(
+            !heard.is_empty() && heard.iter().all(|(stream, _)| matches!(stream, Stream::Out | Stream::Err))
+        );
+        if tier == Tier::Tier2 {
+            assert!(!is_alive(&ran.stdout_text()));
+        }
+    }
+}
+
+#[test]
+fn descriptors_and_cores_are_bounded() {
+    let world = World::new();
+    let text = "#!/bin/sh\nulimit -n; ulimit -c; ulimit -Hn 100000 2>/dev/null && echo RAISED; exit 0\n";
+    for tier in TIERS {
+        assert_eq!(world.script("x.sh", text).run_on(tier).unwrap().stdout_text(), "256\n0\n", "{tier}");
+    }
+}
