@@ -183,6 +183,16 @@ fn a_network_that_goes_away_leaves_nothing() {
 }
 
 #[test]
+fn s002_15_a_network_that_goes_away_leaves_no_partial_clone() {
+    let mut net = Net::new();
+    net.world = net.world.variable("PROWESS_PRESET", "harness");
+    let told = net.world.run(&["skill", "install", &net.server.url("cut/team/skills.git"), "--all"]);
+    assert_eq!(told.code, 2, "{}", told.whole());
+    assert!(!net.world.path("~/.agent").exists(), "{}", told.whole());
+    assert!(!net.world.path("~/.prowess/state/installed.json").exists());
+}
+
+#[test]
 fn a_server_that_nobody_knows_is_refused() {
     let net = Net::new();
     let stranger = https::Server::start(&net.served, &net.world.path("~/certificates"), "stranger");

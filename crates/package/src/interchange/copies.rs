@@ -1,4 +1,4 @@
-//! Copies of an installed skill in the folders of other agents, kept in step with it.
+//! Copies of an installed skill in the folders of other agents: made whole, and kept in step with it.
 //!
 //! What must always hold: only a folder that is byte for byte what was installed is taken for a copy. Whatever somebody
 //! changed is theirs.
@@ -9,8 +9,10 @@ use std::path::{Path, PathBuf};
 use prowess::HashedTree;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use super::link::{LinkError, Place, canonical, copied, resolved, staged};
+use super::link::{LinkError, Place, canonical, resolved};
+use crate::InnerPath;
 use crate::agents::{AGENTS, Agent};
+use crate::limits::{DEPTH_MAX, FILES_MAX, TOTAL_MAX};
 
 /// A copy of a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,6 +63,59 @@ impl Copied {
         let moved = fs::rename(&self.at, &staged).and_then(|()| fs::remove_dir_all(&staged));
         moved.map_err(|source| LinkError::Io { path: self.at.clone(), source })
     }
+}
+
+pub(super) fn staged(at: &Path) -> PathBuf {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(at.file_name().unwrap_or_default());
+    name.push(".prowess-new");
+    at.with_file_name(name)
+}
+
+/// Copies a skill to where nobody looks, in the place of what a killed process left there half-made.
+pub(super) fn copied(skill: &Path, staged: &Path) -> Result<(), LinkError> {
+    let _ = fs::remove_dir_all(staged);
+    let mut left = Left { files: FILES_MAX, bytes: TOTAL_MAX };
+    copy(skill, staged, 0, &mut left).inspect_err(|_| drop(fs::remove_dir_all(staged)))
+}
+
+/// What may still be copied.
+struct Left {
+    files: usize,
+    bytes: u64,
+}
+
+/// Copies regular files and folders; anything else is no part of a skill.
+fn copy(from: &Path, to: &Path, depth: usize, left: &mut Left) -> Result<(), LinkError> {
+    let io = |path: &Path| {
+        let path = path.to_owned();
+        move |source| LinkError::Io { path, source }
+    };
+    let unfit = |path: &Path, why| LinkError::Unfit { path: path.to_owned(), why };
+    if depth > DEPTH_MAX {
+        return Err(unfit(from, "it is too deep"));
+    }
+    fs::create_dir(to).map_err(io(to))?;
+    for entry in fs::read_dir(from).map_err(io(from))? {
+        let entry = entry.map_err(io(from))?;
+        let (path, kind) = (entry.path(), entry.file_type().map_err(io(from))?);
+        let name = entry.file_name();
+        if name.to_str().is_none_or(|name| InnerPath::parse(name.as_bytes()).is_err()) {
+            return Err(unfit(&path, "its name is not one for every system"));
+        }
+        left.files = left.files.checked_sub(1).ok_or_else(|| unfit(from, "it has too many files"))?;
+        let target = to.join(&name);
+        if kind.is_dir() {
+            copy(&path, &target, depth + 1, left)?;
+        } else if kind.is_file() {
+            let bytes = fs::metadata(&path).map_err(io(&path))?.len();
+            left.bytes = left.bytes.checked_sub(bytes).ok_or_else(|| unfit(from, "it is too large"))?;
+            fs::copy(&path, &target).map_err(io(&path))?;
+        } else {
+            return Err(unfit(&path, "it is a link or a special file"));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -9,9 +9,8 @@ use std::path::{Component, Path, PathBuf};
 
 use prowess::{ErrorCode, HashedTree};
 
-use crate::InnerPath;
+use super::copies::{copied, staged};
 use crate::agents::{AGENTS, Agent};
-use crate::limits::{DEPTH_MAX, FILES_MAX, TOTAL_MAX};
 
 /// How a skill comes into an agent's folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -243,59 +242,6 @@ fn relative(from: &Path, to: &Path) -> PathBuf {
     let shared = from.components().zip(to.components()).take_while(|(one, other)| one == other).count();
     let up = from.components().skip(shared).map(|_| Component::ParentDir);
     up.chain(to.components().skip(shared)).collect()
-}
-
-pub(super) fn staged(at: &Path) -> PathBuf {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(at.file_name().unwrap_or_default());
-    name.push(".prowess-new");
-    at.with_file_name(name)
-}
-
-/// Copies a skill to where nobody looks, in the place of what a killed process left there half-made.
-pub(super) fn copied(skill: &Path, staged: &Path) -> Result<(), LinkError> {
-    let _ = fs::remove_dir_all(staged);
-    let mut left = Left { files: FILES_MAX, bytes: TOTAL_MAX };
-    copy(skill, staged, 0, &mut left).inspect_err(|_| drop(fs::remove_dir_all(staged)))
-}
-
-/// What may still be copied.
-struct Left {
-    files: usize,
-    bytes: u64,
-}
-
-/// Copies regular files and folders; anything else is no part of a skill.
-fn copy(from: &Path, to: &Path, depth: usize, left: &mut Left) -> Result<(), LinkError> {
-    let io = |path: &Path| {
-        let path = path.to_owned();
-        move |source| LinkError::Io { path, source }
-    };
-    let unfit = |path: &Path, why| LinkError::Unfit { path: path.to_owned(), why };
-    if depth > DEPTH_MAX {
-        return Err(unfit(from, "it is too deep"));
-    }
-    fs::create_dir(to).map_err(io(to))?;
-    for entry in fs::read_dir(from).map_err(io(from))? {
-        let entry = entry.map_err(io(from))?;
-        let (path, kind) = (entry.path(), entry.file_type().map_err(io(from))?);
-        let name = entry.file_name();
-        if name.to_str().is_none_or(|name| InnerPath::parse(name.as_bytes()).is_err()) {
-            return Err(unfit(&path, "its name is not one for every system"));
-        }
-        left.files = left.files.checked_sub(1).ok_or_else(|| unfit(from, "it has too many files"))?;
-        let target = to.join(&name);
-        if kind.is_dir() {
-            copy(&path, &target, depth + 1, left)?;
-        } else if kind.is_file() {
-            let bytes = fs::metadata(&path).map_err(io(&path))?.len();
-            left.bytes = left.bytes.checked_sub(bytes).ok_or_else(|| unfit(from, "it is too large"))?;
-            fs::copy(&path, &target).map_err(io(&path))?;
-        } else {
-            return Err(unfit(&path, "it is a link or a special file"));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
