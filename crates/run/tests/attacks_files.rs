@@ -32,20 +32,11 @@ fn no_file_of_the_user_or_the_system_is_read() {
         fs::set_permissions(path, fs::Permissions::from_mode(0o666)).unwrap();
     }
     let own = world.skill_folder().join("SKILL.md");
-    let helper = env!("CARGO_BIN_EXE_prowess-sandbox-helper");
+    let helper = world::helper_path().display().to_string();
     let mut files: Vec<_> = [&secret, &other, &project, &own].map(|path| path.display().to_string()).to_vec();
     files.extend(
-        [
-            "/etc/shadow",
-            "/etc/passwd",
-            "/etc/hostname",
-            "/root/.bashrc",
-            "/proc/1/environ",
-            "/proc/kcore",
-            "/dev/shm",
-            helper,
-        ]
-        .map(str::to_owned),
+        ["/etc/shadow", "/etc/passwd", "/etc/hostname", "/root/.bashrc", "/proc/1/environ", "/proc/kcore", "/dev/shm", &helper]
+            .map(str::to_owned),
     );
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     for tier in TIERS {
@@ -57,14 +48,21 @@ fn no_file_of_the_user_or_the_system_is_read() {
 #[test]
 fn the_home_is_a_scratch_folder_that_is_gone_afterwards() {
     let world = World::new();
-    let text = "#!/bin/sh\nset -e\necho x > \"$HOME/a\"; mkdir -p \"$TMPDIR/b/c\"; chmod 0 \"$TMPDIR/b\"\n\
-                cd \"$HOME\"; i=0; while [ $i -lt 200 ]; do mkdir dddddddddddddddddddd; cd dddddddddddddddddddd; i=$((i+1)); done\n\
-                echo \"$HOME\"\n";
+    let text = r#"
+import os
+home = os.environ["HOME"]
+os.makedirs(home + "/closed/inner"); os.chmod(home + "/closed", 0)
+os.chdir(home)
+for n in range(2000):
+    os.mkdir("deep" * 5); os.chdir("deep" * 5)
+print(home, os.environ["TMPDIR"] == home)
+"#;
     for tier in TIERS {
-        let ran = world.script("x.sh", text).run_on(tier).unwrap();
+        let ran = world.script("x.py", text).run_on(tier).unwrap();
         assert_eq!(ran.exit_code, Some(0), "{tier}: {}", ran.stderr_text());
-        let home = ran.stdout_text();
-        assert!(home.contains("/scratch") && !std::path::Path::new(home.trim()).exists(), "{home}");
+        let told = ran.stdout_text();
+        let home = told.strip_suffix(" True\n").unwrap();
+        assert!(home.ends_with("/scratch") && !std::path::Path::new(home).exists(), "{home}");
     }
     assert_eq!(World::leftovers(), Vec::<std::path::PathBuf>::new());
 }
@@ -158,4 +156,9 @@ fn many_files_that_fill_the_disk_are_noticed() {
         let ran = world.script("x.sh", text).run_on(tier).unwrap();
         assert_eq!((ran.limits_hit.as_slice(), ran.signal), (&[Limit::Scratch][..], Some(9)), "{tier}");
     }
+}
+
+#[test]
+fn once_more_as_an_ordinary_user() {
+    world::once_more_as_an_ordinary_user("once_more_as_an_ordinary_user");
 }

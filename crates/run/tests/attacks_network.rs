@@ -118,3 +118,8 @@ except OSError: pass
         .unwrap();
     assert_eq!(ran.exit_code, Some(0));
 }
+
+#[test]
+fn once_more_as_an_ordinary_user() {
+    world::once_more_as_an_ordinary_user("once_more_as_an_ordinary_user");
+}

@@ -145,6 +145,7 @@ mod tests {
                 .starts_with(root.join("versions/3.9.1"))
         );
         assert_eq!(locate("ruby", path.as_os_str(), None), Err(Absent::Nowhere));
+        fs::set_permissions(&home, fs::Permissions::from_mode(0o700)).unwrap();
         assert_eq!(locate("python3", path.as_os_str(), Some(1)), Err(Absent::OutOfReach), "a private folder");
         assert_eq!(locate("python3", OsStr::new(":."), None), Err(Absent::Nowhere));
     }

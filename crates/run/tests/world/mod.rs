@@ -1,8 +1,9 @@
 //! Worlds with one skill whose scripts run.
-#![allow(dead_code, unreachable_pub, reason = "each test file uses some of it")]
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -27,7 +28,41 @@ pub struct Script<'w> {
 pub const TIERS: [Tier; 2] = [Tier::Tier1, Tier::Tier2];
 
 pub fn helper() -> Helper {
-    Helper::at(env!("CARGO_BIN_EXE_prowess-sandbox-helper"))
+    Helper::at(helper_path())
+}
+
+/// An ordinary user may not be able to get to where programs are built.
+pub fn helper_path() -> PathBuf {
+    let copy = std::env::var_os("PROWESS_TEST_HELPER").map(PathBuf::from);
+    copy.unwrap_or_else(|| env!("CARGO_BIN_EXE_prowess-sandbox-helper").into())
+}
+
+/// Runs all tests of the calling file once more as a user who is nobody special. Where the tests themselves are run by
+/// one, there is nothing to add, and what root's scripts can do is not tested: that takes root.
+pub fn once_more_as_an_ordinary_user(this: &str) {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    const USER: u32 = 61_111;
+    let folder = tempfile::Builder::new().prefix("prowess-user-").tempdir_in("/tmp").unwrap();
+    let copy = folder.path().join("helper");
+    fs::copy(env!("CARGO_BIN_EXE_prowess-sandbox-helper"), &copy).unwrap();
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).unwrap();
+    std::os::unix::fs::chown(folder.path(), Some(USER), Some(USER)).unwrap();
+    let told = std::process::Command::new("/proc/self/exe")
+        .args(["--skip", this, "--test-threads", "2"])
+        .env("PROWESS_TEST_HELPER", &copy)
+        .env("TMPDIR", folder.path())
+        .env("HOME", folder.path())
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .current_dir("/")
+        .uid(USER)
+        .gid(USER)
+        .output()
+        .unwrap();
+    let (out, err) = (String::from_utf8_lossy(&told.stdout), String::from_utf8_lossy(&told.stderr));
+    assert!(told.status.success(), "{out}\n{err}");
+    assert!(out.contains("test result: ok"), "{out}");
 }
 
 impl World {
@@ -91,7 +126,8 @@ impl World {
     /// What is left of runs in the places where they happen.
     pub fn leftovers() -> Vec<PathBuf> {
         let own = format!("prowess-{:x}-", std::process::id());
-        let entries = fs::read_dir("/tmp").unwrap().flatten().map(|entry| entry.path());
+        let folder = if rustix::process::geteuid().is_root() { "/tmp".into() } else { std::env::temp_dir() };
+        let entries = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
         entries.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(&own)).collect()
     }
 }
