@@ -4,3 +4,5 @@
 //! to be had; and whoever asked learns what really happened, limits included.
 
 pub mod script;
+#[cfg(feature = "toolsets")]
+pub mod toolset;

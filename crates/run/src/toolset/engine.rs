@@ -1,0 +1,174 @@
+//! A machine on a thread of its own, and the orders it takes.
+//!
+//! The engine looks at the clock while it runs foreign code, but not in every loop of its own. So whoever waits does not
+//! rely on it: the wait has an end, too, and an engine that did not keep it is left to itself and never asked again.
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use prowess::Skill;
+
+use super::answer::{Definition, ToolCall, ToolResult};
+use super::cancel::Cancel;
+use super::error::ToolsetError;
+use super::limits::Limits;
+use super::machine::Machine;
+use super::sources::Sources;
+
+/// How much longer than the engine's own limit is waited for it.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How often a wait looks whether it was cancelled.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What was loaded.
+#[derive(Debug, Clone)]
+pub(super) struct Inventory {
+    pub(super) tools: Vec<Definition>,
+    /// The toolsets that could not be loaded.
+    pub(super) failures: Vec<ToolsetError>,
+    pub(super) stamps: Vec<(String, String)>,
+    pub(super) memory: u64,
+}
+
+struct Order {
+    call: ToolCall,
+    cancel: Cancel,
+    reply: SyncSender<Result<ToolResult, ToolsetError>>,
+}
+
+/// A running engine.
+#[derive(Debug)]
+pub(super) struct Engine {
+    pub(super) inventory: Inventory,
+    orders: Mutex<SyncSender<Order>>,
+    thread: JoinHandle<()>,
+    limits: Limits,
+    ended: AtomicBool,
+}
+
+impl Engine {
+    /// Loads the toolsets of a skill, each a path and an export.
+    pub(super) fn start(
+        skill: &Skill,
+        toolsets: &[(String, String)],
+        limits: &Limits,
+    ) -> Result<Self, ToolsetError> {
+        let (skill, toolsets, own) = (skill.clone(), toolsets.to_vec(), limits.clone());
+        let (orders, incoming) = sync_channel(0);
+        let (report, reported) = sync_channel(1);
+        let thread = std::thread::Builder::new()
+            .name("toolset".to_owned())
+            // What is above the engine's own limit is for what it calls.
+            .stack_size(limits.stack.saturating_mul(2).saturating_add(2 * 1024 * 1024))
+            .spawn(move || live(&skill, &toolsets, own, &report, &incoming))
+            .map_err(|error| ToolsetError::Engine(format!("no thread for it: {error}")))?;
+        let inventory = match reported.recv_timeout(limits.load_time.saturating_add(PATIENCE)) {
+            Ok(inventory) => inventory?,
+            Err(RecvTimeoutError::Timeout) => {
+                return Err(ToolsetError::Time { what: "loading the toolset", limit: limits.load_time });
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(ToolsetError::Engine("it ended while it loaded".to_owned()));
+            }
+        };
+        let (limits, ended) = (limits.clone(), AtomicBool::new(false));
+        Ok(Self { inventory, orders: Mutex::new(orders), thread, limits, ended })
+    }
+
+    /// Calls a tool. Calls of one engine wait for each other.
+    pub(super) fn call(&self, call: ToolCall, cancel: Cancel) -> Result<ToolResult, ToolsetError> {
+        let (reply, answer) = sync_channel(1);
+        let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.has_ended() {
+            return Err(if self.is_stuck() { ToolsetError::Busy } else { gone() });
+        }
+        orders.send(Order { call, cancel: cancel.clone(), reply }).map_err(|_| gone())?;
+        let answer = self.wait(&answer, &cancel);
+        if answer.as_ref().is_err_and(ToolsetError::ends_engine) {
+            self.ended.store(true, Ordering::Release);
+        }
+        answer
+    }
+
+    fn wait(
+        &self,
+        answer: &Receiver<Result<ToolResult, ToolsetError>>,
+        cancel: &Cancel,
+    ) -> Result<ToolResult, ToolsetError> {
+        let mut left = self.limits.call_time.saturating_add(PATIENCE);
+        let mut cancelled = false;
+        loop {
+            match answer.recv_timeout(LOOK.min(left)) {
+                Ok(answer) => return answer,
+                Err(RecvTimeoutError::Disconnected) => return Err(gone()),
+                Err(RecvTimeoutError::Timeout) => left = left.saturating_sub(LOOK),
+            }
+            if !cancelled && cancel.is_cancelled() {
+                cancelled = true;
+                left = left.min(self.limits.grace.saturating_add(PATIENCE));
+            }
+            match (left.is_zero(), cancelled) {
+                (false, _) => {}
+                (true, true) => return Err(ToolsetError::Cancelled),
+                (true, false) => {
+                    return Err(ToolsetError::Time { what: "the call", limit: self.limits.call_time });
+                }
+            }
+        }
+    }
+
+    /// Whether it can no longer be used.
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
+    }
+
+    /// Whether it can no longer be used and still runs.
+    pub(super) fn is_stuck(&self) -> bool {
+        self.has_ended() && !self.thread.is_finished()
+    }
+}
+
+fn gone() -> ToolsetError {
+    ToolsetError::Engine("it has ended".to_owned())
+}
+
+/// The life of an engine: load, report, and answer calls until nobody asks any more.
+fn live(
+    skill: &Skill,
+    toolsets: &[(String, String)],
+    limits: Limits,
+    report: &SyncSender<Result<Inventory, ToolsetError>>,
+    orders: &Receiver<Order>,
+) {
+    let made = Sources::new(skill.clone(), limits.clone()).and_then(|sources| Machine::new(sources, limits));
+    let machine = match made {
+        Ok(machine) => machine,
+        Err(error) => return drop(report.send(Err(error))),
+    };
+    let (mut tools, mut failures) = (Vec::new(), Vec::new());
+    for (path, export) in toolsets {
+        match machine.load(path, export) {
+            Ok(described) => tools.extend(described),
+            Err(error) if error.ends_engine() => return drop(report.send(Err(error))),
+            Err(error) => failures.push(error),
+        }
+    }
+    let inventory = Inventory { tools, failures, stamps: machine.stamps(), memory: machine.memory() };
+    if report.send(Ok(inventory)).is_err() {
+        return;
+    }
+    while let Ok(Order { call, cancel, reply }) = orders.recv() {
+        let answer = machine.call(&call, cancel);
+        let ends = answer.as_ref().is_err_and(ToolsetError::ends_engine);
+        // Whoever asked may have gone.
+        let _ = reply.send(answer);
+        if ends {
+            return;
+        }
+    }
+}

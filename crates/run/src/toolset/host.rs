@@ -1,0 +1,155 @@
+//! The toolsets of all skills: loaded when they are asked for, kept while they are used, loaded again when they change.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use prowess::{Skill, Status, digest, resource};
+
+use super::answer::{Definition, ToolCall, ToolResult};
+use super::cancel::Cancel;
+use super::engine::Engine;
+use super::error::ToolsetError;
+use super::limits::Limits;
+
+/// Runs the toolsets of skills.
+///
+/// Nothing happens until tools are asked for. An engine is kept as long as the sources it was made of are the same,
+/// bytes compared each time, and it is among the last used; what a toolset remembers between two calls is gone with it.
+#[derive(Debug, Default)]
+pub struct Toolsets {
+    limits: Limits,
+    engines: Mutex<Vec<Kept>>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    folder: PathBuf,
+    toolsets: Vec<(String, String)>,
+    engine: Arc<Engine>,
+    used: Instant,
+}
+
+/// The tools of a skill, and what could not be loaded.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Loaded {
+    /// The tools, in the order of the manifest.
+    pub tools: Vec<Definition>,
+    /// The toolsets that could not be loaded, with the place in their sources.
+    pub failures: Vec<ToolsetError>,
+    /// The engine's memory after loading, in bytes.
+    pub memory: u64,
+}
+
+/// Whether an entry of `toolsets` is a module with an export, and not a program.
+///
+/// ```
+/// assert!(prowess_run::toolset::is_module("toolsets/index:HelloToolset"));
+/// assert!(!prowess_run::toolset::is_module("toolsets/tools.py"));
+/// ```
+pub fn is_module(toolset: &str) -> bool {
+    toolset.contains(':')
+}
+
+impl Toolsets {
+    /// With limits of your own.
+    pub fn with_limits(limits: Limits) -> Self {
+        Self { limits, engines: Mutex::default() }
+    }
+
+    /// The tools of a skill. A skill without toolsets has none and costs nothing.
+    pub fn tools(&self, skill: &Skill) -> Result<Loaded, ToolsetError> {
+        let toolsets = modules(skill);
+        if toolsets.is_empty() {
+            return Ok(Loaded::default());
+        }
+        let inventory = self.engine(skill, &toolsets)?.inventory.clone();
+        Ok(Loaded { tools: inventory.tools, failures: inventory.failures, memory: inventory.memory })
+    }
+
+    /// Calls a tool of a skill and waits for its answer. Arguments are checked first.
+    pub fn call(&self, skill: &Skill, call: ToolCall, cancel: Cancel) -> Result<ToolResult, ToolsetError> {
+        let engine = self.engine(skill, &modules(skill))?;
+        if !engine.inventory.tools.iter().any(|tool| tool.id == call.id) {
+            return Err(ToolsetError::NoTool(prowess::format::hidden::shown(&call.id).into_owned()));
+        }
+        engine.call(call, cancel)
+    }
+
+    /// How many engines there are.
+    pub fn running(&self) -> usize {
+        self.engines.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    fn engine(&self, skill: &Skill, toolsets: &[(String, String)]) -> Result<Arc<Engine>, ToolsetError> {
+        admit(skill)?;
+        let folder = skill.folder();
+        if let Some(engine) = self.kept(skill, &folder, toolsets)? {
+            return Ok(engine);
+        }
+        let engine = Arc::new(Engine::start(skill, toolsets, &self.limits)?);
+        let mut engines = self.engines.lock().unwrap_or_else(PoisonError::into_inner);
+        engines.retain(|kept| kept.folder != folder);
+        while engines.len() >= self.limits.engines.max(1) {
+            let oldest = engines.iter().enumerate().min_by_key(|(_, kept)| kept.used).map(|(at, _)| at);
+            drop(oldest.map(|at| engines.swap_remove(at)));
+        }
+        let (toolsets, used) = (toolsets.to_vec(), Instant::now());
+        engines.push(Kept { folder, toolsets, engine: Arc::clone(&engine), used });
+        Ok(engine)
+    }
+
+    /// The engine that is there already, if it still is what the skill's files say.
+    fn kept(
+        &self,
+        skill: &Skill,
+        folder: &PathBuf,
+        toolsets: &[(String, String)],
+    ) -> Result<Option<Arc<Engine>>, ToolsetError> {
+        let now = Instant::now();
+        let engine = {
+            let mut engines = self.engines.lock().unwrap_or_else(PoisonError::into_inner);
+            // One that cannot be stopped is remembered, so that there is never more than one for a skill.
+            engines.retain(|kept| {
+                kept.engine.is_stuck()
+                    || !kept.engine.has_ended() && now.duration_since(kept.used) < self.limits.idle
+            });
+            let Some(kept) = engines.iter_mut().find(|kept| kept.folder == *folder) else { return Ok(None) };
+            if kept.engine.is_stuck() {
+                return Err(ToolsetError::Busy);
+            }
+            if kept.toolsets != toolsets {
+                return Ok(None);
+            }
+            kept.used = now;
+            Arc::clone(&kept.engine)
+        };
+        let same = |(path, was): &(String, String)| {
+            resource::read_bytes(skill, path).map(|file| digest(&file.bytes) == *was)
+        };
+        for stamp in &engine.inventory.stamps {
+            if !same(stamp)? {
+                return Ok(None);
+            }
+        }
+        // What could not be loaded may have been mended in a file that was not there before.
+        Ok(engine.inventory.failures.is_empty().then_some(engine))
+    }
+}
+
+/// Whether anything of a skill may run: it is on offer, and its own file is the one that was locked.
+fn admit(skill: &Skill) -> Result<(), ToolsetError> {
+    if let Status::Unavailable(missing) = skill.status() {
+        return Err(ToolsetError::Unavailable(missing.join(", ")));
+    }
+    resource::read_bytes(skill, "SKILL.md")?;
+    Ok(())
+}
+
+/// The toolsets of a skill that are modules: path and export.
+fn modules(skill: &Skill) -> Vec<(String, String)> {
+    let toolsets = skill.manifest().map_or(&[][..], |manifest| manifest.toolsets());
+    let split =
+        |toolset: &str| toolset.split_once(':').map(|(path, export)| (path.to_owned(), export.to_owned()));
+    toolsets.iter().filter_map(|toolset| split(toolset)).collect()
+}

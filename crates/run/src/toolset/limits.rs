@@ -1,0 +1,54 @@
+//! How much a toolset may take.
+
+use std::time::Duration;
+
+/// The limits of a toolset. Each may be lowered; [`Limits::default`] is what a stranger's skill gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Memory of the engine, in bytes.
+    pub memory: usize,
+    /// Stack of the engine, in bytes.
+    pub stack: usize,
+    /// Time to load, all modules together.
+    pub load_time: Duration,
+    /// Time for one call.
+    pub call_time: Duration,
+    /// How long a call that was cancelled may go on to end in good order.
+    pub grace: Duration,
+    /// Output of a call, in bytes; more is cut.
+    pub output: usize,
+    /// Metadata of a call, as JSON; more is an error.
+    pub metadata: usize,
+    /// Attachments of a call, as JSON; more is an error.
+    pub attachments: usize,
+    /// What is kept of the console, in bytes.
+    pub console: usize,
+    /// Text of one module, in bytes.
+    pub module_bytes: usize,
+    /// Modules of one skill.
+    pub modules: usize,
+    /// Engines that are kept.
+    pub engines: usize,
+    /// How long an engine that nobody uses is kept.
+    pub idle: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            memory: 64 * 1024 * 1024,
+            stack: 512 * 1024,
+            load_time: Duration::from_secs(5),
+            call_time: Duration::from_secs(30),
+            grace: Duration::from_millis(500),
+            output: 1024 * 1024,
+            metadata: 256 * 1024,
+            attachments: 4 * 1024 * 1024,
+            console: 64 * 1024,
+            module_bytes: 1024 * 1024,
+            modules: 200,
+            engines: 16,
+            idle: Duration::from_secs(600),
+        }
+    }
+}

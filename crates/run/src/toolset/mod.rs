@@ -1,0 +1,26 @@
+//! Toolsets: the tools that a skill brings, in JavaScript or TypeScript, run in an engine inside this process.
+//!
+//! What must always hold: a toolset sees no file, no network, no clock finer than a millisecond and no object of the
+//! host; only text crosses the border. Each skill has an engine of its own, with a limit on memory, stack and time, and
+//! whatever goes wrong in it ends there and is told as what it was. Nothing is read but regular files inside the skill,
+//! through [`prowess::resource`], which refuses a skill that is untrusted, disabled or modified.
+//!
+//! Nothing is loaded before it is asked for. [`Toolsets`] keeps the engines that were used last.
+
+mod answer;
+mod cancel;
+mod engine;
+mod error;
+mod host;
+mod limits;
+mod machine;
+mod resolve;
+mod sources;
+mod strip;
+mod watch;
+
+pub use answer::{Definition, ToolCall, ToolResult};
+pub use cancel::Cancel;
+pub use error::{Place, ToolsetError};
+pub use host::{Loaded, Toolsets, is_module};
+pub use limits::Limits;
