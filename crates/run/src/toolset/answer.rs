@@ -107,6 +107,7 @@ impl Fault {
         match (self.message.as_str(), self.name.as_str()) {
             ("", "" | "Error") => "something was thrown that says nothing about itself".to_owned(),
             ("", name) => name.to_owned(),
+            ("null", "") => "null, which the engine throws, too, when it has no memory left".to_owned(),
             (message, _) => message.to_owned(),
         }
     }

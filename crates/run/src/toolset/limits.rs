@@ -25,6 +25,8 @@ pub struct Limits {
     pub console: usize,
     /// Text of one module, in bytes.
     pub module_bytes: usize,
+    /// The same of a module in TypeScript: parsing deep nesting costs far more memory than the text has.
+    pub typescript_bytes: usize,
     /// Modules of one skill.
     pub modules: usize,
     /// Engines that are kept.
@@ -46,6 +48,7 @@ impl Default for Limits {
             attachments: 4 * 1024 * 1024,
             console: 64 * 1024,
             module_bytes: 1024 * 1024,
+            typescript_bytes: 256 * 1024,
             modules: 200,
             engines: 16,
             idle: Duration::from_secs(600),

@@ -88,8 +88,9 @@ impl Sources {
             place: Some(Place { file: name.to_owned(), line: 1, column: 1 }),
         };
         let bytes = resource::read_bytes(&self.skill, name)?.bytes;
-        if bytes.len() > self.limits.module_bytes {
-            let limit = self.limits.module_bytes;
+        let typescript = name.ends_with(".ts") || name.ends_with(".mts");
+        let limit = if typescript { self.limits.typescript_bytes } else { self.limits.module_bytes };
+        if bytes.len() > limit {
             return Err(wrong(format!("the module has {} bytes; at most {limit} are read", bytes.len())));
         }
         let digest = digest(&bytes);
@@ -142,7 +143,7 @@ impl Sources {
                 Some(origins) => origins.of(line, column)?,
                 None => (line, column),
             };
-            Some(Place { file: name.clone(), line, column })
+            Some(onto_text(&module.source, Place { file: name.clone(), line, column }))
         })
     }
 
@@ -183,6 +184,21 @@ impl Files for Sources {
 
     fn text(&self, path: &str) -> Option<String> {
         String::from_utf8(resource::read_bytes(&self.skill, path).ok()?.bytes).ok()
+    }
+}
+
+/// The place, or that of the next text where there is only space: the origin of a dot is the end of what is before it.
+fn onto_text(source: &str, place: Place) -> Place {
+    let start =
+        source.split_inclusive('\n').take(place.line.saturating_sub(1) as usize).map(str::len).sum::<usize>();
+    let line = source.get(start..).unwrap_or_default();
+    let before: usize = line.chars().take(place.column.saturating_sub(1) as usize).map(char::len_utf8).sum();
+    let rest = line.get(before..).unwrap_or_default();
+    let skipped = rest.len() - rest.trim_start().len();
+    if skipped == 0 || skipped == rest.len() {
+        place
+    } else {
+        place_at(&place.file, source, start + before + skipped)
     }
 }
 

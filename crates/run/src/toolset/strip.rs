@@ -100,6 +100,8 @@ fn strip_here(name: &str, source: &str) -> Result<Stripped, Wrong> {
     let options = CodegenOptions {
         source_map_path: Some(path.to_owned()),
         comments: CommentOptions::disabled(),
+        // Indentation of what is nested deeply would be far longer than the source.
+        minify: true,
         ..CodegenOptions::default()
     };
     let CodegenReturn { code, map, .. } = Codegen::new().with_options(options).build(&program);
