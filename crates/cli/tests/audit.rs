@@ -158,9 +158,7 @@ fn installing_honours_what_the_user_suppressed() {
     world.file("~/.prowess/audit.toml", reason);
     let answer = world.run(install).json();
     assert_eq!(answer["skills"][0]["action"], "installed");
+    assert_eq!(answer["skills"][0]["findings"].as_array().unwrap().len(), 0);
     // The lock says what the rules say, on whatever machine.
-    assert_eq!(
-        (&answer["skills"][0]["audit"], &answer["skills"][0]["findings"]),
-        (&serde_json::json!("critical"), &serde_json::json!([]))
-    );
+    assert_eq!(answer["skills"][0]["audit"], "critical");
 }

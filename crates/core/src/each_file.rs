@@ -42,14 +42,13 @@ pub enum Each {
 pub fn each_file(folder: &Path, max: u64, take: &mut dyn FnMut(&str, Each)) {
     let mut reading = Reading { max, files: 0, bytes: 0, take };
     let bounds = Bounds { depth: DEPTH_MAX, entries: 2 * FILES_MAX, enter: |name| name != ".git" };
-    // That it ended early has been told.
-    let _ended = match Folder::open(folder) {
-        Ok(folder) => beneath(&folder, bounds, &mut |met| reading.met(met)),
-        Err(error) => {
-            reading.unread(Path::new("."), words(error));
-            Ok(())
+    match Folder::open(folder) {
+        Ok(folder) => {
+            // That it ended early has been told by then.
+            let _ended = beneath(&folder, bounds, &mut |met| reading.met(met));
         }
-    };
+        Err(error) => reading.unread(Path::new("."), words(error)),
+    }
 }
 
 /// There is more than is ever read.

@@ -219,7 +219,7 @@ fn pinned_trust_covers_every_byte_mode_and_name() {
 fn a_folder_with_too_much_in_it_to_be_hashed_is_not_trusted_when_pinned() {
     let world = World::large(Preset::Standard);
     world.skill(".agents/skills/a");
-    for at in 0..5_000 {
+    for at in 0..8_200 {
         world.folder(&format!(".agents/skills/a/f{at}"));
     }
     world.trust_pinned("");

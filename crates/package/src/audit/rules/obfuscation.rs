@@ -3,21 +3,24 @@
 use crate::audit::finding::{Family::Obfuscation, Severity::*};
 use crate::audit::rule::{Pattern, Rule, Scope::*, Test::*, but, example, pattern};
 
+/// Words for decoding.
+const DECODE_WORDS: &[&str] = &[
+    "b64decode",
+    "fromhex",
+    "unhexlify",
+    "atob",
+    "base64",
+    "b85decode",
+    "b32decode",
+    "rot13",
+    "decompress",
+    "fromcharcode",
+    "map(chr",
+];
+
 /// Decoding something that stands in the script itself.
 const DECODES: Pattern = pattern(
-    &[
-        "b64decode",
-        "fromhex",
-        "unhexlify",
-        "atob",
-        "base64",
-        "b85decode",
-        "b32decode",
-        "rot13",
-        "decompress",
-        "fromcharcode",
-        "map(chr",
-    ],
+    DECODE_WORDS,
     &[
         r"(b(64|85|32)decode|unhexlify|bytes\.fromhex|a2b_\w+)\s*\(\s*b?['\x22][a-z0-9+/=_-]{16,}",
         r"\batob\s*\(\s*['\x22\x60]|Buffer\.from\s*\(\s*['\x22\x60][a-z0-9+/=]{16,}['\x22\x60]\s*,\s*['\x22](base64|hex)",
@@ -35,19 +38,9 @@ const RUNS: Pattern = but(
     r"(regex|re|pattern|cursor|db|conn|\w+_re)\.exec|def\s+(exec|eval)|model\.eval|\.eval\(\)|literal_eval",
 );
 
-/// Decoding a text that stands right there. In JavaScript that is not told from a page's own data by this alone.
+/// Decoding a text that stands right there. Web pages decode their own data, so in JavaScript only inside of `eval`.
 const LITERAL: Pattern = pattern(
-    &[
-        "b64decode",
-        "fromhex",
-        "unhexlify",
-        "atob",
-        "base64",
-        "b85decode",
-        "b32decode",
-        "map(chr",
-        "fromcharcode",
-    ],
+    DECODE_WORDS,
     &[
         r"(b(64|85|32)decode|unhexlify|bytes\.fromhex|base64_decode)\s*\(\s*b?['\x22][a-z0-9+/=_-]{16,}",
         r"\bmap\s*\(\s*chr\s*,\s*\[\s*\d+(\s*,\s*\d+){7,}",
@@ -74,10 +67,10 @@ pub(super) const RULES: &[Rule] = &[
         help: "decode it without running it, and judge what it does",
         scope: Any,
         test: Line(pattern(
-            &["exec", "eval", "function("],
+            &["exec", "eval", "function(", "settimeout"],
             &[
                 r"(^|[^.\w])(exec|eval)\s*\(\s*.{0,80}(b(64|85|32)decode|fromhex|unhexlify|codecs\.decode|zlib\.decompress|marshal\.loads|base64_decode|gzinflate|str_rot13)",
-                r"(\beval|new\s+Function|setTimeout)\s*\(\s*.{0,40}(\batob\s*\(|Buffer\.from\s*\([^)]*['\x22](base64|hex)|String\.fromCharCode|unescape\s*\()",
+                r"setTimeout\s*\(\s*atob\s*\(|(\beval|new\s+Function)\s*\(\s*[^;]{0,40}(\batob\s*\(|Buffer\.from\s*\([^)]*['\x22](base64|hex)|String\.fromCharCode|unescape\s*\()",
             ],
         )),
         example: example("scripts/a.py", "import base64\nexec(base64.b64decode(DATA))\n"),
