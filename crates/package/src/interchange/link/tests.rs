@@ -74,6 +74,9 @@ fn a_copy_is_whole_and_replaces_nothing() {
     world.link("claude-code", How::Copy).unwrap();
     assert_eq!(fs::read_to_string(world.path(".claude/skills/pdf/scripts/x.sh")).unwrap(), "echo");
     assert_eq!(fs::read_dir(world.path(".claude/skills")).unwrap().count(), 1);
+    // The same again is there already; what somebody changed is in the way.
+    assert!(matches!(world.link("claude-code", How::Copy), Ok(Plan::There(_))));
+    world.file(".claude/skills/pdf/mine", "");
     assert!(matches!(world.link("claude-code", How::Copy), Err(LinkError::Conflict(_))));
     assert!(!world.unlink("claude-code"));
 
