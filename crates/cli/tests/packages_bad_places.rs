@@ -22,6 +22,9 @@ const CALLS: [&[&str]; 5] = [
     &["install", "--locked", "--project"],
 ];
 
+/// What is wrong, the world it is wrong in, and how it becomes so.
+type Case = (&'static str, fn() -> World, fn(&World));
+
 /// A project with one skill to install, and something outside that nobody may touch.
 fn world() -> World {
     let world = World::bare();
@@ -40,7 +43,7 @@ fn installed() -> World {
 }
 
 /// Runs calls, each in a world of its own that was spoilt, and tells what each said and what it changed.
-fn told(cases: &[(&str, fn() -> World, fn(&World))], calls: &[&[&str]]) -> String {
+fn told(cases: &[Case], calls: &[&[&str]]) -> String {
     let mut text = String::new();
     for (name, make, spoil) in cases {
         text += &format!("=== {name}\n");
@@ -71,7 +74,7 @@ fn fifo(world: &World, at: &str) {
 
 #[test]
 fn destinations() {
-    let cases: &[(&str, fn() -> World, fn(&World))] = &[
+    let cases: &[Case] = &[
         ("a file", world, |world| {
             world.file(".agents/skills", "x");
         }),
@@ -98,7 +101,7 @@ fn destinations() {
 
 #[test]
 fn locks_that_cannot_be_read() {
-    let cases: &[(&str, fn() -> World, fn(&World))] = &[
+    let cases: &[Case] = &[
         ("no JSON", installed, |world| {
             world.file("skills.lock", "{\"schema\": 1,");
         }),
@@ -148,7 +151,7 @@ fn relocate(world: &World, name: &str, folder: &str) {
 
 #[test]
 fn locks_that_name_what_is_not_theirs() {
-    let cases: &[(&str, fn() -> World, fn(&World))] = &[
+    let cases: &[Case] = &[
         ("upwards", installed, |world| relocate(world, "pdf", "../outside/pdf")),
         ("upwards in the middle", installed, |world| relocate(world, "pdf", ".agents/../../outside/pdf")),
         ("absolute", installed, |world| {
@@ -242,7 +245,7 @@ fn stages_of_others_are_no_way_out() {
 #[test]
 fn a_home_that_is_no_folder() {
     let calls: &[&[&str]] = &[&["install", "../source/pdf", "--user"]];
-    let cases: &[(&str, fn() -> World, fn(&World))] = &[
+    let cases: &[Case] = &[
         ("a file", world, |world| {
             fs::remove_dir(world.path("~/")).unwrap();
             world.file("../home", "x");

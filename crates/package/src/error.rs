@@ -9,6 +9,7 @@ use prowess_format::{Diagnostic, hidden};
 
 use crate::fetch::TreeFailure;
 use crate::inner_path::PathError;
+use crate::refusal;
 use crate::work::Cancelled;
 
 /// Why it failed. Nothing has changed then, unless it says otherwise.
@@ -162,7 +163,7 @@ pub enum PackageError {
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
     /// The file system refuses.
-    #[error("{} cannot be {doing}: {}", path.display(), words(source))]
+    #[error("{} cannot be {doing}: {}", path.display(), refusal::words(source))]
     Io {
         /// What was tried.
         doing: &'static str,
@@ -175,22 +176,6 @@ pub enum PackageError {
 
 fn first_error(diagnostics: &[Diagnostic]) -> &str {
     diagnostics.iter().find(|said| said.is_error()).map_or("it is not valid", |said| &said.message)
-}
-
-fn words(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => "it is not there".to_owned(),
-        io::ErrorKind::StorageFull => "the disk is full".to_owned(),
-        io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
-        _ if is_link(error) => "there is a link in its place".to_owned(),
-        io::ErrorKind::AlreadyExists => "there is something else in its place".to_owned(),
-        kind => kind.to_string(),
-    }
-}
-
-/// What the system says of a link that is not to be followed; the library has no stable word for it.
-fn is_link(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
 }
 
 impl PackageError {
@@ -259,19 +244,7 @@ impl PackageError {
             Self::Cancelled(_) => "nothing was changed".to_owned(),
             Self::Lock(error) if error.why == prowess::lock::NEWER => "use a newer Prowess".to_owned(),
             Self::Lock(_) => "mend that file, or take it back from version control".to_owned(),
-            Self::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
-                "make room; nothing was changed".to_owned()
-            }
-            Self::Io { source, .. } => match source.kind() {
-                _ if is_link(source) => "move away what is there; nothing was changed".to_owned(),
-                io::ErrorKind::AlreadyExists
-                | io::ErrorKind::IsADirectory
-                | io::ErrorKind::NotADirectory => "move away what is there; nothing was changed".to_owned(),
-                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                    "make it writable, or choose another place: --user, --project".to_owned()
-                }
-                _ => return None,
-            },
+            Self::Io { source, .. } => return refusal::hint(source),
             _ => return None,
         })
     }

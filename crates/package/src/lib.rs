@@ -35,6 +35,7 @@ pub mod limits;
 pub mod pack;
 mod place;
 pub mod plugins;
+mod refusal;
 pub mod source;
 pub mod switch;
 mod work;
