@@ -62,6 +62,12 @@ pub mod contained {
         words,
     };
     pub use crate::resource::text::strip_escapes;
+
+    /// Foreign text without terminal escapes and control characters; line breaks and tabs stay.
+    pub fn without_escapes(mut text: String) -> String {
+        crate::resource::text::strip_escapes(&mut text, 0);
+        text
+    }
 }
 
 pub use contents::{Contents, FileEntry};

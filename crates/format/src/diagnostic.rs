@@ -230,6 +230,8 @@ codes! {
     EmptyBody = "SK062";
     /// The body refers to a file that is not there.
     MissingReference = "SK063";
+    /// A toolset cannot be loaded.
+    ToolsetLoad = "SK064";
     /// A directory of skills is missing.
     RootMissing = "SK071";
     /// A directory cannot be read.

@@ -35,8 +35,17 @@ fn no_file_of_the_user_or_the_system_is_read() {
     let helper = world::helper_path().display().to_string();
     let mut files: Vec<_> = [&secret, &other, &project, &own].map(|path| path.display().to_string()).to_vec();
     files.extend(
-        ["/etc/shadow", "/etc/passwd", "/etc/hostname", "/root/.bashrc", "/proc/1/environ", "/proc/kcore", "/dev/shm", &helper]
-            .map(str::to_owned),
+        [
+            "/etc/shadow",
+            "/etc/passwd",
+            "/etc/hostname",
+            "/root/.bashrc",
+            "/proc/1/environ",
+            "/proc/kcore",
+            "/dev/shm",
+            &helper,
+        ]
+        .map(str::to_owned),
     );
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     for tier in TIERS {

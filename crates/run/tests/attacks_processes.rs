@@ -54,7 +54,8 @@ attempt("later calls", lambda: call(500))
     let host = std::process::id().to_string();
     for tier in TIERS {
         let ran = world.script("x.py", text).args(&[&host]).run_on(tier).unwrap();
-        let did: Vec<_> = ran.stdout_text().lines().filter(|line| !line.ends_with("denied")).map(str::to_owned).collect();
+        let did: Vec<_> =
+            ran.stdout_text().lines().filter(|line| !line.ends_with("denied")).map(str::to_owned).collect();
         assert_eq!((did, ran.exit_code), (Vec::new(), Some(0)), "{tier}: {}", ran.stderr_text());
     }
 }
@@ -64,7 +65,8 @@ attempt("later calls", lambda: call(500))
 fn killing_everybody_kills_nobody_else() {
     let world = World::new();
     let mut bystander = std::process::Command::new("/bin/sleep").arg("60").spawn().unwrap();
-    let text = "#!/bin/sh\nkill -9 -1 2>/dev/null; kill -9 $PPID 2>/dev/null; sleep 0.1 & kill $! && echo own\n";
+    let text =
+        "#!/bin/sh\nkill -9 -1 2>/dev/null; kill -9 $PPID 2>/dev/null; sleep 0.1 & kill $! && echo own\n";
     for tier in TIERS {
         let ran = world.script("x.sh", text).run_on(tier).unwrap();
         assert!(ran.exit_code == Some(0) || ran.signal == Some(9), "{tier}: {ran:?}");
@@ -117,7 +119,9 @@ print(os.listdir(os.environ["HOME"]))
 fn running(name: &str) -> usize {
     let own = format!("/prowess-{:x}-", std::process::id());
     let commands = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
-        std::fs::read(entry.path().join("cmdline")).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        std::fs::read(entry.path().join("cmdline"))
+            .ok()
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     });
     commands.filter(|command| command.contains(&own) && command.contains(name)).count()
 }
@@ -144,7 +148,8 @@ fn a_fork_bomb_stays_small_and_ends() {
 #[test]
 fn three_gibibytes_are_not_to_be_had() {
     let world = World::new();
-    let at_once = "try:\n    b = bytearray(3 << 30); print('GOT', len(b))\nexcept MemoryError: print('refused')\n";
+    let at_once =
+        "try:\n    b = bytearray(3 << 30); print('GOT', len(b))\nexcept MemoryError: print('refused')\n";
     for tier in TIERS {
         let ran = world.script("x.py", at_once).run_on(tier).unwrap();
         assert_eq!(ran.stdout_text(), "refused\n", "{tier}");
@@ -157,7 +162,11 @@ fn three_gibibytes_are_not_to_be_had() {
     for tier in TIERS {
         for text in [shared, together] {
             let ran = world.script("x.py", text).run_on(tier).unwrap();
-            assert_eq!((ran.limits_hit.as_slice(), ran.signal), (&[Limit::Memory][..], Some(9)), "{tier}: {ran:?}");
+            assert_eq!(
+                (ran.limits_hit.as_slice(), ran.signal),
+                (&[Limit::Memory][..], Some(9)),
+                "{tier}: {ran:?}"
+            );
         }
     }
 }
@@ -200,7 +209,11 @@ fn ignoring_sigterm_and_running_for_ever_ends_in_time() {
             })
             .unwrap();
         assert!(ran.timed_out, "{tier}");
-        assert_eq!((ran.exit_code, ran.signal, ran.stdout_text().as_str()), (None, Some(9), "begun\n"), "{tier}");
+        assert_eq!(
+            (ran.exit_code, ran.signal, ran.stdout_text().as_str()),
+            (None, Some(9), "begun\n"),
+            "{tier}"
+        );
         assert_eq!(ran.limits_hit, [Limit::Time]);
         assert_eq!(running("stubborn.sh"), 0, "{tier}");
     }

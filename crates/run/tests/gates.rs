@@ -18,21 +18,27 @@ const HELLO: &str = "#!/bin/sh\necho hello\n";
 fn scripts_are_off_until_the_user_allows_them() {
     let mut world = World::new();
     world.policy.run.scripts = Scripts::Ask;
-    let script = |world: &World| world.script("x.sh", HELLO).run().map(|ran| ran.stdout_text()).map_err(|e| e.code());
+    let script =
+        |world: &World| world.script("x.sh", HELLO).run().map(|ran| ran.stdout_text()).map_err(|e| e.code());
     assert_eq!(script(&world), Err(ErrorCode::AccessDenied));
     assert!(!is_any_allowed(&world.policy));
     let given = world.named("x.sh").run_with(|options| options.consent = Consent::Given);
     assert_eq!(given.unwrap().stdout_text(), "hello\n");
     world.policy.run.allowed_skills = vec!["other".to_owned()];
     assert_eq!(script(&world), Err(ErrorCode::AccessDenied));
-    for entry in ["s".to_owned(), "~/.prowess/skills/s".to_owned(), world.skill_folder().display().to_string()] {
+    for entry in
+        ["s".to_owned(), "~/.prowess/skills/s".to_owned(), world.skill_folder().display().to_string()]
+    {
         world.policy.run.allowed_skills = vec![entry];
         assert_eq!(script(&world).as_deref(), Ok("hello\n"));
     }
     world.policy.run.scripts = Scripts::Never;
     assert_eq!(script(&world), Err(ErrorCode::AccessDenied));
     let given = world.named("x.sh").run_with(|options| options.consent = Consent::Given);
-    assert_eq!(given.unwrap_err().hint().unwrap(), "run.scripts is \"never\"; the user can set it to \"ask\" or \"allowed\"");
+    assert_eq!(
+        given.unwrap_err().hint().unwrap(),
+        "run.scripts is \"never\"; the user can set it to \"ask\" or \"allowed\""
+    );
 }
 
 /// Anybody can give a project's skill a name that the user knows.
@@ -104,10 +110,16 @@ fn s004_23_allowed_tools_only_narrow() {
         assert_eq!(world.named("scripts/x.sh").run().unwrap_err().code(), ErrorCode::AccessDenied);
         allowed.map(|ran| ran.stdout_text())
     };
-    for tools in ["", "allowed-tools: Bash(scripts/x.sh:*) Read\n", "allowed-tools: Bash(sh:*)\n", "allowed-tools: skills.run\n"] {
+    for tools in [
+        "",
+        "allowed-tools: Bash(scripts/x.sh:*) Read\n",
+        "allowed-tools: Bash(sh:*)\n",
+        "allowed-tools: skills.run\n",
+    ] {
         assert_eq!(run(tools).as_deref(), Ok("hello\n"), "{tools}");
     }
-    for tools in ["allowed-tools: Read\n", "allowed-tools: Bash(git:*)\n", "allowed-tools: Bash(python3:*)\n"] {
+    for tools in ["allowed-tools: Read\n", "allowed-tools: Bash(git:*)\n", "allowed-tools: Bash(python3:*)\n"]
+    {
         assert_eq!(run(tools), Err(ErrorCode::AccessDenied), "{tools}");
     }
 }
@@ -131,7 +143,10 @@ fn s003_11_s002_21_arguments_time_output_and_directory() {
     assert_eq!(refused(&vec!["a"; 101]), "there are 101 arguments; at most 100 are passed");
     assert_eq!(refused(&[&long, "x"]), "the arguments have 4097 bytes; at most 4096 are passed");
     assert_eq!(refused(&["a", "b\0c"]), "argument 2 has a NUL in it");
-    let ran = world.script("y.sh", "#!/bin/sh\nprintf '%s|' \"$@\"\n").args(&["$(id)", "; ls", "-x", "", "*"]).run();
+    let ran = world
+        .script("y.sh", "#!/bin/sh\nprintf '%s|' \"$@\"\n")
+        .args(&["$(id)", "; ls", "-x", "", "*"])
+        .run();
     assert_eq!(ran.unwrap().stdout_text(), "$(id)|; ls|-x||*|");
 }
 
@@ -140,7 +155,9 @@ fn s003_11_s002_21_arguments_time_output_and_directory() {
 fn variables_are_passed_only_where_named_and_granted() {
     let mut world = World::with("metadata:\n  env: TOKEN OTHER_KEY PATH LD_PRELOAD bad-name\n");
     let environment: Vec<(std::ffi::OsString, std::ffi::OsString)> =
-        [("TOKEN", "t"), ("OTHER_KEY", "o"), ("AWS_SECRET", "a"), ("PATH", "/evil")].map(|(n, v)| (n.into(), v.into())).to_vec();
+        [("TOKEN", "t"), ("OTHER_KEY", "o"), ("AWS_SECRET", "a"), ("PATH", "/evil")]
+            .map(|(n, v)| (n.into(), v.into()))
+            .to_vec();
     let names = |world: &World, tier: Tier| {
         let ran = world.script("x.sh", "#!/bin/sh\nenv | sort\n").run_with(|options| {
             options.protection = Protection::Only(tier);
@@ -216,7 +233,9 @@ fn every_run_is_recorded() {
 fn s004_21_what_cannot_be_confined_does_not_run() {
     let world = World::new();
     let script = world.script("x.sh", HELLO);
-    let error = script.run_with(|options| options.helper = prowess_run::script::Helper::at("/bin/false")).unwrap_err();
+    let error = script
+        .run_with(|options| options.helper = prowess_run::script::Helper::at("/bin/false"))
+        .unwrap_err();
     assert_eq!(error.code(), ErrorCode::SandboxUnavailable);
     // A program that never said that it can be the helper is not started as one.
     let error = script.run_with(|options| options.helper = prowess_run::script::Helper::own()).unwrap_err();
@@ -246,9 +265,16 @@ fn s003_10_siblings_are_there_and_both_streams_and_signals_are_told() {
         // Python had no time to write out what it printed to a pipe.
         assert_eq!((ran.exit_code, ran.signal, ran.sandbox), (None, Some(11), tier));
         assert_eq!(ran.stderr_text(), "e\n");
-        let ran = world.script("x.js", "console.log(require('fs').readdirSync('.').join()); process.exit(4)").run_on(tier);
+        let ran = world
+            .script("x.js", "console.log(require('fs').readdirSync('.').join()); process.exit(4)")
+            .run_on(tier);
         let ran = ran.unwrap();
-        assert_eq!((ran.exit_code, ran.stdout_text().as_str()), (Some(4), "SKILL.md,scripts,x.js\n"), "{}", ran.stderr_text());
+        assert_eq!(
+            (ran.exit_code, ran.stdout_text().as_str()),
+            (Some(4), "SKILL.md,scripts,x.js\n"),
+            "{}",
+            ran.stderr_text()
+        );
     }
 }
 

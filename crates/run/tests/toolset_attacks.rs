@@ -180,6 +180,14 @@ fn there_is_nothing_to_reach_for() {
     }
     let thrown = error("await import('node:fs');");
     assert!(thrown.to_string().contains("\"node:fs\" cannot be imported"), "{thrown}");
+    for import in ["../b/x.ts", "/etc/passwd", "node:fs", "SKILL.md"] {
+        for body in [
+            format!("await eval(`import('{import}')`);"),
+            format!("await new Function(`return import('{import}')`)();"),
+        ] {
+            error(&body);
+        }
+    }
     let thrown = error("await import('../../../../etc/passwd');");
     assert!(thrown.to_string().contains("leads out of the skill"), "{thrown}");
 }
@@ -316,6 +324,7 @@ fn output_is_cut_and_said_to_be() {
     let result = tool("return { output: 'x'.repeat(1024 * 1024) };").call("a", "t", json!({})).unwrap();
     assert!(!result.truncated);
     assert_eq!(output("return { output: 'a\\ud800b' };"), "a\u{fffd}b");
+    assert_eq!(output("return { output: 'a\\x1b[31mred\\x1b]0;title\\x07 b\\0' };"), "ared b");
     let result = tool("for (let i = 0; i < 1e5; i++) console.log('x'.repeat(100)); return 'ok';").call(
         "a",
         "t",

@@ -22,6 +22,8 @@
 //! # }
 //! ```
 //!
+//! With the feature `toolsets`, the tools that skills bring are there, too, while their skill is active in the session.
+//!
 //! Embedders who bring their own file tool take the catalog with locations instead:
 //!
 //! ```
@@ -47,10 +49,12 @@ mod session;
 mod system;
 pub mod tokens;
 mod toolbox;
+#[cfg(feature = "toolsets")]
+mod toolsets;
 
 pub use definition::{Tool, ToolDefinition, key};
 pub use envelope::{Context, Envelope, Outcome, Stats, ToolError};
 pub use run::Runner;
-pub use session::Session;
+pub use session::{About, Session};
 pub use system::{Prompt, PromptRequest, prompt, system_prompt};
 pub use toolbox::Toolbox;

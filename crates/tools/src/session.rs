@@ -3,13 +3,32 @@
 use std::collections::BTreeSet;
 
 use prowess::ledger::Ledger;
+use serde_json::{Map, Value};
 
 /// What a conversation has loaded, and whom the user called by name.
 #[derive(Debug, Default)]
 pub struct Session {
     /// What was loaded, at which digest.
     pub ledger: Ledger,
+    /// What the tools of toolsets are told about the conversation.
+    pub about: About,
+    /// Ends the calls of toolsets' tools that are under way.
+    #[cfg(feature = "toolsets")]
+    pub cancel: prowess_run::toolset::Cancel,
     called: BTreeSet<String>,
+}
+
+/// What the tools of toolsets are told about a conversation, beside their arguments. All of it may be empty.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct About {
+    /// The conversation: `ctx.sessionID`.
+    pub session_id: String,
+    /// The message that is being answered: `ctx.messageID`.
+    pub message_id: String,
+    /// Who answers it: `ctx.agent`.
+    pub agent: String,
+    /// Whatever else: `ctx.extra`.
+    pub extra: Map<String, Value>,
 }
 
 impl Session {
@@ -17,6 +36,12 @@ impl Session {
     /// told of it.
     pub fn call_by_name(&mut self, name: &str) {
         self.called.insert(name.to_owned());
+    }
+
+    /// The skills that are active: those that were loaded, and those that the user called.
+    pub fn active(&self) -> impl Iterator<Item = &str> {
+        let loaded = self.ledger.names();
+        loaded.chain(self.called.iter().map(String::as_str).filter(|name| !self.ledger.has(name)))
     }
 
     /// Whether the user called it.

@@ -11,7 +11,7 @@ use prowess::policy::{Policy, Refresh};
 use prowess::resource::{self, ReadFile, Truncation};
 use prowess::route::{Options, Router};
 use prowess::usage::{self, Usage};
-use prowess::{ErrorCode, Registry, Skill, Snapshot, Status};
+use prowess::{ErrorCode, Located, Registry, Skill, Snapshot, Status};
 use serde_json::{Value, json};
 
 use crate::definition::{Tool, ToolDefinition, callable, key, may_call};
@@ -35,6 +35,9 @@ pub struct Toolbox {
     /// What was warned about already, in this process.
     warned: WarnedOnce,
     notices: Mutex<Vec<String>>,
+    diagnostics: Mutex<Vec<Located>>,
+    #[cfg(feature = "toolsets")]
+    pub(crate) toolsets: prowess_run::toolset::Toolsets,
     runner: Runner,
 }
 
@@ -46,6 +49,9 @@ impl Toolbox {
             router: Mutex::default(),
             warned: WarnedOnce::new(),
             notices: Mutex::default(),
+            diagnostics: Mutex::default(),
+            #[cfg(feature = "toolsets")]
+            toolsets: prowess_run::toolset::Toolsets::default(),
             runner: Runner::default(),
         }
     }
@@ -54,6 +60,27 @@ impl Toolbox {
     #[must_use]
     pub fn with_runner(self, runner: Runner) -> Self {
         Self { runner, ..self }
+    }
+
+    /// The same, with limits of your own for toolsets.
+    #[cfg(feature = "toolsets")]
+    #[must_use]
+    pub fn toolset_limits(mut self, limits: prowess_run::toolset::Limits) -> Self {
+        self.toolsets = prowess_run::toolset::Toolsets::with_limits(limits);
+        self
+    }
+
+    /// What is wrong with the toolsets that were asked for since this was last asked, with places in their sources.
+    pub fn take_diagnostics(&self) -> Vec<Located> {
+        std::mem::take(&mut *self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    #[cfg(feature = "toolsets")]
+    pub(crate) fn diagnose(&self, said: Located) {
+        let mut diagnostics = self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner);
+        if !diagnostics.contains(&said) {
+            diagnostics.push(said);
+        }
     }
 
     /// What the user should hear of since this was last asked: files that are too long to be shown whole. Each is told
@@ -101,14 +128,19 @@ impl Toolbox {
         self.definitions_in(&Session::default())
     }
 
-    /// The same in a conversation: a skill that the user called is among the names, even if the model is not told of it.
+    /// The same in a conversation: a skill that the user called is among the names, even if the model is not told of it,
+    /// and with the feature `toolsets` the tools of active skills are there.
     pub fn definitions_in(&self, session: &Session) -> Vec<ToolDefinition> {
         let (snapshot, policy) = (self.snapshot(), self.registry.policy());
         if callable(&snapshot, policy, session).next().is_none() {
             return Vec::new();
         }
         let definition = |tool: &Tool| ToolDefinition::of(*tool, &snapshot, policy, session);
-        Tool::offered(policy).iter().map(definition).collect()
+        let own = Tool::offered(policy).iter().map(definition);
+        #[cfg(feature = "toolsets")]
+        let own =
+            own.chain(crate::toolsets::Bound::all(self, &snapshot, session).into_iter().map(Into::into));
+        own.collect()
     }
 
     /// Answers a call of a tool, in either spelling of its name.
@@ -116,12 +148,33 @@ impl Toolbox {
         let start = Instant::now();
         let envelope = match self.offered(name) {
             Ok(tool) => self.dispatch(tool, session, &params),
-            Err(failure) => Err(failure),
+            Err(failure) => self.brought(session, name, &params, failure),
         };
         let envelope = envelope.unwrap_or_else(Envelope::error);
         let time = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let cwd = self.registry.surroundings().project.to_string_lossy().into_owned();
         envelope.in_context(cwd, params, time)
+    }
+
+    /// The answer of a tool that a skill brought, or the failure where there is none of this name.
+    #[cfg(feature = "toolsets")]
+    fn brought(
+        &self,
+        session: &Session,
+        name: &str,
+        params: &Value,
+        failure: ToolError,
+    ) -> Result<Envelope, ToolError> {
+        if !self.registry.policy().enabled {
+            return Err(failure);
+        }
+        crate::toolsets::call(self, &self.snapshot(), session, name, params, failure)
+    }
+
+    #[cfg(not(feature = "toolsets"))]
+    #[allow(clippy::unused_self)]
+    fn brought(&self, _: &Session, _: &str, _: &Value, failure: ToolError) -> Result<Envelope, ToolError> {
+        Err(failure)
     }
 
     fn offered(&self, name: &str) -> Result<Tool, ToolError> {

@@ -3,7 +3,7 @@
 use prowess_tools::{Outcome as Status, Session, Toolbox, key};
 use serde_json::{Value, json};
 
-use super::{Outcome, YES, active, no, nothing_found, toolbox};
+use super::{Outcome, YES, active, no, nothing_found, print_located, toolbox};
 use crate::args::Global;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -13,6 +13,7 @@ pub(super) fn tools(context: &Context, global: &Global, skills: &[String], outpu
     let toolbox = toolbox(context, global);
     let session = session(&toolbox, skills)?;
     let tools = toolbox.definitions_in(&session);
+    print_located(output, &toolbox.take_diagnostics());
     if output.json() {
         output.answer(&json!({"schema": 1, "tools": tools}))?;
         return Ok(YES);
@@ -45,6 +46,7 @@ pub(super) fn call(
     let toolbox = toolbox(context, global);
     let mut session = session(&toolbox, skills)?;
     let envelope = toolbox.call(&mut session, tool, params);
+    print_located(output, &toolbox.take_diagnostics());
     for notice in toolbox.take_notices() {
         output.remark(clean(&notice));
     }

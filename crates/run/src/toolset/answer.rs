@@ -136,6 +136,8 @@ fn definition(mut tool: Value) -> Option<Definition> {
     let mut schema = tool["schema"].take();
     if let Some(schema) = schema.as_object_mut() {
         schema.remove("$schema");
+        // Models are told of objects; alternatives of objects do not say so themselves.
+        schema.entry("type").or_insert_with(|| "object".into());
     }
     Some(Definition {
         id: tool["id"].as_str()?.to_owned(),
@@ -155,6 +157,7 @@ fn tool_result(mut result: Map<String, Value>, output_max: usize) -> ToolResult 
         output.truncate(output.floor_char_boundary(output_max));
         truncated = true;
     }
+    let output = prowess::contained::without_escapes(output);
     let metadata = match result.remove("metadata") {
         Some(Value::Object(metadata)) => metadata,
         _ => Map::new(),

@@ -124,16 +124,13 @@ impl Toolsets {
             kept.used = now;
             Arc::clone(&kept.engine)
         };
+        // A file that can no longer be read is a change, too: loading tells what it is.
         let same = |(path, was): &(String, String)| {
-            resource::read_bytes(skill, path).map(|file| digest(&file.bytes) == *was)
+            resource::read_bytes(skill, path).is_ok_and(|file| digest(&file.bytes) == *was)
         };
-        for stamp in &engine.inventory.stamps {
-            if !same(stamp)? {
-                return Ok(None);
-            }
-        }
         // What could not be loaded may have been mended in a file that was not there before.
-        Ok(engine.inventory.failures.is_empty().then_some(engine))
+        let sound = engine.inventory.failures.is_empty() && engine.inventory.stamps.iter().all(same);
+        Ok(sound.then_some(engine))
     }
 }
 

@@ -5,17 +5,15 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use rquickjs::context::intrinsic;
-use rquickjs::loader::{ImportAttributes, Loader, Resolver};
-use rquickjs::module::Declared;
 use rquickjs::promise::PromiseState;
-use rquickjs::{
-    Context, Ctx, Exception, FromJs, Function, Module, Object, Persistent, Promise, Runtime, Value,
-};
+use rquickjs::{Context, Ctx, FromJs, Module, Object, Promise, Runtime, Value};
 
 use super::answer::{Crossed, Definition, Fault, ToolCall, ToolResult, crossed};
+use super::border::Border;
 use super::cancel::Cancel;
 use super::error::ToolsetError;
 use super::limits::Limits;
+use super::modules::Modules;
 use super::sources::Sources;
 use super::watch::{Stop, Watch};
 
@@ -43,14 +41,6 @@ pub(super) struct Machine {
     console: Rc<RefCell<Vec<String>>>,
     watch: Rc<Watch>,
     limits: Limits,
-}
-
-/// The functions of `js/border.js`.
-struct Border {
-    describe: Persistent<Function<'static>>,
-    call: Persistent<Function<'static>>,
-    told: Persistent<Function<'static>>,
-    abort: Persistent<Function<'static>>,
 }
 
 type Made<T> = Result<T, ToolsetError>;
@@ -240,103 +230,5 @@ impl Machine {
             }
             _ => None,
         }
-    }
-}
-
-impl Border {
-    fn new(
-        ctx: &Ctx<'_>,
-        watch: &Rc<Watch>,
-        console: &Rc<RefCell<Vec<String>>>,
-        limits: &Limits,
-    ) -> rquickjs::Result<Self> {
-        let host = Object::new(ctx.clone())?;
-        let (lines, most) = (Rc::clone(console), limits.console);
-        host.set("log", Function::new(ctx.clone(), move |line: String| log(&lines, line, most))?)?;
-        let cancelled = Rc::clone(watch);
-        host.set("aborted", Function::new(ctx.clone(), move || cancelled.is_cancelled())?)?;
-        host.set("url", Function::new(ctx.clone(), url_parts)?)?;
-        host.set("decode", Function::new(ctx.clone(), decode)?)?;
-        ctx.eval::<Function, _>(include_str!("js/globals.js"))?.call::<_, ()>((host.clone(),))?;
-        let most = Object::new(ctx.clone())?;
-        most.set("output", limits.output)?;
-        most.set("metadata", limits.metadata)?;
-        most.set("attachments", limits.attachments)?;
-        let border: Object = ctx.eval::<Function, _>(include_str!("js/border.js"))?.call((host, most))?;
-        let function = |name: &str| border.get::<_, Function>(name).map(|made| Persistent::save(ctx, made));
-        Ok(Self {
-            describe: function("describe")?,
-            call: function("call")?,
-            told: function("told")?,
-            abort: function("abort")?,
-        })
-    }
-}
-
-fn log(lines: &RefCell<Vec<String>>, line: String, most: usize) {
-    let mut lines = lines.borrow_mut();
-    let kept: usize = lines.iter().map(|line| line.len() + 1).sum();
-    if kept + line.len() < most {
-        lines.push(line);
-    }
-}
-
-/// The parts of an address, as JSON; empty where it is none.
-fn url_parts(text: String, base: String, has_base: bool) -> String {
-    let parsed = match has_base {
-        true => url::Url::parse(&base).and_then(|base| base.join(&text)),
-        false => url::Url::parse(&text),
-    };
-    parsed.map_or_else(|_| String::new(), |url| parts_of(&url).to_string())
-}
-
-fn parts_of(url: &url::Url) -> serde_json::Value {
-    use url::quirks;
-    serde_json::json!({
-        "href": quirks::href(url), "origin": quirks::origin(url), "protocol": quirks::protocol(url),
-        "username": quirks::username(url), "password": quirks::password(url), "host": quirks::host(url),
-        "hostname": quirks::hostname(url), "port": quirks::port(url), "pathname": quirks::pathname(url),
-        "search": quirks::search(url), "hash": quirks::hash(url),
-    })
-}
-
-/// Bytes, given as a text of one character each, as UTF-8; what is not becomes U+FFFD.
-fn decode(ctx: Ctx<'_>, bytes: String) -> rquickjs::Result<Object<'_>> {
-    let bytes: Vec<u8> = bytes.chars().map(|c| u8::try_from(u32::from(c)).unwrap_or(b'?')).collect();
-    let text = String::from_utf8_lossy(&bytes);
-    let decoded = Object::new(ctx)?;
-    decoded.set("lossy", matches!(text, std::borrow::Cow::Owned(_)))?;
-    decoded.set("text", text.into_owned())?;
-    Ok(decoded)
-}
-
-/// Finds and reads modules for the engine.
-struct Modules(Rc<RefCell<Sources>>);
-
-impl Resolver for Modules {
-    fn resolve<'js>(
-        &mut self,
-        ctx: &Ctx<'js>,
-        base: &str,
-        name: &str,
-        _: Option<ImportAttributes<'js>>,
-    ) -> rquickjs::Result<String> {
-        // What the host imports has been resolved already.
-        if base.is_empty() || base == "eval_script" {
-            return Ok(name.to_owned());
-        }
-        self.0.borrow_mut().resolve(base, name).map_err(|message| Exception::throw_type(ctx, &message))
-    }
-}
-
-impl Loader for Modules {
-    fn load<'js>(
-        &mut self,
-        ctx: &Ctx<'js>,
-        name: &str,
-        _: Option<ImportAttributes<'js>>,
-    ) -> rquickjs::Result<Module<'js, Declared>> {
-        let code = self.0.borrow_mut().load(name).map_err(|message| Exception::throw_type(ctx, &message))?;
-        Module::declare(ctx.clone(), name, code)
     }
 }

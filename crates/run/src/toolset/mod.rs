@@ -8,12 +8,14 @@
 //! Nothing is loaded before it is asked for. [`Toolsets`] keeps the engines that were used last.
 
 mod answer;
+mod border;
 mod cancel;
 mod engine;
 mod error;
 mod host;
 mod limits;
 mod machine;
+mod modules;
 mod resolve;
 mod sources;
 mod strip;

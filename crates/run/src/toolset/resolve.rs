@@ -14,6 +14,7 @@ pub(super) fn built_in(name: &str) -> Option<&'static str> {
     Some(match name {
         "@agent/tools" => include_str!("js/tools.js"),
         "prowess:zod" => include_str!("js/zod.js"),
+        "prowess:zod-checks" => include_str!("js/zod_checks.js"),
         "prowess:zod-issues" => include_str!("js/zod_issues.js"),
         "prowess:zod-parse" => include_str!("js/zod_parse.js"),
         "prowess:zod-json" => include_str!("js/zod_json.js"),

@@ -77,6 +77,9 @@
       if (typeof description !== "string") refuse(`the tool ${id} has no description`);
       if (typeof execute !== "function") refuse(`the tool ${id} has no execute`);
       const schema = await schemaOf(id, parameters, zod);
+      if (schema?.type !== undefined && schema.type !== "object") {
+        refuse(`the tool ${id} has parameters of type ${text(schema.type)}; they have to be a z.object`);
+      }
       described[at] = record({ id, description, schema });
       tools[id] = { definition, parameters, execute };
     }

@@ -1,6 +1,9 @@
 // The part of zod that the parameters of tools use, with zod 4's results and messages. A skill that needs more ships zod.
 
-import { ZodError, errorOf, finished, found } from "prowess:zod-issues";
+import {
+  atLeast, atMost, big, compared, escaped, exactly, format, isInteger, isMultiple, isUrl, matching, small,
+} from "prowess:zod-checks";
+import { ZodError, errorOf, finished } from "prowess:zod-issues";
 import { run } from "prowess:zod-parse";
 import { toJSONSchema } from "prowess:zod-json";
 
@@ -77,64 +80,6 @@ class ZodType {
   }
 }
 
-const points = (text) => {
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
-};
-const size = (value) => (typeof value === "string" ? points(value) : value.length);
-const sized = (value) => value !== null && value !== undefined && value.length !== undefined;
-const origin = (value) => (typeof value === "string" ? "string" : Array.isArray(value) ? "array" : "unknown");
-
-// A check: how it looks, and what it means in JSON Schema. All but the check for integers let others look, too.
-function checked(options, json, look, more) {
-  const check = { error: errorOf(options), json, look: (payload, schema, check) => look(payload, schema, check) };
-  return { ...check, ...more };
-}
-const complain = (payload, fields, schema, check) => found(payload, fields, schema, check, true);
-
-const length = (json, wrong, fields, options, cap) =>
-  checked(
-    options,
-    json,
-    (payload, schema, check) => {
-      const count = size(payload.value);
-      if (wrong(count)) complain(payload, { origin: origin(payload.value), ...fields(count) }, schema, check);
-    },
-    { always: true, fits: sized, cap },
-  );
-const atLeast = (minimum, options) =>
-  length({ minimum }, (n) => !(n >= minimum), () => ({ code: "too_small", minimum, inclusive: true }), options);
-const atMost = (maximum, options) =>
-  length({ maximum }, (n) => !(n <= maximum), () => ({ code: "too_big", maximum, inclusive: true }), options, maximum);
-const exactly = (n, options) => {
-  const fields = (count) => ({
-    ...(count > n ? { code: "too_big", maximum: n } : { code: "too_small", minimum: n }),
-    inclusive: true,
-    exact: true,
-  });
-  return length({ minimum: n, maximum: n }, (count) => count !== n, fields, options, n);
-};
-
-const format = (fields, fits, json, options) =>
-  checked(options, json, (payload, schema, check) => {
-    if (!fits(payload.value)) complain(payload, { origin: "string", code: "invalid_format", ...fields }, schema, check);
-  });
-const matching = (name, pattern, json, options) => {
-  const fits = (text) => {
-    pattern.lastIndex = 0;
-    return pattern.test(text);
-  };
-  return format({ format: name, pattern: pattern.toString() }, fits, { format: json, pattern }, options);
-};
-const isUrl = (options) =>
-  checked(options, { format: "uri" }, (payload, schema, check) => {
-    const text = payload.value.trim();
-    if (URL.canParse(text)) payload.value = text.replace(/[\t\n\r]/g, "");
-    else complain(payload, { code: "invalid_format", format: "url" }, schema, check);
-  });
-const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-
 class ZodString extends ZodType {
   min(n, options) {
     return this.check(atLeast(n, options));
@@ -171,28 +116,6 @@ class ZodString extends ZodType {
     return this.check(format({ format: "includes", includes: part }, (text) => text.includes(part), json, options));
   }
 }
-
-const compared = (json, fits, fields, options) =>
-  checked(options, json, (payload, schema, check) => {
-    if (!fits(payload.value)) complain(payload, { origin: "number", ...fields }, schema, check);
-  });
-const small = (minimum, inclusive) => ({ code: "too_small", minimum, inclusive });
-const big = (maximum, inclusive) => ({ code: "too_big", maximum, inclusive });
-const isMultiple = (value, step) => {
-  const ratio = value / step;
-  return Math.abs(ratio - Math.round(ratio)) < 4 * Number.EPSILON * Math.max(Math.abs(ratio), 1);
-};
-const SAFE = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
-const isInteger = (options) =>
-  checked(options, { int: true, ...SAFE }, (payload, schema, check) => {
-    const { value } = payload;
-    const note = "Integers must be within the safe integer range.";
-    const unsafe = (code, limit) => complain(payload, { code, ...limit, note, origin: "int", inclusive: true }, schema, check);
-    if (!Number.isInteger(value)) {
-      found(payload, { expected: "int", format: "safeint", code: "invalid_type" }, schema, check);
-    } else if (value > SAFE.maximum) unsafe("too_big", { maximum: SAFE.maximum });
-    else if (value < SAFE.minimum) unsafe("too_small", { minimum: SAFE.minimum });
-  });
 
 class ZodNumber extends ZodType {
   gte(n, options) {

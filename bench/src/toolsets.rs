@@ -1,0 +1,118 @@
+//! What toolsets cost: loading cold and warm, a call, memory, and a hundred skills that nobody asks.
+//!
+//! `bench-toolsets [NODE_MODULES_ZOD]`; with a folder of the real zod, a skill that ships it is measured, too.
+
+#![allow(clippy::print_stdout)]
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use prowess::{Policy, Preset, Registry};
+use prowess_run::toolset::{Cancel, Limits, ToolCall, Toolsets};
+
+const ROUNDS: usize = 200;
+
+type Any = Box<dyn Error>;
+
+fn main() -> Result<(), Any> {
+    let folder = std::env::temp_dir().join(format!("bench-toolsets-{}", std::process::id()));
+    let result = measure(&folder);
+    fs::remove_dir_all(&folder)?;
+    result
+}
+
+fn measure(folder: &Path) -> Result<(), Any> {
+    for n in 0..100 {
+        skill(&folder.join(format!("s{n}")))?;
+    }
+    let open =
+        || Registry::open(Policy { enabled: true, ..Policy::preset(Preset::Triggers).with_roots([folder]) });
+    let (registry, opened) = timed(open);
+    let (snapshot, before) = (registry?.snapshot(), memory());
+    let toolsets = Toolsets::default();
+    println!("100 skills with toolsets, found:   {opened:>10.1?}, {} engines", toolsets.running());
+    row("s0", "built-in zod", &snapshot, ROUNDS)?;
+    let toolsets = Toolsets::with_limits(Limits { engines: 100, ..Limits::default() });
+    let ((), all) = timed(|| snapshot.enabled().for_each(|skill| drop(toolsets.tools(skill))));
+    let each = memory().saturating_sub(before) / 100;
+    println!("100 engines: {all:.1?} in all, {each} KiB of the process each, {} running", toolsets.running());
+    if let Some(zod) = std::env::args_os().nth(1) {
+        let shipped = folder.join("shipped");
+        skill(&shipped)?;
+        copy(Path::new(&zod), &shipped.join("node_modules/zod"))?;
+        row("shipped", "its own zod ", &open()?.snapshot(), 20)?;
+    }
+    Ok(())
+}
+
+/// Cold, warm and a call, each the median of some rounds.
+fn row(name: &str, what: &str, snapshot: &prowess::Snapshot, rounds: usize) -> Result<(), Any> {
+    let skill = snapshot.get(name).ok_or("the skill is not there")?;
+    let mut cold = Vec::new();
+    for _ in 0..rounds {
+        let (loaded, time) = timed(|| Toolsets::default().tools(skill));
+        if let Some(failure) = loaded?.failures.first() {
+            return Err(failure.to_string().into());
+        }
+        cold.push(time);
+    }
+    let toolsets = Toolsets::default();
+    let kib = toolsets.tools(skill)?.memory / 1024;
+    let mut warm: Vec<_> = (0..rounds).map(|_| timed(|| toolsets.tools(skill)).1).collect();
+    let call = || {
+        let call = ToolCall::new("my-tool", serde_json::json!({"input": "hello"}));
+        toolsets.call(skill, call, Cancel::default())
+    };
+    let mut calls = Vec::new();
+    for _ in 0..rounds {
+        let (answer, time) = timed(call);
+        answer?;
+        calls.push(time);
+    }
+    let (cold, warm, called) = (median(&mut cold), median(&mut warm), median(&mut calls));
+    println!("{what}: cold {cold:>9.1?}, warm {warm:>9.1?}, a call {called:>9.1?}, engine {kib} KiB");
+    Ok(())
+}
+
+fn skill(folder: &Path) -> Result<(), Any> {
+    const FIXTURE: &str = include_str!("../../crates/run/tests/fixtures/my-skill/toolsets/index.ts");
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    fs::create_dir_all(folder.join("toolsets"))?;
+    let head =
+        format!("---\nname: {name}\ndescription: D.\ntoolsets: ['toolsets/index:MyToolset']\n---\nB\n");
+    fs::write(folder.join("SKILL.md"), head)?;
+    fs::write(folder.join("toolsets/index.ts"), FIXTURE)?;
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), Any> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => copy(&entry.path(), &to.join(entry.file_name()))?,
+            false => drop(fs::copy(entry.path(), to.join(entry.file_name()))?),
+        }
+    }
+    Ok(())
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let start = Instant::now();
+    let done = work();
+    (done, start.elapsed())
+}
+
+fn median(times: &mut [Duration]) -> Duration {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+/// The memory of this process, in KiB.
+fn memory() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or_default()
+}

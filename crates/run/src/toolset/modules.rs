@@ -1,0 +1,41 @@
+//! What the engine asks when it links modules.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rquickjs::loader::{ImportAttributes, Loader, Resolver};
+use rquickjs::module::Declared;
+use rquickjs::{Ctx, Exception, Module};
+
+use super::sources::Sources;
+
+/// Finds and reads modules for the engine.
+pub(super) struct Modules(pub(super) Rc<RefCell<Sources>>);
+
+impl Resolver for Modules {
+    fn resolve<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        base: &str,
+        name: &str,
+        _: Option<ImportAttributes<'js>>,
+    ) -> rquickjs::Result<String> {
+        // What the host imports has been resolved already.
+        if base.is_empty() || base == "eval_script" {
+            return Ok(name.to_owned());
+        }
+        self.0.borrow_mut().resolve(base, name).map_err(|message| Exception::throw_type(ctx, &message))
+    }
+}
+
+impl Loader for Modules {
+    fn load<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        name: &str,
+        _: Option<ImportAttributes<'js>>,
+    ) -> rquickjs::Result<Module<'js, Declared>> {
+        let code = self.0.borrow_mut().load(name).map_err(|message| Exception::throw_type(ctx, &message))?;
+        Module::declare(ctx.clone(), name, code)
+    }
+}
