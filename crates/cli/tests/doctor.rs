@@ -3,13 +3,25 @@
 mod world;
 
 use insta::assert_snapshot;
-use world::{BROKEN, World, keys, needing};
+use serde_json::Value;
+use world::{BROKEN, Told, World, keys, needing};
+
+/// All of it but what this machine enforces, which is another thing on each.
+fn steady(mut told: Told) -> String {
+    if let Ok(mut answer) = serde_json::from_str::<Value>(&told.out) {
+        if let Some(findings) = answer["findings"].as_array_mut() {
+            findings.retain(|finding| finding["what"] != "sandbox");
+        }
+        told.out = format!("{answer}\n");
+    }
+    told.whole()
+}
 
 #[test]
 fn nothing_wrong() {
     let world = World::bare();
     world.skill("~/.agents/skills/pdf");
-    assert_snapshot!(world.run(&["doctor"]).whole());
+    assert_snapshot!(steady(world.run(&["doctor"])));
 }
 
 #[test]
@@ -20,7 +32,7 @@ fn all_there_is_to_note() {
         .file("~/.agents/skills/broken/SKILL.md", BROKEN)
         .file("~/.agents/skills/needy/SKILL.md", needing("needy", "frobnicate gizmo"))
         .file(".claude/skills", "A file where a directory should be.");
-    assert_snapshot!(world.run(&["doctor"]).whole());
+    assert_snapshot!(steady(world.run(&["doctor"])));
 }
 
 #[test]
@@ -42,7 +54,7 @@ fn a_home_that_is_not_there() {
 
 #[test]
 fn switched_off() {
-    assert_snapshot!(World::bare().run(&["doctor", "--preset", "chat"]).whole());
+    assert_snapshot!(steady(World::bare().run(&["doctor", "--preset", "chat"])));
 }
 
 #[test]
@@ -51,5 +63,5 @@ fn as_json() {
     world.skill(".agents/skills/waiting");
     let told = world.run(&["doctor", "--json"]);
     assert_eq!(keys(&told.json()), ["diagnostics", "findings", "healthy", "schema", "version"]);
-    assert_snapshot!(told.whole());
+    assert_snapshot!(steady(told));
 }

@@ -44,6 +44,7 @@ fn as_json() {
     let fields = [
         "diagnostics",
         "digest",
+        "env",
         "fields",
         "files",
         "files_cut",

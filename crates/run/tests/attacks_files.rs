@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use prowess::ErrorCode;
-use prowess_run::script::{Limit, RunError};
+use prowess_run::script::{Limit, Protection, RunError};
 use world::{TIERS, World};
 
 /// Tries each line and says which of them worked.
@@ -52,6 +52,13 @@ fn no_file_of_the_user_or_the_system_is_read() {
         let ran = world.script("x.sh", TRY).args(&files).run_on(tier).unwrap();
         assert_eq!(ran.stdout_text(), "done\n", "{tier}: {}", ran.stderr_text());
     }
+    // Without a sandbox it works: it is the sandbox that was tested.
+    let ran =
+        world.named("x.sh").args(&files).run_with(|options| options.protection = Protection::Unsafe).unwrap();
+    assert!(
+        ran.stdout_text().contains("READ /etc/passwd\n") && ran.stdout_text().contains("WROTE "),
+        "{ran:?}"
+    );
 }
 
 #[test]

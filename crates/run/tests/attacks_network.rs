@@ -11,7 +11,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 
-use prowess_run::script::Network;
+use prowess_run::script::{Network, Protection};
 use world::{TIERS, World};
 
 const TRY: &str = r#"
@@ -73,6 +73,19 @@ fn nobody_is_reached_by_tcp_udp_or_a_socket_of_the_machine() {
         assert!(tcp.accept().is_err() && unix.accept().is_err() && abstract_.accept().is_err(), "{tier}");
         let mut buffer = [0; 8];
         assert!(udp.recv(&mut buffer).is_err() && dgram.recv(&mut buffer).is_err(), "{tier}");
+    }
+}
+
+/// Without a sandbox it works: it is the sandbox that was tested.
+#[test]
+fn the_attacks_are_real() {
+    let world = World::new();
+    let args = ["1", "1", "/none", "/none", "none"];
+    let ran =
+        world.script("x.py", TRY).args(&args).run_with(|options| options.protection = Protection::Unsafe);
+    let out = ran.unwrap().stdout_text();
+    for name in ["udp", "tcp6", "netlink", "bind", "message"] {
+        assert!(out.contains(&format!("REACHED {name}\n")), "{out}");
     }
 }
 

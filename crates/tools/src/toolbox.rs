@@ -186,6 +186,11 @@ impl Toolbox {
         }
         match Tool::named(name) {
             Some(tool) if offered.contains(&tool) => Ok(tool),
+            Some(Tool::Run) if offered.contains(&Tool::Activate) => {
+                let message = "scripts are not allowed to run; the user can allow them with run.allowed-skills, \
+                    run.scripts or PROWESS_ALLOW_SCRIPTS=1";
+                Err(ToolError::new(ErrorCode::AccessDenied, message))
+            }
             Some(_) => {
                 let message = format!("{shown} is not offered in preset {}", policy.preset);
                 Err(ToolError::new(ErrorCode::NotFound, message))

@@ -155,12 +155,28 @@ impl World {
     pub fn filtered(&self, text: &str) -> String {
         let base = self.base().to_string_lossy().into_owned();
         let version = env!("CARGO_PKG_VERSION");
+        let text = &without_sandbox(text);
         text.replace(&format!("{base}/project"), "[PROJECT]")
             .replace(&format!("{base}/home"), "[HOME]")
             .replace(&base, "[WORLD]")
             .replace(&format!("prowess {version}"), "prowess [VERSION]")
             .replace(&format!("\"version\":\"{version}\""), "\"version\":\"[VERSION]\"")
     }
+}
+
+/// Without what `doctor` says this machine enforces, which is another thing on each.
+fn without_sandbox(text: &str) -> String {
+    let is_it = |line: &str| line.trim_start_matches(['✓', '○', '✗', ' ']).starts_with("sandbox       ");
+    let mut left = String::with_capacity(text.len());
+    let mut after = false;
+    for line in text.split_inclusive('\n') {
+        let is_help = after && line.trim_start().starts_with('→');
+        after = is_it(line);
+        if !after && !is_help {
+            left.push_str(line);
+        }
+    }
+    left
 }
 
 /// What a run came to.

@@ -1,0 +1,57 @@
+//! `cargo run --release -p prowess-bench --bin bench-scripts`: what the sandbox costs, tier by tier, beside a bare process.
+
+use std::io::{self, Write};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use prowess::{Policy, Registry};
+use prowess_run::script::{Consent, Options, Protection, Tier, helper_main, run};
+
+const ROUNDS: usize = 41;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    helper_main();
+    let registry = Registry::open(Policy::default())?;
+    let snapshot = registry.snapshot();
+    let skill = snapshot.get("skills-system-validation").ok_or("it is bundled")?;
+    let folder = std::env::temp_dir().join(format!("bench-scripts-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    let script = folder.join("echo.sh");
+    std::fs::write(&script, prowess::resource::read_bytes(skill, "scripts/echo.sh")?.bytes)?;
+    let bare = median(|| drop(Command::new("/bin/sh").arg(&script).output()));
+    let mut out = io::stdout();
+    writeln!(out, "bare      {bare:>8.2?}")?;
+    for (name, protection) in [
+        ("tier 1", Protection::Only(Tier::Tier1)),
+        ("tier 2", Protection::Only(Tier::Tier2)),
+        ("no tier", Protection::Unsafe),
+    ] {
+        let once = || {
+            let mut options = Options::of(&registry);
+            (options.consent, options.protection, options.log) = (Consent::Given, protection, None);
+            run(skill, "scripts/echo.sh", &[], options)
+        };
+        match once() {
+            Ok(_) => {
+                let took = median(|| drop(once()));
+                writeln!(out, "{name:9} {took:>8.2?}  {:>8.2?} more", took.saturating_sub(bare))?;
+            }
+            Err(error) => writeln!(out, "{name:9} {error}")?,
+        }
+    }
+    std::fs::remove_dir_all(folder)?;
+    Ok(())
+}
+
+/// The time in the middle.
+fn median(mut work: impl FnMut()) -> Duration {
+    let mut times: Vec<_> = (0..ROUNDS)
+        .map(|_| {
+            let begun = Instant::now();
+            work();
+            begun.elapsed()
+        })
+        .collect();
+    times.sort();
+    times[ROUNDS / 2]
+}
