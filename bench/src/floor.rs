@@ -1,11 +1,14 @@
 //! The unavoidable I/O and nothing else: what every program that finds skills has to do at least.
 //!
-//! Plain standard library, one thread, no parsing, no output worth the name. A folder that holds a `SKILL.md` is a
+//! Plain standard library, one thread unless it says otherwise, no parsing, no output worth the name. A folder that holds a `SKILL.md` is a
 //! skill, and nothing below it is looked at.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::thread;
+
+use sha2::{Digest, Sha256};
 
 const FILE: &str = "SKILL.md";
 const HEAD: usize = 4096;
@@ -59,6 +62,37 @@ pub fn paths(root: &Path) -> io::Result<Vec<PathBuf>> {
 /// Stats every path; the sum of the sizes, so that no call can be left out.
 pub fn stat(paths: &[PathBuf]) -> io::Result<u64> {
     paths.iter().try_fold(0_u64, |sum, path| Ok(sum.wrapping_add(fs::metadata(path)?.len())))
+}
+
+/// Reads every file below `root` once and hashes it with SHA-256; the folders in it are shared out among as many threads
+/// as there are processors, which is what Prowess does. The sum of the first bytes, so that no hash can be left out.
+pub fn hash(root: &Path) -> io::Result<u64> {
+    let folders: Vec<PathBuf> =
+        fs::read_dir(root)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(folders.len().max(1));
+    let share = folders.len().div_ceil(threads).max(1);
+    let hash_all = |share: &[PathBuf]| share.iter().map(|path| hash_below(path)).sum::<io::Result<u64>>();
+    thread::scope(|scope| {
+        let threads: Vec<_> =
+            folders.chunks(share).map(|share| scope.spawn(move || hash_all(share))).collect();
+        threads.into_iter().map(|one| one.join().map_err(|_| io::Error::other("a thread ended"))?).sum()
+    })
+}
+
+fn hash_below(path: &Path) -> io::Result<u64> {
+    let mut sum = 0;
+    let mut waiting = vec![path.to_path_buf()];
+    while let Some(folder) = waiting.pop() {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                waiting.push(entry.path());
+            } else {
+                sum += u64::from(Sha256::digest(fs::read(entry.path())?)[0]);
+            }
+        }
+    }
+    Ok(sum)
 }
 
 /// Whether the folder holds a `SKILL.md`, and its folders.

@@ -9,6 +9,9 @@ use crate::table::thousands;
 /// The size that targets refer to.
 pub const SIZE: usize = 10_000;
 
+/// The size that `verify` is judged at.
+const SIZE_OF_PACKAGES: usize = 1_000;
+
 /// A target and what was found.
 #[derive(Clone, Debug)]
 pub struct Verdict {
@@ -62,6 +65,27 @@ pub fn all(figures: &[Figure]) -> Vec<Verdict> {
     verdicts
 }
 
+/// Compares the figures of the packages with their targets. That an install may take 1.3 × a clone and a copy can be read
+/// in two ways for a folder: beside the same clone, or beside the copy alone. Both are given.
+pub fn packages(figures: &[Figure]) -> Vec<Verdict> {
+    let found = Found(figures);
+    let mut verdicts = Vec::new();
+    for (task, floor, to) in [
+        (Task::FromGit, Who::Floor, "clone and copy"),
+        (Task::FromFolder, Who::CloneFloor, "clone and copy"),
+        (Task::FromFolder, Who::Floor, "copy"),
+    ] {
+        for size in crate::packages::SIZES {
+            let what = format!("{task}, of {}, to {to}", thousands(size));
+            verdicts.push(times(what, 1.3, found.to(task, size, &floor)));
+        }
+    }
+    let verified = found.to_floor(Task::Verify, SIZE_OF_PACKAGES);
+    let what = format!("verify of {}, to hashing the same bytes", thousands(SIZE_OF_PACKAGES));
+    verdicts.push(times(what, 1.3, verified));
+    verdicts
+}
+
 /// [`SIZE`], or the largest below it that was measured.
 fn size(figures: &[Figure]) -> usize {
     figures.iter().map(|figure| figure.size).filter(|size| *size <= SIZE).max().unwrap_or(SIZE)
@@ -85,7 +109,11 @@ impl<'a> Found<'a> {
     }
 
     fn to_floor(&self, task: Task, size: usize) -> Result<f64, String> {
-        Ok(ratio(self.stats(task, size, &Who::Prowess)?, self.stats(task, size, &Who::Floor)?))
+        self.to(task, size, &Who::Floor)
+    }
+
+    fn to(&self, task: Task, size: usize, floor: &Who) -> Result<f64, String> {
+        Ok(ratio(self.stats(task, size, &Who::Prowess)?, self.stats(task, size, floor)?))
     }
 
     fn growth(&self, small: usize, large: usize) -> Result<f64, String> {

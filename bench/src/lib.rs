@@ -3,12 +3,15 @@
 //! - [`prose`] and [`tree`] make the skills;
 //! - [`floor`] is the I/O that nobody can avoid;
 //! - [`measure`] runs commands in turns and takes time and memory;
+//! - [`fresh`] is what commands install into;
 //! - [`peers`] knows how each peer is called;
-//! - [`suite`] measures everything, [`judge`] compares it with the targets, [`report`] writes it down.
+//! - [`suite`] and [`packages`] measure everything, [`judge`] compares it with the targets, [`report`] writes it down.
 
 pub mod floor;
+pub mod fresh;
 pub mod judge;
 pub mod measure;
+pub mod packages;
 pub mod peers;
 pub mod prose;
 pub mod report;

@@ -6,20 +6,23 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use prowess_bench::judge;
+use prowess_bench::packages;
 use prowess_bench::peers::{Folder, PEERS};
 use prowess_bench::report::{self, Report};
 use prowess_bench::suite::{self, Programs};
 use prowess_bench::tree::Tree;
 
 const USAGE: &str = "\
-prowess-bench [--quick] [--no-peers] [--keep DIR] [--prowess FILE]
+prowess-bench [packages] [--quick] [--no-peers] [--keep DIR] [--prowess FILE]
 
+  packages         installing, auditing, verifying, in place of listing and checking
   --quick          trees of 100 and 1,000 skills only
   --no-peers       only the floor and Prowess
   --keep DIR       make and keep the trees in DIR (default: target/bench-trees)
   --prowess FILE   measure this program (default: build and measure prowess-cli)
 
-A run of everything writes bench/results.json and the figures in bench/README.md; a run of less only prints.
+A run of everything writes bench/results.json and the figures in bench/README.md, one of the packages
+bench/results-packages.json and theirs; a run of less only prints.
 ";
 
 const SIZES: [usize; 4] = [100, 1_000, 10_000, 100_000];
@@ -27,6 +30,7 @@ const QUICK: [usize; 2] = [100, 1_000];
 
 #[derive(Default)]
 struct Options {
+    packages: bool,
     quick: bool,
     no_peers: bool,
     keep: Option<PathBuf>,
@@ -50,6 +54,7 @@ fn options() -> Result<Options, String> {
     while let Some(arg) = args.next() {
         let mut path = || args.next().map(PathBuf::from).ok_or_else(|| USAGE.to_owned());
         match arg.to_str() {
+            Some("packages") => options.packages = true,
             Some("--quick") => options.quick = true,
             Some("--no-peers") => options.no_peers = true,
             Some("--keep") => options.keep = Some(path()?),
@@ -71,14 +76,10 @@ fn run(options: &Options) -> Result<bool, String> {
     let target = bench.parent().unwrap_or(bench).join("target");
     let programs = programs(options, &target)?;
     let base = absolute(options.keep.as_deref().unwrap_or(&target.join("bench-trees")))?;
-    let sizes: &[usize] = if options.quick { &QUICK } else { &SIZES };
-    let mut trees = Vec::new();
-    for size in sizes {
-        say(&format!("a tree of {size} skills"));
-        trees
-            .push(Tree::ensure(&base, *size).map_err(|error| format!("the tree of {size} skills: {error}"))?);
-    }
-    let figures = suite::run(&programs, &trees, say)?;
+    let figures = match options.packages {
+        true => packages::run(&programs, &base, say)?,
+        false => suite::run(&programs, &trees(options, &base)?, say)?,
+    };
     let peers = match &programs.peers {
         Some(folder) => PEERS.iter().map(|peer| (peer.name, peer.registry, folder.version(peer))).collect(),
         None => Vec::new(),
@@ -86,17 +87,31 @@ fn run(options: &Options) -> Result<bool, String> {
     let report = Report {
         processors: std::thread::available_parallelism().map_or(1, usize::from),
         peers,
-        verdicts: judge::all(&figures),
+        verdicts: if options.packages { judge::packages(&figures) } else { judge::all(&figures) },
         figures,
     };
     let text = report.markdown();
     writeln!(io::stdout(), "{text}").map_err(|error| error.to_string())?;
     if !options.quick && !options.no_peers {
-        fs::write(bench.join("results.json"), report.json())
-            .map_err(|error| format!("results.json: {error}"))?;
-        report::rewrite(&bench.join("README.md"), &text).map_err(|error| format!("README.md: {error}"))?;
+        let (file, marks) = match options.packages {
+            true => ("results-packages.json", "packages"),
+            false => ("results.json", "figures"),
+        };
+        fs::write(bench.join(file), report.json()).map_err(|error| format!("{file}: {error}"))?;
+        report::rewrite(&bench.join("README.md"), marks, &text)
+            .map_err(|error| format!("README.md: {error}"))?;
     }
     Ok(report.verdicts.iter().all(|verdict| verdict.met() != Some(false)))
+}
+
+fn trees(options: &Options, base: &Path) -> Result<Vec<Tree>, String> {
+    let sizes: &[usize] = if options.quick { &QUICK } else { &SIZES };
+    let mut trees = Vec::new();
+    for size in sizes {
+        say(&format!("a tree of {size} skills"));
+        trees.push(Tree::ensure(base, *size).map_err(|error| format!("the tree of {size} skills: {error}"))?);
+    }
+    Ok(trees)
 }
 
 /// Builds what `cargo run` left out and says where everything lies.

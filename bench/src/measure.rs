@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use wait4::Wait4;
 
+use crate::fresh::Fresh;
 use crate::prose::NAME_MARK;
 
 /// A command and how to tell that it did its work.
@@ -34,6 +35,8 @@ pub struct Call {
     pub variables: Vec<(&'static str, OsString)>,
     /// How often, at least, the names of skills must occur in what it prints.
     pub names: usize,
+    /// What it fills, if it fills anything.
+    pub fresh: Option<Fresh>,
 }
 
 /// When a command has been run often enough.
@@ -50,6 +53,10 @@ pub struct Effort {
 }
 
 impl Effort {
+    /// For commands that write: what they wrote is kept until the end.
+    pub const WRITING: Self =
+        Self { most: 15, least: 5, enough: Duration::from_secs(2), limit: Duration::from_secs(10) };
+
     /// For commands of some seconds at the most.
     pub const FULL: Self =
         Self { most: 400, least: 7, enough: Duration::from_secs(3), limit: Duration::from_secs(12) };
@@ -157,6 +164,7 @@ fn prove(call: &Call) -> Result<(), String> {
 
 fn prove_by_way_of(path: &Path, call: &Call) -> Result<(), String> {
     let output = File::create(path).map_err(|error| error.to_string())?;
+    renew(call)?;
     let mut command = command(call)?;
     command.stdout(output.try_clone().map_err(|error| error.to_string())?).stderr(output);
     well(command.status().map_err(|error| format!("does not start: {error}"))?)?;
@@ -164,11 +172,17 @@ fn prove_by_way_of(path: &Path, call: &Call) -> Result<(), String> {
     if names < call.names {
         return Err(format!("printed {names} names where {} were due", call.names));
     }
-    Ok(())
+    call.fresh.as_ref().map_or(Ok(()), Fresh::check)
+}
+
+fn renew(call: &Call) -> Result<(), String> {
+    let made = call.fresh.as_ref().map_or(Ok(()), Fresh::make);
+    made.map_err(|error| format!("no fresh place: {error}"))
 }
 
 /// One run that is timed.
 fn timed(call: &Call) -> Result<Sample, String> {
+    renew(call)?;
     let mut command = command(call)?;
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let start = Instant::now();

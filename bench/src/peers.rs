@@ -35,6 +35,9 @@ pub const PEERS: [Peer; 6] = [
 /// The folder that `peers.sh` fills.
 pub struct Folder(PathBuf);
 
+/// Variables of the environment.
+pub(crate) type Variables = Vec<(&'static str, OsString)>;
+
 /// What a peer does for a task.
 pub enum Offer {
     /// This call.
@@ -78,6 +81,12 @@ impl Folder {
         self.0.join(peer.program).exists().then(|| version.trim().to_owned())
     }
 
+    /// The program of a peer and the variables to call it with; none when it is missing.
+    pub(crate) fn program(&self, name: &str, home: &Path) -> Option<(PathBuf, Variables)> {
+        let peer = PEERS.iter().find(|peer| peer.name == name)?;
+        self.version(peer).map(|_| (self.0.join(peer.program), self.variables(home)))
+    }
+
     /// The peer's calls for a task on a tree; empty when it has no command for it.
     pub fn offers(&self, peer: &Peer, task: Task, tree: &Tree) -> io::Result<Vec<(String, Offer)>> {
         forms(peer.name, task)
@@ -93,8 +102,9 @@ impl Folder {
             args: form.args.iter().map(OsString::from).collect(),
             directory: tree.home(),
             input: None,
-            variables: self.variables(tree),
+            variables: self.variables(&tree.home()),
             names: form.names * tree.size,
+            fresh: None,
         };
         match form.target {
             Target::Directory => call.args.push(tree.root().into()),
@@ -117,20 +127,20 @@ impl Folder {
     }
 
     /// An empty home, no colours, no telemetry, and the Node.js that was installed with the peers.
-    fn variables(&self, tree: &Tree) -> Vec<(&'static str, OsString)> {
+    fn variables(&self, home: &Path) -> Variables {
         let mut path = OsString::from(self.0.join("npm/node_modules/.bin"));
         if let Some(rest) = std::env::var_os("PATH") {
             path.push(":");
             path.push(rest);
         }
-        let mut variables = quiet(&tree.home());
+        let mut variables = quiet(home);
         variables.push(("PATH", path));
         variables
     }
 }
 
 /// Variables for every command that is measured.
-pub fn quiet(home: &Path) -> Vec<(&'static str, OsString)> {
+pub fn quiet(home: &Path) -> Variables {
     vec![
         ("HOME", home.into()),
         ("NO_COLOR", "1".into()),

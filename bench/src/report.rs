@@ -12,9 +12,6 @@ use crate::measure::Stats;
 use crate::suite::{Figure, Task, Who};
 use crate::table::{Table, thousands};
 
-const OPEN: &str = "<!-- figures -->\n";
-const CLOSE: &str = "<!-- /figures -->";
-
 /// What one run of the benchmark found.
 pub struct Report {
     /// How many processors there are.
@@ -161,13 +158,15 @@ impl Report {
     }
 }
 
-/// Puts the tables between the marks in the README; an error when they are not there.
-pub fn rewrite(readme: &Path, figures: &str) -> io::Result<()> {
+/// Puts the tables between the marks of this name in the README; an error when they are not there.
+pub fn rewrite(readme: &Path, name: &str, figures: &str) -> io::Result<()> {
     let text = fs::read_to_string(readme)?;
-    let between = text.split_once(OPEN).and_then(|(before, rest)| Some((before, rest.split_once(CLOSE)?.1)));
+    let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
+    let between =
+        text.split_once(&open).and_then(|(before, rest)| Some((before, rest.split_once(&close)?.1)));
     let (before, after) =
         between.ok_or_else(|| io::Error::other("the README has no marks for the figures"))?;
-    fs::write(readme, format!("{before}{OPEN}\n{figures}\n{CLOSE}{after}"))
+    fs::write(readme, format!("{before}{open}\n{figures}\n{close}{after}"))
 }
 
 fn measured(stats: &Stats) -> String {

@@ -28,6 +28,16 @@ pub enum Task {
     Check,
     /// Write the catalog of all skills.
     Prompt,
+    /// Install all skills of a folder.
+    FromFolder,
+    /// Install all skills of a repository.
+    FromGit,
+    /// Look for what is dangerous.
+    Audit,
+    /// Compare all skills with what was installed.
+    Verify,
+    /// Load one skill out of all; the floor is the same without a lock.
+    Activate,
 }
 
 impl fmt::Display for Task {
@@ -38,6 +48,11 @@ impl fmt::Display for Task {
             Self::Refresh => "refresh",
             Self::Check => "check",
             Self::Prompt => "prompt",
+            Self::FromFolder => "install, folder",
+            Self::FromGit => "install, git",
+            Self::Audit => "audit",
+            Self::Verify => "verify",
+            Self::Activate => "activate",
         })
     }
 }
@@ -49,6 +64,8 @@ pub enum Who {
     Floor,
     /// The same with fewer system calls; for comparison only.
     LowerFloor,
+    /// A clone and a copy, beside installs from a folder.
+    CloneFloor,
     /// We.
     Prowess,
     /// A peer, by its package.
@@ -58,7 +75,7 @@ pub enum Who {
 impl fmt::Display for Who {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Floor | Self::LowerFloor => f.write_str("floor"),
+            Self::Floor | Self::LowerFloor | Self::CloneFloor => f.write_str("floor"),
             Self::Prowess => f.write_str("prowess"),
             Self::Peer(name) => f.write_str(name),
         }
@@ -109,9 +126,10 @@ pub fn run(programs: &Programs, trees: &[Tree], mut say: impl FnMut(&str)) -> Re
     Ok(figures)
 }
 
-type Entry = (Who, String, Offer);
+pub(crate) type Entry = (Who, String, Offer);
 
-fn measured(figures: &mut Vec<Figure>, task: Task, size: usize, entries: Vec<Entry>) {
+/// Measures the entries of one task at one size, in turns.
+pub(crate) fn measured(figures: &mut Vec<Figure>, task: Task, size: usize, entries: Vec<Entry>) {
     let mut calls = Vec::new();
     let mut slots = Vec::new();
     for (who, call, offer) in entries {
@@ -127,7 +145,9 @@ fn measured(figures: &mut Vec<Figure>, task: Task, size: usize, entries: Vec<Ent
     }
     let outcomes = match task {
         Task::Refresh => measure::passes_in_turns(&calls, Effort::FULL),
+        Task::FromFolder | Task::FromGit => measure::in_turns(&calls, Effort::WRITING),
         Task::Start | Task::List | Task::Check | Task::Prompt => measure::in_turns(&calls, Effort::FULL),
+        Task::Audit | Task::Verify | Task::Activate => measure::in_turns(&calls, Effort::FULL),
     };
     for (slot, outcome) in slots.into_iter().zip(outcomes) {
         if let Some(figure) = figures.get_mut(slot) {
@@ -178,6 +198,8 @@ impl Programs {
                 let args = [&[arg("prompt"), arg("--root"), root], &budget[..]].concat();
                 vec![floor, ours("prowess prompt --root TREE --location", &args, 2)]
             }
+            // Those have a suite of their own.
+            Task::FromFolder | Task::FromGit | Task::Audit | Task::Verify | Task::Activate => Vec::new(),
         };
         if let Some(folder) = self.peers.as_ref().filter(|_| tree.size <= PEERS_UP_TO) {
             for peer in &PEERS {
@@ -218,6 +240,7 @@ impl Programs {
                 input: None,
                 variables: peers::quiet(&tree.home()),
                 names: names * tree.size,
+                fresh: None,
             })
         } else {
             Offer::Never(format!("{program} is not built"))

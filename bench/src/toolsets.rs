@@ -27,8 +27,12 @@ fn measure(folder: &Path) -> Result<(), Any> {
     for n in 0..100 {
         skill(&folder.join(format!("s{n}")))?;
     }
-    let open =
-        || Registry::open(Policy { enabled: true, ..Policy::preset(Preset::Triggers).with_roots([folder]) });
+    let open = || {
+        Registry::open(Policy {
+            enabled: true,
+            ..Policy::preset(Preset::Triggers).with_roots([folder.to_owned()])
+        })
+    };
     let (registry, opened) = timed(open);
     let (snapshot, before) = (registry?.snapshot(), memory());
     let toolsets = Toolsets::default();

@@ -101,7 +101,7 @@ fn what_the_user_accepted_loads_and_nothing_else() {
     assert_eq!(world.read("scripts/x.py"), Ok("print(2)\n".to_owned()));
     fs::write(world.skill.join("scripts/x.py"), "print(3)\n").unwrap();
     assert_eq!(world.read("scripts/x.py"), Err(ErrorCode::Untrusted));
-    lock::forget(&world.world, &world.skill).unwrap();
+    lock::forget(&world.world, [world.skill.as_path()]).unwrap();
     assert!(world.activate().is_err());
 }
 

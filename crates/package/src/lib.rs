@@ -33,6 +33,7 @@ mod install;
 pub mod interchange;
 pub mod limits;
 pub mod pack;
+mod parallel;
 mod place;
 pub mod plugins;
 mod refusal;
@@ -55,5 +56,6 @@ pub use install::{
     Action, Asks, Changes, Conflict, Item, Judge, OnConflict, Pick, Plan, Prepared, Request, plan_install,
     plan_remove, plan_restore, plan_update,
 };
+pub use parallel::parallel;
 pub use place::{For, Place, Verification, Verified, accept, verify};
 pub use work::{Cancelled, Work};

@@ -26,13 +26,19 @@ pub fn accept(world: &Surroundings, folder: &Path, tree: &str) -> io::Result<()>
     })
 }
 
-/// Forgets what was accepted for a folder.
-pub fn forget(world: &Surroundings, folder: &Path) -> io::Result<()> {
-    if accepted(world, folder).is_none() {
+/// Forgets what was accepted for these folders.
+pub fn forget<'f>(
+    world: &Surroundings,
+    folders: impl IntoIterator<Item = &'f Path> + Clone,
+) -> io::Result<()> {
+    let known = path(world).map(|path| read(&path)).unwrap_or_default();
+    if !folders.clone().into_iter().any(|folder| known.contains_key(folder)) {
         return Ok(());
     }
     change(world, |known| {
-        known.remove(folder);
+        folders.into_iter().for_each(|folder| {
+            known.remove(folder);
+        });
     })
 }
 

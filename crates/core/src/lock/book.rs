@@ -163,16 +163,17 @@ impl Page {
         };
         let mut parents: HashMap<PathBuf, PathBuf> = HashMap::new();
         let mut folders: HashMap<PathBuf, Vec<Locked>> = HashMap::new();
-        let changed = lock.pending.iter().flat_map(|pending| &pending.changes);
-        for folder in
-            lock.skills.iter().map(|locked| &locked.folder).chain(changed.map(|change| &change.folder))
-        {
-            let Some(place) = super::file::place(folder, base, home) else { continue };
+        // What a folder may hold: what the lock says, and what a change that has begun makes of it.
+        let changes = lock.pending.into_iter().flat_map(|pending| pending.changes);
+        let changes = changes.map(|change| (change.folder, change.after));
+        let skills = lock.skills.into_iter().map(|locked| (locked.folder.clone(), Some(locked)));
+        for (folder, locked) in skills.chain(changes) {
+            let Some(place) = super::file::place(&folder, base, home) else { continue };
             let (Some(parent), Some(name)) = (place.parent(), place.file_name()) else { continue };
             let canonical = parents
                 .entry(parent.to_owned())
                 .or_insert_with(|| std::fs::canonicalize(parent).unwrap_or_else(|_| parent.to_owned()));
-            folders.insert(canonical.join(name), lock.expected(folder).cloned().collect());
+            folders.entry(canonical.join(name)).or_default().extend(locked);
         }
         Self(Ok(folders))
     }

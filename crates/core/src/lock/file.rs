@@ -1,6 +1,6 @@
 //! The lock as it is written: JSON, one entry for each skill, sorted, so that two branches merge.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Component, Path, PathBuf};
 
 use rustix::io::Errno;
@@ -186,8 +186,14 @@ impl Lock {
 
     /// Puts a skill in its place, or takes it out.
     pub fn set(&mut self, folder: &str, locked: Option<Locked>) {
-        self.skills.retain(|known| known.folder != folder);
-        self.skills.extend(locked);
+        self.apply(&[Replacement { folder: folder.to_owned(), after: locked }]);
+    }
+
+    /// The same for many at once.
+    pub fn apply(&mut self, changes: &[Replacement]) {
+        let changed: HashSet<&str> = changes.iter().map(|change| change.folder.as_str()).collect();
+        self.skills.retain(|known| !changed.contains(known.folder.as_str()));
+        self.skills.extend(changes.iter().filter_map(|change| change.after.clone()));
         self.skills.sort_by(|a, b| a.folder.cmp(&b.folder));
     }
 

@@ -15,7 +15,8 @@ use crate::tree_hash::resolved_tree_hash;
 
 /// Judges the finds of one scan.
 pub(crate) struct Gate<'a> {
-    trust: &'a Trust,
+    /// The user's decisions by folder: there may be one for each skill.
+    records: HashMap<&'a Path, &'a TrustRecord>,
     projects: Vec<Project<'a>>,
     /// Where links may lead without asking: the user's own roots, and what the configuration names.
     free: Vec<PathBuf>,
@@ -37,23 +38,21 @@ struct Project<'a> {
 impl<'a> Gate<'a> {
     /// `links` are the places that the configuration names, without links.
     pub(crate) fn new(trust: &'a Trust, roots: &'a [Arc<Root>], links: &[PathBuf]) -> Self {
+        let records: HashMap<_, _> =
+            trust.state.folders.iter().map(|record| (record.path.as_path(), record)).collect();
         let project = |root: &'a Arc<Root>| {
             let base = root.base()?;
             let canonical = std::fs::canonicalize(base).unwrap_or_else(|_| base.to_owned());
             let inside = root.canonical().starts_with(&canonical);
-            let record = trust.state.nearest(if inside { root.canonical() } else { &canonical });
+            let record = nearest(&records, if inside { root.canonical() } else { &canonical });
             let divided =
                 inside && trust.state.folders.iter().any(|record| record.path.starts_with(root.canonical()));
             Some(Project { root, base, inside, record, divided })
         };
         let own = |root: &&Arc<Root>| root.base().is_none() && !root.is_embedded();
         let own = roots.iter().filter(own).map(|root| root.canonical().to_owned());
-        Self {
-            trust,
-            projects: roots.iter().filter_map(project).collect(),
-            free: own.chain(links.iter().cloned()).collect(),
-            hashed: Mutex::default(),
-        }
+        let projects = roots.iter().filter_map(project).collect();
+        Self { records, projects, free: own.chain(links.iter().cloned()).collect(), hashed: Mutex::default() }
     }
 
     /// Why a find is not trusted; `None` where it is.
@@ -61,7 +60,7 @@ impl<'a> Gate<'a> {
         let project = self.projects.iter().find(|project| project.root == found.root());
         let refused = project.and_then(|project| {
             let record = match project.divided {
-                true => self.trust.state.nearest(&found.root().canonical().join(found.inner())),
+                true => nearest(&self.records, &found.root().canonical().join(found.inner())),
                 false => project.record,
             };
             self.judge(found, record, project.base)
@@ -77,7 +76,7 @@ impl<'a> Gate<'a> {
             return None;
         }
         let holder = self.projects.iter().find(|project| target.starts_with(project.root.canonical()));
-        self.judge(found, self.trust.state.nearest(&target), holder.map_or(&target, |project| project.base))
+        self.judge(found, nearest(&self.records, &target), holder.map_or(&target, |project| project.base))
     }
 
     fn judge(&self, found: &Found, record: Option<&TrustRecord>, folder: &Path) -> Option<Untrusted> {
@@ -99,10 +98,20 @@ impl<'a> Gate<'a> {
         if record.pins(&folder, None).is_none() {
             return Some(Untrusted::Added(record.path.clone()));
         }
-        let mut hashed = self.hashed.lock().unwrap_or_else(PoisonError::into_inner);
-        // A folder that cannot be hashed cannot be shown to be the same.
-        let now = hashed.entry(folder.clone()).or_insert_with_key(|folder| resolved_tree_hash(folder).ok());
+        let hashed = || self.hashed.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = hashed().get(&folder).cloned();
+        // Others hash other folders meanwhile. One that cannot be hashed cannot be shown to be the same.
+        let now = known.unwrap_or_else(|| {
+            let now = resolved_tree_hash(&folder).ok();
+            hashed().insert(folder.clone(), now.clone());
+            now
+        });
         let same = record.pins(&folder, now.as_deref()).unwrap_or(false);
         (!same).then(|| Untrusted::Changed(record.path.clone()))
     }
+}
+
+/// The decision about the nearest folder, from `folder` upwards.
+fn nearest<'a>(records: &HashMap<&'a Path, &'a TrustRecord>, folder: &Path) -> Option<&'a TrustRecord> {
+    folder.ancestors().find_map(|above| records.get(above).copied())
 }

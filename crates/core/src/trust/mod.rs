@@ -3,16 +3,15 @@
 //! What must always hold: a state that cannot be read trusts nobody.
 
 mod gate;
+mod installed;
 mod store;
 
 use std::path::PathBuf;
 
 pub(crate) use gate::Gate;
+pub use installed::{trust_installed, trusted_installed};
 use store::State;
-pub use store::{
-    TrustError, TrustRecord, changes_since, forget_installed, record_for, trust, trust_installed,
-    trusted_installed, untrust,
-};
+pub use store::{TrustError, TrustRecord, changes_since, record_for, trust, untrust};
 
 use crate::located::Located;
 use crate::scan::Found;

@@ -118,7 +118,10 @@ impl State {
     }
 
     /// Changes the state while no other process does.
-    fn change<T>(world: &Surroundings, change: impl FnOnce(&mut Self) -> T) -> Result<T, TrustError> {
+    pub(super) fn change<T>(
+        world: &Surroundings,
+        change: impl FnOnce(&mut Self) -> T,
+    ) -> Result<T, TrustError> {
         let path = Self::path(world).ok_or(TrustError::NoHome)?;
         let write = |source: std::io::Error| TrustError::Write { path: path.clone(), source };
         let _lock = lock(&path).map_err(write)?;
@@ -153,42 +156,6 @@ pub fn trust(
         before
     })?;
     Ok((record, before))
-}
-
-/// Trusts one skill that the user installed, exactly as it is: with one of these tree hashes, of which there are two only
-/// while it is being replaced. Nothing is written down where its folder is trusted anyway.
-pub fn trust_installed(folder: &Path, trees: &[String], world: &Surroundings) -> Result<(), TrustError> {
-    let path = canonical(folder).unwrap_or_else(|_| as_it_was(folder));
-    let trusts = |record: &TrustRecord| record.trusted && !record.pinned;
-    if State::load(world).0.nearest(&path).is_some_and(trusts) {
-        return Ok(());
-    }
-    let skills = BTreeMap::from([(path.clone(), trees.join(" "))]);
-    let record = TrustRecord { path: path.clone(), trusted: true, pinned: true, at: now(), skills };
-    State::change(world, |state| {
-        take(state, &path);
-        state.folders.push(record);
-    })
-}
-
-/// The tree hashes with which an installed skill is trusted.
-pub fn trusted_installed(folder: &Path, world: &Surroundings) -> Vec<String> {
-    let path = canonical(folder).unwrap_or_else(|_| as_it_was(folder));
-    let state = State::load(world).0;
-    let nearest = state.nearest(&path).filter(|record| record.trusted && record.pinned);
-    nearest
-        .and_then(|record| record.skills.get(&path))
-        .map(|trees| trees.split(' ').map(str::to_owned).collect())
-        .unwrap_or_default()
-}
-
-/// Forgets the decision about a skill that was removed.
-pub fn forget_installed(folder: &Path, world: &Surroundings) -> Result<(), TrustError> {
-    let path = canonical(folder).unwrap_or_else(|_| as_it_was(folder));
-    if !State::load(world).0.folders.iter().any(|record| record.path == path) {
-        return Ok(());
-    }
-    State::change(world, |state| drop(take(state, &path)))
 }
 
 /// Takes trust back. Gives what was decided before; `None` if the folder was not trusted at all.
@@ -234,7 +201,7 @@ pub fn record_for(folder: &Path, world: &Surroundings) -> Option<TrustRecord> {
     State::load(world).0.nearest(&path).cloned()
 }
 
-fn now() -> u64 {
+pub(super) fn now() -> u64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
@@ -248,7 +215,7 @@ fn canonical(folder: &Path) -> Result<PathBuf, TrustError> {
 }
 
 /// A folder that no longer exists must still be forgettable: what is left of its path, without links, and the rest.
-fn as_it_was(folder: &Path) -> PathBuf {
+pub(super) fn as_it_was(folder: &Path) -> PathBuf {
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let left = folder.ancestors().find_map(|above| Some((above, fs::canonicalize(above).ok()?)));
     match left {

@@ -11,7 +11,7 @@
 //! The file is the user's or a trusted project's. Whatever lies in a skill's own folder is never asked: a skill may not
 //! vouch for itself.
 
-use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use prowess_format::{Place, Span};
 use toml::de::{DeTable, DeValue};
@@ -20,7 +20,7 @@ use super::finding::Verdict;
 use super::rules::rule;
 
 /// One of them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Suppression {
     /// The rule's code.
     pub rule: String,
@@ -32,11 +32,11 @@ pub struct Suppression {
     pub reason: String,
     /// The line that it stands on.
     pub line: u32,
-    used: Cell<bool>,
+    used: AtomicBool,
 }
 
 /// All of one file.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Default)]
 pub struct Suppressions {
     list: Vec<Suppression>,
 }
@@ -90,7 +90,7 @@ impl Suppressions {
                     && one.path.as_deref().is_none_or(|path| path == finding.path)
             };
             if let Some(one) = self.list.iter().find(fits) {
-                one.used.set(true);
+                one.used.store(true, Ordering::Relaxed);
                 finding.suppressed = Some(one.reason.clone());
             }
         }
@@ -98,7 +98,7 @@ impl Suppressions {
 
     /// Those that no finding was there for: what they were about is gone.
     pub fn unused(&self) -> impl Iterator<Item = &Suppression> {
-        self.list.iter().filter(|one| !one.used.get())
+        self.list.iter().filter(|one| !one.used.load(Ordering::Relaxed))
     }
 
     /// Whether there are none.
@@ -114,7 +114,7 @@ fn one(entry: &DeTable<'_>, line: u32) -> Result<Suppression, String> {
         path: None,
         reason: String::new(),
         line,
-        used: Cell::new(false),
+        used: AtomicBool::new(false),
     };
     for (key, value) in entry {
         let key = key.get_ref().as_ref();

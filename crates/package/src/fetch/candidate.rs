@@ -25,8 +25,21 @@ pub struct Candidate {
 /// Folders that hold no skills of their own.
 const SKIPPED: [&[u8]; 3] = [b"node_modules", b".git", b"__MACOSX"];
 
+/// What candidates are called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Names {
+    /// As their manifests say, which are read: somebody will choose among them.
+    OfManifests,
+    /// As their folders: nothing is read yet.
+    OfFolders,
+}
+
 /// Finds the skills of a source, sorted by folder. A skill inside another belongs to that one, unless `nested`.
 pub fn candidates(tree: &dyn Tree, nested: bool) -> Result<Vec<Candidate>, PackageError> {
+    find(tree, nested, Names::OfManifests)
+}
+
+pub(crate) fn find(tree: &dyn Tree, nested: bool, names: Names) -> Result<Vec<Candidate>, PackageError> {
     let entries = tree.entries();
     let folders: Vec<(usize, &[u8])> =
         entries.iter().enumerate().filter_map(|(at, entry)| Some((at, skill_folder(entry)?))).collect();
@@ -37,7 +50,11 @@ pub fn candidates(tree: &dyn Tree, nested: bool) -> Result<Vec<Candidate>, Packa
             continue;
         }
         let Ok(text) = std::str::from_utf8(folder) else { continue };
-        let (name, description) = told(tree, at, text)?;
+        let (name, description) = match names {
+            Names::OfFolders if !text.is_empty() => (last_step(text), String::new()),
+            // The top of a source has no name of its own.
+            Names::OfFolders | Names::OfManifests => told(tree, at, text)?,
+        };
         found.push(Candidate { folder: text.to_owned(), name, description, entries: range(entries, folder) });
     }
     found.sort_by(|a, b| a.folder.cmp(&b.folder));
@@ -76,9 +93,13 @@ fn range(entries: &[Entry], folder: &[u8]) -> Range<usize> {
     start..start + length
 }
 
+fn last_step(folder: &str) -> String {
+    folder.rsplit('/').next().unwrap_or_default().to_owned()
+}
+
 /// Name and description, read leniently: whether it loads is judged when it is installed.
 fn told(tree: &dyn Tree, at: usize, folder: &str) -> Result<(String, String), PackageError> {
-    let last = folder.rsplit('/').next().unwrap_or_default().to_owned();
+    let last = last_step(folder);
     let size = |entry: &Entry| match entry.kind {
         EntryKind::File { bytes, .. } => bytes,
         _ => 0,

@@ -22,6 +22,7 @@ use crate::work::Work;
 use git::{GitOptions, GitRef, GitSource, GitUrl, Local, Resolved};
 use site::Site;
 
+pub(crate) use candidate::Names;
 pub use candidate::{Candidate, candidates};
 pub use folder::FolderTree;
 pub use memory_tree::{MemoryFile, MemoryTree};
@@ -164,9 +165,9 @@ fn git_source(
 
 impl Acquired {
     /// The skills there are; inside others, too, if `nested`.
-    pub(crate) fn there(&self, nested: bool) -> Result<Vec<Candidate>, PackageError> {
+    pub(crate) fn there(&self, nested: bool, names: Names) -> Result<Vec<Candidate>, PackageError> {
         match &self.held {
-            Held::Tree(tree) => candidates(&**tree, nested),
+            Held::Tree(tree) => candidate::find(&**tree, nested, names),
             Held::Site(site) => Ok(site.candidates()),
         }
     }
@@ -178,7 +179,7 @@ impl Acquired {
             Held::Site(site) => {
                 let tree = site.fetch(&chosen)?;
                 let names: Vec<String> = chosen.into_iter().map(|candidate| candidate.folder).collect();
-                let there = candidates(&tree, false)?;
+                let there = candidate::find(&tree, false, Names::OfFolders)?;
                 let skills =
                     there.into_iter().filter(|candidate| names.contains(&candidate.folder)).collect();
                 Ok(Found { tree: Box::new(tree), skills })

@@ -8,7 +8,7 @@ use prowess::lock::Locked;
 
 use crate::error::PackageError;
 use crate::fetch::Candidate;
-use crate::fetch::{FileUrls, Found, Origin, acquire};
+use crate::fetch::{FileUrls, Found, Names, Origin, acquire};
 use crate::place::Place;
 use crate::source::{self, Source};
 use crate::work::Work;
@@ -64,7 +64,7 @@ impl Group<'_> {
         let acquired = acquire(&self.source(place)?, self.at.as_deref(), file_urls, scratch, work)?;
         let origin = Origin { reference: self.at.clone(), ..acquired.origin(place) };
         let folders: HashSet<&str> = wanted.iter().map(|locked| folder(locked)).collect();
-        let mut there = acquired.there(true)?;
+        let mut there = acquired.there(true, Names::OfFolders)?;
         there.retain(|candidate| folders.contains(candidate.folder.as_str()));
         Ok((acquired.take(there)?, origin))
     }

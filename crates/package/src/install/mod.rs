@@ -15,7 +15,8 @@ use prowess_format::Rules;
 
 use crate::audit::Suppressions;
 use crate::error::PackageError;
-use crate::fetch::{Acquired, Candidate, FileUrls, Found, Origin, acquire};
+use crate::fetch::{Acquired, Candidate, FileUrls, Found, Names, Origin, acquire};
+use crate::parallel::parallel;
 use crate::place::clock;
 use crate::place::standing::{Standing, standing};
 use crate::place::{For, Place};
@@ -136,15 +137,23 @@ pub fn plan_install(
     }
     let lock = Lock::read(&place.lock)?;
     work.step("checking", skills.len() as u64);
-    for candidate in &skills {
-        let mut name = request.name.clone();
-        let stage = plan.stage()?;
+    let stage = plan.stage()?;
+    let prepare =
+        |candidate: &Candidate, name: Option<&str>| prepare(&*tree, candidate, name, judge, stage, work);
+    // Everything is known to be sound before the first question is asked.
+    let all = parallel(&skills, |candidate| {
+        let prepared = prepare(candidate, request.name.as_deref());
+        work.add(1);
+        prepared
+    });
+    let all: Vec<Prepared> = all.into_iter().collect::<Result<_, _>>()?;
+    let mut items = Vec::with_capacity(all.len());
+    for (candidate, mut prepared) in skills.iter().zip(all) {
         let item = loop {
-            let prepared = prepare(&*tree, candidate, name.as_deref(), judge, stage, work)?;
             let locked = locked(&origin, &prepared, place);
             match decide(prepared, locked, &lock, place, asks)? {
                 Decided::Item(item) => break item,
-                Decided::Again(other) => name = Some(other),
+                Decided::Again(other) => prepared = prepare(candidate, Some(&other))?,
             }
         };
         if let Some(prepared) = item.prepared.as_ref().filter(|_| item.action != Action::Keep)
@@ -154,9 +163,9 @@ pub fn plan_install(
         {
             return Err(refused(prepared));
         }
-        plan.items.push(*item);
-        work.add(1);
+        items.push(*item);
     }
+    plan.items = items;
     Ok(plan)
 }
 
@@ -173,7 +182,8 @@ fn choose(
     asks: &mut dyn Asks,
 ) -> Result<Vec<Candidate>, PackageError> {
     let source = request.source.to_string();
-    let there = acquired.there(false)?;
+    let names = if request.pick == Pick::All { Names::OfFolders } else { Names::OfManifests };
+    let there = acquired.there(false, names)?;
     if there.is_empty() {
         return Err(PackageError::NoSkill(source));
     }
@@ -187,7 +197,7 @@ fn choose(
         }
     };
     // Whoever names a skill may mean one inside another.
-    let nested = acquired.there(true)?;
+    let nested = acquired.there(true, names)?;
     let mut chosen: Vec<Candidate> = Vec::new();
     for name in wanted {
         let named = |candidate: &&Candidate| {

@@ -159,7 +159,9 @@ impl Plan {
         let stage = self.stage.take();
         let path = stage.as_ref().map(|stage| stage.path().to_owned()).unwrap_or_default();
         let result = commit(&self.place, &path, changes, self.trusts, &now);
-        if let (Some(stage), Ok(Lock { pending: Some(_), .. })) = (stage, Lock::read(&self.place.lock)) {
+        if let (Err(_), Some(stage)) = (&result, stage)
+            && matches!(Lock::read(&self.place.lock), Ok(Lock { pending: Some(_), .. }))
+        {
             // It could neither be finished nor be taken back: the next run needs what is staged.
             stage.keep();
         }

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use prowess::HashedTree;
 use prowess::lock::{AuditRecord, Capabilities};
@@ -227,16 +227,19 @@ fn judge_manifest(
 /// Writes the files and hashes what is written.
 fn write(folder: &Path, files: &[SkillFile]) -> Result<HashedTree, PackageError> {
     let failed = |error| PackageError::io("written", folder)(error);
-    if folder.exists() {
-        let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        return Err(PackageError::Choose {
-            message: format!("two of these skills would be called {name}"),
-            hint: "choose one by its folder in the source: --skill FOLDER".to_owned(),
-        });
-    }
-    fs::create_dir_all(folder).map_err(failed)?;
+    fs::create_dir_all(folder.parent().unwrap_or(folder)).map_err(failed)?;
+    fs::create_dir(folder).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => {
+            let name = folder.file_name().unwrap_or_default().to_string_lossy();
+            PackageError::Choose {
+                message: format!("two of these skills would be called {name}"),
+                hint: "choose one by its folder in the source: --skill FOLDER".to_owned(),
+            }
+        }
+        _ => failed(error),
+    })?;
     let mut tree = HashedTree::default();
-    let mut last = PathBuf::new();
+    let mut last = folder.to_owned();
     for file in files {
         let path = folder.join(file.path.as_str());
         let parent = path.parent().unwrap_or(folder);

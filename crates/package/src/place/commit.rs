@@ -120,16 +120,13 @@ fn perform(
 
 /// Says in the lock what is there now.
 fn finish(place: &Place, lock: &mut Lock, changes: &[Replacement]) -> Result<(), PackageError> {
-    for change in changes {
-        lock.set(&change.folder, change.after.clone());
-    }
+    lock.apply(changes);
     lock.pending = None;
     place.write(lock)?;
-    for change in changes {
-        let folder = locate(place, &change.folder)?;
-        // That something was accepted for what is gone harms nobody.
-        let _ = prowess::lock::forget(&place.world, &folder);
-    }
+    let folders: Vec<PathBuf> =
+        changes.iter().map(|change| locate(place, &change.folder)).collect::<Result<_, _>>()?;
+    // That something was accepted for what is gone harms nobody.
+    let _ = prowess::lock::forget(&place.world, folders.iter().map(PathBuf::as_path));
     Ok(())
 }
 
@@ -161,12 +158,16 @@ fn swap(stage: &Path, folder: &Path, change: &Replacement) -> Result<(), Package
 
 /// Renames, and never onto something that is there.
 fn move_to(from: &Path, to: &Path) -> io::Result<()> {
-    if let Some(parent) = to.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+    let moved = || match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => fs::rename(from, to),
         moved => moved.map_err(Into::into),
+    };
+    match (moved(), to.parent()) {
+        // Most often the folder that it goes to is there.
+        (Err(error), Some(parent)) if error.kind() == io::ErrorKind::NotFound => {
+            fs::create_dir_all(parent).and_then(|()| moved())
+        }
+        (result, _) => result,
     }
 }
 
@@ -222,26 +223,25 @@ impl Trusted {
         if !place.needs_trust {
             return Self(Vec::new());
         }
-        let known = |change: &Replacement| {
-            let folder = locate(place, &change.folder).ok()?;
-            let before = trust::trusted_installed(&folder, &place.world);
+        let located = changes.iter().filter_map(|change| Some((locate(place, &change.folder).ok()?, change)));
+        let (folders, changes): (Vec<PathBuf>, Vec<&Replacement>) = located.unzip();
+        let before = trust::trusted_installed(&folders, &place.world);
+        let known = |((folder, before), change): ((PathBuf, Vec<String>), &Replacement)| {
             let carries = trusts == Trusts::New || !before.is_empty();
             let after = change.after.as_ref().filter(|_| carries).map(|locked| locked.tree.clone());
-            Some((folder, before, after))
+            (folder, before, after)
         };
-        Self(changes.iter().filter_map(known).collect())
+        Self(folders.into_iter().zip(before).zip(changes).map(known).collect())
     }
 
     fn set(&self, place: &Place, wanted: Wanted) {
-        for (folder, before, after) in &self.0 {
+        let trees = |(folder, before, after): &(PathBuf, Vec<String>, Option<String>)| {
             let before = before.iter().filter(|_| wanted != Wanted::After);
             let after = after.iter().filter(|_| wanted != Wanted::Before);
-            let trees: Vec<String> = before.chain(after).cloned().collect();
-            // Trust that cannot be written down is asked for when the skill is listed.
-            let _ = match trees.is_empty() {
-                true => trust::forget_installed(folder, &place.world),
-                false => trust::trust_installed(folder, &trees, &place.world),
-            };
-        }
+            (folder.clone(), before.chain(after).cloned().collect())
+        };
+        let all: Vec<(PathBuf, Vec<String>)> = self.0.iter().map(trees).collect();
+        // Trust that cannot be written down is asked for when the skill is listed.
+        let _ = trust::trust_installed(&all, &place.world);
     }
 }

@@ -9,6 +9,7 @@ use prowess::{HashedTree, lock};
 use super::Place;
 use super::standing::{Standing, standing};
 use crate::error::PackageError;
+use crate::parallel::parallel;
 
 /// How a skill compares with the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +69,9 @@ pub fn verify(place: &Place) -> Result<Vec<Verified>, PackageError> {
         // Where nothing can be written, what is merely left over does not matter; this does.
         tidied?;
     }
-    let mut verified = parallel(&lock.skills, |locked| one(place, locked))?;
+    // Hashing is all there is to it: every core takes its share.
+    let mut verified: Vec<Verified> =
+        parallel(&lock.skills, |locked| one(place, locked)).into_iter().collect::<Result<_, _>>()?;
     let known: BTreeSet<PathBuf> = verified.iter().map(|verified| verified.folder.clone()).collect();
     let roots: BTreeSet<PathBuf> = known
         .iter()
@@ -129,7 +132,7 @@ pub fn accept(place: &Place, verified: &Verified) -> Result<(), PackageError> {
             message: error.to_string(),
             hint: None,
         };
-        prowess::trust::trust_installed(&folder, &[tree], &place.world).map_err(failed)?;
+        prowess::trust::trust_installed(&[(folder, vec![tree])], &place.world).map_err(failed)?;
     }
     Ok(())
 }
@@ -155,25 +158,4 @@ fn unlocked(root: &Path, known: &BTreeSet<PathBuf>) -> Vec<Verified> {
         locked: None,
     };
     folders.map(|entry| entry.path()).filter(unknown).map(verified).collect()
-}
-
-/// Hashing is all there is to it: every core takes its share.
-fn parallel(
-    skills: &[Locked],
-    one: impl Fn(&Locked) -> Result<Verified, PackageError> + Sync,
-) -> Result<Vec<Verified>, PackageError> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(skills.len().max(1));
-    let share = skills.len().div_ceil(threads).max(1);
-    std::thread::scope(|scope| {
-        let one = &one;
-        let handles: Vec<_> = skills
-            .chunks(share)
-            .map(|chunk| scope.spawn(move || chunk.iter().map(one).collect::<Result<Vec<_>, _>>()))
-            .collect();
-        let mut all = Vec::with_capacity(skills.len());
-        for handle in handles {
-            all.extend(handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
-        }
-        Ok(all)
-    })
 }

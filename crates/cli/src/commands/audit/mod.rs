@@ -8,8 +8,9 @@ mod suppress;
 
 use std::path::{Path, PathBuf};
 
-use prowess_format::{Code, Rules};
+use prowess_format::{Code, Diagnostic, Rules};
 use prowess_package::audit::{Severity, Verdict};
+use prowess_package::parallel;
 
 use super::{Outcome, YES, find, no};
 use crate::args::{Audit, AuditFormat, Global};
@@ -108,7 +109,7 @@ fn gather(context: &Context, call: &Audit, progress: &prowess::Progress) -> Resu
         }
     }
     if let (true, Some(snapshot)) = (call.targets.is_empty(), &snapshot) {
-        all.extend(snapshot.all().iter().map(read::skill));
+        all.extend(parallel(snapshot.all(), read::skill));
     }
     Ok(all)
 }
@@ -121,18 +122,17 @@ fn is_path(target: &str) -> bool {
 /// The skills at a path, as `check` finds them.
 fn beneath(path: &Path, progress: &prowess::Progress) -> Result<Vec<Audited>, Failure> {
     let checked = prowess::check::check(path, &Rules::standard(), progress).map_err(super::check::failure)?;
-    let mut all = Vec::new();
-    for checked in checked {
-        if checked.diagnostics.iter().any(|said| said.code == Code::MissingFile) {
-            let message = format!("there is no skill in {}", clean(&checked.path.to_string_lossy()));
-            return Err(Failure::new(ErrorCode::NotFound, message)
-                .hint("name a skill's folder, its SKILL.md, or a tree of them"));
-        }
+    let missing = |said: &Diagnostic| said.code == Code::MissingFile;
+    if let Some(checked) = checked.iter().find(|checked| checked.diagnostics.iter().any(missing)) {
+        let message = format!("there is no skill in {}", clean(&checked.path.to_string_lossy()));
+        return Err(Failure::new(ErrorCode::NotFound, message)
+            .hint("name a skill's folder, its SKILL.md, or a tree of them"));
+    }
+    Ok(parallel(&checked, |checked| {
         let is_file = checked.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"));
         let folder = if is_file { checked.path.parent().unwrap_or(&checked.path) } else { &checked.path };
-        all.push(read::folder(folder, checked.name));
-    }
-    Ok(all)
+        read::folder(folder, checked.name.clone())
+    }))
 }
 
 impl Summary {
