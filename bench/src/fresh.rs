@@ -27,7 +27,9 @@ impl Fresh {
     /// The same where git takes one address for another.
     #[must_use]
     pub fn with_address(mut self, asked: &str, real: &str) -> Self {
-        self.git_config = Some(format!("[url \"{real}\"]\n\tinsteadOf = {asked}\n"));
+        // The longest counts, and some ask for the same with an ending.
+        let both = format!("\tinsteadOf = {asked}\n\tinsteadOf = {asked}.git\n");
+        self.git_config = Some(format!("[url \"{real}\"]\n{both}"));
         self
     }
 
