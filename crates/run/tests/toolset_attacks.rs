@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 #[path = "toolset_world/mod.rs"]
+#[path = "toolset_world/mod.rs"]
 mod world;
 
 use std::time::{Duration, Instant};

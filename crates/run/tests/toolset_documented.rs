@@ -3,6 +3,7 @@
 #![cfg(feature = "toolsets")]
 #![allow(clippy::unwrap_used)]
 
+#[path = "toolset_world/mod.rs"]
 mod world;
 
 use prowess_run::toolset::Limits;
