@@ -4,7 +4,6 @@
 #![allow(clippy::unwrap_used)]
 
 #[path = "toolset_world/mod.rs"]
-#[path = "toolset_world/mod.rs"]
 mod world;
 
 use prowess_run::toolset::ToolResult;
