@@ -38,8 +38,9 @@ attempt("pair", redirected)
 def stream_pair():
     a, b = socket.socketpair(); a.send(b"x"); assert b.recv(1) == b"x"
 attempt("own pair", stream_pair)
-attempt("stream pair to others", lambda: socket.socketpair()[0].sendto(b"x", dgram))
-attempt("message", lambda: socket.socketpair()[0].sendmsg([b"x"]))
+kept = socket.socketpair()
+attempt("stream pair to others", lambda: kept[0].sendto(b"x", dgram))
+attempt("message", lambda: kept[0].sendmsg([b"x"]))
 "#;
 
 const EXPECTED: &str = "tcp denied\ntcp6 denied\nudp denied\nunix denied\nabstract denied\nraw denied\nnetlink denied\n\

@@ -1,15 +1,23 @@
 //! Systems for which nobody has filled in a sandbox: every script is refused.
 
+use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::{Sandbox, SandboxError, Task, Tier};
 use crate::script::options::Helper;
+use crate::script::ran::Stream;
 
 /// A script that is ready to begin. There is none here.
 #[derive(Debug)]
 pub enum Enforced {}
 
 impl Enforced {
+    /// The version of Landlock's interface.
+    pub fn landlock(&self) -> u32 {
+        match *self {}
+    }
+
     /// Begins.
     pub fn spawn(self) -> Result<Running, SandboxError> {
         match self {}
@@ -20,6 +28,39 @@ impl Enforced {
 #[derive(Debug)]
 pub enum Running {}
 
+/// What happened to a script.
+#[derive(Debug)]
+#[allow(dead_code, reason = "nothing happens here")]
+pub(crate) enum Event {
+    Output(Stream, Vec<u8>),
+    NotStarted(String),
+    Exited { code: Option<i32>, signal: Option<i32> },
+}
+
+impl Running {
+    /// Under which protection it runs.
+    pub fn tier(&self) -> Tier {
+        match *self {}
+    }
+
+    pub(crate) fn process(&self) -> u32 {
+        match *self {}
+    }
+
+    pub(crate) fn is_silent(&self) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn next(&mut self, _: Duration) -> io::Result<Vec<Event>> {
+        match *self {}
+    }
+
+    /// Ends it.
+    pub fn kill(&mut self) {
+        match *self {}
+    }
+}
+
 struct Refused;
 
 impl Sandbox for Refused {
@@ -28,10 +69,7 @@ impl Sandbox for Refused {
     }
 
     fn enforce(&self, _: &Task<'_>) -> Result<Enforced, SandboxError> {
-        Err(SandboxError::new(
-            Tier::Tier1,
-            "there is no sandbox for this system yet; scripts run on Linux only",
-        ))
+        Err(SandboxError::new(Tier::Tier1, "there is no sandbox for this system yet; scripts run on Linux only"))
     }
 }
 

@@ -8,7 +8,6 @@
 mod elsewhere;
 #[cfg(target_os = "linux")]
 mod linux;
-#[cfg(target_os = "linux")]
 pub(crate) mod places;
 #[cfg(target_os = "linux")]
 pub(crate) mod wire;

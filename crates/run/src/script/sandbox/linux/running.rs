@@ -1,0 +1,178 @@
+//! A script that waits, and a script that runs.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::process::{Child, ChildStderr, ChildStdout};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::script::ran::Stream;
+use crate::script::sandbox::wire::{Said, begin, receive};
+use crate::script::sandbox::{SandboxError, Tier};
+
+/// How long a watching helper may take to end everything before it is ended itself.
+const SWEEP: Duration = Duration::from_secs(3);
+
+/// A script that is confined and waits for the word to begin. Only [`Sandbox::enforce`](crate::script::sandbox::Sandbox::enforce) makes one.
+#[derive(Debug)]
+pub struct Enforced {
+    pub(super) landlock: u32,
+    pub(super) running: Running,
+}
+
+impl Enforced {
+    /// The version of Landlock's interface that is in force; 0 where none is.
+    pub fn landlock(&self) -> u32 {
+        self.landlock
+    }
+
+    /// Begins.
+    pub fn spawn(mut self) -> Result<Running, SandboxError> {
+        let tier = self.running.tier;
+        let began = self.running.control.as_mut().map(begin);
+        match began {
+            Some(Ok(())) => Ok(self.running),
+            Some(Err(error)) => Err(SandboxError::new(tier, error)),
+            None => Err(SandboxError::new(tier, "the helper went away")),
+        }
+    }
+}
+
+/// A script that runs. Dropping it ends it, with everything it started.
+#[derive(Debug)]
+pub struct Running {
+    pub(super) tier: Tier,
+    pub(super) child: Child,
+    pub(super) control: Option<File>,
+    pub(super) stdout: Option<ChildStdout>,
+    pub(super) stderr: Option<ChildStderr>,
+    pub(super) input: Option<File>,
+    pub(super) ended: bool,
+}
+
+/// What happened to a script.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// It wrote something.
+    Output(Stream, Vec<u8>),
+    /// It could not be started.
+    NotStarted(String),
+    /// It ended by itself.
+    Exited { code: Option<i32>, signal: Option<i32> },
+}
+
+impl Running {
+    /// Under which protection it runs.
+    pub fn tier(&self) -> Tier {
+        self.tier
+    }
+
+    /// The process that holds all of its others.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The way to its standard input, where that is a pipe.
+    pub fn take_input(&mut self) -> Option<File> {
+        self.input.take()
+    }
+
+    /// Its standard output and standard error, for those who read them themselves.
+    pub fn take_output(&mut self) -> (Option<ChildStdout>, Option<ChildStderr>) {
+        (self.stdout.take(), self.stderr.take())
+    }
+
+    /// Whether there is nothing more to hear of it.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.control.is_none() && self.stdout.is_none() && self.stderr.is_none()
+    }
+
+    /// Waits for something to happen, not longer than this.
+    pub(crate) fn next(&mut self, wait: Duration) -> io::Result<Vec<Event>> {
+        let mut ready = [false; 3];
+        {
+            let fds = [
+                self.control.as_ref().map(AsFd::as_fd),
+                self.stdout.as_ref().map(AsFd::as_fd),
+                self.stderr.as_ref().map(AsFd::as_fd),
+            ];
+            let mut at = Vec::new();
+            let mut polled = Vec::new();
+            for (index, fd) in fds.iter().enumerate() {
+                if let Some(fd) = fd {
+                    at.push(index);
+                    polled.push(PollFd::from_borrowed_fd(*fd, PollFlags::IN));
+                }
+            }
+            let timeout = Timespec::try_from(wait).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 });
+            match poll(&mut polled, Some(&timeout)) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            for (index, polled) in at.iter().zip(&polled) {
+                ready[*index] = !polled.revents().is_empty();
+            }
+        }
+        let mut events = Vec::new();
+        let [control, stdout, stderr] = ready;
+        if stdout {
+            take(&mut self.stdout, Stream::Out, &mut events);
+        }
+        if stderr {
+            take(&mut self.stderr, Stream::Err, &mut events);
+        }
+        if control && let Some(socket) = &mut self.control {
+            match receive(socket) {
+                Ok(Said::NotStarted(why) | Said::Refused(why)) => events.push(Event::NotStarted(why)),
+                Ok(Said::Exited { code, signal }) => events.push(Event::Exited { code, signal }),
+                Ok(Said::Enforced { .. }) => {}
+                Err(_) => self.control = None,
+            }
+        }
+        Ok(events)
+    }
+
+    /// Ends it and everything it started.
+    pub fn kill(&mut self) {
+        if self.ended {
+            return;
+        }
+        self.ended = true;
+        match self.tier {
+            // The namespace goes with the process that holds it.
+            Tier::Tier1 => drop(self.child.kill()),
+            // The watching helper ends the others first, when it is no longer listened to.
+            Tier::Tier2 | Tier::None => {
+                if let Some(control) = &self.control {
+                    let _ = rustix::net::shutdown(control, rustix::net::Shutdown::Write);
+                }
+                let begun = Instant::now();
+                while begun.elapsed() < SWEEP && matches!(self.child.try_wait(), Ok(None)) {
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+                let _ = self.child.kill();
+            }
+        }
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn take(from: &mut Option<impl Read>, stream: Stream, events: &mut Vec<Event>) {
+    let mut buffer = vec![0; 64 * 1024];
+    match from.as_mut().map(|from| from.read(&mut buffer)) {
+        Some(Ok(count)) if count > 0 => {
+            buffer.truncate(count);
+            events.push(Event::Output(stream, buffer));
+        }
+        Some(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+        _ => *from = None,
+    }
+}
