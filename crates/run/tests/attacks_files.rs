@@ -67,7 +67,7 @@ fn the_home_is_a_scratch_folder_that_is_gone_afterwards() {
     let text = r#"
 import os
 home = os.environ["HOME"]
-os.makedirs(home + "/closed/inner"); os.chmod(home + "/closed", 0)
+os.makedirs(home + "/closed/inner"); os.fchmod(os.open(home + "/closed", os.O_RDONLY), 0)
 os.chdir(home)
 for n in range(2000):
     os.mkdir("deep" * 5); os.chdir("deep" * 5)

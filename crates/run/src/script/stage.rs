@@ -4,9 +4,10 @@
 
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use prowess::resource::Material;
 
@@ -32,7 +33,9 @@ impl Stage {
     }
 
     fn with(parent: &Path, material: Option<&Material>, user: Option<u32>) -> io::Result<Self> {
-        let folder = fresh(&fs::canonicalize(parent)?)?;
+        let parent = fs::canonicalize(parent)?;
+        clear_away(&parent);
+        let folder = fresh(&parent)?;
         let stage = Self { skill: folder.join("skill"), scratch: folder.join("scratch"), folder };
         stage.lay_out(material)?;
         DirBuilder::new().mode(0o700).create(&stage.scratch)?;
@@ -82,7 +85,32 @@ impl Drop for Stage {
             if remove(&self.folder).is_ok() {
                 return;
             }
-            std::thread::sleep(std::time::Duration::from_millis(5));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// Longer than any script may run.
+const ABANDONED: Duration = Duration::from_secs(2 * 3600);
+
+/// Removes what a Prowess that was killed left behind: folders of ours whose process is gone, and has been for long. The
+/// process may be one of another container that shares the folder, so that its number alone says nothing.
+fn clear_away(parent: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let parts: Option<Vec<u32>> = name
+            .to_str()
+            .and_then(|name| name.strip_prefix("prowess-"))
+            .and_then(|rest| rest.split('-').map(|part| u32::from_str_radix(part, 16).ok()).collect());
+        let Some([pid, _, _]) = parts.as_deref() else { continue };
+        let Ok(metadata) = entry.metadata() else { continue };
+        let is_ours =
+            metadata.uid() == rustix::process::geteuid().as_raw() || rustix::process::geteuid().is_root();
+        let is_old = metadata.modified().is_ok_and(|at| at.elapsed().is_ok_and(|age| age > ABANDONED));
+        if metadata.is_dir() && is_ours && is_old && !Path::new("/proc").join(pid.to_string()).exists() {
+            // Another one may be at it, too.
+            let _ = remove(&entry.path());
         }
     }
 }
@@ -133,4 +161,40 @@ fn flatten(folder: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_abandoned_long_ago_is_cleared_away() {
+        let parent = tempfile::tempdir().unwrap();
+        let old = std::time::SystemTime::now() - 2 * ABANDONED;
+        let own = format!("prowess-{:x}-1-1", std::process::id());
+        // No process has so high a number.
+        for name in
+            ["prowess-7ffffffe-1-1", &own, "prowess-7ffffffe-1", "prowess-work-1-1", "prowess-7ffffffe-1-1-x"]
+        {
+            let path = parent.path().join(name);
+            fs::create_dir_all(path.join("skill")).unwrap();
+            fs::File::open(path).unwrap().set_modified(old).unwrap();
+        }
+        fs::create_dir(parent.path().join("prowess-7ffffffe-2-2")).unwrap();
+        clear_away(parent.path());
+        let mut left: Vec<_> = fs::read_dir(parent.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        let mut kept = [
+            own.as_str(),
+            "prowess-7ffffffe-1",
+            "prowess-7ffffffe-1-1-x",
+            "prowess-7ffffffe-2-2",
+            "prowess-work-1-1",
+        ];
+        kept.sort_unstable();
+        assert_eq!(left, kept);
+    }
 }

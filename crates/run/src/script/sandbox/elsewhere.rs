@@ -69,7 +69,10 @@ impl Sandbox for Refused {
     }
 
     fn enforce(&self, _: &Task<'_>) -> Result<Enforced, SandboxError> {
-        Err(SandboxError::new(Tier::Tier1, "there is no sandbox for this system yet; scripts run on Linux only"))
+        Err(SandboxError::new(
+            Tier::Tier1,
+            "there is no sandbox for this system yet; scripts run on Linux only",
+        ))
     }
 }
 
