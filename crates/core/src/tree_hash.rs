@@ -93,7 +93,7 @@ impl HashedTree {
     /// assert_eq!(tree.hash(), prowess::tree_hash(folder.path()).unwrap());
     /// ```
     pub fn add(&mut self, path: &str, executable: bool, bytes: &[u8]) {
-        let path: String = path.nfc().collect();
+        let path = nfc(path);
         let at = self.files.partition_point(|file| file.path < path);
         let digest = Sha256::digest(bytes).into();
         self.files.insert(at, HashedFile { path, executable, bytes: bytes.len() as u64, digest });
@@ -172,6 +172,11 @@ pub fn digest(bytes: &[u8]) -> String {
     format!("sha256:{}", hex(&Sha256::digest(bytes)))
 }
 
+/// Most names have nothing to compose.
+fn nfc(path: &str) -> String {
+    if path.is_ascii() { path.to_owned() } else { path.nfc().collect() }
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         for nibble in [byte >> 4, byte & 15] {
@@ -193,7 +198,7 @@ fn list(root: &Folder) -> Result<Vec<(String, PathBuf)>, TreeError> {
         }
         Met::Entry { path, kind: EntryKind::File, .. } => {
             let Some(text) = path.to_str() else { return Err(TreeError::Name(path.to_owned())) };
-            files.push((text.nfc().collect(), path.to_owned()));
+            files.push((nfc(text), path.to_owned()));
             Ok(())
         }
         Met::Entry { path, kind: EntryKind::Link | EntryKind::Special | EntryKind::Folder, .. } => {

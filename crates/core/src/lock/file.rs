@@ -163,8 +163,9 @@ impl Lock {
 
     /// Takes bytes for a lock.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
-        let conflict = |line: &[u8]| line.starts_with(b"<<<<<<< ") || line.starts_with(b">>>>>>> ");
-        if bytes.split(|byte| *byte == b'\n').any(conflict) {
+        let begins_line = |at: usize| at == 0 || bytes.get(at - 1) == Some(&b'\n');
+        let marked = |mark: &[u8]| memchr::memmem::find_iter(bytes, mark).any(begins_line);
+        if marked(b"<<<<<<< ") || marked(b">>>>>>> ") {
             return Err("it has the marks of a merge that was not finished".to_owned());
         }
         let lock: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;

@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Captures, Regex, RegexBuilder};
 
 use super::checks;
@@ -82,7 +82,9 @@ impl Engine {
             wanting.filter_map(|(index, _)| u16::try_from(index).ok()).collect()
         };
         let wanted = words.iter().map(wants).collect();
-        let words = AhoCorasick::builder().ascii_case_insensitive(true).build(&words).ok();
+        // The larger of the automata: every byte of every file goes through it.
+        let kind = Some(AhoCorasickKind::DFA);
+        let words = AhoCorasick::builder().kind(kind).ascii_case_insensitive(true).build(&words).ok();
         Self { patterns, words, wanted }
     }
 

@@ -11,6 +11,7 @@ use crate::error::PackageError;
 use crate::fetch::FileUrls;
 use crate::install::{Asks, Conflict, Judge, OnConflict, refused};
 use crate::place::Place;
+use crate::place::commit::Trusts;
 use crate::place::standing::{Standing, standing};
 use crate::source::Source;
 use crate::work::Work;
@@ -26,6 +27,8 @@ pub fn plan_restore(
     work: &Arc<Work>,
 ) -> Result<Plan, PackageError> {
     let mut plan = Plan::begin(place)?;
+    // In a project, the lock decides what is got: what nobody trusted so far is not trusted by that.
+    plan.trusts = Trusts::Known;
     let lock = Lock::read(&place.lock)?;
     if lock.skills.is_empty() {
         return Err(PackageError::Acquire {

@@ -21,7 +21,7 @@ use prowess_format::hidden;
 use crate::error::PackageError;
 use crate::inner_path::InnerPath;
 use guard::Guard;
-use replace::replace;
+use replace::{Durable, replace};
 use within::within;
 
 pub use verify::{Verification, Verified, accept, verify};
@@ -191,7 +191,8 @@ impl Place {
             };
         }
         let mode = if self.base.is_some() { 0o644 } else { 0o600 };
-        replace(&self.lock, &lock.to_bytes(), mode)
+        let durable = if lock.pending.is_some() { Durable::No } else { Durable::Yes };
+        replace(&self.lock, &lock.to_bytes(), mode, durable)
     }
 }
 

@@ -13,9 +13,17 @@ pub(super) fn staged(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}.new"))
 }
 
-/// Writes beside the file, makes it durable, and renames it into place. The caller holds the guard, so there is one
-/// name for what is staged: what a killed process left there is replaced by the next.
-pub(crate) fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<(), PackageError> {
+/// Whether a power cut may take back what was written. Nobody who kills a process can.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Durable {
+    Yes,
+    /// For what is replaced again within the same command: waiting for the disk twice would be most of its time.
+    No,
+}
+
+/// Writes beside the file, and renames it into place. The caller holds the guard, so there is one name for what is
+/// staged: what a killed process left there is replaced by the next.
+pub(crate) fn replace(path: &Path, bytes: &[u8], mode: u32, durable: Durable) -> Result<(), PackageError> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     let staged = staged(path);
     let write = || -> io::Result<()> {
@@ -23,6 +31,9 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Packag
         let _ = fs::remove_file(&staged);
         let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&staged)?;
         file.write_all(bytes)?;
+        if durable == Durable::No {
+            return fs::rename(&staged, path);
+        }
         file.sync_all()?;
         fs::rename(&staged, path)?;
         File::open(folder)?.sync_all()

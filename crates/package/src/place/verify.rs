@@ -1,6 +1,6 @@
 //! Whether what is installed is still what was installed.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use prowess::lock::{Change, Lock, Locked};
@@ -72,20 +72,19 @@ pub fn verify(place: &Place) -> Result<Vec<Verified>, PackageError> {
     // Hashing is all there is to it: every core takes its share.
     let mut verified: Vec<Verified> =
         parallel(&lock.skills, |locked| one(place, locked)).into_iter().collect::<Result<_, _>>()?;
-    let known: BTreeSet<PathBuf> = verified.iter().map(|verified| verified.folder.clone()).collect();
-    let roots: BTreeSet<PathBuf> = known
-        .iter()
-        .filter_map(|folder| folder.parent())
-        .map(Path::to_owned)
-        .chain([place.root.clone()])
-        .collect();
-    for root in roots {
-        verified.extend(unlocked(&root, &known));
+    for (verified, locked) in verified.iter_mut().zip(lock.skills) {
+        verified.locked = Some(locked);
     }
+    let known: HashSet<&Path> = verified.iter().map(|verified| verified.folder.as_path()).collect();
+    let mut roots: HashSet<&Path> = known.iter().filter_map(|folder| folder.parent()).collect();
+    roots.insert(&place.root);
+    let others: Vec<Verified> = roots.into_iter().flat_map(|root| unlocked(root, &known)).collect();
+    verified.extend(others);
     verified.sort_by(|a, b| (&a.name, &a.folder).cmp(&(&b.name, &b.folder)));
     Ok(verified)
 }
 
+/// One of them, without its entry of the lock.
 fn one(place: &Place, locked: &Locked) -> Result<Verified, PackageError> {
     let (folder, standing) = standing(place, locked)?;
     let mut verified = Verified {
@@ -95,7 +94,7 @@ fn one(place: &Place, locked: &Locked) -> Result<Verified, PackageError> {
         files: Vec::new(),
         problem: None,
         accepted: false,
-        locked: Some(locked.clone()),
+        locked: None,
     };
     match standing {
         Standing::Same => {}
@@ -142,11 +141,11 @@ fn canonical(folder: &Path) -> Result<PathBuf, PackageError> {
 }
 
 /// The skills of a directory that no lock knows.
-fn unlocked(root: &Path, known: &BTreeSet<PathBuf>) -> Vec<Verified> {
+fn unlocked(root: &Path, known: &HashSet<&Path>) -> Vec<Verified> {
     let folders = std::fs::read_dir(root).into_iter().flatten().filter_map(Result::ok);
     let unknown = |path: &PathBuf| {
         let hidden = path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.'));
-        !hidden && !known.contains(path) && path.join("SKILL.md").exists()
+        !hidden && !known.contains(path.as_path()) && path.join("SKILL.md").exists()
     };
     let verified = |folder: PathBuf| Verified {
         name: folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
