@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Every process with its parent.
@@ -67,10 +68,12 @@ fn status_field(path: &str, name: &str) -> Option<u32> {
 /// How many processes and threads a user has.
 pub(crate) fn of_user(user: u32) -> u64 {
     let Ok(entries) = fs::read_dir("/proc") else { return 0 };
-    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
-    pids.filter(|pid| status_field(&format!("/proc/{pid}/status"), "Uid:") == Some(user))
-        .map(|pid| u64::from(threads(pid)))
-        .sum()
+    let own = entries.flatten().filter_map(|entry| {
+        let pid = entry.file_name().to_str()?.parse::<u32>().ok()?;
+        // Whose a process is can be told from outside, which is far cheaper than reading about it.
+        (entry.metadata().ok()?.uid() == user).then_some(pid)
+    });
+    own.map(|pid| u64::from(threads(pid))).sum()
 }
 
 /// What lies below a folder: how many bytes, how many entries, and the largest file. Not more than `most` entries are
@@ -88,7 +91,6 @@ pub(crate) fn lies_below(folder: &Path, most: usize) -> Lying {
             match entry.metadata() {
                 Ok(metadata) if metadata.is_dir() => open.push(entry.path()),
                 Ok(metadata) => {
-                    use std::os::unix::fs::MetadataExt;
                     lying.bytes += metadata.blocks() * 512;
                     lying.largest = lying.largest.max(metadata.len());
                 }

@@ -5,7 +5,6 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use prowess::policy::{Policy, Scripts};
 use prowess::{Registry, Skill, Surroundings};
@@ -122,14 +121,6 @@ impl World {
     pub fn named(&self, name: &str) -> Script<'_> {
         Script { world: self, name: name.to_owned(), arguments: Vec::new() }
     }
-
-    /// What is left of runs in the places where they happen.
-    pub fn leftovers() -> Vec<PathBuf> {
-        let own = format!("prowess-{:x}-", std::process::id());
-        let folder = if rustix::process::geteuid().is_root() { "/tmp".into() } else { std::env::temp_dir() };
-        let entries = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
-        entries.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(&own)).collect()
-    }
 }
 
 impl Script<'_> {
@@ -170,5 +161,3 @@ impl Script<'_> {
 pub fn is_alive(pid: &str) -> bool {
     Path::new("/proc").join(pid.trim()).exists()
 }
-
-pub type Shared = Arc<Registry>;
