@@ -103,8 +103,8 @@ pub fn run(
     Ok(outcome.ran(begun, record))
 }
 
-/// A script that is confined and begins when it is told to, for those who talk to it while it runs. What must be kept
-/// until it has ended is in [`Started::stage`].
+/// Starts a script and leaves it running, for those who talk to it: with [`Input::Pipe`] its standard input is open. Its
+/// time, output and memory are the caller's to watch; what the kernel limits is limited.
 pub fn start(
     skill: &Skill,
     script: &str,
