@@ -57,5 +57,5 @@ pub use install::{
     plan_remove, plan_restore, plan_update,
 };
 pub use parallel::parallel;
-pub use place::{For, Place, Verification, Verified, accept, verify};
+pub use place::{For, Place, Verification, Verified, accept, iso_time, verify};
 pub use work::{Cancelled, Work};

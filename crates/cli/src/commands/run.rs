@@ -216,16 +216,7 @@ fn show_log(context: &Context, most: usize, output: &mut Output) -> Outcome {
 
 /// Seconds since 1970 as date and time in UTC.
 fn when(seconds: u64) -> String {
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // The calendar of years that begin in March, so that the leap day is the last.
-    let shifted = days + 719_468;
-    let (era, day) = (shifted / 146_097, shifted % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let (day, month) = (day - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
-    let year = year + era * 400 + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
+    prowess_package::iso_time(seconds).replace('T', " ")
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ use guard::Guard;
 use replace::{Durable, replace};
 use within::within;
 
+pub use clock::iso_time;
 pub use verify::{Verification, Verified, accept, verify};
 
 /// For whom skills are installed.
