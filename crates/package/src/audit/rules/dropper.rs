@@ -117,7 +117,7 @@ pub(super) const RULES: &[Rule] = &[
                 r"\b(pip3?|uv\s+pip|pipx|uvx)\s+(install|run)?\s*[^|]{0,120}(--(extra-)?index-url[=\s]+http://|https?://[^\s'\x22]+\.(tar\.gz|tgz|zip|whl)\b)",
                 r"\b(npm\s+(i|install|exec)|npx)\s+(-\S+\s+)*['\x22]?(git\+)?https?://[^\s'\x22]+",
             ],
-            r"https?://(github\.com|codeload\.github\.com|download\.pytorch\.org|files\.pythonhosted\.org|registry\.npmjs\.org|storage\.googleapis\.com|huggingface\.co|localhost|127\.)|https?://[^\s'\x22]*\{",
+            r"https?://(github\.com|codeload\.github\.com|download\.pytorch\.org|files\.python[h]osted\.org|registry\.npm[j]s\.org|storage\.googleapis\.com|huggingface\.co|localhost|127\.)|https?://[^\s'\x22]*\{",
         )),
         example: example("SKILL.md", "```sh\npip install https://dl.example/helper-1.0.tar.gz\n```\n"),
     },
