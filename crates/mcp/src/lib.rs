@@ -1,0 +1,3 @@
+//! Agent skills over the Model Context Protocol.
+
+pub mod extension;
