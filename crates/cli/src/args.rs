@@ -1,6 +1,7 @@
 //! What can be typed.
 
 mod manage;
+mod mcp;
 pub(crate) mod packages;
 mod run;
 
@@ -10,6 +11,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use manage::{ManageCommand, Switch};
+pub(crate) use mcp::Mcp;
 pub(crate) use run::Run;
 
 use crate::scope::{DIRECTORY, ScopeArgs};
@@ -174,6 +176,8 @@ pub(crate) enum Command {
         #[arg(long, value_name = "NAME")]
         skill: Vec<String>,
     },
+    /// Serve skills to agents over the Model Context Protocol
+    Mcp(Mcp),
     /// Score routing on labelled queries
     Eval {
         /// A file of JSON lines, each with query and skills; negatives have not_skills

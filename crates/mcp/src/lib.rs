@@ -1,3 +1,11 @@
 //! Agent skills over the Model Context Protocol.
-
 pub mod extension;
+#[cfg(feature = "http")]
+pub mod http;
+mod manifest;
+mod page;
+mod server;
+pub mod stdio;
+pub mod uri;
+
+pub use server::{Connection, Options, Server};

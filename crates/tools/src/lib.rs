@@ -43,6 +43,7 @@
 
 mod definition;
 mod envelope;
+mod invoke;
 mod params;
 mod run;
 mod session;
@@ -55,6 +56,6 @@ mod toolsets;
 pub use definition::{Tool, ToolDefinition, key};
 pub use envelope::{Context, Envelope, Outcome, Stats, ToolError};
 pub use run::Runner;
-pub use session::{About, Session};
+pub use session::{About, OnOutput, Session, Waiting};
 pub use system::{Prompt, PromptRequest, prompt, system_prompt};
 pub use toolbox::Toolbox;

@@ -8,6 +8,7 @@ use prowess_run::script::{Cancel, Helper, Options, Ran, run};
 use serde_json::{Value, json};
 
 use crate::envelope::{Envelope, Outcome, ToolError};
+use crate::session::Waiting;
 
 /// What scripts are run with.
 #[derive(Debug, Clone, Default)]
@@ -28,11 +29,15 @@ impl Runner {
         skill: &Skill,
         script: &str,
         args: &[String],
+        waiting: &Waiting,
     ) -> Result<Envelope, ToolError> {
         let mut options = Options::of(registry);
         options.helper = self.helper.clone();
         options.environment = self.environment.clone();
-        options.cancel = self.cancel.clone();
+        options.cancel = waiting.cancel.as_ref().unwrap_or(&self.cancel).clone();
+        if let Some(on_output) = &waiting.on_output {
+            options.on_output = Some(Box::new(|stream, bytes| on_output(stream, bytes)));
+        }
         let ran = run(skill, script, args, options).map_err(|error| {
             let hint = error.hint().map_or_else(String::new, |hint| format!("; {hint}"));
             ToolError::new(error.code(), format!("{error}{hint}"))

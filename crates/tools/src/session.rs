@@ -1,12 +1,15 @@
 //! One conversation.
 
 use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
 
 use prowess::ledger::Ledger;
+use prowess_run::script;
 use serde_json::{Map, Value};
 
 /// What a conversation has loaded, and whom the user called by name.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Session {
     /// What was loaded, at which digest.
     pub ledger: Ledger,
@@ -15,7 +18,27 @@ pub struct Session {
     /// Ends the calls of toolsets' tools that are under way.
     #[cfg(feature = "toolsets")]
     pub cancel: prowess_run::toolset::Cancel,
+    /// Who waits for the calls that are made with this session.
+    pub waiting: Waiting,
     called: BTreeSet<String>,
+}
+
+/// Who waits for a call: what ends it early, and what is told meanwhile.
+#[derive(Clone, Default)]
+pub struct Waiting {
+    /// Ends scripts early, instead of what the [`Runner`](crate::Runner) has.
+    pub cancel: Option<script::Cancel>,
+    /// Is given the output of scripts as it comes.
+    pub on_output: Option<Arc<OnOutput>>,
+}
+
+/// Takes the output of a script as it comes.
+pub type OnOutput = dyn Fn(script::Stream, &[u8]) + Send + Sync;
+
+impl fmt::Debug for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Waiting").field("cancel", &self.cancel).finish_non_exhaustive()
+    }
 }
 
 /// What the tools of toolsets are told about a conversation, beside their arguments. All of it may be empty.

@@ -39,6 +39,8 @@ pub struct Toolbox {
     #[cfg(feature = "toolsets")]
     pub(crate) toolsets: prowess_run::toolset::Toolsets,
     runner: Runner,
+    /// Whether somebody watches the skills, so that they need not be looked at with each call.
+    watched: bool,
 }
 
 impl Toolbox {
@@ -53,7 +55,15 @@ impl Toolbox {
             #[cfg(feature = "toolsets")]
             toolsets: prowess_run::toolset::Toolsets::default(),
             runner: Runner::default(),
+            watched: false,
         }
+    }
+
+    /// For processes that stay: somebody else refreshes the registry whenever something changes, so that calls need not
+    /// look.
+    #[must_use]
+    pub fn watched(self, watched: bool) -> Self {
+        Self { watched, ..self }
     }
 
     /// With what scripts are run with.
@@ -100,11 +110,16 @@ impl Toolbox {
         &self.registry
     }
 
+    /// The registry, to be shared.
+    pub fn registry_arc(&self) -> Arc<Registry> {
+        Arc::clone(&self.registry)
+    }
+
     /// The skills as they are now, or as they were at the start, as the policy says.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         match self.registry.policy().refresh {
-            Refresh::Fingerprint | Refresh::DirectoryTime => self.registry.refresh(),
-            Refresh::OnChange | Refresh::AtStart => self.registry.snapshot(),
+            Refresh::Fingerprint | Refresh::DirectoryTime if !self.watched => self.registry.refresh(),
+            _ => self.registry.snapshot(),
         }
     }
 
@@ -228,7 +243,8 @@ impl Toolbox {
             Tool::Run => {
                 let params = Params::new(params, &["name", "script", "args"])?;
                 let skill = find(&snapshot, policy, session, params.text("name")?)?;
-                self.runner.run(&self.registry, skill, params.text("script")?, &params.texts("args")?)
+                let (script, args) = (params.text("script")?, params.texts("args")?);
+                self.runner.run(&self.registry, skill, script, &args, &session.waiting)
             }
             Tool::ReadFile => {
                 // Document 000 leaves the parameter's name open.
@@ -239,7 +255,7 @@ impl Toolbox {
         }
     }
 
-    fn activate(
+    pub(crate) fn activate(
         &self,
         skill: &Skill,
         args: Option<&str>,
@@ -336,7 +352,7 @@ impl Toolbox {
 
 /// The skill of this name that the model may load: one it is told of, or one the user called. One that is there and
 /// cannot be loaded is found, too: loading it says why.
-fn find<'s>(
+pub(crate) fn find<'s>(
     snapshot: &'s Snapshot,
     policy: &Policy,
     session: &Session,

@@ -12,6 +12,7 @@ mod info;
 mod list;
 mod manage;
 mod matching;
+mod mcp;
 mod new;
 mod packages;
 mod prompt;
@@ -81,6 +82,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
         Command::Call { tool, params, skill } => {
             call::call(&context, &global, &tool, &params, &skill, output)
         }
+        Command::Mcp(call) => mcp::serve(&context, &global, &call, output),
         Command::Eval { file, k } => eval::run(&context, &global, &file, k as usize, output),
         Command::New { name, description, dir } => new::run(&context, &name, &description, dir, output),
         Command::Install(call) | Command::Skill { command: SkillCommand::Install(call) } => {

@@ -1,40 +1,92 @@
 //! Frontmatter as JSON: every key, known or not.
 
+use prowess_format::fence::{self, Extent, Split};
 use prowess_format::yaml::{self, Budget};
 use prowess_format::{Value, repair};
 use serde_json::{Map, Number};
 
 use crate::resource::text::strip_escapes;
 
-/// The YAML between the fences as a JSON object. What had to be repaired to be read is repaired here, too.
+/// The YAML between the fences as a JSON object, fit to be shown. What had to be repaired to be read is repaired here,
+/// too.
 pub(super) fn to_json(text: &str) -> Map<String, serde_json::Value> {
-    let value = |text: &str| Some(yaml::parse(text, Budget::DEFAULT).ok()??.value());
-    let value = value(text).or_else(|| value(&repair::repair(text)?.text));
-    match value {
-        Some(Value::Map(entries)) => object(entries),
-        _ => Map::new(),
+    Form::Shown.read(text)
+}
+
+/// The frontmatter of a whole `SKILL.md` exactly as any other YAML reader has it: nothing is taken out of its texts, and
+/// numbers are numbers. For programs that compare it with the file; what is shown to somebody is cleaned first.
+///
+/// ```
+/// let source = b"---\nname: pdf\nversion: 1.10\n---\nBody";
+/// let frontmatter = prowess::activate::verbatim_frontmatter(source);
+/// assert_eq!(serde_json::Value::from(frontmatter), serde_json::json!({"name": "pdf", "version": 1.1}));
+/// ```
+pub fn verbatim_frontmatter(source: &[u8]) -> Map<String, serde_json::Value> {
+    let Split::Found(fences) = fence::split(source, Extent::Whole) else { return Map::new() };
+    let yaml = source.get(fences.yaml).unwrap_or_default();
+    std::str::from_utf8(yaml).map_or_else(|_| Map::new(), |text| Form::Verbatim.read(text))
+}
+
+/// For whom it is.
+#[derive(Clone, Copy)]
+enum Form {
+    /// For somebody who reads it: without escapes, and numbers as they were written.
+    Shown,
+    /// For a program that compares it.
+    Verbatim,
+}
+
+impl Form {
+    fn read(self, text: &str) -> Map<String, serde_json::Value> {
+        let value = |text: &str| Some(yaml::parse(text, Budget::DEFAULT).ok()??.value());
+        let value = value(text).or_else(|| value(&repair::repair(text)?.text));
+        match value {
+            Some(Value::Map(entries)) => self.object(entries),
+            _ => Map::new(),
+        }
+    }
+
+    fn object(self, entries: Vec<(Box<str>, Value)>) -> Map<String, serde_json::Value> {
+        // Where a key stands twice, the last one counts, as it does for the manifest.
+        entries.into_iter().map(|(key, value)| (self.text(key), self.json(value))).collect()
+    }
+
+    fn json(self, value: Value) -> serde_json::Value {
+        match value {
+            Value::Null => serde_json::Value::Null,
+            Value::Bool(value) => value.into(),
+            Value::Number(text) => self.number(&text).map_or_else(|| self.text(text).into(), Into::into),
+            Value::Text(text) => self.text(text).into(),
+            Value::List(items) => items.into_iter().map(|item| self.json(item)).collect(),
+            Value::Map(entries) => self.object(entries).into(),
+        }
+    }
+
+    /// A number that JSON has, too. What is shown has to read the same there: `1.10` and `0x1F` stay text.
+    fn number(self, text: &str) -> Option<Number> {
+        let number = serde_json::from_str::<Number>(text).ok();
+        match self {
+            Self::Shown => number.filter(|number| number.to_string() == text),
+            Self::Verbatim => number.or_else(|| yaml_number(text)),
+        }
+    }
+
+    fn text(self, text: Box<str>) -> String {
+        match self {
+            Self::Shown => clean(text),
+            Self::Verbatim => text.into(),
+        }
     }
 }
 
-fn object(entries: Vec<(Box<str>, Value)>) -> Map<String, serde_json::Value> {
-    // Where a key stands twice, the last one counts, as it does for the manifest.
-    entries.into_iter().map(|(key, value)| (clean(key), json(value))).collect()
-}
-
-fn json(value: Value) -> serde_json::Value {
-    match value {
-        Value::Null => serde_json::Value::Null,
-        Value::Bool(value) => value.into(),
-        Value::Number(text) => number(&text).map_or_else(|| clean(text).into(), Into::into),
-        Value::Text(text) => clean(text).into(),
-        Value::List(items) => items.into_iter().map(json).collect(),
-        Value::Map(entries) => object(entries).into(),
+/// A number in a spelling that JSON does not have: `0x1F`, `0o17`, `+1`, `.5`, `5.`.
+fn yaml_number(text: &str) -> Option<Number> {
+    let radix = |prefix, radix| text.strip_prefix(prefix).map(|digits| i64::from_str_radix(digits, radix));
+    if let Some(number) = radix("0x", 16).or_else(|| radix("0o", 8)) {
+        return number.ok().map(Into::into);
     }
-}
-
-/// A number that JSON has, too, and that reads the same there; `1.10` and `0x1F` stay text.
-fn number(text: &str) -> Option<Number> {
-    serde_json::from_str::<Number>(text).ok().filter(|number| number.to_string() == text)
+    let number = text.strip_prefix('+').unwrap_or(text);
+    number.parse::<i64>().map(Into::into).ok().or_else(|| Number::from_f64(number.parse().ok()?))
 }
 
 fn clean(text: Box<str>) -> String {
@@ -56,5 +108,16 @@ mod tests {
             json,
             @r#"{"b":true,"description":"b: c","l":["x",2],"m":{"k":"v"},"n":3,"name":"z","v":"1.10","z":null}"#
         );
+    }
+
+    #[test]
+    fn verbatim_is_what_other_readers_have() {
+        let text = "---\nv: 1.10\nh: 0x1F\no: 0o17\np: +1\nd: .5\ne: 1e3\ni: .inf\nt: \"\\e[31mv\"\ns: '1.10'\n---\n";
+        let json = serde_json::Value::from(verbatim_frontmatter(text.as_bytes())).to_string();
+        insta::assert_snapshot!(
+            json,
+            @r#"{"d":0.5,"e":1000.0,"h":31,"i":".inf","o":15,"p":1,"s":"1.10","t":"\u001b[31mv","v":1.1}"#
+        );
+        assert!(verbatim_frontmatter(b"no fences").is_empty());
     }
 }

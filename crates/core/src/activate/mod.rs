@@ -28,6 +28,7 @@ use serde_json::{Map, Value};
 
 pub use arguments::{Arguments, ArgumentsError};
 pub use error::ActivateError;
+pub use frontmatter::verbatim_frontmatter;
 pub use once::WarnedOnce;
 pub use tiers::TierApi;
 

@@ -15,9 +15,9 @@ use crate::scan::Link;
 use crate::tree_hash::{HashedTree, digest};
 
 /// The most files, the most bytes of all of them together, and how deep they may lie: as many as a lock can hold.
-const FILES_MAX: usize = 4_096;
+pub(super) const FILES_MAX: usize = 4_096;
 const TOTAL_MAX: u64 = 64 * 1024 * 1024;
-const DEPTH_MAX: usize = 16;
+pub(super) const DEPTH_MAX: usize = 16;
 
 /// All regular files of a skill, held in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,6 +179,6 @@ impl Gathered {
     }
 }
 
-fn too_large(path: &str) -> AccessError {
+pub(super) fn too_large(path: &str) -> AccessError {
     AccessError::Whole { path: shown(path), files: FILES_MAX, bytes: TOTAL_MAX }
 }

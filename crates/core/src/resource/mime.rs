@@ -20,6 +20,18 @@ pub(super) fn guess(path: &str, bytes: &[u8]) -> &'static str {
     }
 }
 
+/// The media type that a file's name stands for, where it stands for one.
+///
+/// ```
+/// assert_eq!(prowess::resource::mime_of_name("references/guide.md"), Some("text/markdown"));
+/// assert_eq!(prowess::resource::mime_of_name("LICENSE"), None);
+/// ```
+pub fn mime_of_name(path: &str) -> Option<&'static str> {
+    let (_, ending) = path.rsplit('/').next()?.rsplit_once('.')?;
+    let mut known = ENDINGS.iter().chain(OTHER_ENDINGS);
+    known.find(|(known, _)| ending.eq_ignore_ascii_case(known)).map(|(_, mime)| *mime)
+}
+
 /// How files that are not text begin.
 const MAGIC: &[(&[u8], &str)] = &[
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -46,6 +58,19 @@ const ENDINGS: &[(&str, &str)] = &[
     ("js", "text/javascript"),
     ("py", "text/x-python"),
     ("sh", "text/x-shellscript"),
+];
+
+/// The endings of what is not text.
+const OTHER_ENDINGS: &[(&str, &str)] = &[
+    ("png", "image/png"),
+    ("jpg", "image/jpeg"),
+    ("jpeg", "image/jpeg"),
+    ("gif", "image/gif"),
+    ("webp", "image/webp"),
+    ("pdf", "application/pdf"),
+    ("zip", "application/zip"),
+    ("gz", "application/gzip"),
+    ("txt", "text/plain"),
 ];
 
 #[cfg(test)]

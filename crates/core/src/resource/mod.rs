@@ -16,6 +16,7 @@ mod mime;
 mod path;
 pub(crate) mod place;
 pub mod read_file;
+mod stamp;
 pub(crate) mod text;
 
 use serde::Serialize;
@@ -26,7 +27,9 @@ pub use error::AccessError;
 pub(crate) use error::noun;
 pub use list::{Kind, list};
 pub use material::{Material, MaterialFile, material};
+pub use mime::mime_of_name;
 pub use read_file::ReadFile;
+pub use stamp::{Stamp, stamp};
 pub use text::Truncation;
 
 use crate::files::{Folder, read_whole};

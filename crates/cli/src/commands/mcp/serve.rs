@@ -1,0 +1,114 @@
+//! `prowess mcp`: the server.
+
+use std::io::IsTerminal;
+use std::net::SocketAddr;
+
+use prowess_mcp::http::{self, HttpError, HttpOptions, Token};
+use prowess_mcp::{Options, Server, stdio};
+use prowess_tools::key;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::args::{Global, Mcp};
+use crate::commands::{Outcome, YES, active, toolbox};
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::{Output, clean_path};
+
+/// The longest token file.
+const TOKEN_MAX: u64 = 4096;
+
+pub(crate) fn serve(context: &Context, global: &Global, call: &Mcp, output: &mut Output) -> Outcome {
+    let toolbox = toolbox(context, global);
+    let snapshot = toolbox.snapshot();
+    let policy = context.policy();
+    let active: Result<Vec<String>, Failure> =
+        call.skill.iter().map(|name| Ok(key(active(&snapshot, name)?, policy).into_owned())).collect();
+    let server =
+        Server::new(toolbox, Options { active: active?, instructions_chars: call.instructions_chars });
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let served = match call.http {
+        Some(address) => runtime.block_on(over_http(&server, address, call, output)),
+        None => runtime.block_on(over_stdio(&server, output)),
+    };
+    // A script that was given up must not keep the process.
+    runtime.shutdown_timeout(std::time::Duration::from_secs(5));
+    served
+}
+
+async fn over_stdio(server: &Server, output: &mut Output) -> Outcome {
+    if std::io::stdin().is_terminal() {
+        output.remark("this is a server for agents, which start it themselves: prowess mcp install says how");
+    }
+    output.finish()?;
+    let stop = stopped();
+    stdio::serve(server, stop.cancelled()).await.map_err(|error| Failure::call(error.to_string()))?;
+    Ok(YES)
+}
+
+async fn over_http(server: &Server, address: SocketAddr, call: &Mcp, output: &mut Output) -> Outcome {
+    let token = token(call)?;
+    if !address.ip().is_loopback() && token.is_none() {
+        return Err(failure(&HttpError::Open(address)));
+    }
+    let options = HttpOptions { token, hosts: call.allow_host.clone(), ..HttpOptions::default() };
+    let listener = tokio::net::TcpListener::bind(address).await.map_err(|error| {
+        Failure::call(format!("{address} cannot be served at: {error}"))
+            .hint("another port, or port 0 for any that is free")
+    })?;
+    let url = format!("http://{}{}", listener.local_addr()?, http::PATH);
+    if output.json() {
+        output.answer(&json!({"schema": 1, "url": url}))?;
+    } else {
+        output.line(format!("serving skills at {url}"))?;
+    }
+    output.finish()?;
+    http::serve(server, listener, options, stopped()).await.map_err(|error| failure(&error))?;
+    Ok(YES)
+}
+
+fn token(call: &Mcp) -> Result<Option<Token>, Failure> {
+    let text = match &call.token_file {
+        Some(file) => {
+            let bytes = prowess::read_bounded(file, TOKEN_MAX).ok_or_else(|| {
+                Failure::call(format!("the token cannot be read from {}", clean_path(file)))
+            })?;
+            Some(String::from_utf8_lossy(&bytes).trim().to_owned())
+        }
+        None => std::env::var("PROWESS_TOKEN").ok().filter(|token| !token.is_empty()),
+    };
+    text.map(|text| Token::new(&text)).transpose().map_err(|error| failure(&error))
+}
+
+fn failure(error: &HttpError) -> Failure {
+    let failure = Failure::call(error.to_string());
+    match error {
+        HttpError::Open(_) => failure.hint("set PROWESS_TOKEN or --token-file, or serve at 127.0.0.1"),
+        HttpError::Token => failure.hint("make one: openssl rand -hex 32"),
+        _ => failure,
+    }
+}
+
+/// Cancelled when somebody asks this process to end.
+fn stopped() -> CancellationToken {
+    let stop = CancellationToken::new();
+    let told = stop.clone();
+    tokio::spawn(async move {
+        use tokio::signal::unix::{SignalKind, signal};
+        let wait = |kind| async move {
+            match signal(kind) {
+                Ok(mut signals) => {
+                    signals.recv().await;
+                }
+                Err(_) => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = wait(SignalKind::interrupt()) => {}
+            () = wait(SignalKind::terminate()) => {}
+            () = wait(SignalKind::hangup()) => {}
+        }
+        told.cancel();
+    });
+    stop
+}

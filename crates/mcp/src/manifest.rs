@@ -1,0 +1,107 @@
+//! The entry of a skill in the skills extension: its frontmatter and all its files, with digests.
+//!
+//! Making one reads every file. What was made is kept, and is good as long as the file system says that no file
+//! changed.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use prowess::activate::verbatim_frontmatter;
+use prowess::format::{NameRule, SkillName};
+use prowess::policy::Policy;
+use prowess::resource::{self, Stamp};
+use prowess::{Skill, Snapshot, digest};
+use prowess_tools::key;
+
+use crate::extension::{self, BYTES_MAX, FILES_MAX, Resources, SkillFile};
+use crate::uri;
+
+/// The longest name that the specification allows.
+const NAME_MAX: usize = 64;
+
+/// Why a skill is not served through the extension.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unserved {
+    /// The extension takes only skills that keep to the specification.
+    #[error("its name {0} is not one that the specification allows")]
+    Name(String),
+    /// There are more files than every host takes.
+    #[error("it has {0} files; hosts take {FILES_MAX}")]
+    Files(usize),
+    /// There are more bytes than every host takes.
+    #[error("it has {0} bytes; hosts take {BYTES_MAX}")]
+    Bytes(u64),
+    /// Its files cannot be read, or are not what they should be.
+    #[error("{0}")]
+    Closed(String),
+}
+
+/// The entries that were made.
+#[derive(Debug, Default)]
+pub(crate) struct Manifests {
+    kept: Mutex<HashMap<String, Kept>>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    stamp: Stamp,
+    entry: Arc<extension::Skill>,
+}
+
+impl Manifests {
+    /// The entry of a skill as it is now.
+    pub(crate) fn entry(&self, skill: &Skill, policy: &Policy) -> Result<Arc<extension::Skill>, Unserved> {
+        if !is_allowed(&skill.name()) {
+            return Err(Unserved::Name(skill.name().into_owned()));
+        }
+        let stamp = resource::stamp(skill).map_err(|error| Unserved::Closed(error.to_string()))?;
+        let (files, bytes) = stamp.size();
+        if files > FILES_MAX {
+            return Err(Unserved::Files(files));
+        }
+        if bytes > BYTES_MAX {
+            return Err(Unserved::Bytes(bytes));
+        }
+        let called = key(skill, policy);
+        if let Some(kept) = self.lock().get(&*called)
+            && kept.stamp == stamp
+            && kept.stamp.is_settled()
+        {
+            return Ok(Arc::clone(&kept.entry));
+        }
+        let entry = Arc::new(make(skill, policy)?);
+        self.lock().insert(called.into_owned(), Kept { stamp, entry: Arc::clone(&entry) });
+        Ok(entry)
+    }
+
+    /// Forgets the skills that are gone.
+    pub(crate) fn retain(&self, snapshot: &Snapshot) {
+        self.lock().retain(|called, _| snapshot.get(called).is_some());
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether the specification allows a name.
+fn is_allowed(name: &str) -> bool {
+    SkillName::parse(name).is_ok_and(|name| name.breaks(NameRule::Unicode).is_empty())
+        && name.chars().count() <= NAME_MAX
+}
+
+fn make(skill: &Skill, policy: &Policy) -> Result<extension::Skill, Unserved> {
+    let material = resource::material(skill).map_err(|error| Unserved::Closed(error.to_string()))?;
+    let of = |(path, file): (&str, &resource::MaterialFile)| SkillFile {
+        uri: uri::of(skill, policy, path),
+        digest: digest(&file.bytes),
+        size: file.bytes.len() as u64,
+    };
+    let files: Vec<_> = material.files().map(of).collect();
+    let source = material.file("SKILL.md").map_err(|error| Unserved::Closed(error.to_string()))?.1;
+    Ok(extension::Skill {
+        uri: uri::of(skill, policy, "SKILL.md"),
+        frontmatter: verbatim_frontmatter(&source.bytes),
+        resources: Resources::Listed(files),
+    })
+}

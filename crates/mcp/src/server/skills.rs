@@ -1,0 +1,167 @@
+//! The skills extension: `skills/list`, `skills/get` and `resources/directory/read`.
+
+use std::collections::BTreeMap;
+
+use prowess::resource;
+use rmcp::ErrorData;
+use rmcp::model::{ConstString, CustomRequest, CustomResult, ListResourcesResult, Resource};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::Shared;
+use super::connection::Connection;
+use super::said::{self, Said};
+use crate::extension::{
+    self, CacheScope, Complete, DIRECTORY, DirectoryParams, GetParams, GetResult, ListParams, ListResult,
+};
+use crate::uri::{self, Parts};
+
+/// The most skills on a page; each brings all its files along.
+const PAGE: usize = 50;
+
+/// The most children of a folder on a page.
+const CHILDREN: usize = 200;
+
+/// For how long a listing may be kept. Clients that listen are told of changes.
+const TTL_MS: u64 = 5_000;
+
+/// The methods that the SDK knows: it hands them over here where it does not understand their parameters.
+const STANDARD: [&str; 14] = [
+    rmcp::model::InitializeResultMethod::VALUE,
+    rmcp::model::PingRequestMethod::VALUE,
+    rmcp::model::CompleteRequestMethod::VALUE,
+    rmcp::model::SetLevelRequestMethod::VALUE,
+    rmcp::model::GetPromptRequestMethod::VALUE,
+    rmcp::model::ListPromptsRequestMethod::VALUE,
+    rmcp::model::ListResourcesRequestMethod::VALUE,
+    rmcp::model::ListResourceTemplatesRequestMethod::VALUE,
+    rmcp::model::ReadResourceRequestMethod::VALUE,
+    rmcp::model::SubscribeRequestMethod::VALUE,
+    rmcp::model::UnsubscribeRequestMethod::VALUE,
+    rmcp::model::CallToolRequestMethod::VALUE,
+    rmcp::model::ListToolsRequestMethod::VALUE,
+    rmcp::model::SubscriptionsListenRequestMethod::VALUE,
+];
+
+/// Answers what the SDK has no types for.
+pub(super) async fn answer(
+    connection: &Connection,
+    request: CustomRequest,
+) -> Result<CustomResult, ErrorData> {
+    let CustomRequest { method, params, .. } = request;
+    let answered = match method.as_str() {
+        extension::LIST => {
+            let params: ListParams = parse(params)?;
+            connection.work(move |shared| to_json(list(shared, params)?)).await?
+        }
+        extension::GET => {
+            let params: GetParams = parse(params)?;
+            connection.work(move |shared| to_json(get(shared, &params.uri)?)).await?
+        }
+        extension::DIRECTORY_READ => {
+            let params: DirectoryParams = parse(params)?;
+            connection.work(move |shared| to_json(directory(shared, &params)?)).await?
+        }
+        method if STANDARD.contains(&method) => {
+            Err(said::invalid(format!("the parameters of {method} are not what it takes")))
+        }
+        method => Err(said::no_method(method)),
+    };
+    answered.map(CustomResult::new)
+}
+
+fn parse<T: DeserializeOwned>(params: Option<Value>) -> Result<T, ErrorData> {
+    let params = params.unwrap_or_else(|| json!({}));
+    serde_json::from_value(params)
+        .map_err(|error| said::invalid(format!("the parameters are wrong: {error}")))
+}
+
+fn to_json(result: impl Serialize) -> Result<Value, ErrorData> {
+    serde_json::to_value(result).map_err(|error| said::internal(error.to_string()))
+}
+
+fn list(shared: &Shared, params: ListParams) -> Result<ListResult, ErrorData> {
+    let (snapshot, policy) = (shared.toolbox.snapshot(), shared.registry().policy());
+    if params.cursor.is_none() {
+        shared.manifests.retain(&snapshot);
+    }
+    let (page, next_cursor) = shared
+        .cursors
+        .page(extension::LIST, params.cursor.as_deref(), shared.listed(&snapshot), |(called, _)| called, PAGE)
+        .map_err(Said::from)?;
+    // A skill that hosts would refuse is left out; asking for it says why.
+    let entries = page.into_iter().filter_map(|(_, skill)| shared.manifests.entry(skill, policy).ok());
+    Ok(ListResult {
+        result_type: Complete::Complete,
+        skills: entries.map(|entry| extension::Skill::clone(&entry)).collect(),
+        next_cursor,
+        ttl_ms: TTL_MS,
+        cache_scope: CacheScope::Private,
+    })
+}
+
+fn get(shared: &Shared, uri: &str) -> Result<GetResult, ErrorData> {
+    let none = || said::invalid(format!("no skill is served at {}", shown(uri)));
+    let parts = Parts::parse(uri).map_err(Said::from)?;
+    let (snapshot, policy) = (shared.toolbox.snapshot(), shared.registry().policy());
+    let (skill, path) = parts.resolve(&snapshot, policy).ok_or_else(none)?;
+    if path != "SKILL.md" || !skill.is_enabled() {
+        return Err(none());
+    }
+    let entry = shared.manifests.entry(skill, policy);
+    let entry = entry.map_err(|why| said::invalid(format!("{} is not served: {why}", shown(uri))))?;
+    Ok(GetResult {
+        result_type: Complete::Complete,
+        skill: extension::Skill::clone(&entry),
+        ttl_ms: TTL_MS,
+        cache_scope: CacheScope::Private,
+    })
+}
+
+fn directory(shared: &Shared, params: &DirectoryParams) -> Result<ListResourcesResult, ErrorData> {
+    let uri = &params.uri;
+    let parts = Parts::parse(uri).map_err(Said::from)?;
+    let (snapshot, policy) = (shared.toolbox.snapshot(), shared.registry().policy());
+    let none = || said::invalid(format!("{} is no directory", shown(uri)));
+    let (skill, path) = parts.resolve(&snapshot, policy).ok_or_else(none)?;
+    let contents = resource::list(skill, None).map_err(|error| said::invalid(error.to_string()))?;
+    if contents.cut {
+        return Err(said::internal("the skill has too many files to be listed"));
+    }
+    let below = if path.is_empty() { String::new() } else { format!("{path}/") };
+    let mut children = BTreeMap::new();
+    for file in &contents.files {
+        let Some(rest) = file.path.strip_prefix(&below) else { continue };
+        let (name, is_folder) = rest.split_once('/').map_or((rest, false), |(name, _)| (name, true));
+        children.entry(name).or_insert_with(|| {
+            let child = Resource::new(uri::of(skill, policy, &format!("{below}{name}")), name);
+            match (is_folder, resource::mime_of_name(name)) {
+                (true, _) => child.with_mime_type(DIRECTORY),
+                (false, Some(mime)) => child.with_mime_type(mime).with_size(file.bytes),
+                (false, None) => child.with_size(file.bytes),
+            }
+        });
+    }
+    if children.is_empty() {
+        return Err(none());
+    }
+    let list = format!("{} {uri}", extension::DIRECTORY_READ);
+    let children: Vec<Resource> = children.into_values().collect();
+    let (page, next) = shared
+        .cursors
+        .page(&list, params.cursor.as_deref(), children, name_of, CHILDREN)
+        .map_err(Said::from)?;
+    let mut result = ListResourcesResult::with_all_items(page);
+    result.next_cursor = next;
+    Ok(result)
+}
+
+fn name_of(resource: &Resource) -> &str {
+    &resource.name
+}
+
+/// An address from a client as it may be shown back to it.
+fn shown(uri: &str) -> String {
+    prowess::format::hidden::shown(uri).chars().take(300).collect()
+}

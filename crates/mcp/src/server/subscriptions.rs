@@ -1,0 +1,175 @@
+//! Telling a client what changed: the lists, and the files that it asked about.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use prowess::resource::{self, Stamp};
+use rmcp::ErrorData;
+use rmcp::model::ResourceUpdatedNotificationParam;
+use rmcp::service::{Peer, RoleServer, SubscriptionSink};
+use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::CancellationToken;
+
+use super::Shared;
+use super::changes::Change;
+use super::said::{self, Said};
+use crate::uri::Parts;
+
+/// The most files that one client may ask about.
+const MOST: usize = 1_000;
+
+/// How often those files are looked at.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// The files that a client asked about, as they were last seen; `None` where they were not there.
+#[derive(Debug, Default)]
+pub(super) struct Subscriptions {
+    files: Mutex<BTreeMap<String, Option<Stamp>>>,
+}
+
+impl Subscriptions {
+    /// Those of a list, at most as many as may be.
+    pub(super) fn of(shared: &Shared, uris: &[String]) -> Self {
+        let subscriptions = Self::default();
+        for uri in uris {
+            // What cannot be one of ours never changes.
+            let _ = subscriptions.add(shared, uri);
+        }
+        subscriptions
+    }
+
+    /// Looks at a file from now on.
+    pub(super) fn add(&self, shared: &Shared, uri: &str) -> Result<(), ErrorData> {
+        Parts::parse(uri).map_err(Said::from)?;
+        let seen = look(shared, uri);
+        let mut files = self.lock();
+        if files.len() >= MOST && !files.contains_key(uri) {
+            return Err(said::invalid(format!("at most {MOST} resources can be subscribed to")));
+        }
+        files.insert(uri.to_owned(), seen);
+        Ok(())
+    }
+
+    pub(super) fn remove(&self, uri: &str) {
+        self.lock().remove(uri);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    /// Which of them changed since they were last looked at.
+    fn changed(&self, shared: &Shared) -> Vec<String> {
+        let mut changed = Vec::new();
+        let uris: Vec<String> = self.lock().keys().cloned().collect();
+        for uri in uris {
+            let now = look(shared, &uri);
+            let mut files = self.lock();
+            let Some(before) = files.get_mut(&uri) else { continue };
+            let differs = match (&now, &*before) {
+                (Some(now), Some(before)) => {
+                    let path = resolve(shared, &uri).unwrap_or_default();
+                    now.differs_at(before, &path)
+                }
+                (None, None) => false,
+                _ => true,
+            };
+            *before = now;
+            if differs {
+                changed.push(uri);
+            }
+        }
+        changed
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Option<Stamp>>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn resolve(shared: &Shared, uri: &str) -> Option<String> {
+    let snapshot = shared.toolbox.snapshot();
+    Some(Parts::parse(uri).ok()?.resolve(&snapshot, shared.registry().policy())?.1)
+}
+
+fn look(shared: &Shared, uri: &str) -> Option<Stamp> {
+    let snapshot = shared.toolbox.snapshot();
+    let parts = Parts::parse(uri).ok()?;
+    let (skill, _) = parts.resolve(&snapshot, shared.registry().policy())?;
+    resource::stamp(skill).ok()
+}
+
+/// Where a client is told.
+pub(super) enum Sink {
+    /// Clients that began with `initialize`.
+    Peer(Peer<RoleServer>),
+    /// Clients that listen with a request of their own.
+    Listener(SubscriptionSink),
+}
+
+impl Sink {
+    /// Tells that lists changed: the tools, or all of them. Whoever does not want to know is not told.
+    async fn lists(&self, tools_only: bool) {
+        match self {
+            Self::Peer(peer) => {
+                let _ = peer.notify_tool_list_changed().await;
+                if !tools_only {
+                    let _ = peer.notify_resource_list_changed().await;
+                    let _ = peer.notify_prompt_list_changed().await;
+                }
+            }
+            Self::Listener(sink) => {
+                let _ = sink.notify_tool_list_changed().await;
+                if !tools_only {
+                    let _ = sink.notify_resource_list_changed().await;
+                    let _ = sink.notify_prompt_list_changed().await;
+                }
+            }
+        }
+    }
+
+    async fn updated(&self, uri: String) {
+        match self {
+            Self::Peer(peer) => {
+                let _ = peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await;
+            }
+            Self::Listener(sink) => {
+                let _ = sink.notify_resource_updated(uri).await;
+            }
+        }
+    }
+}
+
+/// Tells a client of changes until it is gone.
+pub(super) async fn forward(
+    shared: Arc<Shared>,
+    connection: u64,
+    subscriptions: Arc<Subscriptions>,
+    sink: Sink,
+    gone: CancellationToken,
+) {
+    let mut changes = shared.changes.listen();
+    let mut look = tokio::time::interval(LOOK);
+    look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+    loop {
+        let change = tokio::select! {
+            () = gone.cancelled() => return,
+            change = changes.recv() => change,
+            _ = look.tick(), if !subscriptions.is_empty() => {
+                let (shared, subscriptions) = (Arc::clone(&shared), Arc::clone(&subscriptions));
+                let changed = tokio::task::spawn_blocking(move || subscriptions.changed(&shared));
+                for uri in changed.await.unwrap_or_default() {
+                    sink.updated(uri).await;
+                }
+                continue;
+            }
+        };
+        match change {
+            Ok(Change::Tools(number)) if number != connection => {}
+            Ok(Change::Tools(_)) => sink.lists(true).await,
+            Ok(Change::Skills) | Err(RecvError::Lagged(_)) => sink.lists(false).await,
+            Err(RecvError::Closed) => return,
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! The tools of the preset and of active skills, and calling them.
+
+use std::sync::{Arc, PoisonError};
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use prowess::{ErrorCode, resource};
+use prowess_run::script;
+use prowess_tools::{Envelope, Outcome, Session, Tool, ToolDefinition};
+use rmcp::ErrorData;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ContentBlock, ListToolsResult, MetaObject, PaginatedRequestParams,
+    ToolAnnotations,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::changes::Change;
+use super::connection::Connection;
+use super::instructions::dotless;
+use super::progress::Progress;
+use super::said::{self, Said};
+use super::{Shared, schemas};
+
+/// The most tools on a page.
+const PAGE: usize = 500;
+
+/// Where a result says with which code of the contract it failed.
+const ERROR_KEY: &str = "prowess/error";
+
+/// The tools on offer now.
+pub(super) async fn list(
+    connection: &Connection,
+    request: Option<PaginatedRequestParams>,
+    context: &RequestContext<RoleServer>,
+) -> Result<ListToolsResult, ErrorData> {
+    let session = connection.session();
+    let cursor = request.and_then(|request| request.cursor);
+    let listed = connection.work(move |shared| {
+        let mut tools: Vec<_> = shared.toolbox.definitions_in(&session).into_iter().map(tool).collect();
+        // Ours come first; more than a page needs the order of cursors.
+        if tools.len() > PAGE || cursor.is_some() {
+            tools.sort_by(|a, b| a.name.cmp(&b.name));
+        }
+        let (page, next) =
+            shared.cursors.page("tools", cursor.as_deref(), tools, name_of, PAGE).map_err(Said::from)?;
+        let mut result = ListToolsResult::with_all_items(page);
+        result.next_cursor = next;
+        Ok::<_, ErrorData>((result, shared.toolbox.take_diagnostics()))
+    });
+    let (result, diagnostics) = listed.await??;
+    for located in diagnostics {
+        connection.log.warn(context, || located.diagnostic.message.clone()).await;
+    }
+    Ok(result)
+}
+
+fn name_of(tool: &rmcp::model::Tool) -> &str {
+    &tool.name
+}
+
+/// A tool as the protocol has it.
+fn tool(definition: ToolDefinition) -> rmcp::model::Tool {
+    let ours = Tool::named(&definition.name);
+    let Value::Object(input) = definition.input_schema else {
+        return rmcp::model::Tool::new(definition.name, definition.description, Map::new());
+    };
+    let description = if ours.is_some() { dotless(definition.description) } else { definition.description };
+    let tool = rmcp::model::Tool::new(definition.name.replace('.', "_"), description, input);
+    let Some(ours) = ours else { return tool };
+    let reads = ToolAnnotations::new().read_only(ours != Tool::Run).destructive(false);
+    tool.with_title(schemas::title(ours))
+        .with_raw_output_schema(Arc::new(schemas::output(ours)))
+        .with_annotations(reads.idempotent(ours != Tool::Run).open_world(ours == Tool::Run))
+}
+
+/// Calls a tool.
+pub(super) async fn call(
+    connection: &Connection,
+    request: CallToolRequestParams,
+    context: RequestContext<RoleServer>,
+) -> Result<CallToolResult, ErrorData> {
+    let name = request.name.into_owned();
+    let params = Value::Object(request.arguments.unwrap_or_default());
+    let called = Tool::named(&name);
+    let envelope = match called {
+        Some(Tool::Activate | Tool::Skill) => activate(connection, name.clone(), params).await?,
+        _ => work(connection, name.clone(), params, &context).await?,
+    };
+    let (status, time) = (envelope.status, envelope.stats.time_ms);
+    let said = || {
+        let status = serde_json::to_value(status).unwrap_or_default();
+        let name = prowess::format::hidden::shown(&name);
+        format!("{name}: {}, {time} ms", status.as_str().unwrap_or_default())
+    };
+    connection.log.debug(&context, said).await;
+    let session = connection.session();
+    connection.work(move |shared| answer(shared, &session, &name, envelope)).await?
+}
+
+/// Loads a skill. Where that brings tools, the client is told.
+async fn activate(connection: &Connection, name: String, params: Value) -> Result<Envelope, ErrorData> {
+    let (session, number) = (Arc::clone(&connection.session), connection.number);
+    let answered = connection.work(move |shared| {
+        let mut session = session.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = session.active().count();
+        let envelope = shared.toolbox.call(&mut session, &name, params);
+        let newest = session.active().nth(before);
+        if newest.is_some_and(|name| shared.has_toolsets(name)) {
+            shared.changes.tell(Change::Tools(number));
+        }
+        envelope
+    });
+    answered.await
+}
+
+/// Calls a tool that may take long: others are answered meanwhile, and the client may lose patience.
+async fn work(
+    connection: &Connection,
+    name: String,
+    params: Value,
+    context: &RequestContext<RoleServer>,
+) -> Result<Envelope, ErrorData> {
+    let mut session = connection.session();
+    let _patience = Patience::of(&mut session, &context.ct);
+    let progress = Progress::of(&mut session, context);
+    let working = connection.work(move |shared| {
+        let envelope = shared.toolbox.call(&mut session, &name, params);
+        drop(session);
+        envelope
+    });
+    progress.during(working).await
+}
+
+/// Ends a call that the client gave up.
+struct Patience(tokio::task::JoinHandle<()>);
+
+impl Patience {
+    fn of(session: &mut Session, given_up: &CancellationToken) -> Self {
+        let scripts = script::Cancel::default();
+        session.waiting.cancel = Some(scripts.clone());
+        #[cfg(feature = "toolsets")]
+        let toolsets = {
+            session.cancel = prowess_run::toolset::Cancel::default();
+            session.cancel.clone()
+        };
+        let given_up = given_up.clone();
+        Self(tokio::spawn(async move {
+            given_up.cancelled().await;
+            scripts.cancel();
+            #[cfg(feature = "toolsets")]
+            toolsets.cancel();
+        }))
+    }
+}
+
+impl Drop for Patience {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// An envelope as the protocol has it. A tool that is not there is an error of the call, all else is the tool's answer.
+fn answer(
+    shared: &Shared,
+    session: &Session,
+    name: &str,
+    envelope: Envelope,
+) -> Result<CallToolResult, ErrorData> {
+    let called = Tool::named(name);
+    let Some(error) = &envelope.error else {
+        return Ok(success(called, envelope));
+    };
+    if error.code == ErrorCode::NotFound && !is_offered(shared, session, name) {
+        return Err(said::invalid(error.message.clone()));
+    }
+    if let (Some(Tool::ReadResource), ErrorCode::BinaryFile) = (called, error.code)
+        && let Some(image) = image(shared, session, &envelope)
+    {
+        return Ok(image);
+    }
+    let mut result = CallToolResult::error(vec![ContentBlock::text(dotless(envelope.text))]);
+    let meta = Map::from_iter([(ERROR_KEY.to_owned(), json!(error))]);
+    result.meta = Some(MetaObject::from(meta));
+    Ok(result)
+}
+
+fn is_offered(shared: &Shared, session: &Session, name: &str) -> bool {
+    let dotless = name.replace('.', "_");
+    shared.toolbox.definitions_in(session).iter().any(|tool| tool.name.replace('.', "_") == dotless)
+}
+
+fn success(called: Option<Tool>, envelope: Envelope) -> CallToolResult {
+    let Envelope { mut data, text, status, .. } = envelope;
+    let mut content = vec![ContentBlock::text(text.clone())];
+    if called.is_none() {
+        let attachments = data.remove("attachments");
+        let attachments =
+            attachments.as_ref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        content.extend(attachments.iter().map(attachment));
+        // Some clients show a model the structured part instead of all the rest.
+        if !attachments.is_empty() {
+            return CallToolResult::success(content);
+        }
+        data.retain(|key, _| ["title", "metadata", "output", "truncated"].contains(&key.as_str()));
+    }
+    if called == Some(Tool::Activate) {
+        // The text has all of it: nobody should pay for it twice.
+        data.retain(|key, _| ["name", "digest", "truncated", "already_active"].contains(&key.as_str()));
+        data.insert("content".to_owned(), text.into());
+    }
+    if status == Outcome::Partial {
+        data.insert("truncated".to_owned(), true.into());
+    }
+    let mut result = CallToolResult::success(content);
+    result.structured_content = Some(Value::Object(data));
+    result
+}
+
+/// A picture among a skill's files, which no text can stand for.
+fn image(shared: &Shared, session: &Session, envelope: &Envelope) -> Option<CallToolResult> {
+    let asked = &envelope.context.params_input;
+    let snapshot = shared.toolbox.snapshot();
+    let skill = shared.toolbox.find(&snapshot, session, asked["name"].as_str()?).ok()?;
+    let file = resource::read_bytes(skill, asked["path"].as_str()?).ok()?;
+    if !file.mime.starts_with("image/") {
+        return None;
+    }
+    let picture = ContentBlock::image(BASE64_STANDARD.encode(&file.bytes), file.mime);
+    let mut result = CallToolResult::success(vec![picture]);
+    result.structured_content =
+        Some(json!({"name": file.name, "path": file.path, "bytes": file.bytes.len(), "mime": file.mime}));
+    Some(result)
+}
+
+/// What a tool attached: a picture where it is one, else as it is.
+fn attachment(attached: &Value) -> ContentBlock {
+    let text = |key: &str| attached.get(key).and_then(Value::as_str);
+    let mime = text("mime").or_else(|| text("mimeType")).or_else(|| text("mediaType"));
+    let url = text("url").and_then(|url| url.strip_prefix("data:")?.split_once(";base64,"));
+    let (mime, data) = match (mime, text("data"), url) {
+        (Some(mime), Some(data), _) => (mime, data),
+        (mime, None, Some((of_url, data))) => (mime.unwrap_or(of_url), data),
+        _ => return ContentBlock::text(attached.to_string()),
+    };
+    match mime.starts_with("image/") && BASE64_STANDARD.decode(data).is_ok() {
+        true => ContentBlock::image(data, mime),
+        false => ContentBlock::text(attached.to_string()),
+    }
+}
+
+impl Shared {
+    /// Whether a skill brings tools.
+    pub(super) fn has_toolsets(&self, name: &str) -> bool {
+        let snapshot = self.toolbox.snapshot();
+        let manifest = snapshot.get(name).and_then(|skill| skill.manifest());
+        manifest.is_some_and(|manifest| !manifest.toolsets().is_empty())
+    }
+}
