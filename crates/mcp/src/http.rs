@@ -13,12 +13,13 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
+use rmcp::model::ClientJsonRpcMessage;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Connection, Server};
+use crate::{Connection, Server, malformed};
 
 /// Where clients find it.
 pub const PATH: &str = "/mcp";
@@ -28,6 +29,9 @@ const SILENCE: Duration = Duration::from_secs(60 * 60);
 
 /// How long a call that was answered can still be asked for by a client whose stream broke.
 const RESUME: Duration = Duration::from_secs(60);
+
+/// The longest message.
+const BODY_MAX: usize = 4 * 1024 * 1024;
 
 /// Who may come, and how many.
 #[derive(Debug, Clone)]
@@ -128,6 +132,7 @@ pub fn router(server: &Server, options: HttpOptions, stop: CancellationToken) ->
         .with_allowed_origins(origins)
         .enforce_origin_validation()
         .with_json_response(true)
+        .with_max_request_body_bytes(BODY_MAX)
         .with_cancellation_token(stop);
     let made = server.clone();
     let service: StreamableHttpService<Connection, LocalSessionManager> =
@@ -165,7 +170,32 @@ async fn guard(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("30"));
         return response;
     }
-    next.run(request).await
+    match request.method() == Method::POST {
+        true => read(request, next).await,
+        false => next.run(request).await,
+    }
+}
+
+/// Hands a message on. The SDK refuses what is no message in words of its own; clients expect those of the protocol.
+async fn read(request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    let Ok(bytes) = axum::body::to_bytes(body, BODY_MAX).await else {
+        let message = format!("a message has at most {BODY_MAX} bytes\n");
+        return (StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
+    };
+    let response = next.run(Request::from_parts(parts, bytes.clone().into())).await;
+    let is_refused = response.status().is_client_error();
+    if is_refused && serde_json::from_slice::<ClientJsonRpcMessage>(&bytes).is_err() {
+        let (id, error) = malformed::why(&bytes);
+        let json = [(header::CONTENT_TYPE, "application/json")];
+        let status = match response.status() {
+            // Somebody is kept out, whatever they say.
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => return response,
+            _ => StatusCode::BAD_REQUEST,
+        };
+        return (status, json, malformed::answer(id, &error)).into_response();
+    }
+    response
 }
 
 #[cfg(test)]

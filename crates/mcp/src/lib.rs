@@ -2,6 +2,7 @@
 pub mod extension;
 #[cfg(feature = "http")]
 pub mod http;
+mod malformed;
 mod manifest;
 mod page;
 mod server;

@@ -13,11 +13,10 @@ use rmcp::model::{
 use rmcp::service::{QuitReason, RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::{ErrorData, ServiceExt};
-use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 
-use crate::Server;
+use crate::{Server, malformed};
 
 /// The longest line that is taken.
 const LINE_MAX: usize = 4 * 1024 * 1024;
@@ -157,10 +156,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
     /// Tells the client that a line was no message. In a task of its own: receiving may be given up at any time, and
     /// half a line must not be written.
     fn refuse(&self, id: Option<RequestId>, error: &ErrorData) {
-        // The protocol's own types have no room for an answer to nobody.
-        let id = serde_json::to_value(id).unwrap_or_default();
-        let message = serde_json::json!({"jsonrpc": "2.0", "id": id, "error": error});
-        let mut bytes = message.to_string().into_bytes();
+        let mut bytes = malformed::answer(id, error).into_bytes();
         bytes.push(b'\n');
         let output = Arc::clone(&self.output);
         tokio::spawn(async move {
@@ -180,29 +176,9 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
         }
         match serde_json::from_slice(line) {
             Ok(message) => Ok(Some(message)),
-            Err(_) => Err(wrong(line)),
+            Err(_) => Err(malformed::why(line)),
         }
     }
-}
-
-/// What is wrong with a line that is no message.
-fn wrong(line: &[u8]) -> (Option<RequestId>, ErrorData) {
-    let value: Value = match serde_json::from_slice(line) {
-        Ok(value) => value,
-        Err(error) => {
-            let message = format!("this line is not JSON: {error}");
-            return (None, ErrorData::new(ErrorCode::PARSE_ERROR, message, None));
-        }
-    };
-    let id = value.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
-    let message = match &value {
-        Value::Array(_) => "batches are not taken; send one message a line",
-        Value::Object(object) if object.get("jsonrpc") != Some(&"2.0".into()) => "jsonrpc has to be \"2.0\"",
-        Value::Object(object) if object.contains_key("method") => "this is no request and no notification",
-        Value::Object(_) => "there is no method",
-        _ => "a message is an object",
-    };
-    (id, ErrorData::new(ErrorCode::INVALID_REQUEST, message, None))
 }
 
 impl<R, W> Transport<RoleServer> for Lines<R, W>
