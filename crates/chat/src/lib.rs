@@ -1,0 +1,7 @@
+//! Chats that use skills, and that are kept.
+
+mod event;
+mod message;
+
+pub use event::Event;
+pub use message::{Message, Part, Role, State, Usage};
