@@ -166,7 +166,7 @@ fn a_file_of_a_hundred_mebibytes_is_not_written() {
 #[test]
 fn many_files_that_fill_the_disk_are_noticed() {
     let mut world = World::new();
-    world.policy.run.scratch_bytes = 8 * 1024 * 1024;
+    world.policy.run.limits.scratch_bytes = 8 * 1024 * 1024;
     let text = "#!/bin/sh\ni=0; while :; do head -c 1048576 /dev/zero > \"$HOME/f$i\"; i=$((i+1)); sleep 0.02; done\n";
     for tier in TIERS {
         let ran = world.script("x.sh", text).run_on(tier).unwrap();

@@ -158,7 +158,7 @@ fn three_gibibytes_are_not_to_be_had() {
     }
     // Memory that is shared counts for no process alone, and many processes have much together.
     let mut world = World::new();
-    world.policy.run.memory_bytes = 256 * 1024 * 1024;
+    world.policy.run.limits.memory_bytes = 256 * 1024 * 1024;
     let shared = "import mmap, time\nm = mmap.mmap(-1, 512 << 20)\nfor i in range(0, 512 << 20, 4096): m[i] = 1\nprint('GOT')\ntime.sleep(5)\n";
     let together = "import os, time\nfor n in range(4):\n    if os.fork() == 0:\n        b = bytearray(b'x') * (100 << 20); time.sleep(20); os._exit(0)\ntime.sleep(20); print('GOT')\n";
     for tier in TIERS {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use prowess::ErrorCode;
 use prowess::policy::{Preset, Scripts};
-use prowess_run::script::{Consent, Input, Limits, Protection, Tier, is_any_allowed, log, variables};
+use prowess_run::script::{Consent, Input, Protection, Tier, is_any_allowed, log, variables};
 use world::{TIERS, World};
 
 const HELLO: &str = "#!/bin/sh\necho hello\n";
@@ -127,7 +127,7 @@ fn s004_23_allowed_tools_only_narrow() {
 #[test]
 fn s003_11_s002_21_arguments_time_output_and_directory() {
     let world = World::new();
-    let limits = Limits::of(&world.policy);
+    let limits = &world.policy.run.limits;
     assert_eq!((limits.time, limits.output_bytes), (Duration::from_secs(60), 1024 * 1024));
     let script = world.script("scripts/x.sh", "#!/bin/sh\necho $#; echo \"$1\" | wc -c; ls\n");
     let hundred = vec!["a"; 100];
@@ -209,7 +209,7 @@ fn a_missing_interpreter_is_named_with_what_to_install() {
 fn every_run_is_recorded() {
     let mut world = World::new();
     world.script("x.sh", "#!/bin/sh\nexit 3\n").args(&["secret"]).run().unwrap();
-    world.policy.run.script_timeout_ms = Some(200);
+    world.policy.run.limits.time = Duration::from_millis(200);
     world.script("y.sh", "#!/bin/sh\nsleep 9\n").run().unwrap();
     let path = log::path(&world.surroundings()).unwrap();
     let records = log::read(&path, 10);

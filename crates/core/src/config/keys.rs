@@ -168,19 +168,22 @@ keys! {
         Texts { at: at!(policy.run.network) }, Within(narrow::network);
     "run.env" "variables for the skills that name them in metadata.env: NAME for all of these, SKILL:NAME for one"
         Texts { at: at!(policy.run.env) }, Within(narrow::env);
-    "run.script-timeout-ms" "how long a script may run, in milliseconds; by default 60000"
-        Count { at: at!(policy.run.script_timeout_ms), range: 1..=3_600_000, none: &["default"] },
-        Within(narrow::script_timeout);
+    "run.script-timeout-ms" "how long a script may run, in milliseconds"
+        Count { at: at!(policy.run.limits.time), range: 1..=3_600_000, none: &[] }, Narrow;
     "run.output-bytes" "the most output of a script, both streams together, in bytes"
-        Count { at: at!(policy.run.output_bytes), range: 1..=64 * MEBIBYTE, none: &[] }, Narrow;
+        Count { at: at!(policy.run.limits.output_bytes), range: 1..=64 * MEBIBYTE, none: &[] }, Narrow;
     "run.memory-bytes" "the most memory of a script, in bytes"
-        Count { at: at!(policy.run.memory_bytes), range: 1..=1_048_576 * MEBIBYTE, none: &[] }, Narrow;
+        Count { at: at!(policy.run.limits.memory_bytes), range: 1..=1_048_576 * MEBIBYTE, none: &[] }, Narrow;
     "run.processes" "the most processes of a script"
-        Count { at: at!(policy.run.processes), range: 1..=4_096, none: &[] }, Narrow;
+        Count { at: at!(policy.run.limits.processes), range: 1..=4_096, none: &[] }, Narrow;
     "run.file-bytes" "the largest file that a script may write, in bytes"
-        Count { at: at!(policy.run.file_bytes), range: 1..=1_048_576 * MEBIBYTE, none: &[] }, Narrow;
+        Count { at: at!(policy.run.limits.file_bytes), range: 1..=1_048_576 * MEBIBYTE, none: &[] }, Narrow;
     "run.open-files" "the most open files of each process of a script"
-        Count { at: at!(policy.run.open_files), range: 1..=65_536, none: &[] }, Narrow;
+        Count { at: at!(policy.run.limits.open_files), range: 1..=65_536, none: &[] }, Narrow;
     "run.scratch-bytes" "the most that all files may take that a script writes, in bytes"
-        Count { at: at!(policy.run.scratch_bytes), range: 1..=1_048_576 * MEBIBYTE, none: &[] }, Narrow;
+        Count { at: at!(policy.run.limits.scratch_bytes), range: 1..=1_048_576 * MEBIBYTE, none: &[] }, Narrow;
+    "run.arguments" "the most arguments that a script is passed"
+        Count { at: at!(policy.run.limits.arguments), range: 0..=4_096, none: &[] }, Narrow;
+    "run.argument-bytes" "the most bytes of all arguments of a script"
+        Count { at: at!(policy.run.limits.argument_bytes), range: 0..=131_072, none: &[] }, Narrow;
 }

@@ -71,8 +71,6 @@ impl Inputs {
 pub struct Configuration {
     /// The policy they make.
     pub policy: Policy,
-    /// How long a script may run, in milliseconds; `None` where nobody says so.
-    pub script_timeout_ms: Option<u32>,
     /// Every key with its value, in the order of [`KEYS`].
     pub settings: Vec<Setting>,
     /// What is wrong with the files and variables.
@@ -124,7 +122,6 @@ pub fn load(inputs: &Inputs) -> Configuration {
     }
     let settings = settings(&state, preset);
     Configuration {
-        script_timeout_ms: state.values.policy.run.script_timeout_ms,
         policy: state.values.into_policy(),
         settings,
         diagnostics: state.diagnostics,

@@ -6,7 +6,7 @@
 use std::path::Component;
 
 use super::values::Values;
-use crate::policy::{RootPlace, RootSpec, Run, Scope};
+use crate::policy::{RootPlace, RootSpec, Scope};
 use prowess_format::NameRule;
 
 /// What a project may do with a key.
@@ -102,16 +102,6 @@ pub(super) fn name_rule(before: &Values, after: &mut Values) -> Result<(), Strin
         return Ok(());
     }
     Err("it lets names through that are not well formed now".to_owned())
-}
-
-/// No longer than now.
-pub(super) fn script_timeout(before: &Values, after: &mut Values) -> Result<(), String> {
-    let limit = |values: &Values| values.policy.run.script_timeout_ms.unwrap_or(Run::SCRIPT_TIMEOUT_MS);
-    let now = limit(before);
-    if limit(after) <= now {
-        return Ok(());
-    }
-    Err(format!("{now} is in force, and a project can only lower it"))
 }
 
 /// Fewer of the skills that may run without asking.

@@ -1,5 +1,7 @@
 //! What skills may run.
 
+use std::time::Duration;
+
 /// What skills may run, and within which limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
@@ -11,25 +13,8 @@ pub struct Run {
     pub network: Vec<String>,
     /// Variables that are passed to skills that ask for them: `NAME`, or `SKILL:NAME`.
     pub env: Vec<String>,
-    /// How long a script may run, in milliseconds; `None` where nobody says so.
-    pub script_timeout_ms: Option<u32>,
-    /// The most output of a script, both streams together, in bytes.
-    pub output_bytes: u64,
-    /// The most memory, in bytes.
-    pub memory_bytes: u64,
-    /// The most processes.
-    pub processes: u32,
-    /// The largest file that may be written, in bytes.
-    pub file_bytes: u64,
-    /// The most open files of a process.
-    pub open_files: u32,
-    /// The most that all files may take that a script writes, in bytes.
-    pub scratch_bytes: u64,
-}
-
-impl Run {
-    /// How long a script may run where nobody says otherwise, in milliseconds.
-    pub const SCRIPT_TIMEOUT_MS: u32 = 60_000;
+    /// How much a script may take.
+    pub limits: RunLimits,
 }
 
 impl Default for Run {
@@ -39,13 +24,54 @@ impl Default for Run {
             allowed_skills: Vec::new(),
             network: Vec::new(),
             env: Vec::new(),
-            script_timeout_ms: None,
+            limits: RunLimits::default(),
+        }
+    }
+}
+
+/// How much a script may take. A project can lower each of these, and only the user can raise them.
+///
+/// ```
+/// use std::time::Duration;
+/// use prowess::policy::RunLimits;
+///
+/// let limits = RunLimits::default();
+/// assert_eq!((limits.time, limits.processes), (Duration::from_secs(60), 64));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunLimits {
+    /// How long it may run.
+    pub time: Duration,
+    /// The most output, both streams together, in bytes.
+    pub output_bytes: u64,
+    /// The most memory, in bytes: of each process by the kernel, of all together by watching.
+    pub memory_bytes: u64,
+    /// The most processes and threads.
+    pub processes: u32,
+    /// The largest file that may be written, in bytes.
+    pub file_bytes: u64,
+    /// The most open files of each process.
+    pub open_files: u32,
+    /// The most that all files may take that a script writes, in bytes.
+    pub scratch_bytes: u64,
+    /// The most arguments that it is passed.
+    pub arguments: u32,
+    /// The most bytes of all arguments together.
+    pub argument_bytes: u32,
+}
+
+impl Default for RunLimits {
+    fn default() -> Self {
+        Self {
+            time: Duration::from_secs(60),
             output_bytes: 1024 * 1024,
             memory_bytes: 2 * 1024 * 1024 * 1024,
             processes: 64,
             file_bytes: 64 * 1024 * 1024,
             open_files: 256,
             scratch_bytes: 512 * 1024 * 1024,
+            arguments: 100,
+            argument_bytes: 4_096,
         }
     }
 }

@@ -6,12 +6,9 @@ use std::path::Path;
 use prowess::policy::{Policy, Run, Scripts};
 use prowess::{Scope, Skill, Surroundings};
 
+use super::Limits;
 use super::error::RunError;
 use super::options::{Consent, Network};
-
-/// The most arguments, and the most bytes of all of them.
-const ARGUMENTS_MAX: usize = 100;
-const ARGUMENT_BYTES_MAX: usize = 4_096;
 
 /// Variables that the sandbox sets itself.
 const OWN: [&str; 4] = ["PATH", "LANG", "HOME", "TMPDIR"];
@@ -88,17 +85,15 @@ pub fn network(skill: &Skill, policy: &Policy, world: &Surroundings) -> Network 
     if names(&policy.run.network, skill, world) { Network::On } else { Network::Off }
 }
 
-pub(super) fn arguments(arguments: &[String]) -> Result<(), RunError> {
+pub(super) fn arguments(arguments: &[String], limits: &Limits) -> Result<(), RunError> {
     let refuse = |why: String| Err(RunError::Arguments(why));
-    if arguments.len() > ARGUMENTS_MAX {
-        return refuse(format!(
-            "there are {} arguments; at most {ARGUMENTS_MAX} are passed",
-            arguments.len()
-        ));
+    let (count, most) = (arguments.len(), limits.arguments);
+    if count > most as usize {
+        return refuse(format!("there are {count} arguments; at most {most} are passed"));
     }
-    let bytes: usize = arguments.iter().map(String::len).sum();
-    if bytes > ARGUMENT_BYTES_MAX {
-        return refuse(format!("the arguments have {bytes} bytes; at most {ARGUMENT_BYTES_MAX} are passed"));
+    let (bytes, most) = (arguments.iter().map(String::len).sum::<usize>(), limits.argument_bytes);
+    if bytes > most as usize {
+        return refuse(format!("the arguments have {bytes} bytes; at most {most} are passed"));
     }
     match arguments.iter().position(|argument| argument.contains('\0')) {
         Some(at) => refuse(format!("argument {} has a NUL in it", at + 1)),

@@ -20,7 +20,6 @@ mod gate;
 #[cfg(target_os = "linux")]
 mod helper;
 mod interpreter;
-mod limits;
 mod locate;
 pub mod log;
 mod options;
@@ -35,12 +34,12 @@ mod watch;
 use std::time::Instant;
 
 use prowess::Skill;
+pub use prowess::policy::RunLimits as Limits;
 
 pub use error::RunError;
 pub use gate::{Variable, entry, is_allowed, is_any_allowed, network, variables};
 #[cfg(target_os = "linux")]
 pub use helper::helper_main;
-pub use limits::Limits;
 pub use options::{Cancel, Consent, Helper, Input, Network, OnOutput, Options, Protection};
 pub use ran::{Limit, Ran, Stream};
 pub use sandbox::{SandboxError, Tier};

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use prowess::policy::Policy;
 use prowess::{Registry, Surroundings};
 
-use super::limits::Limits;
+use super::Limits;
 use super::ran::Stream;
 use super::sandbox::Tier;
 
@@ -151,7 +151,7 @@ impl<'a> Options<'a> {
         Self {
             policy,
             world,
-            limits: Limits::of(policy),
+            limits: policy.run.limits.clone(),
             consent: Consent::default(),
             protection: Protection::default(),
             network: None,

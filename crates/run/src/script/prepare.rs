@@ -38,7 +38,7 @@ pub(super) fn prepare(
     options: &Options<'_>,
 ) -> Result<Prepared, RunError> {
     let (policy, world) = (options.policy, options.world);
-    gate::arguments(arguments)?;
+    gate::arguments(arguments, &options.limits)?;
     // Whoever may not use the skill learns that first, and not whether its scripts would be allowed.
     let material = resource::material(skill)?;
     gate::consent(skill, policy, world, options.consent)?;

@@ -2,7 +2,7 @@
 
 use prowess::Surroundings;
 
-use super::limits::Limits;
+use super::Limits;
 use super::options::{Helper, Input, Network};
 use super::sandbox::{self, SandboxError, Task, Tier};
 use super::stage::Stage;
@@ -39,7 +39,7 @@ pub fn status(helper: &Helper, world: &Surroundings) -> Status {
             return status;
         }
     };
-    let limits = Limits::of(&prowess::Policy::default());
+    let limits = Limits::default();
     let task = Task {
         program: "/bin/true".into(),
         arguments: Vec::new(),

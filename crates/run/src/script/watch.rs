@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::limits::Limits;
+use super::Limits;
 use super::options::{Cancel, OnOutput};
 use super::processes::{lies_below, taken_below};
 use super::ran::{Limit, Stream};

@@ -1,6 +1,7 @@
 //! Numbers within bounds.
 
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
 use prowess_format::suggest::nearest;
 use serde_json::Value as Json;
@@ -46,6 +47,17 @@ impl Amount for Option<u32> {
 
     fn of(number: Option<u64>) -> Self {
         number.and_then(|number| u32::try_from(number).ok())
+    }
+}
+
+/// In milliseconds.
+impl Amount for Duration {
+    fn number(self) -> Option<u64> {
+        u64::try_from(self.as_millis()).ok()
+    }
+
+    fn of(number: Option<u64>) -> Self {
+        number.map_or(Self::MAX, Self::from_millis)
     }
 }
 

@@ -45,7 +45,7 @@ fn s002_16_the_yaml_configuration_of_the_harness() {
     assert_eq!(configuration.policy.selection.disabled, ["another-skill"]);
     assert_eq!(configuration.policy.selection.disabled_bundled, ["gh"]);
     assert_eq!(configuration.policy.selection.enabled_bundled, [""; 0]);
-    assert_eq!(configuration.script_timeout_ms, Some(30_000));
+    assert_eq!(configuration.policy.run.limits.time, std::time::Duration::from_secs(30));
     assert_eq!(world.value("run.script-timeout-ms"), "30000 (user file home/.agent/config.yaml:17)");
     assert_eq!(world.value("skills.disabled"), "[\"another-skill\"] (user file home/.agent/config.yaml:10)");
     assert!(world.value("scan.roots").ends_with("(user file home/.agent/config.yaml:13)"));

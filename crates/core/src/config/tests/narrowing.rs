@@ -33,7 +33,6 @@ fn what_would_widen_is_warned_about_and_ignored() {
          run.script-timeout-ms = 60001\n",
     );
     assert_eq!(world.load().policy, Policy::default());
-    assert_eq!(world.load().script_timeout_ms, None);
     insta::assert_snapshot!(world.said());
 }
 
@@ -61,6 +60,57 @@ fn what_narrows_is_taken() {
     let changed = settings.iter().filter(|setting| setting.origin.to_string().starts_with("project file"));
     let changed: Vec<_> = changed.map(|setting| format!("{} = {}", setting.key, setting.value)).collect();
     insta::assert_snapshot!(changed.join("\n"));
+}
+
+/// What a script may take: each limit goes down for a project, and up only for the user.
+#[test]
+fn each_limit_of_scripts_is_lowered_by_a_project_and_raised_only_by_the_user() {
+    let limits = [
+        ("script-timeout-ms", 60_000),
+        ("output-bytes", 1 << 20),
+        ("memory-bytes", 2 << 30),
+        ("processes", 64),
+        ("file-bytes", 64 << 20),
+        ("open-files", 256),
+        ("scratch-bytes", 512 << 20),
+        ("arguments", 100),
+        ("argument-bytes", 4_096),
+    ];
+    let keys = KEYS.iter().filter_map(|key| key.name.strip_prefix("run."));
+    let others = ["scripts", "allowed-skills", "network", "env"];
+    assert_eq!(
+        keys.filter(|key| !others.contains(key)).collect::<Vec<_>>(),
+        limits.map(|(key, _)| key),
+        "a limit that is not tested"
+    );
+    for (key, usual) in limits {
+        let (less, more, most) = (usual / 2_u64, usual + 1, usual + 2);
+        let value = |world: &World| world.value(&format!("run.{key}"));
+        let line = |value: u64| format!("run.{key} = {value}");
+        assert_eq!(value(&World::new()), format!("{usual} (preset standard)"));
+        let world = World::new().project(&line(less));
+        assert_eq!(
+            (value(&world), world.said()),
+            (format!("{less} (project file project/.prowess/config.toml:1)"), String::new())
+        );
+        let world = World::new().project(&line(more));
+        assert_eq!(value(&world), format!("{usual} (preset standard)"));
+        assert!(
+            world.said().contains(&format!("warning[SK095]: a project may not set run.{key}")),
+            "{}",
+            world.said()
+        );
+        let world = World::new().user(&line(more));
+        assert_eq!(
+            (value(&world), world.said()),
+            (format!("{more} (user file home/.prowess/config.toml:1)"), String::new())
+        );
+        // What the user raised is the bound for a project.
+        let world = World::new().user(&line(more)).project(&line(most));
+        assert_eq!(value(&world), format!("{more} (user file home/.prowess/config.toml:1)"));
+        let world = World::new().user(&line(most)).project(&line(more));
+        assert_eq!(value(&world), format!("{more} (project file project/.prowess/config.toml:1)"));
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::config::tree::toml;
 use crate::config::values::Values;
 use crate::config::words::Named;
 use crate::config::{KEYS, Key, Origin, key};
-use crate::policy::{Catalog, Limits, Mention, Policy, Preset, Run, Scan, Selection};
+use crate::policy::{Catalog, Limits, Mention, Policy, Preset, Run, RunLimits, Scan, Selection};
 use prowess_format::Rules;
 
 /// Values of every form; a key takes some of them.
@@ -146,17 +146,22 @@ fn every_axis_of_the_policy_has_a_key() {
                 allowed_skills: _,
                 network: _,
                 env: _,
-                script_timeout_ms: _,
-                output_bytes: _,
-                memory_bytes: _,
-                processes: _,
-                file_bytes: _,
-                open_files: _,
-                scratch_bytes: _,
+                limits:
+                    RunLimits {
+                        time: _,
+                        output_bytes: _,
+                        memory_bytes: _,
+                        processes: _,
+                        file_bytes: _,
+                        open_files: _,
+                        scratch_bytes: _,
+                        arguments: _,
+                        argument_bytes: _,
+                    },
             },
     } = Policy::default();
     // One each, and `activation.max-pushed`.
-    assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 11);
+    assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 13);
 }
 
 #[test]

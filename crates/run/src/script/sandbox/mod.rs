@@ -26,7 +26,7 @@ use linux as system;
 pub use system::{Enforced, Running};
 pub(crate) use system::{Event, may_enter, scratch_parent, unused_user};
 
-use super::limits::Limits;
+use super::Limits;
 use super::options::{Helper, Input, Network};
 
 /// Under which protection a script ran.
