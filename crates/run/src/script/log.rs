@@ -67,6 +67,8 @@ pub struct End {
     pub timed_out: bool,
     /// The limits that it ran into.
     pub limits_hit: Vec<String>,
+    /// How many processes it left behind.
+    pub left_behind: u32,
     /// How long it took.
     pub duration_ms: u64,
     /// Why it did not begin.

@@ -144,6 +144,7 @@ impl Outcome {
             truncated: self.seen.limits_hit.contains(&Limit::Output),
             timed_out: self.seen.limits_hit.contains(&Limit::Time),
             limits_hit: self.seen.limits_hit.iter().map(ToString::to_string).collect(),
+            left_behind: self.seen.left_behind,
             duration_ms: milliseconds(begun),
             error: None,
         }
@@ -161,6 +162,7 @@ impl Outcome {
             duration_ms: milliseconds(begun),
             sandbox: self.tier,
             limits_hit: self.seen.limits_hit,
+            left_behind: self.seen.left_behind,
             digest: record.digest,
             tree: record.tree,
             remarks: self.remarks,

@@ -77,6 +77,8 @@ pub struct Ran {
     pub sandbox: Tier,
     /// The limits that it ran into.
     pub limits_hit: Vec<Limit>,
+    /// How many processes it left behind when it ended by itself. They were ended, too.
+    pub left_behind: u32,
     /// The digest of the script.
     pub digest: String,
     /// The tree hash of all files that it ran among.
@@ -115,6 +117,7 @@ impl Ran {
             "duration_ms": self.duration_ms,
             "sandbox": self.sandbox,
             "limits_hit": self.limits_hit,
+            "left_behind": self.left_behind,
             "digest": self.digest,
         })
     }

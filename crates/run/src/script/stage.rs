@@ -109,8 +109,9 @@ fn clear_away(parent: &Path) {
             metadata.uid() == rustix::process::geteuid().as_raw() || rustix::process::geteuid().is_root();
         let is_old = metadata.modified().is_ok_and(|at| at.elapsed().is_ok_and(|age| age > ABANDONED));
         if metadata.is_dir() && is_ours && is_old && !Path::new("/proc").join(pid.to_string()).exists() {
-            // Another one may be at it, too.
-            let _ = remove(&entry.path());
+            // Another one may be at it, too. Nothing is opened up for it: whoever owns the folder could be swapping it for
+            // a link to something else.
+            let _ = fs::remove_dir_all(entry.path());
         }
     }
 }

@@ -33,6 +33,7 @@ pub(super) struct Seen {
     pub(super) signal: Option<i32>,
     pub(super) limits_hit: Vec<Limit>,
     pub(super) cancelled: bool,
+    pub(super) left_behind: u32,
     pub(super) not_started: Option<String>,
     has_exited: bool,
 }
@@ -117,17 +118,18 @@ fn take(event: Event, seen: &mut Seen, limits: &Limits, on_output: &mut Option<O
             }
         }
         Event::NotStarted(why) => seen.not_started = Some(why),
-        Event::Exited { code, signal } => {
+        Event::Exited { code, signal, left } => {
             seen.has_exited = true;
             // What Prowess itself ended did not end by its own.
             let is_ours = seen.cancelled || seen.limits_hit.iter().any(|limit| *limit != Limit::Processes);
             (seen.exit_code, seen.signal) = if is_ours { (None, Some(9)) } else { (code, signal) };
+            seen.left_behind = if is_ours { 0 } else { left };
         }
     }
 }
 
 fn count(running: &Running, limits: &Limits, scratch: &Path, seen: &mut Seen) {
-    let taken = taken_below(running.process());
+    let taken = taken_below(running.process(), scratch);
     if taken.memory > limits.memory_bytes {
         seen.hit(Limit::Memory);
     }
@@ -135,7 +137,7 @@ fn count(running: &Running, limits: &Limits, scratch: &Path, seen: &mut Seen) {
         seen.hit(Limit::Processes);
     }
     let lying = lies_below(scratch, ENTRIES_MAX);
-    if lying.bytes > limits.scratch_bytes || lying.entries >= ENTRIES_MAX {
+    if lying.bytes + taken.unnamed > limits.scratch_bytes || lying.entries >= ENTRIES_MAX {
         seen.hit(Limit::Scratch);
     }
 }

@@ -161,3 +161,12 @@ impl Script<'_> {
 pub fn is_alive(pid: &str) -> bool {
     Path::new("/proc").join(pid.trim()).exists()
 }
+
+/// How many processes have this in their command line.
+pub fn running(name: &str) -> usize {
+    let own = format!("/prowess-{:x}-", std::process::id());
+    let commands = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
+        fs::read(entry.path().join("cmdline")).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    });
+    commands.filter(|command| command.contains(&own) && command.contains(name)).count()
+}

@@ -63,7 +63,7 @@ pub(super) fn confine(order: &Order, is_first: bool) -> Result<u32, String> {
         Signals::Scoped if version >= KEEPS_SIGNALS => seccomp::Signals::Allowed,
         Signals::Scoped | Signals::Denied => seccomp::Signals::Denied,
     };
-    seccomp::apply(order.network, signals)?;
+    seccomp::apply(order.network, signals, order.around)?;
     Ok(version)
 }
 
@@ -71,7 +71,8 @@ fn limits(limits: &Rlimits, is_first: bool) -> Result<(), rustix::io::Errno> {
     // The kernel counts what a user has, in this namespace: where there is no other, what was there before counts, too.
     let others = if is_first { 1 } else { processes::of_user(rustix::process::getuid().as_raw()) };
     for (resource, limit) in [
-        (Resource::Core, 0),
+        // Not 0: at that the kernel still starts a program of the system's that takes cores, at 1 it does not.
+        (Resource::Core, 1),
         (Resource::Data, limits.memory),
         (Resource::Fsize, limits.file),
         (Resource::Nofile, limits.open_files),

@@ -110,8 +110,8 @@ fn watch(control: &mut File) -> io::Result<()> {
         }
     }
     let _ = rustix::process::kill_process(pid, Signal::KILL);
-    let status = sweep::everything(pid);
-    send(control, &exited(status))
+    let (status, left) = sweep::everything(pid);
+    send(control, &exited(status, left))
 }
 
 /// Confines itself and runs the script.
@@ -143,7 +143,10 @@ fn inside(control: &mut File) -> io::Result<()> {
     // The first process of a namespace: no signal from inside ends it, and all others end with it.
     confine::hide_memory()?;
     match command.spawn() {
-        Ok(child) => send(control, &exited(wait_for(child.id()))),
+        Ok(child) => {
+            let status = wait_for(child.id());
+            send(control, &exited(status, sweep::left()))
+        }
         Err(error) => send(control, &told(error)),
     }
 }
@@ -161,9 +164,9 @@ fn wait_for(pid: u32) -> Option<i32> {
     }
 }
 
-fn exited(status: Option<i32>) -> Said {
+fn exited(status: Option<i32>, left: u32) -> Said {
     match status.map(ExitStatus::from_raw) {
-        Some(status) => Said::Exited { code: status.code(), signal: status.signal() },
-        None => Said::Exited { code: None, signal: None },
+        Some(status) => Said::Exited { code: status.code(), signal: status.signal(), left },
+        None => Said::Exited { code: None, signal: None, left },
     }
 }

@@ -34,7 +34,7 @@ pub enum Running {}
 pub(crate) enum Event {
     Output(Stream, Vec<u8>),
     NotStarted(String),
-    Exited { code: Option<i32>, signal: Option<i32> },
+    Exited { code: Option<i32>, signal: Option<i32>, left: u32 },
 }
 
 impl Running {

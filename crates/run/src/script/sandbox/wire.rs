@@ -68,6 +68,22 @@ pub(crate) struct Order {
     pub(crate) confined: bool,
     /// Whether signals are denied where they cannot be kept inside.
     pub(crate) signals: Signals,
+    /// Whose files can be named.
+    pub(crate) around: Around,
+}
+
+/// Whose files a script can name, though it may not open them: Landlock does not keep it from their modes, times and
+/// attributes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) enum Around {
+    /// Nobody's: there is nothing else to be seen.
+    Nothing,
+    /// Those of others.
+    Others,
+    /// Those of the user that it runs as.
+    OwnFiles,
+    /// The same, and it may open some of them, because what runs it is theirs.
+    OwnPrograms,
 }
 
 /// What keeps signals inside.
@@ -108,6 +124,8 @@ pub(crate) enum Said {
         code: Option<i32>,
         /// The signal that ended it.
         signal: Option<i32>,
+        /// How many processes it left behind.
+        left: u32,
     },
 }
 

@@ -18,7 +18,7 @@ pub(crate) use running::Event;
 pub use running::{Enforced, Running};
 pub(crate) use user::{may_enter, scratch_parent, unused_user};
 
-use super::wire::{Launch, Order, Rlimits, Said, Signals, Way, receive, send, send_fd};
+use super::wire::{Around, Launch, Order, Rlimits, Said, Signals, Way, receive, send, send_fd};
 use super::{Sandbox, SandboxError, Task, Tier, places};
 use crate::script::helper::{HIDDEN, LAUNCH};
 use crate::script::options::{Helper, Input, Network};
@@ -93,6 +93,7 @@ impl Sandbox for Watched {
 
     fn enforce(&self, task: &Task<'_>) -> Result<Enforced, SandboxError> {
         let mut order = order(task, if self.helper.deny_signals { Signals::Denied } else { Signals::Scoped });
+        order.around = around(task, &order.readable);
         order.readable.extend(places::machine());
         order.confined = self.confined;
         start(&self.helper, Launch { user: task.user, way: Way::Watch }, &order, task, self.tier())
@@ -161,6 +162,21 @@ fn order(task: &Task<'_>, signals: Signals) -> Order {
         network: task.network == Network::On,
         confined: true,
         signals,
+        around: Around::Nothing,
+    }
+}
+
+/// Whose files can be named where there is no namespace.
+fn around(task: &Task<'_>, readable: &[PathBuf]) -> Around {
+    use std::os::unix::fs::MetadataExt;
+    if task.user.is_some() {
+        return Around::Others;
+    }
+    let own = rustix::process::geteuid().as_raw();
+    let is_own = |path: &&PathBuf| path.metadata().is_ok_and(|metadata| metadata.uid() == own);
+    match readable.iter().filter(|path| *path != task.skill).any(|path| is_own(&path)) {
+        true => Around::OwnPrograms,
+        false => Around::OwnFiles,
     }
 }
 

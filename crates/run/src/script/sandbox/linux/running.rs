@@ -7,13 +7,16 @@ use std::process::{Child, ChildStderr, ChildStdout};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Signal;
 
+use crate::script::processes::children;
 use crate::script::ran::Stream;
 use crate::script::sandbox::wire::{Said, begin, receive};
 use crate::script::sandbox::{SandboxError, Tier};
 
-/// How long a watching helper may take to end everything before it is ended itself.
-const SWEEP: Duration = Duration::from_secs(3);
+/// How long a watching helper may take to end everything before it is ended itself: longer than it tries, because
+/// whatever is left then is nobody's.
+const SWEEP: Duration = Duration::from_secs(12);
 
 /// A script that is confined and waits for the word to begin. Only [`Sandbox::enforce`](crate::script::sandbox::Sandbox::enforce) makes one.
 #[derive(Debug)]
@@ -59,8 +62,8 @@ pub(crate) enum Event {
     Output(Stream, Vec<u8>),
     /// It could not be started.
     NotStarted(String),
-    /// It ended by itself.
-    Exited { code: Option<i32>, signal: Option<i32> },
+    /// It ended by itself, and left some processes behind.
+    Exited { code: Option<i32>, signal: Option<i32>, left: u32 },
 }
 
 impl Running {
@@ -126,7 +129,7 @@ impl Running {
         if control && let Some(socket) = &mut self.control {
             match receive(socket) {
                 Ok(Said::NotStarted(why) | Said::Refused(why)) => events.push(Event::NotStarted(why)),
-                Ok(Said::Exited { code, signal }) => events.push(Event::Exited { code, signal }),
+                Ok(Said::Exited { code, signal, left }) => events.push(Event::Exited { code, signal, left }),
                 Ok(Said::Enforced { .. }) => {}
                 Err(_) => self.control = None,
             }
@@ -141,20 +144,25 @@ impl Running {
         }
         self.ended = true;
         match self.tier {
-            // The namespace goes with the process that holds it.
-            Tier::Tier1 => drop(self.child.kill()),
+            // The namespace goes with its first process, which bubblewrap waits for: when that has ended, all have.
+            Tier::Tier1 => {
+                for first in children(self.child.id()) {
+                    let first = i32::try_from(first).ok().and_then(rustix::process::Pid::from_raw);
+                    let _ = first.map(|first| rustix::process::kill_process(first, Signal::KILL));
+                }
+            }
             // The watching helper ends the others first, when it is no longer listened to.
             Tier::Tier2 | Tier::None => {
                 if let Some(control) = &self.control {
                     let _ = rustix::net::shutdown(control, rustix::net::Shutdown::Write);
                 }
-                let begun = Instant::now();
-                while begun.elapsed() < SWEEP && matches!(self.child.try_wait(), Ok(None)) {
-                    std::thread::sleep(Duration::from_millis(2));
-                }
-                let _ = self.child.kill();
             }
         }
+        let begun = Instant::now();
+        while begun.elapsed() < SWEEP && matches!(self.child.try_wait(), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }

@@ -1,11 +1,14 @@
 //! Which calls the kernel refuses a script.
 //!
-//! Three filters are installed on top of each other, and the strictest answer counts: one for calls that no program of
-//! this machine's own kind makes, one for calls that are said not to exist, so that programs take another way, and one
-//! for calls that are forbidden.
+//! Filters are installed on top of each other, one for each answer: one for calls that no program of this machine's own
+//! kind makes, one for calls that are said not to exist, so that programs take another way, one for calls that are
+//! forbidden, and two for what Landlock leaves open where a script has no namespace of its own.
+
+mod lists;
 
 use std::collections::BTreeMap;
 
+use crate::script::sandbox::wire::Around;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
     TargetArch, apply_filter, sock_filter,
@@ -21,15 +24,21 @@ pub(super) enum Signals {
 }
 
 /// Installs the filters for this process and all that come from it.
-pub(super) fn apply(network: bool, signals: Signals) -> Result<(), String> {
+pub(super) fn apply(network: bool, signals: Signals, around: Around) -> Result<(), String> {
     let told = |error: &dyn std::fmt::Display| format!("seccomp: {error}");
     let arch: TargetArch =
         std::env::consts::ARCH.try_into().map_err(|_| "seccomp: this processor is not known".to_owned())?;
     let mut filters = vec![own_kind(arch)];
-    for (rules, errno) in
-        [(Rules::unknown(), libc::ENOSYS), (Rules::forbidden(network, signals), libc::EPERM)]
-    {
+    for (rules, errno) in [
+        (Rules::unknown(), libc::ENOSYS),
+        (Rules::without_attributes(around), libc::EOPNOTSUPP),
+        (Rules::without_effect(around), DONE),
+        (Rules::forbidden(network, signals, around), libc::EPERM),
+    ] {
         let rules = rules.map_err(|error| told(&error))?;
+        if rules.0.is_empty() {
+            continue;
+        }
         let action = SeccompAction::Errno(errno.cast_unsigned());
         let filter =
             SeccompFilter::new(rules.0, SeccompAction::Allow, action, arch).map_err(|error| told(&error))?;
@@ -37,6 +46,9 @@ pub(super) fn apply(network: bool, signals: Signals) -> Result<(), String> {
     }
     filters.iter().try_for_each(|filter: &BpfProgram| apply_filter(filter).map_err(|error| told(&error)))
 }
+
+/// Said to have been done.
+const DONE: i32 = 0;
 
 /// The last call that is known here. What later kernels add could be anything, and counts as not there.
 const LAST_KNOWN: u32 = 462;
@@ -78,14 +90,39 @@ impl Rules {
         let mut rules = Self(BTreeMap::new());
         // Namespaces could be asked for in its structure; libraries then use clone.
         rules.always(&[libc::SYS_clone3]);
+        rules.always(lists::HIDDEN_MEMORY);
         Ok(rules)
     }
 
-    fn forbidden(network: bool, signals: Signals) -> Built<Self> {
+    /// Attributes of files that a script may not open, which Landlock does not keep it from.
+    fn without_attributes(around: Around) -> Built<Self> {
         let mut rules = Self(BTreeMap::new());
-        rules.always(OTHER_PROCESSES);
-        rules.always(SYSTEM);
-        rules.always(SHARED);
+        if around != Around::Nothing {
+            rules.always(lists::ATTRIBUTES);
+        }
+        Ok(rules)
+    }
+
+    /// Modes and times of files by their names. Programs that copy files set them as a matter of course, and nothing
+    /// hangs on them in a scratch folder: where they cannot be kept to that folder, they are left as they are.
+    fn without_effect(around: Around) -> Built<Self> {
+        let mut rules = Self(BTreeMap::new());
+        if around >= Around::OwnFiles {
+            rules.always(lists::MODES);
+            // Without a name it is about an open file.
+            rules.when_pointer(libc::SYS_utimensat, 1)?;
+        }
+        if around >= Around::OwnPrograms {
+            rules.always(&[libc::SYS_fchmod, libc::SYS_utimensat]);
+        }
+        Ok(rules)
+    }
+
+    fn forbidden(network: bool, signals: Signals, around: Around) -> Built<Self> {
+        let mut rules = Self(BTreeMap::new());
+        rules.always(lists::OTHER_PROCESSES);
+        rules.always(lists::SYSTEM);
+        rules.always(lists::SHARED);
         #[cfg(target_arch = "x86_64")]
         rules.always(&[libc::SYS_iopl, libc::SYS_ioperm, libc::SYS_modify_ldt]);
         rules.namespaces()?;
@@ -93,11 +130,29 @@ impl Rules {
         // Only its own limits and priority.
         rules.when(libc::SYS_prlimit64, &[(0, SeccompCmpOp::Ne, 0)])?;
         // Letters that appear as if typed at a terminal.
-        for request in [TIOCSTI, TIOCLINUX] {
+        for request in [lists::TIOCSTI, lists::TIOCLINUX] {
             rules.when(libc::SYS_ioctl, &[(1, SeccompCmpOp::Eq, request)])?;
         }
         if signals == Signals::Denied {
-            rules.always(SIGNALS);
+            rules.always(lists::SIGNALS);
+            // A signal whenever something happens to an open file, to whomever.
+            for command in lists::OWNERS {
+                rules.when(libc::SYS_fcntl, &[(1, SeccompCmpOp::Eq, *command)])?;
+            }
+            for request in lists::OWNER_REQUESTS {
+                rules.when(libc::SYS_ioctl, &[(1, SeccompCmpOp::Eq, *request)])?;
+            }
+        }
+        if around != Around::Nothing {
+            // What happens to files elsewhere, and where other processes run.
+            rules.always(&[libc::SYS_inotify_add_watch]);
+            rules.when(libc::SYS_sched_setaffinity, &[(0, SeccompCmpOp::Ne, 0)])?;
+        }
+        if around >= Around::OwnFiles {
+            rules.always(lists::OWNERSHIP);
+        }
+        if around >= Around::OwnPrograms {
+            rules.always(&[libc::SYS_fchown, libc::SYS_fsetxattr, libc::SYS_fremovexattr]);
         }
         Ok(rules)
     }
@@ -180,100 +235,3 @@ impl Rules {
         Ok(())
     }
 }
-
-/// Typing for somebody else, and the same through the console's selection.
-const TIOCSTI: u64 = 0x5412;
-const TIOCLINUX: u64 = 0x541C;
-
-/// Looking into other processes, and changing them.
-const OTHER_PROCESSES: &[i64] = &[
-    libc::SYS_ptrace,
-    libc::SYS_process_vm_readv,
-    libc::SYS_process_vm_writev,
-    libc::SYS_process_madvise,
-    libc::SYS_process_mrelease,
-    libc::SYS_pidfd_getfd,
-    libc::SYS_kcmp,
-    libc::SYS_move_pages,
-    libc::SYS_migrate_pages,
-    libc::SYS_setpriority,
-    libc::SYS_ioprio_set,
-    libc::SYS_sched_setscheduler,
-    libc::SYS_sched_setparam,
-    libc::SYS_sched_setattr,
-];
-
-/// Changing the system, and the parts of the kernel in which most holes were found.
-const SYSTEM: &[i64] = &[
-    libc::SYS_mount,
-    libc::SYS_umount2,
-    libc::SYS_pivot_root,
-    libc::SYS_chroot,
-    libc::SYS_open_tree,
-    libc::SYS_move_mount,
-    libc::SYS_fsopen,
-    libc::SYS_fsconfig,
-    libc::SYS_fsmount,
-    libc::SYS_fspick,
-    libc::SYS_mount_setattr,
-    libc::SYS_name_to_handle_at,
-    libc::SYS_open_by_handle_at,
-    libc::SYS_keyctl,
-    libc::SYS_add_key,
-    libc::SYS_request_key,
-    libc::SYS_bpf,
-    libc::SYS_perf_event_open,
-    libc::SYS_userfaultfd,
-    libc::SYS_fanotify_init,
-    libc::SYS_io_uring_setup,
-    libc::SYS_io_uring_enter,
-    libc::SYS_io_uring_register,
-    libc::SYS_kexec_load,
-    libc::SYS_kexec_file_load,
-    libc::SYS_init_module,
-    libc::SYS_finit_module,
-    libc::SYS_delete_module,
-    libc::SYS_reboot,
-    libc::SYS_swapon,
-    libc::SYS_swapoff,
-    libc::SYS_acct,
-    libc::SYS_quotactl,
-    libc::SYS_quotactl_fd,
-    libc::SYS_sethostname,
-    libc::SYS_setdomainname,
-    libc::SYS_settimeofday,
-    libc::SYS_clock_settime,
-    libc::SYS_adjtimex,
-    libc::SYS_clock_adjtime,
-    libc::SYS_syslog,
-    libc::SYS_vhangup,
-    libc::SYS_lookup_dcookie,
-    libc::SYS_nfsservctl,
-];
-
-/// Memory, queues and locks that every process of a user can reach by a number or a name.
-const SHARED: &[i64] = &[
-    libc::SYS_shmget,
-    libc::SYS_shmat,
-    libc::SYS_shmctl,
-    libc::SYS_semget,
-    libc::SYS_semop,
-    libc::SYS_semtimedop,
-    libc::SYS_semctl,
-    libc::SYS_msgget,
-    libc::SYS_msgsnd,
-    libc::SYS_msgrcv,
-    libc::SYS_msgctl,
-    libc::SYS_mq_open,
-    libc::SYS_mq_unlink,
-];
-
-/// Every way to send a signal.
-const SIGNALS: &[i64] = &[
-    libc::SYS_kill,
-    libc::SYS_tkill,
-    libc::SYS_tgkill,
-    libc::SYS_rt_sigqueueinfo,
-    libc::SYS_rt_tgsigqueueinfo,
-    libc::SYS_pidfd_send_signal,
-];

@@ -1,0 +1,143 @@
+//! The calls, by what they are refused for.
+
+/// Typing for somebody else, and the same through the console's selection.
+pub(super) const TIOCSTI: u64 = 0x5412;
+pub(super) const TIOCLINUX: u64 = 0x541C;
+
+/// Looking into other processes, and changing them.
+pub(super) const OTHER_PROCESSES: &[i64] = &[
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_process_madvise,
+    libc::SYS_process_mrelease,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+    libc::SYS_move_pages,
+    libc::SYS_migrate_pages,
+    libc::SYS_setpriority,
+    libc::SYS_ioprio_set,
+    libc::SYS_sched_setscheduler,
+    libc::SYS_sched_setparam,
+    libc::SYS_sched_setattr,
+];
+
+/// Changing the system, and the parts of the kernel in which most holes were found.
+pub(super) const SYSTEM: &[i64] = &[
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_open_tree,
+    libc::SYS_move_mount,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    libc::SYS_name_to_handle_at,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_fanotify_init,
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_kexec_load,
+    libc::SYS_kexec_file_load,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_acct,
+    libc::SYS_quotactl,
+    libc::SYS_quotactl_fd,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_adjtimex,
+    libc::SYS_clock_adjtime,
+    libc::SYS_syslog,
+    libc::SYS_vhangup,
+    libc::SYS_lookup_dcookie,
+    libc::SYS_nfsservctl,
+];
+
+/// Memory, queues and locks that every process of a user can reach by a number or a name.
+pub(super) const SHARED: &[i64] = &[
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+];
+
+/// Every way to send a signal.
+pub(super) const SIGNALS: &[i64] = &[
+    libc::SYS_kill,
+    libc::SYS_tkill,
+    libc::SYS_tgkill,
+    libc::SYS_rt_sigqueueinfo,
+    libc::SYS_rt_tgsigqueueinfo,
+    libc::SYS_pidfd_send_signal,
+];
+
+/// Memory that is seen in no count: files that lie nowhere, and pages that nobody else can look at. Programs can also be
+/// started from such files, which then lie nowhere.
+pub(super) const HIDDEN_MEMORY: &[i64] = &[libc::SYS_memfd_create, libc::SYS_memfd_secret];
+
+/// Commands of `fcntl` that say who gets signals for an open file.
+pub(super) const OWNERS: &[u64] = &[8, 15];
+
+/// The same as requests of `ioctl`.
+pub(super) const OWNER_REQUESTS: &[u64] = &[0x8901, 0x8902];
+
+/// Extended attributes of files by their names.
+pub(super) const ATTRIBUTES: &[i64] = &[
+    libc::SYS_getxattr,
+    libc::SYS_lgetxattr,
+    libc::SYS_listxattr,
+    libc::SYS_llistxattr,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+];
+
+/// Modes and times of files by their names.
+#[cfg(target_arch = "x86_64")]
+pub(super) const MODES: &[i64] = &[
+    libc::SYS_chmod,
+    libc::SYS_fchmodat,
+    libc::SYS_fchmodat2,
+    libc::SYS_utime,
+    libc::SYS_utimes,
+    libc::SYS_futimesat,
+];
+
+/// Modes and times of files by their names.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) const MODES: &[i64] = &[libc::SYS_fchmodat, libc::SYS_fchmodat2];
+
+/// Owners of files by their names.
+#[cfg(target_arch = "x86_64")]
+pub(super) const OWNERSHIP: &[i64] = &[libc::SYS_chown, libc::SYS_lchown, libc::SYS_fchownat];
+
+/// Owners of files by their names.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) const OWNERSHIP: &[i64] = &[libc::SYS_fchownat];
