@@ -69,7 +69,11 @@ pub(super) fn confine(order: &Order, is_first: bool) -> Result<u32, String> {
 
 fn limits(limits: &Rlimits, is_first: bool) -> Result<(), rustix::io::Errno> {
     // The kernel counts what a user has, in this namespace: where there is no other, what was there before counts, too.
-    let others = if is_first { 1 } else { processes::of_user(rustix::process::getuid().as_raw()) };
+    // The first process of a namespace stays beside the script; without one, this process becomes the script.
+    let others = match is_first {
+        true => 1,
+        false => processes::of_user(rustix::process::getuid().as_raw()).saturating_sub(1),
+    };
     for (resource, limit) in [
         // Not 0: at that the kernel still starts a program of the system's that takes cores, at 1 it does not.
         (Resource::Core, 1),
