@@ -40,6 +40,7 @@ pub mod disclose;
 mod each_file;
 pub mod error_code;
 mod files;
+pub mod grants;
 pub mod ledger;
 mod located;
 pub mod lock;
@@ -61,6 +62,8 @@ pub mod contained {
         Bounds, Entries, Entry, EntryKind, Folder, Met, ReadError, Why, beneath, lock, read_whole, replace,
         words,
     };
+    pub use crate::lock::guard::{Guard, busy, try_hold};
+    pub use crate::lock::whole::{Durable, staged, write_whole};
     pub use crate::resource::text::strip_escapes;
 
     /// Foreign text without terminal escapes and control characters; line breaks and tabs stay.

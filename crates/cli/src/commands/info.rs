@@ -1,6 +1,7 @@
 //! `prowess info`: everything about one skill.
 
 use prowess::format::Value;
+use prowess::lock::Granted;
 use prowess::{Contents, Skill, short_path};
 use serde_json::{Map, json};
 
@@ -40,6 +41,8 @@ struct Facts {
     provenance: Option<Provenance>,
     /// The variables that it needs.
     variables: Vec<Variable>,
+    /// What the user grants to it.
+    granted: Granted,
 }
 
 impl Facts {
@@ -54,7 +57,8 @@ impl Facts {
         let environment: Vec<_> = std::env::vars_os().collect();
         let variables = script::variables(skill, context.policy(), &context.surroundings, &environment);
         let (contents, source) = (Contents::of(skill), skill.read_source());
-        Self { contents, source, tree_hash, provenance, variables }
+        let granted = prowess::grants::granted(skill, &context.policy().run, &context.surroundings);
+        Self { contents, source, tree_hash, provenance, variables, granted }
     }
 
     /// Tokens of the catalog's entry, and of the whole file.
@@ -92,6 +96,7 @@ impl Facts {
             "tree_hash": self.tree_hash.as_ref().ok(),
             "installed": self.provenance.as_ref().map(Provenance::json),
             "env": env,
+            "granted": self.granted,
             "link": skill.link().map(|link| json!({"target": link.target, "known": link.known})),
             "diagnostics": diagnostics,
         })
@@ -152,6 +157,11 @@ impl Facts {
             };
             (format!("needs {}", variable.name), told.to_owned())
         }));
+        let recorded = self.provenance.as_ref().and_then(|provenance| provenance.recorded(&self.granted));
+        if !self.granted.is_empty() || recorded.is_some() {
+            let recorded = recorded.map(|told| format!("; the lock still says {told}")).unwrap_or_default();
+            rows.push(("granted".into(), format!("{}{recorded}", clean(&self.granted.told()))));
+        }
         if let serde_json::Value::Object(fields) = fields(skill) {
             // These were told above, or follow from them.
             let told = ["name", "description", "brief_description"];

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use prowess::lock::{self, Comparison, Locked};
+use prowess::lock::{self, Comparison, Granted, Locked};
 use prowess::{HashedTree, Skill};
 use serde_json::{Value, json};
 
 use super::packages::origin;
 use crate::context::Context;
-use crate::output::clean_path;
+use crate::output::{clean, clean_path};
 
 /// What the lock says of a skill, beside what is there.
 pub(super) struct Provenance {
@@ -24,11 +24,7 @@ impl Provenance {
     pub(super) fn of(skill: &Skill, context: &Context) -> Option<Self> {
         let locked = skill.locked()?;
         let world = &context.surroundings;
-        let users = locked.folder.starts_with(['~', '/']);
-        let lock = match (users, skill.root().base()) {
-            (false, Some(base)) => lock::project_file(base),
-            _ => lock::user_file(world)?,
-        };
+        let lock = lock::file_of(skill, &locked, world)?;
         let folder = skill.canonical_folder();
         let tree = HashedTree::of_resolved(&folder);
         let hash = tree.as_ref().ok().map(HashedTree::hash);
@@ -54,6 +50,11 @@ impl Provenance {
     /// Whether it will not be loaded.
     pub(super) fn is_refused(&self) -> bool {
         !self.difference.is_same() && !self.accepted
+    }
+
+    /// What the lock says was granted, where that is not what is.
+    pub(super) fn recorded(&self, granted: &Granted) -> Option<String> {
+        (self.locked.granted != *granted).then(|| clean(&self.locked.granted.told()).into_owned())
     }
 
     /// For people, one row a fact.
@@ -85,6 +86,7 @@ impl Provenance {
             "tree": locked.tree,
             "audit": locked.audit,
             "capabilities": locked.capabilities,
+            "granted": locked.granted,
             "installed_at": locked.installed_at,
             "lock": self.lock,
             "status": if self.difference.is_same() { "ok" } else { "modified" },

@@ -33,7 +33,6 @@ pub(super) fn run(context: &Context, global: &Global, call: &Run, output: &mut O
     let mut options = Options::of(&registry);
     options.input = input(call)?;
     options.environment = std::env::vars_os().collect();
-    options.cancel = cancellable();
     if let Some(seconds) = call.timeout {
         options.limits.time = Duration::from_secs(seconds.into());
     }
@@ -47,6 +46,8 @@ pub(super) fn run(context: &Context, global: &Global, call: &Run, output: &mut O
         output.remark("there is no home, so the run is not recorded");
     }
     options.consent = consent(context, skill, script, call, output)?;
+    // Not before: Ctrl-C at the question ends this process as usual.
+    options.cancel = cancellable();
     output.finish()?;
     if !output.json() {
         options.on_output = Some(Box::new(|stream, bytes| streams.take(stream, bytes)));
@@ -64,6 +65,11 @@ pub(super) fn run(context: &Context, global: &Global, call: &Run, output: &mut O
 fn remark(ran: &Ran, output: &mut Output) {
     for remark in &ran.remarks {
         output.remark(clean(remark));
+    }
+    match ran.left_behind {
+        0 => {}
+        1 => output.remark("it left a process behind, which was ended"),
+        count => output.remark(format!("it left {count} processes behind, which were ended")),
     }
     output.remark(format!("sandbox {}: {}, {} ms", ran.sandbox, ran.ending(), ran.duration_ms));
 }

@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
+use super::granted::Granted;
 use crate::files::{Folder, read_whole, words};
 use crate::tree_hash::HashedTree;
 
@@ -59,6 +60,9 @@ pub struct Locked {
     pub audit: AuditRecord,
     /// What the user let in with it.
     pub capabilities: Capabilities,
+    /// What the user granted to it, as of the last time that it was installed, updated or run. A record, not a grant.
+    #[serde(skip_serializing_if = "Granted::is_empty")]
+    pub granted: Granted,
     /// When, in ISO 8601; only in the user's state, where nobody has to merge it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub installed_at: Option<String>,

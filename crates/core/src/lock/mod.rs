@@ -8,11 +8,15 @@ mod accepted;
 mod book;
 mod compare;
 mod file;
+mod granted;
+pub(crate) mod guard;
+pub(crate) mod whole;
 
 pub use accepted::{accept, accepted, forget};
 pub(crate) use book::Book;
 pub use compare::{Change, Comparison, compare};
 pub use file::{AuditRecord, Capabilities, Lock, LockError, Locked, NEWER, Pending, Replacement};
+pub use granted::{Granted, file_of, record};
 
 use std::path::{Path, PathBuf};
 

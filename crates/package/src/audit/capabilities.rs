@@ -35,6 +35,7 @@ pub fn capabilities<'a>(files: impl Iterator<Item = AuditFile<'a>>) -> Capabilit
             all.tools.extend(
                 document.manifest.allowed_tools().unwrap_or_default().iter().map(ToString::to_string),
             );
+            all.env.extend(prowess::grants::needs(&document.manifest));
         }
         variables(&text, &mut all.env);
     }

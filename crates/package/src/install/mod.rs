@@ -228,6 +228,7 @@ pub(crate) fn locked(origin: &Origin, prepared: &Prepared, place: &Place) -> Loc
         renamed_from: prepared.renamed_from.clone(),
         audit: prepared.audit_record(),
         capabilities: prepared.capabilities.clone(),
+        granted: place.granted(&prepared.name, &prepared.needs),
         installed_at: (place.scope == For::User).then(clock::now),
         ..Locked::default()
     }
@@ -254,7 +255,9 @@ fn decide(
         _ => false,
     };
     let same = |before: &Locked| {
-        let known = Locked { installed_at: after.installed_at.clone(), ..before.clone() };
+        // When it was, and what the user has granted since, says nothing about what is installed.
+        let (installed_at, granted) = (after.installed_at.clone(), after.granted.clone());
+        let known = Locked { installed_at, granted, ..before.clone() };
         !modified && there && known == after
     };
     let action = match (there, &before) {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use prowess::lock::{Capabilities, Lock, Locked, Replacement};
+use prowess::lock::{Capabilities, Granted, Lock, Locked, Replacement};
 
 use super::prepare::Prepared;
 use crate::error::PackageError;
@@ -84,6 +84,10 @@ pub struct Changes {
     pub gained: Capabilities,
     /// What it no longer brings.
     pub lost: Capabilities,
+    /// What the user grants to it and did not before, as far as the lock knows.
+    pub granted: Granted,
+    /// What the user no longer grants to it.
+    pub revoked: Granted,
 }
 
 impl Item {
@@ -103,6 +107,8 @@ impl Item {
             changed: after.files.iter().filter(differs).map(|(path, _)| path.clone()).collect(),
             gained: before.capabilities.difference(&after.capabilities),
             lost: after.capabilities.difference(&before.capabilities),
+            granted: before.granted.difference(&after.granted),
+            revoked: after.granted.difference(&before.granted),
         })
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use prowess::HashedTree;
 use prowess::lock::{AuditRecord, Capabilities};
-use prowess_format::{Diagnostic, Parsed, Rules, SkillName, parse};
+use prowess_format::{Diagnostic, Manifest, Parsed, Rules, SkillName, parse};
 use unicode_normalization::UnicodeNormalization;
 
 use super::Judge;
@@ -41,6 +41,8 @@ pub struct Prepared {
     pub verdict: Verdict,
     /// What it brings.
     pub capabilities: Capabilities,
+    /// The variables that it asks for.
+    pub needs: Vec<String>,
 }
 
 impl Prepared {
@@ -90,7 +92,7 @@ pub(crate) fn prepare(
     }
     let name = name.map(str::to_owned).or(own_name).unwrap_or_else(|| candidate.name.clone());
     let name = folder_name(&name)?;
-    let (description, diagnostics) = judge_manifest(&manifest.bytes, Some(&name), judge.manifest, candidate)?;
+    let (own, diagnostics) = judge_manifest(&manifest.bytes, Some(&name), judge.manifest, candidate)?;
     let folder = stage.new_folder(&name);
     let hashed = write(&folder, &files)?;
     let audited =
@@ -100,7 +102,8 @@ pub(crate) fn prepare(
     Ok(Prepared {
         name,
         renamed_from,
-        description,
+        description: own.description().to_owned(),
+        needs: prowess::grants::needs(&own),
         inner: candidate.folder.clone(),
         tree: hashed,
         diagnostics,
@@ -208,11 +211,11 @@ fn judge_manifest(
     name: Option<&str>,
     rules: &Rules,
     candidate: &Candidate,
-) -> Result<(String, Vec<Diagnostic>), PackageError> {
+) -> Result<(Manifest, Vec<Diagnostic>), PackageError> {
     let Parsed { document, diagnostics } = parse(bytes, name, rules);
     match document {
         Some(document) if !diagnostics.iter().any(Diagnostic::is_error) => {
-            Ok((document.manifest.description().to_owned(), diagnostics))
+            Ok((document.manifest, diagnostics))
         }
         _ => {
             let path = match candidate.folder.as_str() {

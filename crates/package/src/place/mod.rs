@@ -2,8 +2,6 @@
 
 pub(crate) mod clock;
 pub(crate) mod commit;
-mod guard;
-mod replace;
 pub(crate) mod stage;
 pub(crate) mod standing;
 mod tidy;
@@ -13,15 +11,15 @@ mod within;
 
 use std::path::{Path, PathBuf};
 
-use prowess::lock::{self, Lock, Locked};
-use prowess::policy::{ProjectTrust, RootPlace};
+use prowess::contained::{Durable, Guard, busy, write_whole};
+use prowess::grants::Grantee;
+use prowess::lock::{self, Granted, Lock, Locked};
+use prowess::policy::{ProjectTrust, RootPlace, Run};
 use prowess::{Policy, Preset, RootSpec, Scope, Surroundings};
 use prowess_format::hidden;
 
 use crate::error::PackageError;
 use crate::inner_path::InnerPath;
-use guard::Guard;
-use replace::{Durable, replace};
 use within::within;
 
 pub use clock::iso_time;
@@ -76,6 +74,10 @@ pub struct Place {
     pub(crate) needs_trust: bool,
     /// Document 002's configuration, where plugins are kept track of.
     pub(crate) plugins: Option<PathBuf>,
+    /// What the user grants, to write down what of it is for a skill.
+    run: Run,
+    /// Whether skills there count as a project's.
+    of_project: bool,
 }
 
 impl Place {
@@ -90,9 +92,12 @@ impl Place {
         let world = world.clone();
         let needs_trust = false;
         let plugins = None;
+        let run = policy.run.clone();
+        let of_project = given.is_some() || scope == For::Project;
         if let Some(root) = given {
             let lock = user_lock()?;
-            return Ok(Self { scope: For::User, root, lock, base: None, world, needs_trust, plugins });
+            let scope = For::User;
+            return Ok(Self { scope, root, lock, base: None, world, needs_trust, plugins, run, of_project });
         }
         match scope {
             For::Project => {
@@ -103,7 +108,8 @@ impl Place {
                 let base = world.project.clone();
                 let (root, lock) = (base.join(root), lock::project_file(&base));
                 let needs_trust = policy.trust == ProjectTrust::Required;
-                Ok(Self { scope, root, lock, base: Some(base), world, needs_trust, plugins })
+                let base = Some(base);
+                Ok(Self { scope, root, lock, base, world, needs_trust, plugins, run, of_project })
             }
             For::User => {
                 let root = user_root(policy, &world).ok_or_else(|| match world.home {
@@ -116,9 +122,17 @@ impl Place {
                 })?;
                 let home = world.home.clone().ok_or_else(no_home)?;
                 let plugins = (policy.preset == Preset::Harness).then(|| home.join(".agent/config.yaml"));
-                Ok(Self { scope, root, lock: user_lock()?, base: None, world, needs_trust, plugins })
+                let lock = user_lock()?;
+                Ok(Self { scope, root, lock, base: None, world, needs_trust, plugins, run, of_project })
             }
         }
+    }
+
+    /// What the user grants to a skill that lies here.
+    pub(crate) fn granted(&self, name: &str, needs: &[String]) -> Granted {
+        let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
+        let (name, folder) = (name.to_owned(), Some(root.join(name)));
+        Grantee { name, folder, of_project: self.of_project }.granted(needs, &self.run, &self.world)
     }
 
     /// The name of a folder in the lock.
@@ -178,7 +192,7 @@ impl Place {
 
     /// Keeps others from changing anything here.
     pub(crate) fn guard(&self) -> Result<Guard, PackageError> {
-        Guard::take(&self.lock)
+        Guard::take(&self.lock).map_err(PackageError::io("locked", &busy(&self.lock)))
     }
 
     /// Writes the lock; an empty one is no file.
@@ -193,7 +207,8 @@ impl Place {
         }
         let mode = if self.base.is_some() { 0o644 } else { 0o600 };
         let durable = if lock.pending.is_some() { Durable::No } else { Durable::Yes };
-        replace(&self.lock, &lock.to_bytes(), mode, durable)
+        write_whole(&self.lock, &lock.to_bytes(), mode, durable)
+            .map_err(PackageError::io("written", &self.lock))
     }
 }
 

@@ -8,7 +8,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::guard::try_hold;
+use prowess::contained::try_hold;
+
 use crate::error::PackageError;
 
 /// What stages are called. The point keeps scanners out, ours and others'.

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
+use prowess::contained::{busy, staged};
 use prowess::lock::{self, Lock};
 
 use super::commit::recover;
-use super::{Place, clock, guard, replace, stage};
+use super::{Place, clock, stage};
 use crate::edit::file;
 use crate::error::PackageError;
 
@@ -15,7 +16,7 @@ impl Place {
     /// Finishes what a killed process began and clears what it left, if there is anything. Waits for whoever is at work.
     pub fn tidy(&self) -> Result<(), PackageError> {
         let read = Lock::read(&self.lock)?;
-        let beside = [guard::path(&self.lock), replace::staged(&self.lock)];
+        let beside = [busy(&self.lock), staged(&self.lock)];
         let mut beside = beside.into_iter().chain(self.plugins.as_deref().map(file::staged));
         let is_left = read.pending.is_some()
             || beside.any(|path| fs::symlink_metadata(path).is_ok())
@@ -36,7 +37,7 @@ impl Place {
             stage::sweep(&root);
         }
         // What cannot be removed is replaced by whoever writes there next.
-        let _ = fs::remove_file(replace::staged(&self.lock));
+        let _ = fs::remove_file(staged(&self.lock));
         if let Some(config) = &self.plugins {
             let _ = file::clear(config);
         }

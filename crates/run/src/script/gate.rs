@@ -1,23 +1,20 @@
 //! Whether a script may run, and with what: the user's word, and the skill's own.
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
 
+use prowess::grants::{self, Grantee};
 use prowess::policy::{Policy, Run, Scripts};
-use prowess::{Scope, Skill, Surroundings};
+use prowess::{Skill, Surroundings};
 
 use super::Limits;
 use super::error::RunError;
 use super::options::{Consent, Network};
 
-/// Variables that the sandbox sets itself.
-const OWN: [&str; 4] = ["PATH", "LANG", "HOME", "TMPDIR"];
-
 /// Whether the user lets the scripts of a skill run.
 pub fn is_allowed(skill: &Skill, policy: &Policy, world: &Surroundings) -> bool {
     match policy.run.scripts {
         Scripts::Never => false,
-        Scripts::Ask => names(&policy.run.allowed_skills, skill, world),
+        Scripts::Ask => Grantee::of(skill).is_in(&policy.run.allowed_skills, world),
         Scripts::Allowed => true,
     }
 }
@@ -49,40 +46,14 @@ pub(super) fn consent(
     })
 }
 
-/// What names a skill in a list of the user's: its name, or its folder where it is a project's. Anybody can give a
-/// project's skill a name that the user knows.
+/// What names a skill in a list of the user's: its name, or its folder where it is a project's.
 pub fn entry(skill: &Skill) -> String {
-    match is_of_project(skill) {
-        true => skill.canonical_folder().display().to_string(),
-        false => skill.name().into_owned(),
-    }
-}
-
-fn is_of_project(skill: &Skill) -> bool {
-    skill.root().scope() == Scope::Project
-}
-
-/// Whether a list of the user's names a skill.
-fn names(list: &[String], skill: &Skill, world: &Surroundings) -> bool {
-    list.iter().any(|entry| is_named(entry, skill, world))
-}
-
-fn is_named(entry: &str, skill: &Skill, world: &Surroundings) -> bool {
-    let path = match (entry.strip_prefix("~/"), &world.home) {
-        (Some(inner), Some(home)) => home.join(inner),
-        _ if entry.starts_with('/') => entry.into(),
-        _ => return !is_of_project(skill) && entry == skill.name(),
-    };
-    !skill.root().is_embedded() && same(&path, &skill.canonical_folder())
-}
-
-fn same(path: &Path, folder: &Path) -> bool {
-    path == folder || std::fs::canonicalize(path).is_ok_and(|path| path == folder)
+    Grantee::of(skill).entry()
 }
 
 /// Whether the user lets a skill reach the network.
 pub fn network(skill: &Skill, policy: &Policy, world: &Surroundings) -> Network {
-    if names(&policy.run.network, skill, world) { Network::On } else { Network::Off }
+    if Grantee::of(skill).is_in(&policy.run.network, world) { Network::On } else { Network::Off }
 }
 
 pub(super) fn arguments(arguments: &[String], limits: &Limits) -> Result<(), RunError> {
@@ -119,36 +90,16 @@ pub fn variables(
     world: &Surroundings,
     environment: &[(OsString, OsString)],
 ) -> Vec<Variable> {
-    let metadata = skill.manifest().and_then(|manifest| {
-        manifest.metadata().find(|(key, _)| *key == "env").map(|(_, value)| value.to_owned())
-    });
-    let metadata = metadata.unwrap_or_default();
-    let mut names: Vec<&str> = metadata.split_whitespace().filter(|name| is_variable(name)).collect();
-    let mut seen = std::collections::HashSet::new();
-    names.retain(|name| seen.insert(*name));
+    let grantee = Grantee::of(skill);
+    let names = skill.manifest().map(grants::needs).unwrap_or_default();
     names
         .into_iter()
         .map(|name| Variable {
-            name: name.to_owned(),
-            granted: policy.run.env.iter().any(|grant| grants(grant, name, skill, world)),
-            is_set: environment.iter().any(|(known, _)| known == OsStr::new(name)),
+            granted: grantee.gets(&name, &policy.run, world),
+            is_set: environment.iter().any(|(known, _)| known == OsStr::new(&name)),
+            name,
         })
         .collect()
-}
-
-fn is_variable(name: &str) -> bool {
-    let mut bytes = name.bytes();
-    bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
-        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        && !OWN.contains(&name)
-}
-
-/// `NAME`, or `SKILL:NAME`.
-fn grants(grant: &str, name: &str, skill: &Skill, world: &Surroundings) -> bool {
-    match grant.rsplit_once(':') {
-        None => grant == name,
-        Some((of, granted)) => granted == name && is_named(of, skill, world),
-    }
 }
 
 /// The variables that are passed.

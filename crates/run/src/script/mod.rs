@@ -88,7 +88,11 @@ pub fn run(
         None => Ok(()),
     };
     recorded(&record)?;
-    let outcome = prepared.run(&mut options);
+    let unrecorded = grants_recorded(skill, &options);
+    let mut outcome = prepared.run(&mut options);
+    if let Ok(outcome) = &mut outcome {
+        outcome.remarks.extend(unrecorded);
+    }
     record.end = Some(match &outcome {
         Ok(outcome) => {
             record.sandbox = Some(outcome.tier.to_string());
@@ -115,9 +119,19 @@ pub fn start(
     if let Some(path) = &options.log {
         log::append(path, &record).map_err(|why| RunError::Log { path: path.display().to_string(), why })?;
     }
-    let (enforced, remarks) = prepared.enforce(&options)?;
+    let unrecorded = grants_recorded(skill, &options);
+    let (enforced, mut remarks) = prepared.enforce(&options)?;
+    remarks.extend(unrecorded);
     let running = enforced.spawn().map_err(|error| RunError::Sandbox(vec![error]))?;
     Ok(Started { running, remarks, _stage: prepared.stage })
+}
+
+/// Sees to it that the lock of an installed skill says what the user grants to it, and says why it cannot. Each run has
+/// its own record besides, without which it does not begin.
+fn grants_recorded(skill: &Skill, options: &Options<'_>) -> Option<String> {
+    let granted = prowess::grants::granted(skill, &options.policy.run, options.world);
+    let recorded = prowess::lock::record(skill, &granted, options.world);
+    recorded.err().map(|error| format!("the lock cannot be told what is granted: {error}"))
 }
 
 /// A script that runs, with whoever started it talking to it. Dropping it ends it.

@@ -42,6 +42,11 @@ pub(super) fn changes(changes: &Changes) -> Vec<String> {
     for (what, capabilities) in [("new", &changes.gained), ("gone", &changes.lost)] {
         lines.extend(brings(capabilities).into_iter().map(|(kind, list)| format!("{what} {kind}: {list}")));
     }
+    for (what, granted) in [("granted now", &changes.granted), ("no longer granted", &changes.revoked)] {
+        if !granted.is_empty() {
+            lines.push(format!("{what}: {}", clean(&granted.told())));
+        }
+    }
     lines
 }
 
@@ -149,6 +154,9 @@ fn details(item: &Item, context: &Context, output: &mut Output) -> std::io::Resu
     };
     let mut rows = vec![("to", short(&item.folder, context)), ("from", from), ("files", files)];
     rows.extend(brings(&prepared.capabilities));
+    if !after.granted.is_empty() {
+        rows.push(("granted", clean(&after.granted.told()).into_owned()));
+    }
     rows.push(("tree", prepared.tree.hash()));
     let verdict = &prepared.verdict;
     let suppressed = match verdict.findings.len() - verdict.open().count() {
@@ -201,14 +209,16 @@ pub(super) fn item_json(item: &Item) -> Value {
     if let Action::Skip(why) = &item.action {
         value["reason"] = json!(why);
     }
-    if let Some(capabilities) = entry.map(|locked| &locked.capabilities) {
-        value["capabilities"] = json!(capabilities);
+    if let Some(locked) = entry {
+        value["capabilities"] = json!(locked.capabilities);
+        value["granted"] = json!(locked.granted);
     }
     let shown = item.action == Action::Replace || is_refused_increase(item);
     if let Some(changes) = item.changes().filter(|_| shown) {
         value["changes"] = json!({
             "added": changes.added, "removed": changes.removed, "changed": changes.changed,
             "gained": changes.gained, "lost": changes.lost,
+            "granted": changes.granted, "revoked": changes.revoked,
         });
     }
     if let Some(prepared) = &item.prepared {

@@ -5,17 +5,16 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::error::PackageError;
-
 /// Where a file is written before it is renamed.
-pub(super) fn staged(path: &Path) -> PathBuf {
+pub fn staged(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.new"))
 }
 
 /// Whether a power cut may take back what was written. Nobody who kills a process can.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Durable {
+pub enum Durable {
+    /// It may not.
     Yes,
     /// For what is replaced again within the same command: waiting for the disk twice would be most of its time.
     No,
@@ -23,7 +22,7 @@ pub(crate) enum Durable {
 
 /// Writes beside the file, and renames it into place. The caller holds the guard, so there is one name for what is
 /// staged: what a killed process left there is replaced by the next.
-pub(crate) fn replace(path: &Path, bytes: &[u8], mode: u32, durable: Durable) -> Result<(), PackageError> {
+pub fn write_whole(path: &Path, bytes: &[u8], mode: u32, durable: Durable) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     let staged = staged(path);
     let write = || -> io::Result<()> {
@@ -38,9 +37,6 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], mode: u32, durable: Durable) ->
         fs::rename(&staged, path)?;
         File::open(folder)?.sync_all()
     };
-    write().map_err(|error| {
-        // What was staged is of no use to anyone; that it cannot be removed changes nothing.
-        let _ = fs::remove_file(&staged);
-        PackageError::io("written", path)(error)
-    })
+    // What was staged is of no use to anyone; that it cannot be removed changes nothing.
+    write().inspect_err(|_| drop(fs::remove_file(&staged)))
 }

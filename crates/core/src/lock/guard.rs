@@ -7,38 +7,32 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, OFlags};
 
-use crate::error::PackageError;
-
 /// Held while a place is changed. Its file goes away with it: nothing is left in a project.
 #[derive(Debug)]
-pub(crate) struct Guard {
+pub struct Guard {
     path: PathBuf,
     file: File,
 }
 
 impl Guard {
     /// Waits until nobody else changes what this lock speaks for.
-    pub(crate) fn take(lock: &Path) -> Result<Self, PackageError> {
+    pub fn take(lock: &Path) -> io::Result<Self> {
         let folder = lock.parent().unwrap_or(Path::new("/"));
-        let path = path(lock);
-        let failed = PackageError::io("locked", &path);
-        let take = || {
-            fs::DirBuilder::new().recursive(true).mode(0o755).create(folder)?;
-            loop {
-                let file = open(&path)?;
-                rustix::fs::flock(&file, FlockOperation::LockExclusive)?;
-                // Whoever held it before took the file away with it: then this is nobody's lock any more.
-                if is_at(&file, &path) {
-                    return Ok(Self { path: path.clone(), file });
-                }
+        let path = busy(lock);
+        fs::DirBuilder::new().recursive(true).mode(0o755).create(folder)?;
+        loop {
+            let file = open(&path)?;
+            rustix::fs::flock(&file, FlockOperation::LockExclusive)?;
+            // Whoever held it before took the file away with it: then this is nobody's lock any more.
+            if is_at(&file, &path) {
+                return Ok(Self { path, file });
             }
-        };
-        take().map_err(failed)
+        }
     }
 }
 
 /// The file that is held.
-pub(super) fn path(lock: &Path) -> PathBuf {
+pub fn busy(lock: &Path) -> PathBuf {
     let name = lock.file_name().unwrap_or_default().to_string_lossy();
     lock.with_file_name(format!(".{name}.busy"))
 }
@@ -67,7 +61,7 @@ fn is_at(file: &File, path: &Path) -> bool {
 }
 
 /// Locks a file that stays, if nobody holds it.
-pub(crate) fn try_hold(path: &Path) -> io::Result<Option<File>> {
+pub fn try_hold(path: &Path) -> io::Result<Option<File>> {
     let file = open(path)?;
     match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Some(file)),
