@@ -59,6 +59,7 @@ fn the_fixture_prints_its_marker() {
         "digest",
         "duration_ms",
         "exit_code",
+        "left_behind",
         "limits_hit",
         "sandbox",
         "schema",
