@@ -124,6 +124,10 @@ fn take(event: Event, seen: &mut Seen, limits: &Limits, on_output: &mut Option<O
             let is_ours = seen.cancelled || seen.limits_hit.iter().any(|limit| *limit != Limit::Processes);
             (seen.exit_code, seen.signal) = if is_ours { (None, Some(9)) } else { (code, signal) };
             seen.left_behind = if is_ours { 0 } else { left };
+            // It may have ended because it could start no more, before anybody counted.
+            if left > 0 && left.saturating_add(1) >= limits.processes {
+                seen.hit(Limit::Processes);
+            }
         }
     }
 }
