@@ -14,10 +14,15 @@
 //! What must always hold: the bytes that were hashed and judged are the bytes that run; a script that cannot be confined
 //! does not run; and when [`run`] returns, nothing of it is left, neither processes nor files.
 
+#![cfg_attr(
+    any(not(target_os = "linux"), prowess_elsewhere),
+    allow(dead_code, reason = "much of it is for those who have a sandbox")
+)]
+
 mod covers;
 mod error;
 mod gate;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(prowess_elsewhere)))]
 mod helper;
 mod interpreter;
 mod locate;
@@ -38,7 +43,7 @@ pub use prowess::policy::RunLimits as Limits;
 
 pub use error::RunError;
 pub use gate::{Variable, entry, is_allowed, is_any_allowed, network, variables};
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(prowess_elsewhere)))]
 pub use helper::helper_main;
 pub use options::{Cancel, Consent, Helper, Input, Network, OnOutput, Options, Protection};
 pub use ran::{Limit, Ran, Stream};
@@ -50,7 +55,7 @@ use prepare::prepare;
 use stage::Stage;
 
 /// There is nothing to become where there is no sandbox.
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(not(target_os = "linux"), prowess_elsewhere))]
 pub fn helper_main() {}
 
 /// Runs a script of a skill and waits until it and everything it started has ended.

@@ -75,7 +75,7 @@ impl Helper {
         Self { path: Some(path.into()), ..Self::default() }
     }
 
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(prowess_elsewhere)))]
     pub(crate) fn path(&self) -> Result<PathBuf, String> {
         match &self.path {
             Some(path) => Ok(path.clone()),

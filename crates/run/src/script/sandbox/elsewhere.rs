@@ -1,10 +1,13 @@
 //! Systems for which nobody has filled in a sandbox: every script is refused.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::{ChildStderr, ChildStdout};
 use std::time::Duration;
 
-use super::{Sandbox, SandboxError, Task, Tier};
+use super::refused::Refused;
+use super::{Sandbox, SandboxError, Tier};
 use crate::script::options::Helper;
 use crate::script::ran::Stream;
 
@@ -47,6 +50,16 @@ impl Running {
         match *self {}
     }
 
+    /// The way to its standard input.
+    pub fn take_input(&mut self) -> Option<File> {
+        match *self {}
+    }
+
+    /// Its standard output and standard error.
+    pub fn take_output(&mut self) -> (Option<ChildStdout>, Option<ChildStderr>) {
+        match *self {}
+    }
+
     pub(crate) fn is_silent(&self) -> bool {
         match *self {}
     }
@@ -58,21 +71,6 @@ impl Running {
     /// Ends it.
     pub fn kill(&mut self) {
         match *self {}
-    }
-}
-
-struct Refused;
-
-impl Sandbox for Refused {
-    fn tier(&self) -> Tier {
-        Tier::Tier1
-    }
-
-    fn enforce(&self, _: &Task<'_>) -> Result<Enforced, SandboxError> {
-        Err(SandboxError::new(
-            Tier::Tier1,
-            "there is no sandbox for this system yet; scripts run on Linux only",
-        ))
     }
 }
 

@@ -4,12 +4,14 @@
 //! [`Sandbox::enforce`], when the processes that will run the script have reported that every layer holds. There is no
 //! probing and trusting: what was confined is what runs.
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(not(target_os = "linux"), prowess_elsewhere))]
 mod elsewhere;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(prowess_elsewhere)))]
 mod linux;
 pub(crate) mod places;
-#[cfg(target_os = "linux")]
+#[cfg(any(not(target_os = "linux"), prowess_elsewhere, test))]
+mod refused;
+#[cfg(all(target_os = "linux", not(prowess_elsewhere)))]
 pub(crate) mod wire;
 
 use std::ffi::OsString;
@@ -18,9 +20,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(not(target_os = "linux"), prowess_elsewhere))]
 use elsewhere as system;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(prowess_elsewhere)))]
 use linux as system;
 
 pub use system::{Enforced, Running};
