@@ -88,7 +88,8 @@ pub(crate) struct Http {
 impl Http {
     /// To an address such as `http://127.0.0.1:80/mcp`.
     pub(crate) fn connect(url: &str) -> Result<Self, Any> {
-        let host = url.strip_prefix("http://").and_then(|rest| rest.split('/').next()).ok_or("what address?")?;
+        let host =
+            url.strip_prefix("http://").and_then(|rest| rest.split('/').next()).ok_or("what address?")?;
         let stream = TcpStream::connect(host)?;
         stream.set_nodelay(true)?;
         Ok(Self { stream: BufReader::new(stream), host: host.to_owned(), session: None, id: 0 })
@@ -151,8 +152,10 @@ impl Client for Http {
         self.id += 1;
         let message = json!({"jsonrpc": "2.0", "id": self.id, "method": method, "params": params});
         let body = self.post(&message)?;
-        let mut messages =
-            body.lines().map(|line| line.strip_prefix("data:").unwrap_or(line).trim()).filter(|it| it.starts_with('{'));
+        let mut messages = body
+            .lines()
+            .map(|line| line.strip_prefix("data:").unwrap_or(line).trim())
+            .filter(|it| it.starts_with('{'));
         let answer = messages.find_map(|text| {
             let answer: Value = serde_json::from_str(text).ok()?;
             (answer["id"] == self.id).then_some(answer)

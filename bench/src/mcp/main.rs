@@ -76,7 +76,8 @@ impl World<'_> {
         let mut bare = Pipes::start(Command::new(&self.floor).arg(&constant))?;
         bare.begin()?;
         row(what, "stdio", &mut ours, &mut bare, ask)?;
-        let (ours, bare) = (self.serve(&self.tree)?, Serving::start(Command::new(&self.floor).arg(&constant).arg("http"))?);
+        let (ours, bare) =
+            (self.serve(&self.tree)?, Serving::start(Command::new(&self.floor).arg(&constant).arg("http"))?);
         let (mut ours, mut bare) = (Http::connect(&ours.url)?, Http::connect(&bare.url)?);
         ours.begin()?;
         bare.begin()?;

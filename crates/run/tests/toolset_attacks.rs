@@ -3,6 +3,8 @@
 #![cfg(feature = "toolsets")]
 #![allow(clippy::unwrap_used)]
 
+#[path = "world/mod.rs"]
+mod scripts;
 #[path = "toolset_world/mod.rs"]
 mod world;
 
@@ -386,4 +388,9 @@ fn cancelling_ends_a_call_and_the_tool_can_see_it() {
         });
         assert_eq!(answer.as_deref(), expected.as_deref(), "{body}");
     }
+}
+
+#[test]
+fn once_more_as_an_ordinary_user() {
+    scripts::once_more_as_an_ordinary_user("once_more_as_an_ordinary_user");
 }

@@ -29,7 +29,7 @@ pub fn is_any_allowed(policy: &Policy) -> bool {
     }
 }
 
-pub(super) fn consent(
+pub(crate) fn consent(
     skill: &Skill,
     policy: &Policy,
     world: &Surroundings,

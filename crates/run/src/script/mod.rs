@@ -6,6 +6,7 @@
 //! | `interpreter`, `locate` | what runs it, and where that lies |
 //! | `prepare` | all of that together |
 //! | `stage` | the verified files, laid out for one run |
+//! | `start` | a script that is left running, for those who talk to it |
 //! | [`sandbox`] | what can be enforced, and enforcing it |
 //! | `helper` | Prowess, started again to be confined |
 //! | `watch` | output, time, and what a script takes |
@@ -33,6 +34,8 @@ mod processes;
 mod ran;
 pub mod sandbox;
 mod stage;
+#[cfg(feature = "toolsets")]
+mod start;
 mod status;
 mod watch;
 
@@ -42,17 +45,20 @@ use prowess::Skill;
 pub use prowess::policy::RunLimits as Limits;
 
 pub use error::RunError;
+#[cfg(feature = "toolsets")]
+pub(crate) use gate::consent;
 pub use gate::{Variable, entry, is_allowed, is_any_allowed, network, variables};
 #[cfg(all(target_os = "linux", not(prowess_elsewhere)))]
 pub use helper::helper_main;
 pub use options::{Cancel, Consent, Helper, Input, Network, OnOutput, Options, Protection};
 pub use ran::{Limit, Ran, Stream};
 pub use sandbox::{SandboxError, Tier};
+#[cfg(feature = "toolsets")]
+pub(crate) use start::{Ready, Started, ready};
 pub use status::{Status, status};
 
 use log::{End, Record};
 use prepare::prepare;
-use stage::Stage;
 
 /// There is nothing to become where there is no sandbox.
 #[cfg(any(not(target_os = "linux"), prowess_elsewhere))]
@@ -111,42 +117,12 @@ pub fn run(
     Ok(outcome.ran(begun, record))
 }
 
-/// Starts a script and leaves it running, for those who talk to it: with [`Input::Pipe`] its standard input is open. Its
-/// time, output and memory are the caller's to watch; what the kernel limits is limited.
-pub fn start(
-    skill: &Skill,
-    script: &str,
-    arguments: &[String],
-    options: Options<'_>,
-) -> Result<Started, RunError> {
-    let prepared = prepare(skill, script, arguments, &options)?;
-    let record = prepared.record(skill, arguments.len());
-    if let Some(path) = &options.log {
-        log::append(path, &record).map_err(|why| RunError::Log { path: path.display().to_string(), why })?;
-    }
-    let unrecorded = grants_recorded(skill, &options);
-    let (enforced, mut remarks) = prepared.enforce(&options)?;
-    remarks.extend(unrecorded);
-    let running = enforced.spawn().map_err(|error| RunError::Sandbox(vec![error]))?;
-    Ok(Started { running, remarks, _stage: prepared.stage })
-}
-
 /// Sees to it that the lock of an installed skill says what the user grants to it, and says why it cannot. Each run has
 /// its own record besides, without which it does not begin.
 fn grants_recorded(skill: &Skill, options: &Options<'_>) -> Option<String> {
     let granted = prowess::grants::granted(skill, &options.policy.run, options.world);
     let recorded = prowess::lock::record(skill, &granted, options.world);
     recorded.err().map(|error| format!("the lock cannot be told what is granted: {error}"))
-}
-
-/// A script that runs, with whoever started it talking to it. Dropping it ends it.
-#[derive(Debug)]
-pub struct Started {
-    /// The script.
-    pub running: sandbox::Running,
-    /// Why no better protection was to be had.
-    pub remarks: Vec<String>,
-    _stage: Stage,
 }
 
 struct Outcome {

@@ -29,8 +29,25 @@ pub enum Input {
     Nothing,
     /// These bytes.
     Bytes(Vec<u8>),
-    /// Whatever is written to it while it runs.
-    Pipe,
+}
+
+/// What becomes of standard input.
+#[derive(Debug, Clone)]
+pub(crate) enum Feed {
+    /// It is all there before anything begins.
+    Given(Input),
+    /// It stays open, for those who talk to the script.
+    #[cfg_attr(not(feature = "toolsets"), allow(dead_code, reason = "only toolsets talk"))]
+    Open,
+}
+
+/// How a script is confined and fed.
+#[derive(Debug, Clone)]
+pub(crate) struct Means {
+    pub(crate) limits: Limits,
+    pub(crate) protection: Protection,
+    pub(crate) helper: Helper,
+    pub(crate) feed: Feed,
 }
 
 /// Whether the user was asked.
@@ -140,6 +157,10 @@ pub struct Options<'a> {
 }
 
 impl<'a> Options<'a> {
+    pub(crate) fn means(&self, feed: Feed) -> Means {
+        Means { limits: self.limits.clone(), protection: self.protection, helper: self.helper.clone(), feed }
+    }
+
     /// As a registry's policy and world say, recorded in the user's state. No variables can be granted until
     /// [`environment`](Self::environment) holds some.
     pub fn of(registry: &'a Registry) -> Self {

@@ -9,7 +9,7 @@ use prowess::{Skill, Surroundings, resource};
 use super::error::RunError;
 use super::interpreter::{self, Runner};
 use super::log::{self, Record};
-use super::options::{Network, Options, Protection};
+use super::options::{Feed, Means, Network, Options, Protection};
 use super::sandbox::{self, Enforced, SandboxError, Task, unused_user};
 use super::stage::Stage;
 use super::{Outcome, covers, gate, locate, watch};
@@ -21,7 +21,7 @@ const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 pub(super) struct Prepared {
     script: String,
     digest: String,
-    tree: String,
+    pub(super) tree: String,
     program: PathBuf,
     arguments: Vec<String>,
     readable: Vec<PathBuf>,
@@ -165,7 +165,7 @@ impl Prepared {
     }
 
     /// The best protection that can be had, and why no better one could.
-    pub(super) fn enforce(&self, options: &Options<'_>) -> Result<(Enforced, Vec<String>), RunError> {
+    pub(super) fn enforce(&self, means: &Means) -> Result<(Enforced, Vec<String>), RunError> {
         let task = Task {
             program: self.program.clone(),
             arguments: self.arguments.clone(),
@@ -173,15 +173,15 @@ impl Prepared {
             skill: &self.stage.skill,
             scratch: &self.stage.scratch,
             readable: self.readable.clone(),
-            limits: &options.limits,
+            limits: &means.limits,
             network: self.network,
-            input: options.input.clone(),
+            input: means.feed.clone(),
             user: self.user,
         };
-        let ways = match options.protection {
-            Protection::Required => sandbox::ways(&options.helper, None),
-            Protection::Only(tier) => sandbox::ways(&options.helper, Some(tier)),
-            Protection::Unsafe => vec![sandbox::unprotected(&options.helper)],
+        let ways = match means.protection {
+            Protection::Required => sandbox::ways(&means.helper, None),
+            Protection::Only(tier) => sandbox::ways(&means.helper, Some(tier)),
+            Protection::Unsafe => vec![sandbox::unprotected(&means.helper)],
         };
         let mut failed = Vec::new();
         for way in ways {
@@ -194,7 +194,8 @@ impl Prepared {
     }
 
     pub(super) fn run(self, options: &mut Options<'_>) -> Result<Outcome, RunError> {
-        let (enforced, remarks) = self.enforce(options)?;
+        let means = options.means(Feed::Given(options.input.clone()));
+        let (enforced, remarks) = self.enforce(&means)?;
         let running = enforced.spawn().map_err(|error| RunError::Sandbox(vec![error]))?;
         let tier = running.tier();
         let seen = watch::watch(

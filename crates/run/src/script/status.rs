@@ -3,7 +3,7 @@
 use prowess::Surroundings;
 
 use super::Limits;
-use super::options::{Helper, Input, Network};
+use super::options::{Feed, Helper, Input, Network};
 use super::sandbox::{self, SandboxError, Task, Tier};
 use super::stage::Stage;
 
@@ -49,7 +49,7 @@ pub fn status(helper: &Helper, world: &Surroundings) -> Status {
         readable: Vec::new(),
         limits: &limits,
         network: Network::Off,
-        input: Input::Nothing,
+        input: Feed::Given(Input::Nothing),
         user,
     };
     for way in sandbox::ways(helper, None) {

@@ -81,7 +81,7 @@ pub(super) fn watch(
         }
         if !ended && counted.elapsed() >= COUNT {
             counted = Instant::now();
-            count(&running, limits, scratch, &mut seen);
+            taken(&running, limits, scratch).into_iter().for_each(|limit| seen.hit(limit));
         }
         let over = seen.limits_hit.iter().any(|limit| *limit != Limit::Processes);
         if over || seen.cancelled || ended {
@@ -132,16 +132,19 @@ fn take(event: Event, seen: &mut Seen, limits: &Limits, on_output: &mut Option<O
     }
 }
 
-fn count(running: &Running, limits: &Limits, scratch: &Path, seen: &mut Seen) {
+/// The limits that what it takes now is beyond.
+pub(super) fn taken(running: &Running, limits: &Limits, scratch: &Path) -> Vec<Limit> {
+    let mut hit = Vec::new();
     let taken = taken_below(running.process(), scratch);
     if taken.memory > limits.memory_bytes {
-        seen.hit(Limit::Memory);
+        hit.push(Limit::Memory);
     }
     if taken.processes >= limits.processes {
-        seen.hit(Limit::Processes);
+        hit.push(Limit::Processes);
     }
     let lying = lies_below(scratch, ENTRIES_MAX);
     if lying.bytes + taken.unnamed > limits.scratch_bytes || lying.entries >= ENTRIES_MAX {
-        seen.hit(Limit::Scratch);
+        hit.push(Limit::Scratch);
     }
+    hit
 }

@@ -42,6 +42,11 @@ impl ToolCall {
 
     /// What `ctx` holds, but for `abort` and `metadata`.
     pub(super) fn context(&self) -> String {
+        self.context_value().to_string()
+    }
+
+    /// The same as JSON.
+    pub(super) fn context_value(&self) -> Value {
         json!({
             "sessionID": self.session_id,
             "messageID": self.message_id,
@@ -49,7 +54,6 @@ impl ToolCall {
             "callID": self.call_id,
             "extra": self.extra,
         })
-        .to_string()
     }
 }
 
@@ -146,7 +150,7 @@ fn definition(mut tool: Value) -> Option<Definition> {
     })
 }
 
-fn tool_result(mut result: Map<String, Value>, output_max: usize) -> ToolResult {
+pub(super) fn tool_result(mut result: Map<String, Value>, output_max: usize) -> ToolResult {
     let mut text = |key: &str| match result.remove(key) {
         Some(Value::String(text)) => text,
         _ => String::new(),
@@ -177,7 +181,7 @@ fn issue(issue: &Value) -> String {
 }
 
 /// Foreign text as it may stand in a message.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     prowess::format::hidden::shown(&line).into_owned()
 }

@@ -6,6 +6,9 @@ use std::time::Duration;
 use prowess::ErrorCode;
 use prowess::resource::AccessError;
 
+use super::program::Fault;
+use crate::script::RunError;
+
 /// A place in a source as its author wrote it, TypeScript included. Line and column count from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
@@ -91,6 +94,29 @@ pub enum ToolsetError {
     /// An earlier call of this skill cannot be stopped and still runs.
     #[error("an earlier call of this skill still runs; it has to end first")]
     Busy,
+    /// A program may not or cannot run.
+    #[error("{file} does not run: {message}")]
+    NotRun {
+        /// The program.
+        file: String,
+        /// The contract's code.
+        code: ErrorCode,
+        /// Why.
+        message: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+    /// A program did something else than answering.
+    #[error("{file} {fault}")]
+    Program {
+        /// The program.
+        file: String,
+        /// What it did.
+        fault: Fault,
+    },
+    /// As many programs work as may.
+    #[error("{0} programs of skills work already; one of them has to answer first")]
+    Crowded(usize),
     /// The engine itself failed.
     #[error("the JavaScript engine failed: {0}")]
     Engine(String),
@@ -101,7 +127,9 @@ impl ToolsetError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Access(error) => error.code(),
-            Self::Unavailable(_) | Self::Busy => ErrorCode::Unavailable,
+            Self::NotRun { code, .. } => *code,
+            Self::Program { fault, .. } => fault.code(),
+            Self::Unavailable(_) | Self::Busy | Self::Crowded(_) => ErrorCode::Unavailable,
             Self::NoTool(_) => ErrorCode::NotFound,
             Self::Rejected(_) => ErrorCode::InvalidParam,
             Self::Time { .. } => ErrorCode::Timeout,
@@ -133,6 +161,27 @@ impl ToolsetError {
             Self::Stack { what, .. } => Self::Stack { what, place: None }.to_string(),
             other => other.to_string(),
         }
+    }
+
+    /// What to do about it, where that is not mending the toolset.
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            Self::NotRun { hint, .. } => hint.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The program that it is about.
+    pub fn program(&self) -> Option<&str> {
+        match self {
+            Self::NotRun { file, .. } | Self::Program { file, .. } => Some(file),
+            _ => None,
+        }
+    }
+
+    pub(super) fn not_run(file: &str, error: &RunError) -> Self {
+        let file = prowess::format::hidden::shown(file).into_owned();
+        Self::NotRun { file, code: error.code(), message: error.to_string(), hint: error.hint() }
     }
 
     /// Whether the engine can no longer be used after this.

@@ -1,6 +1,7 @@
-//! Toolsets: the tools that a skill brings, in JavaScript or TypeScript, run in an engine inside this process.
+//! Toolsets: the tools that a skill brings, in JavaScript or TypeScript, run in an engine inside this process; or in any
+//! language, as a program in the script sandbox ([`Programs`]).
 //!
-//! What must always hold: a toolset sees no file, no network, no clock finer than a millisecond and no object of the
+//! What must always hold: a module sees no file, no network, no clock finer than a millisecond and no object of the
 //! host; only text crosses the border. Each skill has an engine of its own, with a limit on memory, stack and time, and
 //! whatever goes wrong in it ends there and is told as what it was. Nothing is read but regular files inside the skill,
 //! through [`prowess::resource`], which refuses a skill that is untrusted, disabled or modified.
@@ -16,6 +17,7 @@ mod host;
 mod limits;
 mod machine;
 mod modules;
+mod program;
 mod resolve;
 mod sources;
 mod strip;
@@ -26,3 +28,4 @@ pub use cancel::Cancel;
 pub use error::{Place, ToolsetError};
 pub use host::{Loaded, Toolsets, is_module};
 pub use limits::Limits;
+pub use program::{Conversation, Fault, PROTOCOL, ProgramLimits, Programs};

@@ -29,7 +29,7 @@ pub use system::{Enforced, Running};
 pub(crate) use system::{Event, may_enter, scratch_parent, unused_user};
 
 use super::Limits;
-use super::options::{Helper, Input, Network};
+use super::options::{Feed, Helper, Network};
 
 /// Under which protection a script ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -74,7 +74,7 @@ pub struct Task<'a> {
     pub(crate) readable: Vec<PathBuf>,
     pub(crate) limits: &'a Limits,
     pub(crate) network: Network,
-    pub(crate) input: Input,
+    pub(crate) input: Feed,
     /// Whom to become, where Prowess is root.
     pub(crate) user: Option<u32>,
 }

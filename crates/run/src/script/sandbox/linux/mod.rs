@@ -21,7 +21,7 @@ pub(crate) use user::{may_enter, scratch_parent, unused_user};
 use super::wire::{Around, Launch, Order, Rlimits, Said, Signals, Way, receive, send, send_fd};
 use super::{Sandbox, SandboxError, Task, Tier, places};
 use crate::script::helper::{HIDDEN, LAUNCH};
-use crate::script::options::{Helper, Input, Network};
+use crate::script::options::{Feed, Helper, Input, Network};
 
 /// Where bubblewrap may lie. It is never looked up: what a search would find could be anybody's.
 const BUBBLEWRAP: &[&str] =
@@ -220,6 +220,7 @@ fn start(
                     stdout: Some(stdout),
                     stderr: Some(stderr),
                     input: pipe,
+                    unsent: Vec::new(),
                     ended: false,
                 },
             })
@@ -254,18 +255,20 @@ fn first_line(mut stderr: ChildStderr) -> String {
 }
 
 /// The script's standard input, and our end of it where it is a pipe.
-fn input(input: &Input) -> io::Result<(OwnedFd, Option<File>)> {
-    match input {
-        Input::Nothing => Ok((File::open("/dev/null")?.into(), None)),
-        Input::Bytes(bytes) => {
+fn input(feed: &Feed) -> io::Result<(OwnedFd, Option<File>)> {
+    match feed {
+        Feed::Given(Input::Nothing) => Ok((File::open("/dev/null")?.into(), None)),
+        Feed::Given(Input::Bytes(bytes)) => {
             let fd = rustix::fs::memfd_create("input", MemfdFlags::CLOEXEC)?;
             let mut file = File::from(fd);
             file.write_all(bytes)?;
             rustix::fs::seek(&file, SeekFrom::Start(0))?;
             Ok((file.into(), None))
         }
-        Input::Pipe => {
+        Feed::Open => {
             let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+            // Whoever does not read must not hold up whoever writes.
+            rustix::io::ioctl_fionbio(&write, true)?;
             Ok((read, Some(File::from(write))))
         }
     }

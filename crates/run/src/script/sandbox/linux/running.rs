@@ -1,7 +1,7 @@
 //! A script that waits, and a script that runs.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::process::{Child, ChildStderr, ChildStdout};
 use std::time::{Duration, Instant};
@@ -52,6 +52,7 @@ pub struct Running {
     pub(super) stdout: Option<ChildStdout>,
     pub(super) stderr: Option<ChildStderr>,
     pub(super) input: Option<File>,
+    pub(super) unsent: Vec<u8>,
     pub(super) ended: bool,
 }
 
@@ -77,14 +78,25 @@ impl Running {
         self.child.id()
     }
 
-    /// The way to its standard input, where that is a pipe.
-    pub fn take_input(&mut self) -> Option<File> {
-        self.input.take()
+    /// Sends it something. It goes out while [`next`](Self::next) waits, as fast as it is read.
+    #[cfg_attr(not(feature = "toolsets"), allow(dead_code, reason = "only toolsets talk"))]
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
+        if self.input.is_some() {
+            self.unsent.extend_from_slice(bytes);
+        }
     }
 
-    /// Its standard output and standard error, for those who read them themselves.
-    pub fn take_output(&mut self) -> (Option<ChildStdout>, Option<ChildStderr>) {
-        (self.stdout.take(), self.stderr.take())
+    /// Tells it that nothing more will come.
+    #[cfg_attr(not(feature = "toolsets"), allow(dead_code, reason = "only toolsets talk"))]
+    pub(crate) fn close_input(&mut self) {
+        self.input = None;
+        self.unsent.clear();
+    }
+
+    /// Whether nothing more will come from its standard output.
+    #[cfg_attr(not(feature = "toolsets"), allow(dead_code, reason = "only toolsets talk"))]
+    pub(crate) fn has_closed_output(&self) -> bool {
+        self.stdout.is_none()
     }
 
     /// Whether there is nothing more to hear of it.
@@ -94,19 +106,21 @@ impl Running {
 
     /// Waits for something to happen, not longer than this.
     pub(crate) fn next(&mut self, wait: Duration) -> io::Result<Vec<Event>> {
-        let mut ready = [false; 3];
+        let mut ready = [false; 4];
         {
             let fds = [
                 self.control.as_ref().map(AsFd::as_fd),
                 self.stdout.as_ref().map(AsFd::as_fd),
                 self.stderr.as_ref().map(AsFd::as_fd),
+                self.input.as_ref().filter(|_| !self.unsent.is_empty()).map(AsFd::as_fd),
             ];
             let mut at = Vec::new();
             let mut polled = Vec::new();
             for (index, fd) in fds.iter().enumerate() {
                 if let Some(fd) = fd {
                     at.push(index);
-                    polled.push(PollFd::from_borrowed_fd(*fd, PollFlags::IN));
+                    let flags = if index == 3 { PollFlags::OUT } else { PollFlags::IN };
+                    polled.push(PollFd::from_borrowed_fd(*fd, flags));
                 }
             }
             let timeout = Timespec::try_from(wait).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 });
@@ -119,7 +133,10 @@ impl Running {
             }
         }
         let mut events = Vec::new();
-        let [control, stdout, stderr] = ready;
+        let [control, stdout, stderr, input] = ready;
+        if input {
+            self.write();
+        }
         if stdout {
             take(&mut self.stdout, Stream::Out, &mut events);
         }
@@ -135,6 +152,17 @@ impl Running {
             }
         }
         Ok(events)
+    }
+
+    /// Writes what the pipe takes now.
+    fn write(&mut self) {
+        let Some(input) = &mut self.input else { return };
+        match input.write(&self.unsent) {
+            Ok(count) => drop(self.unsent.drain(..count)),
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+            // It does not read any more. That is its own affair, until it is asked for an answer.
+            Err(_) => self.close_input(),
+        }
     }
 
     /// Ends it and everything it started.

@@ -1,0 +1,117 @@
+//! A script that is left running, for those who talk to it.
+//!
+//! It is got ready where it is asked for, and started where it is looked after: the kernel ends it with the thread that
+//! started it, so that thread has to live as long.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use prowess::Skill;
+
+use super::error::RunError;
+use super::log::{self, End, Record};
+use super::options::{Feed, Means, Options};
+use super::prepare::{Prepared, prepare};
+use super::ran::Limit;
+use super::sandbox::Running;
+use super::{Limits, grants_recorded, milliseconds, watch};
+
+/// A script that may run, with everything that it needs.
+pub(crate) struct Ready {
+    prepared: Prepared,
+    means: Means,
+    journal: Journal,
+}
+
+/// Where a run is recorded, and what of it.
+#[derive(Debug)]
+struct Journal {
+    path: Option<PathBuf>,
+    record: Record,
+}
+
+impl Journal {
+    fn write(&self) -> io::Result<()> {
+        self.path.as_ref().map_or(Ok(()), |path| log::append(path, &self.record))
+    }
+
+    fn must_write(&self) -> Result<(), RunError> {
+        let path = || self.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+        self.write().map_err(|why| RunError::Log { path: path(), why })
+    }
+}
+
+/// Passes all gates for a script and lays out its files.
+pub(crate) fn ready(skill: &Skill, script: &str, options: &Options<'_>) -> Result<Ready, RunError> {
+    let prepared = prepare(skill, script, &[], options)?;
+    let journal = Journal { path: options.log.clone(), record: prepared.record(skill, 0) };
+    // Each start has its own record besides, without which it does not begin.
+    let _ = grants_recorded(skill, options);
+    Ok(Ready { prepared, means: options.means(Feed::Open), journal })
+}
+
+impl Ready {
+    /// The tree hash of the files it will run among.
+    pub(crate) fn tree(&self) -> &str {
+        &self.prepared.tree
+    }
+
+    /// Begins. Its time and output are the caller's to watch; what the kernel limits is limited.
+    pub(crate) fn start(self) -> Result<Started, RunError> {
+        let Self { prepared, means, mut journal } = self;
+        journal.must_write()?;
+        let begun = Instant::now();
+        let enforced = prepared.enforce(&means);
+        let running = enforced
+            .and_then(|(enforced, _)| enforced.spawn().map_err(|error| RunError::Sandbox(vec![error])));
+        match running {
+            Ok(running) => {
+                journal.record.sandbox = Some(running.tier().to_string());
+                // Written again, so that the tier of one that never ends is known.
+                journal.must_write()?;
+                Ok(Started { running, limits: means.limits, begun, journal, ended: false, prepared })
+            }
+            Err(error) => {
+                journal.record.end = Some(End { error: Some(error.to_string()), ..End::default() });
+                journal.must_write()?;
+                Err(error)
+            }
+        }
+    }
+}
+
+/// A script that runs, with whoever started it talking to it. Dropping it ends it.
+pub(crate) struct Started {
+    /// The script.
+    pub(crate) running: Running,
+    pub(crate) limits: Limits,
+    begun: Instant,
+    journal: Journal,
+    ended: bool,
+    // Last: what it runs among goes when nothing runs.
+    prepared: Prepared,
+}
+
+impl Started {
+    /// The limits that what it takes now is beyond.
+    pub(crate) fn taken(&self) -> Vec<Limit> {
+        watch::taken(&self.running, &self.limits, &self.prepared.stage.scratch)
+    }
+
+    /// Ends it, with everything it started, and records how it ended.
+    pub(crate) fn end(&mut self, how: End) {
+        self.running.kill();
+        if !std::mem::replace(&mut self.ended, true) {
+            self.journal.record.end = Some(End { duration_ms: milliseconds(self.begun), ..how });
+            // It has run; that its end cannot be written changes nothing about it.
+            let _ = self.journal.write();
+        }
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        self.end(End { signal: Some(9), ..End::default() });
+    }
+}
