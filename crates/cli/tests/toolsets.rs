@@ -55,3 +55,84 @@ fn a_toolset_that_cannot_be_loaded_is_shown_with_its_line() {
         &world.runs(&[&["tools", "--skill", "my-skill"], &["call", "my-tool", "{}", "--skill", "my-skill"],])
     ));
 }
+
+/// The program of `docs/toolsets.md`.
+fn figures() -> World {
+    let page = include_str!("../../../docs/toolsets.md").split_once("\n## Programs\n").unwrap().1;
+    let block = |language: &str| {
+        page.split_once(&format!("```{language}\n")).unwrap().1.split("```").next().unwrap().to_owned()
+    };
+    let world = World::bare().variable("PATH", "/usr/local/bin:/usr/bin:/bin");
+    world
+        .file("~/.agents/skills/figures/SKILL.md", block("yaml"))
+        .file("~/.agents/skills/figures/toolsets/tools.py", block("python"));
+    world
+}
+
+#[test]
+fn tools_of_a_program_are_listed_and_called_where_scripts_are_allowed() {
+    let world = figures().variable("PROWESS_ALLOW_SCRIPTS", "1");
+    assert_snapshot!(timeless(&world.runs(&[
+        &["tools", "--skill", "figures"],
+        &["call", "summarize", r#"{"numbers": [1, 2, 4]}"#, "--skill", "figures"],
+        &["call", "figures_summarize", r#"{"numbers": [1]}"#, "--skill", "figures"],
+        &["call", "summarize", r#"{"numbers": "x"}"#, "--skill", "figures"],
+    ])));
+    // Each start is in the log, with its end.
+    let log = world.run(&["run", "--log", "--json"]).json();
+    let runs = log["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 4);
+    for run in runs {
+        assert_eq!(
+            (&run["script"], &run["end"]["exit_code"]),
+            (&"toolsets/tools.py".into(), &0.into()),
+            "{run}"
+        );
+    }
+}
+
+#[test]
+fn tools_of_a_program_are_absent_where_scripts_are_not_allowed() {
+    let world = figures();
+    assert_snapshot!(timeless(&world.runs(&[
+        &["tools", "--skill", "figures"],
+        &["call", "summarize", r#"{"numbers": [1, 2, 4]}"#, "--skill", "figures"],
+    ])));
+    assert_eq!(world.run(&["run", "--log", "--json"]).json()["runs"], serde_json::json!([]));
+}
+
+/// Installed, and then changed by somebody: neither kind of toolset runs any more.
+#[test]
+fn a_toolset_that_was_modified_since_it_was_installed_brings_no_tools() {
+    let world = figures().variable("PROWESS_ALLOW_SCRIPTS", "1");
+    world.file("~/shelf/my-skill/SKILL.md", include_str!("../../run/tests/fixtures/my-skill/SKILL.md")).file(
+        "~/shelf/my-skill/toolsets/index.ts",
+        include_str!("../../run/tests/fixtures/my-skill/toolsets/index.ts"),
+    );
+    std::fs::rename(world.path("~/.agents/skills/figures"), world.path("~/shelf/figures")).unwrap();
+    for skill in ["my-skill", "figures"] {
+        let told = world.run(&["install", &format!("~/shelf/{skill}"), "--yes"]);
+        assert_eq!(told.code, 0, "{}", told.whole());
+    }
+    let calls = [
+        ("my-skill", "my-tool", r#"{"input": "hello"}"#, "toolsets/index.ts"),
+        ("figures", "summarize", r#"{"numbers": [1, 2]}"#, "toolsets/tools.py"),
+    ];
+    for (skill, tool, params, file) in calls {
+        let call = || world.run(&["call", tool, params, "--skill", skill]);
+        assert_eq!(call().code, 0, "{}", call().whole());
+        let path = format!("~/.agents/skills/{skill}/{file}");
+        let text = world.text(&path);
+        world.file(&path, format!("{text}\n"));
+        let refused = call();
+        assert_eq!(refused.code, 1);
+        let error = &refused.json()["error"];
+        assert!(error["message"].as_str().unwrap().contains(file), "{error}");
+        let listed = world.run(&["tools", "--skill", skill]);
+        assert!(!listed.out.contains(tool), "{}", listed.whole());
+        assert!(listed.err.contains("error[SK064]"), "{}", listed.whole());
+        // As it was, it works again.
+        world.file(&path, text);
+        assert_eq!(call().code, 0);
+    }
+}

@@ -3,10 +3,11 @@
 use prowess::{ErrorCode, Skill, Snapshot};
 use serde_json::{Map, Value};
 
+use crate::answers::find;
 use crate::definition::{Tool, key};
 use crate::envelope::{Envelope, ToolError};
 use crate::session::Session;
-use crate::toolbox::{Toolbox, find};
+use crate::toolbox::Toolbox;
 
 impl Toolbox {
     /// The skill of this name that a model may load in a conversation, as its tools find it.

@@ -41,6 +41,7 @@
 //! # }
 //! ```
 
+mod answers;
 mod definition;
 mod envelope;
 mod invoke;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::envelope::{Envelope, Outcome, ToolError};
 use crate::session::Waiting;
 
-/// What scripts are run with.
+/// What scripts, and programs that bring tools, are run with.
 #[derive(Debug, Clone, Default)]
 pub struct Runner {
     /// The program that becomes the sandbox's helper.
@@ -22,6 +22,15 @@ pub struct Runner {
 }
 
 impl Runner {
+    /// How something is run for a model. Nobody can be asked here.
+    pub(crate) fn options<'a>(&self, registry: &'a Registry) -> Options<'a> {
+        let mut options = Options::of(registry);
+        options.helper = self.helper.clone();
+        options.environment = self.environment.clone();
+        options.cancel = self.cancel.clone();
+        options
+    }
+
     /// Runs a script. Only what the user allowed beforehand runs: nobody can be asked here.
     pub(crate) fn run(
         &self,
@@ -31,19 +40,25 @@ impl Runner {
         args: &[String],
         waiting: &Waiting,
     ) -> Result<Envelope, ToolError> {
-        let mut options = Options::of(registry);
-        options.helper = self.helper.clone();
-        options.environment = self.environment.clone();
-        options.cancel = waiting.cancel.as_ref().unwrap_or(&self.cancel).clone();
+        let mut options = self.options(registry);
+        if let Some(cancel) = &waiting.cancel {
+            options.cancel = cancel.clone();
+        }
         if let Some(on_output) = &waiting.on_output {
             options.on_output = Some(Box::new(|stream, bytes| on_output(stream, bytes)));
         }
         let ran = run(skill, script, args, options).map_err(|error| {
-            let hint = error.hint().map_or_else(String::new, |hint| format!("; {hint}"));
+            let hint = told(error.hint().as_deref(), skill);
             ToolError::new(error.code(), format!("{error}{hint}"))
         })?;
         Ok(envelope(skill, script, &ran))
     }
+}
+
+/// What can be done, as the end of a sentence. A model does not learn from it where a skill lies.
+pub(crate) fn told(hint: Option<&str>, skill: &Skill) -> String {
+    let folder = skill.canonical_folder().display().to_string();
+    hint.map_or_else(String::new, |hint| format!("; {}", hint.replace(&folder, "the skill's folder")))
 }
 
 /// What a run comes to: a script that fails has answered, and what it said goes along.

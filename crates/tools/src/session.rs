@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use prowess::ledger::Ledger;
 use prowess_run::script;
 use serde_json::{Map, Value};
 
 /// What a conversation has loaded, and whom the user called by name.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Session {
     /// What was loaded, at which digest.
     pub ledger: Ledger,
@@ -18,9 +18,30 @@ pub struct Session {
     /// Ends the calls of toolsets' tools that are under way.
     #[cfg(feature = "toolsets")]
     pub cancel: prowess_run::toolset::Cancel,
+    /// What the programs that bring tools work for: they end with it.
+    #[cfg(feature = "toolsets")]
+    pub(crate) conversation: prowess_run::toolset::Conversation,
     /// Who waits for the calls that are made with this session.
     pub waiting: Waiting,
     called: BTreeSet<String>,
+    pushed: Mutex<Vec<String>>,
+}
+
+impl Clone for Session {
+    /// The same conversation.
+    fn clone(&self) -> Self {
+        Self {
+            ledger: self.ledger.clone(),
+            about: self.about.clone(),
+            #[cfg(feature = "toolsets")]
+            cancel: self.cancel.clone(),
+            #[cfg(feature = "toolsets")]
+            conversation: self.conversation.clone(),
+            waiting: self.waiting.clone(),
+            called: self.called.clone(),
+            pushed: Mutex::new(self.pushed.lock().unwrap_or_else(PoisonError::into_inner).clone()),
+        }
+    }
 }
 
 /// Who waits for a call: what ends it early, and what is told meanwhile.
@@ -61,10 +82,22 @@ impl Session {
         self.called.insert(name.to_owned());
     }
 
-    /// The skills that are active: those that were loaded, and those that the user called.
-    pub fn active(&self) -> impl Iterator<Item = &str> {
-        let loaded = self.ledger.names();
-        loaded.chain(self.called.iter().map(String::as_str).filter(|name| !self.ledger.has(name)))
+    /// The skills that are active: those that were loaded, those that the user called, and those whose instructions the
+    /// last message pushed into the prompt.
+    pub fn active(&self) -> Vec<String> {
+        let mut active: Vec<String> = self.ledger.names().map(str::to_owned).collect();
+        let pushed = self.pushed.lock().unwrap_or_else(PoisonError::into_inner);
+        for name in self.called.iter().chain(pushed.iter()) {
+            if !active.contains(name) {
+                active.push(name.clone());
+            }
+        }
+        active
+    }
+
+    /// The latest message pushed the instructions of these skills into the prompt, and of no others.
+    pub(crate) fn push(&self, names: Vec<String>) {
+        *self.pushed.lock().unwrap_or_else(PoisonError::into_inner) = names;
     }
 
     /// Whether the user called it.

@@ -113,7 +113,12 @@ pub fn system_prompt(toolbox: &Toolbox, session: &Session, query: Option<&str>) 
     if !toolbox.registry().policy().enabled {
         return String::new();
     }
-    let mut text = prompt(toolbox, &PromptRequest { query, ..PromptRequest::default() }).text;
+    let made = prompt(toolbox, &PromptRequest { query, ..PromptRequest::default() });
+    if query.is_some() && toolbox.registry().policy().catalog.format == CatalogFormat::Tiers {
+        let pushed = made.routing.iter().filter(|routing| routing.tier == Tier::Full);
+        session.push(pushed.flat_map(Routing::pushed).map(|found| found.name.clone()).collect());
+    }
+    let mut text = made.text;
     if !text.is_empty() && toolbox.registry().policy().activation == Activation::SkillTool {
         text = format!("{SKILL_TOOL_RULES}\n\n{text}");
     }

@@ -4,7 +4,6 @@ use std::sync::{Arc, PoisonError};
 
 use prowess::Skill;
 use prowess::disclose::escape::one_line;
-use prowess_tools::key;
 use rmcp::ErrorData;
 use rmcp::model::{
     GetPromptRequestParams, GetPromptResult, ListPromptsResult, PaginatedRequestParams, Prompt,
@@ -12,7 +11,6 @@ use rmcp::model::{
 };
 use serde_json::{Map, Value};
 
-use super::changes::Change;
 use super::connection::Connection;
 use super::said::{self, Said};
 
@@ -116,13 +114,10 @@ pub(super) async fn get(
             said::invalid(format!("there is no prompt named {}", shown.chars().take(200).collect::<String>()))
         })?;
         let args = line(arguments(hint(skill)), request.arguments.unwrap_or_default())?;
-        let called = key(skill, shared.registry().policy()).into_owned();
         let mut session = session.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = session.active().count();
+        let before = session.active();
         let envelope = shared.toolbox.invoke(&mut session, skill, args.as_deref());
-        if session.active().nth(before).is_some() && shared.has_toolsets(&called) {
-            shared.changes.tell(Change::Tools(number));
-        }
+        shared.tell_of_tools(number, &before, &session);
         match envelope.error {
             Some(error) => Err(said::invalid(error.message)),
             None => {

@@ -104,12 +104,9 @@ async fn activate(connection: &Connection, name: String, params: Value) -> Resul
     let (session, number) = (Arc::clone(&connection.session), connection.number);
     let answered = connection.work(move |shared| {
         let mut session = session.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = session.active().count();
+        let before = session.active();
         let envelope = shared.toolbox.call(&mut session, &name, params);
-        let newest = session.active().nth(before);
-        if newest.is_some_and(|name| shared.has_toolsets(name)) {
-            shared.changes.tell(Change::Tools(number));
-        }
+        shared.tell_of_tools(number, &before, &session);
         envelope
     });
     answered.await
@@ -251,10 +248,15 @@ fn attachment(attached: &Value) -> ContentBlock {
 }
 
 impl Shared {
-    /// Whether a skill brings tools.
-    pub(super) fn has_toolsets(&self, name: &str) -> bool {
+    /// Tells a client that its tools changed, where a skill became active that brings some.
+    pub(super) fn tell_of_tools(&self, connection: u64, before: &[String], session: &Session) {
         let snapshot = self.toolbox.snapshot();
-        let manifest = snapshot.get(name).and_then(|skill| skill.manifest());
-        manifest.is_some_and(|manifest| !manifest.toolsets().is_empty())
+        let brings = |name: &String| {
+            let manifest = snapshot.get(name).and_then(|skill| skill.manifest());
+            manifest.is_some_and(|manifest| !manifest.toolsets().is_empty())
+        };
+        if session.active().iter().any(|name| !before.contains(name) && brings(name)) {
+            self.changes.tell(Change::Tools(connection));
+        }
     }
 }

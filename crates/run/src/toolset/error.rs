@@ -114,6 +114,9 @@ pub enum ToolsetError {
         /// What it did.
         fault: Fault,
     },
+    /// Two toolsets of a skill have a tool of the same name.
+    #[error("two toolsets of the skill have a tool named {0}; the one of the module counts")]
+    Twice(String),
     /// As many programs work as may.
     #[error("{0} programs of skills work already; one of them has to answer first")]
     Crowded(usize),
@@ -134,6 +137,7 @@ impl ToolsetError {
             Self::Rejected(_) => ErrorCode::InvalidParam,
             Self::Time { .. } => ErrorCode::Timeout,
             Self::Load { .. }
+            | Self::Twice(_)
             | Self::Thrown { .. }
             | Self::Answer(_)
             | Self::Memory { .. }

@@ -59,10 +59,15 @@ impl World {
     }
 
     pub fn toolbox(&self) -> Toolbox {
+        self.toolbox_on(self.folder.path().join("bin").into())
+    }
+
+    /// The same with the programs of this machine.
+    pub fn toolbox_on(&self, path: std::ffi::OsString) -> Toolbox {
         let surroundings = Surroundings {
             project: self.path("").components().collect(),
             home: Some(self.path("~/").components().collect()),
-            path: self.folder.path().join("bin").into(),
+            path,
         };
         Toolbox::new(Arc::new(Registry::open_in(self.policy.clone(), surroundings, &Progress::default())))
     }

@@ -1,12 +1,19 @@
 //! The tools that skills bring, among ours: there while their skill is active, under names that mean one tool.
 
-use prowess::format::{Code, Diagnostic, Place, Span, hidden, suggest};
-use prowess::{ErrorCode, Located, Skill, Snapshot};
-use prowess_run::toolset::{Definition, ToolCall, ToolResult, ToolsetError};
-use serde_json::{Value, json};
+mod answer;
+mod diagnose;
 
-use crate::definition::{Tool, ToolDefinition};
+use prowess::format::{hidden, suggest};
+use prowess::{ErrorCode, Skill, Snapshot};
+use prowess_run::toolset::{Definition, Loaded, ToolCall, ToolResult, ToolsetError};
+use serde_json::Value;
+
+use answer::envelope;
+use diagnose::located;
+
+use crate::definition::{Tool, ToolDefinition, key};
 use crate::envelope::{Envelope, ToolError};
+use crate::run::told;
 use crate::session::Session;
 use crate::toolbox::Toolbox;
 
@@ -20,6 +27,16 @@ pub(crate) struct Bound<'s> {
     owner: String,
     name: String,
     tool: Definition,
+    kind: Kind,
+}
+
+/// Who answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// An engine in this process.
+    Module,
+    /// A program in the sandbox.
+    Program,
 }
 
 impl<'s> Bound<'s> {
@@ -33,23 +50,28 @@ impl<'s> Bound<'s> {
         toolbox: &Toolbox,
         snapshot: &'s Snapshot,
         session: &Session,
-    ) -> (Vec<Self>, Option<(String, ToolsetError)>) {
+    ) -> (Vec<Self>, Option<(&'s Skill, ToolsetError)>) {
         let (mut bound, mut failed) = (Vec::new(), None);
-        for name in session.active() {
-            let Some(skill) = snapshot.get(name).filter(|skill| skill.is_enabled()) else { continue };
-            let (tools, failures) = match toolbox.toolsets.tools(skill) {
-                Ok(loaded) => (loaded.tools, loaded.failures),
-                Err(error) => (Vec::new(), vec![error]),
-            };
-            bound.extend(tools.into_iter().map(|tool| Self {
+        let active: Vec<(String, &Skill)> = session
+            .active()
+            .into_iter()
+            .filter_map(|name| Some((snapshot.get(&name).filter(|skill| skill.is_enabled())?, name)))
+            .map(|(skill, name)| (name, skill))
+            .collect();
+        let folders: Vec<_> = active.iter().map(|(_, skill)| skill.folder()).collect();
+        toolbox.programs.keep_only(&session.conversation, &folders);
+        for (name, skill) in active {
+            let (tools, failures) = of_skill(toolbox, skill, session);
+            bound.extend(tools.into_iter().map(|(kind, tool)| Self {
                 skill,
-                owner: name.to_owned(),
+                owner: name.clone(),
                 name: tool.id.clone(),
                 tool,
+                kind,
             }));
             for failure in failures {
                 toolbox.diagnose(located(skill, &failure));
-                failed.get_or_insert_with(|| (name.to_owned(), failure));
+                failed.get_or_insert((skill, failure));
             }
         }
         qualify(&mut bound);
@@ -60,6 +82,34 @@ impl<'s> Bound<'s> {
     fn qualified(&self) -> String {
         format!("{}.{}", self.owner, self.tool.id)
     }
+}
+
+/// The tools of a skill, those of its modules first, and what could not be loaded. A name means one tool.
+fn of_skill(
+    toolbox: &Toolbox,
+    skill: &Skill,
+    session: &Session,
+) -> (Vec<(Kind, Definition)>, Vec<ToolsetError>) {
+    let options = toolbox.runner.options(toolbox.registry());
+    let loaded = [
+        (Kind::Module, toolbox.toolsets.tools(skill)),
+        (Kind::Program, toolbox.programs.tools(skill, &session.conversation, &options)),
+    ];
+    let (mut tools, mut failures) = (Vec::<(Kind, Definition)>::new(), Vec::new());
+    for (kind, loaded) in loaded {
+        let Loaded { tools: more, failures: wrong, .. } =
+            loaded.unwrap_or_else(|error| Loaded { failures: vec![error], ..Loaded::default() });
+        for tool in more {
+            match tools.iter().any(|(_, known)| known.id == tool.id) {
+                true => failures.push(ToolsetError::Twice(tool.id)),
+                false => tools.push((kind, tool)),
+            }
+        }
+        for error in wrong.into_iter().filter(|error| !failures.contains(error)).collect::<Vec<_>>() {
+            failures.push(error);
+        }
+    }
+    (tools, failures)
 }
 
 impl From<Bound<'_>> for ToolDefinition {
@@ -89,32 +139,6 @@ fn qualify(bound: &mut [Bound<'_>]) {
     }
 }
 
-/// What a diagnostic says of a toolset that cannot be loaded.
-fn located(skill: &Skill, error: &ToolsetError) -> Located {
-    let said = Diagnostic::error(Code::ToolsetLoad, error.message())
-        .help("mend the toolset; docs/toolsets.md tells what it can use");
-    match error.place() {
-        Some(place) => {
-            let path = skill.folder().join(&place.file);
-            let bytes =
-                prowess::resource::read_bytes(skill, &place.file).map(|file| file.bytes).unwrap_or_default();
-            let start = offset(&bytes, place.line, place.column);
-            let at = Place { line: place.line, column: place.column, span: Span { start, end: start } };
-            Located::new(path, said.at(at))
-        }
-        None => Located::new(skill.folder().join("SKILL.md"), said),
-    }
-}
-
-/// The byte of a line and a column.
-fn offset(bytes: &[u8], line: u32, column: u32) -> u32 {
-    let text = String::from_utf8_lossy(bytes);
-    let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1) as usize).map(str::len).sum();
-    let rest = text.get(before..).unwrap_or_default().chars();
-    let inside: usize = rest.take(column.saturating_sub(1) as usize).map(char::len_utf8).sum();
-    u32::try_from(before + inside).unwrap_or_default()
-}
-
 /// Calls a tool of an active skill by any of its names. Where there is none, `otherwise` is what is said, unless a
 /// toolset that could not be loaded is the better reason.
 pub(crate) fn call(
@@ -131,8 +155,9 @@ pub(crate) fn call(
         |tool: &&Bound<'_>| tool.name.replace('.', "_") == name || tool.qualified().replace('.', "_") == name;
     let Some(tool) = bound.iter().find(spelled).or_else(|| bound.iter().find(dotless)) else {
         if let Some((skill, error)) = failed {
-            let skill = hidden::shown(&skill);
-            let message = format!("a toolset of {skill} cannot be loaded: {error}");
+            let hint = told(error.hint(), skill);
+            let name = key(skill, toolbox.registry().policy());
+            let message = format!("a toolset of {} cannot be loaded: {error}{hint}", hidden::shown(&name));
             return Err(ToolError::new(error.code(), message));
         }
         // A tool of ours that is not offered has been told so.
@@ -157,8 +182,23 @@ pub(crate) fn call(
         call_id: call_id(),
         extra: about.extra.clone(),
     };
+    Ok(envelope(&tool.owner, &tool.tool.id, answer(toolbox, session, tool, call)))
+}
+
+fn answer(
+    toolbox: &Toolbox,
+    session: &Session,
+    tool: &Bound<'_>,
+    call: ToolCall,
+) -> Result<ToolResult, ToolsetError> {
     let cancel = session.cancel.clone();
-    Ok(envelope(&tool.owner, &tool.tool.id, toolbox.toolsets.call(tool.skill, call, cancel)))
+    match tool.kind {
+        Kind::Module => toolbox.toolsets.call(tool.skill, call, cancel),
+        Kind::Program => {
+            let options = toolbox.runner.options(toolbox.registry());
+            toolbox.programs.call(tool.skill, call, cancel, &session.conversation, &options)
+        }
+    }
 }
 
 /// A name for a call that no other call of this process has.
@@ -166,59 +206,4 @@ fn call_id() -> String {
     use std::sync::atomic::{AtomicU64, Ordering};
     static CALLS: AtomicU64 = AtomicU64::new(1);
     format!("call-{}", CALLS.fetch_add(1, Ordering::Relaxed))
-}
-
-/// A tool's answer in our form. A thrown error is a failure, and so is an answer that has an `error` in its metadata.
-fn envelope(skill: &str, tool: &str, answer: Result<ToolResult, ToolsetError>) -> Envelope {
-    let result = match answer {
-        Ok(result) => result,
-        Err(error) => return failure(skill, tool, &error),
-    };
-    let mut data = json!({
-        "skill": skill, "tool": tool,
-        "title": result.title, "metadata": result.metadata, "output": result.output,
-    });
-    if !result.attachments.is_empty() {
-        data["attachments"] = result.attachments.into();
-    }
-    if !result.console.is_empty() {
-        data["console"] = result.console.into();
-    }
-    if let Some(code) = code_of(&data["metadata"]) {
-        let said = hidden::shown(result.output.trim()).into_owned();
-        let said = if said.is_empty() { "the tool failed and does not say why".to_owned() } else { said };
-        let mut envelope = Envelope::error(ToolError::new(code, said));
-        envelope.text = result.output;
-        return with_data(envelope, data);
-    }
-    if !result.truncated {
-        return Envelope::success(data, result.output);
-    }
-    data["truncated"] = true.into();
-    let text = format!("{}\n\n[truncated: {} bytes shown]", result.output, result.output.len());
-    Envelope::partial(data, text)
-}
-
-/// The code that metadata gives to a failure: one of the contract's where it names one. `None` where it is none.
-fn code_of(metadata: &Value) -> Option<ErrorCode> {
-    let error = metadata.get("error").filter(|error| !matches!(error, Value::Null | Value::Bool(false)))?;
-    let named = ErrorCode::ALL.into_iter().find(|code| error.as_str() == Some(code.as_str()));
-    Some(named.unwrap_or(ErrorCode::ExecutionError))
-}
-
-fn failure(skill: &str, tool: &str, error: &ToolsetError) -> Envelope {
-    let text = error.to_string();
-    let mut metadata = json!({"error": error.code().as_str()});
-    if let Some(place) = error.place() {
-        metadata["at"] = place.to_string().into();
-    }
-    let data = json!({"skill": skill, "tool": tool, "title": tool, "metadata": metadata, "output": text});
-    with_data(Envelope::error(ToolError::new(error.code(), text)), data)
-}
-
-fn with_data(mut envelope: Envelope, data: Value) -> Envelope {
-    if let Value::Object(data) = data {
-        envelope.data = data;
-    }
-    envelope
 }

@@ -1,0 +1,217 @@
+//! What each tool of ours does.
+
+use std::sync::Arc;
+
+use prowess::activate::{Activated, activate};
+use prowess::disclose::{Visibility, visibility};
+use prowess::format::{hidden, suggest};
+use prowess::ledger::Loaded;
+use prowess::policy::Policy;
+use prowess::resource::{self, ReadFile};
+use prowess::route::Options;
+use prowess::usage::{self, Usage};
+use prowess::{ErrorCode, Skill, Snapshot, Status};
+use serde_json::{Value, json};
+
+use crate::definition::{Tool, callable, key, may_call};
+use crate::envelope::{Envelope, ToolError};
+use crate::params::Params;
+use crate::session::Session;
+use crate::toolbox::Toolbox;
+
+/// How many results a search gives unless told.
+const RESULTS: usize = 5;
+
+/// The most results of a search.
+const RESULTS_MAX: usize = 50;
+
+impl Toolbox {
+    /// Answers a call of a tool that is offered.
+    pub(crate) fn dispatch(
+        &self,
+        tool: Tool,
+        session: &mut Session,
+        params: &Value,
+    ) -> Result<Envelope, ToolError> {
+        let (snapshot, policy) = (self.snapshot(), self.registry().policy());
+        match tool {
+            Tool::Activate | Tool::Skill => {
+                let params = Params::new(params, &["name", "args"])?;
+                let skill = find(&snapshot, policy, session, params.text("name")?)?;
+                self.activate(skill, params.optional("args")?, tool, session)
+            }
+            Tool::ReadResource => {
+                let params = Params::new(params, &["name", "path"])?;
+                let skill = find(&snapshot, policy, session, params.text("name")?)?;
+                self.read_resource(skill, params.text("path")?, policy)
+            }
+            Tool::ListResources => {
+                let params = Params::new(params, &["name"])?;
+                list_resources(find(&snapshot, policy, session, params.text("name")?)?)
+            }
+            Tool::Search => {
+                let params = Params::new(params, &["query", "k"])?;
+                let k = params.number("k", RESULTS, RESULTS_MAX)?;
+                Ok(self.search(&snapshot, params.text("query")?, k))
+            }
+            Tool::Run => {
+                let params = Params::new(params, &["name", "script", "args"])?;
+                let skill = find(&snapshot, policy, session, params.text("name")?)?;
+                let (script, args) = (params.text("script")?, params.texts("args")?);
+                self.runner.run(self.registry(), skill, script, &args, &session.waiting)
+            }
+            Tool::ReadFile => {
+                // Document 000 leaves the parameter's name open.
+                let params = Params::new(params, &["path", "relativePath"])?;
+                let path = params.optional("relativePath")?;
+                self.read_file(path.map_or_else(|| params.text("path"), Ok)?)
+            }
+        }
+    }
+
+    pub(crate) fn activate(
+        &self,
+        skill: &Skill,
+        args: Option<&str>,
+        tool: Tool,
+        session: &mut Session,
+    ) -> Result<Envelope, ToolError> {
+        let policy = self.registry().policy();
+        let activated =
+            activate(skill, args, policy).map_err(|error| ToolError::new(error.code(), error.to_string()))?;
+        // Arguments make another text of the same skill: it is handed out again.
+        let called = key(skill, policy);
+        let again = session.ledger.activated(&called, activated.digest());
+        // What is remembered across runs is a convenience; that it cannot be written fails nothing.
+        let _ = Usage::record(self.registry().surroundings(), &called);
+        if let (Loaded::Again, true, Some(reminder)) =
+            (again, activated.args.is_empty(), again.reminder(&activated.name))
+        {
+            let mut data = json!({"name": activated.name, "already_active": true});
+            if tool == Tool::Skill {
+                data["base_dir"] = json!(activated.base_dir);
+                data["content"] = json!(reminder);
+            }
+            return Ok(Envelope::success(data, reminder));
+        }
+        let content = activated.content();
+        let data = match tool {
+            Tool::Skill => {
+                json!({"name": activated.name, "base_dir": activated.base_dir, "content": content})
+            }
+            _ => data_of(&activated),
+        };
+        self.note_cut(&activated.name, "SKILL.md", activated.truncated);
+        Ok(match activated.truncated {
+            Some(_) => Envelope::partial(with_truncated(data), content),
+            None => Envelope::success(data, content),
+        })
+    }
+
+    fn search(&self, snapshot: &Arc<Snapshot>, query: &str, k: usize) -> Envelope {
+        let world = self.registry().surroundings();
+        let usage = Usage::load(world);
+        let policy = self.registry().policy();
+        let options = Options { k, max_skills: k, usage: &usage, now: usage::now(), mention: policy.mention };
+        let routing = self.router(snapshot).route(query, &options);
+        let matches: Vec<_> = routing
+            .matches
+            .iter()
+            .filter_map(|found| {
+                let skill = snapshot
+                    .get(&found.name)
+                    .filter(|skill| visibility(skill, policy) != Visibility::Manual)?;
+                let description = prowess::disclose::escape::one_line(skill.description(), 1024).into_owned();
+                Some((found, description))
+            })
+            .collect();
+        let text = match matches.is_empty() {
+            true => "No skill fits.\n".to_owned(),
+            false => matches
+                .iter()
+                .map(|(found, description)| format!("- {}: {description}\n", found.name))
+                .collect(),
+        };
+        let data: Vec<_> = matches
+            .iter()
+            .map(|(found, description)| {
+                json!({"name": found.name, "description": description, "score": found.score, "reasons": found.reasons})
+            })
+            .collect();
+        Envelope::success(json!({"matches": data}), text)
+    }
+
+    fn read_resource(&self, skill: &Skill, path: &str, policy: &Policy) -> Result<Envelope, ToolError> {
+        let read = resource::read(skill, path, &policy.limits)
+            .map_err(|error| ToolError::new(error.code(), error.to_string()))?;
+        let data =
+            json!({"name": read.name, "path": read.path, "content": read.content, "bytes": read.bytes});
+        self.note_cut(&read.name, &read.path, read.truncated);
+        Ok(match read.truncated {
+            Some(_) => Envelope::partial(with_truncated(data), read.content),
+            None => Envelope::success(data, read.content),
+        })
+    }
+
+    fn read_file(&self, path: &str) -> Result<Envelope, ToolError> {
+        let reader = ReadFile::with_policy(&self.registry().surroundings().project, self.registry().policy());
+        let read = reader.read(path).map_err(|error| ToolError::new(error.code(), error.to_string()))?;
+        let data = json!({"path": read.path, "content": read.content, "bytes": read.bytes});
+        Ok(match read.truncated {
+            Some(_) => Envelope::partial(with_truncated(data), read.content),
+            None => Envelope::success(data, read.content),
+        })
+    }
+}
+
+/// The skill of this name that the model may load: one it is told of, or one the user called. One that is there and
+/// cannot be loaded is found, too: loading it says why.
+pub(crate) fn find<'s>(
+    snapshot: &'s Snapshot,
+    policy: &Policy,
+    session: &Session,
+    name: &str,
+) -> Result<&'s Skill, ToolError> {
+    let is_meant = |skill: &&Skill| skill.name() == name && !matches!(skill.status(), Status::Shadowed(_));
+    let skill = snapshot.get(name).or_else(|| snapshot.all().iter().find(is_meant));
+    skill.filter(|skill| may_call(skill, policy, session)).ok_or_else(|| {
+        let names: Vec<_> = callable(snapshot, policy, session).collect();
+        let near = suggest::nearest(name, names.iter().map(AsRef::as_ref));
+        let near = near.map_or_else(String::new, |near| format!("; did you mean {}?", hidden::shown(near)));
+        ToolError::new(ErrorCode::NotFound, format!("there is no skill named {}{near}", hidden::shown(name)))
+    })
+}
+
+fn data_of(activated: &Activated) -> Value {
+    json!({
+        "name": activated.name,
+        "base_dir": activated.base_dir,
+        "frontmatter": activated.frontmatter(),
+        "body": activated.body(),
+        "resources": activated.resources(),
+        "allowed_tools": activated.allowed_tools,
+        "digest": activated.digest(),
+    })
+}
+
+fn with_truncated(mut data: Value) -> Value {
+    if let Value::Object(data) = &mut data {
+        data.insert("truncated".to_owned(), true.into());
+    }
+    data
+}
+
+fn list_resources(skill: &Skill) -> Result<Envelope, ToolError> {
+    let contents =
+        resource::list(skill, None).map_err(|error| ToolError::new(error.code(), error.to_string()))?;
+    let files: Vec<_> =
+        contents.files.iter().map(|file| json!({"path": file.path, "bytes": file.bytes})).collect();
+    let mut text: String =
+        contents.files.iter().map(|file| format!("{} ({} bytes)\n", file.path, file.bytes)).collect();
+    let data = json!({"name": skill.name(), "files": files});
+    if contents.cut {
+        text.push_str("[more files than are listed]\n");
+        return Ok(Envelope::partial(with_truncated(data), text));
+    }
+    Ok(Envelope::success(data, text))
+}

@@ -1,0 +1,305 @@
+//! Scripts, and programs that bring tools, through the library's `Toolbox`.
+//!
+//! The sandbox starts this program again as its helper, as it does with every program that embeds the library. So `main`
+//! is our own, and lists and runs tests as the usual one does.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+mod world;
+
+use std::time::{Duration, Instant};
+
+use prowess::Preset;
+use prowess::policy::Scripts;
+use prowess_run::toolset::ProgramLimits;
+use prowess_tools::{Envelope, Session, Toolbox, system_prompt};
+use serde_json::{Value, json};
+use world::{World, error};
+
+fn main() {
+    prowess_run::script::helper_main();
+    let tests: [(&str, fn()); 10] = [
+        ("scripts_run_through_the_library", scripts_run_through_the_library),
+        ("scripts_that_are_not_allowed_say_so", scripts_that_are_not_allowed_say_so),
+        ("tools_come_and_go_with_their_skill", tools_come_and_go_with_their_skill),
+        ("answers_have_the_form_of_all_answers", answers_have_the_form_of_all_answers),
+        ("names_are_qualified_across_both_kinds", names_are_qualified_across_both_kinds),
+        (
+            "a_program_cannot_take_the_name_of_a_module_s_tool",
+            a_program_cannot_take_the_name_of_a_module_s_tool,
+        ),
+        ("where_scripts_are_not_allowed_tools_are_absent", where_scripts_are_not_allowed_tools_are_absent),
+        (
+            "a_hundred_skills_cost_nothing_until_they_are_used",
+            a_hundred_skills_cost_nothing_until_they_are_used,
+        ),
+        ("what_a_message_pushes_is_active", what_a_message_pushes_is_active),
+        ("a_program_that_fails_is_told", a_program_that_fails_is_told),
+    ];
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let has = |flag: &str| args.iter().any(|arg| arg == flag);
+    if has("--list") {
+        let listed = tests.iter().filter(|_| !has("--ignored"));
+        return listed.for_each(|(name, _)| println!("{name}: test"));
+    }
+    let wanted: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
+    let is_wanted = |name: &str| {
+        wanted.is_empty()
+            || wanted
+                .iter()
+                .any(|want| if has("--exact") { name == *want } else { name.contains(want.as_str()) })
+    };
+    let mut count = 0;
+    for (name, test) in tests.into_iter().filter(|(name, _)| is_wanted(name)) {
+        test();
+        println!("test {name} ... ok");
+        count += 1;
+    }
+    println!("\ntest result: ok. {count} passed; 0 failed");
+}
+
+const ROOT: &str = "~/.agents/skills";
+
+const PROGRAM: &str = r#"
+import json, os, sys
+def say(**message): print(json.dumps(message), flush=True)
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "tools": say(type="tools", tools=[{"name": n, "description": f"Does {n}."} for n in NAMES])
+    elif message["type"] == "call": CALL
+"#;
+
+/// A skill with a program of tools of these names that does this when it is called.
+fn program(world: &World, folder: &str, names: &[&str], call: &str) {
+    let name = folder.rsplit('/').next().unwrap();
+    let head =
+        format!("---\nname: {name}\ndescription: Does {name}.\ntoolsets: [toolsets/tools.py]\n---\nB\n");
+    world.file(&format!("{folder}/SKILL.md"), head);
+    let names = serde_json::to_string(names).unwrap();
+    let text = PROGRAM.replace("NAMES", &names).replace("CALL", call);
+    world.file(&format!("{folder}/toolsets/tools.py"), text);
+}
+
+const SAY_NAME: &str =
+    r#"say(type="result", id=message["id"], title="T", metadata={"n": 1}, output=message["tool"])"#;
+
+fn allowed() -> World {
+    let mut world = World::new(Preset::Standard);
+    world.policy.run.scripts = Scripts::Allowed;
+    world
+}
+
+fn toolbox(world: &World) -> Toolbox {
+    world.toolbox_on(std::env::var_os("PATH").unwrap_or_default())
+}
+
+fn called(skills: &[&str]) -> Session {
+    let mut session = Session::default();
+    skills.iter().for_each(|name| session.call_by_name(name));
+    session
+}
+
+fn brought(toolbox: &Toolbox, session: &Session) -> Vec<String> {
+    let names = toolbox.definitions_in(session).into_iter().map(|tool| tool.name);
+    names.filter(|name| !name.starts_with("skills.")).collect()
+}
+
+fn shown(envelope: &Envelope) -> Value {
+    let mut value = serde_json::to_value(envelope).unwrap();
+    value.as_object_mut().unwrap().remove("stats");
+    value.as_object_mut().unwrap().remove("context");
+    value
+}
+
+fn scripts_run_through_the_library() {
+    let mut world = World::with_bundled(Preset::Standard);
+    world.policy.run.scripts = Scripts::Allowed;
+    let toolbox = toolbox(&world);
+    let run = |params: Value| toolbox.call(&mut Session::default(), "skills.run", params);
+    let answer = world::checked(run(json!({
+        "name": "skills-system-validation", "script": "scripts/echo.sh", "args": ["hello", "two words"]
+    })));
+    assert!(
+        answer.text.contains("PROWESS_SCRIPT_MARKER_") && answer.text.contains("two words"),
+        "{}",
+        answer.text
+    );
+    assert_eq!(answer.data["exit_code"], 0);
+    assert!(answer.data["sandbox"].as_str().unwrap().starts_with("tier"));
+    let missing = run(json!({"name": "skills-system-validation", "script": "scripts/ehco.sh"}));
+    assert_eq!(error(&missing).0, "NOT_FOUND");
+    assert!(error(&missing).1.contains("did you mean scripts/echo.sh?"), "{}", missing.text);
+    let wrong = run(json!({"name": "skills-system-validation", "script": "scripts/echo.sh", "args": "x"}));
+    assert_eq!(error(&wrong).0, "INVALID_PARAM");
+    world.file(&format!("{ROOT}/s/SKILL.md"), "---\nname: s\ndescription: S.\n---\nB\n");
+    world.file(&format!("{ROOT}/s/fail.sh"), "#!/bin/sh\necho out; echo no >&2; exit 3\n");
+    let failed = run(json!({"name": "s", "script": "fail.sh"}));
+    assert_eq!(error(&failed), ("EXECUTION_ERROR", "the script failed: exit code 3"));
+    assert_eq!(failed.text, "out\n[standard error]\nno\n[exit code 3]\n");
+}
+
+fn scripts_that_are_not_allowed_say_so() {
+    let mut world = World::with_bundled(Preset::Standard);
+    let params = json!({"name": "skills-system-validation", "script": "scripts/echo.sh"});
+    let refused = toolbox(&world).call(&mut Session::default(), "skills.run", params.clone());
+    assert_eq!(error(&refused).0, "ACCESS_DENIED");
+    // Offered because some are allowed, but not these; and where a project's skill lies is not for models.
+    world.policy.run.allowed_skills = vec!["other".to_owned()];
+    let mut project = World::new(Preset::Triggers);
+    project.policy.run.allowed_skills = vec!["other".to_owned()];
+    project.policy.activation = world.policy.activation;
+    project.file(".agent/skills/p/SKILL.md", "---\nname: p\ndescription: P.\n---\nB\n");
+    project.file(".agent/skills/p/x.sh", "#!/bin/sh\n");
+    for (world, params) in [(&world, params), (&project, json!({"name": "p", "script": "x.sh"}))] {
+        let refused = toolbox(world).call(&mut Session::default(), "skills.run", params);
+        assert_eq!(error(&refused).0, "ACCESS_DENIED", "{}", refused.text);
+        assert!(refused.text.contains("run.allowed-skills = [\""), "{}", refused.text);
+        assert!(!world.is_named_in(&refused.text), "{}", refused.text);
+    }
+}
+
+fn tools_come_and_go_with_their_skill() {
+    let world = allowed();
+    program(&world, &format!("{ROOT}/a"), &["t", "u"], SAY_NAME);
+    program(&world, &format!("{ROOT}/b"), &["v"], SAY_NAME);
+    let (toolbox, mut session) = (toolbox(&world), Session::default());
+    assert_eq!((brought(&toolbox, &session), toolbox.running_programs()), (Vec::new(), 0));
+    toolbox.call(&mut session, "skills.activate", json!({"name": "a"}));
+    assert_eq!((brought(&toolbox, &session), toolbox.running_programs()), (vec!["t".into(), "u".into()], 1));
+    assert_eq!(toolbox.call(&mut session, "u", json!({})).text, "u");
+    session.ledger.release("a");
+    assert_eq!((brought(&toolbox, &session), toolbox.running_programs()), (Vec::new(), 0));
+    // With the session ends what it started.
+    let mut session = called(&["a", "b"]);
+    assert_eq!(toolbox.call(&mut session, "v", json!({})).text, "v");
+    assert_eq!(toolbox.call(&mut session, "t", json!({})).text, "t");
+    assert_eq!(toolbox.running_programs(), 2);
+    drop(session);
+    let begun = Instant::now();
+    while toolbox.running_programs() > 0 && begun.elapsed() < Duration::from_secs(10) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(toolbox.running_programs(), 0);
+}
+
+fn answers_have_the_form_of_all_answers() {
+    let world = allowed();
+    let call = |body: &str| {
+        program(&world, &format!("{ROOT}/a"), &["t"], body);
+        toolbox(&world).call(&mut called(&["a"]), "t", json!({}))
+    };
+    assert_eq!(
+        shown(&call(SAY_NAME)),
+        json!({"status": "success", "text": "t",
+               "data": {"skill": "a", "tool": "t", "title": "T", "metadata": {"n": 1}, "output": "t"}})
+    );
+    let failed = call(r#"say(type="error", id=message["id"], message="no such thing")"#);
+    assert_eq!(
+        (error(&failed), failed.data["metadata"]["error"].as_str()),
+        (("EXECUTION_ERROR", "Error: no such thing"), Some("EXECUTION_ERROR"))
+    );
+    let failed =
+        call(r#"say(type="result", id=message["id"], metadata={"error": "NOT_FOUND"}, output="no file")"#);
+    assert_eq!(error(&failed), ("NOT_FOUND", "no file"));
+    let more = call(
+        r#"say(type="result", id=message["id"], output="o", attachments=[{"mime": "image/png", "url": "data:,"}])"#,
+    );
+    assert_eq!(more.data["attachments"], json!([{"mime": "image/png", "url": "data:,"}]));
+    let long = call(r#"say(type="result", id=message["id"], output="x" * 2000000)"#);
+    assert!(long.text.ends_with("x\n\n[truncated: 1048576 bytes shown]"));
+    let refused = toolbox(&world).call(&mut called(&["a"]), "t", json!([]));
+    assert_eq!(error(&refused), ("INVALID_PARAM", "the parameters have to be an object"));
+}
+
+fn module(world: &World, name: &str, tool: &str, more: &str) {
+    let head =
+        format!("---\nname: {name}\ndescription: D.\ntoolsets: [\"toolsets/index:Set\"{more}]\n---\nB\n");
+    world.file(&format!("{ROOT}/{name}/SKILL.md"), head);
+    world.file(
+        &format!("{ROOT}/{name}/toolsets/index.js"),
+        format!(
+            "import {{ Tool }} from '@agent/tools';\nexport const Set = [Tool.define('{tool}', {{ description: 'D.', \
+             execute: async () => 'module' }})];\n"
+        ),
+    );
+}
+
+fn names_are_qualified_across_both_kinds() {
+    let world = allowed();
+    program(&world, &format!("{ROOT}/a"), &["t", "only", "Skill"], SAY_NAME);
+    module(&world, "b", "t", "");
+    let (toolbox, mut session) = (toolbox(&world), called(&["a", "b"]));
+    assert_eq!(brought(&toolbox, &session), ["a.t", "only", "a.Skill", "b.t"]);
+    for (name, text) in [("a.t", "t"), ("b_t", "module"), ("a_only", "only"), ("only", "only")] {
+        assert_eq!(toolbox.call(&mut session, name, json!({})).text, text, "{name}");
+    }
+}
+
+fn a_program_cannot_take_the_name_of_a_module_s_tool() {
+    let world = allowed();
+    program(&world, &format!("{ROOT}/a"), &["t", "u"], SAY_NAME);
+    module(&world, "a", "t", ", toolsets/tools.py");
+    let (toolbox, mut session) = (toolbox(&world), called(&["a"]));
+    assert_eq!(brought(&toolbox, &session), ["t", "u"]);
+    assert_eq!(toolbox.call(&mut session, "t", json!({})).text, "module");
+    let said = toolbox.take_diagnostics();
+    assert_eq!(
+        said[0].diagnostic.message,
+        "two toolsets of the skill have a tool named t; the one of the module counts"
+    );
+}
+
+fn where_scripts_are_not_allowed_tools_are_absent() {
+    let world = World::new(Preset::Standard);
+    program(&world, &format!("{ROOT}/a"), &["t"], SAY_NAME);
+    let (toolbox, mut session) = (toolbox(&world), called(&["a"]));
+    assert!(brought(&toolbox, &session).is_empty());
+    let said = toolbox.take_diagnostics();
+    assert_eq!((said.len(), said[0].diagnostic.code.as_str()), (1, "SK064"));
+    assert!(said[0].path.ends_with("a/toolsets/tools.py"));
+    assert!(said[0].diagnostic.help.as_deref().unwrap().contains("run.allowed-skills = [\"a\"]"));
+    let refused = toolbox.call(&mut session, "t", json!({}));
+    assert_eq!(error(&refused).0, "ACCESS_DENIED");
+    assert_eq!(toolbox.running_programs(), 0);
+}
+
+fn a_hundred_skills_cost_nothing_until_they_are_used() {
+    let world = allowed();
+    for n in 0..100 {
+        program(&world, &format!("{ROOT}/s{n}"), &["t"], SAY_NAME);
+    }
+    let toolbox = toolbox(&world);
+    assert_eq!(toolbox.definitions().iter().filter(|tool| tool.name == "t").count(), 0);
+    assert_eq!(toolbox.running_programs(), 0);
+    assert_eq!(toolbox.call(&mut called(&["s7"]), "t", json!({})).text, "t");
+}
+
+fn what_a_message_pushes_is_active() {
+    let mut world = World::new(Preset::Triggers);
+    world.policy.run.scripts = Scripts::Allowed;
+    program(&world, ".agent/skills/a", &["t"], SAY_NAME);
+    let head = "---\nname: a\ndescription: Does a.\ntoolsets: [toolsets/tools.py]\ntriggers:\n  keywords: [merge]\n---\nB\n";
+    world.file(".agent/skills/a/SKILL.md", head);
+    let (toolbox, mut session) = (toolbox(&world), Session::default());
+    assert!(!brought(&toolbox, &session).contains(&"t".to_owned()));
+    let prompt = system_prompt(&toolbox, &session, Some("please merge these"));
+    assert!(prompt.contains('B'), "{prompt}");
+    assert!(brought(&toolbox, &session).contains(&"t".to_owned()));
+    assert_eq!(toolbox.call(&mut session, "t", json!({})).text, "t");
+    // The next message is about something else.
+    system_prompt(&toolbox, &session, Some("hello"));
+    assert!(!brought(&toolbox, &session).contains(&"t".to_owned()));
+    assert_eq!(toolbox.running_programs(), 0);
+}
+
+fn a_program_that_fails_is_told() {
+    let world = allowed();
+    program(&world, &format!("{ROOT}/a"), &["t"], "sys.exit('no more')");
+    let toolbox = toolbox(&world).program_limits(ProgramLimits { failures: 1, ..ProgramLimits::default() });
+    let mut session = called(&["a"]);
+    let failed = toolbox.call(&mut session, "t", json!({}));
+    let told = "toolsets/tools.py ended (exit code 1) instead of answering; its last words: no more";
+    assert_eq!(error(&failed), ("EXECUTION_ERROR", told));
+    assert_eq!((failed.data["tool"].as_str(), failed.data["output"].as_str()), (Some("t"), Some(told)));
+    assert_eq!(error(&toolbox.call(&mut session, "t", json!({}))).0, "UNAVAILABLE");
+}
