@@ -105,7 +105,13 @@ fn list_lines(blanks: &str, step: &str, key: &str, item: &Item) -> Vec<String> {
 }
 
 /// Lines below a key whose value is nothing, and `flow` beside it.
-fn instead_of_nothing(text: &str, key: &Node<'_>, nothing: &Node<'_>, lines: &[String], flow: &str) -> Ways {
+pub(super) fn instead_of_nothing(
+    text: &str,
+    key: &Node<'_>,
+    nothing: &Node<'_>,
+    lines: &[String],
+    flow: &str,
+) -> Ways {
     let end = key.span.end as usize;
     let colon = text.get(end..).and_then(|rest| rest.find(':')).map_or(end, |colon| end + colon + 1);
     let word = nothing.span.range();
@@ -122,7 +128,7 @@ fn instead_of_nothing(text: &str, key: &Node<'_>, nothing: &Node<'_>, lines: &[S
 }
 
 /// An entry put into a mapping in braces.
-fn into_flow(text: &str, map: &Node<'_>, entry: &str) -> Option<Vec<Splice>> {
+pub(super) fn into_flow(text: &str, map: &Node<'_>, entry: &str) -> Option<Vec<Splice>> {
     let Kind::Map(entries) = &map.kind else { return None };
     let inside = map.span.start as usize + 1;
     begins_with(text, map.span, b'{').then(|| {
@@ -144,14 +150,14 @@ pub(super) fn into_map(text: &str, map: &Node<'_>, entry: &str) -> Ways {
     vec![vec![after_line(text, last(text, map), &[format!("{blanks}{entry}")])]]
 }
 
-fn first_key(map: &Node<'_>) -> Option<usize> {
+pub(super) fn first_key(map: &Node<'_>) -> Option<usize> {
     match &map.kind {
         Kind::Map(entries) => entries.first().map(|(key, _)| key.span.start as usize),
         _ => None,
     }
 }
 
-fn root_indent<'t>(text: &'t str, root: &Node<'_>) -> &'t str {
+pub(super) fn root_indent<'t>(text: &'t str, root: &Node<'_>) -> &'t str {
     first_key(root).map_or("", |first| indent(text, first))
 }
 
@@ -174,7 +180,7 @@ fn dash(text: &str, item: &Node<'_>) -> Option<usize> {
 }
 
 /// The end of the last thing in a node that is written out.
-fn last(text: &str, node: &Node<'_>) -> usize {
+pub(super) fn last(text: &str, node: &Node<'_>) -> usize {
     let end = match &node.kind {
         Kind::List(items) if !is_closed(text, node) => items.iter().map(|item| last(text, item)).max(),
         Kind::Map(entries) if !is_closed(text, node) => {

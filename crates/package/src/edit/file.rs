@@ -62,6 +62,11 @@ pub enum FileError {
 
 /// The text of a file; `None` where there is none.
 pub fn read(path: &Path) -> Result<Option<String>, FileError> {
+    read_within(path, FILE_MAX)
+}
+
+/// The same with another limit, for those who keep more than settings in their configuration.
+pub fn read_within(path: &Path, bytes_max: u64) -> Result<Option<String>, FileError> {
     let io = |source| FileError::Io { path: path.to_owned(), what: "read", source };
     let unfit = |why: &str| FileError::Unfit { path: path.to_owned(), why: why.to_owned() };
     match fs::metadata(path) {
@@ -72,9 +77,9 @@ pub fn read(path: &Path) -> Result<Option<String>, FileError> {
         Ok(_) => {}
     }
     let mut bytes = Vec::new();
-    File::open(path).map_err(io)?.take(FILE_MAX + 1).read_to_end(&mut bytes).map_err(io)?;
-    if bytes.len() as u64 > FILE_MAX {
-        return Err(unfit(&format!("has more than {FILE_MAX} bytes")));
+    File::open(path).map_err(io)?.take(bytes_max + 1).read_to_end(&mut bytes).map_err(io)?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(unfit(&format!("has more than {bytes_max} bytes")));
     }
     String::from_utf8(bytes).map(Some).map_err(|_| unfit("is not UTF-8"))
 }
@@ -85,22 +90,39 @@ pub fn change(
     links: Links<'_>,
     edit: impl FnOnce(&str) -> Result<String, EditError>,
 ) -> Result<bool, FileError> {
+    let failed = |source| FileError::Edit { path: path.to_owned(), source };
+    change_within(path, links, FILE_MAX, |before| {
+        let after = edit(before.unwrap_or_default()).map_err(failed)?;
+        Ok((after != before.unwrap_or_default()).then_some(after))
+    })
+}
+
+/// Changes a file up to a size, which is made where it is not there. `None` leaves it as it is, and an empty text
+/// removes it: to whoever reads a configuration, that is the same, or better. What a link leads to is emptied instead.
+pub fn change_within(
+    path: &Path,
+    links: Links<'_>,
+    bytes_max: u64,
+    edit: impl FnOnce(Option<&str>) -> Result<Option<String>, FileError>,
+) -> Result<bool, FileError> {
     let target = target(path, links)?;
     let io = |source| FileError::Io { path: path.to_owned(), what: "written", source };
+    let read = |path: &Path| read_within(path, bytes_max);
     let folder = target.parent().ok_or_else(|| io(io::Error::other("the path has no folder")))?;
-    let before = read(&target)?;
-    let failed = |source| FileError::Edit { path: path.to_owned(), source };
-    if before.is_none() {
-        fs::create_dir_all(folder).map_err(io)?;
+    if read(&target)?.is_none() {
+        make_folders(folder).map_err(io)?;
     }
     // The folder is what is locked: a file of its own for that would lie about in the user's project.
     let lock = File::open(folder).map_err(io)?;
     lock.lock().map_err(io)?;
     let before = read(&target)?;
-    let text = before.as_deref().unwrap_or_default();
-    let after = edit(text).map_err(failed)?;
-    if after == text {
-        return Ok(false);
+    let Some(after) = edit(before.as_deref())? else { return Ok(false) };
+    if after.is_empty() && target == path {
+        if before.is_some() {
+            fs::remove_file(&target).map_err(io)?;
+            lock.sync_all().map_err(io)?;
+        }
+        return Ok(before.is_some());
     }
     let staged = staged(&target);
     // There is nothing to remove where nobody was killed.
@@ -160,6 +182,31 @@ pub(crate) fn staged(target: &Path) -> PathBuf {
     target.with_file_name(name)
 }
 
+/// Makes a folder and those above it. Root does so for whoever owns the folder they are made in.
+fn make_folders(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    if let Some(above) = folder.parent() {
+        make_folders(above)?;
+    }
+    match fs::create_dir(folder) {
+        // Somebody else made it.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
+        made => made?,
+    }
+    match owner_above(folder, &fs::symlink_metadata(folder)?) {
+        Some((user, group)) => std::os::unix::fs::lchown(folder, Some(user), Some(group)),
+        None => Ok(()),
+    }
+}
+
+/// Who should own what root has just made; nobody else can give things away.
+fn owner_above(path: &Path, made: &fs::Metadata) -> Option<(u32, u32)> {
+    let above = fs::metadata(path.parent()?).ok()?;
+    (made.uid() == 0 && above.uid() != 0).then_some((above.uid(), above.gid()))
+}
+
 fn stage(staged: &Path, target: &Path, bytes: &[u8]) -> io::Result<()> {
     let present = match fs::metadata(target) {
         Ok(metadata) => Some(metadata),
@@ -175,6 +222,8 @@ fn stage(staged: &Path, target: &Path, bytes: &[u8]) -> io::Result<()> {
             fchown(&file, Some(present.uid()), Some(present.gid()))?;
         }
         file.set_permissions(fs::Permissions::from_mode(present.mode() & 0o7777))?;
+    } else if let Some((user, group)) = owner_above(staged, &file.metadata()?) {
+        fchown(&file, Some(user), Some(group))?;
     }
     file.write_all(bytes)?;
     file.sync_all()

@@ -3,6 +3,8 @@
 //! | module | subject |
 //! |---|---|
 //! | [`list`] | adding a text to a list, and removing it, in TOML and YAML |
+//! | [`entry`] | one entry of a section put, found and taken, in JSON with comments, TOML and YAML |
+//! | `jsonc` | JSON with comments, read into nodes that know their place |
 //! | [`harness`] | the plugins of document 002's `config.yaml` |
 //! | [`mod@file`] | reading and replacing the file while nobody else does |
 //! | `brackets`, `block` | where in the text a change goes |
@@ -14,8 +16,10 @@
 
 mod block;
 mod brackets;
+pub mod entry;
 pub mod file;
 pub mod harness;
+mod jsonc;
 pub mod list;
 mod meaning;
 mod text;

@@ -1,7 +1,7 @@
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 
-use super::super::file::{FileError, Links, change, read};
+use super::super::file::{FILE_MAX, FileError, Links, change, change_within, read};
 
 fn append(text: &str) -> Result<String, super::super::EditError> {
     Ok(format!("{text}b\n"))
@@ -95,4 +95,33 @@ fn what_is_no_file_is_refused() {
     let circle = folder.path().join("circle");
     symlink("circle", &circle).unwrap();
     assert!(change(&circle, Links::Followed, append).is_err());
+}
+
+#[test]
+fn what_root_makes_belongs_to_whose_folder_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    // Only root can give it away; for everybody else it is their own.
+    let _ = chown(folder.path(), Some(12_345), Some(12_345));
+    let owner = fs::metadata(folder.path()).unwrap().uid();
+    let path = folder.path().join("a/b/config.toml");
+    change(&path, Links::Followed, append).unwrap();
+    for made in [path.as_path(), path.parent().unwrap(), &folder.path().join("a")] {
+        assert_eq!(fs::metadata(made).unwrap().uid(), owner, "{}", made.display());
+    }
+}
+
+#[test]
+fn a_file_that_becomes_empty_goes_and_what_a_link_leads_to_is_emptied() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, link) = (folder.path().join("config.toml"), folder.path().join("link.toml"));
+    fs::write(&path, "a").unwrap();
+    symlink("config.toml", &link).unwrap();
+    let empty = |path: &std::path::Path| {
+        change_within(path, Links::Followed, FILE_MAX, |_| Ok(Some(String::new()))).unwrap()
+    };
+    assert!(empty(&link) && link.is_symlink());
+    assert_eq!(read(&path).unwrap().as_deref(), Some(""));
+    assert!(empty(&path) && !path.exists());
+    assert!(!empty(&path));
+    assert!(!change_within(&path, Links::Followed, FILE_MAX, |text| Ok(text.map(str::to_owned))).unwrap());
 }

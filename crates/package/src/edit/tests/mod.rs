@@ -1,5 +1,6 @@
 //! What is changed, and that nothing else is.
 
+mod entries;
 mod files;
 mod generated;
 mod plugins;

@@ -1,0 +1,141 @@
+use super::super::super::entry::{Form, put, take};
+use super::{PATH, and_back, refused, server, text};
+
+const J: Form = Form::Json;
+
+const LINES: &str = r#""x": {
+      "command": "/bin/x",
+      "args": ["mcp", "a \"b\""],
+      "headers": {
+        "A": "b"
+      }
+    }"#;
+
+const TIGHT: &str = r#""x": {"command": "/bin/x", "args": ["mcp", "a \"b\""], "headers": {"A": "b"}}"#;
+
+const SPACED: &str = r#""x": { "command": "/bin/x", "args": ["mcp", "a \"b\""], "headers": {"A": "b"} }"#;
+
+#[test]
+fn where_there_is_nothing() {
+    and_back(J, "", &format!("{{\n  \"servers\": {{\n    {LINES}\n  }}\n}}\n"));
+    and_back(J, "// mine\n", &format!("// mine\n{{\n  \"servers\": {{\n    {LINES}\n  }}\n}}\n"));
+    and_back(J, "\u{feff}", &format!("\u{feff}{{\n  \"servers\": {{\n    {LINES}\n  }}\n}}\n"));
+    and_back(J, "{}\n", &format!("{{\n  \"servers\": {{\n    {TIGHT}\n  }}\n}}\n"));
+    and_back(J, "{\n}", &format!("{{\n  \"servers\": {{ {TIGHT} }}\n}}"));
+    and_back(J, "{ // mine\n}\n", &format!("{{ // mine\n  \"servers\": {{ {TIGHT} }}\n}}\n"));
+}
+
+#[test]
+fn where_the_section_is_missing() {
+    and_back(
+        J,
+        "{\n  \"a\": 1 // one\n}\n",
+        &format!("{{\n  \"a\": 1, // one\n  \"servers\": {{\n    {LINES}\n  }}\n}}\n"),
+    );
+    and_back(
+        J,
+        "{\n  \"a\": 1, /* one */ // more\n  // end\n}\n",
+        &format!("{{\n  \"a\": 1, /* one */ // more\n  \"servers\": {{\n    {LINES}\n  }},\n  // end\n}}\n"),
+    );
+    and_back(J, "{\"a\":[1,],}", &format!("{{\"a\":[1,], \"servers\": {{ {TIGHT} }},}}"));
+    and_back(J, "{\"a\": 1}", &format!("{{\"a\": 1, \"servers\": {{ {TIGHT} }}}}"));
+}
+
+#[test]
+fn where_the_section_is_there() {
+    and_back(J, "{\"servers\": {}}", &format!("{{\"servers\": {{{TIGHT}}}}}"));
+    and_back(
+        J,
+        "{\n  \"servers\": {\n    // none yet\n  }\n}",
+        &format!("{{\n  \"servers\": {{\n    // none yet\n    {SPACED}\n  }}\n}}"),
+    );
+    and_back(
+        J,
+        "{\n  \"servers\": {\n    \"a\": {} // first\n  },\n  \"b\": 2\n}\n",
+        &format!("{{\n  \"servers\": {{\n    \"a\": {{}}, // first\n    {LINES}\n  }},\n  \"b\": 2\n}}\n"),
+    );
+    and_back(J, "{\"servers\":{\"a\":1}}", &format!("{{\"servers\":{{\"a\":1, {TIGHT}}}}}"));
+}
+
+#[test]
+fn tabs_and_line_ends_are_kept() {
+    let lines =
+        LINES.replace("\n      ", "\r\n\t\t\t").replace("  \"A\"", "\t\"A\"").replace("\n    }", "\r\n\t\t}");
+    and_back(
+        J,
+        "{\r\n\t\"a\": 1,\r\n\t\"servers\": {\r\n\t\t\"a\": 1\r\n\t}\r\n}\r\n",
+        &format!("{{\r\n\t\"a\": 1,\r\n\t\"servers\": {{\r\n\t\t\"a\": 1,\r\n\t\t{lines}\r\n\t}}\r\n}}\r\n"),
+    );
+}
+
+#[test]
+fn what_is_there_is_replaced_in_its_place() {
+    let before =
+        "{\n  \"servers\": {\n    \"x\": {\n      \"command\": \"old\"\n    },\n    \"y\": 1\n  }\n}";
+    let after = put(before, J, PATH, &server()).unwrap();
+    assert_eq!(after, format!("{{\n  \"servers\": {{\n    {LINES},\n    \"y\": 1\n  }}\n}}"));
+    let before = "{\"servers\": {\"x\": 1 /* old */, \"y\": 1}}";
+    assert_eq!(
+        put(before, J, PATH, &text("n")).unwrap(),
+        "{\"servers\": {\"x\": \"n\" /* old */, \"y\": 1}}"
+    );
+}
+
+#[test]
+fn what_others_wrote_is_removed_plainly() {
+    let gone = |text: &str| take(text, J, PATH).unwrap();
+    assert_eq!(gone("{\"servers\": {\"x\": {}}}"), "{\"servers\": {}}");
+    assert_eq!(gone("{\"servers\": {\"x\": 1, \"y\": 2}}"), "{\"servers\": {\"y\": 2}}");
+    assert_eq!(gone("{\"servers\": {\"w\": 0, \"x\": 1, \"y\": 2}}"), "{\"servers\": {\"w\": 0, \"y\": 2}}");
+    assert_eq!(
+        gone("{\n  \"servers\": {\n    \"x\": {\n      \"a\": 1\n    },\n    \"y\": 2\n  }\n}\n"),
+        "{\n  \"servers\": {\n    \"y\": 2\n  }\n}\n"
+    );
+    assert_eq!(
+        gone("{\n  \"servers\": {\n    // theirs\n    \"x\": {\n      \"a\": 1\n    }\n  }\n}\n"),
+        "{\n  \"servers\": {\n    // theirs\n  }\n}\n"
+    );
+    assert_eq!(gone("{\"servers\": {\"y\": 2}}"), "{\"servers\": {\"y\": 2}}");
+    assert_eq!(gone("// nothing\n"), "// nothing\n");
+}
+
+#[test]
+fn what_is_broken_has_a_place() {
+    for (text, told) in [
+        ("{", "line 1, column 1: this { has no }"),
+        ("{\n  \"a\": 1\n  \"b\": 2\n}", "line 3, column 3: a comma is missing before this"),
+        ("{\n  'a': 1\n}", "line 2, column 3: “'” where a key or } should be"),
+        ("{\"a\" 1}", "line 1, column 6: a : should follow the key"),
+        ("{\"a\": }", "line 1, column 7: “}” where a value should be"),
+        ("{\"a\": 01}", "line 1, column 7: this is no number"),
+        (
+            "{\"a\": yes}",
+            "line 1, column 7: a word that is neither true, false nor null; texts stand in quotes",
+        ),
+        ("{\"é\": \"x\n\"}", "line 1, column 7: this text has no closing quote on its line"),
+        ("{\"a\": \"\\x\"}", "line 1, column 8: an escape that JSON does not know"),
+        ("{} {}", "line 1, column 4: “{” after the end of the value"),
+        ("{} /*", "line 1, column 4: this comment has no end"),
+        ("[]", "line 1, column 1: the configuration takes an object, {…}"),
+        ("{\"servers\": []}", "line 1, column 13: servers takes an object, {…}"),
+        (
+            "{\"servers\": {},\n \"servers\": {}}",
+            "line 2, column 2: servers stands twice; delete one of them",
+        ),
+        (
+            "{\"a\": \"\u{1}\"}",
+            "line 1, column 8: a control character in a text; write it as \\u and four digits",
+        ),
+        ("{\"a\": \u{1b}[}", "line 1, column 7: “\\u{1b}” where a value should be"),
+    ] {
+        assert_eq!(refused(J, text), told, "{text:?}");
+    }
+    let deep = format!("{{\"a\": {}{}}}", "[".repeat(5_000), "]".repeat(5_000));
+    assert!(refused(J, &deep).contains("nesting"), "{}", refused(J, &deep));
+}
+
+#[test]
+fn hidden_characters_are_written_as_escapes() {
+    let after = put("", J, PATH, &text("a\u{202e}\u{1b}\u{e0041}é\\")).unwrap();
+    assert!(after.contains(r#""a\u202e\u001b\udb40\udc41é\\""#), "{after}");
+}

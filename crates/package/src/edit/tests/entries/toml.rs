@@ -1,0 +1,61 @@
+use super::super::super::entry::{Form, put, take};
+use super::{PATH, and_back, refused, server, text};
+
+const T: Form = Form::Toml;
+
+const TABLE: &str =
+    "[servers.x]\ncommand = \"/bin/x\"\nargs = [\"mcp\", \"a \\\"b\\\"\"]\nheaders = { A = \"b\" }";
+
+#[test]
+fn at_the_end() {
+    and_back(T, "", &format!("{TABLE}\n"));
+    and_back(T, "a = 1", &format!("a = 1\n\n{TABLE}"));
+    and_back(T, "# mine\na = 1 # one\n", &format!("# mine\na = 1 # one\n\n{TABLE}\n"));
+    and_back(T, "a = 1\n\n\n", &format!("a = 1\n\n\n\n{TABLE}\n"));
+    and_back(
+        T,
+        "\u{feff}[servers.a]\r\ncommand = 'a'\r\n",
+        &format!("\u{feff}[servers.a]\r\ncommand = 'a'\r\n\r\n{}\r\n", TABLE.replace('\n', "\r\n")),
+    );
+    and_back(
+        T,
+        "[servers]\n\n[other]\nb = '''\n[servers.x]\n'''\n",
+        &format!("[servers]\n\n[other]\nb = '''\n[servers.x]\n'''\n\n{TABLE}\n"),
+    );
+}
+
+#[test]
+fn inside_an_inline_table() {
+    let after = put("servers = { a = { command = \"a\" } }\n", T, PATH, &text("n")).unwrap();
+    assert_eq!(after, "servers = { x = \"n\", a = { command = \"a\" } }\n");
+}
+
+#[test]
+fn what_others_wrote_is_removed_with_its_tables() {
+    let gone = |text: &str| take(text, T, PATH).unwrap();
+    assert_eq!(
+        gone(
+            "a = 1\n\n[servers.x]\ncommand = \"y\"\n\n[servers.x.env]\nA = \"b\"\n\n# other\n[other]\nb = 2\n"
+        ),
+        "a = 1\n\n# other\n[other]\nb = 2\n"
+    );
+    assert_eq!(gone("[servers.x]\n[servers.y]\na = 1\n"), "[servers.y]\na = 1\n");
+    assert_eq!(gone("[servers]\nx = { command = \"y\" }\ny = 1\n"), "[servers]\ny = 1\n");
+    assert_eq!(gone("[servers.\"x\"]\na = [\n  1,\n]\n[b]\n"), "[b]\n");
+    assert_eq!(gone("a = 1\n"), "a = 1\n");
+    let dotted = "servers.x.command = 1\nservers.x.args = []\n";
+    assert!(take(dotted, T, PATH).unwrap_err().to_string().contains("by hand"));
+}
+
+#[test]
+fn what_is_there_is_replaced() {
+    let before = "[servers.x]\ncommand = \"old\"\n\n[b]\nc = 1\n";
+    assert_eq!(put(before, T, PATH, &server()).unwrap(), format!("[b]\nc = 1\n\n{TABLE}\n"));
+}
+
+#[test]
+fn what_is_broken_has_a_place() {
+    assert_eq!(refused(T, "a = 1\nservers = 3\n"), "line 2, column 1: servers takes a table");
+    assert!(refused(T, "a = 1\nb = = 2\n").starts_with("line 2, column 5: "));
+    assert_eq!(refused(T, "a = 1\na = 2\n"), "line 2, column 1: a stands twice");
+}
