@@ -13,6 +13,7 @@
 //! | [`plugins`] | what document 002's configuration tracks |
 //! | [`edit`] | changing one list of a configuration file and nothing else |
 //! | [`agents`] | where other agents keep skills |
+//! | [`connect`] | an entry for Prowess in the configuration of MCP clients |
 //! | [`interchange`] | their lock, links into their folders, taking skills over from them |
 //! | [`limits`] | how much is taken from strangers |
 //! | [`source`] | what stands after `install` |
@@ -25,6 +26,7 @@
 
 pub mod agents;
 pub mod audit;
+pub mod connect;
 pub mod edit;
 mod error;
 mod fetch;

@@ -90,6 +90,10 @@ pub(super) fn take(text: &str, path: [&str; 2]) -> Result<String, EntryError> {
         let before = which.checked_sub(1).and_then(|at| entries.get(at)).map(|(_, value)| last(text, value));
         if entries.len() == 1 {
             ways.push(vec![Splice::cut(colon, map.span.end as usize)]);
+            // It is put first, so that something follows, or nothing at all.
+            let outer = if let Kind::Map(outer) = &root.kind { outer.as_slice() } else { &[] };
+            let next = outer.get(1).map_or(map.span.end, |(next, _)| next.span.start);
+            ways.push(vec![Splice::cut(section.span.start as usize, next as usize)]);
         }
         match (next, before) {
             (Some(next), _) => ways.push(vec![Splice::cut(at, next)]),
