@@ -9,6 +9,7 @@
 //! | [`archive()`] | zip and tar archives of strangers |
 //! | [`source()`] | what stands after `install` |
 //! | [`well_known()`] | the index of a site |
+//! | [`jsonc()`] | configurations of MCP clients, changed and changed back |
 //! | [`audit()`] | the files of a skill, under several names |
 //!
 //! Each function panics where a promise is broken. The tests replay the seeds of `seeds/` on a stable compiler.
@@ -16,6 +17,7 @@
 mod archive;
 mod audit;
 mod config;
+mod jsonc;
 mod repair;
 mod skill_md;
 mod source;
@@ -25,6 +27,7 @@ mod yaml;
 pub use archive::archive;
 pub use audit::audit;
 pub use config::config;
+pub use jsonc::jsonc;
 pub use repair::repair;
 pub use skill_md::skill_md;
 pub use source::source;

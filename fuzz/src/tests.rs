@@ -53,3 +53,8 @@ fn source() {
 fn well_known() {
     replay("well_known", crate::well_known);
 }
+
+#[test]
+fn jsonc() {
+    replay("jsonc", crate::jsonc);
+}

@@ -11,7 +11,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use manage::{ManageCommand, Switch};
-pub(crate) use mcp::Mcp;
+pub(crate) use mcp::{Connect, Disconnect, Mcp, McpCommand, ServeMcp, Which};
 pub(crate) use run::Run;
 
 use crate::scope::{DIRECTORY, ScopeArgs};
@@ -176,7 +176,7 @@ pub(crate) enum Command {
         #[arg(long, value_name = "NAME")]
         skill: Vec<String>,
     },
-    /// Serve skills to agents over the Model Context Protocol
+    /// Serve skills to MCP clients, or connect clients
     Mcp(Mcp),
     /// Score routing on labelled queries
     Eval {

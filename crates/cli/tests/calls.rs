@@ -8,7 +8,7 @@ use insta::assert_snapshot;
 use world::World;
 
 /// Every command, as help lists them.
-const COMMANDS: [&str; 33] = [
+const COMMANDS: [&str; 34] = [
     "list",
     "show",
     "info",
@@ -23,6 +23,7 @@ const COMMANDS: [&str; 33] = [
     "run",
     "tools",
     "call",
+    "mcp",
     "eval",
     "new",
     "install",
@@ -194,5 +195,6 @@ fn the_manual_has_every_command() {
         );
     }
     assert_eq!(world.run(&["man", "skill", "show"]).code, 0);
+    assert_eq!(world.run(&["man", "mcp", "install"]).code, 0);
     assert_eq!(world.run(&["man", "skill", "manage", "enable"]).code, 0);
 }

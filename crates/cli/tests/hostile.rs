@@ -43,6 +43,12 @@ fn world() -> World {
             "~/.agent/config.yaml",
             format!("skills:\n  plugins:\n    - {{url: \"{NASTY}\", ref: \"{NASTY}\", name: \"{NASTY}\"}}\n"),
         )
+        .file(
+            "~/.cursor/mcp.json",
+            format!("{{\"mcpServers\": {{\"prowess\": {{\"command\": \"{RAW}\", \"\\u001b[31m\": 1}}}}}}")
+                .replace('\u{7}', ""),
+        )
+        .file("~/.config/zed/settings.json", format!("{{\n  {RAW}"))
         .file(".prowess/config.toml", format!("[skills]\ndisabled = [\"{}\"]\n", r"x\u001b[31m\u202e"));
     world
 }
@@ -124,6 +130,20 @@ fn calls() -> Vec<Vec<&'static str>> {
         &["verify"],
         &["verify", RAW],
         &["verify", "--accept", RAW],
+        &["mcp"],
+        &["mcp", "clients"],
+        &["mcp", "clients", "--name", RAW],
+        &["mcp", "install"],
+        &["mcp", "install", "--client", RAW],
+        &["mcp", "install", "--client", "codex", "--name", RAW],
+        &["mcp", "install", "--client", "codex", "--http", RAW],
+        &["mcp", "install", "--client", "codex", "--http", "http://127.0.0.1", "--token-env", RAW],
+        &["mcp", "install", "--client", "codex", "--dry-run", "--root", RAW],
+        &["mcp", "install", "--client", "codex", "--print", "--root", RAW],
+        &["mcp", "install", "--client", "cursor", "--dry-run"],
+        &["mcp", "install", "--client", "zed"],
+        &["mcp", "uninstall", "--client", "cursor", "--dry-run"],
+        &["mcp", "uninstall", "--client", "cursor"],
         &["pack", RAW],
         &["pack", "../home/.agents/skills/quoted", "-o", "../quoted.skill"],
         &["pack", "../home/.agents/skills/raw", "-o", "../raw.skill"],

@@ -58,6 +58,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
         Command::Completions { shell } => return shell::completions(shell, output),
         Command::Man { command } => return shell::man(&command, output),
         Command::Config => return config::run(&Context::load_leniently(&global)?, output),
+        Command::Mcp(call) => return mcp::run(&global, &call, output),
         Command::Doctor => return doctor::run(&Context::load_leniently(&global)?, &global, output),
         Command::Skill { command: SkillCommand::Manage { action: None } } => return manage::actions(output),
         _ => {}
@@ -82,7 +83,6 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
         Command::Call { tool, params, skill } => {
             call::call(&context, &global, &tool, &params, &skill, output)
         }
-        Command::Mcp(call) => mcp::serve(&context, &global, &call, output),
         Command::Eval { file, k } => eval::run(&context, &global, &file, k as usize, output),
         Command::New { name, description, dir } => new::run(&context, &name, &description, dir, output),
         Command::Install(call) | Command::Skill { command: SkillCommand::Install(call) } => {
@@ -107,6 +107,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
         Command::Trust { path, pinned } => trust::trust(&context, path, pinned, output),
         Command::Untrust { path } => trust::untrust(&context, path, output),
         Command::Config
+        | Command::Mcp(_)
         | Command::Doctor
         | Command::Completions { .. }
         | Command::Man { .. }

@@ -18,8 +18,10 @@ pub enum Line {
 /// What changes, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// The first line that changes, counted from 1.
+    /// The first line that is shown, counted from 1.
     pub line: usize,
+    /// Whether the line before that one gets a comma, or loses it, and nothing else.
+    pub comma: bool,
     /// The lines, those that go before those that come.
     pub lines: Vec<Line>,
 }
@@ -30,11 +32,9 @@ impl Difference {
     /// ```
     /// use prowess_package::connect::{Difference, Line};
     ///
-    /// let difference = Difference::of("a\nb\nc\n", "a\nb,\nx\nc\n");
-    /// assert_eq!(difference.line, 2);
-    /// let [gone, new, more] = &difference.lines[..] else { panic!() };
-    /// assert_eq!((gone, new), (&Line::Gone("b".into()), &Line::New("b,".into())));
-    /// assert_eq!(more, &Line::New("x".into()));
+    /// let difference = Difference::of("a\nb // secret\nc\n", "a\nb, // secret\nx\nc\n");
+    /// assert_eq!((difference.line, difference.comma), (3, true));
+    /// assert_eq!(difference.lines, [Line::New("x".into())]);
     /// ```
     pub fn of(before: &str, after: &str) -> Self {
         let (old, new): (Vec<_>, Vec<_>) = (before.lines().collect(), after.lines().collect());
@@ -44,6 +44,14 @@ impl Difference {
             old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count().min(most);
         let gone = old.get(first..old.len() - last).unwrap_or_default();
         let come = new.get(first..new.len() - last).unwrap_or_default();
+        let comma = match (gone, come) {
+            ([gone, ..], [come, ..]) => gone.len().max(come.len()) > 0 && differs_by_comma(gone, come),
+            _ => false,
+        };
+        let (gone, come) = match comma {
+            true => (gone.get(1..).unwrap_or_default(), come.get(1..).unwrap_or_default()),
+            false => (gone, come),
+        };
         let lines = match (gone, come) {
             ([gone], [come]) => {
                 let (gone, come) = around(gone, come);
@@ -54,8 +62,15 @@ impl Difference {
                 gone.chain(come.iter().map(|line| Line::New(clipped(line)))).collect()
             }
         };
-        Self { line: first + 1, lines }
+        Self { line: first + 1 + usize::from(comma), comma, lines }
     }
+}
+
+/// Whether one line is the other with a comma more.
+fn differs_by_comma(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+    let same = short.bytes().zip(long.bytes()).take_while(|(short, long)| short == long).count();
+    long.as_bytes().get(same) == Some(&b',') && short.get(same..) == long.get(same + 1..)
 }
 
 /// Two lines, or what differs in them where they are long.

@@ -10,6 +10,7 @@ use super::error::ConnectError;
 use super::machine::Machine;
 use super::plan::look;
 use super::server::Name;
+use super::shape::is_ours;
 use crate::place::For;
 
 /// By what a client was noticed.
@@ -28,6 +29,8 @@ pub struct Connection {
     pub file: PathBuf,
     /// What it says.
     pub entry: Option<Value>,
+    /// Whether it leads to Prowess; another server may have the name.
+    pub is_ours: bool,
 }
 
 /// By what a client is noticed on this machine; `None` where it is not.
@@ -45,7 +48,9 @@ pub fn connection(
     name: &Name,
 ) -> Result<Connection, ConnectError> {
     let (file, _, found) = look(machine, client, scope, name)?;
-    Ok(Connection { file, entry: found.map(|found| found.value) })
+    let entry = found.map(|found| found.value);
+    let is_ours = entry.as_ref().is_some_and(is_ours);
+    Ok(Connection { file, entry, is_ours })
 }
 
 /// A program of this name on `PATH`.

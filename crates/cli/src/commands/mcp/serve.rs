@@ -9,7 +9,7 @@ use prowess_tools::key;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::args::{Global, Mcp};
+use crate::args::{Global, ServeMcp};
 use crate::commands::{Outcome, YES, active, toolbox};
 use crate::context::Context;
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ use crate::output::{Output, clean_path};
 /// The longest token file.
 const TOKEN_MAX: u64 = 4096;
 
-pub(crate) fn serve(context: &Context, global: &Global, call: &Mcp, output: &mut Output) -> Outcome {
+pub(super) fn serve(context: &Context, global: &Global, call: &ServeMcp, output: &mut Output) -> Outcome {
     let toolbox = toolbox(context, global);
     let snapshot = toolbox.snapshot();
     let policy = context.policy();
@@ -46,7 +46,7 @@ async fn over_stdio(server: &Server, output: &mut Output) -> Outcome {
     Ok(YES)
 }
 
-async fn over_http(server: &Server, address: SocketAddr, call: &Mcp, output: &mut Output) -> Outcome {
+async fn over_http(server: &Server, address: SocketAddr, call: &ServeMcp, output: &mut Output) -> Outcome {
     let token = token(call)?;
     if !address.ip().is_loopback() && token.is_none() {
         return Err(failure(&HttpError::Open(address)));
@@ -67,7 +67,7 @@ async fn over_http(server: &Server, address: SocketAddr, call: &Mcp, output: &mu
     Ok(YES)
 }
 
-fn token(call: &Mcp) -> Result<Option<Token>, Failure> {
+fn token(call: &ServeMcp) -> Result<Option<Token>, Failure> {
     let text = match &call.token_file {
         Some(file) => {
             let bytes = prowess::read_bounded(file, TOKEN_MAX).ok_or_else(|| {

@@ -14,25 +14,25 @@ use crate::args::packages::{Answers, ConflictChoice};
 use crate::output::{clean, cut};
 
 /// Whoever answers.
-pub(super) struct Answering<'a> {
+pub(in crate::commands) struct Answering<'a> {
     answers: &'a Answers,
     terminal: bool,
     work: Arc<Work>,
 }
 
 impl<'a> Answering<'a> {
-    pub(super) fn new(answers: &'a Answers, global: &Global, work: &Arc<Work>) -> Self {
+    pub(in crate::commands) fn new(answers: &'a Answers, global: &Global, work: &Arc<Work>) -> Self {
         let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
         Self { answers, terminal: terminal && !global.json, work: Arc::clone(work) }
     }
 
     /// Whether a person can be asked.
-    pub(super) fn is_terminal(&self) -> bool {
+    pub(in crate::commands) fn is_terminal(&self) -> bool {
         self.terminal
     }
 
     /// A question that is answered with yes or no; no is what is meant by nothing.
-    pub(super) fn confirm(&self, question: &str) -> Result<bool, PackageError> {
+    pub(in crate::commands) fn confirm(&self, question: &str) -> Result<bool, PackageError> {
         Ok(matches!(self.ask(&format!("{question} [y/N] "))?.to_lowercase().as_str(), "y" | "yes"))
     }
 

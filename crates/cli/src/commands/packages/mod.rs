@@ -1,6 +1,6 @@
 //! Getting skills, keeping them, and checking that they are still what they were.
 
-mod asks;
+pub(super) mod asks;
 mod import;
 mod install;
 mod links;
@@ -73,7 +73,7 @@ fn cancellable() -> Arc<Work> {
     work
 }
 
-fn failure(error: PackageError) -> Failure {
+pub(super) fn failure(error: PackageError) -> Failure {
     let failure = Failure::new(error.code(), error.to_string());
     match error.hint() {
         Some(hint) => failure.hint(hint),
@@ -82,6 +82,6 @@ fn failure(error: PackageError) -> Failure {
 }
 
 /// A path as people call it.
-fn short(path: &Path, context: &Context) -> String {
+pub(super) fn short(path: &Path, context: &Context) -> String {
     crate::output::clean_path(&prowess::short_path(path, &context.surroundings))
 }

@@ -1,5 +1,6 @@
 //! What is written for each client, and that everything else stays.
 
+mod difference;
 mod files;
 mod rich;
 mod table;

@@ -20,7 +20,13 @@ pub(in super::super) fn take(text: &str, path: [&str; 2]) -> Result<String, Entr
     let Some(entry) = only(text, inner, name)? else { return Ok(text.to_owned()) };
     let value = entry.value.value();
 
-    let plain = cuts(text, &at.value, inner, entry);
+    let mut plain = cuts(text, &at.value, inner, entry);
+    let (from, to) = (at.value.start + 1, at.value.close());
+    let around =
+        [text.get(from..entry.start), text.get(entry.comma.map_or(entry.end(), |comma| comma + 1)..to)];
+    if inner.len() == 1 && around.iter().all(|gap| gap.is_some_and(|gap| gap.trim().is_empty())) {
+        plain.insert(0, vec![Splice::cut(from, to)]);
+    }
     let mut ways = plain.clone();
     if inner.len() == 1 {
         ways.extend(cuts(text, &root, outer, at));

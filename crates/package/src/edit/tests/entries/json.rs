@@ -95,6 +95,10 @@ fn what_others_wrote_is_removed_plainly() {
         gone("{\n  \"servers\": {\n    // theirs\n    \"x\": {\n      \"a\": 1\n    }\n  }\n}\n"),
         "{\n  \"servers\": {\n    // theirs\n  }\n}\n"
     );
+    assert_eq!(
+        gone("{\n  \"servers\": {\n    \"x\": [\n      1\n    ]\n  }\n}\n"),
+        "{\n  \"servers\": {}\n}\n"
+    );
     assert_eq!(gone("{\"servers\": {\"y\": 2}}"), "{\"servers\": {\"y\": 2}}");
     assert_eq!(gone("// nothing\n"), "// nothing\n");
 }
