@@ -49,6 +49,7 @@ fn as_json() {
         "files",
         "files_cut",
         "files_refused",
+        "granted",
         "installed",
         "link",
         "schema",

@@ -74,7 +74,7 @@ fn a_lock_grants_nothing_whatever_it_says() {
     let info = world.run(&["info", "gh", "--json"]).json();
     assert_eq!(
         (&info["granted"], &info["installed"]["granted"]["network"]),
-        (&json!({"network": false}), &json!(true))
+        (&json!({"network": false, "env": []}), &json!(true))
     );
     assert_eq!(world.run(&["run", "gh", "net.py"]).out, "no network\n[]\n");
     assert_eq!(recorded(&world, "skills.lock"), Value::Null);
@@ -84,7 +84,7 @@ fn a_lock_grants_nothing_whatever_it_says() {
     let folder = world.path(".agents/skills/gh").display().to_string();
     world.file("~/.prowess/config.toml", format!("run.network = [\"{folder}\"]\n"));
     assert_eq!(world.run(&["run", "gh", "net.py"]).out, "network\n[]\n");
-    assert_eq!(recorded(&world, "skills.lock"), json!({"network": true}));
+    assert_eq!(recorded(&world, "skills.lock"), json!({"network": true, "env": []}));
 }
 
 /// A variable that is granted to whoever asks for it: an update that asks for it gets more than before.

@@ -87,6 +87,20 @@ fn a_project_lowers_limits_and_only_the_user_raises_them() {
     assert_eq!(run(&world, &[&["x.sh", "--"][..], &["a"; 101]].concat())["exit_code"], 0);
 }
 
+#[test]
+fn s002_16_the_time_that_the_harness_configures_holds_a_script() {
+    let world = World::new()
+        .variable("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .variable("PROWESS_ALLOW_SCRIPTS", "1")
+        .variable("PROWESS_PRESET", "harness");
+    world
+        .skill("~/.agent/skills/s")
+        .file("~/.agent/skills/s/sleep.sh", "#!/bin/sh\nsleep 30\n")
+        .file("~/.agent/config.yaml", "skills:\n  scriptTimeout: 200\n");
+    let answer = run(&world, &["sleep.sh"]);
+    assert_eq!((&answer["timed_out"], &answer["limits_hit"]), (&json!(true), &json!(["time"])), "{answer}");
+}
+
 /// Variables and files by which programs are made to run something else first.
 #[test]
 fn neither_variables_nor_files_beside_a_script_run_something_else() {

@@ -23,7 +23,6 @@ pub struct Granted {
     /// Whether its scripts reach the network.
     pub network: bool,
     /// The variables that it is passed, of those that it asks for.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub env: BTreeSet<String>,
 }
 
