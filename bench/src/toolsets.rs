@@ -1,6 +1,7 @@
-//! What toolsets cost: loading cold and warm, a call, memory, and a hundred skills that nobody asks.
+//! What toolsets cost: loading cold and warm, a call, memory, and a hundred skills that nobody asks; and the same of a
+//! program in Python, for each tier of the sandbox that can be had.
 //!
-//! `bench-toolsets [NODE_MODULES_ZOD]`; with a folder of the real zod, a skill that ships it is measured, too.
+//! `bench-toolsets [--rounds N] [NODE_MODULES_ZOD]`; with a folder of the real zod, a skill that ships it is measured, too.
 
 #![allow(clippy::print_stdout)]
 
@@ -9,14 +10,18 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use prowess::policy::Scripts;
 use prowess::{Policy, Preset, Registry};
-use prowess_run::toolset::{Cancel, Limits, ToolCall, Toolsets};
+use prowess_run::script::{Options, Protection, Tier, helper_main};
+use prowess_run::toolset::{Cancel, Conversation, Limits, Programs, ToolCall, Toolsets};
 
+/// How often each is done, unless `--rounds` says so.
 const ROUNDS: usize = 200;
 
 type Any = Box<dyn Error>;
 
 fn main() -> Result<(), Any> {
+    helper_main();
     let folder = std::env::temp_dir().join(format!("bench-toolsets-{}", std::process::id()));
     let result = measure(&folder);
     fs::remove_dir_all(&folder)?;
@@ -24,6 +29,13 @@ fn main() -> Result<(), Any> {
 }
 
 fn measure(folder: &Path) -> Result<(), Any> {
+    let mut args: Vec<_> = std::env::args_os().skip(1).collect();
+    let mut rounds = ROUNDS;
+    if let Some(at) = args.iter().position(|arg| arg == "--rounds") {
+        let given: Vec<_> = args.drain(at..(at + 2).min(args.len())).collect();
+        rounds =
+            given.last().and_then(|text| text.to_str()?.parse().ok()).ok_or("--rounds takes a number")?;
+    }
     for n in 0..100 {
         skill(&folder.join(format!("s{n}")))?;
     }
@@ -37,16 +49,17 @@ fn measure(folder: &Path) -> Result<(), Any> {
     let (snapshot, before) = (registry?.snapshot(), memory());
     let toolsets = Toolsets::default();
     println!("100 skills with toolsets, found:   {opened:>10.1?}, {} engines", toolsets.running());
-    row("s0", "built-in zod", &snapshot, ROUNDS)?;
+    row("s0", "built-in zod", &snapshot, rounds)?;
     let toolsets = Toolsets::with_limits(Limits { engines: 100, ..Limits::default() });
     let ((), all) = timed(|| snapshot.enabled().for_each(|skill| drop(toolsets.tools(skill))));
     let each = memory().saturating_sub(before) / 100;
     println!("100 engines: {all:.1?} in all, {each} KiB of the process each, {} running", toolsets.running());
-    if let Some(zod) = std::env::args_os().nth(1) {
+    programs(folder, rounds)?;
+    if let Some(zod) = args.first() {
         let shipped = folder.join("shipped");
         skill(&shipped)?;
-        copy(Path::new(&zod), &shipped.join("node_modules/zod"))?;
-        row("shipped", "its own zod ", &open()?.snapshot(), 20)?;
+        copy(Path::new(zod), &shipped.join("node_modules/zod"))?;
+        row("shipped", "its own zod ", &open()?.snapshot(), rounds.min(20))?;
     }
     Ok(())
 }
@@ -77,6 +90,58 @@ fn row(name: &str, what: &str, snapshot: &prowess::Snapshot, rounds: usize) -> R
     }
     let (cold, warm, called) = (median(&mut cold), median(&mut warm), median(&mut calls));
     println!("{what}: cold {cold:>9.1?}, warm {warm:>9.1?}, a call {called:>9.1?}, engine {kib} KiB");
+    Ok(())
+}
+
+/// The program of the documentation: started, listed without starting, called.
+fn programs(folder: &Path, rounds: usize) -> Result<(), Any> {
+    let page = include_str!("../../docs/toolsets.md").split_once("\n## Programs\n").ok_or("no programs")?.1;
+    let block = |language: &str| {
+        let rest = page.split_once(&format!("```{language}\n")).ok_or("the example is gone")?.1;
+        rest.split("```").next().ok_or("the example does not end")
+    };
+    let own = folder.join("figures");
+    fs::create_dir_all(own.join("toolsets"))?;
+    fs::write(own.join("SKILL.md"), block("yaml")?)?;
+    fs::write(own.join("toolsets/tools.py"), block("python")?)?;
+    let mut policy = Policy::preset(Preset::Triggers).with_roots([folder.to_owned()]);
+    policy.enabled = true;
+    policy.run.scripts = Scripts::Allowed;
+    let registry = Registry::open(policy)?;
+    let snapshot = registry.snapshot();
+    let skill = snapshot.get("figures").ok_or("the skill is not there")?;
+    let talk = Conversation::default();
+    // Starting takes longer than anything else here by far.
+    let rounds = rounds.min(50);
+    for tier in [Tier::Tier1, Tier::Tier2] {
+        let options = || {
+            let mut options = Options::of(&registry);
+            (options.protection, options.log) = (Protection::Only(tier), None);
+            options
+        };
+        let mut cold = Vec::new();
+        for _ in 0..rounds {
+            let programs = Programs::default();
+            let (loaded, time) = timed(|| programs.tools(skill, &talk, &options()));
+            if let Some(failure) = loaded?.failures.first() {
+                return Err(failure.to_string().into());
+            }
+            cold.push(time);
+        }
+        let programs = Programs::default();
+        programs.tools(skill, &talk, &options())?;
+        let mut warm: Vec<_> =
+            (0..rounds).map(|_| timed(|| programs.tools(skill, &talk, &options())).1).collect();
+        let mut calls = Vec::new();
+        for _ in 0..rounds {
+            let call = ToolCall::new("summarize", serde_json::json!({"numbers": [1, 2, 4]}));
+            let (answer, time) = timed(|| programs.call(skill, call, Cancel::default(), &talk, &options()));
+            answer?;
+            calls.push(time);
+        }
+        let (cold, warm, called) = (median(&mut cold), median(&mut warm), median(&mut calls));
+        println!("program, {tier}: start {cold:>9.1?}, listed again {warm:>9.1?}, a call {called:>9.1?}");
+    }
     Ok(())
 }
 

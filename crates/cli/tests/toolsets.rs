@@ -136,3 +136,49 @@ fn a_toolset_that_was_modified_since_it_was_installed_brings_no_tools() {
         assert_eq!(call().code, 0);
     }
 }
+
+/// What can be told without running anything: files, syntax, imports, exports.
+#[test]
+fn check_tells_what_is_wrong_with_toolsets_and_runs_nothing() {
+    let world = World::bare().variable("PROWESS_ALLOW_SCRIPTS", "1");
+    let toolsets = "['toolsets/index:Set', 'toolsets/index:Other', 'toolsets/bad:Set', 'toolsets/js:Set', toolsets/none:Set, \
+                    toolsets/tools.py, toolsets/none.py, toolsets/notes.txt]";
+    world
+        .file(
+            "skills/s/SKILL.md",
+            format!("---\nname: s\ndescription: A skill.\ntoolsets: {toolsets}\n---\nB\n"),
+        )
+        .file(
+            "skills/s/toolsets/index.ts",
+            "import { Tool } from '@agent/tools';\nimport type { T } from './nowhere';\nimport { x } from './missing';\n\
+             import fs from 'node:fs';\nimport { ok } from './ok';\nthrow new Error('RAN');\nexport const Set: T[] = [x, fs, ok];\n",
+        )
+        .file("skills/s/toolsets/ok.ts", "export const ok = 1;\nexport const more: = 2;\n")
+        .file("skills/s/toolsets/bad.ts", "export const Set = [\n  { a: 1, b },\n  const,\n];\n")
+        .file("skills/s/toolsets/js.js", "export const Set = [];\n")
+        .file("skills/s/toolsets/tools.py", "open('ran', 'w')\n")
+        .file("skills/s/toolsets/notes.txt", "Notes.\n");
+    let told = world.run(&["check", "skills"]);
+    assert_eq!(told.code, 0, "the skill itself loads");
+    assert_snapshot!(told.whole());
+    let answer = world.run(&["check", "skills", "--json"]).json();
+    assert_eq!(answer["summary"]["valid"], 1);
+    let places: Vec<_> = answer["skills"][0]["diagnostics"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|said| {
+            let path = said["path"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+            (path, said["line"].as_u64(), said["column"].as_u64())
+        })
+        .collect();
+    assert!(places.contains(&("index.ts".to_owned(), Some(3), Some(19))), "{places:?}");
+    let sarif = world.run(&["check", "skills", "--format", "sarif"]).json();
+    let uris = sarif["runs"][0]["results"].as_array().unwrap().iter();
+    let uri = |result: &serde_json::Value| {
+        result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].as_str().unwrap().to_owned()
+    };
+    assert!(uris.map(uri).any(|uri| uri.ends_with("skills/s/toolsets/bad.ts")));
+    let github = world.run(&["check", "skills", "--format", "github"]).out;
+    assert!(github.contains("file=skills/s/toolsets/index.ts,line=3,col=19,title=SK064::"), "{github}");
+}

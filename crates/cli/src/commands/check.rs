@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use prowess::Located;
 use prowess::check::{CheckError, Checked, check};
 use prowess::policy::RootPlace;
 use prowess_format::{Code, Rules, parse};
@@ -36,7 +37,9 @@ pub(super) fn run(context: &Context, global: &Global, call: &Check, output: &mut
         Ok::<_, Failure>(all)
     })?;
     let checked = distinct(checked, !call.paths.is_empty());
-    let reports: Vec<_> = checked.iter().map(report).collect();
+    let beside: Vec<_> = checked.iter().map(|checked| toolsets(checked, &rules)).collect();
+    let reports: Vec<_> =
+        checked.iter().zip(&beside).map(|(checked, beside)| report(checked, beside)).collect();
     let summary = Summary::of(&reports);
     let sources = |path: &Path| match &stdin {
         Some(source) if path == Path::new(STDIN) => Some(source.clone()),
@@ -117,12 +120,52 @@ fn distinct(mut checked: Vec<Checked>, named: bool) -> Vec<Checked> {
     checked
 }
 
-fn report(checked: &Checked) -> FileReport<'_> {
+/// What is wrong with the toolsets of a skill that loads, as far as that can be told without running anything. They do
+/// not stop the skill from loading, so these are warnings.
+#[cfg(feature = "toolsets")]
+fn toolsets(checked: &Checked, rules: &Rules) -> Vec<Located> {
+    use prowess_format::{Diagnostic, Place, Span};
+
+    let Some(folder) = checked.path.parent().filter(|_| checked.is_valid() && checked.path.is_file()) else {
+        return Vec::new();
+    };
+    let parsed = source_of(&checked.path).map(|source| parse(&source, None, rules));
+    let Some(document) = parsed.and_then(|parsed| parsed.document) else { return Vec::new() };
+    let wrong = prowess_run::toolset::lint(folder, document.manifest.toolsets());
+    let located = |error: prowess_run::toolset::ToolsetError| {
+        let said = Diagnostic::warning(Code::ToolsetLoad, error.message())
+            .help("mend the toolset; docs/toolsets.md tells what it can use");
+        let Some(place) = error.place() else { return Located::new(checked.path.clone(), said) };
+        let path = folder.join(&place.file);
+        let start = source_of(&path).map_or(0, |source| offset(&source, place.line, place.column));
+        let at = Place { line: place.line, column: place.column, span: Span { start, end: start } };
+        Located::new(path, said.at(at))
+    };
+    wrong.into_iter().map(located).collect()
+}
+
+#[cfg(not(feature = "toolsets"))]
+fn toolsets(_: &Checked, _: &Rules) -> Vec<Located> {
+    Vec::new()
+}
+
+/// The byte of a line and a column.
+#[cfg(feature = "toolsets")]
+fn offset(source: &[u8], line: u32, column: u32) -> u32 {
+    let text = String::from_utf8_lossy(source);
+    let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1) as usize).map(str::len).sum();
+    let rest = text.get(before..).unwrap_or_default().chars();
+    let inside: usize = rest.take(column.saturating_sub(1) as usize).map(char::len_utf8).sum();
+    u32::try_from(before + inside).unwrap_or_default()
+}
+
+fn report<'a>(checked: &'a Checked, beside: &'a [Located]) -> FileReport<'a> {
     FileReport {
         path: &checked.path,
         name: checked.name.as_deref(),
         valid: checked.is_valid(),
         diagnostics: &checked.diagnostics,
+        beside,
     }
 }
 

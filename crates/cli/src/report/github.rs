@@ -14,7 +14,7 @@ pub(crate) fn write(out: &mut dyn Write, report: &FileReport<'_>, base: &Path) -
     for diagnostic in report.diagnostics {
         writeln!(out, "{}", command(&file, diagnostic))?;
     }
-    Ok(())
+    report.beside.iter().try_for_each(|other| write(out, &report.of_other(other), base))
 }
 
 fn command(file: &str, diagnostic: &Diagnostic) -> String {

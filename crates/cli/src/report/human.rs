@@ -43,7 +43,7 @@ pub(crate) fn write(
         };
         writeln!(out, "{rendered}\n")?;
     }
-    Ok(())
+    report.beside.iter().try_for_each(|other| write(out, &report.of_other(other), sources, base, colour))
 }
 
 /// Prints the figures of a whole run on one line.

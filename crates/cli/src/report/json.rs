@@ -67,7 +67,9 @@ fn skills<S: Serializer>(reports: &[FileReport<'_>], serializer: S) -> Result<S:
 }
 
 fn diagnostics<S: Serializer>(report: &FileReport<'_>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(report.diagnostics.iter().map(|said| DiagnosticJson::new(report.path, said)))
+    let own = report.diagnostics.iter().map(|said| DiagnosticJson::new(report.path, said));
+    let others = report.beside.iter().map(|other| DiagnosticJson::new(&other.path, &other.diagnostic));
+    serializer.collect_seq(own.chain(others))
 }
 
 /// Prints the whole of `check --format json`.

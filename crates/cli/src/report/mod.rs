@@ -27,6 +27,7 @@ mod tests;
 use std::io::{self, Write};
 use std::path::Path;
 
+use prowess::Located;
 use prowess_format::{Diagnostic, Severity};
 use serde::Serialize;
 
@@ -44,6 +45,21 @@ pub(crate) struct FileReport<'a> {
     pub valid: bool,
     /// All there is to say about it.
     pub diagnostics: &'a [Diagnostic],
+    /// What there is to say about other files of the skill, each in its place.
+    pub beside: &'a [Located],
+}
+
+impl<'a> FileReport<'a> {
+    /// The same about another file of the skill.
+    fn of_other(&self, other: &'a Located) -> Self {
+        let diagnostics = std::slice::from_ref(&other.diagnostic);
+        Self { path: &other.path, diagnostics, beside: &[], ..*self }
+    }
+
+    /// Everything that is said.
+    fn all(&self) -> impl Iterator<Item = &'a Diagnostic> {
+        self.diagnostics.iter().chain(self.beside.iter().map(|other| &other.diagnostic))
+    }
 }
 
 /// The figures of a whole run.
@@ -66,7 +82,7 @@ impl Summary {
         for report in reports {
             summary.checked += 1;
             summary.valid += usize::from(report.valid);
-            for diagnostic in report.diagnostics {
+            for diagnostic in report.all() {
                 match diagnostic.severity {
                     Severity::Error => summary.errors += 1,
                     Severity::Warning => summary.warnings += 1,
@@ -89,7 +105,7 @@ pub(crate) fn human(
     sources: &Sources<'_>,
     colour: Colour,
 ) -> io::Result<()> {
-    let report = FileReport { path, name: None, valid: false, diagnostics };
+    let report = FileReport { path, name: None, valid: false, diagnostics, beside: &[] };
     human::write(out, &report, sources, Path::new(""), colour)
 }
 

@@ -58,7 +58,9 @@ fn level(severity: Severity) -> &'static str {
 fn results(report: &FileReport<'_>, sources: &Sources<'_>, base: &Path) -> Vec<ResultJson> {
     let source = source_of(report, sources);
     let uri = uri::reference(report.path, base);
-    report.diagnostics.iter().map(|said| result(said, source.as_deref(), &uri)).collect()
+    let own = report.diagnostics.iter().map(|said| result(said, source.as_deref(), &uri));
+    let others = report.beside.iter().flat_map(|other| results(&report.of_other(other), sources, base));
+    own.chain(others).collect()
 }
 
 fn result(diagnostic: &Diagnostic, source: Option<&[u8]>, uri: &str) -> ResultJson {

@@ -26,7 +26,7 @@ macro_rules! snapshot {
 
 fn report<'a>(path: &'a str, diagnostics: &'a [Diagnostic]) -> FileReport<'a> {
     let valid = !diagnostics.iter().any(Diagnostic::is_error);
-    FileReport { path: Path::new(path), name: valid.then_some("pdf"), valid, diagnostics }
+    FileReport { path: Path::new(path), name: valid.then_some("pdf"), valid, diagnostics, beside: &[] }
 }
 
 fn for_people(source: &[u8], diagnostics: &[Diagnostic], colour: Colour) -> String {

@@ -4,7 +4,7 @@ use super::error::RunError;
 
 /// What runs a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Runner {
+pub(crate) enum Runner {
     /// The file is a program.
     Itself,
     /// One of these interpreters, the first that is there, with arguments before the file.
@@ -15,7 +15,7 @@ pub(super) enum Runner {
 const LINE_MAX: usize = 256;
 
 /// What runs a file of this name and with these bytes.
-pub(super) fn runner(script: &str, bytes: &[u8]) -> Result<Runner, RunError> {
+pub(crate) fn runner(script: &str, bytes: &[u8]) -> Result<Runner, RunError> {
     if bytes.starts_with(b"\x7fELF") {
         return Ok(Runner::Itself);
     }

@@ -50,6 +50,8 @@ pub(crate) use gate::consent;
 pub use gate::{Variable, entry, is_allowed, is_any_allowed, network, variables};
 #[cfg(all(target_os = "linux", not(prowess_elsewhere)))]
 pub use helper::helper_main;
+#[cfg(feature = "toolsets")]
+pub(crate) use interpreter::runner;
 pub use options::{Cancel, Consent, Helper, Input, Network, OnOutput, Options, Protection};
 pub use ran::{Limit, Ran, Stream};
 pub use sandbox::{SandboxError, Tier};

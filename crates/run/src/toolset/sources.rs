@@ -19,6 +19,54 @@ struct Module {
     digest: String,
 }
 
+/// What a file of a skill means to the engine.
+pub(super) struct Code {
+    /// As it stands in the file.
+    pub(super) source: String,
+    /// The JavaScript.
+    pub(super) code: String,
+    /// Where the JavaScript came from, if the source is something else.
+    pub(super) origins: Option<Origins>,
+}
+
+impl Code {
+    pub(super) fn of(name: &str, bytes: Vec<u8>, limits: &Limits) -> Result<Self, ToolsetError> {
+        let wrong = |message: String| ToolsetError::Load {
+            message,
+            place: Some(Place { file: name.to_owned(), line: 1, column: 1 }),
+        };
+        let typescript = name.ends_with(".ts") || name.ends_with(".mts");
+        let limit = if typescript { limits.typescript_bytes } else { limits.module_bytes };
+        if bytes.len() > limit {
+            return Err(wrong(format!("the module has {} bytes; at most {limit} are read", bytes.len())));
+        }
+        let source =
+            String::from_utf8(bytes).map_err(|_| wrong("the module is not UTF-8 text".to_owned()))?;
+        if source.contains('\0') {
+            return Err(wrong("the module has a NUL character".to_owned()));
+        }
+        let (code, origins) = match name.rsplit_once('.').map(|(_, ending)| ending) {
+            Some("cjs") => {
+                return Err(wrong("CommonJS modules are not loaded; write import and export".to_owned()));
+            }
+            Some("json") => {
+                let value: serde_json::Value = serde_json::from_str(&source)
+                    .map_err(|error| wrong(format!("this is not JSON: {error}")))?;
+                (format!("export default {value};"), None)
+            }
+            Some("ts" | "mts") => {
+                let stripped = strip(name, &source).map_err(|wrong| ToolsetError::Load {
+                    message: wrong.message,
+                    place: Some(place_at(name, &source, wrong.offset.unwrap_or_default())),
+                })?;
+                (stripped.code, Some(stripped.origins))
+            }
+            _ => (source.clone(), None),
+        };
+        Ok(Self { source, code, origins })
+    }
+}
+
 /// The sources of one skill.
 #[derive(Debug)]
 pub(super) struct Sources {
@@ -83,40 +131,9 @@ impl Sources {
                 self.limits.modules
             )));
         }
-        let wrong = |message: String| ToolsetError::Load {
-            message,
-            place: Some(Place { file: name.to_owned(), line: 1, column: 1 }),
-        };
         let bytes = resource::read_bytes(&self.skill, name)?.bytes;
-        let typescript = name.ends_with(".ts") || name.ends_with(".mts");
-        let limit = if typescript { self.limits.typescript_bytes } else { self.limits.module_bytes };
-        if bytes.len() > limit {
-            return Err(wrong(format!("the module has {} bytes; at most {limit} are read", bytes.len())));
-        }
         let digest = digest(&bytes);
-        let source =
-            String::from_utf8(bytes).map_err(|_| wrong("the module is not UTF-8 text".to_owned()))?;
-        if source.contains('\0') {
-            return Err(wrong("the module has a NUL character".to_owned()));
-        }
-        let (code, origins) = match name.rsplit_once('.').map(|(_, ending)| ending) {
-            Some("cjs") => {
-                return Err(wrong("CommonJS modules are not loaded; write import and export".to_owned()));
-            }
-            Some("json") => {
-                let value: serde_json::Value = serde_json::from_str(&source)
-                    .map_err(|error| wrong(format!("this is not JSON: {error}")))?;
-                (format!("export default {value};"), None)
-            }
-            Some("ts" | "mts") => {
-                let stripped = strip(name, &source).map_err(|wrong| ToolsetError::Load {
-                    message: wrong.message,
-                    place: Some(place_at(name, &source, wrong.offset.unwrap_or_default())),
-                })?;
-                (stripped.code, Some(stripped.origins))
-            }
-            _ => (source.clone(), None),
-        };
+        let Code { source, code, origins } = Code::of(name, bytes, &self.limits)?;
         self.modules.insert(name.to_owned(), Module { source, origins, digest });
         Ok(code)
     }
@@ -161,11 +178,7 @@ impl Sources {
     }
 
     fn place_of_import(&self, base: &str, specifier: &str) -> Option<Place> {
-        let source = &self.modules.get(base)?.source;
-        let at = [format!("\"{specifier}\""), format!("'{specifier}'")]
-            .iter()
-            .find_map(|text| source.find(text.as_str()))?;
-        Some(place_at(base, source, at))
+        place_of_import(base, &self.modules.get(base)?.source, specifier)
     }
 
     /// Each file that was read, with its digest: what has to be the same for the engine to be the same.
@@ -202,8 +215,14 @@ fn onto_text(source: &str, place: Place) -> Place {
     }
 }
 
+/// Where a module imports another.
+pub(super) fn place_of_import(file: &str, source: &str, specifier: &str) -> Option<Place> {
+    let texts = [format!("\"{specifier}\""), format!("'{specifier}'")];
+    Some(place_at(file, source, texts.iter().find_map(|text| source.find(text.as_str()))?))
+}
+
 /// The place of a byte.
-fn place_at(file: &str, source: &str, offset: usize) -> Place {
+pub(super) fn place_at(file: &str, source: &str, offset: usize) -> Place {
     let at = u32::try_from(offset.min(source.len())).unwrap_or_default();
     let place = prowess::format::Place::of(source.as_bytes(), prowess::format::Span { start: at, end: at });
     Place { file: file.to_owned(), line: place.line, column: place.column }

@@ -52,6 +52,56 @@ pub(super) struct Wrong {
 
 /// Strips the types of a module.
 pub(super) fn strip(name: &str, source: &str) -> Result<Stripped, Wrong> {
+    on_a_deep_stack(source, || strip_here(name, source))
+}
+
+/// What a module in JavaScript imports and exports.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Trade {
+    /// The modules that it imports, in their order.
+    pub(super) imports: Vec<String>,
+    /// The names that it exports.
+    pub(super) exports: Vec<String>,
+    /// Whether it exports whatever another module does.
+    pub(super) passes_on: bool,
+}
+
+/// What a module in JavaScript imports and exports.
+pub(super) fn trade(source: &str) -> Result<Trade, Wrong> {
+    on_a_deep_stack(source, || {
+        let allocator = Allocator::default();
+        let parsed = Parser::new(&allocator, source, SourceType::mjs()).parse();
+        first_wrong(
+            parsed
+                .diagnostics
+                .iter()
+                .map(|said| (&*said.message, said.labels.first().map(|label| label.offset()))),
+        )?;
+        let record = &parsed.module_record;
+        let mut imports: Vec<_> = record
+            .requested_modules
+            .iter()
+            .filter_map(|(name, asked)| Some((asked.first()?.span.start, name.to_string())))
+            .collect();
+        imports.sort_unstable();
+        let mut exports: Vec<_> = record.exported_bindings.keys().map(ToString::to_string).collect();
+        if record.local_export_entries.iter().any(|entry| entry.export_name.is_default()) {
+            exports.push("default".to_owned());
+        }
+        exports.sort_unstable();
+        Ok(Trade {
+            imports: imports.into_iter().map(|(_, name)| name).collect(),
+            exports,
+            passes_on: !record.star_export_entries.is_empty(),
+        })
+    })
+}
+
+/// Parses where there is room for it.
+fn on_a_deep_stack<T: Send>(
+    source: &str,
+    work: impl FnOnce() -> Result<T, Wrong> + Send,
+) -> Result<T, Wrong> {
     if let Some(offset) = nests_deeply(source) {
         let message = format!("brackets are nested more than {NESTING_MAX} deep");
         return Err(Wrong { message, offset: Some(offset) });
@@ -59,7 +109,7 @@ pub(super) fn strip(name: &str, source: &str) -> Result<Stripped, Wrong> {
     let stack = source.len().saturating_mul(STACK_PER_BYTE).clamp(STACK_MIN, STACK_MAX);
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(stack);
-        let stripping = thread.spawn_scoped(scope, || strip_here(name, source));
+        let stripping = thread.spawn_scoped(scope, work);
         let failed = |message: String| Wrong { message, offset: None };
         match stripping.map(|thread| thread.join()) {
             Ok(Ok(stripped)) => stripped,

@@ -17,6 +17,9 @@ use crate::toolset::cancel::Cancel;
 use crate::toolset::error::ToolsetError;
 use crate::toolset::host::{Loaded, is_module};
 
+/// A program, and the tools that it has told of.
+type Told = (Which, Arc<Vec<Tool>>);
+
 /// A conversation that programs work for. Each has processes of its own, which end with its last clone.
 #[derive(Debug, Clone, Default)]
 pub struct Conversation(Arc<()>);
@@ -130,7 +133,7 @@ impl Programs {
         conversation: &Conversation,
         options: &Options<'_>,
         failures: &mut Vec<ToolsetError>,
-    ) -> Result<Vec<(Which, Arc<Vec<Tool>>)>, ToolsetError> {
+    ) -> Result<Vec<Told>, ToolsetError> {
         let mut files = programs(skill);
         if files.is_empty() {
             return Ok(Vec::new());
@@ -141,7 +144,7 @@ impl Programs {
             failures
                 .push(ToolsetError::load(format!("{file} is left out: a skill has at most {most} programs")));
         }
-        let mut found: Vec<(Which, Arc<Vec<Tool>>)> = Vec::new();
+        let mut found: Vec<Told> = Vec::new();
         for file in files {
             let which = Which { folder: skill.folder(), file, tree: tree.clone() };
             let told = match self.pool.known(&which) {
@@ -164,7 +167,7 @@ impl Programs {
 }
 
 /// That a program lists a tool that another of the same skill has.
-fn clash(which: &Which, tools: &[Tool], found: &[(Which, Arc<Vec<Tool>>)]) -> Option<String> {
+fn clash(which: &Which, tools: &[Tool], found: &[Told]) -> Option<String> {
     found.iter().find_map(|(other, known)| {
         let known = |tool: &&Tool| known.iter().any(|known| known.definition.id == tool.definition.id);
         let twice = tools.iter().find(known)?;

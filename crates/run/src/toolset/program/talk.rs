@@ -170,7 +170,7 @@ impl Talk {
 
     /// Whether it is still there and has said nothing on its own.
     pub(super) fn rest(&mut self) -> Result<(), Fault> {
-        self.pump(Duration::from_millis(1), COUNT_AT_REST)?;
+        self.pump(Duration::ZERO, COUNT_AT_REST)?;
         match self.message()? {
             None => Ok(()),
             Some(Message::Result { id, .. } | Message::Error { id, .. }) if id <= self.calls && id > 0 => {

@@ -119,11 +119,7 @@ impl Check<'_> {
                 }
             }
             "allOf" => each().for_each(|schema| self.value(schema, value)),
-            "anyOf" => {
-                if !each().any(|schema| self.fits(schema, value)) {
-                    self.alternatives(wanted, value);
-                }
-            }
+            "anyOf" if !each().any(|schema| self.fits(schema, value)) => self.alternatives(wanted, value),
             "oneOf" => match each().filter(|schema| self.fits(schema, value)).count() {
                 1 => {}
                 0 => self.alternatives(wanted, value),
