@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 
 use program_world::{Scene, TIERS, World, doing, running, wait_for};
 use prowess::ErrorCode;
-use prowess::policy::Scripts;
 use serde_json::json;
 
 /// A program whose tool tries what `attempts` says and answers with those that worked.
@@ -198,74 +197,6 @@ fn output_without_end_is_ended_at_once() {
             assert!(begun.elapsed() < Duration::from_secs(15), "{tier}");
         }
     }
-}
-
-#[test]
-fn a_program_replaced_after_it_was_judged_is_judged_again() {
-    let scene = Scene::doing("answer(call, 'good')");
-    assert_eq!(scene.output(), "good");
-    let path = scene.world.skill_folder().join("toolsets/tools.py");
-    let elsewhere = scene.world.write("elsewhere.py", &doing("answer(call, 'BAD')"));
-    std::fs::remove_file(&path).unwrap();
-    std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
-    assert_eq!(scene.call(json!({})).unwrap_err().code(), ErrorCode::AccessDenied);
-}
-
-#[test]
-fn the_gates_of_scripts_are_those_of_programs() {
-    let mut scene = Scene::doing("answer(call, 'x')");
-    // The user's word.
-    scene.world.policy.run.scripts = Scripts::Ask;
-    let error = scene.tools().unwrap_err();
-    assert_eq!(error.to_string(), "toolsets/tools.py does not run: the scripts of s are not allowed to run");
-    assert_eq!(
-        (error.code(), error.hint().unwrap()),
-        (
-            ErrorCode::AccessDenied,
-            "the user can allow them: PROWESS_ALLOW_SCRIPTS=1 for one call, or in ~/.prowess/config.toml run.allowed-skills = [\"s\"]"
-        )
-    );
-    scene.world.policy.run.allowed_skills = vec!["s".to_owned()];
-    assert_eq!(scene.output(), "x");
-    // …which is asked for each time, even while a process is there.
-    scene.world.policy.run.scripts = Scripts::Never;
-    assert_eq!(scene.call(json!({})).unwrap_err().code(), ErrorCode::AccessDenied);
-    // Switched off.
-    scene.world.policy.run.scripts = Scripts::Allowed;
-    scene.world.policy.selection.disabled = vec!["s".to_owned()];
-    assert_eq!(scene.call(json!({})).unwrap_err().code(), ErrorCode::Disabled);
-    // Its own word.
-    for (tools, runs) in
-        [("Read", false), ("Bash(git:*)", false), ("Bash(toolsets/tools.py:*)", true), ("skills.run", true)]
-    {
-        let world = World::with(&format!("toolsets: [toolsets/tools.py]\nallowed-tools: {tools}\n"));
-        world.write("home/.prowess/skills/s/toolsets/tools.py", &doing("answer(call, 'x')"));
-        let scene = Scene::over(world);
-        let loaded = scene.tools().unwrap();
-        assert_eq!(loaded.tools.is_empty(), !runs, "{tools}");
-        if !runs {
-            let told = format!(
-                "toolsets/tools.py does not run: the skill s does not allow itself to run toolsets/tools.py: its allowed-tools are {tools}"
-            );
-            assert_eq!(loaded.failures[0].to_string(), told);
-        }
-        assert_eq!(scene.log().len(), usize::from(runs));
-    }
-}
-
-#[test]
-fn without_a_sandbox_nothing_runs() {
-    // Tier 3: neither of the two can be enforced, because there is no helper to enforce them.
-    let scene = Scene::doing("answer(call, 'x')");
-    let registry = scene.world.registry();
-    let snapshot = registry.snapshot();
-    let skill = snapshot.get("s").unwrap();
-    let mut options = prowess_run::script::Options::of(&registry);
-    options.helper = prowess_run::script::Helper::at("/nonexistent/helper");
-    let loaded = scene.programs.tools(skill, &scene.conversation, &options).unwrap();
-    assert_eq!((loaded.tools.len(), loaded.failures[0].code()), (0, ErrorCode::SandboxUnavailable));
-    let end = scene.log()[0].end.clone().unwrap();
-    assert!(end.error.unwrap().starts_with("no sandbox can be enforced here, so nothing runs"));
 }
 
 #[test]

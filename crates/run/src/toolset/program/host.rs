@@ -138,7 +138,9 @@ impl Programs {
         if files.is_empty() {
             return Ok(Vec::new());
         }
-        let tree = admit(skill, options, files.first().map_or("", String::as_str))?;
+        let tree = admit(skill, options, files.first().map_or("", String::as_str))
+            // What may no longer run does not run on, whoever it works for.
+            .inspect_err(|_| self.pool.end_all_of(&skill.folder()))?;
         let most = self.pool.limits.programs;
         for file in files.split_off(files.len().min(most)) {
             failures

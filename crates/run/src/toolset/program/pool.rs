@@ -1,6 +1,6 @@
 //! The processes that are there, what is known of their tools, and how often which of them failed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
@@ -73,6 +73,11 @@ impl Pool {
     /// Ends those of an owner that belong to none of these folders.
     pub(super) fn keep_only(&self, owner: &Weak<()>, folders: &[PathBuf]) {
         self.remove(|kept| kept.owner.ptr_eq(owner) && !folders.contains(&kept.which.folder));
+    }
+
+    /// Ends all of a skill, whoever they work for.
+    pub(super) fn end_all_of(&self, folder: &Path) {
+        self.remove(|kept| kept.which.folder == folder);
     }
 
     /// The tools of a program, if they are known.
