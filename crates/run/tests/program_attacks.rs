@@ -165,8 +165,8 @@ fn memory_and_files_are_bounded_while_it_works_and_while_it_rests() {
     for tier in TIERS {
         let scene = |body: &str| {
             let mut scene = Scene::doing(body).on(tier);
-            scene.world.policy.run.memory_bytes = 256 << 20;
-            scene.world.policy.run.scratch_bytes = 32 << 20;
+            scene.world.policy.run.limits.memory_bytes = 256 << 20;
+            scene.world.policy.run.limits.scratch_bytes = 32 << 20;
             scene
         };
         assert_eq!(scene(shared).error(), "toolsets/tools.py was stopped at the limit of memory", "{tier}");

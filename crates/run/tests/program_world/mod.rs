@@ -60,7 +60,7 @@ impl Scene {
     }
 
     pub fn over(mut world: World) -> Self {
-        world.policy.run.script_timeout_ms = Some(20_000);
+        world.policy.run.limits.time = std::time::Duration::from_millis(20_000);
         let limits = ProgramLimits { failures: 100, ..ProgramLimits::default() };
         let (programs, conversation) = (Programs::with_limits(limits), Conversation::default());
         Self { world, programs, conversation, tier: None }
@@ -75,7 +75,7 @@ impl Scene {
 
     /// A call may take so long.
     pub fn timeout_ms(mut self, time: u32) -> Self {
-        self.world.policy.run.script_timeout_ms = Some(time);
+        self.world.policy.run.limits.time = std::time::Duration::from_millis(time.into());
         self
     }
 
