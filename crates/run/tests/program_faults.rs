@@ -178,7 +178,7 @@ fn an_answer_has_its_limits() {
     let result = scene.call(json!({})).unwrap();
     assert_eq!(
         (result.output.len(), result.truncated),
-        (Limits::of(&scene.world.policy).output_bytes as usize, true)
+        (scene.world.policy.run.limits.output_bytes as usize, true)
     );
     let scene = Scene::doing("answer(call, '', metadata={'a': 'x' * 300000})");
     assert_eq!(
