@@ -43,7 +43,8 @@ pub fn jsonc(bytes: &[u8]) {
 }
 
 fn placed(text: &str, error: &EntryError) {
-    let (EntryError::Malformed { line, column, .. } | EntryError::Refused { line, column, .. }) = error else {
+    let (EntryError::Malformed { line, column, .. } | EntryError::Refused { line, column, .. }) = error
+    else {
         panic!("an error of another kind: {error}");
     };
     assert!(*line >= 1 && *column >= 1, "{error}");

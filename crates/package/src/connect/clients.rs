@@ -208,7 +208,7 @@ pub static CLIENTS: &[Client] = &[
 /// use prowess_package::connect::client;
 ///
 /// assert_eq!(client("codex").unwrap().section, "mcp_servers");
-/// assert_eq!(client("codx").unwrap_err().to_string(), "there is no client named codx");
+/// assert_eq!(client("curser").unwrap_err().to_string(), "there is no client named curser");
 /// ```
 pub fn client(name: &str) -> Result<&'static Client, ConnectError> {
     CLIENTS.iter().find(|client| client.id == name).ok_or_else(|| ConnectError::NoClient {
