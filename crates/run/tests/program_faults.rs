@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use program_world::{Scene, World, doing, running, wait_for};
 use prowess::ErrorCode;
-use prowess_run::script::Limits;
 use serde_json::json;
 
 /// What is told of a program with this body when it is called.

@@ -23,6 +23,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::script::options::Feed;
     use crate::script::{Input, Limits, Network, RunError};
 
     #[test]
@@ -37,7 +38,7 @@ mod tests {
             readable: Vec::new(),
             limits: &limits,
             network: Network::Off,
-            input: Input::Nothing,
+            input: Feed::Given(Input::Nothing),
             user: None,
         };
         let refused = Refused.enforce(&task).map(|_| ()).unwrap_err();
