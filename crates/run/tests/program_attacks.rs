@@ -30,8 +30,10 @@ fn no_file_of_the_user_or_the_system_is_read_or_written() {
 for path in a.split():
     attempt("READ " + path, lambda: open(path, "rb").read(1))
     attempt("WROTE " + path, lambda: open(path, "ab").close())
-    attempt("CHMOD " + path, lambda: os.chmod(path, 0o600))
-    attempt("TOUCHED " + path, lambda: os.utime(path, (1, 1)))
+    # Without a namespace these are answered as done, and do nothing: what became of the files is looked at.
+    for change in [lambda: os.chmod(path, 0o600), lambda: os.utime(path, (1, 1))]:
+        try: change()
+        except OSError: pass
 attempt("MADE", lambda: open("made", "w").close())
 attempt("REMOVED", lambda: os.remove("SKILL.md"))
 # Its own copy may be made writable by who owns it; that does not make it writable.
@@ -54,8 +56,16 @@ attempt("scratch", lambda: open(os.environ["HOME"] + "/x", "w").write("x"))
         }
         let paths = [&secret, &other, &notes, &own].map(|path| path.display().to_string()).join(" ");
         let paths = format!("{paths} /etc/shadow /etc/passwd /etc/hostname /root/.bashrc /proc/1/environ");
+        let states = || {
+            [&secret, &other, &notes, &own].map(|path| {
+                let file = std::fs::metadata(path).unwrap();
+                (file.permissions().mode(), file.modified().unwrap())
+            })
+        };
+        let before = states();
         let did = scene.call(json!({"a": paths})).unwrap().output;
         assert_eq!(did, "read scratch", "{tier}");
+        assert_eq!(states(), before, "{tier}");
     }
 }
 
