@@ -357,6 +357,27 @@ mod watching {
         assert_eq!(watcher.next(LONG), Some(difference(&["a"], &[], &[])));
     }
 
+    /// What comes and goes while changes are gathered makes no event in the end; but another change may have made us look
+    /// in between.
+    #[test]
+    fn a_watcher_sees_that_something_went_which_it_saw_before_it_was_told() {
+        let world = World::new(Preset::Standard);
+        world.skill("~/.agents/skills/a");
+        let registry = Arc::new(world.registry());
+        let mut watcher = Watcher::new(Arc::clone(&registry)).unwrap();
+        assert_eq!(watcher.next(SHORT), None);
+        for round in 0..3 {
+            world.file("~/.agents/skills/a/SKILL.md", skill_md("a", &format!("Round {round}.")));
+            std::thread::sleep(Duration::from_millis(150));
+            world.skill("~/.agents/skills/b");
+            watcher.next(LONG).unwrap();
+            fs::remove_dir_all(world.path("~/.agents/skills/b")).unwrap();
+            while names(&registry.snapshot()) != ["a"] {
+                assert!(watcher.next(LONG).is_some(), "b is still there in round {round}");
+            }
+        }
+    }
+
     /// A link to the whole disk would take a watch for each folder on it.
     #[test]
     fn a_watcher_follows_no_link() {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 
 use notify_debouncer_full::notify::{self, RecommendedWatcher, RecursiveMode};
@@ -15,6 +15,10 @@ use crate::scan::{Link, Root};
 
 /// How long changes are gathered before they are looked at: an editor saves in several steps.
 const GATHER: Duration = Duration::from_millis(200);
+
+/// How long after a difference it is looked once more. What comes and goes while changes are gathered makes no event; a look
+/// in between has seen it all the same, and has to see that it went.
+const ONCE_MORE: Duration = GATHER.saturating_mul(2);
 
 /// How often it is looked again at once because new folders had to be watched.
 const LOOKS_MAX: usize = 8;
@@ -32,6 +36,8 @@ pub struct Watcher {
     debouncer: Debouncer<RecommendedWatcher, NoCache>,
     watched: HashMap<PathBuf, Identity>,
     last: Arc<Snapshot>,
+    /// When to look without a signal.
+    once_more: Option<Instant>,
 }
 
 /// What tells a folder from another one that took its place. A number alone is soon given to the next.
@@ -54,7 +60,8 @@ impl Watcher {
         let config = notify::Config::default().with_follow_symlinks(false);
         let debouncer = new_debouncer_opt(GATHER, None, handler, NoCache::new(), config)?;
         let last = registry.snapshot();
-        let mut watcher = Self { registry, signals, debouncer, watched: HashMap::new(), last };
+        let mut watcher =
+            Self { registry, signals, debouncer, watched: HashMap::new(), last, once_more: None };
         watcher.watch(&watcher.last.clone())?;
         Ok(watcher)
     }
@@ -111,8 +118,16 @@ impl Watcher {
         // A time that lies beyond the clock is none at all.
         let end = Instant::now().checked_add(timeout);
         loop {
-            let left = end.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()));
-            self.signals.recv_timeout(left).ok()?;
+            let begin = Instant::now();
+            let left = |until: Option<Instant>| {
+                until.map_or(Duration::MAX, |until| until.saturating_duration_since(begin))
+            };
+            let is_first = self.once_more.is_some() && left(self.once_more) <= left(end);
+            match self.signals.recv_timeout(left(end).min(left(self.once_more))) {
+                Ok(()) => {}
+                Err(RecvTimeoutError::Timeout) if is_first => self.once_more = None,
+                Err(_) => return None,
+            }
             let mut now = self.registry.refresh();
             for _ in 0..LOOKS_MAX {
                 // What cannot be watched is still seen at the next refresh.
@@ -125,6 +140,7 @@ impl Watcher {
             let difference = now.since(&self.last);
             self.last = now;
             if !difference.is_empty() {
+                self.once_more = Instant::now().checked_add(ONCE_MORE);
                 return Some(difference);
             }
         }
