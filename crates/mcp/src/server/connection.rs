@@ -226,8 +226,8 @@ impl ServerHandler for Connection {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        skills::answer(self, request).await
+        skills::answer(self, request, context.meta.protocol_version()).await
     }
 }

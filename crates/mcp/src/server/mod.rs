@@ -3,7 +3,7 @@
 //! | module | subject |
 //! |---|---|
 //! | `connection` | one client: its conversation, and which request goes where |
-//! | `tools` | the tools, and calling them |
+//! | `tools`, `attached` | the tools, calling them, and what they give beside text |
 //! | `resources`, `prompts`, `complete` | files, skills that people call, and what can be typed |
 //! | `skills` | the skills extension |
 //! | `changes`, `subscriptions` | what clients are told when skills change |
@@ -14,6 +14,7 @@
 //! What must always hold: a [`Connection`] is one conversation and knows of no other; whatever is read goes through the
 //! same doors as everywhere else in Prowess; and nothing is kept for a client that is gone.
 
+mod attached;
 mod changes;
 mod complete;
 mod connection;

@@ -11,6 +11,7 @@ use rmcp::model::{
     Resource, ResourceContents, ResourceTemplate,
 };
 
+use super::Shared;
 use super::connection::Connection;
 use super::said::{self, Said};
 use crate::uri::{self, Parts};
@@ -60,15 +61,7 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
 /// The bytes of a file, exactly.
 pub(super) async fn read(connection: &Connection, uri: String) -> Result<ReadResourceResult, ErrorData> {
     let read = connection.work(move |shared| {
-        let parts = Parts::parse(&uri).map_err(Said::from)?;
-        let (snapshot, policy) = (shared.toolbox.snapshot(), shared.registry().policy());
-        let Some((skill, path)) = parts.resolve(&snapshot, policy) else {
-            return Err(said::absent("there is no such skill", &uri));
-        };
-        if path.is_empty() {
-            return Err(said::invalid("this is a directory; read it with resources/directory/read"));
-        }
-        let file = resource::read_bytes(skill, &path).map_err(|error| said::access(&error, &uri))?;
+        let file = find(shared, &uri).map_err(|error| said::about(error, &uri))?;
         let mut result = ReadResourceResult::new(vec![contents(uri, file)]);
         // Files are read anew each time: who keeps one may keep an old one.
         result.ttl_ms = Some(0);
@@ -76,6 +69,17 @@ pub(super) async fn read(connection: &Connection, uri: String) -> Result<ReadRes
         Ok(result)
     });
     read.await?
+}
+
+fn find(shared: &Shared, uri: &str) -> Result<RawResource, ErrorData> {
+    let parts = Parts::parse(uri).map_err(Said::from)?;
+    let (snapshot, policy) = (shared.toolbox.snapshot(), shared.registry().policy());
+    let (skill, path) =
+        parts.resolve(&snapshot, policy).ok_or_else(|| said::absent("there is no such skill"))?;
+    if path.is_empty() {
+        return Err(said::invalid("this is a directory; read it with resources/directory/read"));
+    }
+    resource::read_bytes(skill, &path).map_err(|error| said::access(&error))
 }
 
 /// Text where the bytes are text, so that nothing is lost: digests are of the bytes.

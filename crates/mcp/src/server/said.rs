@@ -15,8 +15,13 @@ pub(super) fn invalid(message: impl Into<String>) -> ErrorData {
 }
 
 /// A resource that is not there. The SDK gives it the code that the client's revision has for it.
-pub(super) fn absent(message: impl Into<String>, uri: &str) -> ErrorData {
-    ErrorData::resource_not_found(message.into(), Some(json!({"uri": uri})))
+pub(super) fn absent(message: impl Into<String>) -> ErrorData {
+    ErrorData::resource_not_found(message.into(), None)
+}
+
+/// An error that says which resource it is about.
+pub(super) fn about(error: ErrorData, uri: &str) -> ErrorData {
+    ErrorData { data: Some(json!({"uri": uri})), ..error }
 }
 
 /// The file system failed us, or we failed.
@@ -60,9 +65,9 @@ impl From<Said> for ErrorData {
 }
 
 /// Why a file cannot be had.
-pub(super) fn access(error: &AccessError, uri: &str) -> ErrorData {
+pub(super) fn access(error: &AccessError) -> ErrorData {
     match error.code() {
-        Code::NotFound => absent(error.to_string(), uri),
+        Code::NotFound => absent(error.to_string()),
         Code::InternalError => internal(error.to_string()),
         _ => invalid(error.to_string()),
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use prowess::resource;
 use rmcp::ErrorData;
-use rmcp::model::{ConstString, CustomRequest, CustomResult, ListResourcesResult, Resource};
+use rmcp::model::{ConstString, CustomRequest, CustomResult, ListResourcesResult, ProtocolVersion, Resource};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -44,13 +44,25 @@ const STANDARD: [&str; 14] = [
     rmcp::model::SubscriptionsListenRequestMethod::VALUE,
 ];
 
-/// Answers what the SDK has no types for.
+/// Those of them that the revision without sessions has no more, whatever their parameters.
+const BEFORE_2026_07_28: [&str; 5] = [
+    rmcp::model::InitializeResultMethod::VALUE,
+    rmcp::model::PingRequestMethod::VALUE,
+    rmcp::model::SetLevelRequestMethod::VALUE,
+    rmcp::model::SubscribeRequestMethod::VALUE,
+    rmcp::model::UnsubscribeRequestMethod::VALUE,
+];
+
+/// Answers what the SDK has no types for; `revision` is what the request itself says of it.
 pub(super) async fn answer(
     connection: &Connection,
     request: CustomRequest,
+    revision: Option<ProtocolVersion>,
 ) -> Result<CustomResult, ErrorData> {
     let CustomRequest { method, params, .. } = request;
+    let is_later = revision.is_some_and(|revision| revision >= ProtocolVersion::V_2026_07_28);
     let answered = match method.as_str() {
+        method if is_later && BEFORE_2026_07_28.contains(&method) => Err(said::no_method(method)),
         extension::LIST => {
             let params: ListParams = parse(params)?;
             connection.work(move |shared| to_json(list(shared, params)?)).await?
@@ -154,6 +166,8 @@ fn directory(shared: &Shared, params: &DirectoryParams) -> Result<ListResourcesR
         .map_err(Said::from)?;
     let mut result = ListResourcesResult::with_all_items(page);
     result.next_cursor = next;
+    result.ttl_ms = Some(TTL_MS);
+    result.cache_scope = Some(rmcp::model::CacheScope::Private);
     Ok(result)
 }
 

@@ -21,7 +21,7 @@ use super::connection::Connection;
 use super::instructions::dotless;
 use super::progress::Progress;
 use super::said::{self, Said};
-use super::{Shared, schemas};
+use super::{Shared, attached, schemas};
 
 /// The most tools on a page.
 const PAGE: usize = 500;
@@ -195,7 +195,7 @@ fn success(called: Option<Tool>, envelope: Envelope) -> CallToolResult {
         let attachments = data.remove("attachments");
         let attachments =
             attachments.as_ref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        content.extend(attachments.iter().map(attachment));
+        content.extend(attachments.iter().map(attached::block));
         // Some clients show a model the structured part instead of all the rest.
         if !attachments.is_empty() {
             return CallToolResult::success(content);
@@ -229,22 +229,6 @@ fn image(shared: &Shared, session: &Session, envelope: &Envelope) -> Option<Call
     result.structured_content =
         Some(json!({"name": file.name, "path": file.path, "bytes": file.bytes.len(), "mime": file.mime}));
     Some(result)
-}
-
-/// What a tool attached: a picture where it is one, else as it is.
-fn attachment(attached: &Value) -> ContentBlock {
-    let text = |key: &str| attached.get(key).and_then(Value::as_str);
-    let mime = text("mime").or_else(|| text("mimeType")).or_else(|| text("mediaType"));
-    let url = text("url").and_then(|url| url.strip_prefix("data:")?.split_once(";base64,"));
-    let (mime, data) = match (mime, text("data"), url) {
-        (Some(mime), Some(data), _) => (mime, data),
-        (mime, None, Some((of_url, data))) => (mime.unwrap_or(of_url), data),
-        _ => return ContentBlock::text(attached.to_string()),
-    };
-    match mime.starts_with("image/") && BASE64_STANDARD.decode(data).is_ok() {
-        true => ContentBlock::image(data, mime),
-        false => ContentBlock::text(attached.to_string()),
-    }
 }
 
 impl Shared {
