@@ -1,0 +1,165 @@
+"""What any client does first: initialise, list, read, call, complete."""
+
+import base64
+import json
+import re
+
+from tools import Skipped, error_of, same, text_of, uri_of
+
+FIXTURE = "skills-system-validation"
+BODY = "PROWESS_SKILL_MARKER_7F3A91D2"
+READERS = ["skills_activate", "skills_readResource", "skills_listResources", "skills_search"]
+
+
+async def initialise(client, settings):
+    same(client.version, settings["expects"], "version")
+    same(client.server["name"], "prowess", "name")
+    assert re.match(r"\d+\.\d+\.\d+", client.server["version"]), client.server["version"]
+
+
+async def instructions(client, settings):
+    assert FIXTURE in (client.instructions or ""), f"no {FIXTURE} in {client.instructions!r}"
+    assert "MARKER_" not in client.instructions, "a marker of a body is in the instructions"
+
+
+async def capabilities(client, settings):
+    told = client.capabilities
+    for what in ["tools", "prompts", "resources"]:
+        same(told[what].get("listChanged"), True, what)
+    same(told["resources"].get("subscribe"), True, "subscribe")
+    assert "completions" in told, "no completions"
+    assert "logging" in told or client.era != "legacy", "no logging"
+
+
+async def ping(client, settings):
+    if client.era != "legacy":
+        raise Skipped("this version of the protocol has no ping")
+    await client.ping()
+
+
+async def tools(client, settings):
+    named = {tool["name"]: tool for tool in (await client.tools())["tools"]}
+    for name in [*READERS, "skills_run"]:
+        assert name in named, f"no {name} among {list(named)}"
+        same(named[name]["inputSchema"]["type"], "object", name)
+        same(named[name].get("outputSchema", {}).get("type"), "object", f"output schema of {name}")
+    for name in READERS:
+        same(named[name].get("annotations", {}).get("readOnlyHint"), True, f"readOnlyHint of {name}")
+
+
+async def activate(client, settings):
+    result = await client.call("skills_activate", {"name": FIXTURE})
+    assert not result.get("isError"), text_of(result)
+    assert BODY in text_of(result), "the body's marker is missing"
+    assert not re.search(r"PROWESS_REFERENCE_MARKER_\w", text_of(result)), "the marker of another file is in the body"
+    assert BODY in json.dumps(result.get("structuredContent")), "the structured content has no body"
+
+
+async def read_resource(client, settings):
+    result = await client.call("skills_readResource", {"name": FIXTURE, "path": "references/REFERENCE.md"})
+    assert re.search(r"PROWESS_REFERENCE_MARKER_\w+", text_of(result)), text_of(result)
+
+
+async def picture(client, settings):
+    result = await client.call("skills_readResource", {"name": "pictures", "path": "assets/dot.png"})
+    images = [part for part in result["content"] if part["type"] == "image"]
+    assert images, json.dumps(result)[:200]
+    same(images[0]["mimeType"], "image/png", "type")
+    same(base64.b64decode(images[0]["data"])[1:4], b"PNG", "data")
+
+
+async def list_and_search(client, settings):
+    assert "scripts/echo.sh" in text_of(await client.call("skills_listResources", {"name": FIXTURE}))
+    assert "temperature" in text_of(await client.call("skills_search", {"query": "convert a temperature", "k": 1}))
+
+
+async def wrong_calls(client, settings):
+    for name, arguments in [
+        ("skills_activate", {"name": "no-such-skill-here"}),
+        ("skills_readResource", {"name": FIXTURE, "path": "../SKILL.md"}),
+        ("skills_readResource", {"name": FIXTURE, "path": "/etc/passwd"}),
+    ]:
+        result = await client.call(name, arguments)
+        same(result.get("isError"), True, f"{name} {arguments}")
+        assert BODY not in text_of(result) and "root:" not in text_of(result), "content of a file"
+    same(await error_of(client, client.call("no_such_tool", {})), -32602, "unknown tool")
+
+
+async def run(client, settings):
+    steps = []
+
+    async def progress(done, total, message):
+        steps.append((done, total, message))
+
+    arguments = {"name": FIXTURE, "script": "scripts/echo.sh", "args": ["hello", "two words"]}
+    result = await client.call("skills_run", arguments, progress=progress)
+    assert not result.get("isError"), text_of(result)
+    for words in ["PROWESS_SCRIPT_MARKER_", "arg: hello", "arg: two words"]:
+        assert words in text_of(result), f"no {words} in {text_of(result)}"
+    assert steps, "no progress was told"
+
+
+async def resources(client, settings):
+    uri = await uri_of(client, FIXTURE)
+    content = (await client.read(uri))["contents"][0]
+    same((content["uri"], content["mimeType"]), (uri, "text/markdown"), "content")
+    assert content["text"].startswith("---\nname: skills-system-validation\n"), "not the file as it is"
+    dot = (await uri_of(client, "pictures")).removesuffix("SKILL.md") + "assets/dot.png"
+    content = (await client.read(dot))["contents"][0]
+    same(content["mimeType"], "image/png", "type")
+    same(base64.b64decode(content["blob"])[1:4], b"PNG", "blob")
+
+
+async def wrong_resources(client, settings):
+    folder = (await uri_of(client, FIXTURE)).removesuffix("SKILL.md")
+    missing = -32002 if client.era == "legacy" else -32602
+    for uri, code in [
+        (folder + "no-such.md", missing),
+        ("skill://no-such-skill/SKILL.md", missing),
+        (folder + "../pictures/SKILL.md", -32602),
+        (folder + "..%2fpictures%2fSKILL.md", -32602),
+        (folder + "a%00b", -32602),
+        ("file:///etc/passwd", -32602),
+    ]:
+        same(await error_of(client, client.read(uri)), code, uri)
+
+
+async def templates(client, settings):
+    found = [one["uriTemplate"] for one in (await client.templates())["resourceTemplates"]]
+    found = [template for template in found if template.startswith("skill://")]
+    assert found, "no template for skills"
+    name, path = re.findall(r"\{[+#./;?&]?(\w+)\*?\}", found[0])[:2]
+    names = await client.complete(found[0], name, "skills-sys")
+    same(names["completion"]["values"], [FIXTURE], "names")
+    paths = await client.complete(found[0], path, "ref", {name: FIXTURE})
+    same(paths["completion"]["values"], ["references/REFERENCE.md"], "paths")
+
+
+async def prompts(client, settings):
+    named = {prompt["name"]: prompt for prompt in (await client.prompts())["prompts"]}
+    assert "greet-user" in named, list(named)
+    assert "kept-from-people" not in named, "a skill not for people is a prompt"
+    [argument] = named["greet-user"]["arguments"]
+    messages = (await client.prompt("greet-user", {argument["name"]: "Ada Lovelace"}))["messages"]
+    text = "\n".join(message["content"]["text"] for message in messages)
+    assert "GREETING_MARKER_51C0" in text and "Greet Ada Lovelace in one" in text, text
+    same(await error_of(client, client.prompt("kept-from-people")), -32602, "a prompt that is none")
+
+
+CHECKS = [
+    ("initialise", initialise),
+    ("instructions hold the catalog and no body", instructions),
+    ("capabilities", capabilities),
+    ("ping", ping),
+    ("tools/list", tools),
+    ("tools/call skills_activate", activate),
+    ("tools/call skills_readResource", read_resource),
+    ("tools/call skills_readResource of a picture", picture),
+    ("tools/call skills_listResources and skills_search", list_and_search),
+    ("tools/call with what is wrong", wrong_calls),
+    ("tools/call skills_run, with progress", run),
+    ("resources/list and resources/read", resources),
+    ("resources/read of what is not there", wrong_resources),
+    ("resources/templates/list and completion of names and paths", templates),
+    ("prompts/list and prompts/get", prompts),
+]
