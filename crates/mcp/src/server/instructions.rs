@@ -10,8 +10,11 @@ use prowess_tools::{PromptRequest, Tool, Toolbox, prompt};
 /// The instructions of the latest snapshot: made once for each.
 #[derive(Debug, Default)]
 pub(super) struct Instructions {
-    made: Mutex<Option<(Arc<Snapshot>, Option<Arc<str>>)>>,
+    made: Mutex<Option<Made>>,
 }
+
+/// A snapshot, and its instructions where there are any.
+type Made = (Arc<Snapshot>, Option<Arc<str>>);
 
 impl Instructions {
     /// The catalog with the rules that go with it, in at most so many characters. `None` where there is no skill.
