@@ -80,6 +80,25 @@ pub fn shown(text: &str) -> std::borrow::Cow<'_, str> {
     out.into()
 }
 
+/// The same for text that may be endless: what comes after 200 characters is left out, and that is seen.
+///
+/// ```
+/// use prowess_format::hidden::brief;
+///
+/// assert_eq!(brief("a\nb"), "a b");
+/// assert_eq!(brief(&"x".repeat(1_000_000)).chars().count(), 201);
+/// ```
+pub fn brief(text: &str) -> String {
+    const MAX: usize = 200;
+    // Each character is shown as one or more: what is cut here could not have been seen anyway.
+    let end = text.char_indices().nth(MAX + 1).map_or(text.len(), |(at, _)| at);
+    let shown = shown(&text[..end]);
+    match shown.char_indices().nth(MAX) {
+        Some((end, _)) => format!("{}…", &shown[..end]),
+        None => shown.into_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -24,6 +24,14 @@ pub(crate) fn why(bytes: &[u8]) -> (Option<RequestId>, ErrorData) {
     (id, ErrorData::new(ErrorCode::INVALID_REQUEST, message, None))
 }
 
+/// Whether it is a notification all the same, though nobody knows what it says: those are never answered.
+pub(crate) fn is_notification(bytes: &[u8]) -> bool {
+    let value: Value = serde_json::from_slice(bytes).unwrap_or_default();
+    value.get("jsonrpc") == Some(&"2.0".into())
+        && value.get("id").is_none()
+        && value.get("method").is_some_and(Value::is_string)
+}
+
 /// The answer. The protocol's own types have no room for one to nobody.
 pub(crate) fn answer(id: Option<RequestId>, error: &ErrorData) -> String {
     json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string()
@@ -44,6 +52,8 @@ mod tests {
         assert_eq!(said("3"), "null -32600 a message is an object");
         assert_eq!(said(r#"{"id":7}"#), r#"7 -32600 jsonrpc has to be "2.0""#);
         assert_eq!(said(r#"{"jsonrpc":"2.0","id":"a"}"#), r#""a" -32600 there is no method"#);
+        assert!(is_notification(br#"{"jsonrpc":"2.0","method":"m","params":[1]}"#));
+        assert!(!is_notification(br#"{"jsonrpc":"2.0","method":7}"#) && !is_notification(b"{"));
         let no_id = r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#;
         assert_eq!(said(no_id), "null -32600 this is no request and no notification");
     }

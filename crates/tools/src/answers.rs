@@ -177,8 +177,8 @@ pub(crate) fn find<'s>(
     skill.filter(|skill| may_call(skill, policy, session)).ok_or_else(|| {
         let names: Vec<_> = callable(snapshot, policy, session).collect();
         let near = suggest::nearest(name, names.iter().map(AsRef::as_ref));
-        let near = near.map_or_else(String::new, |near| format!("; did you mean {}?", hidden::shown(near)));
-        ToolError::new(ErrorCode::NotFound, format!("there is no skill named {}{near}", hidden::shown(name)))
+        let near = near.map_or_else(String::new, |near| format!("; did you mean {}?", hidden::brief(near)));
+        ToolError::new(ErrorCode::NotFound, format!("there is no skill named {}{near}", hidden::brief(name)))
     })
 }
 

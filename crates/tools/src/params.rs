@@ -19,7 +19,7 @@ impl<'a> Params<'a> {
     pub(crate) fn new(input: &'a Value, known: &[&'static str]) -> Result<Self, ToolError> {
         let Value::Object(values) = input else { return Err(wrong("the parameters have to be an object")) };
         if let Some(unknown) = values.keys().find(|key| !known.contains(&key.as_str())) {
-            let shown = prowess::format::hidden::shown(unknown);
+            let shown = prowess::format::hidden::brief(unknown);
             let help = match suggest::nearest(unknown, known.iter().copied()) {
                 Some(near) => format!("; did you mean {near}?"),
                 None => format!("; it takes {}", known.join(", ")),

@@ -203,7 +203,7 @@ impl Toolbox {
 
     fn offered(&self, name: &str) -> Result<Tool, ToolError> {
         let policy = self.registry.policy();
-        let shown = hidden::shown(name);
+        let shown = hidden::brief(name);
         let offered = Tool::offered(policy);
         if !policy.enabled {
             return Err(ToolError::new(ErrorCode::Disabled, "skills are switched off"));

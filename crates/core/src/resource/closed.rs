@@ -126,10 +126,5 @@ pub(crate) fn shown_name(skill: &Skill) -> String {
 
 /// Foreign text as it may stand in a message: nothing hidden, one line, not endless.
 pub(crate) fn shown(text: &str) -> String {
-    const MAX: usize = 200;
-    let shown = prowess_format::hidden::shown(text);
-    match shown.char_indices().nth(MAX) {
-        Some((end, _)) => format!("{}…", &shown[..end]),
-        None => shown.into_owned(),
-    }
+    prowess_format::hidden::brief(text)
 }

@@ -5,15 +5,17 @@
 )]
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use prowess_tools::Session;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
-    CustomResult, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+    CustomResult, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter,
+    UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
@@ -21,13 +23,16 @@ use serde_json::json;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::log::Log;
-use super::subscriptions::{Sink, Subscriptions, forward};
+use super::subscriptions::{Listening, Sink, Subscriptions, forward};
 use super::{Shared, complete, prompts, resources, said, skills, tools};
 use crate::extension;
 
 /// The revisions of the protocol that are spoken.
 const VERSIONS: &[ProtocolVersion] =
     &[ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
+
+/// The most requests of one client that listen for changes.
+const LISTENERS_MAX: usize = 32;
 
 /// One client: it is answered here, and what its conversation has loaded is kept here.
 #[derive(Debug)]
@@ -38,25 +43,37 @@ pub struct Connection {
     pub(super) session: Arc<Mutex<Session>>,
     pub(super) log: Log,
     subscriptions: Arc<Subscriptions>,
-    /// Cancelled when this is dropped.
-    gone: CancellationToken,
+    /// Whether the client began with a handshake, and whether it said that it is ready.
+    begun: AtomicBool,
+    ready: AtomicBool,
+    about_to_listen: Mutex<Vec<Listening>>,
+    /// Held by each request of this client that listens.
+    listeners: Arc<()>,
+    /// Counts the clients that are there.
+    _alive: Arc<()>,
+    /// Cancelled when this is dropped, or the server stops.
+    pub(super) gone: CancellationToken,
     _going: DropGuard,
 }
 
 impl Connection {
-    pub(super) fn new(shared: Arc<Shared>, number: u64) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, number: u64, gone: CancellationToken) -> Self {
         let mut session = Session::default();
         for name in &shared.options.active {
             session.call_by_name(name);
         }
         session.about.session_id = format!("mcp-{number}");
-        let gone = CancellationToken::new();
         Self {
+            _alive: Arc::clone(&shared.alive),
             shared,
             number,
             session: Arc::new(Mutex::new(session)),
             log: Log::default(),
             subscriptions: Arc::default(),
+            about_to_listen: Mutex::default(),
+            listeners: Arc::default(),
+            begun: AtomicBool::new(false),
+            ready: AtomicBool::new(false),
             _going: gone.clone().drop_guard(),
             gone,
         }
@@ -65,6 +82,22 @@ impl Connection {
     /// The conversation as it is now. Calls that take long work on this, so that others need not wait.
     pub(super) fn session(&self) -> Session {
         self.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What was made ready for a request that listens.
+    async fn listening(&self, accepted: &SubscriptionFilter) -> Result<Listening, ErrorData> {
+        let ready = {
+            let mut about_to = self.about_to_listen.lock().unwrap_or_else(PoisonError::into_inner);
+            let at = about_to.iter().position(|listening| listening.is_for(accepted));
+            at.map(|at| about_to.swap_remove(at))
+        };
+        match ready {
+            Some(listening) => Ok(listening),
+            None => {
+                let accepted = accepted.clone();
+                self.work(move |shared| Listening::to(shared, accepted)).await
+            }
+        }
     }
 
     /// Does work that may wait for the disk where that keeps nobody else waiting.
@@ -107,10 +140,27 @@ impl ServerHandler for Connection {
         Cow::Borrowed(VERSIONS)
     }
 
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        if self.begun.swap(true, Ordering::Relaxed) {
+            return Err(said::out_of_place("the conversation has begun; a client begins once"));
+        }
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
+    }
+
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        // Whoever says it often is still told once.
+        if self.ready.swap(true, Ordering::Relaxed) {
+            return;
+        }
         tokio::spawn(forward(
             Arc::clone(&self.shared),
             self.number,
+            self.shared.changes.listen(),
             Arc::clone(&self.subscriptions),
             Sink::Peer(context.peer),
             self.gone.clone(),
@@ -176,16 +226,24 @@ impl ServerHandler for Connection {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        Some(requested.clone())
+        let accepted = Listening::filter(requested);
+        let mut about_to = self.about_to_listen.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those that never came to listen are not waited for.
+        about_to.truncate(LISTENERS_MAX);
+        about_to.push(Listening::to(&self.shared, accepted.clone()));
+        Some(accepted)
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
-        let subscriptions = self.work(move |shared| Subscriptions::of(shared, &uris)).await?;
+        let _listening = Arc::clone(&self.listeners);
+        if Arc::strong_count(&self.listeners) > 1 + LISTENERS_MAX {
+            return Err(said::invalid(format!("at most {LISTENERS_MAX} subscriptions can be listened to")));
+        }
+        let Listening { subscriptions, changes, .. } = self.listening(context.accepted()).await?;
         let (shared, sink) = (Arc::clone(&self.shared), Sink::Listener(context.sink().clone()));
         tokio::select! {
             () = context.cancelled() => {}
-            () = forward(shared, self.number, Arc::new(subscriptions), sink, self.gone.clone()) => {}
+            () = forward(shared, self.number, changes, subscriptions, sink, self.gone.clone()) => {}
         }
         Ok(())
     }
@@ -217,8 +275,12 @@ impl ServerHandler for Connection {
     async fn set_level(
         &self,
         request: SetLevelRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        // There, each request says what it wants to hear.
+        if context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28) {
+            return Err(said::no_method("logging/setLevel"));
+        }
         self.log.set(request.level);
         Ok(())
     }

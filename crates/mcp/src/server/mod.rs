@@ -36,6 +36,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use prowess::disclose::{Visibility, visibility};
 use prowess::{Registry, Skill, Snapshot};
 use prowess_tools::{Toolbox, key};
+use tokio_util::sync::CancellationToken;
 
 pub use connection::Connection;
 
@@ -75,6 +76,8 @@ pub(crate) struct Shared {
     instructions: Instructions,
     changes: Changes,
     connections: AtomicU64,
+    /// Held by each connection that is there.
+    alive: Arc<()>,
 }
 
 impl Server {
@@ -106,14 +109,25 @@ impl Server {
                 instructions: Instructions::default(),
                 changes,
                 connections: AtomicU64::new(0),
+                alive: Arc::default(),
             }),
         }
     }
 
     /// What answers one client.
     pub fn connection(&self) -> Connection {
+        self.connection_until(&CancellationToken::new())
+    }
+
+    /// The same, with calls under way given up when `stop` is cancelled.
+    pub(crate) fn connection_until(&self, stop: &CancellationToken) -> Connection {
         let number = self.shared.connections.fetch_add(1, Ordering::Relaxed);
-        Connection::new(Arc::clone(&self.shared), number)
+        Connection::new(Arc::clone(&self.shared), number, stop.child_token())
+    }
+
+    /// How many clients are there now. Over HTTP, a request without a session counts while it is answered.
+    pub fn clients(&self) -> usize {
+        Arc::strong_count(&self.shared.alive) - 1
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use prowess::Skill;
 use prowess::disclose::escape::one_line;
+use prowess::format::hidden::brief;
 use rmcp::ErrorData;
 use rmcp::model::{
     GetPromptRequestParams, GetPromptResult, ListPromptsResult, PaginatedRequestParams, Prompt,
@@ -109,10 +110,8 @@ pub(super) async fn get(
         let snapshot = shared.toolbox.snapshot();
         let invocable = shared.invocable(&snapshot);
         let skill = invocable.iter().find(|(called, _)| **called == request.name).map(|(_, skill)| *skill);
-        let skill = skill.ok_or_else(|| {
-            let shown = prowess::format::hidden::shown(&request.name);
-            said::invalid(format!("there is no prompt named {}", shown.chars().take(200).collect::<String>()))
-        })?;
+        let skill = skill
+            .ok_or_else(|| said::invalid(format!("there is no prompt named {}", brief(&request.name))))?;
         let args = line(arguments(hint(skill)), request.arguments.unwrap_or_default())?;
         let mut session = session.lock().unwrap_or_else(PoisonError::into_inner);
         let before = session.active();
@@ -135,10 +134,10 @@ fn line(known: Vec<Argument>, given: Map<String, Value>) -> Result<Option<String
     let text = |value: &Value| match value {
         Value::String(text) => Ok(text.clone()),
         Value::Null => Ok(String::new()),
-        other => Err(said::invalid(format!("arguments have to be text, not {other}"))),
+        other => Err(said::invalid(format!("arguments have to be text, not {}", brief(&other.to_string())))),
     };
     if let Some(unknown) = given.keys().find(|key| *key != ARGS && !known.iter().any(|it| it.name == **key)) {
-        let shown = prowess::format::hidden::shown(unknown);
+        let shown = brief(unknown);
         let names: Vec<_> = known.iter().map(|it| it.name.as_str()).collect();
         return Err(said::invalid(format!("there is no argument {shown}; it takes {}", names.join(", "))));
     }

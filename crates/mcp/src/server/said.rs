@@ -1,6 +1,7 @@
 //! What went wrong, in the words and with the codes of the protocol.
 
 use prowess::ErrorCode as Code;
+use prowess::format::hidden::brief;
 use prowess::resource::AccessError;
 use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
@@ -31,9 +32,13 @@ pub(super) fn internal(message: impl Into<String>) -> ErrorData {
 
 /// A method that nobody has.
 pub(super) fn no_method(method: &str) -> ErrorData {
-    let shown = prowess::format::hidden::shown(method);
-    let shown: String = shown.chars().take(200).collect();
-    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method {shown}"), None)
+    let message = format!("there is no method {}", brief(method));
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
+}
+
+/// A message that does not belong here.
+pub(super) fn out_of_place(message: &'static str) -> ErrorData {
+    ErrorData::new(ErrorCode::INVALID_REQUEST, message, None)
 }
 
 impl From<Unknown> for Said {

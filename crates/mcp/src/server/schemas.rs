@@ -88,6 +88,13 @@ pub(super) fn output(tool: Tool) -> Map<String, Value> {
                 "stderr": text("What it wrote to standard error."),
                 "truncated": cut,
                 "timed_out": truth("Whether it took too long."),
+                "cancelled": truth("Whether it was given up."),
+                "limits_hit": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "description": "The limits that it ran into.",
+                },
+                "digest": text("sha256: and the digest of the script."),
                 "duration_ms": number("How long it took."),
                 "sandbox": text("What confined it."),
             }),

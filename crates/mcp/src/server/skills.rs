@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use prowess::format::hidden::brief;
 use prowess::resource;
 use rmcp::ErrorData;
 use rmcp::model::{ConstString, CustomRequest, CustomResult, ListResourcesResult, ProtocolVersion, Resource};
@@ -114,7 +115,7 @@ fn list(shared: &Shared, params: ListParams) -> Result<ListResult, ErrorData> {
 }
 
 fn get(shared: &Shared, uri: &str) -> Result<GetResult, ErrorData> {
-    let none = || said::invalid(format!("no skill is served at {}", shown(uri)));
+    let none = || said::invalid(format!("no skill is served at {}", brief(uri)));
     let parts = Parts::parse(uri).map_err(Said::from)?;
     let (snapshot, policy) = (shared.toolbox.snapshot(), shared.registry().policy());
     let (skill, path) = parts.resolve(&snapshot, policy).ok_or_else(none)?;
@@ -122,7 +123,7 @@ fn get(shared: &Shared, uri: &str) -> Result<GetResult, ErrorData> {
         return Err(none());
     }
     let entry = shared.manifests.entry(skill, policy);
-    let entry = entry.map_err(|why| said::invalid(format!("{} is not served: {why}", shown(uri))))?;
+    let entry = entry.map_err(|why| said::invalid(format!("{} is not served: {why}", brief(uri))))?;
     Ok(GetResult {
         result_type: Complete::Complete,
         skill: extension::Skill::clone(&entry),
@@ -135,7 +136,7 @@ fn directory(shared: &Shared, params: &DirectoryParams) -> Result<ListResourcesR
     let uri = &params.uri;
     let parts = Parts::parse(uri).map_err(Said::from)?;
     let (snapshot, policy) = (shared.toolbox.snapshot(), shared.registry().policy());
-    let none = || said::invalid(format!("{} is no directory", shown(uri)));
+    let none = || said::invalid(format!("{} is no directory", brief(uri)));
     let (skill, path) = parts.resolve(&snapshot, policy).ok_or_else(none)?;
     let contents = resource::list(skill, None).map_err(|error| said::invalid(error.to_string()))?;
     if contents.cut {
@@ -173,9 +174,4 @@ fn directory(shared: &Shared, params: &DirectoryParams) -> Result<ListResourcesR
 
 fn name_of(resource: &Resource) -> &str {
     &resource.name
-}
-
-/// An address from a client as it may be shown back to it.
-fn shown(uri: &str) -> String {
-    prowess::format::hidden::shown(uri).chars().take(300).collect()
 }

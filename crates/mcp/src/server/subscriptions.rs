@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use prowess::resource::{self, Stamp};
 use rmcp::ErrorData;
-use rmcp::model::ResourceUpdatedNotificationParam;
+use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{Peer, RoleServer, SubscriptionSink};
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
 
 use super::Shared;
@@ -26,11 +27,13 @@ const LOOK: Duration = Duration::from_millis(500);
 #[derive(Debug, Default)]
 pub(super) struct Subscriptions {
     files: Mutex<BTreeMap<String, Option<Stamp>>>,
+    /// Wakes whoever looks at them: while there are none, nobody does.
+    added: Notify,
 }
 
 impl Subscriptions {
     /// Those of a list, at most as many as may be.
-    pub(super) fn of(shared: &Shared, uris: &[String]) -> Self {
+    fn of(shared: &Shared, uris: &[String]) -> Self {
         let subscriptions = Self::default();
         for uri in uris {
             // What cannot be one of ours never changes.
@@ -48,6 +51,7 @@ impl Subscriptions {
             return Err(said::invalid(format!("at most {MOST} resources can be subscribed to")));
         }
         files.insert(uri.to_owned(), seen);
+        self.added.notify_one();
         Ok(())
     }
 
@@ -100,6 +104,37 @@ fn look(shared: &Shared, uri: &str) -> Option<Stamp> {
     resource::stamp(skill).ok()
 }
 
+/// What a client that is about to listen is told of. It is made before the client is told that it listens: whatever
+/// happens after that is not missed.
+#[derive(Debug)]
+pub(super) struct Listening {
+    accepted: SubscriptionFilter,
+    pub(super) subscriptions: Arc<Subscriptions>,
+    pub(super) changes: broadcast::Receiver<Change>,
+}
+
+impl Listening {
+    pub(super) fn to(shared: &Shared, accepted: SubscriptionFilter) -> Self {
+        let changes = shared.changes.listen();
+        let uris = accepted.resource_subscriptions.as_deref().unwrap_or_default();
+        Self { subscriptions: Arc::new(Subscriptions::of(shared, uris)), accepted, changes }
+    }
+
+    /// What of all this can be listened to.
+    pub(super) fn filter(requested: &SubscriptionFilter) -> SubscriptionFilter {
+        let mut accepted = requested.clone();
+        if let Some(uris) = &mut accepted.resource_subscriptions {
+            uris.retain(|uri| Parts::parse(uri).is_ok());
+            uris.truncate(MOST);
+        }
+        accepted
+    }
+
+    pub(super) fn is_for(&self, accepted: &SubscriptionFilter) -> bool {
+        self.accepted == *accepted
+    }
+}
+
 /// Where a client is told.
 pub(super) enum Sink {
     /// Clients that began with `initialize`.
@@ -145,17 +180,18 @@ impl Sink {
 pub(super) async fn forward(
     shared: Arc<Shared>,
     connection: u64,
+    mut changes: broadcast::Receiver<Change>,
     subscriptions: Arc<Subscriptions>,
     sink: Sink,
     gone: CancellationToken,
 ) {
-    let mut changes = shared.changes.listen();
     let mut look = tokio::time::interval(LOOK);
     look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
     loop {
         let change = tokio::select! {
             () = gone.cancelled() => return,
             change = changes.recv() => change,
+            () = subscriptions.added.notified() => continue,
             _ = look.tick(), if !subscriptions.is_empty() => {
                 let (shared, subscriptions) = (Arc::clone(&shared), Arc::clone(&subscriptions));
                 let changed = tokio::task::spawn_blocking(move || subscriptions.changed(&shared));

@@ -91,7 +91,7 @@ pub(super) async fn call(
     let (status, time) = (envelope.status, envelope.stats.time_ms);
     let said = || {
         let status = serde_json::to_value(status).unwrap_or_default();
-        let name = prowess::format::hidden::shown(&name);
+        let name = prowess::format::hidden::brief(&name);
         format!("{name}: {}, {time} ms", status.as_str().unwrap_or_default())
     };
     connection.log.debug(&context, said).await;
@@ -120,7 +120,7 @@ async fn work(
     context: &RequestContext<RoleServer>,
 ) -> Result<Envelope, ErrorData> {
     let mut session = connection.session();
-    let _patience = Patience::of(&mut session, &context.ct);
+    let _patience = Patience::of(&mut session, &context.ct, &connection.gone);
     let progress = Progress::of(&mut session, context);
     let working = connection.work(move |shared| {
         let envelope = shared.toolbox.call(&mut session, &name, params);
@@ -134,7 +134,7 @@ async fn work(
 struct Patience(tokio::task::JoinHandle<()>);
 
 impl Patience {
-    fn of(session: &mut Session, given_up: &CancellationToken) -> Self {
+    fn of(session: &mut Session, given_up: &CancellationToken, gone: &CancellationToken) -> Self {
         let scripts = script::Cancel::default();
         session.waiting.cancel = Some(scripts.clone());
         #[cfg(feature = "toolsets")]
@@ -142,9 +142,12 @@ impl Patience {
             session.cancel = prowess_run::toolset::Cancel::default();
             session.cancel.clone()
         };
-        let given_up = given_up.clone();
+        let (given_up, gone) = (given_up.clone(), gone.clone());
         Self(tokio::spawn(async move {
-            given_up.cancelled().await;
+            tokio::select! {
+                () = given_up.cancelled() => {}
+                () = gone.cancelled() => {}
+            }
             scripts.cancel();
             #[cfg(feature = "toolsets")]
             toolsets.cancel();
@@ -170,7 +173,7 @@ fn answer(
         return Ok(success(called, envelope));
     };
     if error.code == ErrorCode::NotFound && !is_offered(shared, session, name) {
-        return Err(said::invalid(error.message.clone()));
+        return Err(said::invalid(dotless(error.message.clone())));
     }
     if let (Some(Tool::ReadResource), ErrorCode::BinaryFile) = (called, error.code)
         && let Some(image) = image(shared, session, &envelope)

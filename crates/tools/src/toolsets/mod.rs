@@ -164,7 +164,7 @@ pub(crate) fn call(
         if Tool::named(name).is_none()
             && let Some(near) = suggest::nearest(name, bound.iter().map(|tool| tool.name.as_str()))
         {
-            let message = format!("there is no tool named {}; did you mean {near}?", hidden::shown(name));
+            let message = format!("there is no tool named {}; did you mean {near}?", hidden::brief(name));
             return Err(ToolError::new(ErrorCode::NotFound, message));
         }
         return Err(otherwise);

@@ -1,0 +1,258 @@
+//! What only HTTP has: who is let in, sessions, and what is no request.
+
+use prowess_mcp::http::{HttpError, HttpOptions, Token, serve};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+
+use crate::world::http::{Request, Site};
+use crate::world::{NEWEST, World, error, initialize};
+
+fn begin() -> String {
+    json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize("2025-11-25")}).to_string()
+}
+
+async fn status(request: Request) -> u16 {
+    request.send().await.status
+}
+
+#[tokio::test]
+async fn only_known_hosts_and_origins_are_answered() {
+    let world = World::with(&["a"]);
+    let options = HttpOptions { hosts: vec!["skills.example:8443".to_owned()], ..HttpOptions::default() };
+    let site = Site::open(&world.server(), options).await;
+    let port = site.address.port();
+    for (host, expected) in [
+        (format!("127.0.0.1:{port}"), 200),
+        (format!("localhost:{port}"), 200),
+        (format!("LOCALHOST:{port}"), 200),
+        (format!("[::1]:{port}"), 200),
+        ("skills.example:8443".to_owned(), 200),
+        ("skills.example".to_owned(), 403),
+        ("skills.example:80".to_owned(), 403),
+        ("evil.example".to_owned(), 403),
+        (format!("localhost.evil.example:{port}"), 403),
+        (format!("evil.example:{port}"), 403),
+        ("127.0.0.1.nip.io".to_owned(), 403),
+        ("0.0.0.0".to_owned(), 403),
+        ("user@localhost".to_owned(), 403),
+        ("local host".to_owned(), 400),
+        (String::new(), 400),
+    ] {
+        let got = status(site.post(begin()).with("Host", &host)).await;
+        assert!(got == expected || (host.starts_with("user@") && got == 200), "{host}: {got}");
+    }
+    assert_eq!(status(site.post(begin()).without("Host")).await, 400);
+    for (origin, expected) in [
+        (format!("http://127.0.0.1:{port}"), 200),
+        ("http://localhost:3000".to_owned(), 200),
+        ("https://localhost".to_owned(), 200),
+        ("http://[::1]:1".to_owned(), 200),
+        ("https://skills.example".to_owned(), 200),
+        ("null".to_owned(), 403),
+        ("http://evil.example".to_owned(), 403),
+        ("http://localhost.evil.example".to_owned(), 403),
+        ("file://".to_owned(), 403),
+        ("chrome-extension://abc".to_owned(), 403),
+        ("localhost".to_owned(), 403),
+        (String::new(), 403),
+        ("http://localhost http://evil.example".to_owned(), 403),
+    ] {
+        assert_eq!(status(site.post(begin()).with("Origin", &origin)).await, expected, "{origin}");
+        let stateless = site.inline(1, "tools/list", json!({})).with("Origin", &origin);
+        assert_eq!(status(stateless).await, expected, "{origin}");
+    }
+    // Nor does what they say matter, nor how they ask.
+    for body in ["{", "[]", ""] {
+        assert_eq!(status(site.post(body).with("Host", "evil.example")).await, 403);
+    }
+    for method in ["GET", "DELETE", "OPTIONS", "PUT"] {
+        assert_eq!(status(site.request(method).with("Origin", "http://evil.example")).await, 403, "{method}");
+    }
+    site.close().await;
+}
+
+#[tokio::test]
+async fn a_token_keeps_strangers_out() {
+    let world = World::with(&["a"]);
+    let token = Token::new("0123456789abcdef").unwrap();
+    let options = HttpOptions { token: Some(token), ..HttpOptions::default() };
+    let site = Site::open(&world.server(), options).await;
+    for (shown, expected) in [
+        ("Bearer 0123456789abcdef", 200),
+        ("bearer 0123456789abcdef", 200),
+        ("Bearer 0123456789abcdeF", 401),
+        ("Bearer 0123456789abcde", 401),
+        ("Bearer 0123456789abcdef0", 401),
+        ("Basic 0123456789abcdef", 401),
+        ("Bearer", 401),
+        ("", 401),
+    ] {
+        assert_eq!(status(site.post(begin()).with("Authorization", shown)).await, expected, "{shown}");
+    }
+    for method in ["POST", "GET", "DELETE", "OPTIONS"] {
+        let mut reply = site.request(method).send().await;
+        assert_eq!((reply.status, reply.header("www-authenticate")), (401, Some("Bearer")), "{method}");
+        assert!(!reply.text().await.contains("0123456789abcdef"));
+    }
+    site.close().await;
+    // Without one, nobody else is served at all.
+    let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
+    let refused = serve(&world.server(), listener, HttpOptions::default(), CancellationToken::new()).await;
+    assert!(matches!(refused, Err(HttpError::Open(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn what_is_no_request_is_refused_with_the_right_status() {
+    let world = World::with(&["a"]);
+    let site = Site::of(&world.server()).await;
+    let post = site.post(begin());
+    assert_eq!(status(post.clone().with("Accept", "application/json")).await, 406);
+    assert_eq!(status(post.clone().with("Accept", "text/event-stream")).await, 406);
+    assert_eq!(status(post.clone().without("Accept")).await, 406);
+    for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"] {
+        assert_eq!(status(post.clone().with("Content-Type", kind)).await, 415, "{kind}");
+    }
+    assert_eq!(status(post.clone().without("Content-Type")).await, 415);
+    assert_eq!(status(post.clone().with("Content-Type", "application/json; charset=utf-8")).await, 200);
+    assert_eq!(status(post.with("MCP-Protocol-Version", "v9")).await, 400);
+    for method in ["PUT", "PATCH", "OPTIONS", "HEAD"] {
+        assert_eq!(status(site.request(method)).await, 405, "{method}");
+    }
+    // Whoever begins needs no session, everybody else does.
+    for method in ["GET", "DELETE"] {
+        assert_eq!(status(site.request(method)).await, 400, "{method}");
+    }
+    assert_eq!(status(site.request("GET").with("Accept", "application/json")).await, 406);
+    let session = site.session("2025-11-25").await;
+    assert_eq!(status(session.blank("GET").with("MCP-Protocol-Version", "v9")).await, 400);
+    // The newest revision has neither streams of their own nor sessions to end.
+    for method in ["GET", "DELETE"] {
+        assert_eq!(status(site.request(method).with("MCP-Protocol-Version", NEWEST)).await, 405, "{method}");
+    }
+    site.close().await;
+}
+
+#[tokio::test]
+async fn a_body_is_not_read_beyond_the_limit() {
+    let world = World::with(&["a"]);
+    let site = Site::of(&world.server()).await;
+    let big = |bytes: usize| {
+        let params = json!({"name": "skills_search", "arguments": {"query": "x".repeat(bytes)}});
+        site.inline(1, "tools/call", params)
+    };
+    assert_eq!(status(big(4 * 1024 * 1024)).await, 413);
+    assert_eq!(status(big(1024 * 1024)).await, 200);
+    // Without a length, somebody may send for as long as they like.
+    let mut stream = TcpStream::connect(site.address).await.unwrap();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\nAccept: application/json, text/event-stream\r\n\
+         Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
+        site.address
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let chunk = format!("10000\r\n{}\r\n", " ".repeat(0x10000));
+    let mut sent = 0;
+    while sent < 64 * 1024 * 1024 && stream.write_all(chunk.as_bytes()).await.is_ok() {
+        sent += 0x10000;
+    }
+    let mut said = Vec::new();
+    let _ = stream.read_to_end(&mut said).await;
+    assert!(sent < 64 * 1024 * 1024, "all of it was taken");
+    site.close().await;
+}
+
+#[tokio::test]
+async fn a_session_is_known_by_its_id_alone() {
+    let world = World::with(&["a"]);
+    let server = world.server();
+    let site = Site::of(&server).await;
+    let mut session = site.session("2025-11-25").await;
+    assert!(session.id.len() >= 32 && session.id.bytes().all(|byte| byte.is_ascii_graphic()));
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    for id in ["none", "", "00000000-0000-0000-0000-000000000000", "../x", &session.id.to_uppercase()] {
+        for request in [session.post(&list), session.blank("GET")] {
+            assert_eq!(status(request.with("Mcp-Session-Id", id)).await, 404, "{id}");
+        }
+    }
+    assert!(session.result("tools/list", json!({})).await["tools"].is_array());
+    let (again, stream) = (session.post(&list), session.blank("GET"));
+    session.delete().await;
+    assert_eq!((status(again.clone()).await, status(stream).await), (404, 404));
+    // Ending what has ended changes nothing.
+    assert!((200..300).contains(&status(site.request("DELETE").with("Mcp-Session-Id", "none")).await));
+    crate::world::until("the session is gone", || server.clients() == 0).await;
+    site.close().await;
+}
+
+#[tokio::test]
+async fn there_are_only_so_many_sessions() {
+    let world = World::with(&["a"]);
+    let options = HttpOptions { sessions: 3, ..HttpOptions::default() };
+    let site = Site::open(&world.server(), options).await;
+    let mut first = site.session("2025-11-25").await;
+    let second = site.session("2025-06-18").await;
+    site.session("2025-11-25").await;
+    let mut refused = site.post(begin()).send().await;
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("30")));
+    assert_eq!(refused.text().await, "too many sessions\n");
+    // Those who are there are served, and those who need none.
+    assert!(first.result("tools/list", json!({})).await["tools"].is_array());
+    let mut reply = site.inline(1, "tools/list", json!({})).send().await;
+    reply.expect(200).await;
+    second.delete().await;
+    site.session("2025-11-25").await;
+    site.close().await;
+}
+
+#[tokio::test]
+async fn what_is_no_message_is_answered_in_the_words_of_the_protocol() {
+    let world = World::with(&["a"]);
+    let site = Site::of(&world.server()).await;
+    let session = site.session("2025-11-25").await;
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    for (body, code) in [
+        ("", -32700),
+        ("{", -32700),
+        ("\u{0}", -32700),
+        (deep.as_str(), -32700),
+        ("[]", -32600),
+        (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, -32600),
+        ("3", -32600),
+        (r#"{"id":1,"method":"ping"}"#, -32600),
+        (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":1}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, -32600),
+    ] {
+        for request in [site.post(body), session.post(&Value::Null).body(body)] {
+            let mut reply = request.send().await;
+            assert_eq!(reply.status, 400, "{body:.60}");
+            assert_eq!(reply.header("content-type"), Some("application/json"));
+            assert_eq!(error(&reply.message().await).0, code, "{body:.60}");
+        }
+    }
+    site.close().await;
+}
+
+#[tokio::test]
+async fn stopping_ends_all_streams() {
+    let world = World::with(&["a"]);
+    let server = world.server();
+    let site = Site::of(&server).await;
+    let session = site.session("2025-11-25").await;
+    let mut stream = session.listen().await;
+    let listen = json!({"notifications": {"toolsListChanged": true}});
+    let mut listening = site.inline(1, "subscriptions/listen", listen).send().await;
+    assert_eq!(listening.message().await["method"], "notifications/subscriptions/acknowledged");
+    // Somebody who never finishes what they say does not keep it from ending.
+    let mut slow = TcpStream::connect(site.address).await.unwrap();
+    slow.write_all(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{").await.unwrap();
+    let _silent = TcpStream::connect(site.address).await.unwrap();
+    site.close().await;
+    assert!(stream.next_message().await.is_none());
+    while listening.next_message().await.is_some() {}
+    crate::world::until("nobody is there", || server.clients() == 0).await;
+}
