@@ -6,6 +6,7 @@ use rustix::fs::Stat;
 
 use crate::bundled::BUNDLED;
 use crate::files::{EntryKind, Folder};
+use crate::resource::is_gits;
 use crate::scan::{Found, Link};
 
 /// The most files that are listed.
@@ -137,6 +138,7 @@ impl<T> Listing<T> {
             }
             let (name, path) = (Path::new(&*entry.name), below.join(&*entry.name));
             match (entry.kind, path.to_str()) {
+                (EntryKind::Folder, Some(text)) if is_gits(text) => {}
                 (EntryKind::Folder, _) if depth >= DEPTH_MAX => self.cut = true,
                 (EntryKind::Folder, _) => {
                     if let Ok(folder) = folder.folder(name) {

@@ -7,11 +7,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use prowess::activate::verbatim_frontmatter;
+use prowess::format::hidden::brief;
 use prowess::format::{NameRule, SkillName};
 use prowess::policy::Policy;
 use prowess::resource::{self, Stamp};
 use prowess::{Skill, Snapshot, digest};
 use prowess_tools::key;
+use serde_json::{Map, Value};
 
 use crate::extension::{self, BYTES_MAX, FILES_MAX, Resources, SkillFile};
 use crate::uri;
@@ -25,6 +27,15 @@ pub(crate) enum Unserved {
     /// The extension takes only skills that keep to the specification.
     #[error("its name {0} is not one that the specification allows")]
     Name(String),
+    /// Hosts look for `SKILL.md`.
+    #[error("its file is called {0} and not SKILL.md")]
+    File(String),
+    /// Hosts read the frontmatter themselves, and compare.
+    #[error("its frontmatter {0}")]
+    Frontmatter(&'static str),
+    /// A path that hosts on other systems would take for another one.
+    #[error("its file {0} has a backslash in its name")]
+    Backslash(String),
     /// There are more files than every host takes.
     #[error("it has {0} files; hosts take {FILES_MAX}")]
     Files(usize),
@@ -52,7 +63,11 @@ impl Manifests {
     /// The entry of a skill as it is now.
     pub(crate) fn entry(&self, skill: &Skill, policy: &Policy) -> Result<Arc<extension::Skill>, Unserved> {
         if !is_allowed(&skill.name()) {
-            return Err(Unserved::Name(skill.name().into_owned()));
+            return Err(Unserved::Name(brief(&skill.name())));
+        }
+        let file = own_file(skill);
+        if file != "SKILL.md" {
+            return Err(Unserved::File(brief(&file)));
         }
         let stamp = resource::stamp(skill).map_err(|error| Unserved::Closed(error.to_string()))?;
         let (files, bytes) = stamp.size();
@@ -90,8 +105,17 @@ fn is_allowed(name: &str) -> bool {
         && name.chars().count() <= NAME_MAX
 }
 
+/// What the skill's own file is called.
+pub(crate) fn own_file(skill: &Skill) -> String {
+    let location = skill.location();
+    location.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
 fn make(skill: &Skill, policy: &Policy) -> Result<extension::Skill, Unserved> {
     let material = resource::material(skill).map_err(|error| Unserved::Closed(error.to_string()))?;
+    if let Some((path, _)) = material.files().find(|(path, _)| path.contains('\\')) {
+        return Err(Unserved::Backslash(brief(path)));
+    }
     let of = |(path, file): (&str, &resource::MaterialFile)| SkillFile {
         uri: uri::of(skill, policy, path),
         digest: digest(&file.bytes),
@@ -101,7 +125,24 @@ fn make(skill: &Skill, policy: &Policy) -> Result<extension::Skill, Unserved> {
     let source = material.file("SKILL.md").map_err(|error| Unserved::Closed(error.to_string()))?.1;
     Ok(extension::Skill {
         uri: uri::of(skill, policy, "SKILL.md"),
-        frontmatter: verbatim_frontmatter(&source.bytes),
+        frontmatter: frontmatter(skill, &source.bytes)?,
         resources: Resources::Listed(files),
     })
+}
+
+/// The frontmatter as any other reader has it, with what the extension promises of it.
+fn frontmatter(skill: &Skill, source: &[u8]) -> Result<Map<String, Value>, Unserved> {
+    let wrong = |what| Err(Unserved::Frontmatter(what));
+    let Some(frontmatter) = verbatim_frontmatter(source) else {
+        return wrong("is not YAML as others read it; `prowess check` says where");
+    };
+    let text = |key: &str| frontmatter.get(key).and_then(Value::as_str);
+    match (text("name"), text("description")) {
+        (None, _) => wrong("has no name that is text"),
+        (Some(name), _) if name != skill.name() => wrong("has another name than the skill is known by"),
+        (_, description) if description.is_none_or(|text| text.trim().is_empty()) => {
+            wrong("has no description that is text")
+        }
+        _ => Ok(frontmatter),
+    }
 }

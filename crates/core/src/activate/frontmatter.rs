@@ -10,21 +10,32 @@ use crate::resource::text::strip_escapes;
 /// The YAML between the fences as a JSON object, fit to be shown. What had to be repaired to be read is repaired here,
 /// too.
 pub(super) fn to_json(text: &str) -> Map<String, serde_json::Value> {
-    Form::Shown.read(text)
+    let value = |text: &str| Some(yaml::parse(text, Budget::DEFAULT).ok()??.value());
+    let value = value(text).or_else(|| value(&repair::repair(text)?.text));
+    match value {
+        Some(Value::Map(entries)) => Form::Shown.object(entries),
+        _ => Map::new(),
+    }
 }
 
 /// The frontmatter of a whole `SKILL.md` exactly as any other YAML reader has it: nothing is taken out of its texts, and
 /// numbers are numbers. For programs that compare it with the file; what is shown to somebody is cleaned first.
 ///
+/// `None` where other readers have nothing: there is no frontmatter, or it is no YAML without being repaired.
+///
 /// ```
 /// let source = b"---\nname: pdf\nversion: 1.10\n---\nBody";
-/// let frontmatter = prowess::activate::verbatim_frontmatter(source);
+/// let frontmatter = prowess::activate::verbatim_frontmatter(source).unwrap();
 /// assert_eq!(serde_json::Value::from(frontmatter), serde_json::json!({"name": "pdf", "version": 1.1}));
+/// assert!(prowess::activate::verbatim_frontmatter(b"---\ndescription: Use when: always\n---\n").is_none());
 /// ```
-pub fn verbatim_frontmatter(source: &[u8]) -> Map<String, serde_json::Value> {
-    let Split::Found(fences) = fence::split(source, Extent::Whole) else { return Map::new() };
-    let yaml = source.get(fences.yaml).unwrap_or_default();
-    std::str::from_utf8(yaml).map_or_else(|_| Map::new(), |text| Form::Verbatim.read(text))
+pub fn verbatim_frontmatter(source: &[u8]) -> Option<Map<String, serde_json::Value>> {
+    let Split::Found(fences) = fence::split(source, Extent::Whole) else { return None };
+    let yaml = std::str::from_utf8(source.get(fences.yaml)?).ok()?;
+    match yaml::parse(yaml, Budget::DEFAULT).ok()??.value() {
+        Value::Map(entries) => Some(Form::Verbatim.object(entries)),
+        _ => None,
+    }
 }
 
 /// For whom it is.
@@ -37,15 +48,6 @@ enum Form {
 }
 
 impl Form {
-    fn read(self, text: &str) -> Map<String, serde_json::Value> {
-        let value = |text: &str| Some(yaml::parse(text, Budget::DEFAULT).ok()??.value());
-        let value = value(text).or_else(|| value(&repair::repair(text)?.text));
-        match value {
-            Some(Value::Map(entries)) => self.object(entries),
-            _ => Map::new(),
-        }
-    }
-
     fn object(self, entries: Vec<(Box<str>, Value)>) -> Map<String, serde_json::Value> {
         // Where a key stands twice, the last one counts, as it does for the manifest.
         entries.into_iter().map(|(key, value)| (self.text(key), self.json(value))).collect()
@@ -113,11 +115,11 @@ mod tests {
     #[test]
     fn verbatim_is_what_other_readers_have() {
         let text = "---\nv: 1.10\nh: 0x1F\no: 0o17\np: +1\nd: .5\ne: 1e3\ni: .inf\nt: \"\\e[31mv\"\ns: '1.10'\n---\n";
-        let json = serde_json::Value::from(verbatim_frontmatter(text.as_bytes())).to_string();
+        let json = serde_json::Value::from(verbatim_frontmatter(text.as_bytes()).unwrap()).to_string();
         insta::assert_snapshot!(
             json,
             @r#"{"d":0.5,"e":1000.0,"h":31,"i":".inf","o":15,"p":1,"s":"1.10","t":"\u001b[31mv","v":1.1}"#
         );
-        assert!(verbatim_frontmatter(b"no fences").is_empty());
+        assert!(verbatim_frontmatter(b"no fences").is_none());
     }
 }

@@ -8,6 +8,7 @@
 //! A skill that is disabled, untrusted, shadowed or invalid gives nothing away. One that is merely
 //! unavailable does: its files say what the missing commands are for.
 
+mod children;
 mod closed;
 mod error;
 mod list;
@@ -21,6 +22,7 @@ pub(crate) mod text;
 
 use serde::Serialize;
 
+pub use children::{Child, children};
 pub use closed::Closed;
 pub(crate) use closed::{shown, shown_name};
 pub use error::AccessError;
@@ -109,6 +111,9 @@ fn fetch(skill: &Skill, path: &str) -> Result<(Inner, Vec<u8>), AccessError> {
     if inner.is_folder() {
         return Err(AccessError::Directory { path: ".".to_owned() });
     }
+    if is_gits(inner.as_str()) {
+        return Err(AccessError::NotFound { path: shown(inner.as_str()), nearest: None });
+    }
     let bytes =
         if skill.root().is_embedded() { from_binary(skill, &inner) } else { from_disk(skill, &inner) };
     match bytes {
@@ -121,6 +126,12 @@ fn fetch(skill: &Skill, path: &str) -> Result<(Inner, Vec<u8>), AccessError> {
         }
         Err(error) => Err(error),
     }
+}
+
+/// Whether a path inside a skill leads into git's own folder, which is no part of the skill: addresses with passwords are
+/// kept there.
+pub(crate) fn is_gits(path: &str) -> bool {
+    path.split('/').next() == Some(".git")
 }
 
 fn from_binary(skill: &Found, inner: &Inner) -> Result<Vec<u8>, AccessError> {

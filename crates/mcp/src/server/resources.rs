@@ -14,6 +14,7 @@ use rmcp::model::{
 use super::Shared;
 use super::connection::Connection;
 use super::said::{self, Said};
+use crate::manifest::own_file;
 use crate::uri::{self, Parts};
 
 /// The address of any file, with what can be filled in.
@@ -44,7 +45,7 @@ pub(super) async fn list(
 }
 
 fn entry(skill: &Skill, policy: &Policy) -> Resource {
-    Resource::new(uri::of(skill, policy, "SKILL.md"), skill.name())
+    Resource::new(uri::of(skill, policy, &own_file(skill)), skill.name())
         .with_description(skill.description())
         .with_mime_type("text/markdown")
         .with_size(skill.bytes())

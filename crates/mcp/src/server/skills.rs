@@ -1,9 +1,7 @@
 //! The skills extension: `skills/list`, `skills/get` and `resources/directory/read`.
 
-use std::collections::BTreeMap;
-
 use prowess::format::hidden::brief;
-use prowess::resource;
+use prowess::{ErrorCode, resource};
 use rmcp::ErrorData;
 use rmcp::model::{ConstString, CustomRequest, CustomResult, ListResourcesResult, ProtocolVersion, Resource};
 use serde::Serialize;
@@ -16,6 +14,7 @@ use super::said::{self, Said};
 use crate::extension::{
     self, CacheScope, Complete, DIRECTORY, DirectoryParams, GetParams, GetResult, ListParams, ListResult,
 };
+use crate::manifest::own_file;
 use crate::uri::{self, Parts};
 
 /// The most skills on a page; each brings all its files along.
@@ -119,7 +118,7 @@ fn get(shared: &Shared, uri: &str) -> Result<GetResult, ErrorData> {
     let parts = Parts::parse(uri).map_err(Said::from)?;
     let (snapshot, policy) = (shared.toolbox.snapshot(), shared.registry().policy());
     let (skill, path) = parts.resolve(&snapshot, policy).ok_or_else(none)?;
-    if path != "SKILL.md" || !skill.is_enabled() {
+    if path != own_file(skill) || !skill.is_enabled() {
         return Err(none());
     }
     let entry = shared.manifests.entry(skill, policy);
@@ -138,29 +137,22 @@ fn directory(shared: &Shared, params: &DirectoryParams) -> Result<ListResourcesR
     let (snapshot, policy) = (shared.toolbox.snapshot(), shared.registry().policy());
     let none = || said::invalid(format!("{} is no directory", brief(uri)));
     let (skill, path) = parts.resolve(&snapshot, policy).ok_or_else(none)?;
-    let contents = resource::list(skill, None).map_err(|error| said::invalid(error.to_string()))?;
-    if contents.cut {
-        return Err(said::internal("the skill has too many files to be listed"));
-    }
+    let children = resource::children(skill, &path).map_err(|error| match error.code() {
+        ErrorCode::Disabled | ErrorCode::TooLarge => said::invalid(error.to_string()),
+        ErrorCode::InternalError => said::internal(error.to_string()),
+        _ => none(),
+    })?;
     let below = if path.is_empty() { String::new() } else { format!("{path}/") };
-    let mut children = BTreeMap::new();
-    for file in &contents.files {
-        let Some(rest) = file.path.strip_prefix(&below) else { continue };
-        let (name, is_folder) = rest.split_once('/').map_or((rest, false), |(name, _)| (name, true));
-        children.entry(name).or_insert_with(|| {
-            let child = Resource::new(uri::of(skill, policy, &format!("{below}{name}")), name);
-            match (is_folder, resource::mime_of_name(name)) {
-                (true, _) => child.with_mime_type(DIRECTORY),
-                (false, Some(mime)) => child.with_mime_type(mime).with_size(file.bytes),
-                (false, None) => child.with_size(file.bytes),
-            }
-        });
-    }
-    if children.is_empty() {
-        return Err(none());
-    }
+    let child = |child: resource::Child| {
+        let shown = Resource::new(uri::of(skill, policy, &format!("{below}{}", child.name)), &child.name);
+        match (child.bytes, resource::mime_of_name(&child.name)) {
+            (None, _) => shown.with_mime_type(DIRECTORY),
+            (Some(bytes), Some(mime)) => shown.with_mime_type(mime).with_size(bytes),
+            (Some(bytes), None) => shown.with_size(bytes),
+        }
+    };
+    let children: Vec<Resource> = children.into_iter().map(child).collect();
     let list = format!("{} {uri}", extension::DIRECTORY_READ);
-    let children: Vec<Resource> = children.into_values().collect();
     let (page, next) = shared
         .cursors
         .page(&list, params.cursor.as_deref(), children, name_of, CHILDREN)

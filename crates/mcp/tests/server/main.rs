@@ -16,10 +16,12 @@
 mod world;
 
 mod changes;
+mod extension;
 mod floods;
 mod http;
 mod leaks;
 mod malformed;
+mod manifests;
 mod negotiation;
 mod prompts;
 mod resources;

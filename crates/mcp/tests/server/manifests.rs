@@ -1,0 +1,256 @@
+//! Entries of skills: their digests, sizes and frontmatter are those of the bytes that are served.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::time::SystemTime;
+
+use prowess::lock::{self, Lock, Locked};
+use prowess::{HashedTree, digest, trust};
+use serde_json::{Map, Value, json};
+
+use super::resources::bytes;
+use crate::world::stdio::Client;
+use crate::world::{ROOT, World, error};
+
+async fn connected(world: &World) -> Client {
+    Client::connected(&world.server(), "2025-11-25").await
+}
+
+async fn entry(client: &mut Client, name: &str) -> Value {
+    client.result("skills/get", json!({"uri": format!("skill://{name}/SKILL.md")})).await["skill"].take()
+}
+
+/// Reads every file of an entry, and compares.
+async fn verified(client: &mut Client, entry: &Value) -> Vec<String> {
+    let mut uris = Vec::new();
+    for file in entry["resources"].as_array().unwrap() {
+        let uri = file["uri"].as_str().unwrap();
+        let bytes = bytes(client, uri).await;
+        assert_eq!(
+            (&file["size"], file["digest"].as_str().unwrap()),
+            (&json!(bytes.len()), digest(&bytes).as_str()),
+            "{uri}"
+        );
+        uris.push(uri.to_owned());
+    }
+    uris
+}
+
+#[tokio::test]
+async fn every_kind_of_file_is_what_its_digest_says() {
+    let world = World::with(&[]);
+    let head = "\u{feff}---\r\nname: a\r\ndescription: D.\r\n---\r\nBody.\r\n";
+    world.file(&format!("{ROOT}/a/SKILL.md"), head);
+    for (name, content) in [
+        ("bom.txt", &b"\xEF\xBB\xBFx"[..]),
+        ("crlf.txt", b"a\r\nb\r"),
+        ("invalid.txt", b"\xff\xfe\x00"),
+        ("empty", b""),
+        ("run.sh", b"#!/bin/sh\n"),
+        (".hidden", b"h"),
+        (".config/x", b"h"),
+        ("with space.md", b"s"),
+        ("ünïcödé-中文-\u{1F600}.md", b"u"),
+        ("decomposed-u\u{308}.md", b"u"),
+        ("per%cent%2e.md", b"p"),
+        ("que?ry#frag.md", b"q"),
+        ("a:b@c;d=e+f&g,h!i$j'k(l)m*n~o.md", b"r"),
+        ("[brackets]{braces}|^`\"<>.md", b"b"),
+        ("new\nline\ttab.md", b"n"),
+        ("...", b"d"),
+        ("..x", b"d"),
+        ("a/b/c/d/e/f/g/h.md", b"deep"),
+    ] {
+        world.file(&format!("{ROOT}/a/{name}"), content);
+    }
+    fs::set_permissions(world.path(&format!("{ROOT}/a/run.sh")), fs::Permissions::from_mode(0o755)).unwrap();
+    world.file("~/outside.txt", "SECRET");
+    symlink(world.path("~/outside.txt"), world.path(&format!("{ROOT}/a/link.txt"))).unwrap();
+    symlink("SKILL.md", world.path(&format!("{ROOT}/a/inner-link.md"))).unwrap();
+    world.file(&format!("{ROOT}/a/.git/config"), "[remote]\n");
+    let mut client = connected(&world).await;
+    let entry = entry(&mut client, "a").await;
+    let uris = verified(&mut client, &entry).await;
+    insta::assert_snapshot!(uris.join("\n"));
+    assert!(uris.iter().all(|uri| uri.is_ascii() && !uri.contains([' ', '\n', '"', '<', '>', '\\'])));
+    let mut sorted = uris.clone();
+    sorted.sort();
+    sorted.dedup();
+    assert_eq!(sorted.len(), uris.len(), "each file is listed once");
+    // Folders have the same files, and no others.
+    let (mut found, mut folders) = (Vec::new(), vec!["skill://a".to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for child in client.result("resources/directory/read", json!({"uri": folder})).await["resources"]
+            .as_array()
+            .unwrap()
+        {
+            let uri = child["uri"].as_str().unwrap().to_owned();
+            if child["mimeType"] == "inode/directory" { folders.push(uri) } else { found.push(uri) }
+        }
+    }
+    found.sort();
+    assert_eq!(found, sorted);
+}
+
+/// A change is seen at once: within the same second, with the same size, and where somebody set the clock back.
+#[tokio::test]
+async fn a_changed_file_has_another_digest_at_once() {
+    let world = World::with(&["a"]);
+    let file = format!("{ROOT}/a/x.txt");
+    world.file(&file, "0000");
+    let mut client = connected(&world).await;
+    let mut before = entry(&mut client, "a").await;
+    for at in 1..50 {
+        world.file(&file, format!("{at:04}"));
+        let now = entry(&mut client, "a").await;
+        assert_ne!(now["resources"], before["resources"], "{at}");
+        verified(&mut client, &now).await;
+        before = now;
+    }
+    // Old enough to be believed, read twice so that it is kept.
+    let old = SystemTime::now() - std::time::Duration::from_secs(3600);
+    let set = |path: &str| {
+        fs::File::options().write(true).open(world.path(path)).unwrap().set_modified(old).unwrap()
+    };
+    set(&file);
+    tokio::time::sleep(std::time::Duration::from_millis(2500)).await;
+    entry(&mut client, "a").await;
+    before = entry(&mut client, "a").await;
+    world.file(&file, "swap");
+    set(&file);
+    let now = entry(&mut client, "a").await;
+    assert_ne!(now["resources"], before["resources"]);
+    verified(&mut client, &now).await;
+    // Files that come and go.
+    world.file(&format!("{ROOT}/a/new.txt"), "n");
+    assert_eq!(entry(&mut client, "a").await["resources"].as_array().unwrap().len(), 3);
+    fs::remove_file(world.path(&file)).unwrap();
+    assert_eq!(entry(&mut client, "a").await["resources"].as_array().unwrap().len(), 2);
+    // The listing has the same.
+    let listed = client.result("skills/list", json!({})).await;
+    assert_eq!(listed["skills"][0], entry(&mut client, "a").await);
+}
+
+#[tokio::test]
+async fn frontmatter_is_what_its_author_wrote() {
+    let world = World::with(&[]);
+    let yaml = r#"name: a
+description: >
+  Folded text
+  of two lines.
+license: "MIT"
+compatibility: |
+  First.
+    Second.
+allowed-tools: Read Bash(git:*)
+version: 1.10
+exact: "1.10"
+count: 42
+negative: -7
+hex: 0x1F
+octal: 0o17
+exponent: 1e3
+truth: true
+nothing: null
+tilde: ~
+empty:
+date: 2024-01-02
+yes-word: yes
+"quoted key": 'single ''quoted'''
+unicode: "\u00e9\U0001F600 \x41"
+escape: "\e[31m"
+nested:
+  list: [a, 1, 2.5, {k: v}, [x]]
+  map: {a: {b: {c: d}}}
+anchor: &x
+  k: v
+alias: *x
+multi-line: one
+  two
+"#;
+    world.file(&format!("{ROOT}/a/SKILL.md"), format!("---\n{yaml}---\n\nBody.\n"));
+    let mut client = connected(&world).await;
+    let entry = entry(&mut client, "a").await;
+    insta::assert_snapshot!(crate::world::pretty(&entry["frontmatter"]));
+    // The resource says the same.
+    let listed = client.result("resources/list", json!({})).await;
+    // The text for people is not folded to the letter.
+    let description = entry["frontmatter"]["description"].as_str().unwrap();
+    assert_eq!(listed["resources"][0]["description"], description.trim_end());
+    assert_eq!(listed["resources"][0]["name"], entry["frontmatter"]["name"]);
+}
+
+#[tokio::test]
+async fn frontmatter_always_has_a_name_and_a_description() {
+    use prowess::Preset;
+    for (preset, root) in [
+        (Preset::App, ".agents/skills"),
+        (Preset::SkillTool, "skills"),
+        (Preset::Chat, ".skills"),
+        (Preset::Standard, ROOT),
+    ] {
+        let world = World::new(preset);
+        for (folder, head) in [
+            ("good", "name: good\ndescription: D."),
+            ("no-name", "description: D."),
+            ("no-description", "name: no-description"),
+            ("empty-description", "name: empty-description\ndescription: \"\""),
+            ("number", "name: 7\ndescription: 8"),
+            ("number-text", "name: number-text\ndescription: 8"),
+            ("list", "name: list\ndescription: [a, b]"),
+            ("upper", "name: UPPER\ndescription: D."),
+            ("spaced", "name: \" spaced \"\ndescription: D."),
+            ("nothing", ""),
+        ] {
+            world.file(&format!("{root}/{folder}/SKILL.md"), format!("---\n{head}\n---\nB\n"));
+        }
+        let mut client = connected(&world).await;
+        let listed = client.result("skills/list", json!({})).await;
+        let entries = listed["skills"].as_array().unwrap();
+        assert!(!entries.is_empty(), "{preset}");
+        for entry in entries {
+            let (uri, front) = (entry["uri"].as_str().unwrap(), entry["frontmatter"].as_object().unwrap());
+            let text =
+                |front: &Map<String, Value>, key: &str| front[key].as_str().unwrap_or_default().to_owned();
+            let (name, description) = (text(front, "name"), text(front, "description"));
+            assert!(!name.is_empty() && !description.is_empty(), "{preset}: {entry}");
+            assert!(uri.ends_with(&format!("/{name}/SKILL.md")), "{preset}: {entry}");
+            assert!(
+                name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+            );
+            verified(&mut client, entry).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_locked_skill_that_was_modified_is_not_served() {
+    let world = World::with(&[]);
+    world.skill(".agents/skills/locked", "Body.");
+    world.file(".agents/skills/locked/x.txt", "as installed");
+    let registry = world.registry();
+    let surroundings = registry.surroundings();
+    trust::trust(&surroundings.project, false, registry.policy(), surroundings).unwrap();
+    let folder = ".agents/skills/locked".to_owned();
+    let tree = HashedTree::of(&world.path(&folder)).unwrap();
+    let locked =
+        Locked { name: "locked".to_owned(), folder: folder.clone(), ..Locked::default() }.with_tree(&tree);
+    let mut lock = Lock::default();
+    lock.set(&folder, Some(locked));
+    fs::write(lock::project_file(&surroundings.project), lock.to_bytes()).unwrap();
+    let mut client = connected(&world).await;
+    let before = entry(&mut client, "locked").await;
+    assert_eq!(verified(&mut client, &before).await.len(), 2);
+    world.file(".agents/skills/locked/x.txt", "not as installed");
+    let uri = json!({"uri": "skill://locked/SKILL.md"});
+    let answer = client.request("skills/get", uri.clone()).await;
+    let (code, message) = error(&answer);
+    assert_eq!(code, -32602);
+    insta::assert_snapshot!(message);
+    assert_eq!(client.result("skills/list", json!({})).await["skills"], json!([]));
+    assert!(
+        client.request("resources/read", json!({"uri": "skill://locked/x.txt"})).await["error"].is_object()
+    );
+    world.file(".agents/skills/locked/x.txt", "as installed");
+    assert_eq!(entry(&mut client, "locked").await["resources"], before["resources"]);
+}
