@@ -10,6 +10,7 @@
 //! | [`source()`] | what stands after `install` |
 //! | [`well_known()`] | the index of a site |
 //! | [`jsonc()`] | configurations of MCP clients, changed and changed back |
+//! | [`mcp_uri()`] | addresses of files over MCP |
 //! | [`audit()`] | the files of a skill, under several names |
 //!
 //! Each function panics where a promise is broken. The tests replay the seeds of `seeds/` on a stable compiler.
@@ -18,6 +19,7 @@ mod archive;
 mod audit;
 mod config;
 mod jsonc;
+mod mcp_uri;
 mod repair;
 mod skill_md;
 mod source;
@@ -28,6 +30,7 @@ pub use archive::archive;
 pub use audit::audit;
 pub use config::config;
 pub use jsonc::jsonc;
+pub use mcp_uri::mcp_uri;
 pub use repair::repair;
 pub use skill_md::skill_md;
 pub use source::source;

@@ -58,3 +58,8 @@ fn well_known() {
 fn jsonc() {
     replay("jsonc", crate::jsonc);
 }
+
+#[test]
+fn mcp_uri() {
+    replay("mcp_uri", crate::mcp_uri);
+}

@@ -82,6 +82,13 @@ impl Parts {
     }
 }
 
+/// The address, as we write it.
+impl std::fmt::Display for Parts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&joined(self.0.iter().map(String::as_str)))
+    }
+}
+
 /// The name that follows what a skill is called by, where that is not its name: the last part of the skill's own
 /// address is always its name.
 fn own_name<'s>(skill: &'s Skill, policy: &Policy) -> Option<std::borrow::Cow<'s, str>> {
@@ -92,11 +99,12 @@ fn own_name<'s>(skill: &'s Skill, policy: &Policy) -> Option<std::borrow::Cow<'s
 
 /// The address of a file of a skill, or of the skill's folder where the path is empty.
 pub(crate) fn of(skill: &Skill, policy: &Policy, path: &str) -> String {
+    let (called, own) = (key(skill, policy), own_name(skill, policy));
+    joined(called.split('/').chain(own.as_deref()).chain(path.split('/').filter(|part| !part.is_empty())))
+}
+
+fn joined<'p>(parts: impl Iterator<Item = &'p str>) -> String {
     let mut uri = SCHEME.to_owned();
-    let called = key(skill, policy);
-    let own = own_name(skill, policy);
-    let parts =
-        called.split('/').chain(own.as_deref()).chain(path.split('/').filter(|part| !part.is_empty()));
     for (at, part) in parts.enumerate() {
         if at > 0 {
             uri.push('/');
@@ -166,6 +174,7 @@ mod tests {
         #[test]
         fn no_part_means_two_things(uri in "[a%./2eEfF5c0?#\\\\]{1,16}") {
             if let Ok(parts) = Parts::parse(&format!("skill://{uri}")) {
+                prop_assert_eq!(&Parts::parse(&parts.to_string()).unwrap(), &parts);
                 for part in parts.as_slice() {
                     prop_assert!(!part.is_empty() && part != "." && part != ".." && !part.contains(['/', '\\', '\0']));
                 }

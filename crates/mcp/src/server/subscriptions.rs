@@ -1,9 +1,12 @@
 //! Telling a client what changed: the lists, and the files that it asked about.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use prowess::Snapshot;
+use prowess::policy::Policy;
 use prowess::resource::{self, Stamp};
 use rmcp::ErrorData;
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
@@ -26,26 +29,25 @@ const LOOK: Duration = Duration::from_millis(500);
 /// The files that a client asked about, as they were last seen; `None` where they were not there.
 #[derive(Debug, Default)]
 pub(super) struct Subscriptions {
-    files: Mutex<BTreeMap<String, Option<Stamp>>>,
+    files: Mutex<BTreeMap<String, Option<Arc<Stamp>>>>,
     /// Wakes whoever looks at them: while there are none, nobody does.
     added: Notify,
 }
 
 impl Subscriptions {
-    /// Those of a list, at most as many as may be.
+    /// Those of a list that was made to be listened to.
     fn of(shared: &Shared, uris: &[String]) -> Self {
-        let subscriptions = Self::default();
-        for uri in uris {
-            // What cannot be one of ours never changes.
-            let _ = subscriptions.add(shared, uri);
-        }
-        subscriptions
+        let (snapshot, policy) = (shared.toolbox.snapshot(), shared.registry().policy());
+        let mut look = Look::at(&snapshot, policy);
+        let seen = uris.iter().map(|uri| (uri.clone(), look.file(uri).map(|(stamp, _)| stamp)));
+        Self { files: Mutex::new(seen.collect()), ..Self::default() }
     }
 
     /// Looks at a file from now on.
     pub(super) fn add(&self, shared: &Shared, uri: &str) -> Result<(), ErrorData> {
         Parts::parse(uri).map_err(Said::from)?;
-        let seen = look(shared, uri);
+        let snapshot = shared.toolbox.snapshot();
+        let seen = Look::at(&snapshot, shared.registry().policy()).file(uri).map(|(stamp, _)| stamp);
         let mut files = self.lock();
         if files.len() >= MOST && !files.contains_key(uri) {
             return Err(said::invalid(format!("at most {MOST} resources can be subscribed to")));
@@ -67,19 +69,18 @@ impl Subscriptions {
     fn changed(&self, shared: &Shared) -> Vec<String> {
         let mut changed = Vec::new();
         let uris: Vec<String> = self.lock().keys().cloned().collect();
+        let (snapshot, policy) = (shared.toolbox.snapshot(), shared.registry().policy());
+        let mut look = Look::at(&snapshot, policy);
         for uri in uris {
-            let now = look(shared, &uri);
+            let now = look.file(&uri);
             let mut files = self.lock();
             let Some(before) = files.get_mut(&uri) else { continue };
             let differs = match (&now, &*before) {
-                (Some(now), Some(before)) => {
-                    let path = resolve(shared, &uri).unwrap_or_default();
-                    now.differs_at(before, &path)
-                }
+                (Some((now, path)), Some(before)) => now.differs_at(before, path),
                 (None, None) => false,
                 _ => true,
             };
-            *before = now;
+            *before = now.map(|(stamp, _)| stamp);
             if differs {
                 changed.push(uri);
             }
@@ -87,21 +88,30 @@ impl Subscriptions {
         changed
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Option<Stamp>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Option<Arc<Stamp>>>> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn resolve(shared: &Shared, uri: &str) -> Option<String> {
-    let snapshot = shared.toolbox.snapshot();
-    Some(Parts::parse(uri).ok()?.resolve(&snapshot, shared.registry().policy())?.1)
+/// One look at files: each skill is looked at once, however many of its files are asked about.
+struct Look<'s> {
+    snapshot: &'s Snapshot,
+    policy: &'s Policy,
+    stamps: HashMap<PathBuf, Option<Arc<Stamp>>>,
 }
 
-fn look(shared: &Shared, uri: &str) -> Option<Stamp> {
-    let snapshot = shared.toolbox.snapshot();
-    let parts = Parts::parse(uri).ok()?;
-    let (skill, _) = parts.resolve(&snapshot, shared.registry().policy())?;
-    resource::stamp(skill).ok()
+impl<'s> Look<'s> {
+    fn at(snapshot: &'s Snapshot, policy: &'s Policy) -> Self {
+        Self { snapshot, policy, stamps: HashMap::new() }
+    }
+
+    /// What the file system says of a file's skill, and where in it the file is.
+    fn file(&mut self, uri: &str) -> Option<(Arc<Stamp>, String)> {
+        let (skill, path) = Parts::parse(uri).ok()?.resolve(self.snapshot, self.policy)?;
+        let stamp =
+            self.stamps.entry(skill.location()).or_insert_with(|| resource::stamp(skill).ok().map(Arc::new));
+        Some((Arc::clone(stamp.as_ref()?), path))
+    }
 }
 
 /// What a client that is about to listen is told of. It is made before the client is told that it listens: whatever

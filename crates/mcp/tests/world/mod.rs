@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 pub mod http;
+pub mod reply;
 pub mod schema;
 pub mod stdio;
 

@@ -1,0 +1,142 @@
+//! What a server says over HTTP: a text, or a stream of events.
+
+use serde_json::Value;
+use tokio::io::AsyncReadExt;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::PATIENCE;
+
+/// What comes back. Dropping it breaks the connection off.
+pub struct Reply {
+    pub status: u16,
+    headers: Vec<(String, String)>,
+    stream: TcpStream,
+    /// What was read and not looked at.
+    rest: Vec<u8>,
+    body: Vec<u8>,
+    is_chunked: bool,
+    ended: bool,
+}
+
+/// An event of a stream.
+#[derive(Debug, Default)]
+pub struct Event {
+    pub id: Option<String>,
+    pub retry: Option<String>,
+    pub data: String,
+}
+
+impl Reply {
+    pub async fn read(stream: TcpStream) -> Self {
+        let (headers, rest, body) = Default::default();
+        let mut reply = Self { status: 0, headers, stream, rest, body, is_chunked: false, ended: false };
+        let end = loop {
+            if let Some(at) = reply.rest.windows(4).position(|four| four == b"\r\n\r\n") {
+                break at;
+            }
+            assert!(reply.more().await, "no answer");
+        };
+        let head = String::from_utf8(reply.rest.drain(..end + 4).collect()).unwrap();
+        let mut lines = head.lines();
+        reply.status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+        reply.headers = lines
+            .filter_map(|line| line.split_once(": "))
+            .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
+            .collect();
+        reply.is_chunked = reply.header("transfer-encoding") == Some("chunked");
+        reply
+    }
+
+    /// Fails with what is said where the status is another one.
+    pub async fn expect(&mut self, status: u16) {
+        if self.status != status {
+            let (status, said) = (self.status, self.text().await);
+            panic!("{status} {said}");
+        }
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    async fn more(&mut self) -> bool {
+        let mut bytes = vec![0; 64 * 1024];
+        let read = timeout(PATIENCE, self.stream.read(&mut bytes)).await.expect("nobody answers");
+        let count = read.unwrap_or(0);
+        self.rest.extend_from_slice(&bytes[..count]);
+        count > 0
+    }
+
+    /// Gets more of the body; `false` at its end.
+    async fn pull(&mut self) -> bool {
+        while !self.ended {
+            if !self.is_chunked {
+                self.body.append(&mut self.rest);
+                self.ended = !self.more().await;
+                return true;
+            }
+            let line = self.rest.windows(2).position(|two| two == b"\r\n");
+            let size = line.and_then(|at| std::str::from_utf8(&self.rest[..at]).ok().map(str::to_owned));
+            let size = size.map(|size| usize::from_str_radix(size.trim(), 16).unwrap());
+            match (line, size) {
+                (Some(_), Some(0)) => self.ended = true,
+                (Some(at), Some(size)) if self.rest.len() >= at + 2 + size + 2 => {
+                    self.body.extend_from_slice(&self.rest[at + 2..at + 2 + size]);
+                    self.rest.drain(..at + 2 + size + 2);
+                    return true;
+                }
+                _ => self.ended = !self.more().await,
+            }
+        }
+        false
+    }
+
+    /// All of the body.
+    pub async fn text(&mut self) -> String {
+        while self.pull().await {}
+        String::from_utf8(std::mem::take(&mut self.body)).unwrap()
+    }
+
+    /// The next event of a stream, pings left out; `None` at its end.
+    pub async fn event(&mut self) -> Option<Event> {
+        loop {
+            while let Some(at) = self.body.windows(2).position(|two| two == b"\n\n") {
+                let text = String::from_utf8(self.body.drain(..at + 2).collect()).unwrap();
+                let mut event = Event::default();
+                for line in text.lines() {
+                    match line.split_once(':').map(|(field, value)| (field, value.trim_start().to_owned())) {
+                        Some(("id", id)) => event.id = Some(id),
+                        Some(("retry", retry)) => event.retry = Some(retry),
+                        Some(("data", data)) => event.data.push_str(&data),
+                        _ => {}
+                    }
+                }
+                if event.id.is_some() || event.retry.is_some() || !event.data.is_empty() {
+                    return Some(event);
+                }
+            }
+            if !self.pull().await {
+                return None;
+            }
+        }
+    }
+
+    /// The next message: all of the body, or the next event that is one.
+    pub async fn message(&mut self) -> Value {
+        self.next_message().await.expect("the stream ended")
+    }
+
+    pub async fn next_message(&mut self) -> Option<Value> {
+        if self.header("content-type").is_some_and(|kind| kind.starts_with("application/json")) {
+            let text = self.text().await;
+            return (!text.is_empty()).then(|| serde_json::from_str(&text).unwrap());
+        }
+        loop {
+            let event = self.event().await?;
+            if !event.data.is_empty() {
+                return Some(serde_json::from_str(&event.data).unwrap());
+            }
+        }
+    }
+}
