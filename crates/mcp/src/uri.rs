@@ -8,7 +8,7 @@ use prowess_tools::key;
 const SCHEME: &str = "skill://";
 
 /// The longest address that is looked at.
-const URI_MAX: usize = 8 * 1024;
+pub(crate) const URI_MAX: usize = 8 * 1024;
 
 /// An address that cannot be one of ours.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -8,7 +8,7 @@ use rmcp::model::ErrorCode;
 use serde_json::json;
 
 use crate::page::Unknown;
-use crate::uri::UriError;
+use crate::uri::{URI_MAX, UriError};
 
 /// What was asked for cannot be understood, or is not there where the protocol has no better word.
 pub(super) fn invalid(message: impl Into<String>) -> ErrorData {
@@ -20,9 +20,10 @@ pub(super) fn absent(message: impl Into<String>) -> ErrorData {
     ErrorData::resource_not_found(message.into(), None)
 }
 
-/// An error that says which resource it is about.
+/// An error that says which resource it is about. What is too long to be an address is not sent back.
 pub(super) fn about(error: ErrorData, uri: &str) -> ErrorData {
-    ErrorData { data: Some(json!({"uri": uri})), ..error }
+    let data = (uri.len() <= URI_MAX).then(|| json!({"uri": uri}));
+    ErrorData { data, ..error }
 }
 
 /// The file system failed us, or we failed.

@@ -94,6 +94,7 @@ pub(super) fn output(tool: Tool) -> Map<String, Value> {
                     "items": {"type": "string"},
                     "description": "The limits that it ran into.",
                 },
+                "left_behind": number("How many processes it left, which were ended."),
                 "digest": text("sha256: and the digest of the script."),
                 "duration_ms": number("How long it took."),
                 "sandbox": text("What confined it."),
