@@ -8,6 +8,7 @@ use crate::bundled::BUNDLED;
 use crate::files::{EntryKind, Folder};
 use crate::resource::is_gits;
 use crate::scan::{Found, Link};
+use crate::supply::{OfferedFile, Supplied};
 
 /// The most files that are listed.
 const FILES_MAX: usize = 1_000;
@@ -46,6 +47,9 @@ impl Contents {
     pub fn of(found: &Found) -> Self {
         if found.root().is_embedded() {
             return Self::embedded(&found.id());
+        }
+        if let Some(supplied) = found.supplied() {
+            return Self::supplied(supplied);
         }
         if found.is_outside() {
             return Self::default();
@@ -91,6 +95,15 @@ impl Contents {
         };
         let files = skill.map(|skill| skill.files.iter().map(entry).collect());
         Self { files: files.unwrap_or_default(), ..Self::default() }
+    }
+
+    /// As they were listed; nothing is asked of the server.
+    fn supplied(supplied: &Supplied) -> Self {
+        let entry =
+            |file: &OfferedFile| FileEntry { path: file.path.clone(), bytes: file.size, executable: false };
+        let mut files: Vec<_> = supplied.offered().files.iter().map(entry).collect();
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        Self { files, ..Self::default() }
     }
 
     /// All bytes together.

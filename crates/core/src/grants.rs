@@ -20,7 +20,7 @@ const OWN: [&str; 4] = ["PATH", "LANG", "HOME", "TMPDIR"];
 pub struct Grantee {
     /// Its name. It counts only where nobody but the user could have given it.
     pub name: String,
-    /// Where it lies, links resolved; none for a part of the program.
+    /// Where it lies, links resolved; none for a part of the program and for what lies at a server.
     pub folder: Option<PathBuf>,
     /// Whether it is a project's: anybody can give such a skill a name that the user knows.
     pub of_project: bool,
@@ -31,7 +31,7 @@ impl Grantee {
     pub fn of(skill: &Skill) -> Self {
         Self {
             name: skill.name().into_owned(),
-            folder: (!skill.root().is_embedded()).then(|| skill.canonical_folder()),
+            folder: skill.root().is_folder().then(|| skill.canonical_folder()),
             of_project: skill.root().scope() == Scope::Project,
         }
     }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error_code::ErrorCode;
 use crate::registry::{Skill, Snapshot};
+use crate::supply::Unverified;
 
 /// How deep skills may invoke skills.
 pub const DEPTH_MAX: usize = 8;
@@ -37,6 +38,9 @@ struct Entry {
     /// `None` where only the name was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     digest: Option<String>,
+    /// The set of files that a skill of a server was loaded with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    held: Option<String>,
 }
 
 /// Whether instructions have to be shown.
@@ -121,7 +125,7 @@ impl Ledger {
         let mut ledger = Self::default();
         for name in names {
             if !ledger.has(&name) {
-                ledger.loaded.push(Entry { name, digest: None });
+                ledger.loaded.push(Entry { name, digest: None, held: None });
             }
         }
         ledger
@@ -130,7 +134,8 @@ impl Ledger {
     /// Notes that a skill was activated, and says what the conversation had of it.
     pub fn activated(&mut self, name: &str, digest: &str) -> Loaded {
         let Some(entry) = self.loaded.iter_mut().find(|entry| entry.name == name) else {
-            self.loaded.push(Entry { name: name.to_owned(), digest: Some(digest.to_owned()) });
+            let (name, digest) = (name.to_owned(), Some(digest.to_owned()));
+            self.loaded.push(Entry { name, digest, held: None });
             return Loaded::First;
         };
         match entry.digest.replace(digest.to_owned()) {
@@ -138,6 +143,32 @@ impl Ledger {
             Some(before) if before == digest => Loaded::Again,
             Some(_) => Loaded::Changed,
         }
+    }
+
+    /// Notes with which set of files a skill of a server was loaded. As long as the conversation has its instructions,
+    /// it may read files of that set and no others.
+    pub fn hold(&mut self, name: &str, set: Option<&str>) {
+        if let Some(entry) = self.loaded.iter_mut().find(|entry| entry.name == name) {
+            entry.held = set.map(str::to_owned);
+        }
+    }
+
+    /// Refuses to read files of a skill that is no longer what this conversation loaded.
+    pub fn admit(&self, name: &str, skill: &Skill) -> Result<(), Unverified> {
+        let held =
+            self.loaded.iter().find(|entry| entry.name == name).and_then(|entry| entry.held.as_deref());
+        let now = skill.supplied().map(|supplied| supplied.offered().set());
+        match held {
+            Some(held) if now.as_deref() != Some(held) => {
+                Err(Unverified::Held { name: crate::resource::shown(&skill.name()) })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// The skills of servers that this conversation has loaded.
+    pub fn served(&self) -> impl Iterator<Item = &str> {
+        self.loaded.iter().filter(|entry| entry.held.is_some()).map(|entry| entry.name.as_str())
     }
 
     /// Whether a skill was activated.
@@ -167,9 +198,11 @@ impl Ledger {
         let mut again = Reinjection::default();
         for entry in &mut self.loaded {
             let skill = snapshot.get(&entry.name).filter(|skill| skill.is_enabled());
+            let set = skill.and_then(|skill| skill.supplied()).map(|supplied| supplied.offered().set());
             match skill.and_then(&mut content) {
                 Some((text, digest)) => {
                     entry.digest = Some(digest);
+                    entry.held = set;
                     again.contents.push((entry.name.clone(), text));
                 }
                 None => again.gone.push(entry.name.clone()),

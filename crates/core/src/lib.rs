@@ -27,6 +27,7 @@
 //! | [`usage`] | when skills were last used |
 //! | [`trust`] | whom the user trusts |
 //! | [`lock`] | what was installed, from where, and with which bytes |
+//! | [`supply`] | skills that come from servers |
 //! | [`bundled`] | the skills that come along |
 //!
 //! There is no async runtime here and no database. The only door to the file system is one contained type.
@@ -50,6 +51,7 @@ pub mod registry;
 pub mod resource;
 pub mod route;
 mod scan;
+pub mod supply;
 mod surroundings;
 mod tree_hash;
 pub mod trust;

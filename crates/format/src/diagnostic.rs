@@ -246,12 +246,18 @@ codes! {
     StrayFile = "SK076";
     /// More skills than are allowed.
     TooManySkills = "SK077";
+    /// A server of skills cannot be used.
+    SourceProblem = "SK078";
+    /// An entry of a server of skills is not valid.
+    SourceEntry = "SK079";
     /// Another skill of the same name is used instead.
     Shadowed = "SK081";
     /// A skill takes the place of a built-in one.
     ShadowsBundled = "SK082";
     /// Two names look alike.
     LookAlike = "SK083";
+    /// A skill of a server has the name of another skill.
+    SameName = "SK084";
     /// A configuration file cannot be read.
     ConfigUnreadable = "SK091";
     /// A configuration file is not well formed.

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use crate::definition::{Tool, callable, key, may_call};
 use crate::envelope::{Envelope, ToolError};
 use crate::params::Params;
+use crate::served::{admit, may_run};
 use crate::session::Session;
 use crate::toolbox::Toolbox;
 
@@ -43,11 +44,14 @@ impl Toolbox {
             Tool::ReadResource => {
                 let params = Params::new(params, &["name", "path"])?;
                 let skill = find(&snapshot, policy, session, params.text("name")?)?;
+                admit(skill, policy, session)?;
                 self.read_resource(skill, params.text("path")?, policy)
             }
             Tool::ListResources => {
                 let params = Params::new(params, &["name"])?;
-                list_resources(find(&snapshot, policy, session, params.text("name")?)?)
+                let skill = find(&snapshot, policy, session, params.text("name")?)?;
+                admit(skill, policy, session)?;
+                list_resources(skill)
             }
             Tool::Search => {
                 let params = Params::new(params, &["query", "k"])?;
@@ -57,6 +61,7 @@ impl Toolbox {
             Tool::Run => {
                 let params = Params::new(params, &["name", "script", "args"])?;
                 let skill = find(&snapshot, policy, session, params.text("name")?)?;
+                may_run(&snapshot, session)?;
                 let (script, args) = (params.text("script")?, params.texts("args")?);
                 self.runner.run(self.registry(), skill, script, &args, &session.waiting)
             }
@@ -82,6 +87,7 @@ impl Toolbox {
         // Arguments make another text of the same skill: it is handed out again.
         let called = key(skill, policy);
         let again = session.ledger.activated(&called, activated.digest());
+        session.ledger.hold(&called, activated.origin.as_ref().map(|origin| origin.set.as_str()));
         // What is remembered across runs is a convenience; that it cannot be written fails nothing.
         let _ = Usage::record(self.registry().surroundings(), &called);
         if let (Loaded::Again, true, Some(reminder)) =
@@ -122,20 +128,29 @@ impl Toolbox {
                     .get(&found.name)
                     .filter(|skill| visibility(skill, policy) != Visibility::Manual)?;
                 let description = prowess::disclose::escape::one_line(skill.description(), 1024).into_owned();
-                Some((found, description))
+                Some((found, description, skill.supplied().map(|supplied| supplied.origin())))
             })
             .collect();
         let text = match matches.is_empty() {
             true => "No skill fits.\n".to_owned(),
             false => matches
                 .iter()
-                .map(|(found, description)| format!("- {}: {description}\n", found.name))
+                .map(|(found, description, origin)| {
+                    let from = origin.as_ref().map_or_else(String::new, |origin| format!(" (from {origin})"));
+                    format!("- {}{from}: {description}\n", found.name)
+                })
                 .collect(),
         };
         let data: Vec<_> = matches
             .iter()
-            .map(|(found, description)| {
-                json!({"name": found.name, "description": description, "score": found.score, "reasons": found.reasons})
+            .map(|(found, description, origin)| {
+                let mut data = json!({
+                    "name": found.name, "description": description, "score": found.score, "reasons": found.reasons
+                });
+                if let Some(origin) = origin {
+                    data["origin"] = origin.as_str().into();
+                }
+                data
             })
             .collect();
         Envelope::success(json!({"matches": data}), text)
@@ -144,12 +159,20 @@ impl Toolbox {
     fn read_resource(&self, skill: &Skill, path: &str, policy: &Policy) -> Result<Envelope, ToolError> {
         let read = resource::read(skill, path, &policy.limits)
             .map_err(|error| ToolError::new(error.code(), error.to_string()))?;
-        let data =
+        let mut data =
             json!({"name": read.name, "path": read.path, "content": read.content, "bytes": read.bytes});
         self.note_cut(&read.name, &read.path, read.truncated);
+        let text = match skill.supplied() {
+            None => read.content,
+            Some(supplied) => {
+                data["origin"] = supplied.origin().into();
+                let path = hidden::shown(&read.path);
+                format!("[{path} of {}, from the {}]\n\n{}", read.name, supplied.origin(), read.content)
+            }
+        };
         Ok(match read.truncated {
-            Some(_) => Envelope::partial(with_truncated(data), read.content),
-            None => Envelope::success(data, read.content),
+            Some(_) => Envelope::partial(with_truncated(data), text),
+            None => Envelope::success(data, text),
         })
     }
 
@@ -183,7 +206,7 @@ pub(crate) fn find<'s>(
 }
 
 fn data_of(activated: &Activated) -> Value {
-    json!({
+    let mut data = json!({
         "name": activated.name,
         "base_dir": activated.base_dir,
         "frontmatter": activated.frontmatter(),
@@ -191,7 +214,12 @@ fn data_of(activated: &Activated) -> Value {
         "resources": activated.resources(),
         "allowed_tools": activated.allowed_tools,
         "digest": activated.digest(),
-    })
+    });
+    if let Some(origin) = &activated.origin {
+        data["origin"] = origin.title.as_str().into();
+        data["uri"] = origin.uri.as_str().into();
+    }
+    data
 }
 
 fn with_truncated(mut data: Value) -> Value {

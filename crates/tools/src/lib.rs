@@ -47,6 +47,7 @@ mod envelope;
 mod invoke;
 mod params;
 mod run;
+mod served;
 mod session;
 mod system;
 pub mod tokens;

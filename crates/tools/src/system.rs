@@ -99,9 +99,14 @@ fn tiers(
             let names =
                 routing.iter().flat_map(|routing| routing.pushed().iter().map(|found| found.name.as_str()));
             full.extend(names.filter_map(|name| {
-                let skill = snapshot.get(name)?;
+                // What a server says has no place among the words of the system: the model may load it by itself.
+                let skill = snapshot.get(name).filter(|skill| skill.supplied().is_none())?;
                 Some((name.to_owned(), activate(skill, None, policy).ok()?.content()))
             }));
+            if full.is_empty() {
+                let made = tier_two(snapshot, policy, request);
+                return (made.text, made.plan);
+            }
             Tiers::Full(&full)
         }
     };

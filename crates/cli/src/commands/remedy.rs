@@ -19,7 +19,13 @@ pub(super) fn remedy(skill: &Skill) -> Option<String> {
         Status::Shadowed(Shadowed { same_folder: false, .. }) => "rename or delete one of the two".to_owned(),
         Status::Invalid => return misnamed(skill).map(|file| format!("rename {file} to SKILL.md")),
         // The reason names the command.
-        Status::Untrusted(Untrusted::Project(_) | Untrusted::Changed(_) | Untrusted::Added(_))
+        Status::Untrusted(
+            Untrusted::Project(_)
+            | Untrusted::Changed(_)
+            | Untrusted::Added(_)
+            | Untrusted::Unapproved(_)
+            | Untrusted::Replaced(_),
+        )
         | Status::Shadowed(Shadowed { same_folder: true, .. })
         | Status::Enabled => return None,
     })
@@ -44,7 +50,7 @@ pub(super) fn sandbox(why: &str) -> &'static str {
 
 /// A file that was perhaps meant to be the `SKILL.md` that is not there.
 fn misnamed(skill: &Skill) -> Option<String> {
-    if !skill.diagnostics().iter().any(|said| said.code == Code::MissingFile) {
+    if !skill.root().is_folder() || !skill.diagnostics().iter().any(|said| said.code == Code::MissingFile) {
         return None;
     }
     let entries = std::fs::read_dir(skill.folder()).ok()?;

@@ -9,6 +9,7 @@ use crate::files::ReadError;
 use crate::registry::Skill;
 use crate::resource::place::FILE_MAX;
 use crate::resource::{Closed, noun, shown, shown_name};
+use crate::supply::Unverified;
 
 /// Why a skill was not activated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -17,6 +18,9 @@ pub enum ActivateError {
     /// Its status forbids it.
     #[error(transparent)]
     Closed(#[from] Closed),
+    /// It comes from a server and is not what was listed, or did not come.
+    #[error(transparent)]
+    Unverified(#[from] Unverified),
     /// The arguments are not taken.
     #[error(transparent)]
     Arguments(#[from] ArgumentsError),
@@ -77,6 +81,7 @@ impl ActivateError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Closed(closed) => closed.code(),
+            Self::Unverified(error) => error.code(),
             Self::Arguments(error) => error.code(),
             Self::Gone { .. } => ErrorCode::NotFound,
             Self::Link { .. } => ErrorCode::AccessDenied,

@@ -62,12 +62,17 @@ impl Late {
     pub(super) fn frontmatter(&self, bytes: &[u8]) -> &Map<String, Value> {
         self.frontmatter.get_or_init(|| {
             let yaml = bytes.get(self.yaml.clone()).unwrap_or_default();
-            frontmatter::to_json(std::str::from_utf8(yaml).unwrap_or_default())
+            let mut json = frontmatter::to_json(std::str::from_utf8(yaml).unwrap_or_default());
+            if !super::may_name_tools(&self.found) {
+                json.remove("allowed-tools");
+            }
+            json
         })
     }
 
     pub(super) fn diagnostics(&self, bytes: &[u8]) -> &[Diagnostic] {
-        self.diagnostics.get_or_init(|| parse(bytes, Some(&self.found.id()), &self.rules).diagnostics)
+        self.diagnostics
+            .get_or_init(|| parse(bytes, Some(&self.found.folder_name()), &self.rules).diagnostics)
     }
 
     pub(super) fn resources(&self) -> &Resources {
@@ -77,7 +82,7 @@ impl Late {
 
 impl Resources {
     fn of(found: &Found) -> Self {
-        let (mut files, or_more) = if found.root().is_embedded() {
+        let (mut files, or_more) = if !found.root().is_folder() {
             (Contents::of(found).files.into_iter().map(|file| file.path).collect(), false)
         } else {
             // The instructions are there; that the folder cannot be listed must not take them away.

@@ -36,6 +36,8 @@ use crate::policy::{Activation, Policy};
 use crate::registry::Skill;
 use crate::resource::place::{self, SkillMd};
 use crate::resource::{Closed, Truncation, text};
+use crate::scan::Found;
+use crate::supply::Supplied;
 use late::Late;
 
 /// A skill that was activated.
@@ -52,10 +54,31 @@ pub struct Activated {
     pub allowed_tools: Option<Vec<String>>,
     /// What was given with the name.
     pub args: Arguments,
+    /// The server it came from; `None` for a skill of this machine.
+    pub origin: Option<Origin>,
     source: String,
     body: Range<usize>,
     late: Late,
     form: Activation,
+}
+
+/// The server that a skill came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Origin {
+    /// What it is: `MCP server docs`.
+    pub title: String,
+    /// Where the skill's `SKILL.md` is there.
+    pub uri: String,
+    /// The set of files it was loaded with: what it reads later must be of this set.
+    pub set: String,
+}
+
+impl Origin {
+    fn of(supplied: &Supplied) -> Self {
+        let offered = supplied.offered();
+        Self { title: supplied.origin(), uri: offered.uri.clone(), set: offered.set() }
+    }
 }
 
 /// How many files were left out of a list.
@@ -110,7 +133,10 @@ fn activate_as(
         return Err(again.map_or_else(|| closed.into(), |error| ActivateError::read(skill, error)));
     }
     let args = Arguments::parse(args)?;
-    let file = place::read_skill_md(skill).map_err(|error| ActivateError::read(skill, error))?;
+    let file = match skill.supplied() {
+        Some(supplied) => SkillMd { bytes: supplied.fetch_skill_md()?, as_found: false },
+        None => place::read_skill_md(skill).map_err(|error| ActivateError::read(skill, error))?,
+    };
     skill.book.admit(skill, skill.file.as_str(), &file.bytes)?;
     let parts = Parts::of(skill, &file, policy)?;
     let late = Late::new(&skill.found, &policy.manifest, parts.yaml);
@@ -119,7 +145,9 @@ fn activate_as(
         name: skill.name().into_owned(),
         base_dir: skill.folder(),
         truncated,
-        allowed_tools: parts.allowed_tools,
+        // A server that names tools asks for something; only the user can grant it.
+        allowed_tools: parts.allowed_tools.filter(|_| may_name_tools(skill)),
+        origin: skill.supplied().map(Origin::of),
         args,
         body: body..source.len(),
         source,
@@ -143,7 +171,7 @@ impl Parts {
         {
             return Ok(Self { yaml: fences.yaml, body: fences.body, allowed_tools: tools(manifest) });
         }
-        match parse_head(&file.bytes, Extent::Whole, Some(&skill.id()), &policy.manifest) {
+        match parse_head(&file.bytes, Extent::Whole, Some(&skill.folder_name()), &policy.manifest) {
             Head::Done(Parsed { document: Some(document), .. }) => Ok(Self {
                 yaml: document.frontmatter.start as usize..document.frontmatter.end as usize,
                 body: document.body as usize,
@@ -155,6 +183,11 @@ impl Parts {
             Head::NeedMore => Err(ActivateError::invalid(skill, &[])),
         }
     }
+}
+
+/// Whether its `allowed-tools` count.
+pub(super) fn may_name_tools(found: &Found) -> bool {
+    found.supplied().is_none_or(|supplied| supplied.standing().grants().allow_tools)
 }
 
 fn tools(manifest: &Manifest) -> Option<Vec<String>> {

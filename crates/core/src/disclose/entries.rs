@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::Request;
 use super::escape::one_line;
-use crate::policy::{CatalogFormat, Location, Policy};
+use crate::policy::{Activation, CatalogFormat, Location, Policy};
 use crate::registry::{Skill, Snapshot};
 
 /// The longest description that is ever shown, in characters. Where the policy allows more, the rest is for activation.
@@ -49,6 +49,8 @@ pub struct Entry<'a> {
     pub description: Cow<'a, str>,
     /// The first sentence of it, for the form that shows no more.
     pub brief: Cow<'a, str>,
+    /// The server it comes from; a model must be able to tell that from a skill of this machine.
+    pub origin: Option<String>,
     /// Where the file is, if that is told.
     pub location: Option<String>,
     /// The higher, the later it is cut: pinned, then asked for, then used lately.
@@ -66,6 +68,10 @@ pub(super) fn entries<'a>(snapshot: &'a Snapshot, policy: &Policy, request: &Req
                 Visibility::NameOnly => false,
                 Visibility::Full => true,
             };
+            // Where models read files by themselves, there is no way to those of a server.
+            if policy.activation == Activation::ReadFile && skill.supplied().is_some() {
+                return None;
+            }
             let manifest = skill.manifest()?;
             let name = skill.name();
             // Where the folder is what a skill is called by, that is what queries and uses are known by.
@@ -80,6 +86,7 @@ pub(super) fn entries<'a>(snapshot: &'a Snapshot, policy: &Policy, request: &Req
                     CatalogFormat::Tiers => text(manifest.brief_description()),
                     _ => Cow::from(""),
                 },
+                origin: skill.supplied().map(|supplied| one_line(&supplied.origin(), 256).into_owned()),
                 location: (request.location == Location::Shown).then(|| location(skill)),
                 rank,
             })

@@ -102,6 +102,9 @@ impl Form<'_> {
         if !description.is_empty() {
             element("<description>", description, "</description>\n");
         }
+        if let Some(origin) = &entry.origin {
+            element("<origin>", origin, "</origin>\n");
+        }
         if let (Location::Shown, Some(location)) = (self.location, &entry.location) {
             element("<location>", location, "</location>\n");
         }
@@ -116,29 +119,38 @@ fn size(entry: &Entry<'_>, level: Level) -> usize {
         Level::Short => SHORT,
         Level::Name | Level::Omitted => 0,
     };
-    96 + entry.name.len() + description + entry.location.as_ref().map_or(0, String::len)
+    let more =
+        [&entry.origin, &entry.location].into_iter().flatten().map(|text| 24 + text.len()).sum::<usize>();
+    96 + entry.name.len() + description + more
 }
 
 fn json(entry: &Entry<'_>, description: &str) -> String {
     let name = serde_json::Value::from(entry.name.as_ref());
+    let origin = entry.origin.as_deref().map(serde_json::Value::from);
+    let origin = origin.map_or_else(String::new, |origin| format!(",\"origin\":{origin}"));
     match description {
-        "" => format!("{{\"name\":{name}}},"),
-        text => format!("{{\"name\":{name},\"description\":{}}},", serde_json::Value::from(text)),
+        "" => format!("{{\"name\":{name}{origin}}},"),
+        text => format!("{{\"name\":{name}{origin},\"description\":{}}},", serde_json::Value::from(text)),
     }
 }
 
 fn bullet(entry: &Entry<'_>, description: &str) -> String {
     let (id, name) = (markdown(&entry.id), markdown(&entry.name));
     match description {
-        "" => format!("- id: {id}, name: {name}\n"),
-        text => format!("- id: {id}, name: {name}, description: {}\n", markdown(text)),
+        "" => format!("- id: {id}, name: {name}{}\n", from(entry)),
+        text => format!("- id: {id}, name: {name}{}, description: {}\n", from(entry), markdown(text)),
     }
 }
 
 fn item(entry: &Entry<'_>, description: &str) -> String {
     let name = markdown(&entry.name);
     match description {
-        "" => format!("- {name}\n"),
-        text => format!("- {name}: {}\n", markdown(text)),
+        "" => format!("- {name}{}\n", from(entry)),
+        text => format!("- {name}{}: {}\n", from(entry), markdown(text)),
     }
+}
+
+/// Where it comes from, behind its name.
+fn from(entry: &Entry<'_>) -> String {
+    entry.origin.as_deref().map_or_else(String::new, |origin| format!(" (from {})", markdown(origin)))
 }

@@ -44,7 +44,7 @@ impl Book {
     /// What speaks for a skill: the lock of its project, or the user's.
     fn entry(&self, skill: &Skill) -> Result<Option<Entry>, Closed> {
         let Some(world) = &self.world else { return Ok(None) };
-        if skill.root().is_embedded() {
+        if !skill.root().is_folder() {
             return Ok(None);
         }
         let project = skill.root().base().map(|base| (project_file(base), Some(base)));
@@ -116,7 +116,7 @@ impl Book {
         left_out: &[String],
     ) -> Result<(), Closed> {
         let Some(world) = &self.world else { return Ok(()) };
-        if skill.root().is_embedded() {
+        if !skill.root().is_folder() {
             return Ok(());
         }
         let hash = tree.hash();

@@ -7,6 +7,8 @@ use std::str::FromStr;
 /// Whose skills a directory holds; the later one is nearer to the user's present work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
+    /// Offered by a server.
+    Served,
     /// Shipped with Prowess or with the application.
     Bundled,
     /// The user's own.
@@ -19,11 +21,12 @@ pub enum Scope {
 
 impl Scope {
     /// All scopes, in order.
-    pub const ALL: [Self; 4] = [Self::Bundled, Self::User, Self::Project, Self::Plugin];
+    pub const ALL: [Self; 5] = [Self::Served, Self::Bundled, Self::User, Self::Project, Self::Plugin];
 
     /// The word that stands in JSON and before a path in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Served => "mcp",
             Self::Bundled => "bundled",
             Self::User => "user",
             Self::Project => "project",
@@ -104,7 +107,8 @@ impl FromStr for RootSpec {
 
     fn from_str(text: &str) -> Result<Self, RootSpecError> {
         let text = text.trim();
-        let prefixed = Scope::ALL.into_iter().find_map(|scope| {
+        // A directory is nobody's server.
+        let prefixed = Scope::ALL.into_iter().filter(|scope| *scope != Scope::Served).find_map(|scope| {
             let rest = text.strip_prefix(scope.as_str())?.strip_prefix(':')?;
             Some((scope, rest))
         });

@@ -22,6 +22,8 @@ use crate::located::Located;
 use crate::lock::Book;
 use crate::policy::{Policy, Preset, ProjectTrust};
 use crate::scan::{self, Found, Places, Progress, RootProblem, RootScan, Roots};
+use crate::supply::approvals::{Approvals, Standing};
+use crate::supply::{self, Supply, SupplyScan};
 use crate::surroundings::Surroundings;
 use crate::trust::{Gate, Trust};
 use commands::Commands;
@@ -35,6 +37,7 @@ use resolve::Circumstances;
 pub struct Registry {
     policy: Policy,
     surroundings: Surroundings,
+    supplies: Vec<Arc<dyn Supply>>,
     current: RwLock<Arc<Snapshot>>,
     /// What the last scan saw. Held while scanning: two refreshes at once would do the same work twice.
     seen: Mutex<Seen>,
@@ -43,6 +46,8 @@ pub struct Registry {
 #[derive(Debug, Default)]
 struct Seen {
     scans: Vec<RootScan>,
+    supplied: Vec<SupplyScan>,
+    approvals: Approvals,
     roots: Roots,
     places: Places,
     trust: Trust,
@@ -65,9 +70,24 @@ impl Registry {
 
     /// Opens a registry on a given world.
     pub fn open_in(policy: Policy, surroundings: Surroundings, progress: &Progress) -> Self {
-        let seen = Seen::default();
-        let (seen, snapshot) = seen.scan(&policy, &surroundings, progress);
-        Self { policy, surroundings, current: RwLock::new(Arc::new(snapshot)), seen: Mutex::new(seen) }
+        Self::open_with(policy, surroundings, Vec::new(), progress)
+    }
+
+    /// Opens a registry on a given world, with skills from servers besides. They count least.
+    pub fn open_with(
+        policy: Policy,
+        surroundings: Surroundings,
+        supplies: Vec<Arc<dyn Supply>>,
+        progress: &Progress,
+    ) -> Self {
+        let (seen, snapshot) = Seen::default().scan(&policy, &surroundings, &supplies, progress);
+        let (current, seen) = (RwLock::new(Arc::new(snapshot)), Mutex::new(seen));
+        Self { policy, surroundings, supplies, current, seen }
+    }
+
+    /// The servers that it takes skills from.
+    pub fn supplies(&self) -> &[Arc<dyn Supply>] {
+        &self.supplies
     }
 
     /// What it was opened with.
@@ -91,8 +111,12 @@ impl Registry {
         if seen.is_unchanged(&self.policy, &self.surroundings) {
             return self.snapshot();
         }
-        let (now, snapshot) =
-            std::mem::take(&mut *seen).scan(&self.policy, &self.surroundings, &Progress::default());
+        let (now, snapshot) = std::mem::take(&mut *seen).scan(
+            &self.policy,
+            &self.surroundings,
+            &self.supplies,
+            &Progress::default(),
+        );
         *seen = now;
         let current = self.snapshot();
         if *current == snapshot {
@@ -114,9 +138,17 @@ impl Seen {
             && roots == self.roots
             && self.commands.iter().all(|(name, was)| commands.has(name) == *was)
             && self.scans.iter().all(RootScan::is_unchanged)
+            && (self.supplied.is_empty() || Approvals::load(world) == self.approvals)
+            && self.supplied.iter().all(SupplyScan::is_unchanged)
     }
 
-    fn scan(self, policy: &Policy, world: &Surroundings, progress: &Progress) -> (Self, Snapshot) {
+    fn scan(
+        self,
+        policy: &Policy,
+        world: &Surroundings,
+        supplies: &[Arc<dyn Supply>],
+        progress: &Progress,
+    ) -> (Self, Snapshot) {
         let Lookout { places, links, roots, trust } = Lookout::new(policy, world);
         let doors = places.doors();
         let settings =
@@ -130,21 +162,61 @@ impl Seen {
         let gate = (policy.trust == ProjectTrust::Required).then(|| Gate::new(&trust, present, &links));
         let circumstances =
             World { gate: gate.as_ref(), commands: &commands, book: Arc::new(Book::new(world)) };
-        let found: Vec<&[Arc<Found>]> = scans.iter().map(|scan| scan.found.as_slice()).collect();
+        let (supplied, approvals) =
+            take(if policy.enabled { supplies } else { &[] }, &policy.manifest, world);
+        let found: Vec<&[Arc<Found>]> = scans
+            .iter()
+            .map(|scan| scan.found.as_slice())
+            .chain(supplied.iter().map(|scan| scan.found.as_slice()))
+            .collect();
         let (skills, said) = resolve::resolve(&found, policy, &circumstances);
         let mut diagnostics = root_diagnostics(policy, &roots, &trust);
         diagnostics.extend(scans.iter().flat_map(|scan| scan.diagnostics.iter().cloned()));
+        diagnostics.extend(approvals.problem().cloned());
+        diagnostics.extend(supplied.iter().flat_map(|scan| scan.diagnostics.iter().cloned()));
         diagnostics.extend(said);
         let absent = roots
             .absent
             .iter()
             .map(|(path, problem, _)| AbsentRoot { path: path.clone(), problem: problem.clone() })
             .collect();
-        let snapshot = Snapshot::new(skills, policy.scan.identity, present.to_vec(), absent, diagnostics);
+        let present: Vec<_> =
+            present.iter().chain(supplied.iter().map(|scan| &scan.root)).map(Arc::clone).collect();
+        let snapshot = Snapshot::new(skills, policy.scan.identity, present, absent, diagnostics);
         let pinned = gate.is_some_and(|gate| gate.has_hashed());
         let commands = commands.into_known();
-        (Self { scans, roots, places, trust, commands, pinned }, snapshot)
+        (Self { scans, supplied, approvals, roots, places, trust, commands, pinned }, snapshot)
     }
+}
+
+/// What servers offer. Where that is not what the user approved, the approval is over, and that is written down: what
+/// changes back was still changed.
+fn take(
+    supplies: &[Arc<dyn Supply>],
+    rules: &prowess_format::Rules,
+    world: &Surroundings,
+) -> (Vec<SupplyScan>, Approvals) {
+    if supplies.is_empty() {
+        return Default::default();
+    }
+    // What is offered is asked for first: meanwhile the user may approve something.
+    supplies.iter().for_each(|supply| drop(supply.offering()));
+    let approvals = Approvals::load(world);
+    let scans: Vec<_> = supplies.iter().map(|supply| supply::scan(supply, rules, &approvals)).collect();
+    let found = scans.iter().flat_map(|scan| &scan.found);
+    let changed = found.filter_map(|found| {
+        let supplied = found.supplied()?;
+        let known = approvals.of(supplied.label(), &supplied.offered().uri)?;
+        let over = supplied.standing() == Standing::Changed && !known.revoked;
+        over.then(|| (known.server.clone(), known.uri.clone()))
+    });
+    let changed: Vec<_> = changed.collect();
+    if changed.is_empty() {
+        return (scans, approvals);
+    }
+    // Where it cannot be written down, it is over for as long as the other files are offered.
+    let _ = supply::approvals::revoke(&changed, world);
+    (scans, Approvals::load(world))
 }
 
 /// What is looked at before any skill is.
@@ -225,6 +297,14 @@ struct World<'a> {
 
 impl Circumstances for World<'_> {
     fn untrusted(&self, found: &Found) -> Option<Untrusted> {
+        if let Some(supplied) = found.supplied() {
+            let name = || supplied.offered().name.clone();
+            return match supplied.standing() {
+                Standing::Approved(_) => None,
+                Standing::New => Some(Untrusted::Unapproved(name())),
+                Standing::Changed => Some(Untrusted::Replaced(name())),
+            };
+        }
         self.gate?.refuses(found)
     }
 

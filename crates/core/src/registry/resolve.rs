@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use prowess_format::{Code, Diagnostic};
+use prowess_format::{Code, Diagnostic, Severity};
 
 use super::lookalike::skeleton;
 use super::skill::{Disabled, Shadowed, Skill, Status, Untrusted};
@@ -51,6 +51,7 @@ pub(crate) fn resolve(
     // The order of the catalog: by name, and the copy that counts before the others.
     skills.sort_by(|a, b| a.name().cmp(&b.name()).then_with(|| rank(&a.status).cmp(&rank(&b.status))));
     resolver.look_alikes(&skills);
+    resolver.same_names(&skills);
     (skills, resolver.said)
 }
 
@@ -111,7 +112,7 @@ impl Resolver<'_> {
         }
         let key = match self.policy.scan.identity {
             Identity::Id => found.id(),
-            Identity::Name => Cow::from(manifest.name().as_str()),
+            Identity::Name => found.called().map_or_else(|| found.id(), Cow::from),
         };
         let winner = match self.winners.entry(key.into_owned()) {
             Entry::Vacant(entry) => {
@@ -137,7 +138,7 @@ impl Resolver<'_> {
 
     fn shadowed(&mut self, found: &Found, winner: &Found) -> Status {
         let by = winner.location();
-        let name = found.manifest().map_or_else(|| found.id(), |manifest| manifest.name().as_str().into());
+        let name = found.called().map_or_else(|| found.id(), Cow::from);
         let message = format!("{name} is not used: {} has the same name and goes first", by.display());
         let help = "rename one of them, or delete the one you do not need";
         let diagnostic = Diagnostic::warning(Code::Shadowed, message);
@@ -157,8 +158,8 @@ impl Resolver<'_> {
             return None;
         }
         let manifest = found.manifest()?;
-        let named =
-            |list: &[String]| list.iter().any(|name| name == manifest.name().as_str() || *name == found.id());
+        let called = found.called().unwrap_or_default();
+        let named = |list: &[String]| list.iter().any(|name| name == called || *name == found.id());
         let source = |entry: &String| {
             entry.strip_prefix("source:").is_some_and(|path| {
                 let root = found.root();
@@ -193,6 +194,37 @@ impl Resolver<'_> {
         let root = skills.first().map(|skill| skill.root().path().to_owned()).unwrap_or_default();
         self.said
             .push(Located::new(root, diagnostic.help("raise max_skills, or remove what you do not need")));
+    }
+
+    /// Tells of a server's skills that are called as another is. Neither takes the other's place, but people may take one
+    /// for the other.
+    fn same_names(&mut self, skills: &[Skill]) {
+        let offered = || skills.iter().filter(|skill| skill.is_enabled());
+        let own_name = |skill: &Skill| skill.manifest().map(|manifest| manifest.name().as_str().to_owned());
+        if !offered().any(|skill| skill.supplied().is_some()) {
+            return;
+        }
+        let mut names: HashMap<String, Vec<&Skill>> = HashMap::new();
+        for skill in offered() {
+            names.entry(own_name(skill).unwrap_or_default()).or_default().push(skill);
+        }
+        for skill in offered().filter(|skill| skill.supplied().is_some()) {
+            let own = own_name(skill).unwrap_or_default();
+            let others = names.get(&own).map(Vec::as_slice).unwrap_or_default();
+            let others = others.iter().map(|other| other.name()).filter(|other| *other != skill.name());
+            let others: Vec<_> = others.collect();
+            if !others.is_empty() {
+                let message = format!(
+                    "{} has the name of {}; they are different skills",
+                    skill.name(),
+                    others.join(", ")
+                );
+                self.said.push(Located::new(
+                    skill.location(),
+                    Diagnostic::new(Code::SameName, Severity::Info, message),
+                ));
+            }
+        }
     }
 
     fn look_alikes(&mut self, skills: &[Skill]) {

@@ -51,6 +51,10 @@ pub enum Untrusted {
     Added(PathBuf),
     /// A link that leads outside the known directories.
     Link(PathBuf),
+    /// It comes from a server, and the user has not approved it. With what it is called by.
+    Unapproved(String),
+    /// The same, and it has changed since the user did.
+    Replaced(String),
 }
 
 /// What took a skill's place.
@@ -115,9 +119,10 @@ impl Skill {
         self.status == Status::Enabled
     }
 
-    /// The frontmatter's name, or the folder's where that could not be read.
+    /// The frontmatter's name, or the folder's where that could not be read. A skill from a server has the user's name for
+    /// the server before it: `docs/pdf`.
     pub fn name(&self) -> Cow<'_, str> {
-        self.manifest().map_or_else(|| self.id(), |manifest| manifest.name().as_str().into())
+        self.called().map_or_else(|| self.id(), Cow::from)
     }
 
     /// The description; empty where it could not be read.
@@ -156,6 +161,12 @@ impl Skill {
             }
             Status::Untrusted(Untrusted::Link(target)) => {
                 format!("a link that leads outside the known directories, to {}", target.display())
+            }
+            Status::Untrusted(Untrusted::Unapproved(name)) => {
+                format!("not approved; to see and approve it: prowess trust --mcp {name}")
+            }
+            Status::Untrusted(Untrusted::Replaced(name)) => {
+                format!("has changed at its server and needs approval again: prowess trust --mcp {name}")
             }
             Status::Shadowed(Shadowed { by, same_folder: true }) => {
                 format!("the same folder as {}", by.display())

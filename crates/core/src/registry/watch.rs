@@ -94,7 +94,7 @@ impl Watcher {
 
     fn wanted(&self, snapshot: &Snapshot) -> HashMap<PathBuf, (RecursiveMode, Identity)> {
         let roots: Vec<&Path> =
-            snapshot.roots().filter(|root| !root.is_embedded()).map(Root::canonical).collect();
+            snapshot.roots().filter(|root| root.is_folder()).map(Root::canonical).collect();
         let above = |path: &Path| path.ancestors().skip(1).find(|folder| folder.is_dir()).map(Path::to_owned);
         let absent = snapshot.absent_roots().iter().filter_map(|absent| above(&absent.path));
         let state = self.registry.surroundings().state();

@@ -97,6 +97,8 @@ impl Closed {
                     Untrusted::Changed(_) => "it changed since it was",
                     Untrusted::Added(_) => "it was added since its project was",
                     Untrusted::Link(_) => "it is a link that leads outside the known directories",
+                    Untrusted::Unapproved(_) => "the user has not approved it",
+                    Untrusted::Replaced(_) => "it has changed at its server and needs approval again",
                 },
             },
             Status::Shadowed(_) => Self::Shadowed { name },

@@ -6,6 +6,7 @@ use rustix::io::Errno;
 use super::closed::{Closed, shown};
 use crate::error_code::ErrorCode;
 use crate::files::ReadError;
+use crate::supply::Unverified;
 
 /// Why a file was not handed out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -14,6 +15,9 @@ pub enum AccessError {
     /// The skill is not disclosed at all.
     #[error(transparent)]
     Closed(#[from] Closed),
+    /// It comes from a server and is not what was listed, or did not come.
+    #[error(transparent)]
+    Unverified(#[from] Unverified),
     /// The path is empty, endless, or has a NUL.
     #[error("the path {0}")]
     Path(&'static str),
@@ -120,6 +124,7 @@ impl AccessError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Closed(closed) => closed.code(),
+            Self::Unverified(error) => error.code(),
             Self::Path(_) => ErrorCode::InvalidParam,
             Self::Absolute
             | Self::Escape

@@ -40,7 +40,7 @@ pub fn list(skill: &Skill, kind: Option<Kind>) -> Result<Contents, AccessError> 
 }
 
 fn listing(skill: &Skill, kind: Option<Kind>) -> Result<Contents, AccessError> {
-    if skill.root().is_embedded() {
+    if !skill.root().is_folder() {
         let mut contents = Contents::of(skill);
         if let Some(kind) = kind {
             let below = format!("{}/", kind.folder());

@@ -12,6 +12,7 @@ use crate::bundled::Bundled;
 use crate::files::{EntryKind, Folder, ReadError, read_whole};
 use crate::registry::Skill;
 use crate::scan::Link;
+use crate::supply::Unverified;
 use crate::tree_hash::{HashedTree, digest};
 
 /// The most files, the most bytes of all of them together, and how deep they may lie: as many as a lock can hold.
@@ -80,7 +81,8 @@ impl Material {
 
 /// Reads everything that a skill brings, and refuses it where it is not what was installed or trusted.
 ///
-/// Only an enabled skill is read. What is hashed here, compared with the lock and with pinned trust, is what is handed
+/// Only an enabled skill is read, and none that came from a server: nothing of those is run here.
+/// What is hashed here, compared with the lock and with pinned trust, is what is handed
 /// out: there is no moment between the two.
 ///
 /// ```
@@ -98,6 +100,10 @@ impl Material {
 pub fn material(skill: &Skill) -> Result<Material, AccessError> {
     if let Some(closed) = Closed::of(skill) {
         return Err(closed.into());
+    }
+    if let Some(supplied) = skill.supplied() {
+        let (name, origin) = (shown(&skill.name()), supplied.origin());
+        return Err(Unverified::Run { name, origin }.into());
     }
     let mut gathered = Gathered::default();
     if skill.root().is_embedded() {

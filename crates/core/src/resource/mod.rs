@@ -38,6 +38,7 @@ use crate::files::{Folder, read_whole};
 use crate::policy::Limits;
 use crate::registry::Skill;
 use crate::scan::{Found, Link};
+use crate::supply::{OfferedFile, Supplied};
 use path::Inner;
 use place::{FILE_MAX, PlaceError};
 use rustix::io::Errno;
@@ -114,8 +115,11 @@ fn fetch(skill: &Skill, path: &str) -> Result<(Inner, Vec<u8>), AccessError> {
     if is_gits(inner.as_str()) {
         return Err(AccessError::NotFound { path: shown(inner.as_str()), nearest: None });
     }
-    let bytes =
-        if skill.root().is_embedded() { from_binary(skill, &inner) } else { from_disk(skill, &inner) };
+    let bytes = match skill.supplied() {
+        Some(supplied) => from_supply(supplied, &inner),
+        None if skill.root().is_embedded() => from_binary(skill, &inner),
+        None => from_disk(skill, &inner),
+    };
     match bytes {
         Ok(bytes) => {
             skill.book.admit_file(skill, inner.as_str(), &bytes)?;
@@ -132,6 +136,18 @@ fn fetch(skill: &Skill, path: &str) -> Result<(Inner, Vec<u8>), AccessError> {
 /// kept there.
 pub(crate) fn is_gits(path: &str) -> bool {
     path.split('/').next() == Some(".git")
+}
+
+/// Nothing but what was listed is asked for: whatever else the server may have is a change of the skill.
+fn from_supply(supplied: &Supplied, inner: &Inner) -> Result<Vec<u8>, AccessError> {
+    let path = inner.as_str();
+    let is_folder =
+        |file: &OfferedFile| file.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+    let offered = supplied.offered();
+    if offered.file(path).is_none() && offered.files.iter().any(is_folder) {
+        return Err(AccessError::Directory { path: shown(path) });
+    }
+    Ok(supplied.fetch(path)?)
 }
 
 fn from_binary(skill: &Found, inner: &Inner) -> Result<Vec<u8>, AccessError> {

@@ -123,7 +123,10 @@ impl Router {
 
     /// What a person who typed this far could mean.
     pub fn complete(&self, prefix: &str) -> Vec<Completion<'_>> {
-        complete(prefix, self.snapshot.enabled().filter_map(|skill| skill.manifest()))
+        complete(
+            prefix,
+            self.snapshot.enabled().filter_map(|skill| Some((skill.called()?, skill.manifest()?))),
+        )
     }
 
     /// Fills up to `k` with skills that share words with the message; of the others that do, too, it is said.

@@ -25,6 +25,7 @@ pub(crate) fn embedded(root: &Arc<Root>, rules: &Rules) -> Vec<Arc<Found>> {
             diagnostics: parsed.diagnostics.into(),
             link: None,
             real: None,
+            supplied: None,
         })
     });
     found.collect()

@@ -10,6 +10,7 @@ use super::Root;
 use super::head::SKILL_MD_MAX;
 use crate::bundled::BUNDLED;
 use crate::files::{Fingerprint, read_resolved};
+use crate::supply::Supplied;
 
 /// What was found in one folder. Immutable: a later scan shares it if nothing changed.
 #[derive(Debug)]
@@ -27,11 +28,14 @@ pub struct Found {
     pub(crate) link: Option<Box<Link>>,
     /// The folder without any link in its path, where a link led to it.
     pub(crate) real: Option<Box<Path>>,
+    /// The server it came from, where it was not found on disk.
+    pub(crate) supplied: Option<Arc<Supplied>>,
 }
 
 impl PartialEq for Found {
     fn eq(&self, other: &Self) -> bool {
-        let Self { root, inner, file, fingerprint, settled: _, manifest, diagnostics, link, real } = self;
+        let Self { root, inner, file, fingerprint, settled: _, manifest, diagnostics, link, real, supplied } =
+            self;
         *fingerprint == other.fingerprint
             && *inner == other.inner
             && *root == other.root
@@ -40,6 +44,7 @@ impl PartialEq for Found {
             && *diagnostics == other.diagnostics
             && *link == other.link
             && *real == other.real
+            && *supplied == other.supplied
     }
 }
 
@@ -75,8 +80,19 @@ pub struct Link {
 }
 
 impl Found {
-    /// The folder's name.
+    /// The folder's name; of a skill from a server what it is called by, which no folder is called.
     pub fn id(&self) -> Cow<'_, str> {
+        match &self.supplied {
+            Some(supplied) => Cow::from(supplied.offered().name.as_str()),
+            None => self.folder_name(),
+        }
+    }
+
+    /// The folder's name, wherever the folder is.
+    pub(crate) fn folder_name(&self) -> Cow<'_, str> {
+        if let Some(supplied) = &self.supplied {
+            return Cow::from(supplied.offered().own_name.as_str());
+        }
         self.inner.file_name().unwrap_or_default().to_string_lossy()
     }
 
@@ -127,6 +143,18 @@ impl Found {
         self.manifest.as_ref()
     }
 
+    /// What it is called by where names count: the frontmatter's name, unless it came from a server. `None` where it
+    /// does not load.
+    pub(crate) fn called(&self) -> Option<&str> {
+        let own = self.manifest()?.name().as_str();
+        Some(self.supplied.as_ref().map_or(own, |supplied| &supplied.offered().name))
+    }
+
+    /// The server it came from.
+    pub fn supplied(&self) -> Option<&Supplied> {
+        self.supplied.as_deref()
+    }
+
     /// What there is to say about it.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
@@ -143,8 +171,11 @@ impl Found {
     }
 
     /// The bytes of its `SKILL.md` as they are now, bounded; `None` where they cannot be read, or where a link has been
-    /// put in their way since they were found.
+    /// put in their way since they were found. Nothing is fetched from a server for it.
     pub fn read_source(&self) -> Option<Vec<u8>> {
+        if self.root.is_supplied() {
+            return None;
+        }
         if self.root.is_embedded() {
             return BUNDLED.iter().find(|skill| skill.id == self.id()).map(|skill| skill.skill_md().to_vec());
         }

@@ -13,6 +13,7 @@ mod visit;
 mod walk;
 
 pub(crate) use embedded::embedded;
+pub(crate) use found::FileName;
 pub use found::{Found, Link};
 pub(crate) use head::check_file;
 pub(crate) use links::Places;

@@ -16,13 +16,30 @@ pub struct Root {
     canonical: PathBuf,
     scope: Scope,
     base: Option<PathBuf>,
-    embedded: bool,
+    kind: Kind,
+}
+
+/// What a root is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Folder,
+    /// Inside the binary.
+    Embedded,
+    /// At a server.
+    Supplied,
 }
 
 impl Root {
     pub(crate) fn embedded() -> Self {
         let path = PathBuf::from("bundled:");
-        Self { canonical: path.clone(), path, scope: Scope::Bundled, base: None, embedded: true }
+        Self { canonical: path.clone(), path, scope: Scope::Bundled, base: None, kind: Kind::Embedded }
+    }
+
+    /// What a server of this label offers. Whoever takes it for a folder finds that nothing can lie there.
+    pub(crate) fn supplied(label: &str) -> Self {
+        let path = PathBuf::from(format!("mcp:{label}"));
+        let canonical = Path::new("/dev/null").join(&path);
+        Self { path, canonical, scope: Scope::Served, base: None, kind: Kind::Supplied }
     }
 
     /// As it is written.
@@ -47,14 +64,25 @@ impl Root {
 
     /// Whether it lies inside the binary.
     pub fn is_embedded(&self) -> bool {
-        self.embedded
+        self.kind == Kind::Embedded
     }
 
-    /// What people call it: "Bundled", "Project", "Claude", "User", "Plugin".
+    /// Whether it is a server, which nothing is read from but through its supply.
+    pub fn is_supplied(&self) -> bool {
+        self.kind == Kind::Supplied
+    }
+
+    /// Whether it is a folder.
+    pub fn is_folder(&self) -> bool {
+        self.kind == Kind::Folder
+    }
+
+    /// What people call it: "Bundled", "Project", "Claude", "User", "Plugin", "MCP".
     pub fn label(&self) -> &'static str {
         let claude = self.path.components().any(|component| component.as_os_str() == ".claude");
         match self.scope {
             Scope::Project if claude => "Claude",
+            Scope::Served => "MCP",
             Scope::Bundled => "Bundled",
             Scope::User => "User",
             Scope::Project => "Project",
@@ -122,7 +150,7 @@ pub(crate) fn resolve(policy: &Policy, world: &Surroundings, known: &Places) -> 
                     canonical,
                     scope: spec.scope,
                     base,
-                    embedded: false,
+                    kind: Kind::Folder,
                 }));
             }
         }

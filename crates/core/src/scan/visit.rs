@@ -145,6 +145,7 @@ impl Visitor<'_> {
             diagnostics: Box::new([]),
             link: None,
             real: None,
+            supplied: None,
         }
     }
 

@@ -264,6 +264,7 @@ impl Walk<'_, '_> {
                 diagnostics: Box::new([diagnostic]),
                 link: None,
                 real: None,
+                supplied: None,
             })));
         }
         self.report_bounds(root);

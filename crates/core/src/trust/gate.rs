@@ -49,7 +49,7 @@ impl<'a> Gate<'a> {
                 inside && trust.state.folders.iter().any(|record| record.path.starts_with(root.canonical()));
             Some(Project { root, base, inside, record, divided })
         };
-        let own = |root: &&Arc<Root>| root.base().is_none() && !root.is_embedded();
+        let own = |root: &&Arc<Root>| root.base().is_none() && root.is_folder();
         let own = roots.iter().filter(own).map(|root| root.canonical().to_owned());
         let projects = roots.iter().filter_map(project).collect();
         Self { records, projects, free: own.chain(links.iter().cloned()).collect(), hashed: Mutex::default() }

@@ -10,8 +10,11 @@ use super::Limits;
 use super::error::RunError;
 use super::options::{Consent, Network};
 
-/// Whether the user lets the scripts of a skill run.
+/// Whether the user lets the scripts of a skill run. Those of servers never do.
 pub fn is_allowed(skill: &Skill, policy: &Policy, world: &Surroundings) -> bool {
+    if skill.supplied().is_some() {
+        return false;
+    }
     match policy.run.scripts {
         Scripts::Never => false,
         Scripts::Ask => Grantee::of(skill).is_in(&policy.run.allowed_skills, world),

@@ -60,7 +60,8 @@ impl Toolsets {
     /// The tools of a skill. A skill without toolsets has none and costs nothing.
     pub fn tools(&self, skill: &Skill) -> Result<Loaded, ToolsetError> {
         let toolsets = modules(skill);
-        if toolsets.is_empty() {
+        // Nothing of a server's skill is run; that it names toolsets is no mistake of its own.
+        if toolsets.is_empty() || skill.supplied().is_some() {
             return Ok(Loaded::default());
         }
         let inventory = self.engine(skill, &toolsets)?.inventory.clone();
@@ -138,6 +139,11 @@ impl Toolsets {
 fn admit(skill: &Skill) -> Result<(), ToolsetError> {
     if let Status::Unavailable(missing) = skill.status() {
         return Err(ToolsetError::Unavailable(missing.join(", ")));
+    }
+    if let Some(supplied) = skill.supplied() {
+        let name = prowess::format::hidden::shown(&skill.name()).into_owned();
+        let refused = prowess::supply::Unverified::Run { name, origin: supplied.origin() };
+        return Err(resource::AccessError::from(refused).into());
     }
     resource::read_bytes(skill, "SKILL.md")?;
     Ok(())

@@ -52,10 +52,12 @@ impl<'s> Bound<'s> {
         session: &Session,
     ) -> (Vec<Self>, Option<(&'s Skill, ToolsetError)>) {
         let (mut bound, mut failed) = (Vec::new(), None);
+        // Nothing of a server's skill is run, whatever it names.
+        let own = |skill: &&Skill| skill.is_enabled() && skill.supplied().is_none();
         let active: Vec<(String, &Skill)> = session
             .active()
             .into_iter()
-            .filter_map(|name| Some((snapshot.get(&name).filter(|skill| skill.is_enabled())?, name)))
+            .filter_map(|name| Some((snapshot.get(&name).filter(own)?, name)))
             .map(|(skill, name)| (name, skill))
             .collect();
         let folders: Vec<_> = active.iter().map(|(_, skill)| skill.folder()).collect();
@@ -169,6 +171,7 @@ pub(crate) fn call(
         }
         return Err(otherwise);
     };
+    crate::served::may_run(snapshot, session)?;
     if !params.is_object() {
         return Err(ToolError::new(ErrorCode::InvalidParam, "the parameters have to be an object"));
     }
