@@ -3,6 +3,7 @@
 mod choice;
 mod count;
 mod lists;
+mod sources;
 
 use prowess_format::Span;
 use serde_json::Value as Json;
@@ -13,6 +14,7 @@ use super::values::Values;
 pub(super) use choice::Choice;
 pub(super) use count::Count;
 pub(super) use lists::{Paths, Roots, Texts, path_of};
+pub(super) use sources::Sources;
 
 /// One value among all: how it is read from a file and written back.
 pub(super) trait Field: Sync {

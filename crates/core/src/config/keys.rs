@@ -1,6 +1,6 @@
 //! Every key of the configuration, as one table.
 
-use super::field::{Choice, Count, Field, Paths, Roots, Texts};
+use super::field::{Choice, Count, Field, Paths, Roots, Sources, Texts};
 use super::narrow::{self, Project};
 use super::values::{Lens, at};
 
@@ -159,6 +159,9 @@ keys! {
 
     "refresh" "when changes on disk are noticed"
         Choice { at: at!(policy.refresh) }, May;
+
+    "sources.mcp" "servers that skills are taken from, over the Model Context Protocol"
+        Sources { at: at!(mcp_sources) }, MayNot;
 
     "run.scripts" "whether scripts of skills run; \"ask\" runs those of the skills that are named, and others once the user says so"
         Choice { at: at!(policy.run.scripts) }, Narrow;

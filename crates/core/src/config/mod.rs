@@ -24,6 +24,7 @@ mod layers;
 mod narrow;
 mod origin;
 mod read;
+mod source;
 #[doc(hidden)]
 pub mod tree;
 mod values;
@@ -37,6 +38,7 @@ use std::path::PathBuf;
 
 pub use keys::{KEYS, Key, key};
 pub use origin::{Layer, Origin};
+pub use source::{McpSource, Reach};
 
 use environment::Environment;
 use read::State;
@@ -71,6 +73,8 @@ impl Inputs {
 pub struct Configuration {
     /// The policy they make.
     pub policy: Policy,
+    /// The servers that skills are taken from.
+    pub mcp_sources: Vec<McpSource>,
     /// Every key with its value, in the order of [`KEYS`].
     pub settings: Vec<Setting>,
     /// What is wrong with the files and variables.
@@ -122,6 +126,7 @@ pub fn load(inputs: &Inputs) -> Configuration {
     }
     let settings = settings(&state, preset);
     Configuration {
+        mcp_sources: state.values.mcp_sources.clone(),
         policy: state.values.into_policy(),
         settings,
         diagnostics: state.diagnostics,
@@ -150,9 +155,10 @@ impl Configuration {
     #[must_use]
     pub fn with_roots(mut self, roots: impl IntoIterator<Item = PathBuf>) -> Self {
         self.policy = self.policy.with_roots(roots);
+        let took = !std::mem::take(&mut self.mcp_sources).is_empty();
         let values = Values::of(self.policy.clone(), None);
-        for setting in &mut self.settings {
-            if let ("scan.roots" | "scan.ancestors" | "trust.project", Some(key)) =
+        for setting in self.settings.iter_mut().filter(|setting| took || setting.key != "sources.mcp") {
+            if let ("scan.roots" | "scan.ancestors" | "trust.project" | "sources.mcp", Some(key)) =
                 (setting.key, key(setting.key))
             {
                 setting.value = key.field.write(&values);

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::source::McpSource;
 use crate::policy::{Activation, Policy};
 
 /// How many skills are pushed at once where nobody says otherwise.
@@ -14,6 +15,8 @@ pub(super) struct Values {
     /// Apart from the policy, whose activation holds it only while it is `pushed`: the order of keys must not
     /// matter.
     pub(super) max_pushed: u32,
+    /// The servers that skills are taken from.
+    pub(super) mcp_sources: Vec<McpSource>,
     /// What `~` in a path stands for.
     pub(super) home: Option<PathBuf>,
 }
@@ -25,7 +28,7 @@ impl Values {
             Activation::Pushed { max } => max,
             _ => MAX_PUSHED,
         };
-        Self { policy, max_pushed, home }
+        Self { policy, max_pushed, mcp_sources: Vec::new(), home }
     }
 
     /// The policy, with everything where it belongs.

@@ -20,7 +20,7 @@ pub struct Completion<'s> {
 
 /// The skills that what was typed so far could mean, the best first, at most [`COMPLETIONS_MAX`]: names that begin with
 /// it, names that have it, names that have its letters in order, then descriptions with a word that begins with it.
-/// Skills that are not for people are left out. Each comes with what it is called by.
+/// Skills that are not for people are left out.
 ///
 /// ```
 /// use prowess::format::{Rules, parse};
@@ -31,11 +31,15 @@ pub struct Completion<'s> {
 ///     skill("---\nname: deploy\ndescription: Ships it.\nargument-hint: TARGET\n---\nx"),
 ///     skill("---\nname: code-review\ndescription: Reads code.\n---\nx"),
 /// ];
-/// let skills = || skills.iter().map(|manifest| (manifest.name().as_str(), manifest));
-/// assert_eq!(complete("rev", skills())[0].name, "code-review");
-/// assert_eq!(complete("", skills()).len(), 2);
+/// assert_eq!(complete("rev", skills.iter())[0].name, "code-review");
+/// assert_eq!(complete("", skills.iter()).len(), 2);
 /// ```
-pub fn complete<'s>(
+pub fn complete<'s>(prefix: &str, skills: impl Iterator<Item = &'s Manifest>) -> Vec<Completion<'s>> {
+    complete_called(prefix, skills.map(|manifest| (manifest.name().as_str(), manifest)))
+}
+
+/// The same for skills that are called by something else than their manifest's name.
+pub fn complete_called<'s>(
     prefix: &str,
     skills: impl Iterator<Item = (&'s str, &'s Manifest)>,
 ) -> Vec<Completion<'s>> {
@@ -103,10 +107,6 @@ mod tests {
         parse(source.as_bytes(), None, &Rules::standard()).document.unwrap().manifest
     }
 
-    fn called(skills: &[Manifest]) -> impl Iterator<Item = (&str, &Manifest)> {
-        skills.iter().map(|manifest| (manifest.name().as_str(), manifest))
-    }
-
     #[test]
     fn the_best_first() {
         let skills = [
@@ -118,19 +118,18 @@ mod tests {
             skill("reviewer", "Hidden.", "user-invocable: false\n"),
             skill("pdf", "Merges.", ""),
         ];
-        let names =
-            |typed| complete(typed, called(&skills)).iter().map(|found| found.name).collect::<Vec<_>>();
+        let names = |typed| complete(typed, skills.iter()).iter().map(|found| found.name).collect::<Vec<_>>();
         assert_eq!(names("Review"), ["review", "code-review", "preview", "read-view", "notes"]);
         assert_eq!(names("rvw"), ["code-review", "preview", "read-view", "review"]);
         assert_eq!(names("zzz"), [] as [&str; 0]);
         assert_eq!(names("").len(), 6);
         let review = Completion { name: "review", description: "Reads.", argument_hint: Some("FILE") };
-        assert_eq!(complete("review", called(&skills))[0], review);
+        assert_eq!(complete("review", skills.iter())[0], review);
     }
 
     #[test]
     fn bounded() {
         let skills: Vec<_> = (0..100).map(|n| skill(&format!("s{n}"), "d", "")).collect();
-        assert_eq!(complete("s", called(&skills)).len(), COMPLETIONS_MAX);
+        assert_eq!(complete("s", skills.iter()).len(), COMPLETIONS_MAX);
     }
 }

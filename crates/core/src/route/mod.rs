@@ -23,7 +23,7 @@ mod triggers;
 mod words;
 
 pub use ask::asks_for_list;
-pub use complete::{COMPLETIONS_MAX, Completion, complete};
+pub use complete::{COMPLETIONS_MAX, Completion, complete, complete_called};
 pub use lexical::{BODY_MAX, Lexical, Ranked, Texts};
 pub use pattern::PATTERN_MAX;
 pub use rank::{Match, MatchKind, Options, Routing, Tier};

@@ -9,7 +9,7 @@ use prowess_format::{Diagnostic, Manifest};
 use unicode_normalization::UnicodeNormalization;
 
 use super::ask::asks_for_list;
-use super::complete::{Completion, complete};
+use super::complete::{Completion, complete_called};
 use super::lexical::{BODY_MAX, Lexical, Texts};
 use super::mention::{dollar, slash, spoken};
 use super::rank::{Match, Options, Routing, Tier, decided, lexical, lexical_reason, sort};
@@ -123,7 +123,7 @@ impl Router {
 
     /// What a person who typed this far could mean.
     pub fn complete(&self, prefix: &str) -> Vec<Completion<'_>> {
-        complete(
+        complete_called(
             prefix,
             self.snapshot.enabled().filter_map(|skill| Some((skill.called()?, skill.manifest()?))),
         )

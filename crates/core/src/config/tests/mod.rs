@@ -4,6 +4,7 @@ mod broken;
 mod foreign;
 mod layers;
 mod narrowing;
+mod sources;
 mod table;
 
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::Value as Json;
 
 use super::World;
-use super::table::samples;
+use super::table::{as_toml, samples};
 use crate::config::narrow::Project;
 use crate::config::values::Values;
 use crate::config::{Configuration, KEYS};
@@ -226,7 +226,9 @@ fn a_projects_link_is_not_followed() {
 fn line() -> impl Strategy<Value = String> {
     let lines: Vec<String> = KEYS
         .iter()
-        .flat_map(|key| samples(key).into_iter().map(move |sample| format!("{} = {sample}", key.name)))
+        .flat_map(|key| {
+            samples(key).into_iter().map(move |sample| format!("{} = {}", key.name, as_toml(&sample)))
+        })
         .chain(
             ["/etc", "~/x", "../x", "ok", "a/../../b", ".//etc", "user:x", "bundled"]
                 .map(|root| format!("scan.roots = [\"x\", {}]", Json::from(root))),
@@ -236,7 +238,10 @@ fn line() -> impl Strategy<Value = String> {
 }
 
 fn widened(before: &Configuration, after: &Configuration) -> Vec<&'static str> {
-    let values = |configuration: &Configuration| Values::of(configuration.policy.clone(), None);
+    let values = |configuration: &Configuration| Values {
+        mcp_sources: configuration.mcp_sources.clone(),
+        ..Values::of(configuration.policy.clone(), None)
+    };
     let (old, new) = (values(before), values(after));
     let wider = KEYS.iter().filter(|key| match key.project {
         Project::May => false,

@@ -17,6 +17,10 @@ pub(super) fn samples(key: &Key) -> Vec<Json> {
         json!(["pdf", "source:/opt/skills"]),
         json!(["/opt/a", "/opt/b"]),
         json!([".skills", "~/s"]),
+        json!([
+            {"label": "docs", "command": "docs-server", "args": ["--skills"], "env": ["DOCS_KEY"]},
+            {"label": "team", "url": "https://skills.example/mcp", "token-env": "TEAM", "timeout-ms": 100, "enabled": false},
+        ]),
     ];
     let plain = [json!(true), json!(false), json!(1), json!(7), json!(100)];
     let words = key.field.words().into_iter().map(|word| match word {
@@ -26,8 +30,21 @@ pub(super) fn samples(key: &Key) -> Vec<Json> {
     words.chain(plain).chain(lists).filter(|sample| takes(key, sample)).collect()
 }
 
+/// A value as TOML writes it, in one line.
+pub(super) fn as_toml(value: &Json) -> String {
+    match value {
+        Json::Object(entries) => {
+            let entries: Vec<_> =
+                entries.iter().map(|(key, value)| format!("{key} = {}", as_toml(value))).collect();
+            format!("{{ {} }}", entries.join(", "))
+        }
+        Json::Array(items) => format!("[{}]", items.iter().map(as_toml).collect::<Vec<_>>().join(", ")),
+        other => other.to_string(),
+    }
+}
+
 fn takes(key: &Key, sample: &Json) -> bool {
-    let tree = toml(&format!("x = {sample}"), &["x"]).unwrap().unwrap();
+    let tree = toml(&format!("x = {}", as_toml(sample)), &["x"]).unwrap().unwrap();
     key.field.read(&tree, &mut Values::of(Policy::default(), Some("/home".into()))).is_ok()
 }
 
@@ -42,7 +59,8 @@ fn every_key_is_set_by_toml_and_yaml_and_reads_what_it_writes() {
                     "" => format!("{name}: {sample}\n"),
                     section => format!("{section}:\n  {name}: {sample}\n"),
                 };
-                let toml = World::new().given("g.toml", &format!("{} = {sample}\n", key.name)).load();
+                let toml =
+                    World::new().given("g.toml", &format!("{} = {}\n", key.name, as_toml(sample))).load();
                 let yaml = World::new().given("g.yaml", &yaml).load();
                 assert_eq!(
                     (&toml.diagnostics, &toml.policy),
@@ -52,8 +70,9 @@ fn every_key_is_set_by_toml_and_yaml_and_reads_what_it_writes() {
                 );
                 let setting = toml.setting(key.name).unwrap();
                 assert!(matches!(setting.origin, Origin::File { line: 1, .. }), "{setting:?}");
-                let again =
-                    World::new().given("g.toml", &format!("{} = {}\n", key.name, setting.value)).load();
+                let again = World::new()
+                    .given("g.toml", &format!("{} = {}\n", key.name, as_toml(&setting.value)))
+                    .load();
                 assert_eq!(again.setting(key.name).unwrap().value, setting.value);
                 assert_eq!(again.policy, toml.policy);
                 setting.value.clone()
@@ -72,7 +91,8 @@ fn every_key_sets_itself_and_nothing_else() {
     for key in KEYS.iter().filter(|key| key.name != "preset") {
         let before = World::new().load();
         for sample in samples(key) {
-            let after = World::new().given("g.toml", &format!("{} = {sample}\n", key.name)).load();
+            let after =
+                World::new().given("g.toml", &format!("{} = {}\n", key.name, as_toml(&sample))).load();
             for (before, after) in before.settings.iter().zip(&after.settings) {
                 assert!(before.key == key.name || before == after, "{} changed {}", key.name, before.key);
             }
@@ -161,7 +181,7 @@ fn every_axis_of_the_policy_has_a_key() {
             },
     } = Policy::default();
     // One each, and `activation.max-pushed`.
-    assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 13);
+    assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 13);
 }
 
 #[test]
