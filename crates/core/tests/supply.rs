@@ -159,7 +159,7 @@ fn every_catalog_says_where_it_comes_from() {
             assert!(text.contains("MCP server docs"), "{text}");
             let from = text.find("docs/pdf").unwrap();
             let start = text[..from].rfind('\n').map_or(0, |at| at + 1);
-            let end = text[from..].find("</skill>").map_or_else(|| text[from..].find('\n').unwrap(), |at| at);
+            let end = text[from..].find("</skill>").unwrap_or_else(|| text[from..].find('\n').unwrap());
             all.push_str(&format!("{format:?}: {}\n", &text[start..from + end]));
         }
     }

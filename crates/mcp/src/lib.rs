@@ -1,5 +1,7 @@
 //! Agent skills over the Model Context Protocol.
 pub mod extension;
+#[cfg(feature = "host")]
+pub mod host;
 #[cfg(feature = "http")]
 pub mod http;
 mod malformed;

@@ -131,7 +131,7 @@ fn reach(tree: &Tree, label: &str) -> Result<Reach, Wrong> {
                 );
             }
             let args = get("args").map_or_else(|| Ok(Vec::new()), |args| texts(args, "args"))?;
-            let env = get("env").map_or_else(|| Ok(Vec::new()), |env| variables(env))?;
+            let env = get("env").map_or_else(|| Ok(Vec::new()), variables)?;
             Ok(Reach::Command { program, args, env })
         }
         (None, Some(url)) => {
@@ -143,7 +143,7 @@ fn reach(tree: &Tree, label: &str) -> Result<Reach, Wrong> {
                     wrong(url, format!("has the url \"{}\"", clipped(&address))).help(help.to_owned())
                 );
             }
-            let token_env = get("token-env").map(|name| variable(name)).transpose()?;
+            let token_env = get("token-env").map(variable).transpose()?;
             Ok(Reach::Url { url: address, token_env })
         }
         (None, None) => Err(wrong(tree, format!("has neither command nor url in {label}"))),

@@ -1,0 +1,73 @@
+//! A server written by hand, for what no SDK would do.
+
+use std::io::{BufRead, Write};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::Script;
+
+/// Answers line by line, as its script says.
+pub fn serve_stdio(script: &Script) {
+    let raw = script.read()["raw"].as_str().unwrap_or_default().to_owned();
+    let mut out = std::io::stdout().lock();
+    match raw.as_str() {
+        "says nothing" => std::thread::sleep(Duration::from_secs(600)),
+        "ends at once" => {
+            eprintln!("cannot find the \u{1b}[31mkey");
+            return;
+        }
+        "talks nonsense" => loop {
+            if out.write_all(b"nonsense\n{}\n[1,2]\n{\"jsonrpc\":\"2.0\"}\n").is_err() {
+                return;
+            }
+        },
+        "floods one line" => loop {
+            if out.write_all(&[b'x'; 65_536]).is_err() {
+                return;
+            }
+        },
+        "ignores what it is told to end" => {
+            // A process of its own, which outlives its parent unless somebody ends the whole group.
+            let child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+            script.log(&format!("started {}", child.id()));
+        }
+        _ => {}
+    }
+    for line in std::io::stdin().lock().lines() {
+        let Ok(message) = serde_json::from_str::<Value>(&line.unwrap_or_default()) else { continue };
+        let (method, id) = (message["method"].as_str().unwrap_or_default(), &message["id"]);
+        script
+            .log(&format!("{method} {}", message["params"]["protocolVersion"].as_str().unwrap_or_default()));
+        if raw == "floods with notices" && method == "skills/list" {
+            let notice = json!({"jsonrpc": "2.0", "method": "notifications/resources/list_changed"});
+            while writeln!(out, "{notice}").is_ok() {}
+        }
+        let answer = match method {
+            "server/discover" if raw == "ignores what is new" => continue,
+            "initialize" => json!({"result": {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {"resources": {}, "extensions": {"io.modelcontextprotocol/skills": {}}},
+                "serverInfo": {"name": "docs", "version": "1"},
+            }}),
+            "skills/list" => {
+                json!({"result": {"skills": script.entries(false), "ttlMs": 0, "cacheScope": "private"}})
+            }
+            "resources/read" => {
+                let uri = message["params"]["uri"].as_str().unwrap_or_default();
+                json!({"result": {"contents": [{"uri": uri, "text": script.content(uri).unwrap_or_default()}]}})
+            }
+            _ if id.is_null() => continue,
+            method => json!({"error": {"code": -32601, "message": format!("no method {method}")}}),
+        };
+        let mut answer = answer;
+        answer["jsonrpc"] = json!("2.0");
+        answer["id"] = id.clone();
+        if writeln!(out, "{answer}").and_then(|()| out.flush()).is_err() {
+            return;
+        }
+    }
+    if raw == "ignores what it is told to end" {
+        std::thread::sleep(Duration::from_secs(600));
+    }
+}
