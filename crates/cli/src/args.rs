@@ -221,18 +221,23 @@ pub(crate) enum Command {
         #[command(flatten)]
         scope: ScopeArgs,
     },
-    /// Trust the skills of a project, or a folder that links lead to
+    /// Trust the skills of a project, a folder that links lead to, or a skill of a server
     Trust {
         /// The folder [default: the project, up to its git root]
         path: Option<PathBuf>,
         /// Bind trust to what is there now: a changed skill asks again
         #[arg(long)]
         pinned: bool,
+        #[command(flatten)]
+        mcp: Mcp,
     },
     /// Take trust back
     Untrust {
         /// The folder [default: the project, up to its git root]
         path: Option<PathBuf>,
+        /// A skill of a server, as LABEL/NAME; LABEL alone for all of its skills
+        #[arg(long, value_name = "SKILL", conflicts_with = "path")]
+        mcp: Option<String>,
     },
     /// Print the effective settings and where each came from
     Config,
@@ -268,6 +273,23 @@ pub(crate) enum SkillCommand {
         #[command(subcommand)]
         action: Option<ManageCommand>,
     },
+}
+
+/// What `prowess trust` takes for skills of servers.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Mcp {
+    /// Approve a skill of a server as it is now, by LABEL/NAME, or by LABEL/URI where it is not listed
+    #[arg(long = "mcp", value_name = "SKILL", conflicts_with_all = ["path", "pinned"])]
+    pub(crate) name: Option<String>,
+    /// Let its allowed-tools count
+    #[arg(long, requires = "name")]
+    pub(crate) allow_tools: bool,
+    /// Let the model run scripts and tools of other skills while this one is loaded
+    #[arg(long, requires = "name")]
+    pub(crate) allow_run: bool,
+    /// Show what would be approved, its instructions too, and approve nothing
+    #[arg(long, requires = "name")]
+    pub(crate) dry_run: bool,
 }
 
 /// What `prowess prompt` takes.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use prowess::config::{self, Configuration, Inputs};
 use prowess::{Policy, Registry, Surroundings};
+use prowess_mcp::host::Sources;
 
 use crate::args::Global;
 use crate::failure::Failure;
@@ -18,6 +19,8 @@ pub(crate) struct Context {
     /// The directories of `--root`.
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) configuration: Configuration,
+    /// The servers that skills are taken from. None is asked before it has to be.
+    pub(crate) sources: Sources,
 }
 
 impl Context {
@@ -63,15 +66,31 @@ impl Context {
         if !roots.is_empty() {
             configuration = configuration.with_roots(roots.iter().cloned());
         }
-        Ok(Self { surroundings, inputs, roots, configuration })
+        let sources = Sources::new(&configuration.mcp_sources, &surroundings, std::env::vars_os());
+        // What servers sent goes with them. A file or directories for one call take nothing away for good.
+        if roots.is_empty() && inputs.file.is_none() {
+            prowess_mcp::host::prune(&configuration.mcp_sources, &surroundings);
+        }
+        Ok(Self { surroundings, inputs, roots, configuration, sources })
     }
 
     pub(crate) fn policy(&self) -> &Policy {
         &self.configuration.policy
     }
 
-    /// Scans, showing how far it is if that takes long.
+    /// Scans, showing how far it is if that takes long. Servers are asked for their skills, too.
     pub(crate) fn registry(&self, global: &Global) -> Registry {
+        progress::during(global, "scanning", |progress| {
+            let supplies = if self.policy().enabled { self.sources.supplies() } else { Vec::new() };
+            Registry::open_with(self.policy().clone(), self.surroundings.clone(), supplies, progress)
+        })
+    }
+
+    /// The same for skills of these names. No server is asked for a name that none of its skills can have.
+    pub(crate) fn registry_of(&self, global: &Global, names: &[&str]) -> Registry {
+        if names.iter().any(|name| name.contains('/')) {
+            return self.registry(global);
+        }
         progress::during(global, "scanning", |progress| {
             Registry::open_in(self.policy().clone(), self.surroundings.clone(), progress)
         })

@@ -17,7 +17,7 @@ pub(super) fn run(
     args: Option<&str>,
     output: &mut Output,
 ) -> Outcome {
-    let snapshot = context.registry(global).snapshot();
+    let snapshot = context.registry_of(global, &[name]).snapshot();
     let skill = active(&snapshot, name)?;
     let activated = activate(skill, args, context.policy()).map_err(|error| {
         let failure = Failure::new(error.code(), error.to_string());
@@ -30,7 +30,7 @@ pub(super) fn run(
     let _ = Usage::record(&context.surroundings, &prowess_tools::key(skill, context.policy()));
     let content = activated.content();
     if output.json() {
-        output.answer(&json!({
+        let mut answer = json!({
             "schema": 1,
             "name": activated.name,
             "base_dir": activated.base_dir,
@@ -41,7 +41,11 @@ pub(super) fn run(
             "allowed_tools": activated.allowed_tools,
             "truncated": activated.truncated.is_some(),
             "digest": activated.digest(),
-        }))?;
+        });
+        if let Some(origin) = &activated.origin {
+            answer["origin"] = json!({"title": origin.title, "uri": origin.uri});
+        }
+        output.answer(&answer)?;
         return Ok(YES);
     }
     output.text(&content)?;

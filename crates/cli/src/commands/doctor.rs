@@ -2,6 +2,7 @@
 
 mod installed;
 mod scripts;
+mod sources;
 
 use std::collections::BTreeMap;
 
@@ -42,9 +43,12 @@ impl State {
 }
 
 pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> Outcome {
+    // Servers are asked anew here: that is what a doctor is for.
+    let asked = sources::ask(context);
     let registry = context.registry(global);
     let snapshot = registry.snapshot();
-    let findings = examine(context, &snapshot);
+    let mut findings = examine(context, &snapshot);
+    findings.extend(sources::findings(asked, &snapshot));
     let healthy = !findings.iter().any(|finding| finding.state == State::Problem);
     let mut said = context.configuration.diagnostics.clone();
     said.extend(snapshot.general_diagnostics().cloned());
@@ -129,7 +133,7 @@ fn configuration(context: &Context) -> Finding {
 
 fn roots(context: &Context, snapshot: &Snapshot) -> Vec<Finding> {
     let short = |path: &std::path::Path| clean_path(&short_path(path, &context.surroundings));
-    let present = snapshot.roots().map(|root| {
+    let present = snapshot.roots().filter(|root| !root.is_supplied()).map(|root| {
         let count = snapshot.all().iter().filter(|skill| skill.root() == root).count();
         let scope = if root.is_embedded() { "" } else { root.scope().as_str() };
         let comma = if scope.is_empty() { "" } else { ", " };
@@ -190,6 +194,8 @@ fn trusted(context: &Context, snapshot: &Snapshot) -> Finding {
 
 fn waits_for(skill: &Skill) -> Option<&Untrusted> {
     match skill.status() {
+        // Those of servers are approved one by one.
+        Status::Untrusted(Untrusted::Unapproved(_) | Untrusted::Replaced(_)) => None,
         Status::Untrusted(why) => Some(why),
         Status::Enabled
         | Status::Disabled(_)

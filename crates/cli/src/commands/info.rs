@@ -6,7 +6,7 @@ use prowess::{Contents, Skill, short_path};
 use serde_json::{Map, json};
 
 use super::provenance::Provenance;
-use super::{Outcome, YES, find, list, place, print_located, standing};
+use super::{Outcome, YES, find, list, place, print_located, served, standing};
 use crate::args::Global;
 use crate::context::Context;
 use crate::output::{Output, Tone, clean, clean_path, counted};
@@ -15,7 +15,7 @@ use prowess_run::script::{self, Variable};
 use prowess_tools::tokens;
 
 pub(super) fn run(context: &Context, global: &Global, name: &str, output: &mut Output) -> Outcome {
-    let registry = context.registry(global);
+    let registry = context.registry_of(global, &[name]);
     let snapshot = registry.snapshot();
     let skill = find(&snapshot, name)?;
     let facts = Facts::gather(skill, context);
@@ -49,6 +49,7 @@ impl Facts {
     fn gather(skill: &Skill, context: &Context) -> Self {
         let tree_hash = match skill.root().is_embedded() {
             true => Err("part of the binary".to_owned()),
+            false if skill.root().is_supplied() => Err("at its server".to_owned()),
             // What lies behind a link that leads outside is not looked at.
             false if skill.is_outside() => Err("it lies outside".to_owned()),
             false => prowess::tree_hash(&skill.canonical_folder()).map_err(|error| error.to_string()),
@@ -84,7 +85,7 @@ impl Facts {
         let location = skill.location();
         let diagnostics: Vec<_> =
             skill.diagnostics().iter().map(|diagnostic| DiagnosticJson::new(&location, diagnostic)).collect();
-        json!({
+        let mut answer = json!({
             "schema": 1,
             "skill": list::SkillJson::of(skill),
             "fields": fields(skill),
@@ -99,7 +100,11 @@ impl Facts {
             "granted": self.granted,
             "link": skill.link().map(|link| json!({"target": link.target, "known": link.known})),
             "diagnostics": diagnostics,
-        })
+        });
+        if let Some(supplied) = skill.supplied() {
+            answer["mcp"] = served::json(supplied);
+        }
+        answer
     }
 
     fn print(&self, skill: &Skill, context: &Context, output: &mut Output) -> std::io::Result<()> {
@@ -134,9 +139,18 @@ impl Facts {
             ),
             (
                 "tokens".into(),
-                format!("about {catalog} in the catalog, {file} when activated ({})", tokens::ENCODING),
+                match skill.supplied() {
+                    None => {
+                        format!(
+                            "about {catalog} in the catalog, {file} when activated ({})",
+                            tokens::ENCODING
+                        )
+                    }
+                    Some(_) => format!("about {catalog} in the catalog ({})", tokens::ENCODING),
+                },
             ),
         ];
+        rows.extend(skill.supplied().into_iter().flat_map(served::rows));
         if let Some(source) = &self.source {
             rows.push(("digest".into(), prowess::digest(source)));
         }

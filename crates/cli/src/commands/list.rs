@@ -98,7 +98,7 @@ fn remarks(context: &Context, snapshot: &Snapshot, all: bool, output: &mut Outpu
 
 fn is_collision(located: &prowess::Located) -> bool {
     use prowess_format::Code;
-    matches!(located.diagnostic.code, Code::Shadowed | Code::ShadowsBundled)
+    matches!(located.diagnostic.code, Code::Shadowed | Code::ShadowsBundled | Code::SameName)
 }
 
 /// The contract's shape, written skill by skill: ten thousand of them are never held twice.

@@ -20,6 +20,7 @@ mod provenance;
 mod remedy;
 mod resources;
 mod run;
+mod served;
 mod shell;
 mod show;
 mod switch;
@@ -104,8 +105,10 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
             ManageCommand::Remove(call) => packages::remove(&context, &global, &call, output),
             ManageCommand::List { scope } => packages::plugins(&context, &global, &scope, output),
         },
-        Command::Trust { path, pinned } => trust::trust(&context, path, pinned, output),
-        Command::Untrust { path } => trust::untrust(&context, path, output),
+        Command::Trust { mcp, .. } if mcp.name.is_some() => served::approve(&context, &global, &mcp, output),
+        Command::Trust { path, pinned, .. } => trust::trust(&context, path, pinned, output),
+        Command::Untrust { mcp: Some(name), .. } => served::withdraw(&context, &global, &name, output),
+        Command::Untrust { path, mcp: None } => trust::untrust(&context, path, output),
         Command::Config
         | Command::Mcp(_)
         | Command::Doctor

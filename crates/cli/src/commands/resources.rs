@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::output::{Output, clean};
 
 pub(super) fn files(context: &Context, global: &Global, name: &str, output: &mut Output) -> Outcome {
-    let snapshot = context.registry(global).snapshot();
+    let snapshot = context.registry_of(global, &[name]).snapshot();
     let skill = active(&snapshot, name)?;
     let contents =
         resource::list(skill, None).map_err(|error| Failure::new(error.code(), error.to_string()))?;
@@ -43,7 +43,7 @@ pub(super) fn read(
     path: &str,
     output: &mut Output,
 ) -> Outcome {
-    let snapshot = context.registry(global).snapshot();
+    let snapshot = context.registry_of(global, &[name]).snapshot();
     let skill = active(&snapshot, name)?;
     let read = resource::read(skill, path, &context.policy().limits).map_err(|error| {
         Failure::new(error.code(), error.to_string())

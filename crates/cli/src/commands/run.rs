@@ -26,7 +26,7 @@ pub(super) fn run(context: &Context, global: &Global, call: &Run, output: &mut O
     let (Some(name), Some(script)) = (&call.name, &call.script) else {
         return show_log(context, call.n as usize, output);
     };
-    let registry = context.registry(global);
+    let registry = context.registry_of(global, &[name]);
     let snapshot = registry.snapshot();
     let skill = active(&snapshot, name)?;
     let mut streams = Streams::default();
@@ -84,6 +84,7 @@ fn consent(
 ) -> Result<Consent, Failure> {
     let may_ask = context.policy().run.scripts == Scripts::Ask
         && skill.is_enabled()
+        && skill.supplied().is_none()
         && !is_allowed(skill, context.policy(), &context.surroundings);
     let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !output.json();
     if !may_ask || !terminal {

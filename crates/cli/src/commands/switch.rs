@@ -22,7 +22,12 @@ pub(super) fn run(context: &Context, call: &Switch, to: To, output: &mut Output)
         Chosen::User => Whose::User,
         Chosen::Project => Whose::Project,
     };
-    let switched = switch::switch(&context.inputs, &context.roots, &target, to, whose)
+    // No server is asked for a name that none of its skills can have.
+    let supplies = match &target {
+        Target::Skill(name) if name.contains('/') => context.sources.supplies(),
+        Target::Skill(_) | Target::Source(_) => Vec::new(),
+    };
+    let switched = switch::switch_with(&context.inputs, &context.roots, &supplies, &target, to, whose)
         .map_err(|error| failure(&error, &target))?;
     if output.json() {
         output.answer(&json!({

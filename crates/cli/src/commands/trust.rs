@@ -79,7 +79,7 @@ fn folder(context: &Context, path: Option<PathBuf>) -> Result<PathBuf, Failure> 
     }
 }
 
-fn failure(error: TrustError) -> Failure {
+pub(super) fn failure(error: TrustError) -> Failure {
     let code = match &error {
         TrustError::Missing(_) => ErrorCode::NotFound,
         TrustError::NoHome | TrustError::State(_) => ErrorCode::InvalidParam,

@@ -24,7 +24,7 @@ struct Answer<'a> {
 }
 
 pub(super) fn run(context: &Context, global: &Global, name: &str, output: &mut Output) -> Outcome {
-    let registry = context.registry(global);
+    let registry = context.registry_of(global, &[name]);
     let snapshot = registry.snapshot();
     let copies: Vec<&Skill> = snapshot.copies(name).collect();
     // Where skills are called by their folders, several may have the name: one that is offered counts most.

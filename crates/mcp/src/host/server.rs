@@ -64,7 +64,7 @@ impl Server {
     }
 
     /// What is kept on disk and still believed, or all there is where the server failed a moment ago.
-    pub(super) fn from_disk(&self) -> Option<(Arc<Offering>, Duration)> {
+    pub(super) fn kept(&self) -> Option<(Arc<Offering>, Duration)> {
         let kept = self.cache.listing()?;
         if let Some(why) = kept.failure() {
             let problem = Some(Problem::Failed(why.to_owned()));

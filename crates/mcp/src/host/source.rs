@@ -85,7 +85,7 @@ impl Source {
         if state.offering.is_some() || state.busy {
             return;
         }
-        match self.server.from_disk() {
+        match self.server.kept() {
             Some((offering, left)) => {
                 state.offering = Some(offering);
                 state.until = Some(Instant::now() + left);

@@ -13,8 +13,10 @@ mod tests;
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use prowess::config::{self, Configuration, Inputs, Layer};
+use prowess::supply::Supply;
 use prowess::{ErrorCode, Progress, Registry, Snapshot};
 
 use crate::edit::file::FileError;
@@ -161,7 +163,19 @@ pub fn switch(
     to: To,
     whose: Whose,
 ) -> Result<Switched, SwitchError> {
-    let world = World { inputs, roots };
+    switch_with(inputs, roots, &[], target, to, whose)
+}
+
+/// The same, with skills of servers among those that can be switched.
+pub fn switch_with(
+    inputs: &Inputs,
+    roots: &[PathBuf],
+    supplies: &[Arc<dyn Supply>],
+    target: &Target,
+    to: To,
+    whose: Whose,
+) -> Result<Switched, SwitchError> {
+    let world = World { inputs, roots, supplies };
     match target {
         Target::Skill(name) => skill::switch(&world, name, to, whose),
         Target::Source(path) => source::switch(&world, path, to, whose),
@@ -172,17 +186,19 @@ pub fn switch(
 struct World<'w> {
     inputs: &'w Inputs,
     roots: &'w [PathBuf],
+    supplies: &'w [Arc<dyn Supply>],
 }
 
 impl World<'_> {
     /// The configuration as it is now, and the skills under it.
-    fn read(&self) -> (Configuration, std::sync::Arc<Snapshot>) {
+    fn read(&self) -> (Configuration, Arc<Snapshot>) {
         let mut configuration = config::load(self.inputs);
         if !self.roots.is_empty() {
             configuration = configuration.with_roots(self.roots.iter().cloned());
         }
         let surroundings = self.inputs.surroundings.clone();
-        let registry = Registry::open_in(configuration.policy.clone(), surroundings, &Progress::default());
+        let (policy, supplies) = (configuration.policy.clone(), self.supplies.to_vec());
+        let registry = Registry::open_with(policy, surroundings, supplies, &Progress::default());
         let snapshot = registry.snapshot();
         (configuration, snapshot)
     }

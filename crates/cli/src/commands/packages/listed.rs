@@ -30,7 +30,7 @@ pub(in crate::commands) fn run(
     scope: &ScopeArgs,
     output: &mut Output,
 ) -> Outcome {
-    let snapshot = context.registry(global).snapshot();
+    let snapshot = context.registry_of(global, &[]).snapshot();
     let mut groups: Vec<(&'static str, Vec<Installed>)> = Vec::new();
     let mut known = Vec::new();
     for place in places(context, scope)? {

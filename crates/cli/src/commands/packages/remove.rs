@@ -117,6 +117,11 @@ fn writable(skill: &Skill, places: &[Place], context: &Context) -> Result<Place,
             .hint(format!("prowess disable {name} switches it off"))
     };
     let root = skill.root();
+    if root.is_supplied() {
+        return Err(refuse(
+            "it lies at its server; prowess untrust --mcp takes your approval back".to_owned(),
+        ));
+    }
     if root.is_embedded() {
         return Err(refuse("it is bundled with Prowess".to_owned()));
     }
