@@ -229,7 +229,7 @@ pub(crate) enum Command {
         #[arg(long)]
         pinned: bool,
         #[command(flatten)]
-        mcp: Mcp,
+        mcp: OfServer,
     },
     /// Take trust back
     Untrust {
@@ -277,7 +277,7 @@ pub(crate) enum SkillCommand {
 
 /// What `prowess trust` takes for skills of servers.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Mcp {
+pub(crate) struct OfServer {
     /// Approve a skill of a server as it is now, by LABEL/NAME, or by LABEL/URI where it is not listed
     #[arg(long = "mcp", value_name = "SKILL", conflicts_with_all = ["path", "pinned"])]
     pub(crate) name: Option<String>,

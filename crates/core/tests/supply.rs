@@ -410,3 +410,31 @@ fn errors_have_their_codes() {
     assert_eq!(error.code(), ErrorCode::Conflict);
     insta::assert_snapshot!(error, @"the skill docs/pdf has changed since it was loaded in this conversation; activate it again before you read its files");
 }
+
+#[cfg(feature = "watch")]
+#[test]
+fn a_watcher_notices_what_servers_offer_and_what_the_user_approves() {
+    use std::time::Duration;
+    let world = World::new(Preset::Standard);
+    let docs = Server::new("docs");
+    docs.skill("pdf").skill("more");
+    let registry = std::sync::Arc::new(open(&world, &[&docs]));
+    // So that there is a state to watch.
+    docs.approve(&world, "more", GRANTED_NOTHING);
+    let mut watcher = prowess::registry::Watcher::new(registry).unwrap();
+    let mut next = || {
+        let until = std::time::Instant::now() + Duration::from_secs(20);
+        std::iter::repeat_with(|| watcher.next(Duration::from_millis(100)))
+            .take_while(|_| std::time::Instant::now() < until)
+            .flatten()
+            .next()
+            .unwrap()
+    };
+    assert_eq!(next().added, ["docs/more"]);
+    docs.approve(&world, "pdf", GRANTED_NOTHING);
+    assert_eq!(next().added, ["docs/pdf"]);
+    let mut changed = docs.entry("pdf");
+    changed.files.pop();
+    docs.put(changed);
+    assert_eq!(next().removed, ["docs/pdf"]);
+}

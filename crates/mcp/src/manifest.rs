@@ -11,6 +11,7 @@ use prowess::format::hidden::brief;
 use prowess::format::{NameRule, SkillName};
 use prowess::policy::Policy;
 use prowess::resource::{self, Stamp};
+use prowess::supply::{OfferedFile, Supplied};
 use prowess::{Skill, Snapshot, digest};
 use prowess_tools::key;
 use serde_json::{Map, Value};
@@ -62,6 +63,9 @@ struct Kept {
 impl Manifests {
     /// The entry of a skill as it is now.
     pub(crate) fn entry(&self, skill: &Skill, policy: &Policy) -> Result<Arc<extension::Skill>, Unserved> {
+        if let Some(supplied) = skill.supplied() {
+            return passed_on(skill, supplied, policy).map(Arc::new);
+        }
         if !is_allowed(&skill.name()) {
             return Err(Unserved::Name(brief(&skill.name())));
         }
@@ -109,6 +113,30 @@ fn is_allowed(name: &str) -> bool {
 pub(crate) fn own_file(skill: &Skill) -> String {
     let location = skill.location();
     location.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// The entry of a skill that comes from another server: as that server lists it, at our own addresses. Nothing is fetched
+/// for it; what is read later is verified against it, here and by whoever reads it.
+fn passed_on(skill: &Skill, supplied: &Supplied, policy: &Policy) -> Result<extension::Skill, Unserved> {
+    let offered = supplied.offered();
+    if !skill.is_enabled() {
+        return Err(Unserved::Closed(skill.reason().unwrap_or_default()));
+    }
+    // What had to be told apart by something else than its path has no address that ends in its name.
+    let is_last = offered.name.rsplit('/').next() == Some(offered.own_name.as_str());
+    if !is_allowed(&offered.own_name) || !is_last {
+        return Err(Unserved::Name(brief(&skill.name())));
+    }
+    let of = |file: &OfferedFile| SkillFile {
+        uri: uri::of(skill, policy, &file.path),
+        digest: file.digest.clone(),
+        size: file.size,
+    };
+    Ok(extension::Skill {
+        uri: uri::of(skill, policy, "SKILL.md"),
+        frontmatter: offered.frontmatter.clone(),
+        resources: Resources::Listed(offered.files.iter().map(of).collect()),
+    })
 }
 
 fn make(skill: &Skill, policy: &Policy) -> Result<extension::Skill, Unserved> {

@@ -9,13 +9,13 @@ use prowess_mcp::host::Source;
 use serde_json::{Value, json};
 
 use super::{Outcome, YES, find, no, trust};
-use crate::args::{Global, Mcp};
+use crate::args::{Global, OfServer};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{Output, Tone, clean, counted};
 
 /// Approves a skill exactly as its server lists it now. Nothing of it is fetched for that.
-pub(super) fn approve(context: &Context, global: &Global, call: &Mcp, output: &mut Output) -> Outcome {
+pub(super) fn approve(context: &Context, global: &Global, call: &OfServer, output: &mut Output) -> Outcome {
     let name = call.name.as_deref().unwrap_or_default();
     let source = source(context, name)?;
     refer(source, name)?;

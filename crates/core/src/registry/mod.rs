@@ -90,6 +90,13 @@ impl Registry {
         &self.supplies
     }
 
+    /// Whether servers offer something else than when they were last looked at.
+    #[cfg(feature = "watch")]
+    fn is_offered_otherwise(&self) -> bool {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        !seen.supplied.iter().all(SupplyScan::is_unchanged)
+    }
+
     /// What it was opened with.
     pub fn policy(&self) -> &Policy {
         &self.policy

@@ -28,7 +28,7 @@ const LOOKS_MAX: usize = 8;
 #[error("the directories of skills cannot be watched")]
 pub struct WatchError(#[from] notify::Error);
 
-/// Watches the roots of a registry, what its links lead to, and the user's trust. Dropping it ends the watch.
+/// Watches the roots of a registry, what its links lead to, the user's trust, and what servers offer. Dropping it ends the watch.
 #[derive(Debug)]
 pub struct Watcher {
     registry: Arc<Registry>,
@@ -126,6 +126,8 @@ impl Watcher {
             match self.signals.recv_timeout(left(end).min(left(self.once_more))) {
                 Ok(()) => {}
                 Err(RecvTimeoutError::Timeout) if is_first => self.once_more = None,
+                // Servers make no events; they say by themselves whether they offer something else.
+                Err(_) if self.registry.is_offered_otherwise() => {}
                 Err(_) => return None,
             }
             let mut now = self.registry.refresh();

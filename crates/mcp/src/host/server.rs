@@ -15,7 +15,7 @@ use super::listing::{Listing, list};
 use super::transport::Place;
 
 /// The least time between two listings by one process, whatever the server says of its own.
-const AGAIN_MIN: Duration = Duration::from_secs(5);
+const AGAIN_MIN: Duration = Duration::from_secs(30);
 
 /// The most skills that are asked for one by one because they were approved and are not listed.
 const UNLISTED_MAX: usize = 64;

@@ -57,8 +57,9 @@ fn names(shared: &Shared, typed: &str) -> Vec<String> {
     let snapshot = shared.toolbox.snapshot();
     let policy = shared.registry().policy();
     let listed = shared.listed(&snapshot);
-    let manifests = listed.iter().filter_map(|(_, skill)| skill.manifest());
-    let found = route::complete(typed, manifests);
+    let names: Vec<_> = listed.iter().map(|(_, skill)| skill.name()).collect();
+    let named = names.iter().zip(&listed).filter_map(|(name, (_, skill))| Some((&**name, skill.manifest()?)));
+    let found = route::complete_called(typed, named);
     let called = |name: &str| {
         let skill = listed.iter().map(|(_, skill)| *skill).find(|skill| skill.name() == name);
         skill.map(|skill| key(skill, policy).into_owned())
