@@ -280,7 +280,7 @@ fn what_is_kept_of_a_server_goes_with_it() {
     let script = world.script("docs", &[skill("pdf")]);
     world.registry(&world.sources(&script));
     let (docs, world_) = (World::command("docs"), world.surroundings());
-    assert_eq!(prune(&[docs.clone()], &world_), [] as [&str; 0]);
+    assert_eq!(prune(std::slice::from_ref(&docs), &world_), [] as [&str; 0]);
     assert!(world.state().join("docs").exists());
     assert_eq!(prune(&[McpSource { label: "other".to_owned(), ..docs }], &world_), ["docs"]);
     assert!(!world.state().join("docs").exists());

@@ -116,7 +116,7 @@ pub fn serve_if_asked() {
     if let Some(script) = std::env::var_os(SCRIPT) {
         let script = Script(script.into());
         // What the test harness has written does not end in a line break, and is no message.
-        println!();
+        std::io::stdout().write_all(b"\n").unwrap();
         match script.read()["raw"].is_null() {
             true => official::serve_stdio(&script),
             false => raw::serve_stdio(&script),

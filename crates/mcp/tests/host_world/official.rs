@@ -49,7 +49,7 @@ impl ServerHandler for Scripted {
     ) -> Result<CustomResult, ErrorData> {
         let params = request.params.unwrap_or_default();
         let text = |key: &str| params[key].as_str().unwrap_or_default().to_owned();
-        self.0.log(&format!("{} {}{}", request.method, text("uri"), text("cursor")).trim_end().to_owned());
+        self.0.log(format!("{} {}{}", request.method, text("uri"), text("cursor")).trim_end());
         let fault = |fault: &str| self.0.fault(fault);
         if fault("hangs") {
             tokio::time::sleep(Duration::from_secs(600)).await;

@@ -11,10 +11,11 @@ use super::Script;
 pub fn serve_stdio(script: &Script) {
     let raw = script.read()["raw"].as_str().unwrap_or_default().to_owned();
     let mut out = std::io::stdout().lock();
+    let mut held = None;
     match raw.as_str() {
         "says nothing" => std::thread::sleep(Duration::from_secs(600)),
         "ends at once" => {
-            eprintln!("cannot find the \u{1b}[31mkey");
+            std::io::stderr().write_all(b"cannot find the \x1b[31mkey\n").unwrap();
             return;
         }
         "talks nonsense" => loop {
@@ -31,6 +32,7 @@ pub fn serve_stdio(script: &Script) {
             // A process of its own, which outlives its parent unless somebody ends the whole group.
             let child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
             script.log(&format!("started {}", child.id()));
+            held = Some(child);
         }
         _ => {}
     }
@@ -67,7 +69,8 @@ pub fn serve_stdio(script: &Script) {
             return;
         }
     }
-    if raw == "ignores what it is told to end" {
-        std::thread::sleep(Duration::from_secs(600));
+    if let Some(mut child) = held {
+        // Nobody has told it to end.
+        let _ = child.wait();
     }
 }
