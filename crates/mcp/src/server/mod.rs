@@ -36,6 +36,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use prowess::disclose::{Visibility, visibility};
 use prowess::{Registry, Skill, Snapshot};
 use prowess_tools::{Toolbox, key};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 pub use connection::Connection;
@@ -76,6 +77,8 @@ pub(crate) struct Shared {
     instructions: Instructions,
     changes: Changes,
     connections: AtomicU64,
+    /// Taken while the files that a client asked about are looked at.
+    looking: Semaphore,
     /// Held by each connection that is there.
     alive: Arc<()>,
 }
@@ -109,6 +112,7 @@ impl Server {
                 instructions: Instructions::default(),
                 changes,
                 connections: AtomicU64::new(0),
+                looking: Semaphore::new(subscriptions::LOOKING),
                 alive: Arc::default(),
             }),
         }

@@ -23,6 +23,9 @@ use crate::uri::Parts;
 /// The most files that one client may ask about.
 const MOST: usize = 1_000;
 
+/// How many clients' files are looked at at once.
+pub(super) const LOOKING: usize = 4;
+
 /// How often those files are looked at.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -203,9 +206,13 @@ pub(super) async fn forward(
             change = changes.recv() => change,
             () = subscriptions.added.notified() => continue,
             _ = look.tick(), if !subscriptions.is_empty() => {
-                let (shared, subscriptions) = (Arc::clone(&shared), Arc::clone(&subscriptions));
-                let changed = tokio::task::spawn_blocking(move || subscriptions.changed(&shared));
-                for uri in changed.await.unwrap_or_default() {
+                let changed = {
+                    // Many clients that ask about files take turns: there is no thread for each.
+                    let Ok(_turn) = shared.looking.acquire().await else { return };
+                    let (shared, subscriptions) = (Arc::clone(&shared), Arc::clone(&subscriptions));
+                    tokio::task::spawn_blocking(move || subscriptions.changed(&shared)).await
+                };
+                for uri in changed.unwrap_or_default() {
                     sink.updated(uri).await;
                 }
                 continue;
