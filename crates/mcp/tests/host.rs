@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use host_world::{World, activate, files, official, read, serve_if_asked, skill};
 use prowess::config::{McpSource, Reach};
+use prowess::resource;
 use prowess::supply::Supply;
 use prowess::supply::approvals::Grants;
 use prowess_mcp::host::{Sources, forget, prune};
@@ -44,6 +45,15 @@ fn works(world: &World, sources: &Sources, script: &host_world::Script) {
             .filter(|request| request.starts_with("resources/read"))
             .collect::<Vec<_>>()
     };
+    let snapshot = registry.snapshot();
+    let children = |path: &str| {
+        let children = resource::children(snapshot.get("docs/pdf").unwrap(), path).ok()?;
+        Some(children.into_iter().map(|child| (child.name, child.bytes)).collect::<Vec<_>>())
+    };
+    let references = ("references".to_owned(), None);
+    assert!(children("").unwrap().contains(&references));
+    assert_eq!(children("references"), Some(vec![("a.md".to_owned(), Some(2))]));
+    assert_eq!(children("references/a.md"), None);
     assert_eq!(read_so_far(), [] as [&str; 0], "neither connecting nor listing nor approving fetches files");
     assert!(activate(&registry, "docs/pdf").unwrap().contains("Follow references/a.md."));
     assert_eq!(read(&registry, "docs/pdf", "references/a.md").unwrap(), "A\n");

@@ -7,7 +7,8 @@ use super::closed::{Closed, shown};
 use super::error::AccessError;
 use super::material::{FILES_MAX, too_large};
 use super::path::Inner;
-use super::{is_gits, open_folder, place};
+use super::{is_gits, open_folder};
+use crate::contents::Contents;
 use crate::files::EntryKind;
 use crate::registry::Skill;
 use crate::scan::Link;
@@ -45,22 +46,22 @@ pub fn children(skill: &Skill, path: &str) -> Result<Vec<Child>, AccessError> {
     if is_gits(&inner) {
         return Err(absent());
     }
-    let found = if skill.root().is_embedded() {
-        embedded(skill, &inner).ok_or_else(absent)?
-    } else {
-        on_disk(skill, &inner)?
+    let found = match skill.root().is_folder() {
+        true => on_disk(skill, &inner)?,
+        false => listed(&Contents::of(skill), &inner).ok_or_else(absent)?,
     };
     Ok(found.into_iter().map(|(name, bytes)| Child { name, bytes }).collect())
 }
 
-fn embedded(skill: &Skill, inner: &str) -> Option<BTreeMap<String, Option<u64>>> {
+/// What a list of all files says of a folder. There are no empty ones in it.
+fn listed(contents: &Contents, inner: &str) -> Option<BTreeMap<String, Option<u64>>> {
     let below = if inner.is_empty() { String::new() } else { format!("{inner}/") };
     let mut children = BTreeMap::new();
-    for (path, bytes) in place::bundled(skill)?.files {
-        let Some(rest) = path.strip_prefix(&below) else { continue };
+    for file in &contents.files {
+        let Some(rest) = file.path.strip_prefix(&below) else { continue };
         match rest.split_once('/') {
             Some((folder, _)) => children.insert(folder.to_owned(), None),
-            None => children.insert(rest.to_owned(), Some(bytes.len() as u64)),
+            None => children.insert(rest.to_owned(), Some(file.bytes)),
         };
     }
     (!children.is_empty()).then_some(children)
