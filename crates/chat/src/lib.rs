@@ -2,6 +2,7 @@
 
 mod event;
 mod message;
+pub mod store;
 
 pub use event::Event;
 pub use message::{Message, Part, Role, State, Usage};

@@ -22,7 +22,8 @@ pub struct Message {
     pub role: Role,
     /// What it is made of, in order.
     pub parts: Vec<Part>,
-    /// Whether it is all there.
+    /// Whether it is all there. In JSON: `"state": "interrupted", "reason": "…"`.
+    #[serde(flatten)]
     pub state: State,
     /// What it cost, where the provider says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,0 +1,84 @@
+//! The tables, and how older ones become newer ones: forward only, one version after the other, in one transaction.
+
+use super::super::StoreError;
+use super::{Tx, values};
+
+/// What each version adds. A version that was released is never changed.
+pub(crate) const VERSIONS: [&[&str]; 1] = [&[
+    // `messages` is how many there are and so the place of the next; `seq` is the number of the last event; `turn` the
+    // message that is being written, by the process `turn_owner`, with `turn_bytes` so far.
+    "CREATE TABLE prowess_chats (
+        id TEXT PRIMARY KEY NOT NULL,
+        title TEXT NOT NULL,
+        preset TEXT NOT NULL,
+        created BIGINT NOT NULL,
+        updated BIGINT NOT NULL,
+        messages BIGINT NOT NULL,
+        seq BIGINT NOT NULL,
+        skills TEXT NOT NULL,
+        input BIGINT NOT NULL,
+        output BIGINT NOT NULL,
+        cached BIGINT NOT NULL,
+        turn TEXT,
+        turn_owner TEXT,
+        turn_bytes BIGINT NOT NULL)",
+    "CREATE INDEX prowess_chats_updated ON prowess_chats (updated, id)",
+    "CREATE INDEX prowess_chats_turns ON prowess_chats (turn_owner) WHERE turn_owner IS NOT NULL",
+    // `parts` is JSON. While a message is being written it is empty, and the events say what it is made of.
+    "CREATE TABLE prowess_messages (
+        id TEXT PRIMARY KEY NOT NULL,
+        chat TEXT NOT NULL REFERENCES prowess_chats (id) ON DELETE CASCADE,
+        position BIGINT NOT NULL,
+        role TEXT NOT NULL,
+        state TEXT NOT NULL,
+        reason TEXT,
+        input BIGINT,
+        output BIGINT,
+        cached BIGINT,
+        at BIGINT NOT NULL,
+        bytes BIGINT NOT NULL,
+        parts TEXT NOT NULL,
+        UNIQUE (chat, position))",
+    // A batch of events that were written together: a JSON list, from the number `first` to `last`.
+    "CREATE TABLE prowess_events (
+        chat TEXT NOT NULL REFERENCES prowess_chats (id) ON DELETE CASCADE,
+        last BIGINT NOT NULL,
+        first BIGINT NOT NULL,
+        message TEXT NOT NULL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (chat, last))",
+    "CREATE TABLE prowess_uses (
+        name TEXT PRIMARY KEY NOT NULL,
+        count BIGINT NOT NULL,
+        last BIGINT NOT NULL)",
+    // The processes that write, and when each last said that it lives. A file needs none of it: there, a lock says so.
+    "CREATE TABLE prowess_owners (
+        id TEXT PRIMARY KEY NOT NULL,
+        beat BIGINT NOT NULL)",
+]];
+
+/// Brings the tables up to date. The transaction holds a lock that only one process can hold; the table of versions is there.
+pub(crate) async fn migrate(tx: &mut dyn Tx) -> Result<(), StoreError> {
+    let found = version(tx).await?;
+    let known = VERSIONS.len() as u64;
+    if found > known {
+        return Err(StoreError::Newer { found, known });
+    }
+    for (number, statements) in (1..).zip(VERSIONS).skip(usize::try_from(found).unwrap_or(usize::MAX)) {
+        for statement in statements {
+            tx.execute(statement, vec![]).await?;
+        }
+        tx.execute("INSERT INTO prowess_schema (version) VALUES ($1)", values![number as u64]).await?;
+    }
+    Ok(())
+}
+
+/// The version of the tables; 0 when there are none.
+pub(crate) async fn version(tx: &mut dyn Tx) -> Result<u64, StoreError> {
+    let rows = tx.query("SELECT COALESCE(MAX(version), 0) FROM prowess_schema", vec![]).await?;
+    rows.into_iter().next().map_or(Ok(0), |mut row| row.int())
+}
+
+/// Where the version is written down. Both databases need it before anything else.
+pub(crate) const TABLE: &str =
+    "CREATE TABLE IF NOT EXISTS prowess_schema (version BIGINT PRIMARY KEY NOT NULL)";

@@ -1,0 +1,17 @@
+//! The store, on both databases. Where a test has no backend in its name, it is about one alone.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
+
+mod chats;
+mod child;
+mod dying;
+mod following;
+mod migrating;
+mod secured;
+mod server;
+mod several;
+mod texts;
+mod transferring;
+mod trouble;
+mod turns;
+mod world;
