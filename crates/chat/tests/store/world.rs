@@ -117,7 +117,7 @@ pub fn marker(message: &Message) -> &str {
 }
 
 /// Waits until something is so. Nothing is asserted about how long it takes.
-pub async fn until<F: Future<Output = bool>>(mut so: impl FnMut() -> F) {
+pub async fn until(mut so: impl AsyncFnMut() -> bool) {
     while !so().await {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

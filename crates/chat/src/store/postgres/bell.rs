@@ -14,7 +14,7 @@ use tokio::time::sleep;
 
 use super::super::StoreError;
 use super::super::hub::{Hub, Notice, Topic};
-use super::connect::Connector;
+use super::connect::{Connector, Heard};
 use super::line::Line;
 
 /// How many notices may wait while the database is away.
@@ -46,12 +46,17 @@ impl Bell {
     }
 }
 
-type Listening = (Line, mpsc::UnboundedReceiver<String>);
+struct Listening {
+    line: Line,
+    heard: mpsc::UnboundedReceiver<Heard>,
+    /// This connection, as the database calls it.
+    ours: i32,
+}
 
 async fn listen(connector: &Connector) -> Result<Listening, StoreError> {
     let (line, heard) = connector.connect_and_listen().await?;
     line.batch("LISTEN prowess").await?;
-    Ok((line, heard))
+    Ok(Listening { ours: line.number().await?, line, heard })
 }
 
 async fn ring(
@@ -81,7 +86,7 @@ async fn ring(
 
 /// Until the connection is lost; whether something could not be told. `None` when the store is closed.
 async fn serve(
-    (mut line, mut heard): Listening,
+    Listening { mut line, mut heard, ours }: Listening,
     hub: &Hub,
     waiting: &mut mpsc::Receiver<Notice>,
     lost: &AtomicBool,
@@ -89,8 +94,11 @@ async fn serve(
     loop {
         tokio::select! {
             payload = heard.recv() => match payload {
-                // Whatever else is said on this channel is not for us.
-                Some(payload) => if let Ok(notice) = serde_json::from_str(&payload) { hub.notice(&notice) },
+                // Those here know what we told. Whatever else is said on this channel is not for us.
+                Some(Heard { from, text }) => match serde_json::from_str(&text) {
+                    Ok(notice) if from != ours => hub.notice(&notice),
+                    Ok(_) | Err(_) => {}
+                },
                 None => return Some(false),
             },
             notice = waiting.recv() => {

@@ -23,6 +23,12 @@ const CONNECT: Duration = Duration::from_secs(10);
 const SETTINGS: &str = "SET statement_timeout = '30s'; SET lock_timeout = '10s';
     SET idle_in_transaction_session_timeout = '60s'";
 
+/// What was said on a channel, and by which connection.
+pub(super) struct Heard {
+    pub(super) from: i32,
+    pub(super) text: String,
+}
+
 #[derive(Clone)]
 pub(super) struct Connector {
     config: Config,
@@ -68,7 +74,7 @@ impl Connector {
     /// A connection, and what others say on it. It ends when the line is dropped.
     pub(super) async fn connect_and_listen(
         &self,
-    ) -> Result<(Line, mpsc::UnboundedReceiver<String>), StoreError> {
+    ) -> Result<(Line, mpsc::UnboundedReceiver<Heard>), StoreError> {
         let bound = self.config.get_connect_timeout().copied().unwrap_or(CONNECT) * 2;
         let connected = timeout(bound, async {
             match &self.tls {
@@ -105,7 +111,7 @@ fn stays_here(config: &Config) -> bool {
 }
 
 /// A connection does nothing unless somebody looks after it.
-fn drive<S, T>(mut connection: Connection<S, T>) -> mpsc::UnboundedReceiver<String>
+fn drive<S, T>(mut connection: Connection<S, T>) -> mpsc::UnboundedReceiver<Heard>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -115,7 +121,9 @@ where
         while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
             if let AsyncMessage::Notification(notification) = message {
                 // Most connections listen to nothing, and nobody to them.
-                let _ = tell.send(notification.payload().to_owned());
+                let heard =
+                    Heard { from: notification.process_id(), text: notification.payload().to_owned() };
+                let _ = tell.send(heard);
             }
         }
     });

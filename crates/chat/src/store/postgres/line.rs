@@ -44,6 +44,12 @@ impl Line {
         self.client.execute(&statement, &[&payloads]).await.map(drop).map_err(|error| trouble::of(&error))
     }
 
+    /// Its number on the other side.
+    pub(super) async fn number(&self) -> Result<i32, StoreError> {
+        let row = self.client.query_one("SELECT pg_backend_pid()", &[]).await;
+        row.and_then(|row| row.try_get(0)).map_err(|error| trouble::of(&error))
+    }
+
     /// Other encodings cannot hold everything that people write.
     pub(super) async fn is_utf8(&self) -> Result<(), StoreError> {
         let row =

@@ -11,9 +11,15 @@ pub(super) fn of(error: &Error) -> StoreError {
     let Some(said) = error.as_db_error() else {
         // The cause says more than the error: "connection refused", "unknown issuer".
         let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
-        let is_io = error.source().is_some_and(|cause| cause.is::<std::io::Error>());
         let text = format!("{error}").trim_end_matches(&cause).to_owned() + &cause;
-        return if error.is_closed() || is_io { StoreError::Gone(text) } else { StoreError::Internal(text) };
+        let io = error.source().and_then(|cause| cause.downcast_ref::<std::io::Error>());
+        return match io.map(std::io::Error::kind) {
+            // A certificate that is not trusted will not be so a little later.
+            Some(std::io::ErrorKind::InvalidData) => StoreError::Refused(text),
+            Some(_) => StoreError::Gone(text),
+            None if error.is_closed() => StoreError::Gone(text),
+            None => StoreError::Internal(text),
+        };
     };
     let (state, text) = (said.code(), said.message().to_owned());
     if [SqlState::DISK_FULL].contains(state) {

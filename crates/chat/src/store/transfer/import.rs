@@ -54,7 +54,13 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Record>, StoreError> {
     }
     let text = std::str::from_utf8(bytes)
         .map_err(|error| invalid(format!("the file is not UTF-8, from byte {}", error.valid_up_to())))?;
-    let wrong = |error: serde_json::Error| invalid(format!("the file is not one of chats: {error}"));
+    let wrong = |error: serde_json::Error| {
+        // The parser's words may quote the file.
+        invalid(format!(
+            "the file is not one of chats: {}",
+            prowess::format::hidden::shown(&error.to_string())
+        ))
+    };
     let envelope: Envelope = serde_json::from_str(text).map_err(wrong)?;
     if envelope.format != FORMAT {
         return Err(invalid(format!("the file does not call itself {FORMAT}")));

@@ -1,0 +1,161 @@
+//! What keeping chats costs: messages per second beside a file that is synced after each, words of many answers at once, and
+//! the time to open a long chat.
+//!
+//! `bench-store [--quick] [ADDRESS…]`; without an address, a file of SQLite that vanishes. For PostgreSQL give an empty database.
+
+#![allow(clippy::print_stdout)]
+
+use std::error::Error;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use prowess_chat::store::transfer::import;
+use prowess_chat::store::{Address, Ending, NewChat, Store, TurnWriter, open};
+use prowess_chat::{Event, Message, Part, Role, State};
+use serde_json::json;
+
+type Any = Box<dyn Error + Send + Sync>;
+
+/// What a message is like.
+const TEXT: &str = "A message of a length that people write, with a question in it at the end, doesn't it? ";
+
+/// Answers at once, and the words of each.
+const ANSWERS: usize = 50;
+const WORDS: usize = 200;
+
+/// The messages of a long chat.
+const LONG: usize = 10_000;
+
+#[tokio::main]
+async fn main() -> Result<(), Any> {
+    let mut addresses: Vec<String> = std::env::args().skip(1).collect();
+    let quick = addresses.iter().any(|word| word == "--quick");
+    addresses.retain(|word| word != "--quick");
+    let folder = tempfile::tempdir_in(".")?;
+    if addresses.is_empty() {
+        addresses.push(folder.path().join("chats.sqlite3").to_string_lossy().into_owned());
+    }
+    let count = if quick { 100 } else { 2_000 };
+    let floor = per_second(count, floor(folder.path(), count)?);
+    println!("floor: {floor:.0} messages/s appended to a file and synced");
+    for address in addresses {
+        let store = open(&Address::parse(&address)?).await?;
+        println!("{}", store.place());
+        for tasks in [1, 8] {
+            let rate = per_second(count, say(&store, tasks, count).await?);
+            println!("  {rate:.0} messages/s from {tasks} at once, {:.2} x the floor", rate / floor);
+        }
+        let rate = per_second(ANSWERS * WORDS, answers(&store).await?);
+        println!("  {rate:.0} words/s in {ANSWERS} answers at once");
+        long(&store).await?;
+    }
+    Ok(())
+}
+
+fn per_second(count: usize, took: Duration) -> f64 {
+    count as f64 / took.as_secs_f64()
+}
+
+/// What cannot be avoided: the bytes, and waiting for the disk.
+fn floor(folder: &Path, count: usize) -> Result<Duration, Any> {
+    let mut file = File::create(folder.join("floor"))?;
+    let begin = Instant::now();
+    for _ in 0..count {
+        file.write_all(TEXT.as_bytes())?;
+        file.sync_data()?;
+    }
+    Ok(begin.elapsed())
+}
+
+async fn say(store: &Arc<dyn Store>, tasks: usize, count: usize) -> Result<Duration, Any> {
+    let mut chats = Vec::new();
+    for _ in 0..tasks {
+        chats.push(store.create_chat(NewChat::default()).await?.id);
+    }
+    let begin = Instant::now();
+    let mut running = Vec::new();
+    for chat in chats {
+        let store = store.clone();
+        running.push(tokio::spawn(async move {
+            for _ in 0..count / tasks {
+                store.say(&chat, TEXT).await?;
+            }
+            Ok::<_, Any>(())
+        }));
+    }
+    for task in running {
+        task.await??;
+    }
+    Ok(begin.elapsed())
+}
+
+async fn answers(store: &Arc<dyn Store>) -> Result<Duration, Any> {
+    let mut writers = Vec::new();
+    for _ in 0..ANSWERS {
+        let chat = store.create_chat(NewChat::default()).await?;
+        let (_, turn) = store.ask(&chat.id, TEXT).await?;
+        writers.push(TurnWriter::new(store.clone(), turn));
+    }
+    let begin = Instant::now();
+    let mut running = Vec::new();
+    for mut writer in writers {
+        running.push(tokio::spawn(async move {
+            for _ in 0..WORDS {
+                writer.push(Event::Delta { text: "word ".to_owned() }).await?;
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            writer.end(Ending::finished("end", None)).await?;
+            Ok::<_, Any>(())
+        }));
+    }
+    for task in running {
+        task.await??;
+    }
+    Ok(begin.elapsed())
+}
+
+async fn long(store: &Arc<dyn Store>) -> Result<(), Any> {
+    let message = |n: usize| Message {
+        id: format!("{n}"),
+        role: if n % 2 == 0 { Role::User } else { Role::Assistant },
+        parts: vec![Part::Text { text: TEXT.repeat(4) }],
+        state: State::Complete,
+        usage: None,
+        at: n as u64,
+    };
+    let messages: Vec<_> = (0..LONG).map(message).collect();
+    let chat = json!({"id": "long", "created": 1, "updated": 1, "messages": messages});
+    let file = json!({"format": "prowess-chats", "version": 1, "chats": [chat]}).to_string();
+    let begin = Instant::now();
+    let id = import(&**store, file.as_bytes()).await?.remove(0).to;
+    println!("  {:.0} ms to import a chat of {LONG} messages", ms(begin));
+    let mut times = Vec::new();
+    for _ in 0..20 {
+        let begin = Instant::now();
+        store.chat(&id).await?;
+        store.messages(&id, None, 50).await?;
+        times.push(ms(begin));
+    }
+    times.sort_by(f64::total_cmp);
+    println!("  {:.2} ms to open it at its last 50 messages, median of 20", times[times.len() / 2]);
+    let begin = Instant::now();
+    let (mut before, mut read) = (None, 0);
+    loop {
+        let page = store.messages(&id, before, 1_000).await?;
+        read += page.messages.len();
+        before = page.before;
+        if before.is_none() {
+            break;
+        }
+    }
+    println!("  {:.0} ms to read all {read}", ms(begin));
+    store.delete_chat(&id).await?;
+    Ok(())
+}
+
+fn ms(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1_000.0
+}
