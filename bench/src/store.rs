@@ -120,7 +120,7 @@ async fn answers(store: &Arc<dyn Store>) -> Result<Duration, Any> {
 async fn long(store: &Arc<dyn Store>) -> Result<(), Any> {
     let message = |n: usize| Message {
         id: format!("{n}"),
-        role: if n % 2 == 0 { Role::User } else { Role::Assistant },
+        role: if n.is_multiple_of(2) { Role::User } else { Role::Assistant },
         parts: vec![Part::Text { text: TEXT.repeat(4) }],
         state: State::Complete,
         usage: None,

@@ -34,7 +34,8 @@ pub enum StoreError {
     /// No room.
     #[error("the disk of the store is full; what was kept until now is safe")]
     Full,
-    /// The database does not answer.
+    /// The database does not answer. If it went away while a change was being made, that change may have been kept; what belongs
+    /// to a turn can be repeated without harm.
     #[error("the store cannot be reached: {0}")]
     Gone(String),
     /// The operating system or the database refuses.

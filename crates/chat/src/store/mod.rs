@@ -29,6 +29,8 @@
 //! # fn main() {}
 //! ```
 
+#![cfg_attr(not(any(feature = "sqlite", feature = "postgres")), allow(dead_code))]
+
 mod address;
 mod chat;
 mod error;
