@@ -1,4 +1,4 @@
-//! Files that a body refers to by a Markdown link and that are not there.
+//! The files that a body refers to: those that are there, and links to those that are not.
 
 use std::path::{Component, Path};
 
@@ -24,6 +24,33 @@ pub(crate) fn missing(source: &[u8], exists: impl Fn(&Path) -> bool) -> Vec<Diag
         }
     }
     said
+}
+
+/// Which of these paths stand in a body, in the order in which they are first named. A path that is only the end or the
+/// beginning of another does not count.
+pub(crate) fn named<'p>(body: &str, paths: impl IntoIterator<Item = &'p str>) -> Vec<&'p str> {
+    let belongs = |byte: Option<&u8>| {
+        byte.is_some_and(|byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'_' | b'-') || *byte >= 0x80
+        })
+    };
+    let bytes = body.as_bytes();
+    let first = |path: &str| {
+        memmem::find_iter(bytes, path.as_bytes()).find(|at| {
+            let before = &bytes[..*at];
+            let before = before.strip_suffix(b"./").unwrap_or(before);
+            let after = bytes.get(at + path.len()..).unwrap_or_default();
+            // A dot after a path ends a sentence, or goes on with another ending.
+            let after = match after {
+                [b'.', rest @ ..] => rest,
+                after => after,
+            };
+            !belongs(before.last()) && !before.ends_with(b".") && !belongs(after.first())
+        })
+    };
+    let mut found: Vec<_> = paths.into_iter().filter_map(|path| Some((first(path)?, path))).collect();
+    found.sort_unstable();
+    found.into_iter().map(|(_, path)| path).collect()
 }
 
 /// Whether what follows this text stands in a code block or between backticks. Asked only for links that lead nowhere,
@@ -54,6 +81,15 @@ fn relative(target: &str) -> Option<&Path> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_that_are_named() {
+        let body =
+            "See `b/x.md`, [a](./a.md) and (a.md). Not c.md.bak, nor ../d.md, nor sub/e.md, nor f.mdx.";
+        let paths = ["a.md", "b/x.md", "c.md", "d.md", "e.md", "f.md", "x.md"];
+        assert_eq!(named(body, paths), ["b/x.md", "a.md"]);
+        assert_eq!(named("Read g.md.", ["g.md"]), ["g.md"]);
+    }
 
     #[test]
     fn only_relative_links_outside_code_count() {

@@ -249,6 +249,24 @@ impl Activated {
         &self.late.resources().files
     }
 
+    /// Those of [`resources`](Self::resources) that the instructions name, in the order in which they do.
+    ///
+    /// ```
+    /// use prowess::{Policy, Registry};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let registry = Registry::open(Policy::default())?;
+    /// let snapshot = registry.snapshot();
+    /// let skill = snapshot.get("code-review").ok_or("it is bundled")?;
+    /// let activated = prowess::activate::activate(skill, None, registry.policy())?;
+    /// assert_eq!(activated.referred(), ["references/traps.md", "references/severity.md"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn referred(&self) -> Vec<&str> {
+        crate::references::named(self.body(), self.resources().iter().map(String::as_str))
+    }
+
     /// How many files there are, where not all are listed.
     pub fn resources_cut(&self) -> Option<ResourcesCut> {
         self.late.resources().cut

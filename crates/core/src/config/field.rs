@@ -4,6 +4,7 @@ mod choice;
 mod count;
 mod lists;
 mod sources;
+mod text;
 
 use prowess_format::Span;
 use serde_json::Value as Json;
@@ -15,6 +16,7 @@ pub(super) use choice::Choice;
 pub(super) use count::Count;
 pub(super) use lists::{Paths, Roots, Texts, path_of};
 pub(super) use sources::Sources;
+pub(super) use text::{File, Text};
 
 /// One value among all: how it is read from a file and written back.
 pub(super) trait Field: Sync {
@@ -42,8 +44,8 @@ pub(super) trait Field: Sync {
 /// Why a value was not taken over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Wrong {
-    /// The value, or the part of it that is wrong.
-    pub(super) span: Span,
+    /// The value, or the part of it that is wrong; `None` where nobody is to be shown it.
+    pub(super) span: Option<Span>,
     /// What is wrong, to follow the key's name: `is "deep"`.
     pub(super) what: String,
     /// What to write instead, where that is clear.
@@ -53,12 +55,12 @@ pub(super) struct Wrong {
 impl Wrong {
     /// The value is of the wrong kind or out of range.
     fn is(tree: &Tree) -> Self {
-        Self { span: tree.span, what: format!("is {}", tree.shown()), help: None }
+        Self { span: Some(tree.span), what: format!("is {}", tree.shown()), help: None }
     }
 
     /// An item of a list is wrong.
     fn has(item: &Tree, why: &str) -> Self {
-        Self { span: item.span, what: format!("has {} in it{why}", item.shown()), help: None }
+        Self { span: Some(item.span), what: format!("has {} in it{why}", item.shown()), help: None }
     }
 
     fn help(mut self, help: String) -> Self {

@@ -1,6 +1,7 @@
 //! Every key of the configuration, as one table.
 
-use super::field::{Choice, Count, Field, Paths, Roots, Sources, Texts};
+use super::chat::{is_base_url, is_model, is_variable};
+use super::field::{Choice, Count, Field, File, Paths, Roots, Sources, Text, Texts};
 use super::narrow::{self, Project};
 use super::values::{Lens, at};
 
@@ -189,4 +190,39 @@ keys! {
         Count { at: at!(policy.run.limits.arguments), range: 0..=4_096, none: &[] }, Narrow;
     "run.argument-bytes" "the most bytes of all arguments of a script"
         Count { at: at!(policy.run.limits.argument_bytes), range: 0..=131_072, none: &[] }, Narrow;
+
+    "chat.provider" "whose interface the model of chats is behind"
+        Choice { at: at!(chat.provider) }, MayNot;
+    "chat.model" "the model, as the provider calls it"
+        Text { at: at!(chat.model), what: "the name of a model", is: is_model }, MayNot;
+    "chat.base-url" "where the provider is, if not at its usual place"
+        Text { at: at!(chat.base_url), what: "an address without user, query and fragment", is: is_base_url }, MayNot;
+    "chat.allow-http" "whether a provider on another machine may be talked to without encryption"
+        Choice { at: at!(chat.allow_http) }, MayNot;
+    "chat.key-env" "the variable that holds the provider's key"
+        Text { at: at!(chat.key_env), what: "the name of a variable", is: is_variable }, MayNot;
+    "chat.key-file" "the file that holds the provider's key; it is yours and only you can read it"
+        File { at: at!(chat.key_file) }, MayNot;
+    "chat.tools" "whether the model is offered tools"
+        Choice { at: at!(chat.tools) }, Narrow;
+    "chat.max-steps" "the most requests to the model in one turn"
+        Count { at: at!(chat.limits.steps), range: 1..=1_000, none: &[] }, Narrow;
+    "chat.max-output-tokens" "the most tokens of one answer of the model"
+        Count { at: at!(chat.limits.output_tokens), range: 1..=1_000_000, none: &[] }, Narrow;
+    "chat.context-tokens" "how many tokens the model takes in all; above that, what is oldest is left out"
+        Count { at: at!(chat.limits.context_tokens), range: 1_000..=100_000_000, none: &[] }, Narrow;
+    "chat.max-turn-tokens" "the most tokens of all requests and answers of one turn"
+        Count { at: at!(chat.limits.turn_tokens), range: 1_000..=1_000_000_000, none: NONE }, Narrow;
+    "chat.max-result-bytes" "how much of one tool's result the model is shown, in bytes"
+        Count { at: at!(chat.limits.result_bytes), range: 1_000..=16 * MEBIBYTE, none: &[] }, Narrow;
+    "chat.retries" "how often a request is sent again when the provider is busy or out of order"
+        Count { at: at!(chat.limits.retries), range: 0..=20, none: &[] }, Narrow;
+    "chat.connect-timeout-ms" "how long a connection to the provider may take, in milliseconds"
+        Count { at: at!(chat.timeouts.connect), range: 1..=3_600_000, none: &[] }, Narrow;
+    "chat.first-byte-timeout-ms" "how long the first byte of an answer may take, in milliseconds"
+        Count { at: at!(chat.timeouts.first_byte), range: 1..=3_600_000, none: &[] }, Narrow;
+    "chat.idle-timeout-ms" "how long nothing may come in the middle of an answer, in milliseconds"
+        Count { at: at!(chat.timeouts.idle), range: 1..=3_600_000, none: &[] }, Narrow;
+    "chat.request-timeout-ms" "how long one request may take in all, in milliseconds"
+        Count { at: at!(chat.timeouts.request), range: 1..=86_400_000, none: &[] }, Narrow;
 }

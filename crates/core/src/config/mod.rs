@@ -3,6 +3,7 @@
 //! | module | subject |
 //! |---|---|
 //! | [`keys`] | every key, as one table |
+//! | `chat` | what `[chat]` says |
 //! | `layers` | which files there are, and the preset they make |
 //! | `file` | bounded, regular, UTF-8 files |
 //! | `tree` | TOML and YAML to one tree with places |
@@ -15,6 +16,7 @@
 //! What must always hold: a project's file never allows more than was in force without it, and no file,
 //! however broken, keeps the others from being read.
 
+mod chat;
 mod environment;
 mod field;
 mod file;
@@ -36,6 +38,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+pub use chat::{Chat, ChatLimits, ChatTimeouts, Provider, ToolCalling};
 pub use keys::{KEYS, Key, key};
 pub use origin::{Layer, Origin};
 pub use source::{McpSource, Reach};
@@ -75,6 +78,8 @@ pub struct Configuration {
     pub policy: Policy,
     /// The servers that skills are taken from.
     pub mcp_sources: Vec<McpSource>,
+    /// Which model a chat talks to.
+    pub chat: Chat,
     /// Every key with its value, in the order of [`KEYS`].
     pub settings: Vec<Setting>,
     /// What is wrong with the files and variables.
@@ -127,6 +132,7 @@ pub fn load(inputs: &Inputs) -> Configuration {
     let settings = settings(&state, preset);
     Configuration {
         mcp_sources: state.values.mcp_sources.clone(),
+        chat: state.values.chat.clone(),
         policy: state.values.into_policy(),
         settings,
         diagnostics: state.diagnostics,

@@ -123,7 +123,9 @@ impl<'s> Reader<'s> {
     /// A key that is not known.
     pub(super) fn unknown(&mut self, written: &str, entry: &Entry, help: String) {
         let message = format!("unknown key {}", clipped(written));
-        self.say(Code::ConfigKey, Some(entry.span), message, Some(help));
+        // A provider's key may stand there: the line is not shown.
+        let span = (!written.starts_with("chat.")).then_some(entry.span);
+        self.say(Code::ConfigKey, span, message, Some(help));
     }
 
     /// One value over the one in force. `written` is what the file calls the key.
@@ -141,7 +143,7 @@ impl<'s> Reader<'s> {
         if let Err(wrong) = key.field.read(&entry.value, &mut after) {
             let message = format!("{written} {}; it takes {}", wrong.what, key.takes());
             let help = wrong.help.or_else(|| mistaken(key, &entry.value));
-            return self.say(Code::ConfigValue, Some(wrong.span), message, help);
+            return self.say(Code::ConfigValue, wrong.span, message, help);
         }
         if self.standing == Standing::Project
             && let Err(why) = narrows(key, &self.state.values, &mut after)

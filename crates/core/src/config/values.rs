@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::source::McpSource;
+use super::chat::Chat;
 use crate::policy::{Activation, Policy};
 
 /// How many skills are pushed at once where nobody says otherwise.
@@ -12,6 +13,8 @@ const MAX_PUSHED: u32 = 3;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Values {
     pub(super) policy: Policy,
+    /// Apart from the policy, too: it says nothing of skills.
+    pub(super) chat: Chat,
     /// Apart from the policy, whose activation holds it only while it is `pushed`: the order of keys must not
     /// matter.
     pub(super) max_pushed: u32,
@@ -28,7 +31,7 @@ impl Values {
             Activation::Pushed { max } => max,
             _ => MAX_PUSHED,
         };
-        Self { policy, max_pushed, mcp_sources: Vec::new(), home }
+        Self { policy, chat: Chat::default(), max_pushed, mcp_sources: Vec::new(), home }
     }
 
     /// The policy, with everything where it belongs.

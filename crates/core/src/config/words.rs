@@ -1,5 +1,6 @@
 //! How the policy's choices are written, each from the narrowest to the widest.
 
+use super::chat::{Provider, ToolCalling};
 use prowess_format::{KnownKeys, Level, NameRule, Repair};
 
 use crate::policy::{
@@ -48,6 +49,9 @@ words! {
     Location: "hidden" Location::Hidden, "shown" Location::Shown;
     Recognised: "false" Recognised::No, "true" Recognised::Yes;
     Scripts: "never" Scripts::Never, "ask" Scripts::Ask, "allowed" Scripts::Allowed;
+    Provider: "rehearsal" Provider::Rehearsal, "anthropic" Provider::Anthropic, "openai" Provider::OpenAi,
+        "openai-chat" Provider::OpenAiChat;
+    ToolCalling: "off" ToolCalling::Off, "auto" ToolCalling::Auto;
     Refresh: "at-start" Refresh::AtStart, "on-change" Refresh::OnChange,
         "directory-time" Refresh::DirectoryTime, "fingerprint" Refresh::Fingerprint;
 }

@@ -77,7 +77,7 @@ fn source(tree: &Tree) -> Result<McpSource, Wrong> {
                 Some(near) => format!("did you mean {near}? the keys are {}", KEYS.join(", ")),
                 None => format!("the keys are {}", KEYS.join(", ")),
             };
-            return Err(Wrong { span: *span, what, help: Some(help) });
+            return Err(Wrong { span: Some(*span), what, help: Some(help) });
         }
     }
     let get = |key: &str| tree.get(key).map(|entry| &entry.value);
@@ -221,5 +221,5 @@ fn number(tree: &Tree) -> Option<u32> {
 }
 
 fn wrong(tree: &Tree, what: String) -> Wrong {
-    Wrong { span: tree.span, what, help: None }
+    Wrong { span: Some(tree.span), what, help: None }
 }

@@ -1,6 +1,7 @@
 //! Worlds of files, and what the configuration makes of them.
 
 mod broken;
+mod chat;
 mod foreign;
 mod layers;
 mod narrowing;

@@ -240,6 +240,7 @@ fn line() -> impl Strategy<Value = String> {
 fn widened(before: &Configuration, after: &Configuration) -> Vec<&'static str> {
     let values = |configuration: &Configuration| Values {
         mcp_sources: configuration.mcp_sources.clone(),
+        chat: configuration.chat.clone(),
         ..Values::of(configuration.policy.clone(), None)
     };
     let (old, new) = (values(before), values(after));

@@ -6,7 +6,7 @@ use super::World;
 use crate::config::tree::toml;
 use crate::config::values::Values;
 use crate::config::words::Named;
-use crate::config::{KEYS, Key, Origin, key};
+use crate::config::{Chat, ChatLimits, ChatTimeouts, KEYS, Key, Origin, Provider, key};
 use crate::policy::{Catalog, Limits, Mention, Policy, Preset, Run, RunLimits, Scan, Selection};
 use prowess_format::Rules;
 
@@ -22,12 +22,13 @@ pub(super) fn samples(key: &Key) -> Vec<Json> {
             {"label": "team", "url": "https://skills.example/mcp", "token-env": "TEAM", "timeout-ms": 100, "enabled": false},
         ]),
     ];
-    let plain = [json!(true), json!(false), json!(1), json!(7), json!(100)];
+    let plain = [json!(true), json!(false), json!(1), json!(7), json!(100), json!(5_000), json!(6_000)];
+    let texts = [json!("https://models.example/v1"), json!("MODEL_KEY"), json!("/opt/key")];
     let words = key.field.words().into_iter().map(|word| match word {
         "true" | "false" => json!(word == "true"),
         word => json!(word),
     });
-    words.chain(plain).chain(lists).filter(|sample| takes(key, sample)).collect()
+    words.chain(plain).chain(texts).chain(lists).filter(|sample| takes(key, sample)).collect()
 }
 
 /// A value as TOML writes it, in one line.
@@ -63,8 +64,8 @@ fn every_key_is_set_by_toml_and_yaml_and_reads_what_it_writes() {
                     World::new().given("g.toml", &format!("{} = {}\n", key.name, as_toml(sample))).load();
                 let yaml = World::new().given("g.yaml", &yaml).load();
                 assert_eq!(
-                    (&toml.diagnostics, &toml.policy),
-                    (&yaml.diagnostics, &yaml.policy),
+                    (&toml.diagnostics, &toml.policy, &toml.chat),
+                    (&yaml.diagnostics, &yaml.policy, &yaml.chat),
                     "{}",
                     key.name
                 );
@@ -74,7 +75,7 @@ fn every_key_is_set_by_toml_and_yaml_and_reads_what_it_writes() {
                     .given("g.toml", &format!("{} = {}\n", key.name, as_toml(&setting.value)))
                     .load();
                 assert_eq!(again.setting(key.name).unwrap().value, setting.value);
-                assert_eq!(again.policy, toml.policy);
+                assert_eq!((again.policy, again.chat), (toml.policy.clone(), toml.chat.clone()));
                 setting.value.clone()
             })
             .collect();
@@ -180,14 +181,40 @@ fn every_axis_of_the_policy_has_a_key() {
                     },
             },
     } = Policy::default();
+    let Chat {
+        provider: _,
+        model: _,
+        base_url: _,
+        allow_http: _,
+        key_env: _,
+        key_file: _,
+        tools: _,
+        limits:
+            ChatLimits {
+                steps: _,
+                output_tokens: _,
+                context_tokens: _,
+                turn_tokens: _,
+                result_bytes: _,
+                retries: _,
+            },
+        timeouts: ChatTimeouts { connect: _, first_byte: _, idle: _, request: _ },
+    } = Chat::default();
     // One each, and `activation.max-pushed`.
     assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 13);
+    assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 13 + 17);
 }
 
 #[test]
 fn every_preset_is_written_as_it_is_called() {
     let words: Vec<_> = Preset::WORDS.iter().map(|(word, preset)| (*word, *preset)).collect();
     assert_eq!(words, Preset::ALL.map(|preset| (preset.as_str(), preset)));
+}
+
+#[test]
+fn every_provider_is_written_as_it_is_called() {
+    let words: Vec<_> = Provider::WORDS.iter().map(|(word, provider)| (*word, *provider)).collect();
+    assert_eq!(words, Provider::ALL.map(|provider| (provider.as_str(), provider)));
 }
 
 #[test]
