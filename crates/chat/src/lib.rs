@@ -2,7 +2,10 @@
 
 mod event;
 mod message;
+pub mod provider;
+pub mod rehearsal;
 pub mod store;
+pub mod turn;
 
 pub use event::Event;
 pub use message::{Message, Part, Role, State, Usage};

@@ -1,0 +1,208 @@
+//! OpenAI's Chat Completions, as many servers speak it: some leave things out, some add to it.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+
+use serde_json::{Value, json};
+
+use super::error::ModelError;
+use super::request::{Call, Chunk, Entry, Request, Stop};
+use super::sse::Event;
+use super::streaming::{Http, Protocol, Streaming, reported};
+use super::wire::{Names, without_dots};
+use super::{Answer, Model};
+use crate::message::Usage;
+
+/// A model behind Chat Completions.
+#[derive(Debug)]
+pub(super) struct Completions {
+    pub(super) http: Http,
+    pub(super) model: String,
+    pub(super) tools: bool,
+    /// What the bound on the answer is called: OpenAI's own has another name than everybody else's.
+    pub(super) max_tokens: &'static str,
+}
+
+impl Model for Completions {
+    fn name(&self) -> String {
+        format!("openai-chat: {}", self.model)
+    }
+
+    fn can_call_tools(&self) -> bool {
+        self.tools && !self.http.no_tools.load(Ordering::Relaxed)
+    }
+
+    fn answer<'a>(&'a self, request: Request<'a>) -> Box<dyn Answer + 'a> {
+        let names = Names::of(request.tools);
+        let body = self.body(&request, &names).to_string().into_bytes();
+        let make = move || Reading { names: names.clone(), ..Reading::default() };
+        Streaming::boxed(&self.http, body, !request.tools.is_empty(), make)
+    }
+}
+
+impl Completions {
+    /// What goes out.
+    fn body(&self, request: &Request<'_>, names: &Names) -> Value {
+        let system =
+            (!request.system.is_empty()).then(|| json!({"role": "system", "content": request.system}));
+        let messages =
+            system.into_iter().chain(request.entries.iter().flat_map(|entry| messages(entry, names)));
+        let mut body = json!({
+            "model": self.model,
+            "stream": true,
+            "stream_options": {"include_usage": true},
+            "messages": messages.collect::<Vec<_>>(),
+        });
+        body[self.max_tokens] = request.max_output_tokens.into();
+        if !request.tools.is_empty() {
+            let tool = |tool: &prowess_tools::ToolDefinition| {
+                json!({"type": "function", "function": {
+                    "name": names.outward(&tool.name),
+                    "description": without_dots(&tool.description),
+                    "parameters": tool.input_schema,
+                }})
+            };
+            body["tools"] = request.tools.iter().map(tool).collect();
+        }
+        body
+    }
+}
+
+fn messages(entry: &Entry, names: &Names) -> Vec<Value> {
+    match entry {
+        Entry::User(text) => vec![json!({"role": "user", "content": text})],
+        Entry::Assistant { text, calls } => {
+            let mut message = json!({"role": "assistant", "content": text});
+            if !calls.is_empty() {
+                let call = |call: &Call| {
+                    let arguments =
+                        if call.arguments.is_object() { call.arguments.to_string() } else { "{}".to_owned() };
+                    json!({"id": call.id, "type": "function", "function": {
+                        "name": names.outward(&call.name),
+                        "arguments": arguments,
+                    }})
+                };
+                message["tool_calls"] = calls.iter().map(call).collect();
+            }
+            vec![message]
+        }
+        Entry::Results(results) => results
+            .iter()
+            .map(|result| json!({"role": "tool", "tool_call_id": result.id, "content": result.text}))
+            .collect(),
+    }
+}
+
+/// What comes back.
+#[derive(Default)]
+struct Reading {
+    names: Names,
+    calls: Vec<Building>,
+    stop: Option<Stop>,
+}
+
+/// A call that is not whole yet.
+#[derive(Default)]
+struct Building {
+    place: Option<u64>,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl Protocol for Reading {
+    fn event(&mut self, event: &Event, out: &mut VecDeque<Chunk>) -> Result<(), ModelError> {
+        if event.data.trim() == "[DONE]" {
+            self.end(out);
+            return Ok(());
+        }
+        let value: Value = serde_json::from_str(&event.data)
+            .map_err(|error| ModelError::Malformed(format!("an event is not JSON: {error}")))?;
+        if value.get("error").is_some_and(|error| !error.is_null()) {
+            return Err(reported(&value));
+        }
+        if value["usage"].is_object() {
+            let usage = &value["usage"];
+            let count = |value: &Value| value.as_u64().unwrap_or_default();
+            out.push_back(Chunk::Usage(Usage {
+                input: count(&usage["prompt_tokens"]),
+                output: count(&usage["completion_tokens"]),
+                cached: count(&usage["prompt_tokens_details"]["cached_tokens"]),
+            }));
+        }
+        let choice = &value["choices"][0];
+        for key in ["content", "refusal"] {
+            if let Some(text) = choice["delta"][key].as_str().filter(|text| !text.is_empty()) {
+                out.push_back(Chunk::Text(text.to_owned()));
+            }
+        }
+        for call in choice["delta"]["tool_calls"].as_array().into_iter().flatten() {
+            self.piece(call);
+        }
+        if let Some(reason) = choice["finish_reason"].as_str() {
+            self.stop = Some(match reason {
+                "stop" | "tool_calls" | "function_call" | "" => Stop::Finished,
+                "length" => Stop::Length,
+                "content_filter" => Stop::Declined,
+                "error" => return Err(ModelError::BrokeOff("the provider gave up".to_owned())),
+                other => Stop::Other(other.to_owned()),
+            });
+        }
+        Ok(())
+    }
+
+    fn ended(&mut self, out: &mut VecDeque<Chunk>) -> Result<(), ModelError> {
+        if self.stop.is_none() {
+            return Err(ModelError::BrokeOff("the stream ended before the answer did".to_owned()));
+        }
+        // Not everybody says [DONE].
+        self.end(out);
+        Ok(())
+    }
+}
+
+impl Reading {
+    /// A piece of a call. The place tells which, where there is one; an id that is new begins another, for servers that
+    /// give all calls the same place.
+    fn piece(&mut self, piece: &Value) {
+        let place = piece["index"].as_u64();
+        let id = piece["id"].as_str().unwrap_or_default();
+        let same_id = |call: &Building| id.is_empty() || call.id.is_empty() || call.id == id;
+        let known = self.calls.iter().rposition(|call| match place {
+            Some(_) => call.place == place,
+            None => !id.is_empty() && call.id == id,
+        });
+        let known =
+            known.or_else(|| (place.is_none() && id.is_empty()).then(|| self.calls.len().checked_sub(1))?);
+        let at = match known.filter(|at| self.calls.get(*at).is_some_and(same_id)) {
+            Some(at) => at,
+            None => {
+                self.calls.push(Building { place, ..Building::default() });
+                self.calls.len() - 1
+            }
+        };
+        let Some(call) = self.calls.get_mut(at) else { return };
+        if call.id.is_empty() {
+            id.clone_into(&mut call.id);
+        }
+        let function = &piece["function"];
+        let name = function["name"].as_str().unwrap_or_default();
+        // Most send the name once and whole; a few repeat it with each piece.
+        if call.name.is_empty() || (!name.is_empty() && call.arguments.is_empty() && call.name != name) {
+            call.name.push_str(name);
+        }
+        match &function["arguments"] {
+            Value::String(arguments) => call.arguments.push_str(arguments),
+            Value::Object(arguments) => call.arguments = json!(arguments).to_string(),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, out: &mut VecDeque<Chunk>) {
+        for (number, call) in std::mem::take(&mut self.calls).into_iter().enumerate() {
+            let id = if call.id.is_empty() { format!("call_{number}") } else { call.id };
+            out.push_back(Chunk::Call { id, name: self.names.inward(&call.name), arguments: call.arguments });
+        }
+        out.push_back(Chunk::End(self.stop.take().unwrap_or(Stop::Finished)));
+    }
+}

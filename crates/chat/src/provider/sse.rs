@@ -1,0 +1,176 @@
+//! Events out of the bytes of a `text/event-stream`, however the bytes are cut. Pure, and bounded.
+
+use std::collections::VecDeque;
+
+/// The most bytes of one line. Some providers repeat the whole request in one.
+pub(super) const LINE_MAX: usize = 8 * 1024 * 1024;
+
+/// The most bytes of one event.
+pub(super) const EVENT_MAX: usize = 16 * 1024 * 1024;
+
+/// One event.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Event {
+    /// Its name; empty where it has none.
+    pub(super) name: String,
+    /// What it says.
+    pub(super) data: String,
+}
+
+/// A line or an event that has no end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TooLong(pub(super) usize);
+
+/// Takes bytes, gives events.
+#[derive(Debug, Default)]
+pub(super) struct Reader {
+    line: Vec<u8>,
+    /// The last byte was a carriage return: a line feed after it belongs to it.
+    returned: bool,
+    /// Something came already, so that there is no byte order mark any more.
+    begun: bool,
+    event: Event,
+    has_data: bool,
+    ready: VecDeque<Event>,
+}
+
+impl Reader {
+    /// Takes more bytes. After an error nothing more is taken.
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
+        let mut rest = bytes;
+        if self.returned && !rest.is_empty() {
+            self.returned = false;
+            rest = rest.strip_prefix(b"\n").unwrap_or(rest);
+        }
+        while let Some(at) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+            self.add(&rest[..at])?;
+            self.end_line()?;
+            let was_return = rest[at] == b'\r';
+            rest = &rest[at + 1..];
+            if was_return {
+                match rest.split_first() {
+                    Some((b'\n', after)) => rest = after,
+                    Some(_) => {}
+                    None => self.returned = true,
+                }
+            }
+        }
+        self.add(rest)
+    }
+
+    /// The next event that is whole.
+    pub(super) fn next(&mut self) -> Option<Event> {
+        self.ready.pop_front()
+    }
+
+    fn add(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
+        if self.line.len() + bytes.len() > LINE_MAX {
+            return Err(TooLong(LINE_MAX));
+        }
+        self.line.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn end_line(&mut self) -> Result<(), TooLong> {
+        let line = std::mem::take(&mut self.line);
+        let mut line = line.as_slice();
+        if !self.begun {
+            self.begun = true;
+            line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
+        }
+        if line.is_empty() {
+            let event = std::mem::take(&mut self.event);
+            if std::mem::take(&mut self.has_data) {
+                self.ready.push_back(event);
+            }
+            return Ok(());
+        }
+        let (field, value) = match line.iter().position(|byte| *byte == b':') {
+            Some(at) => (&line[..at], line[at + 1..].strip_prefix(b" ").unwrap_or(&line[at + 1..])),
+            None => (line, &[][..]),
+        };
+        match field {
+            b"event" => self.event.name = String::from_utf8_lossy(value).into_owned(),
+            b"data" => {
+                if self.event.data.len() + value.len() + 1 > EVENT_MAX {
+                    return Err(TooLong(EVENT_MAX));
+                }
+                if self.has_data {
+                    self.event.data.push('\n');
+                }
+                self.has_data = true;
+                self.event.data.push_str(&String::from_utf8_lossy(value));
+            }
+            // Comments keep a connection alive; ids and delays are for those who come back.
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(pieces: &[&[u8]]) -> Vec<(String, String)> {
+        let mut reader = Reader::default();
+        let mut events = Vec::new();
+        for piece in pieces {
+            reader.push(piece).unwrap();
+            while let Some(event) = reader.next() {
+                events.push((event.name, event.data));
+            }
+        }
+        events
+    }
+
+    fn event(name: &str, data: &str) -> (String, String) {
+        (name.to_owned(), data.to_owned())
+    }
+
+    #[test]
+    fn events_as_the_standard_has_them() {
+        let text = "\u{feff}data: a\n\nevent: x\ndata:b\ndata:  c\nid: 7\nretry: 1\n\n: keep alive\n\nevent: lost\n\ndata\n\ndata: d\r\n\r\ndata: e\r\rdata: unfinished\n";
+        let expected = [event("", "a"), event("x", "b\n c"), event("", ""), event("", "d"), event("", "e")];
+        assert_eq!(read(&[text.as_bytes()]), expected);
+    }
+
+    #[test]
+    fn a_character_may_be_cut_anywhere() {
+        assert_eq!(read(&[b"data: \xe2\x82", b"\xac\n", b"\n"]), [event("", "€")]);
+        assert_eq!(read(&[b"data: \xff\n\n"]), [event("", "\u{fffd}")]);
+    }
+
+    #[test]
+    fn lines_and_events_have_an_end() {
+        let mut reader = Reader::default();
+        let piece = vec![b'x'; LINE_MAX / 2];
+        assert_eq!(reader.push(&piece), Ok(()));
+        assert_eq!(reader.push(&piece), Ok(()));
+        assert_eq!(reader.push(b"x"), Err(TooLong(LINE_MAX)));
+        let mut reader = Reader::default();
+        let line = [b"data: ", vec![b'x'; LINE_MAX - 10].as_slice(), b"\n"].concat();
+        let pushed: Vec<_> = (0..3).map(|_| reader.push(&line)).collect();
+        assert_eq!(pushed, [Ok(()), Ok(()), Err(TooLong(EVENT_MAX))]);
+        assert_eq!(reader.next(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn however_it_is_cut(
+            lines in proptest::collection::vec("(data|event|id|)(:| :|: )[a-zé€😀:]{0,6}|", 0..12),
+            ends in proptest::collection::vec(proptest::sample::select(vec!["\n", "\r\n", "\r"]), 12),
+            cuts in proptest::collection::vec(0_usize..400, 0..12),
+        ) {
+            let text: String = lines.iter().zip(&ends).map(|(line, end)| format!("{line}{end}")).collect();
+            let bytes = text.as_bytes();
+            let mut cuts: Vec<_> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
+            cuts.extend([0, bytes.len()]);
+            cuts.sort_unstable();
+            let pieces: Vec<_> = cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect();
+            prop_assert_eq!(read(&pieces), read(&[bytes]));
+        }
+    }
+}
