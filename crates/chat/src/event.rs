@@ -38,7 +38,8 @@ pub enum Event {
     Done {
         /// The model's message.
         message_id: String,
-        /// Why it stopped: `end`, `steps`, `tokens`, `cancelled`.
+        /// Why it stopped: `end`, `steps`, `tokens`, `length`, `repeated`, `declined`, `cancelled`; see
+        /// [`End`](crate::turn::End).
         reason: String,
         /// What it cost.
         #[serde(skip_serializing_if = "Option::is_none")]

@@ -126,6 +126,11 @@ impl Secret {
         }
     }
 
+    /// Whether it stands in a text.
+    pub(super) fn is_in(&self, text: &str) -> bool {
+        self.0.len() >= SCRUBBED_MIN && text.contains(&self.0)
+    }
+
     /// The key in a header, after a word.
     pub(super) fn header(&self, before: &str) -> Option<HeaderValue> {
         let mut value = HeaderValue::from_str(&format!("{before}{}", self.0)).ok()?;

@@ -1,10 +1,13 @@
 //! The answer: what a model would have been given, and that there is none.
 
-use prowess_tools::{Toolbox, tokens};
+use prowess::policy::CatalogFormat;
+use prowess::route::asks_for_list;
+use prowess_tools::{PromptRequest, Toolbox, prompt, tokens};
 
 use super::plan::{Found, Seen, skill_of};
 use crate::message::Usage;
 use crate::provider::{Call, CallResult, Entry};
+use crate::turn::is_mention;
 
 /// The most bytes of one skill's instructions that are shown.
 const SHOWN_MAX: usize = 8 * 1024;
@@ -18,29 +21,30 @@ To talk to a model, set `chat.provider` and `chat.model` in your own configurati
 
 /// The whole answer, in Markdown.
 pub(super) fn render(toolbox: &Toolbox, seen: &Seen, found: &Found) -> String {
-    let offered = toolbox.snapshot().enabled().count();
     let (system, tools, said) = costs(seen);
+    let offered: Vec<&str> = seen.tools.iter().map(|tool| tool.name.as_str()).collect();
     let mut lines = vec![
         NOT_A_MODEL.to_owned(),
         String::new(),
         format!("- tier {}: {}", found.tier.number(), found.tier.about()),
-        format!("- skills on offer: {offered}"),
+        format!("- skills on offer: {}", toolbox.snapshot().enabled().count()),
+        format!(
+            "- tools on offer: {}",
+            if offered.is_empty() { "none".to_owned() } else { offered.join(", ") }
+        ),
     ];
-    for found in &found.routing.matches {
-        lines.push(format!("- matches: {} ({})", found.name, found.reasons.join("; ")));
-    }
-    if found.routing.matches.is_empty() {
-        lines.push("- matches: none".to_owned());
-    }
+    lines.extend(matches(toolbox, seen, found));
     let called = seen.called();
     for (call, result) in &called {
         lines.push(format!("- called: {}", told(call, result)));
     }
-    lines.push(format!(
-        "- tokens: {} (system prompt {system}, {} tools {tools}, conversation {said})",
-        system + tools + said,
-        seen.tools.len()
-    ));
+    let all = system + tools + said;
+    lines.push(format!("- tokens: {all} (system prompt {system}, tools {tools}, conversation {said})"));
+    if asks_for_list(seen.query()) {
+        let request = PromptRequest { format: Some(CatalogFormat::Tiers), ..PromptRequest::default() };
+        lines.push(String::new());
+        lines.push(prompt(toolbox, &request).text.trim_end().to_owned());
+    }
     for (call, result) in &called {
         if let Some(name) = skill_of(toolbox, call).filter(|_| !result.failed) {
             lines.push(String::new());
@@ -52,6 +56,26 @@ pub(super) fn render(toolbox: &Toolbox, seen: &Seen, found: &Found) -> String {
     lines.push(String::new());
     lines.push(TO_ASK_A_MODEL.to_owned());
     lines.join("\n") + "\n"
+}
+
+/// Which skills answer, and why: those that were called by name, else those that match.
+fn matches(toolbox: &Toolbox, seen: &Seen, found: &Found) -> Vec<String> {
+    let by_name = seen.called().into_iter().filter(|(call, _)| is_mention(&call.id));
+    let by_name: Vec<String> = by_name
+        .filter_map(|(call, _)| skill_of(toolbox, call))
+        .map(|name| format!("- matches: {name} (called by name)"))
+        .collect();
+    if !by_name.is_empty() {
+        return by_name;
+    }
+    let matches = &found.routing.matches;
+    match matches.is_empty() {
+        true => vec!["- matches: none".to_owned()],
+        false => matches
+            .iter()
+            .map(|found| format!("- matches: {} ({})", found.name, found.reasons.join("; ")))
+            .collect(),
+    }
 }
 
 /// A call on one line.

@@ -1,7 +1,7 @@
 //! What to do next: load what the message asks for, read what the instructions name, then answer.
 
 use prowess::activate::activate;
-use prowess::route::{MatchKind, Options, Routing, Tier};
+use prowess::route::{Match, Options, Routing, Tier, fold};
 use prowess::short_path;
 use prowess::usage::Usage;
 use prowess_tools::{Tool, ToolDefinition, Toolbox};
@@ -14,9 +14,6 @@ const SKILLS_MAX: usize = 3;
 
 /// The most files of each that are read.
 const FILES_MAX: usize = 5;
-
-/// Below this, words that message and skill share are chance.
-const SHARED_MIN: f64 = 4.5;
 
 /// What a model would see.
 pub(super) struct Seen {
@@ -91,11 +88,9 @@ pub(super) fn plan(toolbox: &Toolbox, seen: &Seen) -> Plan {
     let called = seen.called();
     let mut wanted: Vec<&str> = routing.pushed().iter().map(|found| found.name.as_str()).collect();
     if wanted.is_empty() && called.is_empty() {
-        let best = routing
-            .matches
-            .first()
-            .filter(|best| best.kind == MatchKind::Lexical && best.score >= SHARED_MIN);
-        wanted.extend(best.map(|best| best.name.as_str()));
+        let about = |name: &str| snapshot.get(name).map(|skill| format!("{name} {}", skill.description()));
+        let fits = |best: &&Match| about(&best.name).is_some_and(|about| fits(seen.query(), &about));
+        wanted.extend(routing.matches.first().filter(fits).map(|best| best.name.as_str()));
     }
     let calls: Vec<Wanted> = wanted
         .iter()
@@ -117,6 +112,29 @@ pub(super) fn plan(toolbox: &Toolbox, seen: &Seen) -> Plan {
     }
     let loaded = called.iter().any(|(call, result)| !result.failed && skill_of(toolbox, call).is_some());
     Plan::Answer(Found { tier: if loaded { Tier::Full } else { routing.tier }, routing })
+}
+
+/// Words that say nothing of what is wanted.
+const EMPTY: [&str; 24] = [
+    "about", "also", "could", "does", "from", "have", "here", "into", "just", "like", "make", "need",
+    "please", "should", "some", "tell", "that", "them", "there", "this", "want", "what", "with", "your",
+];
+
+/// Whether message and skill share enough words for a model to see it: two of them, or one of one or two. A score cannot
+/// tell: it depends on how many other skills there are.
+fn fits(message: &str, about: &str) -> bool {
+    let words = |text: &str| {
+        let folded = fold(text);
+        let words = folded.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() >= 4);
+        let mut words: Vec<String> =
+            words.filter(|word| !EMPTY.contains(word)).map(|word| word.chars().take(5).collect()).collect();
+        words.sort_unstable();
+        words.dedup();
+        words
+    };
+    let (said, about) = (words(message), words(about));
+    let shared = said.iter().filter(|word| about.contains(word)).count();
+    shared >= 2 || (shared == 1 && said.len() <= 2)
 }
 
 /// Whether the call was made already, whatever else was said with it.

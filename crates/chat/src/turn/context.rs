@@ -236,3 +236,6 @@ fn without_digest(ledger: &Ledger, name: &str) -> Ledger {
     }
     again
 }
+
+#[cfg(test)]
+mod tests;

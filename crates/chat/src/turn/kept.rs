@@ -68,12 +68,11 @@ pub(super) fn is_activation(tool: &str) -> bool {
     matches!(Tool::named(tool), Some(Tool::Activate | Tool::Skill))
 }
 
-/// What a page is told of an answer: its data, with long parts cut.
+/// What a page is told of an answer: its data, with long parts cut, and without where on the machine a skill lies.
 pub(super) fn data(envelope: &Envelope) -> Value {
     let mut left = DATA_MAX;
-    let mut data = Value::Object(
-        envelope.data.iter().map(|(key, value)| (key.clone(), shown(value, &mut left))).collect(),
-    );
+    let told = envelope.data.iter().filter(|(key, _)| *key != "base_dir");
+    let mut data = Value::Object(told.map(|(key, value)| (key.clone(), shown(value, &mut left))).collect());
     if let Some(error) = &envelope.error {
         data["error"] = json!({"code": error.code.as_str(), "message": cut(&error.message, SHOWN_MAX)});
     }

@@ -80,10 +80,15 @@ impl Loaded {
     }
 }
 
+/// Whether a call was made for the person, not by the model.
+pub(crate) fn is_mention(id: &str) -> bool {
+    id.starts_with(OURS)
+}
+
 /// A message that was said before, as the model was shown it: without the name that it began with. `first` is the call
 /// that was made first for it.
 pub(super) fn as_shown(message: &str, first: Option<(&str, &Value)>) -> String {
-    let ours = first.filter(|(id, _)| id.starts_with(OURS));
+    let ours = first.filter(|(id, _)| is_mention(id));
     let name = ours.and_then(|(_, arguments)| arguments["name"].as_str().or_else(|| folder(arguments)));
     let called = name.and_then(|name| slash(message, |written| written == name));
     called.map_or_else(|| message.to_owned(), |called| said(called.rest))

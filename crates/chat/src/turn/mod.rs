@@ -35,6 +35,7 @@ use prowess_tools::Toolbox;
 use tokio_util::sync::CancellationToken;
 
 pub use end::{End, Outcome, TurnError};
+pub(crate) use mention::is_mention;
 pub use record::{Begun, Memory, Record, RecordError};
 
 use crate::event::Event;

@@ -19,7 +19,7 @@ use super::repeat::{Repeats, Verdict};
 use super::{Agent, Input, MESSAGE_MAX, history, kept, mention};
 use crate::event::Event;
 use crate::message::{Part, State, Usage};
-use crate::provider::{Call, CallResult, Entry, ModelError, Request, Stop};
+use crate::provider::{Call, CallResult, Entry, ModelError, Request, Stop, without_dots};
 
 /// How often a conversation is shortened because the provider says that it is too long.
 const SHORTENED_MAX: u32 = 2;
@@ -449,6 +449,10 @@ impl<'a> Running<'a> {
     fn shown(&mut self, call: &Call, envelope: &Envelope) -> (String, bool) {
         let most = usize::try_from(self.agent.limits.result_bytes).unwrap_or(usize::MAX);
         let mut text = kept::cut(&envelope.text, most);
+        if envelope.status == Went::Error && self.agent.model.forbids_dots() {
+            // What is said of our tools uses the names that it knows.
+            text = without_dots(&text);
+        }
         if text.trim().is_empty() {
             text = "[no output]".to_owned();
         }

@@ -148,6 +148,13 @@ impl Http {
         Failed { status, body: &body, again, tools }.judge()
     }
 
+    /// Takes the key out of a text, if it is there.
+    pub(super) fn hush(&self, text: &mut String) {
+        if self.secret.as_ref().is_some_and(|secret| secret.is_in(text)) {
+            *text = self.scrub(text);
+        }
+    }
+
     /// A text without the key.
     pub(super) fn scrub(&self, text: &str) -> String {
         self.secret.as_ref().map_or_else(|| text.to_owned(), |secret| secret.scrub(text))

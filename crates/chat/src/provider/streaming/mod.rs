@@ -87,7 +87,6 @@ impl<'a, P: Protocol + 'a> Streaming<'a, P> {
                 return Ok(None);
             }
             if let Err(error) = self.step().await {
-                // Some servers repeat the key in what they say.
                 self.recover(error.reworded(|words| self.http.scrub(words))).await;
             }
         }
@@ -106,7 +105,9 @@ impl<'a, P: Protocol + 'a> Streaming<'a, P> {
         open.events.push(&bytes).map_err(|long| {
             ModelError::Malformed(format!("a line or event has more than {} bytes", long.0))
         })?;
-        while let Some(event) = open.events.next() {
+        while let Some(mut event) = open.events.next() {
+            // Some servers repeat the key in what they say. It is gone before anything is cut off.
+            self.http.hush(&mut event.data);
             open.protocol.event(&event, &mut self.ready)?;
             if matches!(self.ready.back(), Some(Chunk::End(_))) {
                 break;
