@@ -57,7 +57,9 @@ async fn the_tools_of_every_preset() {
             rehearse(&world, "quarterly revenue reports for the board, please").await
         ));
     }
-    insta::assert_snapshot!(all.join("\n\n"));
+    // How many tokens a path has depends on where the test runs; with bundled skills they are exact.
+    let filters = [(r"→ \d+ tokens", "→ [N] tokens"), (r"- tokens: .*", "- tokens: [N]")];
+    insta::with_settings!({filters => filters}, { insta::assert_snapshot!(all.join("\n\n")) });
 }
 
 #[tokio::test]

@@ -174,7 +174,7 @@ async fn stop_reasons_of_the_others() {
 fn begun(provider: Provider, words: &'static str, first: &str) -> Vec<u8> {
     let said = String::from_utf8(answer(provider, &[text(words)])).unwrap();
     let at = said.find(first).and_then(|at| said[at..].find("\n\n").map(|end| at + end + 2)).unwrap();
-    said[..at].as_bytes().to_vec()
+    said.as_bytes()[..at].to_vec()
 }
 
 #[tokio::test]

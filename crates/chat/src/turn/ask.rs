@@ -3,7 +3,7 @@
 use tokio_util::sync::CancellationToken;
 
 use super::end::TurnError;
-use super::run::Journal;
+use super::journal::Journal;
 use crate::message::Usage;
 use crate::provider::{Chunk, Model, ModelError, Request, Stop};
 

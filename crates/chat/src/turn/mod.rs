@@ -3,24 +3,27 @@
 //! | module | subject |
 //! |---|---|
 //! | `run` | the loop, and its ends |
-//! | `ask` | one request to the model |
+//! | `compose`, `ask` | one request to the model: what goes into it, and what comes back |
 //! | `mention` | skills that the person calls by name, before the model is asked |
 //! | `prompt` | what the model is told before everything else |
 //! | `history` | what was said before, as the model is shown it |
 //! | `context` | what is left out when a conversation gets too long, and what never is |
-//! | `dispatch` | calling a tool |
+//! | `calls`, `dispatch` | calling tools: all that the model wants, and each |
 //! | `kept` | what is kept and shown of a tool's answer |
 //! | `repeat` | the same call over and over |
-//! | `record` | where all of it is written down |
+//! | `record`, `journal` | where all of it is written down, before it is told |
 //!
 //! What must always hold: whatever the model does, a turn ends, and its end has a name; nothing is shown that was not
 //! written down first; and when a turn is over, nothing that it started runs on.
 
 mod ask;
+mod calls;
+mod compose;
 mod context;
 mod dispatch;
 mod end;
 mod history;
+mod journal;
 mod kept;
 mod mention;
 mod prompt;
