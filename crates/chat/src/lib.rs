@@ -1,4 +1,10 @@
 //! Chats that use skills, and that are kept.
+//!
+//! | module | subject |
+//! |---|---|
+//! | [`provider`] | models behind other people's interfaces, all alike from here |
+//! | [`turn`] | a message comes in, the model is asked, its tools are called, until it is done |
+//! | [`rehearsal`] | what stands where a model would, if none is configured |
 
 mod event;
 mod message;
