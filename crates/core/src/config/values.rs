@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::source::McpSource;
 use super::chat::Chat;
+use super::source::McpSource;
 use crate::policy::{Activation, Policy};
 
 /// How many skills are pushed at once where nobody says otherwise.
