@@ -1,9 +1,7 @@
 //! Systems for which nobody has filled in a sandbox: every script is refused.
 
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{ChildStderr, ChildStdout};
 use std::time::Duration;
 
 use super::refused::Refused;
