@@ -7,6 +7,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
+use axum::serve::ListenerExt;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ServerCapabilities, ServerConfig,
 };
@@ -47,6 +48,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Arc::default(),
         StreamableHttpServerConfig::default(),
     );
+    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     axum::serve(listener, axum::Router::new().route_service("/mcp", service)).await?;
     Ok(())
 }

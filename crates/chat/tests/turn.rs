@@ -65,7 +65,7 @@ async fn mistakes_are_told_to_the_model() {
     let steps = [
         vec![
             raw("c1", "skills_activat", "{\"name\":\"a\"}"),
-            raw("c2", "skills_activate", "{\"nam\":\"a\"}"),
+            raw("c2", "skills_activate", "{\"nme\":\"a\"}"),
             raw("c3", "skills_activate", "{\"name\": \"a"),
             raw("c4", "skills_activate", "[\"a\"]"),
             raw("c5", "skills_activate", ""),

@@ -63,11 +63,17 @@ impl Usage {
 
     /// Remembers that a skill is used now, while no other process writes. Without a home nothing is remembered.
     pub fn record(world: &Surroundings, name: &str) -> io::Result<()> {
+        Self::record_all(world, [name])
+    }
+
+    /// The same for several uses at once, each named as often as it was used.
+    pub fn record_all<'n>(world: &Surroundings, names: impl IntoIterator<Item = &'n str>) -> io::Result<()> {
         let Some(state) = world.state() else { return Ok(()) };
         let path = state.join("usage.json");
         let _lock = lock(&path)?;
         let mut usage = Self::read(&path).unwrap_or_default();
-        usage.note(name, now());
+        let now = now();
+        names.into_iter().for_each(|name| usage.note(name, now));
         let stored = Stored { schema: SCHEMA, names: usage.names };
         replace(&path, &serde_json::to_vec(&stored)?)
     }

@@ -88,8 +88,7 @@ impl Toolbox {
         let called = key(skill, policy);
         let again = session.ledger.activated(&called, activated.digest());
         session.ledger.hold(&called, activated.origin.as_ref().map(|origin| origin.set.as_str()));
-        // What is remembered across runs is a convenience; that it cannot be written fails nothing.
-        let _ = Usage::record(self.registry().surroundings(), &called);
+        self.uses.note(&called);
         if let (Loaded::Again, true, Some(reminder)) =
             (again, activated.args.is_empty(), again.reminder(&activated.name))
         {

@@ -54,6 +54,7 @@ pub mod tokens;
 mod toolbox;
 #[cfg(feature = "toolsets")]
 mod toolsets;
+mod uses;
 
 pub use definition::{Tool, ToolDefinition, key};
 pub use envelope::{Context, Envelope, Outcome, Stats, ToolError};

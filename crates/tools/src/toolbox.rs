@@ -32,6 +32,7 @@ pub struct Toolbox {
     #[cfg(feature = "toolsets")]
     pub(crate) programs: prowess_run::toolset::Programs,
     pub(crate) runner: Runner,
+    pub(crate) uses: crate::uses::Uses,
     /// Whether somebody watches the skills, so that they need not be looked at with each call.
     watched: bool,
 }
@@ -40,6 +41,7 @@ impl Toolbox {
     /// The tools of a registry's policy over its skills.
     pub fn new(registry: Arc<Registry>) -> Self {
         Self {
+            uses: crate::uses::Uses::of(Arc::clone(&registry)),
             registry,
             router: Mutex::default(),
             warned: WarnedOnce::new(),

@@ -9,7 +9,7 @@
 //! | `cache` | what was listed and read, on disk |
 //! | `engine` | where all of that waits, so that callers need no async |
 //! | `server` | what is known of one server, and asking it for more |
-//! | `source` | one server as a [`Supply`](prowess::supply::Supply) of the registry |
+//! | `source` | one server as a [`Supply`] of the registry |
 //!
 //! What must always hold: a server is known by the label that the user gave it; nothing is fetched before it is needed;
 //! and a server that hangs, dies, floods or lies harms nothing but its own skills. That what it sends is what it listed

@@ -22,6 +22,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::middleware;
+use axum::serve::ListenerExt;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -84,6 +85,8 @@ pub async fn serve(
         return Err(HttpError::Open(address));
     }
     let router = router(server, options, stop.clone());
+    // An answer comes in small pieces, and each of them would wait until the last is acknowledged.
+    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     let serving = axum::serve(listener, router).with_graceful_shutdown(stop.clone().cancelled_owned());
     tokio::select! {
         served = serving.into_future() => served?,
