@@ -17,8 +17,8 @@ use prowess_bench::tree::Tree;
 use serde_json::{Value, json};
 
 /// Calls in one turn, and turns.
-const CALLS: usize = 300;
-const TURNS: usize = 9;
+const CALLS: usize = 200;
+const TURNS: usize = 7;
 
 /// Sessions at once, and the calls of each.
 const SESSIONS: usize = 200;

@@ -85,7 +85,9 @@ pub(super) async fn call(
     let params = Value::Object(request.arguments.unwrap_or_default());
     let called = Tool::named(&name);
     let envelope = match called {
-        Some(Tool::Activate | Tool::Skill) => activate(connection, name.clone(), params).await?,
+        Some(Tool::Activate | Tool::Skill | Tool::ReadResource | Tool::ListResources | Tool::ReadFile) => {
+            quick(connection, name.clone(), params).await?
+        }
         _ => work(connection, name.clone(), params, &context).await?,
     };
     let (status, time) = (envelope.status, envelope.stats.time_ms);
@@ -95,21 +97,29 @@ pub(super) async fn call(
         format!("{name}: {}, {time} ms", status.as_str().unwrap_or_default())
     };
     connection.log.debug(&context, said).await;
+    if envelope.error.is_none() {
+        return Ok(success(called, envelope));
+    }
     let session = connection.session();
-    connection.work(move |shared| answer(shared, &session, &name, envelope)).await?
+    connection.work(move |shared| failure(shared, &session, &name, envelope)).await?
 }
 
-/// Loads a skill. Where that brings tools, the client is told.
-async fn activate(connection: &Connection, name: String, params: Value) -> Result<Envelope, ErrorData> {
+/// Loads a skill or reads one of its files. Where that brings tools, the client is told. What lies on a disk is read at
+/// once: handing it to another thread takes longer than reading it. What a server has to be asked for is handed over.
+async fn quick(connection: &Connection, name: String, params: Value) -> Result<Envelope, ErrorData> {
     let (session, number) = (Arc::clone(&connection.session), connection.number);
-    let answered = connection.work(move |shared| {
+    let called = move |shared: &Shared| {
         let mut session = session.lock().unwrap_or_else(PoisonError::into_inner);
         let before = session.active();
         let envelope = shared.toolbox.call(&mut session, &name, params);
         shared.tell_of_tools(number, &before, &session);
         envelope
-    });
-    answered.await
+    };
+    let shared = &connection.shared;
+    match shared.registry().supplies().is_empty() {
+        true => Ok(called(shared)),
+        false => connection.work(called).await,
+    }
 }
 
 /// Calls a tool that may take long: others are answered meanwhile, and the client may lose patience.
@@ -161,17 +171,15 @@ impl Drop for Patience {
     }
 }
 
-/// An envelope as the protocol has it. A tool that is not there is an error of the call, all else is the tool's answer.
-fn answer(
+/// A failure as the protocol has it. A tool that is not there is an error of the call, all else is the tool's answer.
+fn failure(
     shared: &Shared,
     session: &Session,
     name: &str,
     envelope: Envelope,
 ) -> Result<CallToolResult, ErrorData> {
     let called = Tool::named(name);
-    let Some(error) = &envelope.error else {
-        return Ok(success(called, envelope));
-    };
+    let Some(error) = &envelope.error else { return Ok(success(called, envelope)) };
     if error.code == ErrorCode::NotFound && !is_offered(shared, session, name) {
         return Err(said::invalid(dotless(error.message.clone())));
     }
