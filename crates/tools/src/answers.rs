@@ -104,6 +104,7 @@ impl Toolbox {
             Tool::Skill => {
                 json!({"name": activated.name, "base_dir": activated.base_dir, "content": content})
             }
+            _ if session.waiting.text_only => json!({"name": activated.name, "digest": activated.digest()}),
             _ => data_of(&activated),
         };
         self.note_cut(&activated.name, "SKILL.md", activated.truncated);

@@ -44,13 +44,15 @@ impl Clone for Session {
     }
 }
 
-/// Who waits for a call: what ends it early, and what is told meanwhile.
+/// Who waits for a call: what ends it early, what is told meanwhile, and what is wanted of the answer.
 #[derive(Clone, Default)]
 pub struct Waiting {
     /// Ends scripts early, instead of what the [`Runner`](crate::Runner) has.
     pub cancel: Option<script::Cancel>,
     /// Is given the output of scripts as it comes.
     pub on_output: Option<Arc<OnOutput>>,
+    /// Whoever waits takes instructions from an answer's text: its data need not have them a second time.
+    pub text_only: bool,
 }
 
 /// Takes the output of a script as it comes.
@@ -58,7 +60,10 @@ pub type OnOutput = dyn Fn(script::Stream, &[u8]) + Send + Sync;
 
 impl fmt::Debug for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Waiting").field("cancel", &self.cancel).finish_non_exhaustive()
+        f.debug_struct("Waiting")
+            .field("cancel", &self.cancel)
+            .field("text_only", &self.text_only)
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,40 +1,31 @@
 //! Anthropic's Messages.
 
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
 
 use super::error::ModelError;
+use super::remote::Interface;
 use super::request::{Call, Chunk, Entry, Request, Stop};
 use super::sse::Event;
-use super::streaming::{Http, Protocol, Streaming, reported};
+use super::streaming::{Protocol, reported};
 use super::wire::{Names, without_dots};
-use super::{Answer, Model};
 use crate::message::Usage;
 
-/// A model behind Anthropic's Messages.
+/// Anthropic's Messages.
 #[derive(Debug)]
-pub(super) struct Anthropic {
-    pub(super) http: Http,
-    pub(super) model: String,
-    pub(super) tools: bool,
-}
+pub(super) struct Anthropic;
 
-impl Model for Anthropic {
-    fn name(&self) -> String {
-        format!("anthropic: {}", self.model)
+impl Interface for Anthropic {
+    const NAME: &'static str = "anthropic";
+    type Reading = Reading;
+
+    fn body(&self, model: &str, request: &Request<'_>, names: &Names) -> Value {
+        body(model, request, names)
     }
 
-    fn can_call_tools(&self) -> bool {
-        self.tools && !self.http.no_tools.load(Ordering::Relaxed)
-    }
-
-    fn answer<'a>(&'a self, request: Request<'a>) -> Box<dyn Answer + 'a> {
-        let names = Names::of(request.tools);
-        let body = body(&self.model, &request, &names).to_string().into_bytes();
-        let make = move || Reading { names: names.clone(), ..Reading::default() };
-        Streaming::boxed(&self.http, body, !request.tools.is_empty(), make)
+    fn reading(names: Names) -> Reading {
+        Reading { names, ..Reading::default() }
     }
 }
 
@@ -108,7 +99,7 @@ fn messages(entries: &[Entry], names: &Names) -> Vec<Value> {
 
 /// What comes back.
 #[derive(Default)]
-struct Reading {
+pub(super) struct Reading {
     names: Names,
     /// The calls that are not whole yet: block, id, name, arguments.
     calls: Vec<(u64, String, String, String)>,

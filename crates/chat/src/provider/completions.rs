@@ -1,54 +1,35 @@
 //! OpenAI's Chat Completions, as many servers speak it: some leave things out, some add to it.
 
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
 
 use super::error::ModelError;
+use super::remote::Interface;
 use super::request::{Call, Chunk, Entry, Request, Stop};
 use super::sse::Event;
-use super::streaming::{Http, Protocol, Streaming, reported};
+use super::streaming::{Protocol, reported};
 use super::wire::{Names, without_dots};
-use super::{Answer, Model};
 use crate::message::Usage;
 
-/// A model behind Chat Completions.
+/// Chat Completions.
 #[derive(Debug)]
 pub(super) struct Completions {
-    pub(super) http: Http,
-    pub(super) model: String,
-    pub(super) tools: bool,
     /// What the bound on the answer is called: OpenAI's own has another name than everybody else's.
     pub(super) max_tokens: &'static str,
 }
 
-impl Model for Completions {
-    fn name(&self) -> String {
-        format!("openai-chat: {}", self.model)
-    }
+impl Interface for Completions {
+    const NAME: &'static str = "openai-chat";
+    type Reading = Reading;
 
-    fn can_call_tools(&self) -> bool {
-        self.tools && !self.http.no_tools.load(Ordering::Relaxed)
-    }
-
-    fn answer<'a>(&'a self, request: Request<'a>) -> Box<dyn Answer + 'a> {
-        let names = Names::of(request.tools);
-        let body = self.body(&request, &names).to_string().into_bytes();
-        let make = move || Reading { names: names.clone(), ..Reading::default() };
-        Streaming::boxed(&self.http, body, !request.tools.is_empty(), make)
-    }
-}
-
-impl Completions {
-    /// What goes out.
-    fn body(&self, request: &Request<'_>, names: &Names) -> Value {
+    fn body(&self, model: &str, request: &Request<'_>, names: &Names) -> Value {
         let system =
             (!request.system.is_empty()).then(|| json!({"role": "system", "content": request.system}));
         let messages =
             system.into_iter().chain(request.entries.iter().flat_map(|entry| messages(entry, names)));
         let mut body = json!({
-            "model": self.model,
+            "model": model,
             "stream": true,
             "stream_options": {"include_usage": true},
             "messages": messages.collect::<Vec<_>>(),
@@ -65,6 +46,10 @@ impl Completions {
             body["tools"] = request.tools.iter().map(tool).collect();
         }
         body
+    }
+
+    fn reading(names: Names) -> Reading {
+        Reading { names, ..Reading::default() }
     }
 }
 
@@ -95,7 +80,7 @@ fn messages(entry: &Entry, names: &Names) -> Vec<Value> {
 
 /// What comes back.
 #[derive(Default)]
-struct Reading {
+pub(super) struct Reading {
     names: Names,
     calls: Vec<Building>,
     stop: Option<Stop>,

@@ -17,6 +17,7 @@ mod anthropic;
 mod completions;
 mod endpoint;
 mod error;
+mod remote;
 mod request;
 mod responses;
 mod retry;

@@ -11,6 +11,7 @@ use super::Model;
 use super::anthropic::Anthropic;
 use super::completions::Completions;
 use super::endpoint::{Endpoint, EndpointError};
+use super::remote::Remote;
 use super::responses::Responses;
 use super::retry::Backoff;
 use super::secret::{Secret, SecretError};
@@ -119,14 +120,17 @@ pub fn connect_with(
         Provider::Anthropic => {
             let path: &[&str] = if endpoint.ends_with("v1") { &["messages"] } else { &["v1", "messages"] };
             let http = http(path, ("x-api-key", ""), &[("anthropic-version", "2023-06-01")])?;
-            Arc::new(Anthropic { http, model, tools })
+            Arc::new(Remote { http, model, tools, interface: Anthropic })
         }
-        Provider::OpenAi => Arc::new(Responses { http: http(&["responses"], bearer, &[])?, model, tools }),
+        Provider::OpenAi => {
+            let http = http(&["responses"], bearer, &[])?;
+            Arc::new(Remote { http, model, tools, interface: Responses })
+        }
         Provider::OpenAiChat | Provider::Rehearsal => {
             let max_tokens =
                 if endpoint.is_host("api.openai.com") { "max_completion_tokens" } else { "max_tokens" };
             let http = http(&["chat", "completions"], bearer, &[])?;
-            Arc::new(Completions { http, model, tools, max_tokens })
+            Arc::new(Remote { http, model, tools, interface: Completions { max_tokens } })
         }
     })
 }

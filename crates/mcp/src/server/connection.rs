@@ -63,6 +63,7 @@ impl Connection {
             session.call_by_name(name);
         }
         session.about.session_id = format!("mcp-{number}");
+        session.waiting.text_only = true;
         Self {
             _alive: Arc::clone(&shared.alive),
             shared,

@@ -108,11 +108,14 @@ pub(super) async fn call(
 /// once: handing it to another thread takes longer than reading it. What a server has to be asked for is handed over.
 async fn quick(connection: &Connection, name: String, params: Value) -> Result<Envelope, ErrorData> {
     let (session, number) = (Arc::clone(&connection.session), connection.number);
+    let loads = matches!(Tool::named(&name), Some(Tool::Activate | Tool::Skill));
     let called = move |shared: &Shared| {
         let mut session = session.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = session.active();
+        let before = if loads { session.active() } else { Vec::new() };
         let envelope = shared.toolbox.call(&mut session, &name, params);
-        shared.tell_of_tools(number, &before, &session);
+        if loads {
+            shared.tell_of_tools(number, &before, &session);
+        }
         envelope
     };
     let shared = &connection.shared;
@@ -132,11 +135,7 @@ async fn work(
     let mut session = connection.session();
     let _patience = Patience::of(&mut session, &context.ct, &connection.gone);
     let progress = Progress::of(&mut session, context);
-    let working = connection.work(move |shared| {
-        let envelope = shared.toolbox.call(&mut session, &name, params);
-        drop(session);
-        envelope
-    });
+    let working = connection.work(move |shared| shared.toolbox.call(&mut session, &name, params));
     progress.during(working).await
 }
 
@@ -214,8 +213,7 @@ fn success(called: Option<Tool>, envelope: Envelope) -> CallToolResult {
         data.retain(|key, _| ["title", "metadata", "output", "truncated"].contains(&key.as_str()));
     }
     if called == Some(Tool::Activate) {
-        // The text has all of it: nobody should pay for it twice.
-        data.retain(|key, _| ["name", "digest", "truncated", "already_active"].contains(&key.as_str()));
+        // Some clients show a model only this.
         data.insert("content".to_owned(), text.into());
     }
     if status == Outcome::Partial {
