@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use prowess_chat::store::transfer::import;
-use prowess_chat::store::{Address, Ending, NewChat, Store, TurnWriter, open};
+use prowess_chat::store::{Address, NewChat, Store, TurnWriter, open};
+use prowess_chat::{End, Ending};
 use prowess_chat::{Event, Message, Part, Role, State};
 use serde_json::json;
 
@@ -107,7 +108,7 @@ async fn answers(store: &Arc<dyn Store>) -> Result<Duration, Any> {
                 writer.push(Event::Delta { text: "word ".to_owned() }).await?;
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
-            writer.end(Ending::finished("end", None)).await?;
+            writer.end(Ending::finished(End::Finished, None)).await?;
             Ok::<_, Any>(())
         }));
     }

@@ -39,7 +39,7 @@ pub enum Event {
         /// The model's message.
         message_id: String,
         /// Why it stopped: `end`, `steps`, `tokens`, `length`, `repeated`, `declined`, `cancelled`; see
-        /// [`End`](crate::turn::End).
+        /// [`End`](crate::End).
         reason: String,
         /// What it cost.
         #[serde(skip_serializing_if = "Option::is_none")]

@@ -5,7 +5,9 @@
 //! | [`provider`] | models behind other people's interfaces, all alike from here |
 //! | [`turn`] | a message comes in, the model is asked, its tools are called, until it is done |
 //! | [`rehearsal`] | what stands where a model would, if none is configured |
+//! | [`store`] | chats, kept: in a file or a database |
 
+mod ending;
 mod event;
 mod message;
 pub mod provider;
@@ -13,5 +15,6 @@ pub mod rehearsal;
 pub mod store;
 pub mod turn;
 
+pub use ending::{End, Ending};
 pub use event::Event;
 pub use message::{Message, Part, Role, State, Usage};

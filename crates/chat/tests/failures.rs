@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use prowess::Preset;
 use prowess::config::{Chat, Provider};
+use prowess_chat::End;
 use prowess_chat::provider::connect;
-use prowess_chat::turn::End;
 use server::speech::{ALL, answer, text};
 use server::{Piece, Reply, Server};
 use world::{Talk, World};

@@ -7,7 +7,7 @@ mod world;
 
 use prowess::Preset;
 use prowess::config::Provider;
-use prowess_chat::turn::End;
+use prowess_chat::End;
 use prowess_chat::{Message, Part, Role, State};
 use prowess_tools::tokens;
 use serde_json::json;

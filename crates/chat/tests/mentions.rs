@@ -7,7 +7,7 @@ mod world;
 
 use prowess::Preset;
 use prowess::config::Provider;
-use prowess_chat::turn::End;
+use prowess_chat::End;
 use serde_json::json;
 use server::speech::{ALL, answer, call, results, system, text};
 use server::{Asked, Reply, Server};

@@ -6,7 +6,7 @@ mod server;
 mod world;
 
 use prowess::Preset;
-use prowess_chat::turn::End;
+use prowess_chat::End;
 use world::World;
 
 /// The answer to one message, with the calls that were made for it.

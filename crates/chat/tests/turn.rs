@@ -7,7 +7,8 @@ mod world;
 
 use prowess::config::Provider;
 use prowess::{ErrorCode, Preset};
-use prowess_chat::turn::{Begun, End, Input, Memory, Record, RecordError, TurnError};
+use prowess_chat::turn::{Begun, Input, Memory, Record, RecordError, TurnError};
+use prowess_chat::{End, Ending};
 use prowess_chat::{Event, Part, State, Usage};
 use serde_json::{Value, json};
 use server::speech::{ALL, Say, answer, call, results, text};
@@ -239,10 +240,10 @@ impl Record for Full {
             self.0.result(result, names).await
         })
     }
-    fn end<'a>(&'a mut self, state: &'a State, usage: Option<Usage>, names: &'a [String]) -> Pending<'a, ()> {
+    fn end<'a>(&'a mut self, ending: &'a Ending, names: &'a [String]) -> Pending<'a, ()> {
         Box::pin(async move {
             self.may()?;
-            self.0.end(state, usage, names).await
+            self.0.end(ending, names).await
         })
     }
 }

@@ -11,7 +11,8 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! use prowess_chat::Event;
-//! use prowess_chat::store::{Address, Ending, NewChat, TurnWriter};
+//! use prowess_chat::{End, Ending};
+//! use prowess_chat::store::{Address, NewChat, TurnWriter};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let store = prowess_chat::store::open(&Address::File(folder.path().join("chats.sqlite3"))).await?;
@@ -19,7 +20,7 @@
 //! let (question, turn) = store.ask(&chat.id, "What is in this file?").await?;
 //! let mut writer = TurnWriter::new(store.clone(), turn);
 //! writer.push(Event::Delta { text: "A table.".to_owned() }).await?;
-//! writer.end(Ending::finished("end", None)).await?;
+//! writer.end(Ending::finished(End::Finished, None)).await?;
 //! let page = store.messages(&chat.id, None, 50).await?;
 //! assert_eq!(page.messages.len(), 2);
 //! # let _ = question;
@@ -36,6 +37,7 @@ mod chat;
 mod error;
 mod follow;
 mod hub;
+mod keeper;
 mod kept;
 mod limits;
 mod options;
@@ -58,13 +60,14 @@ pub use chat::{Chat, ChatPage, MessagePage, NewChat, SkillUse, recency};
 pub use error::StoreError;
 pub use follow::{Follow, Followed};
 pub use hub::{Announcements, Subscription, Topic};
+pub use keeper::{Keeper, Past, title_of};
 pub use kept::{STRING_MAX, kept};
 pub use limits::{CHATS_MAX, MESSAGE_MAX, MESSAGES_MAX, NAMES_MAX, TITLE_MAX};
 pub use options::Options;
-pub use turn::{Ending, Events, Numbered, Turn};
+pub use turn::{Events, Numbered, Turn};
 pub use writer::TurnWriter;
 
-use crate::{Event, Message};
+use crate::{Ending, Event, Message};
 
 /// Chats, kept. Every method may be called from many tasks and processes at once.
 #[async_trait]

@@ -7,8 +7,8 @@ use prowess::ErrorCode;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::{Ending, Numbered, Store, StoreError, Turn, kept};
-use crate::Event;
+use super::{Numbered, Store, StoreError, Turn, kept};
+use crate::{Ending, Event};
 
 /// How long words wait for others before they are written.
 const GATHER: Duration = Duration::from_millis(40);

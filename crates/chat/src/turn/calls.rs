@@ -8,11 +8,12 @@ use serde_json::{Value, json};
 
 use super::ask::Heard;
 use super::context::Stays;
-use super::end::{End, TurnError};
+use super::end::TurnError;
 use super::journal::Journal;
 use super::repeat::Verdict;
 use super::run::{Running, Step};
 use super::{dispatch, kept};
+use crate::ending::End;
 use crate::provider::{Call, CallResult, Entry, without_dots};
 
 impl Running<'_> {

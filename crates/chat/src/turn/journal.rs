@@ -36,14 +36,14 @@ impl Journal<'_> {
         envelope: &Envelope,
         session: &Session,
     ) -> Result<(), TurnError> {
-        let part = kept::result(&call.id, &call.name, envelope);
+        let Call { id, name, .. } = call.clone();
+        let status = kept::status(envelope.status).to_owned();
+        let summary = kept::summary(&name, envelope);
+        let part = Part::ToolResult { id, name, summary, status };
         self.record.result(&part, &names(session)).await?;
-        (self.heard)(Event::ToolResult {
-            id: call.id.clone(),
-            name: call.name.clone(),
-            status: kept::status(envelope.status).to_owned(),
-            data: kept::data(envelope),
-        });
+        if let Part::ToolResult { id, name, summary, status } = part {
+            (self.heard)(Event::ToolResult { id, name, status, data: summary });
+        }
         Ok(())
     }
 }

@@ -6,19 +6,20 @@
 use prowess_tools::{Envelope, Outcome, Tool};
 use serde_json::{Map, Value, json};
 
-use crate::message::Part;
-
-/// The most bytes of a result that are kept.
+/// The most bytes of what the model read of a result.
 const KEPT_MAX: usize = 8 * 1024;
 
-/// The longest text that a page is told at once, in bytes.
+/// The longest text in the data of a result, in bytes.
 const SHOWN_MAX: usize = 2 * 1024;
 
-/// The most items of a list that a page is told.
+/// The most items of a list in it.
 const ITEMS_MAX: usize = 100;
 
-/// The most bytes that a page is told in all.
+/// The most bytes of texts in it.
 const DATA_MAX: usize = 64 * 1024;
+
+/// What is said of a text of a skill that is not kept itself.
+const OF_TEXTS: [&str; 5] = ["name", "path", "digest", "truncated", "already_active"];
 
 /// The word for how a call went.
 pub(super) fn status(outcome: Outcome) -> &'static str {
@@ -29,17 +30,19 @@ pub(super) fn status(outcome: Outcome) -> &'static str {
     }
 }
 
-/// What is kept of an answer.
-pub(super) fn result(id: &str, name: &str, envelope: &Envelope) -> Part {
-    let mut summary = Map::new();
-    if let Some(error) = &envelope.error {
-        summary.insert("error".to_owned(), json!({"code": error.code.as_str(), "message": error.message}));
-    }
+/// What is kept and shown of an answer: of texts of skills what they are, of everything else what it says, within bounds
+/// and without where on the machine a skill lies.
+pub(super) fn summary(name: &str, envelope: &Envelope) -> Value {
     let is_text_of_a_skill = is_text_of_a_skill(name) && envelope.status != Outcome::Error;
-    for key in ["name", "path", "digest", "truncated", "already_active", "script", "exit_code", "timed_out"] {
-        if let Some(value) = envelope.data.get(key) {
-            summary.insert(key.to_owned(), value.clone());
-        }
+    let mut left = DATA_MAX;
+    let told = envelope.data.iter().filter(|(key, _)| match is_text_of_a_skill {
+        true => OF_TEXTS.contains(&key.as_str()),
+        false => *key != "base_dir",
+    });
+    let mut summary: Map<_, _> = told.map(|(key, value)| (key.clone(), shown(value, &mut left))).collect();
+    if let Some(error) = &envelope.error {
+        let message = cut(&error.message, SHOWN_MAX);
+        summary.insert("error".to_owned(), json!({"code": error.code.as_str(), "message": message}));
     }
     match is_text_of_a_skill {
         true => {
@@ -50,12 +53,7 @@ pub(super) fn result(id: &str, name: &str, envelope: &Envelope) -> Part {
             summary.insert("text".to_owned(), cut(&envelope.text, KEPT_MAX).into());
         }
     }
-    Part::ToolResult {
-        id: id.to_owned(),
-        name: name.to_owned(),
-        summary: summary.into(),
-        status: status(envelope.status).to_owned(),
-    }
+    summary.into()
 }
 
 /// Whether a tool gives texts of skills, which are read again rather than kept.
@@ -64,19 +62,8 @@ pub(super) fn is_text_of_a_skill(tool: &str) -> bool {
 }
 
 /// Whether a tool loads skills.
-pub(super) fn is_activation(tool: &str) -> bool {
+pub(crate) fn is_activation(tool: &str) -> bool {
     matches!(Tool::named(tool), Some(Tool::Activate | Tool::Skill))
-}
-
-/// What a page is told of an answer: its data, with long parts cut, and without where on the machine a skill lies.
-pub(super) fn data(envelope: &Envelope) -> Value {
-    let mut left = DATA_MAX;
-    let told = envelope.data.iter().filter(|(key, _)| *key != "base_dir");
-    let mut data = Value::Object(told.map(|(key, value)| (key.clone(), shown(value, &mut left))).collect());
-    if let Some(error) = &envelope.error {
-        data["error"] = json!({"code": error.code.as_str(), "message": cut(&error.message, SHOWN_MAX)});
-    }
-    data
 }
 
 fn shown(value: &Value, left: &mut usize) -> Value {
@@ -131,13 +118,12 @@ mod tests {
     fn the_body_of_a_skill_is_not_kept() {
         let data = json!({"name": "a", "body": "SECRET", "digest": "sha256:1", "base_dir": "/x"});
         let envelope = Envelope::success(data, "SECRET instructions");
-        let kept = result("c1", "skills.activate", &envelope);
         assert_eq!(
-            serde_json::to_value(kept).unwrap(),
-            json!({"type": "tool_result", "id": "c1", "name": "skills.activate", "status": "success", "summary": {
+            summary("skills.activate", &envelope),
+            json!({
                 "name": "a", "digest": "sha256:1", "bytes": 19,
                 "text_digest": prowess::digest(b"SECRET instructions"),
-            }})
+            })
         );
     }
 
@@ -145,11 +131,10 @@ mod tests {
     fn long_texts_are_cut_and_say_so() {
         let envelope =
             Envelope::success(json!({"stdout": "ä".repeat(2_000), "list": vec![1; 200]}), "x".repeat(10_000));
-        let told = data(&envelope);
+        let told = summary("skills.run", &envelope);
         assert!(told["stdout"].as_str().unwrap().ends_with("ä\n[2048 of 4000 bytes shown]"));
         assert_eq!(told["list"].as_array().unwrap().last().unwrap(), "[100 more]");
-        let Part::ToolResult { summary, .. } = result("c", "skills.run", &envelope) else { panic!() };
-        assert!(summary["text"].as_str().unwrap().ends_with("[8192 of 10000 bytes shown]"));
+        assert!(told["text"].as_str().unwrap().ends_with("[8192 of 10000 bytes shown]"));
     }
 
     #[test]

@@ -37,7 +37,8 @@ use prowess::config::ChatLimits;
 use prowess_tools::Toolbox;
 use tokio_util::sync::CancellationToken;
 
-pub use end::{End, Outcome, TurnError};
+pub use end::{Outcome, TurnError};
+pub(crate) use kept::is_activation;
 pub(crate) use mention::is_mention;
 pub use record::{Begun, Memory, Record, RecordError};
 
@@ -87,8 +88,9 @@ impl Agent {
     /// use std::sync::Arc;
     /// use prowess::config::{Chat, ChatLimits};
     /// use prowess::{Policy, Registry};
+    /// use prowess_chat::End;
     /// use prowess_chat::provider::connect;
-    /// use prowess_chat::turn::{Agent, End, Input, Memory};
+    /// use prowess_chat::turn::{Agent, Input, Memory};
     /// use prowess_tools::Toolbox;
     ///
     /// # #[tokio::main]

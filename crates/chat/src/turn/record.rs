@@ -2,7 +2,8 @@
 
 use prowess::ErrorCode;
 
-use crate::message::{Message, Part, Role, State, Usage};
+use crate::ending::Ending;
+use crate::message::{Message, Part, Role, State};
 use crate::provider::Pending;
 
 /// Why it could not be written down.
@@ -46,8 +47,7 @@ pub trait Record: Send {
     /// The turn is over.
     fn end<'a>(
         &'a mut self,
-        state: &'a State,
-        usage: Option<Usage>,
+        ending: &'a Ending,
         activated: &'a [String],
     ) -> Pending<'a, Result<(), RecordError>>;
 }
@@ -120,12 +120,11 @@ impl Record for Memory {
 
     fn end<'a>(
         &'a mut self,
-        state: &'a State,
-        usage: Option<Usage>,
+        ending: &'a Ending,
         activated: &'a [String],
     ) -> Pending<'a, Result<(), RecordError>> {
         if let Some(last) = self.messages.last_mut() {
-            (last.state, last.usage) = (state.clone(), usage);
+            (last.state, last.usage) = (ending.state(), ending.usage());
         }
         self.activated = activated.to_vec();
         Box::pin(async { Ok(()) })

@@ -9,13 +9,14 @@ use tokio_util::sync::CancellationToken;
 use super::ask::{Cut, Heard, ask};
 use super::context::Context;
 use super::dispatch::Ending;
-use super::end::{End, Outcome, TurnError};
+use super::end::{Outcome, TurnError};
 use super::journal::{Journal, names};
 use super::record::Record;
 use super::repeat::Repeats;
 use super::{Agent, Input, MESSAGE_MAX};
+use crate::ending::End;
 use crate::event::Event;
-use crate::message::{State, Usage};
+use crate::message::Usage;
 use crate::provider::{Entry, ModelError, Request, Stop};
 
 /// How often a conversation is shortened because the provider says that it is too long.
@@ -63,28 +64,20 @@ async fn finish(
     usage: Option<Usage>,
     activated: Vec<String>,
 ) -> Outcome {
-    let state = match &end {
-        Ok(end) => match end.about() {
-            None => State::Complete,
-            Some(reason) => State::Interrupted { reason: reason.to_owned() },
-        },
-        Err(error) => State::Interrupted { reason: error.to_string() },
-    };
-    let kept = journal.record.end(&state, usage, &activated).await;
+    let kept = journal.record.end(&ending(&end, usage), &activated).await;
     let end = match (end, kept) {
         (Ok(_), Err(error)) => Err(error.into()),
         (end, _) => end,
     };
-    (journal.heard)(match &end {
-        Ok(end) => Event::Done {
-            message_id: answer_id.clone(),
-            reason: end.as_str().to_owned(),
-            usage,
-            activated_skill_names: activated.clone(),
-        },
-        Err(error) => Event::Error { code: error.code().as_str().to_owned(), message: error.to_string() },
-    });
+    (journal.heard)(ending(&end, usage).event(&answer_id, activated.clone()));
     Outcome { message_id: Some(answer_id), end, usage, activated }
+}
+
+fn ending(end: &Result<End, TurnError>, usage: Option<Usage>) -> crate::Ending {
+    match end {
+        Ok(end) => crate::Ending::finished(*end, usage),
+        Err(error) => crate::Ending::Broken { code: error.code(), message: error.to_string(), usage },
+    }
 }
 
 /// A turn under way.

@@ -2,6 +2,7 @@
 
 use prowess::ErrorCode;
 use prowess_chat::store::{NewChat, SkillUse, StoreError, recency};
+use prowess_chat::{End, Ending};
 use prowess_chat::{Role, State, Usage};
 
 use crate::world::{World, both, call, exchange, messages, new_chat, result, said};
@@ -178,7 +179,7 @@ async fn skills_are_kept_by_name_in_order(world: &mut World) {
     let turn = store.begin(&chat.id).await.unwrap();
     store.append(&turn, turn.first, &[call("1"), result("1")]).await.unwrap();
     let usage = Usage { input: 7, output: 3, cached: 1 };
-    let ending = prowess_chat::store::Ending::finished("end", Some(usage));
+    let ending = Ending::finished(End::Finished, Some(usage));
     let last = store.end(&turn, turn.first + 2, &ending).await.unwrap();
     let text = serde_json::to_string(&last).unwrap();
     assert!(text.contains(r#""activated_skill_names":["pdf","翻译","a"]"#), "{text}");

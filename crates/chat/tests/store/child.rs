@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use prowess_chat::store::{Address, Ending, Options, StoreError, TurnWriter, open_with};
+use prowess_chat::store::{Address, Options, StoreError, TurnWriter, open_with};
+use prowess_chat::{End, Ending};
 
 use crate::world::{World, new_chat, said, words};
 
@@ -104,7 +105,7 @@ async fn write(address: &Address, count: usize, mut note: impl FnMut(&str)) -> R
         writer.flush().await?;
         note(&n.to_string());
     }
-    writer.end(Ending::finished("end", None)).await?;
+    writer.end(Ending::finished(End::Finished, None)).await?;
     Ok(words(&crate::world::messages(&store, &chat.id).await[1]))
 }
 
@@ -142,7 +143,7 @@ async fn fill(path: &Path, address: &Address, mut note: impl FnMut(&str)) -> Res
     // And where it is a limit that stands for the disk:
     let ours = std::process::id().to_string();
     crate::server::done(Command::new("prlimit").args(["--pid", &ours, "--fsize=unlimited:"]));
-    writer.end(Ending::finished("end", None)).await?;
+    writer.end(Ending::finished(End::Finished, None)).await?;
     let kept = crate::world::messages(&store, &chat.id).await;
     note(&format!("{} {}", words(&kept[0]), words(&kept[1]).len()));
     Ok(())

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use prowess::ErrorCode;
 use prowess_chat::State;
-use prowess_chat::store::{Ending, Follow, Followed, StoreError, Topic, TurnWriter};
+use prowess_chat::store::{Follow, Followed, StoreError, Topic, TurnWriter};
+use prowess_chat::{End, Ending};
 
 use crate::child::{Job, Process};
 use crate::world::{World, both, marker, messages, said, until, words};
@@ -41,7 +42,7 @@ async fn a_process_that_is_killed_loses_nothing_that_was_said(world: &mut World)
         let events = store.events_after(chat, kept[1].parts.len() as u64 - 1).await.unwrap();
         assert!(events.last > said.len() as u64);
         let (_, turn) = store.ask(chat, "again").await.unwrap();
-        store.end(&turn, turn.first, &Ending::finished("end", None)).await.unwrap();
+        store.end(&turn, turn.first, &Ending::finished(End::Finished, None)).await.unwrap();
         assert_eq!(store.chat(chat).await.unwrap().messages, 4);
     }
 }
@@ -56,7 +57,7 @@ async fn a_living_turn_is_left_alone(world: &mut World) {
     until(async || other.chat(&notes[0]).await.unwrap().writing.is_none()).await;
     assert_eq!(other.chat(&chat.id).await.unwrap().writing, Some(turn.message.clone()));
     store.append(&turn, turn.first, &[said("still here")]).await.unwrap();
-    store.end(&turn, turn.first + 1, &Ending::finished("end", None)).await.unwrap();
+    store.end(&turn, turn.first + 1, &Ending::finished(End::Finished, None)).await.unwrap();
     assert_eq!(messages(&other, &chat.id).await[0].state, State::Complete);
 }
 
@@ -101,7 +102,7 @@ async fn gone_and_back(signal: &str) {
     world.server.as_mut().unwrap().run();
 
     writer.push(said("end")).await.unwrap();
-    writer.end(Ending::finished("end", None)).await.unwrap();
+    writer.end(Ending::finished(End::Finished, None)).await.unwrap();
     let kept = messages(&store, &chat.id).await;
     let expected: String = (0..40).map(|n| format!("{n} ")).collect::<String>() + "end";
     assert_eq!((words(&kept[0]), kept[0].state.clone()), (expected, State::Complete));

@@ -1,7 +1,8 @@
 //! Following a chat, in this process and from another.
 
 use prowess_chat::Event;
-use prowess_chat::store::{Ending, Follow, Followed, Numbered, Store, StoreError, Topic, TurnWriter};
+use prowess_chat::store::{Follow, Followed, Numbered, Store, StoreError, Topic, TurnWriter};
+use prowess_chat::{End, Ending};
 use std::sync::Arc;
 
 use crate::world::{World, both, exchange, said};
@@ -34,7 +35,7 @@ async fn a_stream_is_resumed_where_it_broke_off(world: &mut World) {
     let begun = store.begin(&chat.id).await.unwrap();
     store.append(&begun, 1, &[said("a"), said("b"), said("c")]).await.unwrap();
     store.append(&begun, 4, &[said("d")]).await.unwrap();
-    store.end(&begun, 5, &Ending::finished("end", None)).await.unwrap();
+    store.end(&begun, 5, &Ending::finished(End::Finished, None)).await.unwrap();
     for seen in 0..5 {
         let events = store.events_after(&chat.id, seen).await.unwrap();
         let numbers: Vec<_> = events.events.iter().map(|event| event.seq).collect();
@@ -59,7 +60,7 @@ async fn follow_from(writer: Arc<dyn Store>, reader: Arc<dyn Store>, chat: &str)
             pen.flush().await.unwrap();
         }
     }
-    pushed.push(pen.end(Ending::finished("end", None)).await.unwrap());
+    pushed.push(pen.end(Ending::finished(End::Finished, None)).await.unwrap());
     assert_eq!(task.await.unwrap(), pushed);
 }
 

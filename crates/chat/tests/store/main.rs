@@ -6,6 +6,7 @@ mod chats;
 mod child;
 mod dying;
 mod following;
+mod keeping;
 mod migrating;
 mod secured;
 mod server;

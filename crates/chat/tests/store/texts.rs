@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use prowess::ErrorCode;
-use prowess_chat::store::{Ending, NewChat};
+use prowess_chat::store::NewChat;
+use prowess_chat::{End, Ending};
 use prowess_chat::{Event, Part};
 use serde_json::json;
 
@@ -37,7 +38,7 @@ async fn nul_is_refused_from_people_and_replaced_from_models(world: &mut World) 
     let arguments = json!({"\0": "\0"});
     let call = Event::ToolCall { id: "\0".into(), name: "\0".into(), arguments: arguments.clone() };
     store.append(&turn, 1, &[said("a\0b"), call]).await.unwrap();
-    store.end(&turn, 3, &Ending::finished("end", None)).await.unwrap();
+    store.end(&turn, 3, &Ending::finished(End::Finished, None)).await.unwrap();
     let kept = messages(&store, &chat.id).await.remove(0);
     let replaced = "\u{fffd}".to_owned();
     assert_eq!(

@@ -2,7 +2,8 @@
 
 use prowess::ErrorCode;
 use prowess_chat::store::transfer::{Which, export, import, read};
-use prowess_chat::store::{Ending, Store, StoreError};
+use prowess_chat::store::{Store, StoreError};
+use prowess_chat::{End, Ending};
 use prowess_chat::{State, Usage};
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ async fn a_chat_goes_out_and_comes_back(world: &mut World) {
     let turn = store.begin(&chat.id).await.unwrap();
     store.append(&turn, turn.first, &[call("1"), result("1"), said("done")]).await.unwrap();
     let usage = Some(Usage { input: 9, output: 8, cached: 7 });
-    store.end(&turn, turn.first + 3, &Ending::finished("end", usage)).await.unwrap();
+    store.end(&turn, turn.first + 3, &Ending::finished(End::Finished, usage)).await.unwrap();
     store.set_skills(&chat.id, &["pdf".to_owned()]).await.unwrap();
     let before = (store.chat(&chat.id).await.unwrap(), messages(&store, &chat.id).await);
     let file = exported(&store, Which::One(&chat.id)).await;

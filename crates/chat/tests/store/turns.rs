@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use prowess::ErrorCode;
-use prowess_chat::store::{Ending, Numbered, StoreError, TurnWriter};
+use prowess_chat::store::{Numbered, StoreError, TurnWriter};
+use prowess_chat::{End, Ending};
 use prowess_chat::{Event, Part, State, Usage};
 use serde_json::json;
 
@@ -38,7 +39,7 @@ async fn an_answer_is_kept_as_it_is_said(world: &mut World) {
     assert_eq!((answer.state.clone(), words(answer)), (State::Writing, "Let me look.A form.".to_owned()));
 
     let usage = Usage { input: 5, output: 2, cached: 1 };
-    let last = writer.end(Ending::finished("end", Some(usage))).await.unwrap();
+    let last = writer.end(Ending::finished(End::Finished, Some(usage))).await.unwrap();
     assert_eq!(last.seq, 6);
     let kept = messages(&store, &chat.id).await.remove(1);
     assert_eq!(
@@ -61,7 +62,7 @@ async fn one_answer_at_a_time(world: &mut World) {
     assert_eq!(store.sweep().await.unwrap(), Vec::<String>::new());
     let other = new_chat(&store).await;
     store.begin(&other.id).await.unwrap();
-    store.end(&turn, turn.first, &Ending::finished("end", None)).await.unwrap();
+    store.end(&turn, turn.first, &Ending::finished(End::Finished, None)).await.unwrap();
     store.begin(&chat.id).await.unwrap();
 }
 
@@ -72,10 +73,10 @@ async fn calls_may_be_repeated(world: &mut World) {
     store.append(&turn, 1, &[said("a"), said("b")]).await.unwrap();
     store.append(&turn, 1, &[said("a"), said("b"), said("c")]).await.unwrap();
     store.append(&turn, 3, &[said("c"), said("d")]).await.unwrap();
-    let ending = Ending::finished("end", None);
+    let ending = Ending::finished(End::Finished, None);
     let last = store.end(&turn, 5, &ending).await.unwrap();
     assert_eq!(store.end(&turn, 5, &ending).await.unwrap(), last);
-    assert_eq!(store.end(&turn, 5, &Ending::Cancelled { usage: None }).await, Err(StoreError::Ended));
+    assert_eq!(store.end(&turn, 5, &Ending::finished(End::Cancelled, None)).await, Err(StoreError::Ended));
     assert_eq!(store.append(&turn, 6, &[said("e")]).await, Err(StoreError::Ended));
     assert_eq!(words(&messages(&store, &chat.id).await[0]), "abcd");
     assert_eq!(store.events_after(&chat.id, 0).await.unwrap().events.len(), 5);
@@ -91,7 +92,7 @@ async fn events_that_do_not_follow_are_refused(world: &mut World) {
 async fn an_answer_can_be_stopped_by_others(world: &mut World) {
     let (store, chat) = world.chat().await;
     let other = world.open().await;
-    let cancelled = Ending::Cancelled { usage: None };
+    let cancelled = Ending::finished(End::Cancelled, None);
     assert!(!other.stop(&chat.id, &cancelled).await.unwrap());
     let turn = store.begin(&chat.id).await.unwrap();
     let mut writer = TurnWriter::new(store.clone(), turn);
@@ -106,7 +107,7 @@ async fn an_answer_can_be_stopped_by_others(world: &mut World) {
     };
     assert_eq!(stopped, StoreError::Ended);
     let kept = messages(&store, &chat.id).await;
-    assert_eq!((words(&kept[0]).as_str(), marker(&kept[0])), ("So ", "cancelled"));
+    assert_eq!((words(&kept[0]).as_str(), marker(&kept[0])), ("So ", "the turn was cancelled"));
     store.ask(&chat.id, "again").await.unwrap();
 }
 
@@ -131,7 +132,7 @@ async fn many_small_words_are_numbered_at_once(world: &mut World) {
     for n in 0..2_000 {
         pushed.push(writer.push(said(&format!("{n} "))).await.unwrap());
     }
-    pushed.push(writer.end(Ending::finished("end", None)).await.unwrap());
+    pushed.push(writer.end(Ending::finished(End::Finished, None)).await.unwrap());
     assert!(pushed.iter().zip(turn.first..).all(|(Numbered { seq, .. }, expected)| *seq == expected));
     let mut found = Vec::new();
     loop {
@@ -175,7 +176,7 @@ async fn what_is_nested_too_deeply_leaves_the_chat_readable(world: &mut World) {
         store.append(&turn, n, &[event]).await.unwrap();
     }
     let read = messages(&store, &chat.id).await;
-    store.end(&turn, 3, &Ending::finished("end", None)).await.unwrap();
+    store.end(&turn, 3, &Ending::finished(End::Finished, None)).await.unwrap();
     assert_eq!(messages(&store, &chat.id).await[0].parts, read[0].parts);
     assert!(matches!(&read[0].parts[0], Part::ToolCall { arguments, .. } if *arguments == nested(90)));
 }
@@ -183,8 +184,8 @@ async fn what_is_nested_too_deeply_leaves_the_chat_readable(world: &mut World) {
 async fn endings_are_kept(world: &mut World) {
     let (store, chat) = world.chat().await;
     let endings = [
-        Ending::finished("steps", None),
-        Ending::Cancelled { usage: None },
+        Ending::finished(End::Steps, None),
+        Ending::finished(End::Cancelled, None),
         Ending::broken(ErrorCode::Timeout, "the model did not answer\0"),
     ];
     for ending in &endings {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prowess_chat::store::{
-    Address, Chat, Ending, NewChat, Numbered, Options, Store, StoreError, TurnWriter, open_with,
+    Address, Chat, NewChat, Numbered, Options, Store, StoreError, TurnWriter, open_with,
 };
+use prowess_chat::{End, Ending};
 use prowess_chat::{Event, Message, Part, State};
 use serde_json::json;
 use tempfile::TempDir;
@@ -93,7 +94,7 @@ pub async fn exchange(store: &Arc<dyn Store>, chat: &str, question: &str, answer
     let (_, turn) = store.ask(chat, question).await.unwrap();
     let mut writer = TurnWriter::new(store.clone(), turn);
     writer.push(said(answer)).await.unwrap();
-    writer.end(Ending::finished("end", None)).await.unwrap()
+    writer.end(Ending::finished(End::Finished, None)).await.unwrap()
 }
 
 pub async fn messages(store: &Arc<dyn Store>, chat: &str) -> Vec<Message> {

@@ -2,9 +2,9 @@
 
 use super::super::StoreError;
 use super::super::limits::{self, MESSAGE_MAX, is_id};
-use super::super::turn::{self, Ending, Numbered, Turn};
+use super::super::turn::{self, Numbered, Turn};
 use super::{Tx, Value, events, from_json, messages, to_json, values};
-use crate::{Event, Message, Role, State};
+use crate::{Ending, Event, Message, Role, State};
 
 /// Takes the next place in a chat that nobody writes in, and holds the chat until the transaction is over. A turn whose process
 /// is gone is ended first.

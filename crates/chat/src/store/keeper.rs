@@ -1,0 +1,178 @@
+//! A turn that is written into a store as it happens, and told on to whoever listens, under the numbers that everybody sees.
+
+use std::sync::Arc;
+
+use super::{Chat, Numbered, Store, StoreError, Turn, TurnWriter};
+use crate::provider::Pending;
+use crate::turn::{Begun, Record, RecordError, is_activation};
+use crate::{Ending, Event, Message, Part};
+
+/// How many messages of a chat a turn begins with; what does not fit the model is left out there.
+const HISTORY_MAX: usize = 1_000;
+
+/// The most characters of a title that is made from a message.
+const LINE_MAX: usize = 60;
+
+/// What a chat brings into its next turn.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Past {
+    /// What was said, the oldest first.
+    pub messages: Vec<Message>,
+    /// The skills that are active.
+    pub activated: Vec<String>,
+    /// What the chat is called.
+    pub title: String,
+}
+
+impl Past {
+    fn is_untitled(&self) -> bool {
+        self.title.is_empty() && self.messages.is_empty()
+    }
+
+    /// Reads it.
+    pub async fn of(store: &dyn Store, chat: &str) -> Result<Self, StoreError> {
+        let Chat { activated_skill_names: activated, title, .. } = store.chat(chat).await?;
+        let mut page = store.messages(chat, None, HISTORY_MAX).await?;
+        let mut messages = std::mem::take(&mut page.messages);
+        // A page is cut short where messages are long: one more is enough for any model.
+        if let Some(before) = page.before.filter(|_| messages.len() < HISTORY_MAX) {
+            let earlier = store.messages(chat, Some(before), HISTORY_MAX).await?;
+            messages.splice(0..0, earlier.messages);
+        }
+        Ok(Self { messages, activated, title })
+    }
+}
+
+/// What a chat is called whose first message is this: its first line, cut at a word.
+///
+/// ```
+/// use prowess_chat::store::title_of;
+///
+/// assert_eq!(title_of("/pdf  fill in\nthe form"), "/pdf fill in");
+/// assert_eq!(title_of(&"word ".repeat(30)), format!("{}…", "word ".repeat(12).trim_end()));
+/// ```
+pub fn title_of(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    let mut title = String::new();
+    for word in line.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+        let sum = title.chars().count() + 1 + word.chars().count();
+        if sum > LINE_MAX && title.is_empty() {
+            return word.chars().take(LINE_MAX - 1).chain(['…']).collect();
+        }
+        if sum > LINE_MAX {
+            return title + "…";
+        }
+        if !title.is_empty() {
+            title.push(' ');
+        }
+        title.push_str(word);
+    }
+    title
+}
+
+/// Writes a turn into a store. `told` hears every event as soon as it has its number.
+pub struct Keeper<F> {
+    store: Arc<dyn Store>,
+    begun: Begun,
+    turn: Turn,
+    told: F,
+    writer: Option<TurnWriter>,
+    activated: Vec<String>,
+}
+
+impl<F: FnMut(Numbered) + Send> Keeper<F> {
+    /// Keeps what a person said in a chat, and begins the answer. Whoever drops it without an end has broken off.
+    pub async fn ask(
+        store: &Arc<dyn Store>,
+        chat: &str,
+        text: &str,
+        past: &Past,
+        told: F,
+    ) -> Result<Self, StoreError> {
+        let (said, turn) = store.ask(chat, text).await?;
+        if past.is_untitled() {
+            store.rename_chat(chat, &title_of(text)).await?;
+        }
+        let begun = Begun { message_id: said.id, answer_id: turn.message.clone() };
+        let writer = Some(TurnWriter::new(store.clone(), turn.clone()));
+        Ok(Self { store: store.clone(), begun, turn, told, writer, activated: past.activated.clone() })
+    }
+
+    /// The answer that is being written.
+    pub fn turn(&self) -> &Turn {
+        &self.turn
+    }
+
+    async fn push(&mut self, event: Event) -> Result<(), RecordError> {
+        let writer = self.writer.as_mut().ok_or_else(|| failed(StoreError::Ended))?;
+        let numbered = writer.push(event).await.map_err(failed)?;
+        (self.told)(numbered);
+        Ok(())
+    }
+
+    async fn keep_names(&mut self, activated: &[String]) -> Result<(), RecordError> {
+        if self.activated != activated {
+            self.store.set_skills(&self.turn.chat, activated).await.map_err(failed)?;
+            self.activated = activated.to_vec();
+        }
+        Ok(())
+    }
+}
+
+impl<F: FnMut(Numbered) + Send> Record for Keeper<F> {
+    fn begin<'a>(&'a mut self, _: &'a str) -> Pending<'a, Result<Begun, RecordError>> {
+        // It was begun before the turn, so that whoever asks hears of a refusal at once.
+        Box::pin(async { Ok(self.begun.clone()) })
+    }
+
+    fn delta<'a>(&'a mut self, text: &'a str) -> Pending<'a, Result<(), RecordError>> {
+        Box::pin(self.push(Event::Delta { text: text.to_owned() }))
+    }
+
+    fn call<'a>(&'a mut self, call: &'a Part) -> Pending<'a, Result<(), RecordError>> {
+        Box::pin(async move {
+            let Part::ToolCall { id, name, arguments } = call.clone() else { return Ok(()) };
+            self.push(Event::ToolCall { id, name, arguments }).await?;
+            // What a tool does cannot be undone: it is done only after it is written down that it was asked for.
+            match &self.writer {
+                Some(writer) => writer.flush().await.map_err(failed),
+                None => Ok(()),
+            }
+        })
+    }
+
+    fn result<'a>(
+        &'a mut self,
+        result: &'a Part,
+        activated: &'a [String],
+    ) -> Pending<'a, Result<(), RecordError>> {
+        Box::pin(async move {
+            let Part::ToolResult { id, name, summary, status } = result.clone() else { return Ok(()) };
+            self.keep_names(activated).await?;
+            let used = summary["name"].as_str().filter(|_| is_activation(&name) && status != "error");
+            if let Some(used) = used {
+                // A count is not worth a turn.
+                let _ = self.store.note_uses(&[used.to_owned()]).await;
+            }
+            self.push(Event::ToolResult { id, name, status, data: summary }).await
+        })
+    }
+
+    fn end<'a>(
+        &'a mut self,
+        ending: &'a Ending,
+        activated: &'a [String],
+    ) -> Pending<'a, Result<(), RecordError>> {
+        Box::pin(async move {
+            let names = self.keep_names(activated).await;
+            let Some(writer) = self.writer.take() else { return Ok(()) };
+            let last = writer.end(ending.clone()).await.map_err(failed)?;
+            (self.told)(last);
+            names
+        })
+    }
+}
+
+fn failed(error: StoreError) -> RecordError {
+    RecordError { code: error.code(), message: error.to_string() }
+}
