@@ -4,6 +4,7 @@ mod manage;
 mod mcp;
 pub(crate) mod packages;
 mod run;
+mod serve;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ use clap_complete::Shell;
 pub(crate) use manage::{ManageCommand, Switch};
 pub(crate) use mcp::{Connect, Disconnect, Mcp, McpCommand, ServeMcp, Which};
 pub(crate) use run::Run;
+pub(crate) use serve::Serve;
 
 use crate::scope::{DIRECTORY, ScopeArgs};
 
@@ -178,6 +180,8 @@ pub(crate) enum Command {
     },
     /// Serve skills to MCP clients, or connect clients
     Mcp(Mcp),
+    /// Serve skills and chats over HTTP: a page for people, an interface for programs, and MCP
+    Serve(Serve),
     /// Score routing on labelled queries
     Eval {
         /// A file of JSON lines, each with query and skills; negatives have not_skills

@@ -43,6 +43,11 @@ impl Failure {
         self
     }
 
+    /// What happened.
+    pub(crate) fn into_message(self) -> String {
+        self.message
+    }
+
     /// Tells it: as JSON on standard output where JSON was asked for, else on standard error.
     pub(crate) fn report(&self, output: &mut Output) -> ExitCode {
         // A reader that went away does not want to hear more.

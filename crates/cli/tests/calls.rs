@@ -8,7 +8,7 @@ use insta::assert_snapshot;
 use world::World;
 
 /// Every command, as help lists them.
-const COMMANDS: [&str; 34] = [
+const COMMANDS: [&str; 35] = [
     "list",
     "show",
     "info",
@@ -24,6 +24,7 @@ const COMMANDS: [&str; 34] = [
     "tools",
     "call",
     "mcp",
+    "serve",
     "eval",
     "new",
     "install",

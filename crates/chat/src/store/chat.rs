@@ -7,6 +7,7 @@ use crate::{Message, Usage};
 
 /// A chat without its messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Chat {
     /// Unlike that of any other chat.
     pub id: String,
@@ -19,6 +20,7 @@ pub struct Chat {
     /// When something was last said.
     pub updated: u64,
     /// How many messages it has.
+    #[serde(rename = "message_count")]
     pub messages: u64,
     /// The skills that are active, by name, in the order in which they were activated.
     pub activated_skill_names: Vec<String>,

@@ -20,7 +20,9 @@ mod provenance;
 mod remedy;
 mod resources;
 mod run;
+mod serve;
 mod served;
+mod serving;
 mod shell;
 mod show;
 mod switch;
@@ -60,6 +62,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
         Command::Man { command } => return shell::man(&command, output),
         Command::Config => return config::run(&Context::load_leniently(&global)?, output),
         Command::Mcp(call) => return mcp::run(&global, &call, output),
+        Command::Serve(call) => return serve::run(&global, &call, output),
         Command::Doctor => return doctor::run(&Context::load_leniently(&global)?, &global, output),
         Command::Skill { command: SkillCommand::Manage { action: None } } => return manage::actions(output),
         _ => {}
@@ -111,6 +114,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
         Command::Untrust { path, mcp: None } => trust::untrust(&context, path, output),
         Command::Config
         | Command::Mcp(_)
+        | Command::Serve(_)
         | Command::Doctor
         | Command::Completions { .. }
         | Command::Man { .. }
@@ -166,12 +170,16 @@ fn standing(skill: &Skill) -> Option<(String, String)> {
 
 /// The tools over the skills of this call.
 fn toolbox(context: &Context, global: &crate::args::Global) -> prowess_tools::Toolbox {
-    let runner = prowess_tools::Runner {
+    prowess_tools::Toolbox::new(std::sync::Arc::new(context.registry(global))).with_runner(runner())
+}
+
+/// What scripts are run with.
+fn runner() -> prowess_tools::Runner {
+    prowess_tools::Runner {
         environment: std::env::vars_os().collect(),
         cancel: run::cancellable(),
         ..Default::default()
-    };
-    prowess_tools::Toolbox::new(std::sync::Arc::new(context.registry(global))).with_runner(runner)
+    }
 }
 
 /// The skill that counts under this name; one that is only found under it says why it does not count.

@@ -18,16 +18,26 @@ impl Token {
         }
     }
 
-    /// Whether a request shows it. How long that takes says nothing about the token.
+    /// Whether a text is it. How long that takes says nothing about the token.
+    ///
+    /// ```
+    /// let token = prowess_mcp::http::Token::new("0123456789abcdef").unwrap();
+    /// assert!(token.is("0123456789abcdef") && !token.is("0123456789abcdeg"));
+    /// ```
+    pub fn is(&self, text: &str) -> bool {
+        let shown = prowess::digest(text.as_bytes());
+        let differences = self.0.bytes().zip(shown.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
+        differences == 0 && shown.len() == self.0.len()
+    }
+
+    /// Whether a request shows it.
     pub(super) fn is_shown(&self, headers: &HeaderMap) -> bool {
         let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let shown = shown.and_then(|value| {
             let (scheme, token) = value.split_once(' ')?;
             scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
         });
-        let shown = prowess::digest(shown.unwrap_or_default().as_bytes());
-        let differences = self.0.bytes().zip(shown.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
-        differences == 0 && shown.len() == self.0.len()
+        self.is(shown.unwrap_or_default())
     }
 }
 

@@ -3,20 +3,17 @@
 use std::io::IsTerminal;
 use std::net::SocketAddr;
 
-use prowess_mcp::http::{self, HttpError, HttpOptions, Token};
+use prowess_mcp::http::{self, HttpError, HttpOptions};
 use prowess_mcp::{Options, Server, stdio};
 use prowess_tools::key;
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
 use crate::args::{Global, ServeMcp};
+use crate::commands::serving::{OPEN, stopped, token};
 use crate::commands::{Outcome, YES, active, toolbox};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{Output, clean_path};
-
-/// The longest token file.
-const TOKEN_MAX: u64 = 4096;
+use crate::output::Output;
 
 pub(super) fn serve(context: &Context, global: &Global, call: &ServeMcp, output: &mut Output) -> Outcome {
     let toolbox = toolbox(context, global);
@@ -47,7 +44,7 @@ async fn over_stdio(server: &Server, output: &mut Output) -> Outcome {
 }
 
 async fn over_http(server: &Server, address: SocketAddr, call: &ServeMcp, output: &mut Output) -> Outcome {
-    let token = token(call)?;
+    let token = token(call.token_file.as_deref(), Some("PROWESS_TOKEN"))?;
     if !address.ip().is_loopback() && token.is_none() {
         return Err(failure(&HttpError::Open(address)));
     }
@@ -67,48 +64,10 @@ async fn over_http(server: &Server, address: SocketAddr, call: &ServeMcp, output
     Ok(YES)
 }
 
-fn token(call: &ServeMcp) -> Result<Option<Token>, Failure> {
-    let text = match &call.token_file {
-        Some(file) => {
-            let bytes = prowess::read_bounded(file, TOKEN_MAX).ok_or_else(|| {
-                Failure::call(format!("the token cannot be read from {}", clean_path(file)))
-            })?;
-            Some(String::from_utf8_lossy(&bytes).trim().to_owned())
-        }
-        None => std::env::var("PROWESS_TOKEN").ok().filter(|token| !token.is_empty()),
-    };
-    text.map(|text| Token::new(&text)).transpose().map_err(|error| failure(&error))
-}
-
 fn failure(error: &HttpError) -> Failure {
     let failure = Failure::call(error.to_string());
     match error {
-        HttpError::Open(_) => failure.hint("set PROWESS_TOKEN or --token-file, or serve at 127.0.0.1"),
-        HttpError::Token => failure.hint("make one: openssl rand -hex 32"),
+        HttpError::Open(_) => failure.hint(OPEN),
         _ => failure,
     }
-}
-
-/// Cancelled when somebody asks this process to end.
-fn stopped() -> CancellationToken {
-    let stop = CancellationToken::new();
-    let told = stop.clone();
-    tokio::spawn(async move {
-        use tokio::signal::unix::{SignalKind, signal};
-        let wait = |kind| async move {
-            match signal(kind) {
-                Ok(mut signals) => {
-                    signals.recv().await;
-                }
-                Err(_) => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            () = wait(SignalKind::interrupt()) => {}
-            () = wait(SignalKind::terminate()) => {}
-            () = wait(SignalKind::hangup()) => {}
-        }
-        told.cancel();
-    });
-    stop
 }

@@ -1,0 +1,91 @@
+//! `prowess serve`: skills and chats over HTTP, with a page.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use prowess_chat::store::{self, Address, StoreError};
+use prowess_server::{Guard, LoadError, Names, Options, Parts, ServeError, Server};
+use serde_json::json;
+
+use super::serving::{OPEN, stopped, token};
+use super::{Outcome, YES, runner};
+use crate::args::{Global, Serve};
+use crate::context::Context;
+use crate::failure::{ErrorCode, Failure};
+use crate::output::Output;
+
+pub(super) fn run(global: &Global, call: &Serve, output: &mut Output) -> Outcome {
+    // What is wrong with the configuration is said before anything else.
+    let context = Context::load(global, output)?;
+    let options = options(call)?;
+    if !call.addr.ip().is_loopback() && !options.guard.knows_people() {
+        return Err(failure(&ServeError::Open(call.addr)));
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let served = runtime.block_on(serve(&context, global, call, options, output));
+    // A script that was given up must not keep the process.
+    runtime.shutdown_timeout(Duration::from_secs(5));
+    served
+}
+
+async fn serve(
+    context: &Context,
+    global: &Global,
+    call: &Serve,
+    options: Options,
+    output: &mut Output,
+) -> Outcome {
+    let written = call.store.clone().or_else(|| std::env::var("PROWESS_STORE").ok());
+    let address = Address::of(&context.surroundings, written.as_deref()).map_err(of_store)?;
+    let store = store::open(&address).await.map_err(of_store)?;
+    let listener = tokio::net::TcpListener::bind(call.addr).await.map_err(|error| {
+        Failure::call(format!("{} cannot be served at: {error}", call.addr))
+            .hint("another port with --addr, or port 0 for any that is free")
+    })?;
+    let at = listener.local_addr()?;
+    let stop = stopped();
+    let wanted = global.clone();
+    let load = move || {
+        let context = Context::load_leniently(&wanted)
+            .map_err(|failure| LoadError::Configuration(failure.into_message()))?;
+        let registry = Arc::new(context.registry(&wanted));
+        Ok(Parts { configuration: context.configuration, registry, runner: runner() })
+    };
+    let server =
+        Server::new(Box::new(load), store.clone(), options, stop).map_err(|error| failure(&error))?;
+    if output.json() {
+        output.answer(&json!({"schema": 1, "url": format!("http://{at}/"), "store": store.place()}))?;
+    } else {
+        output.line(format!("Prowess is at http://{at}/"))?;
+        output.remark(format!("chats are kept in {}; Ctrl-C ends it", store.place()));
+    }
+    output.finish()?;
+    server.serve(listener).await.map_err(|error| failure(&error))?;
+    Ok(YES)
+}
+
+fn options(call: &Serve) -> Result<Options, Failure> {
+    let proxy_header = call.trust_proxy_header.as_deref().map(str::parse).transpose();
+    let guard = Guard {
+        names: Names::new(call.allow_host.iter().cloned()),
+        token: token(call.token_file.as_deref(), Some("PROWESS_TOKEN"))?,
+        admin_token: token(call.admin_token_file.as_deref(), Some("PROWESS_ADMIN_TOKEN"))?,
+        proxy_header: proxy_header
+            .map_err(|_| Failure::call("--trust-proxy-header is the name of a header"))?,
+    };
+    Ok(Options { guard, grace: Duration::from_secs(call.grace), ..Options::default() })
+}
+
+fn of_store(error: StoreError) -> Failure {
+    let failure = Failure::new(ErrorCode::Unavailable, error.to_string());
+    failure.hint("--store says where chats are kept: a file, or postgresql://USER:PASSWORD@HOST/DATABASE")
+}
+
+fn failure(error: &ServeError) -> Failure {
+    let failure = Failure::call(error.to_string());
+    match error {
+        ServeError::Open(_) => failure.hint(OPEN),
+        ServeError::Load(_) => failure.hint("prowess config shows what is in force"),
+        _ => failure,
+    }
+}

@@ -1,0 +1,74 @@
+//! Which request goes where, and the description of all of it.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{any, get};
+use axum::{Json, Router, middleware};
+use prowess::ErrorCode;
+use tower::ServiceExt;
+use utoipa::OpenApi;
+use utoipa::openapi::OpenApi as Description;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::guard::{self, Guard};
+use crate::problem::Problem;
+use crate::{about, chats, operate};
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Prowess",
+        description = "Agent skills and chats over HTTP.",
+        license(name = "MIT OR Apache-2.0")
+    ),
+    components(schemas(Problem))
+)]
+struct Frame;
+
+/// Everything that is described, with its handlers.
+fn described() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(Frame::openapi())
+        .routes(routes!(about::about))
+        .routes(routes!(guard::begin, guard::end))
+        .routes(routes!(operate::healthz))
+        .routes(routes!(operate::readyz))
+        .merge(chats::routes())
+}
+
+/// The description of the interface, as OpenAPI; the same that `/openapi.json` answers.
+pub fn description() -> Description {
+    described().into_openapi()
+}
+
+/// The whole server behind its door.
+pub(crate) fn router(app: App, guard: Guard) -> Router {
+    let (routes, description) = described().split_for_parts();
+    let description = Arc::new(description);
+    routes
+        .route("/openapi.json", get(move || async move { Json(&*description).into_response() }))
+        .route(prowess_mcp::http::PATH, any(mcp))
+        .fallback(nothing)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(middleware::from_fn_with_state(Arc::new(guard), guard::guard))
+        .with_state(app)
+}
+
+/// Requests of MCP go to the server of the skills in force.
+async fn mcp(State(app): State<App>, request: Request) -> Response {
+    let Ok(response) = app.live.now().mcp.clone().oneshot(request).await;
+    response
+}
+
+async fn nothing(request: Request) -> Problem {
+    Problem::new(ErrorCode::NotFound, format!("there is nothing at {}", request.uri().path()))
+}
+
+async fn wrong_method(method: Method) -> Problem {
+    let detail = format!("{method} is not answered here");
+    Problem::with_status(StatusCode::METHOD_NOT_ALLOWED, ErrorCode::InvalidParam, detail)
+}

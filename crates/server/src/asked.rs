@@ -1,0 +1,104 @@
+//! What requests bring: read within bounds, with precise words where it cannot be meant.
+
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, header};
+use prowess::ErrorCode;
+use serde::de::DeserializeOwned;
+
+use crate::problem::Problem;
+
+/// The most bytes of a request that is JSON. A message may have a mebibyte, and each of its bytes may be written as six.
+pub(crate) const BODY_MAX: usize = 8 * 1024 * 1024;
+
+/// A body that is JSON.
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        if !is_json(request.headers()) {
+            return Err(Problem::with_status(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                ErrorCode::InvalidParam,
+                "the body has to be JSON: Content-Type: application/json",
+            ));
+        }
+        let bytes = bytes(request, BODY_MAX).await?;
+        let text = std::str::from_utf8(&bytes).map_err(|error| {
+            Problem::invalid(format!("the body is not UTF-8 from byte {} on", error.valid_up_to()))
+        })?;
+        serde_json::from_str(text)
+            .map(Self)
+            .map_err(|error| Problem::invalid(format!("the body cannot be read: {error}")))
+    }
+}
+
+/// A body that may be left out, in which case everything in it has its usual value.
+pub(crate) struct MaybeBody<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let is_empty = request.headers().get(header::CONTENT_LENGTH).is_none_or(|length| length == "0")
+            && !request.headers().contains_key(header::TRANSFER_ENCODING);
+        match is_empty {
+            true => Ok(Self(T::default())),
+            false => Body::from_request(request, state).await.map(|Body(body)| Self(body)),
+        }
+    }
+}
+
+/// What stands after the question mark.
+pub(crate) struct Query<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        match axum::extract::Query::from_request_parts(parts, state).await {
+            Ok(axum::extract::Query(query)) => Ok(Self(query)),
+            Err(error) => Err(Problem::invalid(error.body_text())),
+        }
+    }
+}
+
+/// What stands in the path.
+pub(crate) struct Path<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        match axum::extract::Path::from_request_parts(parts, state).await {
+            Ok(axum::extract::Path(path)) => Ok(Self(path)),
+            Err(error) => Err(Problem::invalid(error.body_text())),
+        }
+    }
+}
+
+/// The whole body, if it is not too long.
+pub(crate) async fn bytes(request: Request, most: usize) -> Result<axum::body::Bytes, Problem> {
+    let told = request
+        .headers()
+        .get(header::CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    let too_large = || Problem::new(ErrorCode::TooLarge, format!("the body has more than {most} bytes"));
+    if told.is_some_and(|told| told > most as u64) {
+        return Err(too_large());
+    }
+    axum::body::to_bytes(request.into_body(), most).await.map_err(|error| {
+        match std::error::Error::source(&error).is_some_and(|source| source.to_string().contains("limit")) {
+            true => too_large(),
+            false => Problem::invalid("the body did not arrive"),
+        }
+    })
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    kind == "application/json" || kind.ends_with("+json")
+}

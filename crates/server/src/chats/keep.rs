@@ -1,0 +1,159 @@
+//! Chats: beginning, listing, reading, renaming, deleting.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use prowess_chat::Message;
+use prowess_chat::store::{CHATS_MAX, Chat, MESSAGES_MAX, NewChat, Topic};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::app::App;
+use crate::asked::{Body, MaybeBody, Path, Query};
+use crate::problem::{Answer, Problem};
+
+/// How many are told unless somebody says.
+const USUAL: usize = 50;
+
+/// Which chats.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Which {
+    /// What the page before gave as `next`.
+    after: Option<String>,
+    /// How many, at most 200.
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<usize>,
+}
+
+/// Some chats.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Chats {
+    schema: u32,
+    /// The latest first.
+    chats: Vec<Chat>,
+    /// What the next page begins after; null when this is the last.
+    next: Option<String>,
+}
+
+/// The chats, the latest first.
+#[utoipa::path(get, path = "/api/chats", tag = "chats", params(Which), responses((status = 200, body = Chats)))]
+pub(crate) async fn list(State(app): State<App>, Query(which): Query<Which>) -> Answer<Json<Chats>> {
+    let most = bounded(which.limit, USUAL, CHATS_MAX)?;
+    let page = app.store.chats(which.after.as_deref(), most).await?;
+    Ok(Json(Chats { schema: 1, chats: page.chats, next: page.next }))
+}
+
+/// A chat that is to be begun.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct New {
+    /// What people call it; without one it is called after its first message.
+    #[serde(default)]
+    #[schema(max_length = 200)]
+    title: String,
+}
+
+/// Begins a chat.
+#[utoipa::path(post, path = "/api/chats", tag = "chats", request_body = New, responses((status = 201, body = Chat)))]
+pub(crate) async fn create(
+    State(app): State<App>,
+    MaybeBody(new): MaybeBody<New>,
+) -> Answer<(StatusCode, Json<Chat>)> {
+    let preset = app.live.now().configuration.policy.preset.to_string();
+    let chat = app.store.create_chat(NewChat { title: new.title, preset }).await?;
+    app.store.announce(Topic::Chats);
+    Ok((StatusCode::CREATED, Json(chat)))
+}
+
+/// Which messages of a chat.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Said {
+    /// What the page before gave as `before`: earlier messages.
+    before: Option<u64>,
+    /// How many, at most 1000.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<usize>,
+}
+
+/// A chat with its latest messages.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WithMessages {
+    schema: u32,
+    #[serde(flatten)]
+    chat: Chat,
+    /// In the order in which they were said.
+    #[serde(rename = "messages")]
+    said: Vec<Message>,
+    /// Where earlier messages are found; null when there are none.
+    before: Option<u64>,
+}
+
+/// A chat with its latest messages. `seq` is the number of the last event that they know of: whoever follows begins after it.
+#[utoipa::path(get, path = "/api/chats/{id}", tag = "chats", params(("id" = String, Path), Said),
+    responses((status = 200, body = WithMessages)))]
+pub(crate) async fn one(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(said): Query<Said>,
+) -> Answer<Json<WithMessages>> {
+    let most = bounded(said.limit, 100, MESSAGES_MAX)?;
+    let page = app.store.messages(&id, said.before, most).await?;
+    let mut chat = app.store.chat(&id).await?;
+    chat.seq = page.seq;
+    Ok(Json(WithMessages { schema: 1, chat, said: page.messages, before: page.before }))
+}
+
+/// What is to be changed; what is left out stays.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Change {
+    /// What people call it.
+    #[schema(max_length = 200)]
+    title: Option<String>,
+    /// The skills that stay active, of those that are: the others are let go.
+    activated_skill_names: Option<Vec<String>>,
+}
+
+/// Changes the title of a chat, or lets go of active skills.
+#[utoipa::path(patch, path = "/api/chats/{id}", tag = "chats", params(("id" = String, Path)), request_body = Change,
+    responses((status = 200, body = Chat)))]
+pub(crate) async fn change(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Body(change): Body<Change>,
+) -> Answer<Json<Chat>> {
+    if let Some(stay) = &change.activated_skill_names {
+        let mut names = app.store.chat(&id).await?.activated_skill_names;
+        if let Some(unknown) = stay.iter().find(|name| !names.contains(name)) {
+            return Err(Problem::invalid(format!(
+                "{unknown} is not active in this chat; skills are activated by calling them"
+            )));
+        }
+        names.retain(|name| stay.contains(name));
+        app.store.set_skills(&id, &names).await?;
+    }
+    if let Some(title) = &change.title {
+        app.store.rename_chat(&id, title).await?;
+    }
+    app.store.announce(Topic::Chats);
+    Ok(Json(app.store.chat(&id).await?))
+}
+
+/// Deletes a chat and everything in it.
+#[utoipa::path(delete, path = "/api/chats/{id}", tag = "chats", params(("id" = String, Path)), responses((status = 204)))]
+pub(crate) async fn delete(State(app): State<App>, Path(id): Path<String>) -> Answer<StatusCode> {
+    app.store.delete_chat(&id).await?;
+    app.turns.cancel(&id);
+    app.store.announce(Topic::Chats);
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn bounded(asked: Option<usize>, usual: usize, most: usize) -> Answer<usize> {
+    match asked.unwrap_or(usual) {
+        0 => Err(Problem::invalid("limit is at least 1")),
+        asked if asked > most => Err(Problem::invalid(format!("limit is at most {most}"))),
+        asked => Ok(asked),
+    }
+}

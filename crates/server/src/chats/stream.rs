@@ -1,0 +1,164 @@
+//! What happens in a chat, as server-sent events that can be resumed. Each has the number that it has in the store.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::response::sse::{Event as Sent, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::Stream;
+use prowess_chat::Event;
+use prowess_chat::store::{Follow, Followed, Numbered, Store, StoreError};
+use serde::Deserialize;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use utoipa::IntoParams;
+
+use super::turns::Started;
+use crate::app::App;
+use crate::asked::{Path, Query};
+use crate::problem::{Answer, Problem};
+
+/// How often a client hears that it is still connected.
+const ALIVE: Duration = Duration::from_secs(15);
+
+/// How often a store that is away is asked again.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// Where a stream begins.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct From {
+    /// The number of the last event that is known; `Last-Event-ID` goes before it.
+    after: Option<u64>,
+}
+
+/// Follows a chat, turn after turn, whichever server writes it: `delta`, `tool_call`, `tool_result`, `done`, `error`, and `missed`
+/// where events are not kept any more and the chat has to be read anew.
+#[utoipa::path(get, path = "/api/chats/{id}/events", tag = "chats", params(("id" = String, Path), From),
+    responses((status = 200, body = String, content_type = "text/event-stream")))]
+pub(crate) async fn follow(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(from): Query<From>,
+    headers: HeaderMap,
+) -> Answer<Response> {
+    let last = headers.get("last-event-id").map(|id| id.to_str().ok().and_then(|id| id.parse().ok()));
+    let after = match last {
+        Some(None) => return Err(Problem::invalid("Last-Event-ID is the number of an event")),
+        Some(Some(seq)) => seq,
+        None => match from.after {
+            Some(seq) => seq,
+            None => app.store.chat(&id).await?.seq,
+        },
+    };
+    // Whether there is such a chat is said before the stream begins.
+    app.store.chat(&id).await?;
+    let follow = Follow::new(Arc::clone(&app.store), &id, after);
+    let reader = Reader {
+        source: Source::Stored(follow),
+        store: app.store.clone(),
+        chat: id,
+        after,
+        once: false,
+        over: false,
+    };
+    Ok(response(reader.events(app.stop.clone())))
+}
+
+/// What happens in a turn that was begun here, until its end.
+pub(super) fn of_turn(app: &App, started: Started) -> Response {
+    let Started { turn, events } = started;
+    let after = turn.first.saturating_sub(1);
+    let source = Source::Direct(events);
+    let reader = Reader { source, store: app.store.clone(), chat: turn.chat, after, once: true, over: false };
+    // When the server ends, turns are ended in order: whoever listens hears that, too.
+    response(reader.events(CancellationToken::new()))
+}
+
+fn response(events: impl Stream<Item = Result<Sent, Infallible>> + Send + 'static) -> Response {
+    let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE)).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // Proxies that gather what they pass on would hold words back.
+    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    response
+}
+
+/// Where events come from.
+enum Source {
+    /// From the turn itself. Whoever is too slow for that goes on with the store.
+    Direct(mpsc::Receiver<Numbered>),
+    /// From the store.
+    Stored(Follow),
+}
+
+/// Somebody who reads.
+struct Reader {
+    source: Source,
+    store: Arc<dyn Store>,
+    chat: String,
+    after: u64,
+    /// Whether the end of a turn is the end of the stream.
+    once: bool,
+    over: bool,
+}
+
+impl Reader {
+    fn events(self, stop: CancellationToken) -> impl Stream<Item = Result<Sent, Infallible>> + Send {
+        futures_util::stream::unfold((self, stop), |(mut reader, stop)| async move {
+            if reader.over {
+                return None;
+            }
+            let next = tokio::select! {
+                next = reader.next() => next?,
+                () = stop.cancelled() => return None,
+            };
+            Some((Ok(next), (reader, stop)))
+        })
+    }
+
+    async fn next(&mut self) -> Option<Sent> {
+        loop {
+            match &mut self.source {
+                Source::Direct(events) => match events.recv().await {
+                    Some(event) if event.seq == self.after + 1 => return Some(self.sent(&event)),
+                    // Some did not fit, or it broke off: the store has all of it.
+                    Some(_) | None => {
+                        let follow = Follow::new(Arc::clone(&self.store), &self.chat, self.after);
+                        self.source = Source::Stored(follow);
+                    }
+                },
+                Source::Stored(follow) => {
+                    match follow.next().await {
+                        Ok(Followed::Event(event)) => return Some(self.sent(&event)),
+                        Ok(Followed::Missed) => return Some(Sent::default().event("missed").data("{}")),
+                        Err(StoreError::NoChat) => {
+                            self.over = true;
+                            return Some(Sent::default().event("error").data(
+                            serde_json::json!({"code": "NOT_FOUND", "message": "the chat was deleted"}).to_string(),
+                        ));
+                        }
+                        Err(_) => tokio::time::sleep(AGAIN).await,
+                    }
+                }
+            }
+        }
+    }
+
+    fn sent(&mut self, numbered: &Numbered) -> Sent {
+        self.after = numbered.seq;
+        let (name, is_end) = match &numbered.event {
+            Event::Delta { .. } => ("delta", false),
+            Event::ToolCall { .. } => ("tool_call", false),
+            Event::ToolResult { .. } => ("tool_result", false),
+            Event::Done { .. } => ("done", true),
+            Event::Error { .. } => ("error", true),
+        };
+        self.over = self.once && is_end;
+        let data = serde_json::to_string(numbered).unwrap_or_default();
+        Sent::default().id(numbered.seq.to_string()).event(name).data(data)
+    }
+}

@@ -1,0 +1,70 @@
+//! Who somebody is: a token, or a proxy that says so.
+
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use prowess::ErrorCode;
+use prowess_mcp::http::Token;
+
+use super::{Access, Names};
+use crate::problem::Problem;
+
+/// What the page keeps a token in.
+pub(crate) const COOKIE: &str = "prowess_token";
+
+/// What is answered to everybody who calls the server by its name: whether it is well, and the page, which asks for the token.
+const OPEN: [&str; 3] = ["/healthz", "/readyz", "/"];
+
+/// Who is let in.
+#[derive(Debug, Clone, Default)]
+pub struct Guard {
+    /// The names by which the server may be called.
+    pub names: Names,
+    /// What users show. Without any token and proxy, everybody who gets here is an administrator: that is this machine.
+    pub token: Option<Token>,
+    /// What administrators show.
+    pub admin_token: Option<Token>,
+    /// The header in which a proxy in front of this server says who somebody is. Whoever has one is a user.
+    pub proxy_header: Option<HeaderName>,
+}
+
+impl Guard {
+    /// Whether others than this machine can be let in.
+    pub fn knows_people(&self) -> bool {
+        self.token.is_some() || self.admin_token.is_some() || self.proxy_header.is_some()
+    }
+
+    /// As what a request is let in.
+    pub(crate) fn access(&self, headers: &HeaderMap, path: &str) -> Result<Access, Problem> {
+        if !self.knows_people() {
+            return Ok(Access::Admin);
+        }
+        let shows = |token: &Option<Token>| {
+            token.as_ref().is_some_and(|token| shown(headers).any(|text| token.is(text)))
+        };
+        if shows(&self.admin_token) {
+            return Ok(Access::Admin);
+        }
+        let by_proxy = self.proxy_header.as_ref().and_then(|name| headers.get(name));
+        if shows(&self.token) || by_proxy.is_some_and(|who| !who.is_empty()) {
+            return Ok(Access::User);
+        }
+        if OPEN.contains(&path) || path.starts_with("/assets/") || path == "/api/session" {
+            return Ok(Access::User);
+        }
+        Err(Problem::with_status(
+            StatusCode::UNAUTHORIZED,
+            ErrorCode::PermissionDenied,
+            "a token is needed: Authorization: Bearer TOKEN",
+        ))
+    }
+}
+
+/// What a request shows: in the header that programs use, or in the page's cookie.
+fn shown(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let bearer = headers.get(header::AUTHORIZATION).and_then(|value| {
+        let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+    });
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    bearer.into_iter().chain(pairs.filter(|(name, _)| *name == COOKIE).map(|(_, token)| token))
+}

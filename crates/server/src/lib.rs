@@ -1,0 +1,30 @@
+//! Skills and chats over HTTP.
+//!
+//! | module | subject |
+//! |---|---|
+//! | [`serve`] | a server from its first request to its last |
+//! | `app`, `live` | what all requests share: the store, the turns, and the skills and settings in force |
+//! | `api` | which request goes where, and the description of all of it |
+//! | `guard` | who is let in, and as what |
+//! | `asked`, `problem` | what requests bring, and what is wrong with them |
+//! | `chats` | conversations, and the streams of their turns |
+//! | `about`, `operate` | what this server is, and whether it is well |
+//!
+//! What must always hold: nobody beyond this machine is answered without being known; a turn belongs to the server and not to
+//! the connection that began it; and nothing that another server needs is kept in this process.
+
+mod about;
+mod api;
+mod app;
+mod asked;
+mod chats;
+mod guard;
+mod live;
+mod operate;
+mod problem;
+mod serve;
+
+pub use api::description;
+pub use guard::{Guard, Names};
+pub use live::{Load, LoadError, Parts};
+pub use serve::{Options, ServeError, Server};

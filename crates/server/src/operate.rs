@@ -1,0 +1,33 @@
+//! Whether the server is well, for those who run it.
+
+use axum::Json;
+use axum::extract::State;
+use prowess::ErrorCode;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::problem::{Answer, Problem};
+
+/// How it is.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Health {
+    /// `ok`.
+    status: &'static str,
+}
+
+/// Whether the process answers.
+#[utoipa::path(get, path = "/healthz", tag = "operations", responses((status = 200, body = Health)))]
+pub(crate) async fn healthz() -> Json<Health> {
+    Json(Health { status: "ok" })
+}
+
+/// Whether requests should be sent here: not while it is being stopped, nor while the store is away.
+#[utoipa::path(get, path = "/readyz", tag = "operations", responses((status = 200, body = Health), (status = 503, body = Problem)))]
+pub(crate) async fn readyz(State(app): State<App>) -> Answer<Json<Health>> {
+    if app.stop.is_cancelled() {
+        return Err(Problem::new(ErrorCode::Unavailable, "the server is being stopped"));
+    }
+    app.store.check().await?;
+    Ok(Json(Health { status: "ok" }))
+}

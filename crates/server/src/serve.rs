@@ -1,0 +1,109 @@
+//! A server from its first request to its last.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::serve::ListenerExt;
+use prowess_chat::store::{Announcements, Store, Topic};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::api;
+use crate::app::App;
+use crate::guard::Guard;
+use crate::live::{Live, Load, LoadError};
+
+/// How a server behaves.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Who is let in.
+    pub guard: Guard,
+    /// How long turns may go on when the server is stopped, before they are ended with a marker.
+    pub grace: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { guard: Guard::default(), grace: Duration::from_secs(10) }
+    }
+}
+
+/// Why nothing is served.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// Others could reach it, and nothing keeps them out.
+    #[error("{0} can be reached from other machines, and there is no token")]
+    Open(SocketAddr),
+    /// The skills or the model cannot be had.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The system refused.
+    #[error("it cannot be served: {0}")]
+    Os(#[from] std::io::Error),
+}
+
+/// A server that has what it needs and is about to answer.
+pub struct Server {
+    app: App,
+    router: Router,
+    options: Options,
+}
+
+impl Server {
+    /// Reads the configuration and scans. Has to be called inside a runtime. `stop` ends it.
+    pub fn new(
+        load: Box<Load>,
+        store: Arc<dyn Store>,
+        options: Options,
+        stop: CancellationToken,
+    ) -> Result<Self, ServeError> {
+        let hosts = options.guard.names.added().to_vec();
+        // Sessions of MCP end with the listener.
+        let live = Live::new(load, Arc::clone(&store), hosts, stop.child_token())?;
+        let app = App::new(live, store, stop);
+        let router = api::router(app.clone(), options.guard.clone());
+        Ok(Self { app, router, options })
+    }
+
+    /// Answers until it is stopped: then nothing new is begun, and turns finish or are marked.
+    pub async fn serve(self, listener: TcpListener) -> Result<(), ServeError> {
+        let address = listener.local_addr()?;
+        if !address.ip().is_loopback() && !self.options.guard.knows_people() {
+            return Err(ServeError::Open(address));
+        }
+        let Self { app, router, options } = self;
+        let heard = tokio::spawn(hear(app.clone(), app.store.announcements()));
+        // Words come in small pieces, and each would wait until the last is acknowledged.
+        let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
+        let stop = app.stop.clone();
+        let serving = axum::serve(listener, router).with_graceful_shutdown(stop.clone().cancelled_owned());
+        let ended = async {
+            stop.cancelled().await;
+            app.turns.finish(&*app.store, options.grace).await;
+            // Whoever does not read does not keep it from ending.
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        };
+        let served = tokio::select! {
+            served = serving.into_future() => {
+                app.turns.finish(&*app.store, options.grace).await;
+                served
+            }
+            () = ended => Ok(()),
+        };
+        heard.abort();
+        Ok(served?)
+    }
+}
+
+/// What other servers say: skills changed there may be skills here.
+async fn hear(app: App, mut announcements: Announcements) {
+    while let Some(topic) = announcements.next().await {
+        if matches!(topic, Topic::Skills | Topic::Missed) {
+            let registry = Arc::clone(&app.live.now().registry);
+            let _ = tokio::task::spawn_blocking(move || registry.refresh()).await;
+        }
+    }
+}
