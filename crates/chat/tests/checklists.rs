@@ -2,16 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod server;
 mod world;
 
 use prowess::Preset;
 use prowess::config::Provider;
 use prowess_chat::End;
+use prowess_testing::model::speech::{Say, answer, call, results, system, text};
+use prowess_testing::model::{Reply, Server};
 use serde_json::json;
-use server::speech::{Say, answer, call, results, system, text};
-use server::{Reply, Server};
-use world::{Talk, World};
+use world::{Talk, Talks, World};
 
 const CHAT: Provider = Provider::OpenAiChat;
 

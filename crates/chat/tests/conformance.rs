@@ -2,16 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod server;
 mod world;
 
 use prowess::Preset;
 use prowess::config::{Provider, ToolCalling};
 use prowess_chat::End;
+use prowess_testing::model::speech::{ALL, Say, answer, call, results, system, text};
+use prowess_testing::model::{Reply, Server};
 use serde_json::json;
-use server::speech::{ALL, Say, answer, call, results, system, text};
-use server::{Reply, Server};
-use world::World;
+use world::{Talks, World};
 
 const NAME: &str = "skills-system-validation";
 const BODY: &str = "PROWESS_SKILL_MARKER_7F3A91D2";

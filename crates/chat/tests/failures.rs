@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod server;
 mod world;
 
 use std::time::Duration;
@@ -11,9 +10,9 @@ use prowess::Preset;
 use prowess::config::{Chat, Provider};
 use prowess_chat::End;
 use prowess_chat::provider::connect;
-use server::speech::{ALL, answer, text};
-use server::{Piece, Reply, Server};
-use world::{Talk, World};
+use prowess_testing::model::speech::{ALL, answer, text};
+use prowess_testing::model::{Piece, Reply, Server};
+use world::{Talk, Talks, World};
 
 async fn talk(provider: Provider, replies: Vec<Reply>, set: impl Fn(&mut Chat)) -> (Talk, Server) {
     let server = Server::start(replies).await;

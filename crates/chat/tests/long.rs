@@ -2,18 +2,17 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod server;
 mod world;
 
 use prowess::Preset;
 use prowess::config::Provider;
 use prowess_chat::End;
 use prowess_chat::{Message, Part, Role, State};
+use prowess_testing::model::speech::{ALL, answer, call, results, system, text};
+use prowess_testing::model::{Reply, Server};
 use prowess_tools::tokens;
 use serde_json::json;
-use server::speech::{ALL, answer, call, results, system, text};
-use server::{Reply, Server};
-use world::World;
+use world::{Talks, World};
 
 fn message(number: usize, role: Role, text: &str) -> Message {
     let parts = vec![Part::Text { text: text.to_owned() }];

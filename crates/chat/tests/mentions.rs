@@ -2,16 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod server;
 mod world;
 
 use prowess::Preset;
 use prowess::config::Provider;
 use prowess_chat::End;
+use prowess_testing::model::speech::{ALL, answer, call, results, system, text};
+use prowess_testing::model::{Asked, Reply, Server};
 use serde_json::json;
-use server::speech::{ALL, answer, call, results, system, text};
-use server::{Asked, Reply, Server};
-use world::{Talk, World};
+use world::{Talk, Talks, World};
 
 async fn talk(preset: Preset, provider: Provider) -> (World, Talk, Server) {
     let server = Server::start([Reply::events(answer(provider, &[text("ok")]))]).await;

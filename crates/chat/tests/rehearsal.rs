@@ -2,12 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod server;
 mod world;
 
 use prowess::Preset;
 use prowess_chat::End;
-use world::World;
+use world::{Talks, World};
 
 /// The answer to one message, with the calls that were made for it.
 async fn rehearse(world: &World, message: &str) -> String {

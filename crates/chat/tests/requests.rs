@@ -2,15 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod server;
 mod world;
 
 use prowess::Preset;
 use prowess::config::Provider;
+use prowess_testing::model::speech::{ALL, answer, call, text};
+use prowess_testing::model::{Reply, Server};
 use serde_json::json;
-use server::speech::{ALL, answer, call, text};
-use server::{Reply, Server};
-use world::World;
+use world::{Talks, World};
 
 /// Two turns: a skill is called by name, two more tools are called at once, one of them in vain; then a question.
 async fn bodies(provider: Provider, preset: Preset) -> Vec<String> {

@@ -5,7 +5,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
-mod server;
 mod world;
 
 use std::fs;
@@ -18,11 +17,11 @@ use prowess::policy::Scripts;
 use prowess::{Preset, Progress, Registry};
 use prowess_chat::End;
 use prowess_chat::turn::Agent;
+use prowess_testing::model::speech::{answer, call, results, text};
+use prowess_testing::model::{Reply, Server};
 use prowess_tools::Toolbox;
 use serde_json::json;
-use server::speech::{answer, call, results, text};
-use server::{Reply, Server};
-use world::{Talk, World};
+use world::{Talk, Talks, World};
 
 fn main() {
     prowess_run::script::helper_main();

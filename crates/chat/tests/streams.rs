@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod server;
 mod world;
 
 use std::time::Duration;
@@ -11,10 +10,10 @@ use prowess::Preset;
 use prowess::config::Provider;
 use prowess_chat::provider::{Chunk, Entry, ModelError, Request, Stop};
 use prowess_chat::{State, Usage};
+use prowess_testing::model::speech::{ALL, answer, call, text};
+use prowess_testing::model::{Piece, Reply, Server};
 use serde_json::json;
-use server::speech::{ALL, answer, call, text};
-use server::{Piece, Reply, Server};
-use world::World;
+use world::{Talks, World};
 
 /// Asks a server once, without the loop.
 async fn ask(provider: Provider, replies: Vec<Reply>) -> (Vec<Chunk>, Option<ModelError>, usize) {

@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod server;
 mod world;
 
 use std::io::Read;
@@ -12,7 +11,7 @@ use std::sync::Arc;
 use prowess::Preset;
 use prowess::config::Provider;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
-use world::World;
+use world::{Talks, World};
 
 #[tokio::test]
 async fn a_certificate_that_nobody_vouches_for_is_refused() {

@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod server;
 mod world;
 
 use prowess::config::Provider;
@@ -10,10 +9,10 @@ use prowess::{ErrorCode, Preset};
 use prowess_chat::turn::{Begun, Input, Memory, Record, RecordError, TurnError};
 use prowess_chat::{End, Ending};
 use prowess_chat::{Event, Part, State, Usage};
+use prowess_testing::model::speech::{ALL, Say, answer, call, results, text};
+use prowess_testing::model::{Reply, Server};
 use serde_json::{Value, json};
-use server::speech::{ALL, Say, answer, call, results, text};
-use server::{Reply, Server};
-use world::{Talk, World};
+use world::{Talk, Talks, World};
 
 const CHAT: Provider = Provider::OpenAiChat;
 

@@ -142,7 +142,7 @@ async fn fill(path: &Path, address: &Address, mut note: impl FnMut(&str)) -> Res
     fs::remove_file(filler).unwrap();
     // And where it is a limit that stands for the disk:
     let ours = std::process::id().to_string();
-    crate::server::done(Command::new("prlimit").args(["--pid", &ours, "--fsize=unlimited:"]));
+    prowess_testing::postgres::done(Command::new("prlimit").args(["--pid", &ours, "--fsize=unlimited:"]));
     writer.end(Ending::finished(End::Finished, None)).await?;
     let kept = crate::world::messages(&store, &chat.id).await;
     note(&format!("{} {}", words(&kept[0]), words(&kept[1]).len()));

@@ -9,7 +9,6 @@ mod following;
 mod keeping;
 mod migrating;
 mod secured;
-mod server;
 mod several;
 mod texts;
 mod transferring;

@@ -7,8 +7,8 @@ use prowess::ErrorCode;
 use prowess_chat::store::{Address, StoreError, open};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 
-use crate::server::{Server, done};
 use crate::world::World;
+use prowess_testing::postgres::{Server, done};
 
 const PASSWORD: &str = "s3cret/with@signs";
 

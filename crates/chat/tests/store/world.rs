@@ -12,7 +12,7 @@ use prowess_chat::{Event, Message, Part, State};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::server::Server;
+use prowess_testing::postgres::Server;
 
 /// Each of these tests on SQLite and on PostgreSQL.
 macro_rules! both {

@@ -4,7 +4,7 @@
 use std::fs::{self, File};
 use std::net::TcpListener;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -13,20 +13,31 @@ use tempfile::TempDir;
 /// The user that runs it where tests run as root, which PostgreSQL refuses to: nobody.
 const NOBODY: &str = "65534";
 
+/// A database server. It is stopped when it is dropped.
 pub struct Server {
     folder: TempDir,
+    /// Its port, on this machine.
     pub port: u16,
     running: Option<Child>,
+    /// Settings for its next start, such as `max_connections=3`.
     pub settings: Vec<String>,
 }
 
+impl Default for Server {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Server {
+    /// A server that runs.
     pub fn start() -> Self {
         let mut server = Self::new();
         server.run();
         server
     }
 
+    /// A server that was not started yet.
     pub fn new() -> Self {
         let folder = tempfile::Builder::new().prefix("prowess-postgres-").tempdir().unwrap();
         let data = folder.path().join("data");
@@ -37,10 +48,12 @@ impl Server {
         Self { folder, port: 0, running: None, settings: vec![] }
     }
 
+    /// The folder of its data.
     pub fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
+    /// The address of an empty database.
     pub fn url(&self) -> String {
         format!("postgresql://prowess@127.0.0.1:{}/prowess", self.port)
     }
@@ -92,6 +105,7 @@ impl Server {
         false
     }
 
+    /// What it has logged.
     pub fn log(&self) -> String {
         fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
@@ -132,7 +146,10 @@ pub fn program(name: &str) -> PathBuf {
 
 /// An empty database, made once and copied for every test.
 fn template() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    // Beside what was built, whichever crate's tests these are.
+    let test = std::env::current_exe().unwrap();
+    let folder = test.ancestors().nth(3).unwrap().join("tmp");
+    fs::create_dir_all(&folder).unwrap();
     let template = folder.join("postgres-template-1");
     let lock = File::create(folder.join("postgres-template.lock")).unwrap();
     lock.lock().unwrap();
@@ -179,6 +196,7 @@ fn template() -> PathBuf {
     template
 }
 
+/// Runs a command that has to succeed.
 pub fn done(command: &mut Command) {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));

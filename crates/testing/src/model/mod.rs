@@ -1,12 +1,12 @@
 //! A model server that does what it is told, byte by byte: HTTP/1.1 as providers speak it, and as they should not.
 
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
-
+mod blocking;
 pub mod speech;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+pub use blocking::Blocking;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -14,13 +14,16 @@ use tokio::net::{TcpListener, TcpStream};
 /// A request as it came.
 #[derive(Debug, Clone)]
 pub struct Asked {
+    /// Where it was sent.
     pub path: String,
     /// Names in lower case.
     pub headers: Vec<(String, String)>,
+    /// The body; null where it is no JSON.
     pub body: Value,
 }
 
 impl Asked {
+    /// A header by its name in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -29,8 +32,11 @@ impl Asked {
 /// What is sent for one request.
 #[derive(Debug, Clone)]
 pub struct Reply {
+    /// The status of HTTP.
     pub status: u16,
+    /// The headers, besides those that every answer has.
     pub headers: Vec<(&'static str, String)>,
+    /// What happens, one after the other.
     pub pieces: Vec<Piece>,
 }
 
@@ -72,12 +78,14 @@ impl Reply {
         }
     }
 
+    /// With another header, or another value of it.
     pub fn header(mut self, name: &'static str, value: &str) -> Self {
         self.headers.retain(|(known, _)| *known != name);
         self.headers.push((name, value.to_owned()));
         self
     }
 
+    /// And this happens after the rest.
     pub fn then(mut self, piece: Piece) -> Self {
         self.pieces.push(piece);
         self
@@ -86,6 +94,7 @@ impl Reply {
 
 /// A server on a free port of this machine. It gives the replies one after the other, and the last one again and again.
 pub struct Server {
+    /// Its address, without a path.
     pub base: String,
     asked: Arc<Mutex<Vec<Asked>>>,
     task: tokio::task::JoinHandle<()>,
@@ -98,6 +107,7 @@ impl Drop for Server {
 }
 
 impl Server {
+    /// A server that gives these replies.
     pub async fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
         let replies: Vec<Reply> = replies.into_iter().collect();
         Self::answering(move |_, number| replies[number.min(replies.len() - 1)].clone()).await

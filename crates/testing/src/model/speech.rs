@@ -8,18 +8,23 @@ use super::Asked;
 /// A piece of an answer.
 #[derive(Debug, Clone)]
 pub enum Say {
+    /// Words.
     Text(&'static str),
+    /// A call: its id, the tool, the arguments as JSON.
     Call(&'static str, &'static str, String),
 }
 
+/// Words.
 pub fn text(words: &'static str) -> Say {
     Say::Text(words)
 }
 
+/// A call of a tool.
 pub fn call(id: &'static str, name: &'static str, arguments: Value) -> Say {
     Say::Call(id, name, arguments.to_string())
 }
 
+/// The interfaces of models.
 pub const ALL: [Provider; 3] = [Provider::Anthropic, Provider::OpenAi, Provider::OpenAiChat];
 
 /// The bytes of a whole answer. Calls are told in small pieces and, where the interface allows it, interleaved.

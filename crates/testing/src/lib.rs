@@ -1,0 +1,15 @@
+//! What the tests of several crates need. It is no part of the program.
+//!
+//! | module | subject |
+//! |---|---|
+//! | [`model`] | a server that speaks as providers of models do, byte by byte |
+//! | [`postgres`] | a real PostgreSQL for one test |
+//! | [`world`] | a project, a home, and skills in them |
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+pub mod model;
+pub mod postgres;
+pub mod world;
+
+pub use world::World;
