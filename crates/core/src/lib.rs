@@ -61,8 +61,8 @@ pub mod usage;
 #[doc(hidden)]
 pub mod contained {
     pub use crate::files::{
-        Bounds, Entries, Entry, EntryKind, Folder, Met, ReadError, Why, beneath, lock, read_whole, replace,
-        words,
+        Bounds, Entries, Entry, EntryKind, Folder, Met, Put, ReadError, Replaces, Why, beneath, lock,
+        read_whole, replace, words,
     };
     pub use crate::lock::guard::{Guard, busy, try_hold};
     pub use crate::lock::whole::{Durable, staged, write_whole};

@@ -99,6 +99,13 @@ impl HashedTree {
         self.files.insert(at, HashedFile { path, executable, bytes: bytes.len() as u64, digest });
     }
 
+    /// Takes in a file in the place of the one that has its path.
+    pub fn replace(&mut self, path: &str, executable: bool, bytes: &[u8]) {
+        let known = nfc(path);
+        self.files.retain(|file| file.path != known);
+        self.add(path, executable, bytes);
+    }
+
     /// The files, sorted by path.
     pub fn files(&self) -> &[HashedFile] {
         &self.files

@@ -174,7 +174,7 @@ pub enum PackageError {
     },
 }
 
-fn first_error(diagnostics: &[Diagnostic]) -> &str {
+pub(crate) fn first_error(diagnostics: &[Diagnostic]) -> &str {
     diagnostics.iter().find(|said| said.is_error()).map_or("it is not valid", |said| &said.message)
 }
 

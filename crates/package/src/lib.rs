@@ -15,6 +15,7 @@
 //! | [`agents`] | where other agents keep skills |
 //! | [`connect`] | an entry for Prowess in the configuration of MCP clients |
 //! | [`interchange`] | their lock, links into their folders, taking skills over from them |
+//! | [`own`] | the user's own skills: made, changed, sent and deleted by a program that people look at |
 //! | [`limits`] | how much is taken from strangers |
 //! | [`source`] | what stands after `install` |
 //! | [`archive`] | `.zip`, `.skill` and `.tar.gz`, read strictly into memory |
@@ -34,6 +35,7 @@ mod inner_path;
 mod install;
 pub mod interchange;
 pub mod limits;
+pub mod own;
 pub mod pack;
 mod parallel;
 mod place;
@@ -55,9 +57,9 @@ pub use fetch::{
 };
 pub use inner_path::{InnerPath, PathError};
 pub use install::{
-    Action, Asks, Changes, Conflict, Item, Judge, OnConflict, Pick, Plan, Prepared, Request, plan_install,
-    plan_remove, plan_restore, plan_update,
+    Action, Asks, Changes, Conflict, Import, Item, Judge, Known, OnConflict, Pick, Plan, Prepared, Request,
+    Upload, plan_import, plan_install, plan_remove, plan_restore, plan_update,
 };
 pub use parallel::parallel;
-pub use place::{For, Place, Verification, Verified, accept, iso_time, verify};
+pub use place::{For, NotOwn, Place, Verification, Verified, accept, iso_time, verify};
 pub use work::{Cancelled, Work};

@@ -92,11 +92,16 @@ impl Folder {
     }
 
     /// Opens a folder by a path that was resolved before. A link that is in it now was put there since, and is refused.
-    pub(crate) fn open_resolved(path: &Path) -> Result<Self, Errno> {
+    pub fn open_resolved(path: &Path) -> Result<Self, Errno> {
         let inner = path.strip_prefix("/").unwrap_or(path);
         let inner = if inner.as_os_str().is_empty() { Path::new(".") } else { inner };
         let fd = Self::top()?.open_beneath(inner, OFlags::RDONLY | OFlags::DIRECTORY)?;
         Ok(Self::new(fd, path.to_owned()))
+    }
+
+    /// What the system knows it by.
+    pub(super) fn fd(&self) -> &OwnedFd {
+        &self.fd
     }
 
     /// Its path.

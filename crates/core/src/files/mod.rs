@@ -7,6 +7,7 @@ mod beneath;
 mod fingerprint;
 mod folder;
 mod lock;
+mod put;
 mod read;
 mod replace;
 
@@ -14,6 +15,7 @@ pub use beneath::{Bounds, Met, Why, beneath};
 pub(crate) use fingerprint::{Fingerprint, now};
 pub use folder::{Entries, Entry, EntryKind, Folder, words};
 pub use lock::lock;
+pub use put::{Put, Replaces};
 pub use read::{ReadError, read_bounded, read_whole};
 pub(crate) use read::{fill, read_marked, read_resolved, regular};
 pub(crate) use replace::clear;

@@ -1,7 +1,7 @@
 //! A source, fetched: its files, and what is needed to get exactly the same again.
 
 pub mod archive;
-mod candidate;
+pub(crate) mod candidate;
 mod folder;
 pub mod git;
 pub(crate) mod http;

@@ -38,8 +38,18 @@ pub(crate) fn groups<'l>(
     groups
 }
 
+/// What the lock says of what somebody sent, before the name that it had there.
+pub(crate) const UPLOADED: &str = "upload:";
+
 /// A source as the lock has it: relative paths are the project's.
 pub(crate) fn from_lock(text: &str, place: &Place) -> Result<Source, PackageError> {
+    if text.starts_with(UPLOADED) {
+        return Err(PackageError::Acquire {
+            code: prowess::ErrorCode::NotFound,
+            message: "it was uploaded, and nobody knows from where".to_owned(),
+            hint: Some("import it again to change it".to_owned()),
+        });
+    }
     let base = place.base.as_deref().unwrap_or(Path::new("/"));
     let home = place.world.home.as_deref();
     let source = source::parse(text, |path| source::kind_on_disk(&source::absolute(path, base, home)))?;

@@ -1,6 +1,8 @@
 //! Installing: a source to skills in a place, decided before anything is done.
 
+mod collide;
 mod group;
+mod import;
 mod plan;
 mod prepare;
 mod remove;
@@ -22,8 +24,11 @@ use crate::place::standing::{Standing, standing};
 use crate::place::{For, Place};
 use crate::source::Source;
 use crate::work::Work;
-use prepare::{folder_name, prepare};
+pub(crate) use collide::no_collisions;
+pub(crate) use prepare::folder_name;
+use prepare::prepare;
 
+pub use import::{Import, Known, Upload, plan_import};
 pub use plan::{Action, Changes, Item, Plan};
 pub use prepare::Prepared;
 pub use remove::plan_remove;
@@ -235,12 +240,12 @@ pub(crate) fn locked(origin: &Origin, prepared: &Prepared, place: &Place) -> Loc
     .with_tree(&prepared.tree)
 }
 
-enum Decided {
+pub(crate) enum Decided {
     Item(Box<Item>),
     Again(String),
 }
 
-fn decide(
+pub(crate) fn decide(
     prepared: Prepared,
     after: Locked,
     lock: &Lock,

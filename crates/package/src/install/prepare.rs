@@ -1,6 +1,5 @@
 //! A candidate, written out beside its destination: parsed, judged, audited and hashed from the bytes that are written.
 
-use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -9,9 +8,9 @@ use std::path::Path;
 use prowess::HashedTree;
 use prowess::lock::{AuditRecord, Capabilities};
 use prowess_format::{Diagnostic, Manifest, Parsed, Rules, SkillName, parse};
-use unicode_normalization::UnicodeNormalization;
 
 use super::Judge;
+use super::collide::no_collisions;
 use super::rename::rename;
 use crate::audit::{self, AuditFile, Severity, Verdict};
 use crate::error::PackageError;
@@ -61,6 +60,17 @@ struct SkillFile {
     bytes: Vec<u8>,
 }
 
+/// What a skill is called here.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Called<'a> {
+    /// As it calls itself.
+    Itself,
+    /// This; its manifest is changed to say so.
+    Name(&'a str),
+    /// What it calls itself, in a folder of this name: where a skill is known by its folder, a name is a title.
+    Folder(&'a str),
+}
+
 /// Writes a candidate into the stage. `name` is what it shall be called, if not what it calls itself.
 pub(crate) fn prepare(
     tree: &dyn Tree,
@@ -70,6 +80,23 @@ pub(crate) fn prepare(
     stage: &Stage,
     work: &Work,
 ) -> Result<Prepared, PackageError> {
+    prepare_as(tree, candidate, name.map_or(Called::Itself, Called::Name), judge, stage, work)
+}
+
+/// The same, with a say in what its folder is called.
+pub(crate) fn prepare_as(
+    tree: &dyn Tree,
+    candidate: &Candidate,
+    called: Called<'_>,
+    judge: &Judge<'_>,
+    stage: &Stage,
+    work: &Work,
+) -> Result<Prepared, PackageError> {
+    let (name, folder) = match called {
+        Called::Itself => (None, None),
+        Called::Name(name) => (Some(name), Some(name)),
+        Called::Folder(folder) => (None, Some(folder)),
+    };
     let mut files = read(tree, candidate, work)?;
     let manifest = files.iter_mut().find(|file| file.path.as_str() == "SKILL.md");
     let Some(manifest) = manifest else { return Err(PackageError::NoSkill(candidate.folder.clone())) };
@@ -90,7 +117,7 @@ pub(crate) fn prepare(
         // What is wrong with the manifest says more than what is wrong with the name that it has not.
         judge_manifest(&manifest.bytes, None, judge.manifest, candidate)?;
     }
-    let name = name.map(str::to_owned).or(own_name).unwrap_or_else(|| candidate.name.clone());
+    let name = folder.map(str::to_owned).or(own_name).unwrap_or_else(|| candidate.name.clone());
     let name = folder_name(&name)?;
     let (own, diagnostics) = judge_manifest(&manifest.bytes, Some(&name), judge.manifest, candidate)?;
     let folder = stage.new_folder(&name);
@@ -158,30 +185,6 @@ fn read(tree: &dyn Tree, candidate: &Candidate, work: &Work) -> Result<Vec<Skill
         files.push(SkillFile { path, executable, bytes });
     }
     Ok(files)
-}
-
-/// Refuses names that one file system keeps apart and another does not, folders included.
-fn no_collisions<'p>(paths: impl Iterator<Item = &'p InnerPath>) -> Result<(), PackageError> {
-    let mut seen: HashMap<String, (&str, bool)> = HashMap::new();
-    for path in paths {
-        let path = path.as_str();
-        let ends = path.match_indices('/').map(|(at, _)| (at, false)).chain([(path.len(), true)]);
-        for (end, is_file) in ends {
-            let name = &path[..end];
-            let folded: String = name.nfkc().flat_map(char::to_lowercase).collect();
-            match seen.get(&folded) {
-                // The same folder, on the way to another file.
-                Some((known, false)) if !is_file && *known == name => {}
-                Some((known, _)) => {
-                    return Err(PackageError::Collision((*known).to_owned(), name.to_owned()));
-                }
-                None => {
-                    seen.insert(folded, (name, is_file));
-                }
-            }
-        }
-    }
-    Ok(())
 }
 
 fn manifest_name(bytes: &[u8]) -> Option<String> {
@@ -261,21 +264,6 @@ fn write(folder: &Path, files: &[SkillFile]) -> Result<HashedTree, PackageError>
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn collide(paths: &[&str]) -> Option<String> {
-        let paths: Vec<_> = paths.iter().map(|path| InnerPath::parse(path.as_bytes()).unwrap()).collect();
-        no_collisions(paths.iter()).err().map(|error| error.to_string())
-    }
-
-    #[test]
-    fn names_that_are_one_elsewhere_are_refused() {
-        assert_eq!(collide(&["a/x", "a/y", "b"]), None);
-        assert!(collide(&["SKILL.md", "skill.md"]).is_some());
-        assert!(collide(&["A/x", "a/y"]).is_some());
-        assert!(collide(&["a", "a/x"]).is_some());
-        assert!(collide(&["x", "x"]).is_some());
-        assert!(collide(&["\u{e9}", "e\u{301}"]).is_some());
-    }
 
     #[test]
     fn a_folder_is_named_by_a_name_and_nothing_else() {

@@ -157,7 +157,7 @@ fn swap(stage: &Path, folder: &Path, change: &Replacement) -> Result<(), Package
 }
 
 /// Renames, and never onto something that is there.
-fn move_to(from: &Path, to: &Path) -> io::Result<()> {
+pub(crate) fn move_to(from: &Path, to: &Path) -> io::Result<()> {
     let moved = || match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => fs::rename(from, to),
         moved => moved.map_err(Into::into),

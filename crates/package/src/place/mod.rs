@@ -2,6 +2,7 @@
 
 pub(crate) mod clock;
 pub(crate) mod commit;
+mod own;
 pub(crate) mod stage;
 pub(crate) mod standing;
 mod tidy;
@@ -23,6 +24,7 @@ use crate::inner_path::InnerPath;
 use within::within;
 
 pub use clock::iso_time;
+pub use own::NotOwn;
 pub use verify::{Verification, Verified, accept, verify};
 
 /// For whom skills are installed.
