@@ -25,10 +25,14 @@ use crate::output::Output;
 fn main() -> ExitCode {
     // Where this program was started again to hold a script, it does nothing else.
     prowess_run::script::helper_main();
-    let typed = scope::rewritten(Args::command, std::env::args_os());
-    let args = match Args::try_parse_from(typed) {
+    let typed: Vec<_> = scope::rewritten(Args::command, std::env::args_os()).into_iter().collect();
+    let args = match Args::try_parse_from(&typed) {
         Ok(args) => Args { global: args.global.with_variables(), ..args },
-        Err(error) => return refusal::refuse(&error),
+        Err(error) => {
+            // What is wrong is repeated on the terminal: as it may get there.
+            let shown = typed.iter().map(|word| output::clean(&word.to_string_lossy()).into_owned());
+            return refusal::refuse(&Args::try_parse_from(shown).err().unwrap_or(error));
+        }
     };
     let mut output = Output::new(&args.global);
     let result = commands::run(args, &mut output)
