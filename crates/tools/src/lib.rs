@@ -49,6 +49,7 @@ mod params;
 mod run;
 mod served;
 mod session;
+pub mod shapes;
 mod system;
 pub mod tokens;
 mod toolbox;

@@ -1,20 +1,18 @@
 //! `prowess config`: the effective settings, and where each came from.
 
-use prowess::config::Configuration;
 use prowess::short_path;
-use serde_json::json;
+use prowess_tools::shapes;
 
 use super::{Outcome, YES, print_located};
 use crate::columns;
 use crate::context::Context;
 use crate::output::{Output, Tone, clean, clean_path};
-use crate::report::DiagnosticJson;
 
 pub(super) fn run(context: &Context, output: &mut Output) -> Outcome {
     let configuration = &context.configuration;
     let wrong = context.wrong(output);
     if output.json() {
-        let mut answer = answer(configuration);
+        let mut answer = shapes::settings(configuration);
         let Some(failure) = wrong else {
             output.answer(&answer)?;
             return Ok(YES);
@@ -26,22 +24,6 @@ pub(super) fn run(context: &Context, output: &mut Output) -> Outcome {
     people(context, output)?;
     print_located(output, &configuration.diagnostics);
     wrong.map_or(Ok(YES), Err)
-}
-
-fn answer(configuration: &Configuration) -> serde_json::Value {
-    let settings: Vec<_> = configuration
-        .settings
-        .iter()
-        .map(|setting| json!({"key": setting.key, "value": setting.value, "origin": setting.origin.to_string()}))
-        .collect();
-    let diagnostics: Vec<_> = configuration
-        .diagnostics
-        .iter()
-        .map(|located| DiagnosticJson::new(&located.path, &located.diagnostic))
-        .collect();
-    let files: Vec<_> =
-        configuration.files.iter().map(|(path, read)| json!({"path": path, "read": read})).collect();
-    json!({"schema": 1, "settings": settings, "files": files, "diagnostics": diagnostics})
 }
 
 /// Settings and files, in the form of a configuration file.

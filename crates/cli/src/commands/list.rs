@@ -3,15 +3,13 @@
 use std::collections::HashSet;
 
 use prowess::{Skill, Snapshot};
-use serde::Serialize;
-use serde::ser::{SerializeSeq, SerializeStruct};
+use prowess_tools::shapes::ListJson;
 
 use super::{Outcome, YES, called, nothing_found, print_located, standing};
 use crate::args::Global;
 use crate::columns;
 use crate::context::Context;
 use crate::output::{Output, Tone, counted, cut};
-use crate::report::DiagnosticJson;
 
 pub(super) fn run(context: &Context, global: &Global, all: bool, output: &mut Output) -> Outcome {
     let registry = context.registry(global);
@@ -25,14 +23,11 @@ pub(super) fn run(context: &Context, global: &Global, all: bool, output: &mut Ou
     Ok(YES)
 }
 
-fn listed(snapshot: &Snapshot, all: bool) -> impl Iterator<Item = &Skill> {
-    snapshot.all().iter().filter(move |skill| all || skill.is_enabled())
-}
-
 fn people(context: &Context, snapshot: &Snapshot, all: bool, output: &mut Output) -> std::io::Result<()> {
-    let names = listed(snapshot, all).map(|skill| columns::width(&called(skill, context)));
+    let names =
+        prowess_tools::shapes::listed(snapshot, all).map(|skill| columns::width(&called(skill, context)));
     let widest = names.max().unwrap_or(0).min(output.width() / 2 - 2).min(32);
-    for skill in listed(snapshot, all) {
+    for skill in prowess_tools::shapes::listed(snapshot, all) {
         for line in row(skill, &called(skill, context), widest, output) {
             output.line(line)?;
         }
@@ -99,74 +94,4 @@ fn remarks(context: &Context, snapshot: &Snapshot, all: bool, output: &mut Outpu
 fn is_collision(located: &prowess::Located) -> bool {
     use prowess_format::Code;
     matches!(located.diagnostic.code, Code::Shadowed | Code::ShadowsBundled | Code::SameName)
-}
-
-/// The contract's shape, written skill by skill: ten thousand of them are never held twice.
-struct ListJson<'a> {
-    snapshot: &'a Snapshot,
-    all: bool,
-}
-
-impl Serialize for ListJson<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut answer = serializer.serialize_struct("List", 3)?;
-        answer.serialize_field("schema", &1)?;
-        answer.serialize_field("skills", &Skills(self))?;
-        answer.serialize_field("diagnostics", &Diagnostics(self.snapshot))?;
-        answer.end()
-    }
-}
-
-struct Skills<'a>(&'a ListJson<'a>);
-
-impl Serialize for Skills<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(None)?;
-        for skill in listed(self.0.snapshot, self.0.all) {
-            list.serialize_element(&SkillJson::of(skill))?;
-        }
-        list.end()
-    }
-}
-
-struct Diagnostics<'a>(&'a Snapshot);
-
-impl Serialize for Diagnostics<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(None)?;
-        for located in self.0.diagnostics() {
-            list.serialize_element(&DiagnosticJson::new(&located.path, &located.diagnostic))?;
-        }
-        list.end()
-    }
-}
-
-/// One skill in the contract's shape.
-#[derive(Serialize)]
-pub(super) struct SkillJson<'a> {
-    id: std::borrow::Cow<'a, str>,
-    name: std::borrow::Cow<'a, str>,
-    description: &'a str,
-    scope: &'static str,
-    source: std::borrow::Cow<'a, str>,
-    location: String,
-    status: &'static str,
-    reason: Option<String>,
-    bytes: u64,
-}
-
-impl<'a> SkillJson<'a> {
-    pub(super) fn of(skill: &'a Skill) -> Self {
-        Self {
-            id: skill.id(),
-            name: skill.name(),
-            description: skill.description(),
-            scope: skill.root().scope().as_str(),
-            source: skill.root().path().to_string_lossy(),
-            location: skill.location().to_string_lossy().into_owned(),
-            status: skill.status().as_str(),
-            reason: skill.reason(),
-            bytes: skill.bytes(),
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use prowess::policy::Activation;
 use prowess::route::{Options, Tier};
 use prowess::usage::{self, Usage};
-use serde_json::json;
+use prowess_tools::shapes;
 use unicode_width::UnicodeWidthStr;
 
 use super::{Outcome, YES, no, nothing_found, print_located, toolbox};
@@ -25,14 +25,7 @@ pub(super) fn run(context: &Context, global: &Global, query: &str, k: usize, out
     let routing = router.route(query, &options);
     let found = !routing.matches.is_empty();
     if output.json() {
-        let matches: Vec<_> = routing
-            .matches
-            .iter()
-            .map(|found| json!({"name": found.name, "score": found.score, "reasons": found.reasons}))
-            .collect();
-        output.answer(
-            &json!({"schema": 1, "query": query, "tier": routing.tier.number(), "matches": matches}),
-        )?;
+        output.answer(&shapes::routed(query, &routing))?;
         return Ok(if found { YES } else { no() });
     }
     output.line(format!("tier {}: {}", routing.tier.number(), routing.tier.about()))?;

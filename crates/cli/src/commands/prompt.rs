@@ -2,8 +2,7 @@
 
 use prowess::disclose::Cut;
 use prowess::policy::CatalogFormat;
-use prowess_tools::{PromptRequest, prompt, tokens};
-use serde_json::json;
+use prowess_tools::{PromptRequest, prompt, shapes};
 
 use super::{Outcome, YES, toolbox};
 use crate::args::{Global, Prompt, PromptFormat};
@@ -27,17 +26,7 @@ pub(super) fn run(context: &Context, global: &Global, call: &Prompt, output: &mu
     let prompt = prompt(&toolbox, &request);
     let cuts: Vec<Cut> = prompt.plan.cuts().collect();
     if output.json() {
-        let cut: Vec<_> =
-            cuts.iter().map(|cut| json!({"name": cut.name, "level": cut.level.as_str()})).collect();
-        output.answer(&json!({
-            "schema": 1,
-            "text": prompt.text,
-            "chars": prompt.text.chars().count(),
-            "tokens": tokens::count(&prompt.text),
-            "encoding": tokens::ENCODING,
-            "skills": prompt.plan.total(),
-            "cut": cut,
-        }))?;
+        output.answer(&shapes::prompted(&prompt))?;
         return Ok(YES);
     }
     output.text(&prompt.text)?;

@@ -1,7 +1,7 @@
 //! `prowess files` and `prowess read`: the files of a skill.
 
 use prowess::resource;
-use serde_json::json;
+use prowess_tools::shapes;
 
 use super::{Outcome, YES, active};
 use crate::args::Global;
@@ -15,13 +15,7 @@ pub(super) fn files(context: &Context, global: &Global, name: &str, output: &mut
     let contents =
         resource::list(skill, None).map_err(|error| Failure::new(error.code(), error.to_string()))?;
     if output.json() {
-        let files: Vec<_> = contents
-            .files
-            .iter()
-            .map(|file| json!({"path": file.path, "bytes": file.bytes, "executable": file.executable}))
-            .collect();
-        output
-            .answer(&json!({"schema": 1, "name": skill.name(), "files": files, "truncated": contents.cut}))?;
+        output.answer(&shapes::files(skill, &contents))?;
         return Ok(YES);
     }
     for file in &contents.files {
@@ -50,14 +44,7 @@ pub(super) fn read(
             .hint(format!("prowess files {} lists its files", clean(name)))
     })?;
     if output.json() {
-        output.answer(&json!({
-            "schema": 1,
-            "name": read.name,
-            "path": read.path,
-            "content": read.content,
-            "truncated": read.truncated.is_some(),
-            "bytes": read.bytes,
-        }))?;
+        output.answer(&shapes::read(&read))?;
         return Ok(YES);
     }
     output.text(&read.content)?;

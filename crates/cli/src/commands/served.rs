@@ -6,7 +6,8 @@ use prowess::supply::approvals::{Approvals, Grants, Standing, approve as keep, w
 use prowess::supply::{Offered, Supplied, Supply};
 use prowess::{ErrorCode, Skill, Snapshot};
 use prowess_mcp::host::Source;
-use serde_json::{Value, json};
+use prowess_tools::shapes;
+use serde_json::json;
 
 use super::{Outcome, YES, find, no, trust};
 use crate::args::{Global, OfServer};
@@ -40,7 +41,7 @@ pub(super) fn approve(context: &Context, global: &Global, call: &OfServer, outpu
         false => keep(supplied.label(), offered, grants, &context.surroundings).map_err(trust::failure)?,
     };
     if output.json() {
-        let mut answer = json(supplied);
+        let mut answer = shapes::served(supplied);
         let approved = if call.dry_run { answer["approved"].clone() } else { json!(true) };
         for (key, value) in [
             ("schema", json!(1)),
@@ -214,24 +215,4 @@ pub(super) fn rows(supplied: &Supplied) -> Vec<(String, String)> {
     let rows =
         [("server", supplied.origin()), ("uri", supplied.offered().uri.clone()), ("approved", approved)];
     rows.map(|(key, value)| (key.to_owned(), value)).to_vec()
-}
-
-/// The same for programs, with every file as it is listed.
-pub(super) fn json(supplied: &Supplied) -> Value {
-    let offered = supplied.offered();
-    let files: Vec<_> = offered
-        .files
-        .iter()
-        .map(|file| json!({"path": file.path, "uri": file.uri, "digest": file.digest, "bytes": file.size}))
-        .collect();
-    let grants = supplied.standing().grants();
-    json!({
-        "server": supplied.label(),
-        "uri": offered.uri,
-        "approved": matches!(supplied.standing(), Standing::Approved(_)),
-        "changed": supplied.standing() == Standing::Changed,
-        "allow_tools": grants.allow_tools,
-        "allow_run": grants.allow_run,
-        "files": files,
-    })
 }

@@ -1,9 +1,10 @@
 //! `prowess show`: all skills, grouped by where they come from, as document 002 lays them out.
 
 use prowess::{Root, Skill, Snapshot, Status};
+use prowess_tools::shapes::SkillJson;
 use serde_json::json;
 
-use super::{Outcome, YES, called, list, nothing_found, place};
+use super::{Outcome, YES, called, nothing_found, place};
 use crate::args::Global;
 use crate::context::Context;
 use crate::output::{Output, Tone, clean, cut};
@@ -16,7 +17,7 @@ pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> Ou
         let groups: Vec<_> = groups
             .iter()
             .map(|(root, skills)| {
-                let skills: Vec<_> = skills.iter().map(|skill| list::SkillJson::of(skill)).collect();
+                let skills: Vec<_> = skills.iter().map(|skill| SkillJson::of(skill)).collect();
                 json!({"label": root.label(), "source": root.path(), "scope": root.scope().as_str(), "skills": skills})
             })
             .collect();

@@ -1,12 +1,13 @@
 //! `prowess why`: is my skill there, and if not, why not?
 
 use prowess::{RootProblem, Skill, Snapshot, Status, short_path};
+use prowess_tools::shapes::{Provenance, SkillJson};
 use serde_json::json;
 
 use super::elsewhere::{self, Sighting};
-use super::provenance::Provenance;
+use super::packages::origin;
 use super::remedy::remedy;
-use super::{Outcome, YES, list, no, place, print_located, standing};
+use super::{Outcome, YES, no, place, print_located, standing};
 use crate::args::Global;
 use crate::columns;
 use crate::context::Context;
@@ -53,10 +54,10 @@ impl Answer<'_> {
                 let diagnostics: Vec<_> =
                     skill.diagnostics().iter().map(|said| DiagnosticJson::new(&location, said)).collect();
                 json!({
-                    "skill": list::SkillJson::of(skill),
+                    "skill": SkillJson::of(skill),
                     "wins": self.winner.is_some_and(|winner| winner == *skill),
                     "help": remedy(skill),
-                    "installed": Provenance::of(skill, context).map(|installed| installed.json()),
+                    "installed": Provenance::of(skill, &context.surroundings).map(|installed| installed.json()),
                     "diagnostics": diagnostics,
                 })
             })
@@ -124,8 +125,8 @@ impl Answer<'_> {
 
     /// What a copy was installed from, and that it will not load where somebody changed it since.
     fn tell_provenance(&self, skill: &Skill, context: &Context, output: &mut Output) -> std::io::Result<()> {
-        let Some(provenance) = Provenance::of(skill, context) else { return Ok(()) };
-        output.line(format!("    installed from {}", clean(&provenance.origin())))?;
+        let Some(provenance) = Provenance::of(skill, &context.surroundings) else { return Ok(()) };
+        output.line(format!("    installed from {}", clean(&origin(&provenance.locked))))?;
         let Some(changed) = provenance.changed() else { return Ok(()) };
         output.line(format!("    {}", output.tone(Tone::Caution, &clean(&changed))))?;
         if provenance.is_refused() {

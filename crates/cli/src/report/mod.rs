@@ -32,7 +32,7 @@ use prowess_format::{Diagnostic, Severity};
 use serde::Serialize;
 
 pub(crate) use human::Colour;
-pub(crate) use json::DiagnosticJson;
+pub(crate) use prowess_tools::shapes::DiagnosticJson;
 
 /// What was found out about one skill's file.
 #[derive(Debug, Clone, Copy)]

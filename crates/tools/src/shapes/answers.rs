@@ -1,0 +1,75 @@
+//! What other questions are answered with.
+
+use prowess::config::Configuration;
+use prowess::resource::Resource;
+use prowess::route::Routing;
+use prowess::{Contents, Skill};
+use serde_json::{Value, json};
+
+use super::DiagnosticJson;
+use crate::system::Prompt;
+use crate::tokens;
+
+/// Which skills answer a query, and why.
+pub fn routed(query: &str, routing: &Routing) -> Value {
+    let matches: Vec<_> = routing
+        .matches
+        .iter()
+        .map(|found| json!({"name": found.name, "score": found.score, "reasons": found.reasons}))
+        .collect();
+    json!({"schema": 1, "query": query, "tier": routing.tier.number(), "matches": matches})
+}
+
+/// What a model is shown.
+pub fn prompted(prompt: &Prompt) -> Value {
+    let cut: Vec<_> =
+        prompt.plan.cuts().map(|cut| json!({"name": cut.name, "level": cut.level.as_str()})).collect();
+    json!({
+        "schema": 1,
+        "text": prompt.text,
+        "chars": prompt.text.chars().count(),
+        "tokens": tokens::count(&prompt.text),
+        "encoding": tokens::ENCODING,
+        "skills": prompt.plan.total(),
+        "cut": cut,
+    })
+}
+
+/// The files of a skill.
+pub fn files(skill: &Skill, contents: &Contents) -> Value {
+    let files: Vec<_> = contents
+        .files
+        .iter()
+        .map(|file| json!({"path": file.path, "bytes": file.bytes, "executable": file.executable}))
+        .collect();
+    json!({"schema": 1, "name": skill.name(), "files": files, "truncated": contents.cut})
+}
+
+/// A file of a skill.
+pub fn read(read: &Resource) -> Value {
+    json!({
+        "schema": 1,
+        "name": read.name,
+        "path": read.path,
+        "content": read.content,
+        "truncated": read.truncated.is_some(),
+        "bytes": read.bytes,
+    })
+}
+
+/// The settings in force, and where each came from.
+pub fn settings(configuration: &Configuration) -> Value {
+    let settings: Vec<_> = configuration
+        .settings
+        .iter()
+        .map(|setting| json!({"key": setting.key, "value": setting.value, "origin": setting.origin.to_string()}))
+        .collect();
+    let diagnostics: Vec<_> = configuration
+        .diagnostics
+        .iter()
+        .map(|located| DiagnosticJson::new(&located.path, &located.diagnostic))
+        .collect();
+    let files: Vec<_> =
+        configuration.files.iter().map(|(path, read)| json!({"path": path, "read": read})).collect();
+    json!({"schema": 1, "settings": settings, "files": files, "diagnostics": diagnostics})
+}

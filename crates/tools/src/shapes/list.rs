@@ -1,0 +1,88 @@
+//! All skills.
+
+use std::borrow::Cow;
+
+use prowess::{Skill, Snapshot};
+use serde::Serialize;
+use serde::ser::{SerializeSeq, SerializeStruct};
+
+use super::DiagnosticJson;
+
+/// The skills that are told of: those on offer, or all.
+pub fn listed(snapshot: &Snapshot, all: bool) -> impl Iterator<Item = &Skill> {
+    snapshot.all().iter().filter(move |skill| all || skill.is_enabled())
+}
+
+/// The contract's shape, written skill by skill: ten thousand of them are never held twice.
+#[derive(Debug)]
+pub struct ListJson<'a> {
+    /// The skills.
+    pub snapshot: &'a Snapshot,
+    /// Whether those that are not offered are in it, too.
+    pub all: bool,
+}
+
+impl Serialize for ListJson<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut answer = serializer.serialize_struct("List", 3)?;
+        answer.serialize_field("schema", &1)?;
+        answer.serialize_field("skills", &Skills(self))?;
+        answer.serialize_field("diagnostics", &Diagnostics(self.snapshot))?;
+        answer.end()
+    }
+}
+
+struct Skills<'a>(&'a ListJson<'a>);
+
+impl Serialize for Skills<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(None)?;
+        for skill in listed(self.0.snapshot, self.0.all) {
+            list.serialize_element(&SkillJson::of(skill))?;
+        }
+        list.end()
+    }
+}
+
+struct Diagnostics<'a>(&'a Snapshot);
+
+impl Serialize for Diagnostics<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(None)?;
+        for located in self.0.diagnostics() {
+            list.serialize_element(&DiagnosticJson::new(&located.path, &located.diagnostic))?;
+        }
+        list.end()
+    }
+}
+
+/// One skill in the contract's shape.
+#[derive(Debug, Serialize)]
+pub struct SkillJson<'a> {
+    id: Cow<'a, str>,
+    name: Cow<'a, str>,
+    description: &'a str,
+    scope: &'static str,
+    source: Cow<'a, str>,
+    location: String,
+    status: &'static str,
+    reason: Option<String>,
+    bytes: u64,
+}
+
+impl<'a> SkillJson<'a> {
+    /// Of a skill, whatever became of it.
+    pub fn of(skill: &'a Skill) -> Self {
+        Self {
+            id: skill.id(),
+            name: skill.name(),
+            description: skill.description(),
+            scope: skill.root().scope().as_str(),
+            source: skill.root().path().to_string_lossy(),
+            location: skill.location().to_string_lossy().into_owned(),
+            status: skill.status().as_str(),
+            reason: skill.reason(),
+            bytes: skill.bytes(),
+        }
+    }
+}
