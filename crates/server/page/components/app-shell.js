@@ -1,0 +1,134 @@
+// The frame of the page: the bar, the list of conversations, and the view that the address names.
+
+import { h, make } from "../lib/dom.js";
+import { icon } from "../lib/icons.js";
+import { address, route } from "../lib/route.js";
+import { t } from "../lib/text.js";
+import { app } from "../state/app.js";
+import { ChatList } from "./chat-list.js";
+import { ChatView } from "./chat-view.js";
+import { StatusBanner } from "./status-banner.js";
+
+/** Views that are fetched when somebody goes there. @type {Record<string, () => Promise<new () => HTMLElement>>} */
+const LATER = {
+  overview: async () => (await import("./overview-view.js")).OverviewView,
+  inspect: async () => (await import("./inspector-view.js")).InspectorView,
+  settings: async () => (await import("./settings-view.js")).SettingsView,
+};
+
+const NARROW = matchMedia("(max-width: 759px)");
+
+export class AppShell extends HTMLElement {
+  #main = h("main", { class: "stage", id: "stage", tabindex: "-1" });
+  #side = h("aside", { class: "side", id: "side" });
+  #model = h("span", { class: "model" });
+  #menu = h("button", { class: "icon-button only-narrow", "aria-expanded": "false", "aria-controls": "side" });
+  /** @type {string | null} */
+  #shown = null;
+
+  connectedCallback() {
+    this.#menu.setAttribute("aria-label", t.shell.menu);
+    this.#menu.append(icon("menu"));
+    this.#menu.addEventListener("click", () => this.#drawer(!this.classList.contains("drawer-open")));
+    const skills = h(
+      "button",
+      { class: "button", id: "open-skills", "aria-haspopup": "dialog", onclick: () => this.openSkills() },
+      icon("skills"),
+      h("span", {}, t.skills.button),
+    );
+    const veil = h("div", { class: "veil", onclick: () => this.#drawer(false) });
+    this.#side.setAttribute("aria-label", t.shell.side);
+    this.#side.append(make(ChatList), this.#navigation());
+    this.replaceChildren(
+      h("a", { class: "skip", href: "#stage", onclick: (/** @type {Event} */ event) => this.#skip(event) }, t.shell.skip),
+      h(
+        "header",
+        { class: "bar" },
+        this.#menu,
+        h("a", { class: "brand", href: address("chat"), "aria-label": t.shell.home }, "Prowess"),
+        this.#model,
+        skills,
+      ),
+      make(StatusBanner),
+      h("div", { class: "frame" }, this.#side, veil, this.#main),
+    );
+    addEventListener("hashchange", () => this.#show());
+    NARROW.addEventListener("change", () => this.#drawer(false));
+    addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && this.classList.contains("drawer-open")) this.#drawer(false, true);
+    });
+    app.on("about", () => this.#about());
+    this.#drawer(false);
+    this.#about();
+    this.#show();
+  }
+
+  #navigation() {
+    const link = (/** @type {string} */ view, /** @type {import("../lib/icons.js").IconName} */ picture, /** @type {string} */ text) =>
+      h("a", { class: "nav-link", href: address(view), "data-view": view }, icon(picture), text);
+    return h(
+      "nav",
+      { class: "nav", "aria-label": t.shell.navigation },
+      link("overview", "chart", t.overview.title),
+      link("inspect", "eye", t.inspect.title),
+      link("settings", "gear", t.settings.title),
+    );
+  }
+
+  /** The list over the view, on narrow screens. What cannot be seen cannot be reached with the keyboard either.
+   * @param {boolean} open @param {boolean} [focus] */
+  #drawer(open, focus = false) {
+    this.classList.toggle("drawer-open", open);
+    this.#side.inert = NARROW.matches && !open;
+    this.#menu.setAttribute("aria-expanded", String(open));
+    if (open) this.#side.querySelector("button")?.focus();
+    else if (focus) this.#menu.focus();
+  }
+
+  /** @param {Event} event */
+  #skip(event) {
+    event.preventDefault();
+    this.#main.focus();
+  }
+
+  #about() {
+    const about = app.about;
+    if (!about) return;
+    const model = about.is_model ? about.model || about.provider : t.shell.rehearsal;
+    this.#model.replaceChildren(
+      h("span", { class: "model-name", title: about.is_model ? `${about.provider} · ${about.model}` : t.shell.rehearsalHelp }, model),
+      h("span", { class: "preset", title: t.shell.preset }, about.preset),
+    );
+  }
+
+  async openSkills() {
+    const { SkillsDialog } = await import("./skills-dialog.js");
+    if (document.querySelector("skills-dialog")) return;
+    document.body.append(make(SkillsDialog));
+  }
+
+  async #show() {
+    const { view, id } = route();
+    for (const link of this.#side.querySelectorAll(".nav-link")) {
+      const here = /** @type {HTMLElement} */ (link).dataset.view === view;
+      if (here) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+    const wasOpen = this.classList.contains("drawer-open");
+    this.#drawer(false);
+    if (wasOpen) this.#main.focus({ preventScroll: true });
+    const present = this.#main.firstElementChild;
+    if (view in LATER) {
+      if (this.#shown === view && present) return;
+      this.#shown = view;
+      const kind = await /** @type {() => Promise<any>} */ (LATER[view])();
+      if (this.#shown === view) this.#main.replaceChildren(make(kind));
+      return;
+    }
+    this.#shown = "chat";
+    if (present instanceof ChatView) return present.show(id);
+    const chat = make(ChatView);
+    this.#main.replaceChildren(chat);
+    chat.show(id);
+  }
+}

@@ -1,0 +1,249 @@
+// One conversation on the screen: what was said, what is being said, and the box to say more.
+
+import { h, make } from "../lib/dom.js";
+import { firstLine } from "../lib/format.js";
+import { icon } from "../lib/icons.js";
+import { address, go } from "../lib/route.js";
+import { t } from "../lib/text.js";
+import { Conversation } from "../state/chat.js";
+import { chats } from "../state/chats.js";
+import { EmptyChat } from "./empty-chat.js";
+import { MessageView } from "./message-view.js";
+import { PromptBox } from "./prompt-box.js";
+
+/** @typedef {import("../types.js").Message} Message */
+
+/** Who is nearer to the end than this wants to see what comes. */
+const NEAR = 80;
+
+/** What a chat is called that begins so: the words, without the skill that is called. @param {string} text */
+const titleOf = (text) => firstLine(text.replace(/^\/(\S+)\s*/, (whole, name) => (text.trim() === `/${name}` ? name : ""))) || firstLine(text);
+
+export class ChatView extends HTMLElement {
+  /** @type {Conversation | null} */
+  #chat = null;
+  /** @type {Map<string, MessageView>} */
+  #views = new Map();
+  #stick = true;
+  #title = h("h1", { class: "chat-name" });
+  #earlier = h("button", { class: "button quiet earlier", hidden: true }, t.chat.earlier);
+  #messages = h("div", { class: "messages" });
+  #scroll = h("div", { class: "transcript", tabindex: "0", role: "region", "aria-label": t.chat.transcript });
+  #down = h("button", { class: "icon-button to-end", hidden: true, title: t.chat.toEnd, "aria-label": t.chat.toEnd }, icon("down"));
+  #active = h("div", { class: "active-skills", role: "group", "aria-label": t.chat.active });
+  #said = h("div", { class: "unseen", role: "status" });
+  #problem = h("div", { class: "notice error", role: "alert", hidden: true });
+  #box = make(PromptBox);
+  #loading = false;
+
+  connectedCallback() {
+    this.className = "chat-view";
+    this.#scroll.replaceChildren(this.#earlier, this.#messages);
+    this.replaceChildren(
+      this.#title,
+      this.#scroll,
+      h("div", { class: "dock" }, this.#down, this.#problem, this.#active, this.#box, this.#said),
+    );
+    this.#scroll.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    this.#down.addEventListener("click", () => this.#toEnd());
+    this.#earlier.addEventListener("click", () => this.#loadEarlier());
+    this.#box.addEventListener("send", (event) => this.#send(/** @type {CustomEvent} */ (event).detail));
+    this.#box.addEventListener("stop", () => this.#chat?.stop().catch((error) => this.#say(error)));
+    this.addEventListener("retry", () => this.#retry());
+    this.addEventListener("try", (event) => this.#box.put(/** @type {CustomEvent} */ (event).detail));
+    new ResizeObserver(() => this.#stick && this.#toEnd()).observe(this.#messages);
+    new ResizeObserver(() => this.#stick && this.#toEnd()).observe(this.#scroll);
+    new IntersectionObserver((seen) => seen.some((entry) => entry.isIntersecting) && this.#loadEarlier(), {
+      root: this.#scroll,
+      rootMargin: "800px 0px 0px",
+    }).observe(this.#earlier);
+    this.#box.focus();
+  }
+
+  disconnectedCallback() {
+    this.#chat?.close();
+  }
+
+  /** @param {string | null} id */
+  async show(id) {
+    if (id !== null && this.#chat?.id === id) return;
+    this.#chat?.close();
+    this.#chat = null;
+    this.#say(null);
+    this.#clear();
+    this.#title.textContent = "";
+    this.#meta();
+    if (id === null) return this.#empty();
+    const chat = this.#bind(new Conversation(id));
+    this.classList.add("loading");
+    try {
+      await chat.open();
+    } catch (error) {
+      if (this.#chat === chat) this.#say(error);
+    }
+    this.classList.remove("loading");
+  }
+
+  /** @param {Conversation} chat */
+  #bind(chat) {
+    const on = (/** @type {string} */ what, /** @type {(detail: any) => void} */ call) =>
+      chat.addEventListener(what, (event) => this.#chat === chat && call(/** @type {CustomEvent} */ (event).detail));
+    on("reset", () => this.#all());
+    on("message", (message) => this.#put(message));
+    on("removed", (message) => this.#drop(message.id));
+    on("part", (message) => this.#views.get(message.id)?.grow());
+    on("earlier", (messages) => this.#before(messages));
+    on("meta", () => this.#meta());
+    on("gone", () => go(address("chat"), { replace: true }));
+    this.#chat = chat;
+    return chat;
+  }
+
+  #clear() {
+    this.#views.clear();
+    this.#messages.replaceChildren();
+    this.#earlier.hidden = true;
+    this.#stick = true;
+    this.#down.hidden = true;
+  }
+
+  #empty() {
+    document.title = "Prowess";
+    this.#messages.replaceChildren(make(EmptyChat));
+    this.#box.focus();
+  }
+
+  #all() {
+    this.#clear();
+    const messages = this.#chat?.messages ?? [];
+    if (messages.length === 0) this.#messages.append(make(EmptyChat));
+    else this.#messages.append(...messages.map((message) => this.#view(message)));
+    this.#earlier.hidden = (this.#chat?.before ?? null) === null;
+    this.#retriable();
+    this.#toEnd();
+  }
+
+  /** @param {Message} message */
+  #view(message) {
+    const view = make(MessageView, { message, chat: this.#chat?.id });
+    this.#views.set(message.id, view);
+    return view;
+  }
+
+  /** @param {Message} message */
+  #put(message) {
+    this.#messages.querySelector("empty-chat")?.remove();
+    const known = this.#views.get(message.id);
+    if (known) known.message = message;
+    else {
+      this.#messages.append(this.#view(message));
+      if (message.role === "user") this.#stick = true;
+    }
+    this.#retriable();
+    if (this.#stick) this.#toEnd();
+  }
+
+  /** @param {string} id */
+  #drop(id) {
+    this.#views.get(id)?.remove();
+    this.#views.delete(id);
+  }
+
+  /** @param {Message[]} messages */
+  #before(messages) {
+    // The browser keeps what is read where it is, as long as it is not at the very top.
+    if (this.#scroll.scrollTop < 1) this.#scroll.scrollTop = 1;
+    this.#messages.prepend(...messages.map((message) => this.#view(message)));
+    this.#earlier.hidden = (this.#chat?.before ?? null) === null;
+  }
+
+  async #loadEarlier() {
+    if (this.#loading || !this.#chat || this.#earlier.hidden) return;
+    this.#loading = true;
+    this.#earlier.disabled = true;
+    await this.#chat.earlier().catch((error) => this.#say(error));
+    this.#earlier.disabled = false;
+    this.#loading = false;
+  }
+
+  /** Only the last answer can be asked for again. */
+  #retriable() {
+    const last = this.#chat?.messages.at(-1);
+    for (const [id, view] of this.#views) view.last = id === last?.id;
+  }
+
+  #meta() {
+    const chat = this.#chat?.chat;
+    this.#title.textContent = chat ? chat.title || t.chats.untitled : t.chat.begin;
+    this.#title.classList.toggle("unseen", !chat);
+    if (chat) document.title = `${chat.title || t.chats.untitled} · Prowess`;
+    const names = chat?.activated_skill_names ?? [];
+    const chips = names.map((name) =>
+      h(
+        "span",
+        { class: "chip" },
+        icon("bolt"),
+        h("span", { class: "chip-name" }, name),
+        h(
+          "button",
+          { class: "chip-close", title: t.chat.letGo(name), "aria-label": t.chat.letGo(name), onclick: () => this.#letGo(name) },
+          icon("close"),
+        ),
+      ),
+    );
+    this.#active.hidden = names.length === 0;
+    this.#active.replaceChildren(h("span", { class: "active-label" }, t.chat.active), ...chips);
+    const live = Boolean(this.#chat?.live);
+    if (live !== this.#box.busy) this.#said.textContent = live ? t.chat.answering : t.chat.answered;
+    this.#box.busy = live;
+    if (!chat) this.#said.textContent = "";
+  }
+
+  /** @param {string} name */
+  async #letGo(name) {
+    await this.#chat?.letGo(name).catch((error) => this.#say(error));
+    this.#box.focus();
+  }
+
+  /** @param {string} text */
+  async #send(text) {
+    this.#say(null);
+    try {
+      if (!this.#chat) {
+        const begun = await chats.begin(titleOf(text));
+        const chat = this.#bind(new Conversation(begun.id));
+        go(address("chat", begun.id), { replace: true });
+        await chat.open();
+      }
+      this.#stick = true;
+      await this.#chat?.send(text);
+    } catch (error) {
+      this.#say(error);
+      this.#box.giveBack(text);
+    }
+  }
+
+  #retry() {
+    const asked = this.#chat?.messages.findLast((message) => message.role === "user");
+    const text = asked?.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+    if (text && !this.#chat?.live) this.#send(text);
+  }
+
+  /** @param {any} error */
+  #say(error) {
+    this.#problem.hidden = !error;
+    this.#problem.textContent = error ? t.problem(error) : "";
+  }
+
+  #scrolled() {
+    const rest = this.#scroll.scrollHeight - this.#scroll.clientHeight - this.#scroll.scrollTop;
+    this.#stick = rest < NEAR;
+    this.#down.hidden = rest < 3 * NEAR;
+  }
+
+  #toEnd() {
+    this.#scroll.scrollTop = this.#scroll.scrollHeight;
+    this.#stick = true;
+  }
+}
+customElements.define("chat-view", ChatView);

@@ -1,0 +1,44 @@
+// What is seen before anything was said: what this is, and three things to try.
+
+import { h } from "../lib/dom.js";
+import { icon } from "../lib/icons.js";
+import { t } from "../lib/text.js";
+import { app } from "../state/app.js";
+
+export class EmptyChat extends HTMLElement {
+  /** @type {(() => void)[]} */
+  #ends = [];
+
+  connectedCallback() {
+    this.className = "empty-chat";
+    this.#render();
+    this.#ends = [app.on("skills", () => this.#render()), app.on("about", () => this.#render())];
+  }
+
+  disconnectedCallback() {
+    for (const end of this.#ends) end();
+  }
+
+  #render() {
+    const without = app.about && !app.about.is_model;
+    const tries = t.empty.tries.map(({ title, text }) =>
+      h(
+        "li",
+        {},
+        h(
+          "button",
+          { class: "try", onclick: () => this.dispatchEvent(new CustomEvent("try", { detail: text, bubbles: true })) },
+          h("span", { class: "try-title" }, title),
+          h("span", { class: "try-text" }, text),
+        ),
+      ),
+    );
+    this.replaceChildren(
+      h("p", { class: "empty-title" }, t.empty.title),
+      h("p", { class: "empty-text" }, t.empty.text),
+      h("ul", { class: "tries", "aria-label": t.empty.triesLabel }, ...tries),
+      h("p", { class: "empty-note" }, icon(without ? "alert" : "skills"), without ? t.shell.rehearsalHelp : t.empty.count(app.skills.length)),
+    );
+  }
+}
+customElements.define("empty-chat", EmptyChat);

@@ -1,0 +1,139 @@
+// One message: what a person wrote, or everything the model did until it was done.
+
+import { h, make } from "../lib/dom.js";
+import { fullTime, number } from "../lib/format.js";
+import { icon } from "../lib/icons.js";
+import { address } from "../lib/route.js";
+import { t } from "../lib/text.js";
+import { app } from "../state/app.js";
+import { copyButton } from "./copy-button.js";
+import { MarkdownView } from "./markdown-view.js";
+import { ToolCard } from "./tool-card.js";
+
+/** @typedef {import("../types.js").Message} Message */
+/** @typedef {import("../types.js").Part} Part */
+
+export class MessageView extends HTMLElement {
+  /** The chat's id. @type {string | undefined} */
+  chat;
+  /** @type {Message | null} */
+  #message = null;
+  #last = false;
+  #body = h("div", { class: "message-body" });
+  #foot = h("div", { class: "message-foot" });
+  /** What shows each part; a result has none of its own, it completes the card of its call. @type {HTMLElement[]} */
+  #shown = [];
+
+  connectedCallback() {
+    if (!this.#body.isConnected) this.append(this.#body, this.#foot);
+  }
+
+  get message() {
+    return this.#message;
+  }
+
+  set message(message) {
+    this.#message = message;
+    if (!message) return;
+    this.className = `message ${message.role}`;
+    this.setAttribute("role", "article");
+    this.setAttribute("aria-label", t.message.by(message.role, fullTime(message.at)));
+    if (message.role === "user") this.#person(message);
+    else this.grow();
+    this.#footer(message);
+  }
+
+  /** @param {boolean} last */
+  set last(last) {
+    if (this.#last === last) return;
+    this.#last = last;
+    if (this.#message) this.#footer(this.#message);
+  }
+
+  #text() {
+    const parts = this.#message?.parts ?? [];
+    return parts.map((part) => (part.type === "text" ? part.text : "")).join("\n\n").trim();
+  }
+
+  /** @param {Message} message */
+  #person(message) {
+    const text = message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+    const called = /^\/(\S+)(?:\s+|$)/.exec(text);
+    const skill = called?.[1] ? app.skill(called[1]) : undefined;
+    if (called && skill) {
+      this.#body.replaceChildren(
+        h("span", { class: "chip said" }, icon("bolt"), h("span", { class: "chip-name" }, `/${called[1]}`)),
+        " ",
+        h("span", { class: "said-text" }, text.slice(called[0].length)),
+      );
+    } else this.#body.replaceChildren(h("span", { class: "said-text" }, text));
+  }
+
+  /** Shows what the message has by now. What was shown before stays where it is. */
+  grow() {
+    const message = this.#message;
+    if (!message) return;
+    const writing = message.state === "writing";
+    const wanted = message.parts.filter((part) => part.type !== "tool_result");
+    wanted.forEach((part, index) => {
+      let shown = this.#shown[index];
+      const fits = part.type === "text" ? shown instanceof MarkdownView : shown instanceof ToolCard;
+      if (!shown || !fits) {
+        const fresh = part.type === "text" ? make(MarkdownView) : make(ToolCard);
+        if (shown) shown.replaceWith(fresh);
+        else this.#body.append(fresh);
+        shown = this.#shown[index] = fresh;
+      }
+      if (part.type === "text") {
+        const open = writing && part === message.parts.at(-1);
+        /** @type {MarkdownView} */ (shown).show(part.text, part.html, open);
+      } else if (part.type === "tool_call") {
+        const result = message.parts.find((other) => other.type === "tool_result" && other.id === part.id);
+        /** @type {ToolCard} */ (shown).show(part, /** @type {any} */ (result), writing);
+      }
+    });
+    for (const extra of this.#shown.splice(wanted.length)) extra.remove();
+    this.classList.toggle("writing", writing);
+    const waiting = writing && message.parts.at(-1)?.type !== "text";
+    this.#thinking(waiting);
+  }
+
+  /** @param {boolean} on */
+  #thinking(on) {
+    const dots = this.#body.querySelector(":scope > .thinking");
+    if (!on) return dots?.remove();
+    this.#body.append(dots ?? h("div", { class: "thinking", "aria-hidden": "true" }, h("i"), h("i"), h("i")));
+  }
+
+  /** @param {Message} message */
+  #footer(message) {
+    const writing = message.state === "writing";
+    const items = [];
+    if (message.state === "interrupted") {
+      const stopped = message.reason === "cancelled";
+      items.push(h("span", { class: `message-end ${stopped ? "" : "error"}` }, stopped ? t.message.stopped : t.message.broken(message.reason ?? "")));
+    }
+    const tools = h("span", { class: "message-tools" });
+    if (!writing && !message.id.startsWith("sending-")) {
+      tools.append(copyButton(() => this.#text(), t.message.copy));
+      if (message.role === "assistant" && this.#last) {
+        tools.append(
+          h(
+            "button",
+            { class: "icon-button small retry", title: t.message.retry, "aria-label": t.message.retry, onclick: () => this.dispatchEvent(new Event("retry", { bubbles: true })) },
+            icon("retry"),
+          ),
+        );
+      }
+      const params = { chat: this.chat ?? "", message: message.id };
+      tools.append(
+        h("a", { class: "icon-button small", href: address("inspect", null, params), title: t.message.inspect, "aria-label": t.message.inspect }, icon("eye")),
+      );
+    }
+    if (message.usage) {
+      items.push(h("span", { class: "message-cost" }, t.message.cost(number(message.usage.input), number(message.usage.output))));
+    }
+    this.#foot.replaceChildren(tools, ...items);
+  }
+}
+customElements.define("message-view", MessageView);

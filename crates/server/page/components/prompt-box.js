@@ -1,0 +1,151 @@
+// Where people write. `/` at the beginning offers skills; a chosen one becomes a chip before the text.
+
+import { h, make } from "../lib/dom.js";
+import { icon } from "../lib/icons.js";
+import { t } from "../lib/text.js";
+import { SkillMenu } from "./skill-menu.js";
+
+export class PromptBox extends HTMLElement {
+  #area = h("textarea", {
+    class: "prompt-area",
+    rows: 1,
+    id: "prompt",
+    placeholder: t.prompt.placeholder,
+    "aria-label": t.prompt.label,
+    "aria-describedby": "prompt-help",
+    "aria-autocomplete": "list",
+    enterkeyhint: "send",
+  });
+  #chips = h("span", { class: "prompt-chips" });
+  #button = h("button", { class: "send", type: "button" });
+  #menu = make(SkillMenu);
+  /** @type {string | null} */
+  #skill = null;
+  #busy = false;
+
+  connectedCallback() {
+    this.className = "prompt-box";
+    this.#menu.attach(this.#area);
+    this.replaceChildren(
+      this.#menu,
+      h("div", { class: "prompt-frame", onclick: (/** @type {Event} */ event) => event.target === event.currentTarget && this.focus() }, this.#chips, this.#area, this.#button),
+      h("p", { class: "prompt-help", id: "prompt-help" }, t.prompt.help),
+    );
+    this.#area.addEventListener("input", () => this.#typed());
+    this.#area.addEventListener("keydown", (event) => this.#key(event));
+    this.#area.addEventListener("blur", () => this.#menu.close());
+    this.#button.addEventListener("click", () => (this.#busy ? this.#tell("stop") : this.#send()));
+    this.#menu.addEventListener("choose", (event) => this.#choose(/** @type {CustomEvent} */ (event).detail));
+    addEventListener("prowess:write", () => this.focus());
+    this.#renderButton();
+  }
+
+  focus() {
+    this.#area.focus();
+  }
+
+  get busy() {
+    return this.#busy;
+  }
+
+  set busy(busy) {
+    if (this.#busy === busy) return;
+    this.#busy = busy;
+    this.#renderButton();
+  }
+
+  /** Puts a text there, as if it had been written. @param {string} text */
+  put(text) {
+    this.#chip(null);
+    const called = /^\/(\S+)\s+/.exec(text);
+    if (called?.[1]) this.#chip(called[1]);
+    this.#area.value = called ? text.slice(called[0].length) : text;
+    this.focus();
+    this.#area.setSelectionRange(this.#area.value.length, this.#area.value.length);
+    this.#renderButton();
+  }
+
+  /** What could not be sent is not lost, unless something else was written meanwhile. @param {string} text */
+  giveBack(text) {
+    if (this.#area.value === "" && this.#skill === null) this.put(text);
+  }
+
+  #typed() {
+    this.#renderButton();
+    const value = this.#area.value;
+    const query = this.#skill === null ? /^\/([^\n]*)$/.exec(value.slice(0, this.#area.selectionStart)) : null;
+    if (!query) return this.#menu.close();
+    // A whole name and a space is as good as choosing it.
+    const whole = /^\/(\S+)\s$/.exec(value);
+    if (whole?.[1] && this.#menu.offers(whole[1])) return this.#choose(whole[1]);
+    this.#menu.open(query[1] ?? "");
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    if (event.isComposing) return;
+    if (this.#menu.key(event)) return;
+    if (event.key === "Enter" && !event.shiftKey) {
+      event.preventDefault();
+      if (!this.#busy) this.#send();
+    } else if (event.key === "Backspace" && this.#skill && this.#area.selectionEnd === 0) {
+      event.preventDefault();
+      this.#chip(null);
+    } else if (event.key === "Escape" && this.#busy) {
+      this.#tell("stop");
+    }
+  }
+
+  /** @param {string} name */
+  #choose(name) {
+    this.#menu.close();
+    this.#area.value = this.#area.value.replace(/^\/[^\n]*/, "").trimStart();
+    this.#chip(name);
+    this.focus();
+  }
+
+  /** @param {string | null} name */
+  #chip(name) {
+    this.#skill = name;
+    this.#renderButton();
+    if (name === null) return this.#chips.replaceChildren();
+    const close = h(
+      "button",
+      { class: "chip-close", type: "button", title: t.prompt.without(name), "aria-label": t.prompt.without(name) },
+      icon("close"),
+    );
+    close.addEventListener("click", () => {
+      this.#chip(null);
+      this.focus();
+    });
+    this.#chips.replaceChildren(h("span", { class: "chip" }, icon("bolt"), h("span", { class: "chip-name" }, name), close));
+  }
+
+  #send() {
+    const text = this.#area.value.trim();
+    const whole = this.#skill ? `/${this.#skill} ${text}`.trim() : text;
+    if (!whole) return;
+    this.#menu.close();
+    this.#area.value = "";
+    this.#chip(null);
+    this.#tell("send", whole);
+  }
+
+  #renderButton() {
+    const label = this.#busy ? t.prompt.stop : t.prompt.send;
+    if (this.#button.dataset.label !== label) {
+      this.#button.dataset.label = label;
+      this.#button.setAttribute("aria-label", label);
+      this.#button.title = label;
+      this.#button.classList.toggle("stopping", this.#busy);
+      this.#button.replaceChildren(icon(this.#busy ? "stop" : "send"));
+    }
+    this.#button.disabled = !this.#busy && !this.#area.value.trim() && !this.#skill;
+  }
+
+  /** @param {string} what @param {any} [detail] */
+  #tell(what, detail) {
+    this.dispatchEvent(new CustomEvent(what, { detail }));
+  }
+}
+customElements.define("prompt-box", PromptBox);

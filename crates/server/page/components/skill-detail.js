@@ -1,0 +1,183 @@
+// What an open row of the table shows: what is wrong with a skill, its files, and what can be done with it.
+
+import { api, at } from "../lib/api.js";
+import { h, make } from "../lib/dom.js";
+import { fullTime, number, size } from "../lib/format.js";
+import { icon } from "../lib/icons.js";
+import { t } from "../lib/text.js";
+import { app } from "../state/app.js";
+import { confirmDialog } from "./confirm-dialog.js";
+import { diagnosticsList } from "./diagnostics-list.js";
+import { SkillFileView } from "./skill-file.js";
+
+/** @typedef {import("../types.js").Skill} Skill */
+/** @typedef {import("../types.js").SkillFile} SkillFile */
+/** @typedef {import("../types.js").Diagnostic} Diagnostic */
+
+/** The folder of a skill, as its location says. @param {string} location */
+const folderOf = (location) => location.replace(/\/[^/]*$/, "/");
+
+export class SkillDetail extends HTMLElement {
+  /** @type {Skill | null} */
+  #skill = null;
+  /** @type {Diagnostic[]} */
+  #diagnostics = [];
+  #actions = h("div", { class: "detail-actions" });
+  #facts = h("dl", { class: "facts" });
+  #problems = h("div", { class: "detail-problems" });
+  #files = h("ul", { class: "files", "aria-label": t.skills.files });
+  #file = h("div", { class: "detail-file" });
+  #notice = h("p", { class: "notice error", role: "alert", hidden: true });
+
+  connectedCallback() {
+    this.classList.add("detail");
+    if (!this.#file.isConnected) {
+      this.replaceChildren(h("p", { class: "detail-description" }, this.#skill?.description ?? ""), this.#notice, this.#actions, this.#problems, this.#facts, h("h3", { class: "small-title" }, t.skills.files), this.#files, this.#file);
+    }
+  }
+
+  /** @param {Skill} skill @param {Diagnostic[]} diagnostics of all skills */
+  show(skill, diagnostics) {
+    this.#skill = skill;
+    const folder = folderOf(skill.location);
+    this.#diagnostics = diagnostics.filter((one) => one.path?.startsWith(folder));
+    this.#render();
+    this.#read();
+  }
+
+  /** The same skill, as it is now. @param {Skill} skill */
+  update(skill) {
+    const same = JSON.stringify(skill) === JSON.stringify(this.#skill);
+    this.#skill = skill;
+    if (same) return;
+    this.#render();
+    this.#read();
+  }
+
+  #render() {
+    const skill = /** @type {Skill} */ (this.#skill);
+    const admin = app.about?.admin ?? false;
+    const action = (/** @type {any} */ picture, /** @type {string} */ text, /** @type {() => void} */ onclick, kind = "") => h("button", { class: `button small ${kind}`, onclick }, icon(picture), text);
+    const actions = [];
+    if (admin && skill.status === "enabled") actions.push(action("stop", t.skills.disable, () => this.#switch("disable")));
+    if (admin && skill.status === "disabled") actions.push(action("check", t.skills.enable, () => this.#switch("enable")));
+    if (admin && skill.editable) {
+      actions.push(action("edit", t.skills.edit, () => this.#open("SKILL.md", { edit: true })));
+      actions.push(action("trash", t.common.delete, () => this.#remove(), "danger-text"));
+    }
+    if (!skill.editable) actions.push(h("span", { class: "muted read-only" }, t.skills.readOnly));
+    this.#actions.replaceChildren(...actions);
+    this.#said();
+  }
+
+  #said() {
+    const reason = this.#skill?.reason ? [h("p", { class: "detail-reason" }, this.#skill.reason)] : [];
+    const list = this.#diagnostics.length ? [diagnosticsList(this.#diagnostics, { path: (one) => this.#inside(one), open: (one) => this.#open(this.#inside(one), { line: one.line }) })] : [];
+    this.#problems.replaceChildren(...reason, ...list);
+  }
+
+  /** The path of a diagnostic inside the skill. @param {Diagnostic} one */
+  #inside(one) {
+    const folder = folderOf(this.#skill?.location ?? "");
+    const path = one.path ?? "SKILL.md";
+    return path.startsWith(folder) ? path.slice(folder.length) : path.split("/").pop() || "SKILL.md";
+  }
+
+  async #read() {
+    const skill = /** @type {Skill} */ (this.#skill);
+    const mine = () => this.#skill === skill;
+    // Of several copies of one id, only that which counts can be asked for.
+    if (skill.status === "shadowed") return this.#files.replaceChildren(h("li", { class: "muted" }, t.skills.shadowed));
+    api.get(at.skill(skill.id)).then(
+      (info) => mine() && this.#info(info),
+      () => mine() && this.#facts.replaceChildren(),
+    );
+    try {
+      const { files, truncated } = await api.get(`${at.skill(skill.id)}/files`);
+      if (mine()) this.#list(files, truncated);
+    } catch (error) {
+      if (mine()) this.#files.replaceChildren(h("li", { class: "muted" }, t.problem(/** @type {any} */ (error))));
+    }
+  }
+
+  /** @param {any} info */
+  #info(info) {
+    if (Array.isArray(info.diagnostics)) {
+      this.#diagnostics = info.diagnostics;
+      this.#said();
+    }
+    const skill = /** @type {Skill} */ (this.#skill);
+    const facts = /** @type {[string, any][]} */ ([
+      [t.skills.location, skill.location],
+      [t.skills.tokens, info.tokens ? t.skills.tokensText(number(info.tokens.catalog ?? 0), number(info.tokens.skill_md ?? 0)) : null],
+      [t.skills.license, info.fields?.license],
+      [t.skills.compatibility, info.fields?.compatibility],
+      [t.skills.used, skill.uses ? t.skills.usedText(skill.uses, skill.last_used ? fullTime(skill.last_used) : "") : null],
+    ]);
+    this.#facts.replaceChildren(...facts.filter(([, value]) => value).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))]));
+  }
+
+  /** @param {SkillFile[]} files @param {boolean} truncated */
+  #list(files, truncated) {
+    const rows = files.map((file) =>
+      h(
+        "li",
+        {},
+        h("button", { class: "file", onclick: () => this.#open(file.path), "data-path": file.path }, icon("file"), h("span", { class: "file-path" }, file.path), h("span", { class: "muted" }, size(file.bytes))),
+      ),
+    );
+    this.#files.replaceChildren(...rows, ...(truncated ? [h("li", { class: "muted" }, t.skills.filesCut)] : []));
+  }
+
+  /** @param {string} path @param {{ edit?: boolean, line?: number }} [how] */
+  #open(path, how = {}) {
+    const skill = /** @type {Skill} */ (this.#skill);
+    for (const button of this.#files.querySelectorAll(".file")) {
+      button.setAttribute("aria-pressed", String(/** @type {HTMLElement} */ (button).dataset.path === path));
+    }
+    const view = make(SkillFileView);
+    view.addEventListener("close", () => {
+      this.#file.replaceChildren();
+      const button = [...this.#files.querySelectorAll(".file")].find((one) => /** @type {HTMLElement} */ (one).dataset.path === path);
+      button?.setAttribute("aria-pressed", "false");
+      /** @type {HTMLElement | undefined} */ (button)?.focus();
+    });
+    view.addEventListener("saved", (event) => {
+      this.#diagnostics = /** @type {CustomEvent} */ (event).detail.diagnostics ?? this.#diagnostics;
+      this.#said();
+      this.#changed();
+    });
+    this.#file.replaceChildren(view);
+    const editable = Boolean(skill.editable && app.about?.admin);
+    view.show({ skill, path, editable, ...how, diagnostics: this.#diagnostics.filter((one) => this.#inside(one) === path) });
+  }
+
+  /** @param {"enable" | "disable"} what */
+  async #switch(what) {
+    await this.#try(() => api.post(`${at.skill(/** @type {Skill} */ (this.#skill).id)}/${what}`));
+  }
+
+  async #remove() {
+    const skill = /** @type {Skill} */ (this.#skill);
+    const yes = await confirmDialog({ title: t.skills.removeTitle(skill.name), text: t.skills.removeText(skill.location), yes: t.common.delete, danger: true });
+    if (yes) await this.#try(() => api.remove(at.skill(skill.id)));
+  }
+
+  /** @param {() => Promise<any>} work */
+  async #try(work) {
+    this.#notice.hidden = true;
+    try {
+      await work();
+      this.#changed();
+    } catch (error) {
+      this.#notice.hidden = false;
+      this.#notice.textContent = t.problem(/** @type {any} */ (error));
+    }
+  }
+
+  #changed() {
+    this.dispatchEvent(new Event("changed", { bubbles: true }));
+    app.readSkills();
+  }
+}
+customElements.define("skill-detail", SkillDetail);

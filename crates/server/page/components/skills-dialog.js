@@ -1,0 +1,124 @@
+// The dialog that manages skills: a table that is filtered, rows that open, and forms to add and import.
+
+import { api } from "../lib/api.js";
+import { afterPause, h, make } from "../lib/dom.js";
+import { icon } from "../lib/icons.js";
+import { t } from "../lib/text.js";
+import { app } from "../state/app.js";
+import { SkillForm } from "./skill-form.js";
+import { SkillImport } from "./skill-import.js";
+import { SkillsTable } from "./skills-table.js";
+
+/** @typedef {import("../types.js").Skill} Skill */
+
+export class SkillsDialog extends HTMLElement {
+  #filter = h("input", { class: "input filter", type: "search", id: "skills-filter", placeholder: t.skills.filter, "aria-label": t.skills.filter, autocomplete: "off" });
+  #status = h("select", { class: "input status-filter", "aria-label": t.skills.byStatus });
+  #count = h("span", { class: "count", role: "status" });
+  #table = make(SkillsTable);
+  #stage = h("div", { class: "dialog-stage" });
+  #title = h("h2", { id: "skills-title", class: "dialog-title", tabindex: "-1" }, t.skills.title);
+  #back = h("button", { class: "icon-button", hidden: true, title: t.common.back, "aria-label": t.common.back }, icon("back"));
+  #problem = h("p", { class: "notice error", role: "alert", hidden: true });
+  #dialog = h("dialog", { class: "dialog large", "aria-labelledby": "skills-title" });
+  #list = h("div", { class: "skills-list" });
+  /** @type {(() => void) | null} */
+  #end = null;
+
+  connectedCallback() {
+    const admin = app.about?.admin ?? false;
+    const close = h("button", { class: "icon-button", title: t.common.close, "aria-label": t.common.close, onclick: () => this.#dialog.close() }, icon("close"));
+    this.#status.append(h("option", { value: "" }, t.skills.anyStatus), ...Object.entries(t.skills.statuses).map(([value, text]) => h("option", { value }, text)));
+    const tools = h(
+      "div",
+      { class: "skills-tools" },
+      this.#filter,
+      this.#status,
+      this.#count,
+      h("span", { class: "spring" }),
+      admin && h("button", { class: "button", id: "import-skill", onclick: () => this.#import() }, icon("upload"), t.skills.import),
+      admin && h("button", { class: "button primary", id: "add-skill", onclick: () => this.#add() }, icon("add"), t.skills.add),
+    );
+    this.#list.replaceChildren(tools, this.#problem, this.#table);
+    this.#stage.replaceChildren(this.#list);
+    this.#dialog.replaceChildren(h("header", { class: "dialog-head" }, this.#back, this.#title, close), this.#stage);
+    this.replaceChildren(this.#dialog);
+    const filter = afterPause(60, () => this.#narrow());
+    this.#filter.addEventListener("input", filter);
+    this.#status.addEventListener("change", () => this.#narrow());
+    this.#filter.addEventListener("keydown", (event) => {
+      if (event.key === "ArrowDown") {
+        event.preventDefault();
+        this.#table.focusFirst();
+      }
+    });
+    this.#back.addEventListener("click", () => this.#home());
+    this.#table.addEventListener("changed", () => this.read());
+    const before = document.activeElement;
+    this.#dialog.addEventListener("close", () => {
+      this.remove();
+      if (before instanceof HTMLElement) before.focus();
+    });
+    this.#end = app.on("skills-changed", () => this.read());
+    this.#dialog.showModal();
+    this.#filter.focus();
+    this.read();
+  }
+
+  disconnectedCallback() {
+    this.#end?.();
+  }
+
+  async read() {
+    try {
+      const all = app.about?.admin ? await api.get("/api/admin/skills") : await api.get("/api/skills", { all: 1 });
+      this.#problem.hidden = true;
+      this.#table.diagnostics = all.diagnostics ?? [];
+      this.#table.skills = all.skills;
+      this.#narrow();
+    } catch (error) {
+      this.#problem.hidden = false;
+      this.#problem.textContent = t.problem(/** @type {any} */ (error));
+    }
+  }
+
+  #narrow() {
+    const shown = this.#table.filter(this.#filter.value, this.#status.value);
+    this.#count.textContent = t.skills.count(shown, this.#table.skills.length);
+  }
+
+  /** @param {string} title @param {HTMLElement} view */
+  #show(title, view) {
+    this.#title.textContent = title;
+    this.#back.hidden = false;
+    this.#stage.replaceChildren(view);
+    this.#title.focus();
+    view.addEventListener("cancel", () => this.#home());
+    view.addEventListener("done", async (event) => {
+      const { id } = /** @type {CustomEvent} */ (event).detail;
+      this.#filter.value = "";
+      this.#status.value = "";
+      this.#home();
+      await this.read();
+      app.readSkills();
+      this.#table.reveal(id);
+    });
+  }
+
+  #home() {
+    this.#title.textContent = t.skills.title;
+    this.#back.hidden = true;
+    this.#stage.replaceChildren(this.#list);
+    this.#table.refresh();
+    this.#filter.focus();
+  }
+
+  #add() {
+    this.#show(t.skills.add, make(SkillForm));
+  }
+
+  #import() {
+    this.#show(t.skills.import, make(SkillImport));
+  }
+}
+customElements.define("skills-dialog", SkillsDialog);

@@ -1,0 +1,158 @@
+// What a tool was asked and what it answered. The texts of skills are not part of a chat: a card that is opened reads them
+// from the skill, and says when they are not what the model was given.
+
+import { api, at } from "../lib/api.js";
+import { h } from "../lib/dom.js";
+import { digestOf, size } from "../lib/format.js";
+import { icon } from "../lib/icons.js";
+import { t } from "../lib/text.js";
+import { app } from "../state/app.js";
+import { copyButton } from "./copy-button.js";
+
+/** @typedef {import("../types.js").CallPart} CallPart */
+/** @typedef {import("../types.js").ResultPart} ResultPart */
+
+/** Texts up to here are shown without being asked for. */
+const SMALL = 1500;
+
+/** The name with dots, whichever way the model's interface spells it. @param {string} name */
+const plain = (name) => name.replace(/^skills_/, "skills.");
+
+const SOON = new IntersectionObserver(
+  (seen) => {
+    for (const { target, isIntersecting } of seen) {
+      if (!isIntersecting) continue;
+      SOON.unobserve(target);
+      target.dispatchEvent(new Event("soon"));
+    }
+  },
+  { rootMargin: "600px 0px" },
+);
+
+export class ToolCard extends HTMLElement {
+  /** What it showed last, so that nothing that is open is closed again. */
+  #key = "";
+
+  /** @param {CallPart} call @param {ResultPart | undefined} result @param {boolean} writing */
+  show(call, result, writing) {
+    const key = JSON.stringify([call, result, writing && !result]);
+    if (key === this.#key) return;
+    this.#key = key;
+    const tool = plain(call.name);
+    const given = call.arguments ?? {};
+    const data = result?.summary ?? {};
+    const failed = result?.status === "error" || Boolean(data.error);
+    const state = result ? (failed ? "error" : result.status) : writing ? "running" : "broken";
+    this.className = `card ${state}`;
+    this.dataset.tool = tool;
+    this.setAttribute("role", "group");
+    const isSkill = tool === "skills.activate" || tool === "Skill";
+    const isFile = tool === "skills.readResource" || tool === "ReadFile";
+    const isRun = tool === "skills.run";
+    const subject = isSkill ? (data.name ?? given.name) : isFile ? (data.path ?? given.path) : isRun ? given.script : given.query ?? given.name;
+    this.setAttribute("aria-label", t.card.label(tool, String(subject ?? "")));
+    const head = h(
+      "div",
+      { class: "card-head" },
+      icon(failed ? "alert" : isSkill ? "bolt" : isFile ? "file" : isRun ? "terminal" : "gear"),
+      h("span", { class: "card-what" }, this.#what(tool, call)),
+      subject !== undefined && h("code", { class: "card-subject" }, String(subject)),
+      (isFile || isRun) && given.name && h("span", { class: "card-of" }, t.card.of(String(given.name))),
+      h("span", { class: "card-badges" }, ...this.#badges(state, data, isRun)),
+    );
+    this.replaceChildren(head);
+    if (failed) this.append(this.#error(data));
+    else if (result && isSkill) this.append(this.#text(String(data.name ?? given.name), "SKILL.md", data, t.card.instructions, false));
+    else if (result && isFile) this.append(this.#text(String(given.name ?? ""), String(subject), data, t.card.content, data.bytes <= SMALL));
+    else if (result && isRun) this.append(...this.#streams(data));
+    else if (result) this.append(this.#fold(t.card.answer, typeof data.text === "string" ? data.text : JSON.stringify(data, null, 2)));
+    const rest = Object.fromEntries(Object.entries(given).filter(([key]) => !(key === "name" || key === "path" || key === "script")));
+    if (Object.keys(rest).length > 0) this.append(this.#fold(t.card.arguments, JSON.stringify(rest, null, 2)));
+  }
+
+  /** @param {string} tool @param {CallPart} call */
+  #what(tool, call) {
+    if (tool === "skills.activate" || tool === "Skill") return call.id.startsWith("mention_") ? t.card.called : t.card.activated;
+    if (tool === "skills.readResource" || tool === "ReadFile") return t.card.read;
+    if (tool === "skills.run") return t.card.ran;
+    if (tool === "skills.search") return t.card.searched;
+    if (tool === "skills.listResources") return t.card.listed;
+    return h("code", {}, call.name);
+  }
+
+  /** @param {string} state @param {Record<string, any>} data @param {boolean} isRun */
+  #badges(state, data, isRun) {
+    const badge = (/** @type {string} */ kind, /** @type {string} */ text) => h("span", { class: `badge ${kind}` }, text);
+    const badges = [];
+    if (state === "running") badges.push(badge("quiet running", t.card.running));
+    if (state === "broken") badges.push(badge("warn", t.card.noAnswer));
+    if (isRun && Number.isInteger(data.exit_code)) badges.push(badge(data.exit_code === 0 ? "ok" : "bad", t.card.exit(data.exit_code)));
+    if (data.timed_out) badges.push(badge("bad", t.card.timedOut));
+    if (data.sandbox) badges.push(badge("quiet", t.card.sandbox(String(data.sandbox))));
+    if (data.already_active) badges.push(badge("quiet", t.card.alreadyActive));
+    if (data.truncated) badges.push(badge("warn", t.card.truncated));
+    else if (data.truncated === false && !isRun) badges.push(badge("quiet", t.card.whole));
+    if (state === "error") badges.push(badge("bad", String(data.error?.code ?? t.card.failed)));
+    if (state === "partial" && !data.truncated) badges.push(badge("warn", t.card.partial));
+    return badges;
+  }
+
+  /** @param {Record<string, any>} data */
+  #error(data) {
+    return h("p", { class: "card-error" }, String(data.error?.message ?? data.text ?? t.card.failed));
+  }
+
+  /** A text that is folded away. @param {string} title @param {string} text @param {boolean} [open] */
+  #fold(title, text, open = false) {
+    const pre = h("pre", { class: "card-text", tabindex: "0" }, text);
+    return h("details", { class: "fold", open }, h("summary", {}, title), h("div", { class: "fold-tools" }, copyButton(() => text)), pre);
+  }
+
+  /** @param {Record<string, any>} data */
+  #streams(data) {
+    const streams = /** @type {const} */ ([["stdout", t.card.stdout], ["stderr", t.card.stderr]])
+      .filter(([key]) => typeof data[key] === "string" && data[key] !== "")
+      .map(([key, title]) => this.#fold(title, data[key], data[key].length <= SMALL));
+    if (streams.length > 0) return streams;
+    return typeof data.text === "string" && data.text ? [this.#fold(t.card.output, data.text, data.text.length <= SMALL)] : [];
+  }
+
+  /**
+   * A text of a skill, fetched when it is wanted.
+   * @param {string} name @param {string} path @param {Record<string, any>} data @param {string} title @param {boolean} open
+   */
+  #text(name, path, data, title, open) {
+    const body = h("div", { class: "fold-body" });
+    let text = "";
+    const bytes = Number.isFinite(data.bytes) ? h("span", { class: "fold-size" }, size(data.bytes)) : null;
+    const fold = h("details", { class: "fold" }, h("summary", {}, title, bytes), h("div", { class: "fold-tools" }, copyButton(async () => text || (text = (await this.#fetch(name, path)).content))), body);
+    const load = async () => {
+      if (body.firstChild) return;
+      try {
+        const file = await this.#fetch(name, path);
+        text = file.content;
+        const pre = h("pre", { class: "card-text", tabindex: "0" }, text);
+        const known = path === "SKILL.md" ? data.digest : undefined;
+        const changed = known && !file.truncated && (file.digest ?? (await digestOf(text))) !== known;
+        body.replaceChildren(...(changed ? [h("p", { class: "card-note" }, t.card.changed)] : []), pre);
+      } catch (error) {
+        body.replaceChildren(h("p", { class: "card-note" }, t.problem(/** @type {any} */ (error))));
+      }
+    };
+    fold.addEventListener("toggle", () => fold.open && load());
+    if (open) {
+      fold.addEventListener("soon", async () => {
+        await load();
+        fold.open = true;
+      });
+      SOON.observe(fold);
+    }
+    return fold;
+  }
+
+  /** @param {string} name @param {string} path @returns {Promise<{ content: string, truncated?: boolean, digest?: string }>} */
+  #fetch(name, path) {
+    return api.get(at.file(app.skill(name)?.id ?? name, path));
+  }
+}
+customElements.define("tool-card", ToolCard);

@@ -1,0 +1,40 @@
+// Files that somebody chose or dropped: one archive, or a folder with everything in it.
+
+/** @typedef {{ name: string, files: { path: string, file: File }[] }} Picked */
+
+/** @param {File[]} files @returns {Picked | null} */
+export const picked = (files) => {
+  const first = files[0];
+  if (!first) return null;
+  const paths = files.map((file) => ({ path: file.webkitRelativePath || file.name, file }));
+  const folder = first.webkitRelativePath.split("/")[0];
+  return { name: folder || first.name, files: paths };
+};
+
+/** @param {DataTransfer} data @returns {Promise<Picked | null>} */
+export const dropped = async (data) => {
+  // Entries are gone once the event is over: take hold of all of them first.
+  const entries = [...data.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
+  const files = (await Promise.all(entries.map((entry) => filesOf(entry, "")))).flat();
+  const first = entries[0];
+  return first && files.length > 0 ? { name: first.name, files } : null;
+};
+
+/** @param {FileSystemEntry} entry @param {string} above @returns {Promise<Picked["files"]>} */
+const filesOf = async (entry, above) => {
+  const path = above ? `${above}/${entry.name}` : entry.name;
+  if (entry.isFile) {
+    const file = await new Promise((done, failed) => /** @type {FileSystemFileEntry} */ (entry).file(done, failed));
+    return [{ path, file }];
+  }
+  const reader = /** @type {FileSystemDirectoryEntry} */ (entry).createReader();
+  /** @type {FileSystemEntry[]} */
+  const inside = [];
+  for (;;) {
+    // A reader gives some at a time, and none when it is done.
+    const some = await new Promise((done, failed) => reader.readEntries(done, failed));
+    if (some.length === 0) break;
+    inside.push(...some);
+  }
+  return (await Promise.all(inside.map((one) => filesOf(one, path)))).flat();
+};

@@ -1,0 +1,31 @@
+// The beginning: texts first, then who serves us, then the views.
+
+import { AppShell } from "./components/app-shell.js";
+import { SignIn } from "./components/sign-in.js";
+import { signIn } from "./lib/api.js";
+import { make } from "./lib/dom.js";
+import { loadTexts } from "./lib/text.js";
+import { applyTheme } from "./lib/theme.js";
+import { app } from "./state/app.js";
+
+applyTheme();
+await loadTexts();
+
+signIn.needed = () => {
+  if (!document.querySelector("sign-in")) document.body.append(make(SignIn));
+};
+
+customElements.define("app-shell", AppShell);
+
+/** Asks until somebody answers: a page that was opened a moment too early needs no reload. */
+const begin = async (wait = 500) => {
+  try {
+    await app.start();
+  } catch {
+    app.stream(begin, false);
+    setTimeout(begin, wait, Math.min(wait * 2, 10_000));
+    return;
+  }
+  app.stream(begin, true);
+};
+begin();

@@ -1,0 +1,236 @@
+// One conversation as it is kept by the server, followed event by event. Whatever is not understood, such as a gap in the
+// numbers or a turn that began elsewhere, ends in reading the chat anew: the server is always right.
+
+import { api, at, Problem, request, withQuery } from "../lib/api.js";
+import { listen } from "../lib/stream.js";
+import { app } from "./app.js";
+import { chats } from "./chats.js";
+
+/** @typedef {import("../types.js").Message} Message */
+/** @typedef {import("../types.js").Chat} Chat */
+
+const PAGE = 40;
+/** What is read again after an answer: it, what was asked, and a little more. */
+const TAIL = 6;
+
+/**
+ * Events: `reset` (all messages), `earlier` (detail: how many came before), `message` (detail: one was added or replaced),
+ * `part` (detail: the message whose parts grew), `meta` (title, active skills, whether it is being answered), `gone`.
+ */
+export class Conversation extends EventTarget {
+  /** @type {Chat | null} */
+  chat = null;
+  /** @type {Message[]} */
+  messages = [];
+  /** Where earlier messages are found. @type {number | null} */
+  before = null;
+  seq = 0;
+  #closed = false;
+  /** @type {(() => void) | null} */
+  #unfollow = null;
+  /** @type {Promise<void> | null} */
+  #reading = null;
+  /** Events that came while the chat was read. @type {[number, string, any][]} */
+  #waiting = [];
+  /** @type {(() => void)[]} */
+  #ends = [];
+
+  /** @param {string} id */
+  constructor(id) {
+    super();
+    this.id = id;
+  }
+
+  /** The message that is being written. */
+  get live() {
+    const last = this.messages.at(-1);
+    return last?.role === "assistant" && last.state === "writing" ? last : null;
+  }
+
+  async open() {
+    await this.#read(PAGE);
+    if (this.#closed) return;
+    this.#follow();
+    this.#ends.push(
+      app.on("asleep", () => this.#rest()),
+      app.on("awake", () => this.#follow()),
+    );
+  }
+
+  close() {
+    this.#closed = true;
+    this.#rest();
+    for (const end of this.#ends) end();
+  }
+
+  #rest() {
+    this.#unfollow?.();
+    this.#unfollow = null;
+    app.stream(this, true);
+  }
+
+  #follow() {
+    if (this.#unfollow || this.#closed) return;
+    let lost = false;
+    this.#unfollow = listen({
+      address: () => withQuery(`${at.chat(this.id)}/events`, { after: this.seq }),
+      opened: () => {
+        app.stream(this, true);
+        // A turn whose process died has an end that no stream told.
+        if (lost) this.read();
+        lost = false;
+      },
+      lost: () => {
+        lost = true;
+        app.stream(this, false);
+      },
+      refused: (problem) => {
+        app.stream(this, true);
+        if (problem.status === 404) this.#tell("gone");
+      },
+      event: (type, data, id) => this.#event(Number(id), type, data),
+    });
+  }
+
+  /** Reads the latest messages again. */
+  read() {
+    return this.#read(TAIL).catch((error) => {
+      if (error instanceof Problem && error.status === 404) this.#tell("gone");
+    });
+  }
+
+  /** @param {number} limit */
+  #read(limit) {
+    // Whoever asks while it is read may want what came after: it is read once more.
+    const run = async () => {
+      const page = await api.get(at.chat(this.id), { limit, html: 1 });
+      if (!this.#closed) this.#take(page);
+    };
+    const next = (this.#reading ?? Promise.resolve()).catch(() => {}).then(run);
+    this.#reading = next.finally(() => {
+      if (this.#reading !== mine) return;
+      this.#reading = null;
+      const waiting = this.#waiting.splice(0);
+      for (const [seq, type, data] of waiting) this.#event(seq, type, data);
+    });
+    const mine = this.#reading;
+    return mine;
+  }
+
+  /** @param {Chat & { messages: Message[], before: number | null }} page */
+  #take(page) {
+    const { messages, before, ...chat } = page;
+    this.chat = /** @type {Chat} */ (chat);
+    this.seq = page.seq;
+    const from = messages.length ? this.messages.findIndex((message) => message.id === messages[0]?.id) : -1;
+    if (from < 0) {
+      const whole = messages.length > 0 && this.messages.length > 0;
+      this.messages = messages;
+      this.before = before ?? null;
+      this.#tell("reset", whole);
+    } else {
+      const old = this.messages.slice(from);
+      this.messages = [...this.messages.slice(0, from), ...messages];
+      messages.forEach((message, at) => {
+        if (JSON.stringify(old[at]) !== JSON.stringify(message)) this.#tell("message", message);
+      });
+      for (const gone of old) {
+        if (!messages.some((message) => message.id === gone.id)) this.#tell("removed", gone);
+      }
+    }
+    this.#tell("meta");
+  }
+
+  async earlier() {
+    if (this.before === null) return;
+    const page = await api.get(at.chat(this.id), { before: this.before, limit: PAGE, html: 1 });
+    const known = new Set(this.messages.map((message) => message.id));
+    const more = page.messages.filter((/** @type {Message} */ message) => !known.has(message.id));
+    this.messages = [...more, ...this.messages];
+    this.before = page.before ?? null;
+    this.#tell("earlier", more);
+  }
+
+  /** @param {number} seq @param {string} type @param {any} data */
+  #event(seq, type, data) {
+    if (type === "missed") return void this.read();
+    if (this.#reading) return void this.#waiting.push([seq, type, data]);
+    if (!(seq > this.seq)) return;
+    const live = this.live;
+    if (!live || seq !== this.seq + 1) return void this.read();
+    this.seq = seq;
+    const last = live.parts.at(-1);
+    if (type === "delta") {
+      if (last?.type === "text") last.text += data.text;
+      else live.parts.push({ type: "text", text: data.text });
+      this.#tell("part", live);
+    } else if (type === "tool_call") {
+      live.parts.push({ type: "tool_call", id: data.id, name: data.name, arguments: data.arguments ?? {} });
+      this.#tell("part", live);
+    } else if (type === "tool_result") {
+      const { id, name, status } = data;
+      live.parts.push({ type: "tool_result", id, name, status, summary: data.data ?? data.summary ?? {} });
+      this.#tell("part", live);
+    } else if (type === "done" || type === "error") {
+      // Its words as the server renders them, what it cost, and which skills are active now.
+      this.read();
+      chats.read();
+    }
+  }
+
+  /**
+   * Says something. The answer comes with the events that are followed anyway: that one connection is enough.
+   * @param {string} text
+   */
+  async send(text) {
+    const mine = /** @type {Message} */ ({
+      id: `sending-${Date.now()}`,
+      role: "user",
+      parts: [{ type: "text", text }],
+      state: "complete",
+      at: Date.now(),
+    });
+    this.messages.push(mine);
+    this.#tell("message", mine);
+    const over = new AbortController();
+    try {
+      await request(`${at.chat(this.id)}/messages`, {
+        method: "POST",
+        headers: { "content-type": "application/json", accept: "text/event-stream" },
+        body: JSON.stringify({ text }),
+        signal: over.signal,
+      });
+      // What the server has kept takes its place.
+      await this.read();
+    } catch (error) {
+      this.#drop(mine);
+      throw error;
+    } finally {
+      over.abort();
+    }
+    chats.read();
+  }
+
+  /** @param {Message} message */
+  #drop(message) {
+    this.messages = this.messages.filter((other) => other !== message);
+    this.#tell("removed", message);
+  }
+
+  async stop() {
+    await api.post(`${at.chat(this.id)}/stop`);
+  }
+
+  /** A skill that is active is not any more. @param {string} name */
+  async letGo(name) {
+    const names = (this.chat?.activated_skill_names ?? []).filter((other) => other !== name);
+    const chat = await api.patch(at.chat(this.id), { activated_skill_names: names });
+    if (this.chat) this.chat = { ...this.chat, activated_skill_names: chat.activated_skill_names ?? names };
+    this.#tell("meta");
+  }
+
+  /** @param {string} what @param {any} [detail] */
+  #tell(what, detail) {
+    this.dispatchEvent(new CustomEvent(what, { detail }));
+  }
+}

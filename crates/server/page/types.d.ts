@@ -1,0 +1,139 @@
+// What the server says, as the page reads it. Fields that are not listed here are ignored.
+
+export interface About {
+  version: string;
+  preset: string;
+  provider: string;
+  model: string;
+  is_model: boolean;
+  admin: boolean;
+  skills_enabled: boolean;
+  store: string | null;
+}
+
+export interface Usage {
+  input: number;
+  output: number;
+  cached?: number;
+}
+
+export interface Chat {
+  id: string;
+  title: string;
+  preset: string;
+  created: number;
+  updated: number;
+  activated_skill_names: string[];
+  usage?: Usage;
+  writing?: string;
+  seq: number;
+}
+
+export interface TextPart {
+  type: "text";
+  text: string;
+  html?: string;
+}
+
+export interface CallPart {
+  type: "tool_call";
+  id: string;
+  name: string;
+  arguments: Record<string, any>;
+}
+
+export interface ResultPart {
+  type: "tool_result";
+  id: string;
+  name: string;
+  status: "success" | "partial" | "error";
+  summary: Record<string, any>;
+}
+
+export type Part = TextPart | CallPart | ResultPart;
+
+export interface Message {
+  id: string;
+  role: "user" | "assistant";
+  parts: Part[];
+  state: "complete" | "writing" | "interrupted";
+  reason?: string;
+  usage?: Usage;
+  at: number;
+}
+
+export interface Diagnostic {
+  code: string;
+  severity: "error" | "warning" | "info";
+  message: string;
+  path?: string;
+  line?: number;
+  column?: number;
+  help?: string | null;
+}
+
+export type Status = "enabled" | "disabled" | "unavailable" | "untrusted" | "shadowed" | "invalid";
+
+export interface Skill {
+  id: string;
+  name: string;
+  description: string;
+  scope: "bundled" | "user" | "project" | "plugin";
+  source: string;
+  location: string;
+  status: Status;
+  reason: string | null;
+  bytes: number;
+  uses?: number;
+  last_used?: number | null;
+  warnings?: number;
+  errors?: number;
+  editable?: boolean;
+}
+
+export interface SkillFile {
+  path: string;
+  bytes: number;
+  binary?: boolean;
+}
+
+export interface Finding {
+  rule: string;
+  severity: string;
+  message: string;
+  path?: string;
+  line?: number;
+}
+
+export interface ImportReport {
+  id: string;
+  name: string;
+  files: SkillFile[];
+  findings: Finding[];
+  replaces: boolean;
+}
+
+export interface Setting {
+  key: string;
+  value: any;
+  origin: string;
+}
+
+export interface Inspection {
+  model: string;
+  parts: { part: string; tokens: number; text: string }[];
+  tokens: number;
+  tier?: number | null;
+  skills: { name: string; disclosed: string; score?: number; reasons?: string[]; why?: string }[];
+  tools: { name: string; description: string; input_schema: any }[];
+}
+
+export interface Overview {
+  sources: { source: string; scope: string; count: number; by_status: Record<string, number> }[];
+  statuses: Record<string, number>;
+  catalog: { tokens: number; characters: number; budget: number | null; shown: number; cut: number };
+  most_used: { name: string; count: number; last: number }[];
+  never_used: string[];
+  problems: Diagnostic[];
+  chats: number;
+}
