@@ -7,6 +7,8 @@ use prowess_chat::store::StoreError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::chats::NotBegun;
+
 /// The media type.
 pub(crate) const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 
@@ -87,6 +89,15 @@ impl IntoResponse for Problem {
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         Self::new(error.code(), error.to_string())
+    }
+}
+
+impl From<NotBegun> for Problem {
+    fn from(error: NotBegun) -> Self {
+        match error {
+            NotBegun::Ending => Self::new(ErrorCode::Unavailable, error.to_string()),
+            NotBegun::Store(error) => error.into(),
+        }
     }
 }
 

@@ -15,6 +15,9 @@ use crate::app::App;
 use crate::guard::Guard;
 use crate::live::{Live, Load, LoadError};
 
+/// How long those who listen may take to hear how their turns ended.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
 /// How a server behaves.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -80,19 +83,26 @@ impl Server {
         let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
         let stop = app.stop.clone();
         let serving = axum::serve(listener, router).with_graceful_shutdown(stop.clone().cancelled_owned());
-        let ended = async {
+        let finished = CancellationToken::new();
+        let answering = async {
+            let served = tokio::select! {
+                served = serving.into_future() => served,
+                () = async {
+                    finished.cancelled().await;
+                    // Whoever does not read does not keep it from ending.
+                    tokio::time::sleep(LAST_WORDS).await;
+                } => Ok(()),
+            };
+            stop.cancel();
+            served
+        };
+        // Once, and to its end, whoever goes away meanwhile: the last connection may close while turns are being marked.
+        let finishing = async {
             stop.cancelled().await;
             app.turns.finish(&*app.store, options.grace).await;
-            // Whoever does not read does not keep it from ending.
-            tokio::time::sleep(Duration::from_secs(1)).await;
+            finished.cancel();
         };
-        let served = tokio::select! {
-            served = serving.into_future() => {
-                app.turns.finish(&*app.store, options.grace).await;
-                served
-            }
-            () = ended => Ok(()),
-        };
+        let (served, ()) = tokio::join!(answering, finishing);
         heard.abort();
         Ok(served?)
     }

@@ -26,13 +26,21 @@ pub struct Follow {
     after: u64,
     waiting: VecDeque<Numbered>,
     subscription: Subscription,
+    /// Whether events were seen that may not be kept yet.
+    ahead: bool,
 }
 
 impl Follow {
     /// Begins after the event of this number: the `seq` of a page of messages, or what a client says it saw last.
     pub fn new(store: Arc<dyn Store>, chat: &str, after: u64) -> Self {
         let subscription = store.subscribe(chat);
-        Self { store, chat: chat.to_owned(), after, waiting: VecDeque::new(), subscription }
+        Self { store, chat: chat.to_owned(), after, waiting: VecDeque::new(), subscription, ahead: false }
+    }
+
+    /// The same for whoever was told of events by the one who writes them, as they happened: the store may not have them yet, and
+    /// is waited for.
+    pub fn ahead(store: Arc<dyn Store>, chat: &str, after: u64) -> Self {
+        Self { ahead: true, ..Self::new(store, chat, after) }
     }
 
     /// Waits for the next event, for as long as it takes. It fails when the chat is deleted or the store does not answer, and may
@@ -44,7 +52,8 @@ impl Follow {
                 return Ok(Followed::Event(next));
             }
             let found = self.store.events_after(&self.chat, self.after).await?;
-            if found.missed {
+            let is_behind = self.ahead && found.last < self.after;
+            if found.missed && !is_behind {
                 self.after = found.last;
                 return Ok(Followed::Missed);
             }

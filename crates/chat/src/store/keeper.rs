@@ -90,11 +90,13 @@ impl<F: FnMut(Numbered) + Send> Keeper<F> {
         told: F,
     ) -> Result<Self, StoreError> {
         let (said, turn) = store.ask(chat, text).await?;
+        // From here on there is somebody who marks the answer, whatever happens to this.
+        let writer = Some(TurnWriter::new(store.clone(), turn.clone()));
         if past.is_untitled() {
-            store.rename_chat(chat, &title_of(text)).await?;
+            // A title is not worth a turn.
+            let _ = store.rename_chat(chat, &title_of(text)).await;
         }
         let begun = Begun { message_id: said.id, answer_id: turn.message.clone() };
-        let writer = Some(TurnWriter::new(store.clone(), turn.clone()));
         Ok(Self { store: store.clone(), begun, turn, told, writer, activated: past.activated.clone() })
     }
 

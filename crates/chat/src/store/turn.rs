@@ -15,7 +15,8 @@ pub struct Turn {
     pub first: u64,
 }
 
-/// An event with its number, which is one higher than that of the event before it in the same chat.
+/// An event with its number, which is higher than that of the event before it in the same chat: by one, except for an end that
+/// somebody else gave a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Numbered {
     /// The number.
@@ -28,7 +29,7 @@ pub struct Numbered {
 /// Events of a chat.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Events {
-    /// In order, without holes.
+    /// In order, none left out.
     pub events: Vec<Numbered>,
     /// Some that were asked for are not kept any more: the chat has to be read anew.
     pub missed: bool,

@@ -120,9 +120,8 @@ impl Desk {
     async fn work(mut self, mut orders: mpsc::Receiver<Order>) {
         while let Some(due) = self.gathered(&mut orders).await {
             if let Err(error) = self.write().await {
-                let _ = self.failed.set(error.clone());
-                drop((due, orders));
-                return self.give_up(error).await;
+                drop(due);
+                return self.give_up(error, orders).await;
             }
             match due {
                 Due::Batch => {}
@@ -131,9 +130,8 @@ impl Desk {
                 Due::End(ending, reply) => match self.end(&ending).await {
                     Ok(last) => return drop(reply.send(last)),
                     Err(error) => {
-                        let _ = self.failed.set(error.clone());
-                        drop((reply, orders));
-                        return self.give_up(error).await;
+                        drop(reply);
+                        return self.give_up(error, orders).await;
                     }
                 },
             }
@@ -148,7 +146,7 @@ impl Desk {
             Ok(()) => self.end(&broken).await.map(drop),
             Err(error) => Err(error),
         } {
-            self.give_up(error).await;
+            self.give_up(error, orders).await;
         }
     }
 
@@ -213,14 +211,24 @@ impl Desk {
     }
 
     /// The turn is over for those who wrote it. What was said is still kept as soon as that can be done, with a marker.
-    async fn give_up(mut self, error: StoreError) {
+    async fn give_up(mut self, error: StoreError, mut orders: mpsc::Receiver<Order>) {
         let marker = Ending::broken(error.code(), error.to_string());
-        if !error.is_passing() {
+        let is_passing = error.is_passing();
+        let _ = self.failed.set(error);
+        orders.close();
+        // What waits was told to others already, each under its number.
+        while let Some(order) = orders.recv().await {
+            if let Order::Keep(event) = order {
+                self.batch.push(event);
+            }
+        }
+        let end = self.next + self.batch.len() as u64;
+        if !is_passing {
             self.batch.clear();
         }
         loop {
             let done = match self.try_write().await {
-                Ok(()) => self.store.end(&self.turn, self.next, &marker).await.map(drop),
+                Ok(()) => self.store.end(&self.turn, end, &marker).await.map(drop),
                 Err(error) => Err(error),
             };
             match done {

@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use prowess_chat::Message;
-use prowess_chat::store::{CHATS_MAX, Chat, MESSAGES_MAX, NewChat, Topic};
+use prowess_chat::store::{CHATS_MAX, Chat, MESSAGES_MAX, MessagePage, NewChat, Topic};
+use prowess_chat::{Message, State};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -62,7 +62,6 @@ pub(crate) async fn create(
 ) -> Answer<(StatusCode, Json<Chat>)> {
     let preset = app.live.now().configuration.policy.preset.to_string();
     let chat = app.store.create_chat(NewChat { title: new.title, preset }).await?;
-    app.store.announce(Topic::Chats);
     Ok((StatusCode::CREATED, Json(chat)))
 }
 
@@ -99,10 +98,22 @@ pub(crate) async fn one(
     Query(said): Query<Said>,
 ) -> Answer<Json<WithMessages>> {
     let most = bounded(said.limit, 100, MESSAGES_MAX)?;
-    let page = app.store.messages(&id, said.before, most).await?;
-    let mut chat = app.store.chat(&id).await?;
+    let (mut chat, page) = together(&app, &id, said.before, most).await?;
     chat.seq = page.seq;
     Ok(Json(WithMessages { schema: 1, chat, said: page.messages, before: page.before }))
+}
+
+/// A chat and its messages as they were at one moment. They are read one after the other, and an answer may end in between: then
+/// they are read again.
+async fn together(app: &App, id: &str, before: Option<u64>, most: usize) -> Answer<(Chat, MessagePage)> {
+    loop {
+        let page = app.store.messages(id, before, most).await?;
+        let chat = app.store.chat(id).await?;
+        let written = page.messages.last().filter(|last| last.state == State::Writing);
+        if before.is_some() || chat.writing.as_ref() == written.map(|last| &last.id) {
+            return Ok((chat, page));
+        }
+    }
 }
 
 /// What is to be changed; what is left out stays.
@@ -133,11 +144,11 @@ pub(crate) async fn change(
         }
         names.retain(|name| stay.contains(name));
         app.store.set_skills(&id, &names).await?;
+        app.store.announce(Topic::Chats);
     }
     if let Some(title) = &change.title {
         app.store.rename_chat(&id, title).await?;
     }
-    app.store.announce(Topic::Chats);
     Ok(Json(app.store.chat(&id).await?))
 }
 
@@ -145,8 +156,7 @@ pub(crate) async fn change(
 #[utoipa::path(delete, path = "/api/chats/{id}", tag = "chats", params(("id" = String, Path)), responses((status = 204)))]
 pub(crate) async fn delete(State(app): State<App>, Path(id): Path<String>) -> Answer<StatusCode> {
     app.store.delete_chat(&id).await?;
-    app.turns.cancel(&id);
-    app.store.announce(Topic::Chats);
+    app.turns.cancel(&id, None);
     Ok(StatusCode::NO_CONTENT)
 }
 

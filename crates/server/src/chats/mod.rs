@@ -15,7 +15,7 @@ mod turns;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub(crate) use turns::Turns;
+pub(crate) use turns::{NotBegun, Turns};
 
 use crate::app::App;
 

@@ -5,7 +5,6 @@ use axum::extract::State;
 use axum::response::Response;
 use prowess::ErrorCode;
 use prowess_chat::turn::MESSAGE_MAX;
-use prowess_chat::{End, Ending};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -39,11 +38,8 @@ pub(crate) async fn message(
         let detail = format!("the message has {} bytes; at most {MESSAGE_MAX} are taken", words.text.len());
         return Err(Problem::new(ErrorCode::TooLarge, detail));
     }
-    if app.stop.is_cancelled() {
-        return Err(Problem::new(ErrorCode::Unavailable, "the server is being stopped"));
-    }
     let agent = app.live.now().agent.clone();
-    let started = app.turns.begin(&app, agent, &id, words.text).await?;
+    let started = app.turns.begin(&app, agent, id, words.text).await?;
     Ok(stream::of_turn(&app, started))
 }
 
@@ -54,14 +50,9 @@ pub(crate) struct Stopped {
     stopped: bool,
 }
 
-/// Stops the answer that is being written in a chat, by whichever server. What was said is kept.
+/// Stops the answer that is being written in a chat, by whichever server. What was said is kept, and the next message can be sent.
 #[utoipa::path(post, path = "/api/chats/{id}/stop", tag = "chats", params(("id" = String, Path)),
     responses((status = 200, body = Stopped)))]
 pub(crate) async fn stop(State(app): State<App>, Path(id): Path<String>) -> Answer<Json<Stopped>> {
-    app.store.chat(&id).await?;
-    let stopped = match app.turns.cancel(&id) {
-        true => true,
-        false => app.store.stop(&id, &Ending::finished(End::Cancelled, None)).await?,
-    };
-    Ok(Json(Stopped { stopped }))
+    Ok(Json(Stopped { stopped: app.turns.stop(&*app.store, &id).await? }))
 }

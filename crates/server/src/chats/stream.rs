@@ -113,35 +113,38 @@ impl Reader {
                 return None;
             }
             let next = tokio::select! {
-                next = reader.next() => next?,
+                next = reader.next() => next,
                 () = stop.cancelled() => return None,
             };
             Some((Ok(next), (reader, stop)))
         })
     }
 
-    async fn next(&mut self) -> Option<Sent> {
+    async fn next(&mut self) -> Sent {
         loop {
             match &mut self.source {
                 Source::Direct(events) => match events.recv().await {
-                    Some(event) if event.seq == self.after + 1 => return Some(self.sent(&event)),
+                    Some(event) if event.seq == self.after + 1 => return self.sent(&event),
                     // Some did not fit, or it broke off: the store has all of it.
                     Some(_) | None => {
-                        let follow = Follow::new(Arc::clone(&self.store), &self.chat, self.after);
+                        let follow = Follow::ahead(Arc::clone(&self.store), &self.chat, self.after);
                         self.source = Source::Stored(follow);
                     }
                 },
                 Source::Stored(follow) => {
                     match follow.next().await {
-                        Ok(Followed::Event(event)) => return Some(self.sent(&event)),
-                        Ok(Followed::Missed) => return Some(Sent::default().event("missed").data("{}")),
-                        Err(StoreError::NoChat) => {
-                            self.over = true;
-                            return Some(Sent::default().event("error").data(
-                            serde_json::json!({"code": "NOT_FOUND", "message": "the chat was deleted"}).to_string(),
-                        ));
+                        Ok(Followed::Event(event)) => return self.sent(&event),
+                        Ok(Followed::Missed) => {
+                            // The turn of whoever asked is over then, and another has begun.
+                            self.over = self.once;
+                            return Sent::default().event("missed").data("{}");
                         }
-                        Err(_) => tokio::time::sleep(AGAIN).await,
+                        // A store that is away is waited for.
+                        Err(error) if error.is_passing() => tokio::time::sleep(AGAIN).await,
+                        Err(error) => {
+                            self.over = true;
+                            return broken(&error);
+                        }
                     }
                 }
             }
@@ -161,4 +164,14 @@ impl Reader {
         let data = serde_json::to_string(numbered).unwrap_or_default();
         Sent::default().id(numbered.seq.to_string()).event(name).data(data)
     }
+}
+
+/// The end of a stream that nothing can come after.
+fn broken(error: &StoreError) -> Sent {
+    let message = match error {
+        StoreError::NoChat => "the chat was deleted".to_owned(),
+        error => error.to_string(),
+    };
+    let data = serde_json::json!({"code": error.code().as_str(), "message": message});
+    Sent::default().event("error").data(data.to_string())
 }

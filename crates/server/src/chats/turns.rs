@@ -1,17 +1,24 @@
 //! The answers that this process is writing. A turn belongs to the server: it goes on when whoever asked is gone.
+//!
+//! What must always hold: whatever was begun in the store is answered or marked, whoever goes away meanwhile; and of two turns in
+//! a chat, one right after the other, neither is taken for the other.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use prowess::ErrorCode;
-use prowess_chat::Ending;
 use prowess_chat::store::{Keeper, Numbered, Past, Store, StoreError, Turn};
 use prowess_chat::turn::{Agent, Input};
-use tokio::sync::mpsc;
-use tokio::time::sleep;
+use prowess_chat::{End, Ending};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+
+use crate::app::App;
 
 /// How many events may wait for whoever asked. Who is slower than that reads the rest from the store.
 const WAITING_MAX: usize = 256;
@@ -19,11 +26,27 @@ const WAITING_MAX: usize = 256;
 /// How often somebody looks whether a turn was stopped elsewhere, while it says nothing by which it would notice.
 const LOOK: Duration = Duration::from_secs(2);
 
+/// How long a turn that is stopped may take to come to its own end, before it is given one.
+const STOPPING: Duration = Duration::from_secs(5);
+
+/// How long the marking of turns may take when the server ends and the store does not answer.
+const MARKING: Duration = Duration::from_secs(5);
+
 /// The turns under way.
 #[derive(Default)]
 pub(crate) struct Turns {
-    running: Mutex<HashMap<String, CancellationToken>>,
+    running: Mutex<HashMap<String, Running>>,
     tasks: TaskTracker,
+    /// Ends all of them.
+    ending: CancellationToken,
+}
+
+/// A turn of this process.
+struct Running {
+    message: String,
+    cancel: CancellationToken,
+    /// Cancelled when nothing of it is left.
+    over: CancellationToken,
 }
 
 /// A turn that was begun, and what happens in it.
@@ -32,38 +55,59 @@ pub(crate) struct Started {
     pub(crate) events: mpsc::Receiver<Numbered>,
 }
 
+/// Why no turn was begun.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotBegun {
+    /// The server is about to end.
+    #[error("the server is being stopped")]
+    Ending,
+    /// The store did not take it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
 impl Turns {
     /// Keeps a message, and begins to answer it.
     pub(crate) async fn begin(
-        self: &Turns,
-        shared: &crate::app::App,
+        &self,
+        app: &App,
         agent: Agent,
-        chat: &str,
+        chat: String,
         text: String,
-    ) -> Result<Started, StoreError> {
-        let store = Arc::clone(&shared.store);
-        let past = Past::of(&*store, chat).await?;
-        let (sender, events) = mpsc::channel(WAITING_MAX);
-        let tell = move |event| drop(sender.try_send(event));
-        let keeper = Keeper::ask(&store, chat, &text, &past, tell).await?;
-        let turn = keeper.turn().clone();
-        let cancel = CancellationToken::new();
-        self.lock().insert(turn.chat.clone(), cancel.clone());
-        let (app, begun) = (shared.clone(), turn.clone());
-        self.tasks.spawn(async move {
-            let watched = noticing(&*app.store, &begun, &cancel);
-            tokio::select! {
-                () = answer(&agent, keeper, &begun.chat, &past, &text, &cancel) => {}
-                () = watched => {}
-            }
-            app.turns.lock().remove(&begun.chat);
-        });
-        Ok(Started { turn, events })
+    ) -> Result<Started, NotBegun> {
+        // Counted first and looked then: whoever waits for the last one waits for this one, too, or it is not begun.
+        let _counted = self.tasks.token();
+        if self.tasks.is_closed() {
+            return Err(NotBegun::Ending);
+        }
+        let (tell, told) = oneshot::channel();
+        // Whoever asks may be gone at any moment. What the store has begun by then has to be answered all the same.
+        self.tasks.spawn(whole(app.clone(), agent, chat, text, tell));
+        match told.await {
+            Ok(begun) => Ok(begun?),
+            Err(_) => Err(StoreError::Internal("the turn failed before it began".to_owned()).into()),
+        }
     }
 
-    /// Ends a turn of this process; whether there is one.
-    pub(crate) fn cancel(&self, chat: &str) -> bool {
-        self.lock().get(chat).inspect(|cancel| cancel.cancel()).is_some()
+    /// Stops the answer in a chat, whichever process writes it; whether there was one. When this returns, the next can begin.
+    pub(crate) async fn stop(&self, store: &dyn Store, chat: &str) -> Result<bool, StoreError> {
+        let Some(message) = store.chat(chat).await?.writing else { return Ok(false) };
+        // A turn of our own ends by itself, and then says what it has cost.
+        if let Some(over) = self.cancel(chat, Some(&message))
+            && timeout(STOPPING, over.cancelled()).await.is_ok()
+        {
+            return Ok(true);
+        }
+        store.stop(chat, &Ending::finished(End::Cancelled, None)).await
+    }
+
+    /// Cancels the turn of this process in a chat, if it writes this message; what tells that it is over.
+    pub(crate) fn cancel(&self, chat: &str, message: Option<&str>) -> Option<CancellationToken> {
+        let running = self.lock();
+        let turn =
+            running.get(chat).filter(|turn| message.is_none_or(|message| turn.message == message))?;
+        turn.cancel.cancel();
+        Some(turn.over.clone())
     }
 
     /// How many there are.
@@ -71,41 +115,105 @@ impl Turns {
         self.lock().len()
     }
 
-    /// Lets turns finish, for so long; those that do not are ended, with a marker.
+    /// Lets turns finish, for so long; those that do not are ended, with a marker. None is begun any more.
     pub(crate) async fn finish(&self, store: &dyn Store, grace: Duration) {
         self.tasks.close();
-        if tokio::time::timeout(grace, self.tasks.wait()).await.is_ok() {
+        if timeout(grace, self.tasks.wait()).await.is_ok() {
             return;
         }
-        let left: Vec<_> = self.lock().drain().collect();
-        let marker = Ending::broken(
-            ErrorCode::Unavailable,
-            "the server was stopped while it answered; this is what was said until then",
-        );
-        for (chat, cancel) in left {
-            if let Err(error) = store.stop(&chat, &marker).await {
-                tracing::warn!(chat, %error, "a turn could not be marked");
-            }
-            cancel.cancel();
+        let left: Vec<(String, String)> =
+            self.lock().iter().map(|(chat, turn)| (chat.clone(), turn.message.clone())).collect();
+        let marked = join_all(left.iter().map(|(chat, message)| mark(store, chat, message)));
+        if timeout(MARKING, marked).await.is_err() {
+            tracing::warn!("the store does not answer; others will mark what was being written");
         }
-        let _ = tokio::time::timeout(grace.max(Duration::from_secs(1)), self.tasks.wait()).await;
+        self.ending.cancel();
+        let _ = timeout(grace.max(Duration::from_secs(1)), self.tasks.wait()).await;
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, CancellationToken>> {
+    /// A turn is under way until what this gives is dropped.
+    fn enter(&self, app: &App, turn: &Turn) -> Entered {
+        let (cancel, over) = (self.ending.child_token(), CancellationToken::new());
+        let running = Running { message: turn.message.clone(), cancel: cancel.clone(), over };
+        if let Some(before) = self.lock().insert(turn.chat.clone(), running) {
+            before.over.cancel();
+        }
+        Entered { app: app.clone(), turn: turn.clone(), cancel }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Running>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-async fn answer<F: FnMut(Numbered) + Send>(
-    agent: &Agent,
-    mut keeper: Keeper<F>,
-    chat: &str,
-    past: &Past,
-    text: &str,
-    cancel: &CancellationToken,
+/// The place of a turn among those under way. It is given back in whatever way the turn ends.
+struct Entered {
+    app: App,
+    turn: Turn,
+    cancel: CancellationToken,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        let mut running = self.app.turns.lock();
+        // The next turn of the chat may have taken the place already: it can begin as soon as the end of this one is kept.
+        if running.get(&self.turn.chat).is_some_and(|turn| turn.message == self.turn.message)
+            && let Some(turn) = running.remove(&self.turn.chat)
+        {
+            turn.over.cancel();
+        }
+    }
+}
+
+async fn mark(store: &dyn Store, chat: &str, message: &str) {
+    let marker = Ending::broken(
+        ErrorCode::Unavailable,
+        "the server was stopped while it answered; this is what was said until then",
+    );
+    let marked = match store.chat(chat).await {
+        Ok(now) if now.writing.as_deref() == Some(message) => store.stop(chat, &marker).await.map(drop),
+        Ok(_) => Ok(()),
+        Err(error) => Err(error),
+    };
+    if let Err(error) = marked {
+        tracing::warn!(chat, %error, "a turn could not be marked");
+    }
+}
+
+/// A turn from its first word to its last, on a task of its own.
+async fn whole(
+    app: App,
+    agent: Agent,
+    chat: String,
+    text: String,
+    tell: oneshot::Sender<Result<Started, StoreError>>,
 ) {
-    let input = Input { chat, history: &past.messages, activated: &past.activated, text };
-    let outcome = agent.turn(input, &mut keeper, &mut |_| {}, cancel).await;
+    let (sender, events) = mpsc::channel(WAITING_MAX);
+    let spoke = Arc::new(AtomicBool::new(false));
+    let heard = Arc::clone(&spoke);
+    let told = move |event| {
+        heard.store(true, Ordering::Relaxed);
+        drop(sender.try_send(event));
+    };
+    let begun = async {
+        let past = Past::of(&*app.store, &chat).await?;
+        let keeper = Keeper::ask(&app.store, &chat, &text, &past, told).await?;
+        Ok((past, keeper))
+    };
+    let (past, mut keeper) = match begun.await {
+        Ok(begun) => begun,
+        Err(error) => return drop(tell.send(Err(error))),
+    };
+    let turn = keeper.turn().clone();
+    let entered = app.turns.enter(&app, &turn);
+    // That nobody listens any more is fine.
+    let _ = tell.send(Ok(Started { turn: turn.clone(), events }));
+    let input = Input { chat: &chat, history: &past.messages, activated: &past.activated, text: &text };
+    let mut unheard = |_| {};
+    let outcome = tokio::select! {
+        outcome = agent.turn(input, &mut keeper, &mut unheard, &entered.cancel) => outcome,
+        never = noticing(&*app.store, &turn, &entered.cancel, &spoke) => match never {},
+    };
     match outcome.end {
         Ok(end) => tracing::info!(chat, end = end.as_str(), "turn"),
         Err(error) => tracing::warn!(chat, %error, "turn"),
@@ -113,9 +221,17 @@ async fn answer<F: FnMut(Numbered) + Send>(
 }
 
 /// Cancels a turn that was stopped through another server. It would notice with its next word; a script may be silent for long.
-async fn noticing(store: &dyn Store, turn: &Turn, cancel: &CancellationToken) {
+async fn noticing(
+    store: &dyn Store,
+    turn: &Turn,
+    cancel: &CancellationToken,
+    spoke: &AtomicBool,
+) -> std::convert::Infallible {
     loop {
         sleep(LOOK).await;
+        if spoke.swap(false, Ordering::Relaxed) {
+            continue;
+        }
         match store.chat(&turn.chat).await {
             Ok(chat) if chat.writing.as_ref() == Some(&turn.message) => {}
             // It may just have ended by itself: then there is nothing to cancel.

@@ -6,6 +6,20 @@ use super::super::turn::{self, Numbered, Turn};
 use super::{Tx, Value, events, from_json, messages, to_json, values};
 use crate::{Ending, Event, Message, Role, State};
 
+/// How many numbers are left out before the end that somebody else gives a turn. Whoever wrote it may have told that many events
+/// that are not kept: a batch of single characters, and as many as may wait behind it. Those who saw them would never see the end
+/// if it had one of their numbers.
+const UNSEEN_MAX: u64 = 32_768;
+
+/// Who ends a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    /// Whoever writes it, and knows which number comes after all that was told.
+    Itself(u64),
+    /// Somebody who stops it, or who found that its process is gone.
+    Others,
+}
+
 /// Takes the next place in a chat that nobody writes in, and holds the chat until the transaction is over. A turn whose process
 /// is gone is ended first.
 pub(super) async fn claim(tx: &mut dyn Tx, chat: &str, at: u64) -> Result<u64, StoreError> {
@@ -20,7 +34,7 @@ pub(super) async fn claim(tx: &mut dyn Tx, chat: &str, at: u64) -> Result<u64, S
         if !tx.is_gone(&owner).await? {
             return Err(StoreError::Writing);
         }
-        end_now(tx, chat, &message, &Ending::abandoned()).await?;
+        end_now(tx, chat, &message, &Ending::abandoned(), By::Others).await?;
     }
     Ok(position)
 }
@@ -80,14 +94,14 @@ pub(super) async fn append(
     Ok(last)
 }
 
-/// Ends a turn. Whoever asks again is told the same.
+/// Ends a turn; the end has the number `from`, or a higher one. Whoever asks again is told the same.
 pub(super) async fn end(
     tx: &mut dyn Tx,
     turn: Turn,
     from: u64,
     ending: Ending,
 ) -> Result<Numbered, StoreError> {
-    if let Some(last) = end_now(tx, &turn.chat, &turn.message, &ending).await? {
+    if let Some(last) = end_now(tx, &turn.chat, &turn.message, &ending, By::Itself(from)).await? {
         return Ok(last);
     }
     let error = why_not(tx, &turn).await?;
@@ -111,13 +125,23 @@ pub(super) async fn end_now(
     chat: &str,
     message: &str,
     ending: &Ending,
+    by: By,
 ) -> Result<Option<Numbered>, StoreError> {
     let [input, output, cached] = messages::usage_columns(ending.usage());
-    let sql = "UPDATE prowess_chats SET seq = seq + 1, turn = NULL, turn_owner = NULL, turn_bytes = 0, updated = $1,
-            input = input + COALESCE(CAST($2 AS BIGINT), 0), output = output + COALESCE(CAST($3 AS BIGINT), 0),
-            cached = cached + COALESCE(CAST($4 AS BIGINT), 0)
-        WHERE id = $5 AND turn = $6 RETURNING seq, skills";
+    let sql = "UPDATE prowess_chats SET seq = CASE WHEN seq + $1 < $2 THEN $3 ELSE seq + $4 END,
+            turn = NULL, turn_owner = NULL, turn_bytes = 0, updated = $5,
+            input = input + COALESCE(CAST($6 AS BIGINT), 0), output = output + COALESCE(CAST($7 AS BIGINT), 0),
+            cached = cached + COALESCE(CAST($8 AS BIGINT), 0)
+        WHERE id = $9 AND turn = $10 RETURNING seq, skills";
+    let (step, least) = match by {
+        By::Itself(from) => (1, from),
+        By::Others => (1 + UNSEEN_MAX, 0),
+    };
     let values = vec![
+        Value::from(step),
+        least.into(),
+        least.into(),
+        step.into(),
         limits::now().into(),
         input.clone(),
         output.clone(),
@@ -152,7 +176,7 @@ pub(super) async fn stop(tx: &mut dyn Tx, chat: String, ending: Ending) -> Resul
     let rows = tx.query("SELECT turn FROM prowess_chats WHERE id = $1", values![chat.as_str()]).await?;
     match rows.into_iter().next().ok_or(StoreError::NoChat)?.maybe_text()? {
         None => Ok(None),
-        Some(message) => Ok(end_now(tx, &chat, &message, &ending).await?.map(|last| last.seq)),
+        Some(message) => Ok(end_now(tx, &chat, &message, &ending, By::Others).await?.map(|last| last.seq)),
     }
 }
 
@@ -173,7 +197,7 @@ pub(super) async fn sweep(tx: &mut dyn Tx) -> Result<Vec<(String, u64)>, StoreEr
         let sql = "SELECT id, turn FROM prowess_chats WHERE turn_owner = $1 ORDER BY id";
         for mut row in tx.query(sql, values![owner]).await? {
             let (chat, Some(message)) = (row.text()?, row.maybe_text()?) else { continue };
-            if let Some(last) = end_now(tx, &chat, &message, &Ending::abandoned()).await? {
+            if let Some(last) = end_now(tx, &chat, &message, &Ending::abandoned(), By::Others).await? {
                 ended.push((chat, last.seq));
             }
         }

@@ -1,0 +1,243 @@
+//! Servers on a free port of this machine, and somebody who talks to them over HTTP.
+
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+pub mod process;
+pub mod stream;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use prowess::config::{Inputs, Provider, load};
+use prowess::{Preset, Progress, Registry};
+use prowess_chat::store::{Address, Options as StoreOptions, Store, open_with};
+use prowess_server::{LoadError, Options, Parts, Server};
+use prowess_testing::{World, postgres};
+use prowess_tools::Runner;
+use reqwest::{Method, Response, StatusCode};
+use serde_json::{Value, json};
+use stream::Events;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// Each of these tests on SQLite and on PostgreSQL.
+#[allow(unused_macros)]
+macro_rules! both {
+    ($($name:ident),* $(,)?) => {
+        mod sqlite {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() { super::$name(&mut crate::world::Place::sqlite()).await })*
+        }
+        mod postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() { super::$name(&mut crate::world::Place::postgres()).await })*
+        }
+    };
+}
+#[allow(unused_imports)]
+pub(crate) use both;
+
+/// Where chats are kept.
+pub struct Place {
+    pub folder: tempfile::TempDir,
+    pub database: Option<postgres::Server>,
+    pub options: StoreOptions,
+}
+
+impl Place {
+    pub fn sqlite() -> Self {
+        let options = StoreOptions {
+            busy: Duration::from_millis(500),
+            lease: Duration::from_secs(2),
+            ..StoreOptions::default()
+        };
+        Self { folder: tempfile::tempdir().unwrap(), database: None, options }
+    }
+
+    pub fn postgres() -> Self {
+        Self { database: Some(postgres::Server::start()), ..Self::sqlite() }
+    }
+
+    pub fn file(&self) -> PathBuf {
+        self.folder.path().join("state/chats.sqlite3")
+    }
+
+    pub fn address(&self) -> String {
+        match &self.database {
+            Some(database) => database.url(),
+            None => self.file().to_str().unwrap().to_owned(),
+        }
+    }
+
+    pub async fn open(&self) -> Arc<dyn Store> {
+        open_with(&Address::parse(&self.address()).unwrap(), self.options).await.unwrap()
+    }
+
+    /// A server of its own connections, as another machine would have.
+    pub async fn serve(&self, world: &World) -> Site {
+        Site::start(world, self.open().await, Options::default()).await
+    }
+}
+
+/// A world that talks to a model server of ours, without a key, and asks it once.
+pub fn talking(preset: Preset, provider: Provider, base: &str) -> World {
+    let mut world = World::new(preset).talking(provider, base);
+    world.chat.key_env = None;
+    world.chat.limits.retries = 0;
+    world
+}
+
+/// What a world's configuration makes.
+pub fn parts(world: &World) -> impl Fn() -> Result<Parts, LoadError> + Send + Sync + use<> {
+    let (policy, chat, mut surroundings) =
+        (world.policy.clone(), world.chat.clone(), world.surroundings());
+    surroundings.path = std::env::var_os("PATH").unwrap_or_default();
+    move || {
+        let mut configuration = load(&Inputs::new(surroundings.clone()));
+        configuration.policy = policy.clone();
+        configuration.chat = chat.clone();
+        let registry = Registry::open_in(policy.clone(), surroundings.clone(), &Progress::default());
+        Ok(Parts { configuration, registry: Arc::new(registry), runner: Runner::default() })
+    }
+}
+
+/// A server that runs. It is stopped when it is dropped.
+pub struct Site {
+    pub client: Client,
+    pub store: Option<Arc<dyn Store>>,
+    pub stop: CancellationToken,
+    served: Option<JoinHandle<()>>,
+}
+
+impl Site {
+    pub async fn start(world: &World, store: Arc<dyn Store>, options: Options) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let at = listener.local_addr().unwrap();
+        let stop = CancellationToken::new();
+        let server = Server::new(Box::new(parts(world)), Arc::clone(&store), options, stop.clone()).unwrap();
+        let served = tokio::spawn(async move { server.serve(listener).await.unwrap() });
+        Self { client: Client::new(at), store: Some(store), stop, served: Some(served) }
+    }
+
+    pub fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(self.store.as_ref().unwrap())
+    }
+
+    /// As a signal would, and waits for its end.
+    pub async fn end(&mut self) {
+        self.stop.cancel();
+        self.served.take().unwrap().await.unwrap();
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+impl std::ops::Deref for Site {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+/// Somebody who talks to a server.
+#[derive(Clone)]
+pub struct Client {
+    pub base: String,
+    http: reqwest::Client,
+}
+
+impl Client {
+    pub fn new(at: SocketAddr) -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        Self { base: format!("http://{at}"), http }
+    }
+
+    pub fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+        self.http.request(method, format!("{}{path}", self.base))
+    }
+
+    pub async fn get(&self, path: &str) -> Value {
+        let response = self.request(Method::GET, path).send().await.unwrap();
+        let status = response.status();
+        let body = response.text().await.unwrap();
+        assert_eq!(status, StatusCode::OK, "{path}: {body}");
+        serde_json::from_str(&body).unwrap()
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Response {
+        self.request(Method::POST, path).json(body).send().await.unwrap()
+    }
+
+    /// A new chat.
+    pub async fn chat(&self) -> String {
+        let response = self.post("/api/chats", &json!({})).await;
+        assert_eq!(response.status(), StatusCode::CREATED);
+        let chat: Value = response.json().await.unwrap();
+        chat["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Says something; the stream of what happens.
+    pub async fn say(&self, chat: &str, text: &str) -> Events {
+        let path = format!("/api/chats/{chat}/messages");
+        Events::of(self.post(&path, &json!({"text": text})).await).await
+    }
+
+    /// Follows a chat from after this event.
+    pub async fn follow(&self, chat: &str, after: u64) -> Events {
+        let path = format!("/api/chats/{chat}/events?after={after}");
+        Events::of(self.request(Method::GET, &path).send().await.unwrap()).await
+    }
+
+    pub async fn stop(&self, chat: &str) -> bool {
+        let response = self.request(Method::POST, &format!("/api/chats/{chat}/stop")).send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK);
+        response.json::<Value>().await.unwrap()["stopped"].as_bool().unwrap()
+    }
+
+    /// The messages of a chat.
+    pub async fn messages(&self, chat: &str) -> Vec<Value> {
+        self.get(&format!("/api/chats/{chat}?limit=1000")).await["messages"].as_array().unwrap().clone()
+    }
+
+    /// Waits until nothing is written in a chat.
+    pub async fn settled(&self, chat: &str) -> Value {
+        loop {
+            let now = self.get(&format!("/api/chats/{chat}")).await;
+            if now["writing"].is_null() {
+                return now;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+/// A refusal: status, code and what it says.
+pub async fn refused(response: Response) -> (u16, String, String) {
+    let status = response.status().as_u16();
+    assert_eq!(response.headers()["content-type"], "application/problem+json");
+    let body: Value = response.json().await.unwrap();
+    assert_eq!((&body["type"], &body["status"]), (&json!("about:blank"), &json!(status)));
+    let text = |key: &str| body[key].as_str().unwrap().to_owned();
+    (status, text("code"), text("detail"))
+}
+
+/// The words of a message.
+pub fn words(message: &Value) -> String {
+    message["parts"].as_array().unwrap().iter().filter_map(|part| part["text"].as_str()).collect()
+}
+
+/// Waits until something is so. Nothing is asserted about how long it takes.
+pub async fn until(mut so: impl AsyncFnMut() -> bool) {
+    while !so().await {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
