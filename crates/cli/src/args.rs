@@ -1,5 +1,6 @@
 //! What can be typed.
 
+mod chat;
 mod manage;
 mod mcp;
 pub(crate) mod packages;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub(crate) use chat::{Chat, Chats, ChatsCommand, StoreArgs};
 pub(crate) use manage::{ManageCommand, Switch};
 pub(crate) use mcp::{Connect, Disconnect, Mcp, McpCommand, ServeMcp, Which};
 pub(crate) use run::Run;
@@ -35,6 +37,8 @@ const ENVIRONMENT: &str = "\
 Environment:
   PROWESS_PRESET, PROWESS_PROJECT, PROWESS_HOME, PROWESS_CONFIG
           As the options of these names; an option counts more
+  PROWESS_STORE
+          Where chats are kept
   PROWESS_SKILLS_ENABLED=true|false
           Skills on or off as a whole
   PROWESS_ALLOW_SCRIPTS=1
@@ -182,6 +186,10 @@ pub(crate) enum Command {
     Mcp(Mcp),
     /// Serve skills and chats over HTTP: a page for people, an interface for programs, and MCP
     Serve(Serve),
+    /// Talk to the agent: a conversation on a terminal, or one message
+    Chat(Chat),
+    /// List, show, delete, export and import chats
+    Chats(Chats),
     /// Score routing on labelled queries
     Eval {
         /// A file of JSON lines, each with query and skills; negatives have not_skills

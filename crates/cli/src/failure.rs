@@ -48,6 +48,11 @@ impl Failure {
         self.message
     }
 
+    /// Whether it is only that nobody reads the answer any more.
+    pub(crate) fn is_unread(&self) -> bool {
+        self.unread
+    }
+
     /// Tells it: as JSON on standard output where JSON was asked for, else on standard error.
     pub(crate) fn report(&self, output: &mut Output) -> ExitCode {
         // A reader that went away does not want to hear more.

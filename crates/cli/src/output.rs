@@ -159,6 +159,14 @@ impl Output {
         }
     }
 
+    /// A remark of one clean line, set off.
+    pub(crate) fn remark_in(&mut self, tone: Tone, line: &str) {
+        if !self.quiet && !line.is_empty() {
+            let _ = self.out.flush();
+            let _ = writeln!(self.err, "{}", paint(self.styled_err, tone, line));
+        }
+    }
+
     /// An error with what to do next.
     pub(crate) fn error(&mut self, message: &str, hint: Option<&str>) {
         let _ = self.out.flush();

@@ -8,7 +8,7 @@ use insta::assert_snapshot;
 use world::World;
 
 /// Every command, as help lists them.
-const COMMANDS: [&str; 35] = [
+const COMMANDS: [&str; 37] = [
     "list",
     "show",
     "info",
@@ -25,6 +25,8 @@ const COMMANDS: [&str; 35] = [
     "call",
     "mcp",
     "serve",
+    "chat",
+    "chats",
     "eval",
     "new",
     "install",
@@ -197,5 +199,6 @@ fn the_manual_has_every_command() {
     }
     assert_eq!(world.run(&["man", "skill", "show"]).code, 0);
     assert_eq!(world.run(&["man", "mcp", "install"]).code, 0);
+    assert_eq!(world.run(&["man", "chats", "export"]).code, 0);
     assert_eq!(world.run(&["man", "skill", "manage", "enable"]).code, 0);
 }

@@ -149,6 +149,20 @@ fn calls() -> Vec<Vec<&'static str>> {
         &["serve", "--token-file", RAW],
         &["serve", "--addr", "0.0.0.0:0"],
         &["serve", "--trust-proxy-header", RAW],
+        &["chat", RAW, "--json"],
+        &["chat", "red owned body forged", "--json"],
+        &["chat", "/raw", "--json"],
+        &["chat", "x", "--chat", RAW],
+        &["chat", "x", "--store", RAW],
+        &["chats"],
+        &["chats", "show", RAW],
+        &["chats", "delete", RAW],
+        &["chats", "export"],
+        &["chats", "export", RAW],
+        &["chats", "export", "--to", RAW],
+        &["chats", "import", RAW],
+        &["chats", "import", "../home/.agents/skills/raw/SKILL.md"],
+        &["chats", "--store", "mysql://\u{1b}[31m"],
         &["pack", RAW],
         &["pack", "../home/.agents/skills/quoted", "-o", "../quoted.skill"],
         &["pack", "../home/.agents/skills/raw", "-o", "../raw.skill"],
@@ -211,6 +225,9 @@ fn texts_for_a_model_have_no_escapes() {
     calls.push(vec!["activate", "files", "--args", RAW]);
     calls.push(vec!["read", "files", "nasty.md"]);
     calls.push(vec!["read", "quoted", "SKILL.md"]);
+    calls.push(vec!["chat", RAW]);
+    calls.push(vec!["chat", "/raw"]);
+    calls.push(vec!["chat", "red owned body forged"]);
     for call in calls {
         for json in [&[][..], &["--json"]] {
             let told = world.run(&[&call[..], json].concat());

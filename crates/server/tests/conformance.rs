@@ -109,7 +109,10 @@ async fn procedure(place: &Place, preset: Preset, provider: Provider, explicit: 
     // What is told and kept: names and digests, never a text of the skill.
     let kept = site.get(&format!("/api/chats/{chat}")).await;
     assert_eq!(kept["activated_skill_names"], json!([NAME]));
-    assert_eq!((words(&kept["messages"][1]).as_str(), &kept["messages"][1]["state"]), (answered, &json!("complete")));
+    assert_eq!(
+        (words(&kept["messages"][1]).as_str(), &kept["messages"][1]["state"]),
+        (answered, &json!("complete"))
+    );
     let heard: Vec<&Value> = all.iter().map(|heard| &heard.data).collect();
     for whole in [kept.to_string(), json!(heard).to_string()] {
         assert!(!whole.contains("_MARKER_") && whole.contains("text_digest"), "{whole}");
@@ -127,7 +130,9 @@ async fn s004_24_s004_14_a_model_that_cannot_call_tools_over_http(place: &mut Pl
         for tools in [ToolCalling::Off, ToolCalling::Auto] {
             let spoken = answer(provider, &[text("I read the marker.")]);
             let model = Server::answering(move |asked, _| match asked.body.get("tools") {
-                Some(_) => Reply::failure(400, r#"{"error":{"message":"this model does not support tools"}}"#),
+                Some(_) => {
+                    Reply::failure(400, r#"{"error":{"message":"this model does not support tools"}}"#)
+                }
                 None => Reply::cut(spoken.clone(), 5),
             });
             let model = model.await;

@@ -35,7 +35,8 @@ fn words_of(count: usize) -> String {
 /// What a model says that says each word by itself.
 fn spoken(count: usize) -> Vec<Vec<u8>> {
     let word = |n: usize| {
-        let delta = json!({"choices": [{"index": 0, "delta": {"content": format!("w{n} ")}, "finish_reason": null}]});
+        let delta =
+            json!({"choices": [{"index": 0, "delta": {"content": format!("w{n} ")}, "finish_reason": null}]});
         format!("data: {delta}\n\n").into_bytes()
     };
     (0..count).map(word).collect()
@@ -89,7 +90,8 @@ async fn a_turn_goes_on_when_whoever_asked_is_gone(place: &mut Place) {
 }
 
 async fn a_stream_is_resumed_after_any_of_its_events(place: &mut Place) {
-    let (site, _model, _world) = site(place, vec![halting(4, Piece::Pause(Duration::from_millis(50)), 4)]).await;
+    let (site, _model, _world) =
+        site(place, vec![halting(4, Piece::Pause(Duration::from_millis(50)), 4)]).await;
     let chat = site.chat().await;
     let all = site.say(&chat, "count").await.all().await;
     assert!(is_whole(&all) && said(&all) == words_of(8), "{all:?}");
@@ -225,7 +227,8 @@ async fn nobody_who_does_not_read_keeps_a_server_from_ending() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_comment_that_keeps_a_connection_alive_is_no_event() {
     let place = Place::sqlite();
-    let (site, _model, _world) = site(&place, vec![halting(1, Piece::Pause(Duration::from_secs(16)), 1)]).await;
+    let (site, _model, _world) =
+        site(&place, vec![halting(1, Piece::Pause(Duration::from_secs(16)), 1)]).await;
     let chat = site.chat().await;
     let mut stream = tokio::net::TcpStream::connect(&site.base["http://".len()..]).await.unwrap();
     let head = format!("GET /api/chats/{chat}/events?after=0 HTTP/1.1\r\nhost: localhost\r\n\r\n");
@@ -243,4 +246,3 @@ async fn the_comment_that_keeps_a_connection_alive_is_no_event() {
     assert!(heard.lines().any(|line| line == ":" || line.starts_with(": ")), "{heard}");
     until(async || site.get("/healthz").await["status"] == "ok").await;
 }
-

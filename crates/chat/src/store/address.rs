@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use prowess::Surroundings;
+use prowess::config::ChatStore;
 
 use super::StoreError;
 
@@ -59,7 +60,7 @@ impl Address {
         if text.contains('\0') || text.is_empty() {
             return Err(StoreError::Invalid("the address of the store is empty or has U+0000 in it".into()));
         }
-        if text.starts_with("postgresql://") || text.starts_with("postgres://") {
+        if ChatStore::is_database(text) {
             return Database::parse(text).map(Self::Database);
         }
         match text.strip_prefix("sqlite:") {
@@ -125,18 +126,7 @@ impl fmt::Display for Address {
 
 impl fmt::Display for Database {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.url.split_once("://").map_or("", |(_, rest)| rest);
-        // A password may hold any character, so only what stands after the last @ is safe, and nothing after a question mark.
-        let (before, after) = text.rsplit_once('@').unwrap_or(("", text));
-        let place = after.split('?').next().unwrap_or_default();
-        let harmless = |c: char| c.is_ascii_alphanumeric() || "-._/:[],".contains(c);
-        match !before.contains('?')
-            && place.chars().all(harmless)
-            && text.contains('@') | !place.contains(':')
-        {
-            true => write!(f, "postgresql://{place}"),
-            false => f.write_str("postgresql://…"),
-        }
+        ChatStore::new(&*self.url).fmt(f)
     }
 }
 

@@ -3,6 +3,8 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use super::StoreArgs;
+
 /// How to serve.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
@@ -21,9 +23,8 @@ pub(crate) struct Serve {
     /// The header in which a proxy in front says who somebody is; only where nobody can get past that proxy
     #[arg(long, value_name = "HEADER")]
     pub(crate) trust_proxy_header: Option<String>,
-    /// Where chats are kept: a file, or postgresql://… [default: a file in the home, or the variable PROWESS_STORE]
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) store: Option<String>,
+    #[command(flatten)]
+    pub(crate) place: StoreArgs,
     /// How many seconds answers may go on when the server is stopped
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=3600))]
     pub(crate) grace: u64,

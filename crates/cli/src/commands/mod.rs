@@ -3,6 +3,8 @@
 mod activate;
 mod audit;
 mod call;
+mod chat;
+mod chats;
 mod check;
 mod config;
 mod doctor;
@@ -87,6 +89,8 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
         Command::Call { tool, params, skill } => {
             call::call(&context, &global, &tool, &params, &skill, output)
         }
+        Command::Chat(call) => chat::run(&context, &global, &call, output),
+        Command::Chats(call) => chats::run(&context, call, output),
         Command::Eval { file, k } => eval::run(&context, &global, &file, k as usize, output),
         Command::New { name, description, dir } => new::run(&context, &name, &description, dir, output),
         Command::Install(call) | Command::Skill { command: SkillCommand::Install(call) } => {
@@ -170,16 +174,22 @@ fn standing(skill: &Skill) -> Option<(String, String)> {
 
 /// The tools over the skills of this call.
 fn toolbox(context: &Context, global: &crate::args::Global) -> prowess_tools::Toolbox {
-    prowess_tools::Toolbox::new(std::sync::Arc::new(context.registry(global))).with_runner(runner())
+    toolbox_until(context, global, run::cancellable())
+}
+
+/// The same, where somebody else says when scripts end.
+fn toolbox_until(
+    context: &Context,
+    global: &crate::args::Global,
+    cancel: prowess_run::script::Cancel,
+) -> prowess_tools::Toolbox {
+    let registry = std::sync::Arc::new(context.registry(global));
+    prowess_tools::Toolbox::new(registry).with_runner(runner(cancel))
 }
 
 /// What scripts are run with.
-fn runner() -> prowess_tools::Runner {
-    prowess_tools::Runner {
-        environment: std::env::vars_os().collect(),
-        cancel: run::cancellable(),
-        ..Default::default()
-    }
+fn runner(cancel: prowess_run::script::Cancel) -> prowess_tools::Runner {
+    prowess_tools::Runner { environment: std::env::vars_os().collect(), cancel, ..Default::default() }
 }
 
 /// The skill that counts under this name; one that is only found under it says why it does not count.

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use prowess_chat::store::{self, Address, StoreError};
 use prowess_server::{Guard, LoadError, Names, Options, Parts, ServeError, Server};
 use serde_json::json;
 
+use super::chat::open;
 use super::serving::{OPEN, stopped, token};
 use super::{Outcome, YES, runner};
 use crate::args::{Global, Serve};
 use crate::context::Context;
-use crate::failure::{ErrorCode, Failure};
+use crate::failure::Failure;
 use crate::output::Output;
 
 pub(super) fn run(global: &Global, call: &Serve, output: &mut Output) -> Outcome {
@@ -35,9 +35,7 @@ async fn serve(
     options: Options,
     output: &mut Output,
 ) -> Outcome {
-    let written = call.store.clone().or_else(|| std::env::var("PROWESS_STORE").ok());
-    let address = Address::of(&context.surroundings, written.as_deref()).map_err(of_store)?;
-    let store = store::open(&address).await.map_err(of_store)?;
+    let store = open(context, &call.place).await?;
     let listener = tokio::net::TcpListener::bind(call.addr).await.map_err(|error| {
         Failure::call(format!("{} cannot be served at: {error}", call.addr))
             .hint("another port with --addr, or port 0 for any that is free")
@@ -49,7 +47,11 @@ async fn serve(
         let context = Context::load_leniently(&wanted)
             .map_err(|failure| LoadError::Configuration(failure.into_message()))?;
         let registry = Arc::new(context.registry(&wanted));
-        Ok(Parts { configuration: context.configuration, registry, runner: runner() })
+        Ok(Parts {
+            configuration: context.configuration,
+            registry,
+            runner: runner(super::run::cancellable()),
+        })
     };
     let server =
         Server::new(Box::new(load), store.clone(), options, stop).map_err(|error| failure(&error))?;
@@ -74,11 +76,6 @@ fn options(call: &Serve) -> Result<Options, Failure> {
             .map_err(|_| Failure::call("--trust-proxy-header is the name of a header"))?,
     };
     Ok(Options { guard, grace: Duration::from_secs(call.grace), ..Options::default() })
-}
-
-fn of_store(error: StoreError) -> Failure {
-    let failure = Failure::new(ErrorCode::Unavailable, error.to_string());
-    failure.hint("--store says where chats are kept: a file, or postgresql://USER:PASSWORD@HOST/DATABASE")
 }
 
 fn failure(error: &ServeError) -> Failure {

@@ -55,6 +55,38 @@ pub(crate) fn write_value(out: &mut dyn Write, value: &impl Serialize) -> io::Re
     writeln!(out)
 }
 
+/// Passes JSON on in which nothing is hidden: for what others write. Such characters stand in texts only.
+pub(crate) struct Passing<W> {
+    to: W,
+    /// The beginning of a character whose rest is to come.
+    rest: Vec<u8>,
+}
+
+impl<W: Write> Passing<W> {
+    pub(crate) fn new(to: W) -> Self {
+        Self { to, rest: Vec::new() }
+    }
+}
+
+impl<W: Write> Write for Passing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.rest.extend_from_slice(bytes);
+        let whole = match std::str::from_utf8(&self.rest) {
+            Ok(text) => text.len(),
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
+        };
+        let rest = self.rest.split_off(whole);
+        let text = std::mem::replace(&mut self.rest, rest);
+        Visible.write_string_fragment(&mut self.to, &String::from_utf8_lossy(&text))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
 /// Writes hidden and control characters as `\u…`, which means the same to every reader of JSON.
 struct Visible;
 
@@ -73,5 +105,25 @@ impl Formatter for Visible {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn json_of_others_means_the_same_and_hides_nothing(text in any::<String>(), size in 1..9_usize) {
+            let mut out = Vec::new();
+            let mut passing = Passing::new(&mut out);
+            for piece in serde_json::to_vec(&text).unwrap().chunks(size) {
+                passing.write_all(piece).unwrap();
+            }
+            let passed = String::from_utf8(out).unwrap();
+            prop_assert_eq!(hidden::first(&passed), None);
+            prop_assert_eq!(serde_json::from_str::<String>(&passed).unwrap(), text);
+        }
     }
 }

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::place::ChatStore;
+
 /// What `[chat]` says.
 ///
 /// ```
@@ -25,6 +27,8 @@ pub struct Chat {
     pub key_env: Option<String>,
     /// The file that holds the key.
     pub key_file: Option<PathBuf>,
+    /// Where chats are kept, if not in the user's state.
+    pub store: Option<ChatStore>,
     /// Whether the model is offered tools.
     pub tools: ToolCalling,
     /// How much a turn may take.

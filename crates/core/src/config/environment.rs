@@ -9,7 +9,7 @@ use super::field::one_of;
 use super::keys::key;
 use super::origin::Origin;
 use super::read::State;
-use super::tree::{Tree, clipped};
+use super::tree::{Kind, Tree, clipped};
 use crate::located::Located;
 use crate::policy::{Preset, Refresh};
 
@@ -49,7 +49,27 @@ impl<'v> Environment<'v> {
                 _ => say("PROWESS_ALLOW_SCRIPTS", value, "1 or 0", None, state),
             }
         }
+        if let Some(value) = self.get("PROWESS_STORE") {
+            self.set_store(value, state);
+        }
         self.set_refresh(state);
+    }
+
+    /// Where chats are kept. What is wrong is not repeated: it may hold a password.
+    fn set_store(self, value: &str, state: &mut State) {
+        let variable = "PROWESS_STORE";
+        let Some(key) = key("chat.store") else { return };
+        let tree = Tree { span: Default::default(), kind: Kind::Text(value.to_owned()) };
+        match key.field.read(&tree, &mut state.values) {
+            Ok(()) => {
+                state.origins.insert("chat.store", Origin::Environment(variable.to_owned()));
+            }
+            Err(wrong) => {
+                let message = format!("the variable {variable} {}; it takes {}", wrong.what, key.takes());
+                let diagnostic = Diagnostic::error(Code::ConfigValue, message);
+                state.diagnostics.push(Located::new(Path::new(PLACE), diagnostic));
+            }
+        }
     }
 
     /// Which preset it is was decided before; this says by whom, and what is wrong.

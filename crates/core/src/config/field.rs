@@ -16,7 +16,7 @@ pub(super) use choice::Choice;
 pub(super) use count::Count;
 pub(super) use lists::{Paths, Roots, Texts, path_of};
 pub(super) use sources::Sources;
-pub(super) use text::{File, Text};
+pub(super) use text::{File, Store, Text};
 
 /// One value among all: how it is read from a file and written back.
 pub(super) trait Field: Sync {

@@ -1,7 +1,7 @@
 //! Every key of the configuration, as one table.
 
 use super::chat::{is_base_url, is_model, is_variable};
-use super::field::{Choice, Count, Field, File, Paths, Roots, Sources, Text, Texts};
+use super::field::{Choice, Count, Field, File, Paths, Roots, Sources, Store, Text, Texts};
 use super::narrow::{self, Project};
 use super::values::{Lens, at};
 
@@ -225,4 +225,6 @@ keys! {
         Count { at: at!(chat.timeouts.idle), range: 1..=3_600_000, none: &[] }, Narrow;
     "chat.request-timeout-ms" "how long one request may take in all, in milliseconds"
         Count { at: at!(chat.timeouts.request), range: 1..=86_400_000, none: &[] }, Narrow;
+    "chat.store" "where chats are kept, if not in the user's state; a password in it is not printed"
+        Store { at: at!(chat.store) }, MayNot;
 }

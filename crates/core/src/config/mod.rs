@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`keys`] | every key, as one table |
 //! | `chat` | what `[chat]` says |
+//! | `place` | where chats are kept |
 //! | `layers` | which files there are, and the preset they make |
 //! | `file` | bounded, regular, UTF-8 files |
 //! | `tree` | TOML and YAML to one tree with places |
@@ -25,6 +26,7 @@ pub mod keys;
 mod layers;
 mod narrow;
 mod origin;
+mod place;
 mod read;
 mod source;
 #[doc(hidden)]
@@ -41,6 +43,7 @@ use std::path::PathBuf;
 pub use chat::{Chat, ChatLimits, ChatTimeouts, Provider, ToolCalling};
 pub use keys::{KEYS, Key, key};
 pub use origin::{Layer, Origin};
+pub use place::ChatStore;
 pub use source::{McpSource, Reach};
 
 use environment::Environment;

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use prowess_chat::store::{CHATS_MAX, Chat, MESSAGES_MAX, MessagePage, NewChat, Topic};
-use prowess_chat::{Message, State};
+use prowess_chat::{Message, State as Written};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -109,7 +109,7 @@ async fn together(app: &App, id: &str, before: Option<u64>, most: usize) -> Answ
     loop {
         let page = app.store.messages(id, before, most).await?;
         let chat = app.store.chat(id).await?;
-        let written = page.messages.last().filter(|last| last.state == State::Writing);
+        let written = page.messages.last().filter(|last| last.state == Written::Writing);
         if before.is_some() || chat.writing.as_ref() == written.map(|last| &last.id) {
             return Ok((chat, page));
         }

@@ -104,8 +104,7 @@ impl Turns {
     /// Cancels the turn of this process in a chat, if it writes this message; what tells that it is over.
     pub(crate) fn cancel(&self, chat: &str, message: Option<&str>) -> Option<CancellationToken> {
         let running = self.lock();
-        let turn =
-            running.get(chat).filter(|turn| message.is_none_or(|message| turn.message == message))?;
+        let turn = running.get(chat).filter(|turn| message.is_none_or(|message| turn.message == message))?;
         turn.cancel.cancel();
         Some(turn.over.clone())
     }

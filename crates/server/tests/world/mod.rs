@@ -92,8 +92,7 @@ pub fn talking(preset: Preset, provider: Provider, base: &str) -> World {
 
 /// What a world's configuration makes.
 pub fn parts(world: &World) -> impl Fn() -> Result<Parts, LoadError> + Send + Sync + use<> {
-    let (policy, chat, mut surroundings) =
-        (world.policy.clone(), world.chat.clone(), world.surroundings());
+    let (policy, chat, mut surroundings) = (world.policy.clone(), world.chat.clone(), world.surroundings());
     surroundings.path = std::env::var_os("PATH").unwrap_or_default();
     move || {
         let mut configuration = load(&Inputs::new(surroundings.clone()));

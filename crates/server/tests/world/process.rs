@@ -35,9 +35,9 @@ impl Process {
         command.env("PROWESS_TEST_LEASE", place.options.lease.as_millis().to_string());
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let at = lines.map_while(Result::ok).find_map(|line| {
-            line.split_once("serving at ").map(|(_, at)| at.trim().parse().unwrap())
-        });
+        let at = lines
+            .map_while(Result::ok)
+            .find_map(|line| line.split_once("serving at ").map(|(_, at)| at.trim().parse().unwrap()));
         Self { client: Client::new(at.expect("it says where it serves")), child }
     }
 

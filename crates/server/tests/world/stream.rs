@@ -30,7 +30,10 @@ impl Events {
             panic!("{}: {}", response.status(), response.text().await.unwrap());
         }
         let header = |name: &str| response.headers()[name].to_str().unwrap().to_owned();
-        assert_eq!((header("content-type"), header("cache-control")), ("text/event-stream".into(), "no-store".into()));
+        assert_eq!(
+            (header("content-type"), header("cache-control")),
+            ("text/event-stream".into(), "no-store".into())
+        );
         Self { response, bytes: Vec::new() }
     }
 
@@ -95,7 +98,10 @@ fn parse(block: &str) -> Option<Heard> {
 
 /// What was said.
 pub fn said(all: &[Heard]) -> String {
-    all.iter().filter(|heard| heard.event == "delta").map(|heard| heard.data["text"].as_str().unwrap()).collect()
+    all.iter()
+        .filter(|heard| heard.event == "delta")
+        .map(|heard| heard.data["text"].as_str().unwrap())
+        .collect()
 }
 
 /// The kinds of events, those that follow each other once.

@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 
 use super::lists::path_of;
 use super::{Field, Wrong};
+use crate::config::place::ChatStore;
 use crate::config::tree::{Kind, Tree};
 use crate::config::values::{Lens, Values};
 
@@ -19,6 +20,11 @@ pub(crate) struct Text {
     /// What it takes, in words.
     pub(crate) what: &'static str,
     pub(crate) is: fn(&str) -> bool,
+}
+
+/// Where chats are kept: a database, or a path that is absolute or below the home. It may hold a password.
+pub(crate) struct Store {
+    pub(crate) at: Lens<Option<ChatStore>>,
 }
 
 /// One path that is absolute or below the home.
@@ -85,6 +91,43 @@ impl Field for File {
     fn write(&self, values: &Values) -> Json {
         match (self.at.get)(values) {
             Some(path) => Json::from(path.display().to_string()),
+            None => Json::from(NONE),
+        }
+    }
+}
+
+impl Field for Store {
+    fn takes(&self) -> String {
+        format!(
+            "postgresql://USER:PASSWORD@HOST/DATABASE, a path that is absolute or begins with ~/ or \"{NONE}\""
+        )
+    }
+
+    fn words(&self) -> Vec<&'static str> {
+        vec![NONE]
+    }
+
+    fn read(&self, tree: &Tree, values: &mut Values) -> Result<(), Wrong> {
+        let value = match &tree.kind {
+            Kind::Text(text) if text == NONE => None,
+            Kind::Text(text) if text.contains('\0') => return Err(hushed("")),
+            Kind::Text(text) if ChatStore::is_database(text) => Some(ChatStore::new(text)),
+            Kind::Text(text) => {
+                let path = text.strip_prefix("sqlite:").unwrap_or(text);
+                match path_of(path, values.home.as_deref()) {
+                    Ok(path) => Some(ChatStore::new(path.to_string_lossy())),
+                    Err(why) => return Err(hushed(why)),
+                }
+            }
+            _ => return Err(Wrong::is(tree)),
+        };
+        *(self.at.get_mut)(values) = value;
+        Ok(())
+    }
+
+    fn write(&self, values: &Values) -> Json {
+        match (self.at.get)(values) {
+            Some(store) => Json::from(store.to_string()),
             None => Json::from(NONE),
         }
     }

@@ -31,6 +31,25 @@ fn a_project_says_nothing_but_less() {
 }
 
 #[test]
+fn where_chats_are_kept_is_the_users_and_a_password_is_not_shown() {
+    let secret = "postgresql://ann:SECRET@db.example/prowess";
+    let world = World::new().user(&format!("[chat]\nstore = \"{secret}\"\n"));
+    let loaded = world.load();
+    assert_eq!(loaded.chat.store.as_ref().map(|store| store.written()), Some(secret));
+    assert_eq!(loaded.setting("chat.store").unwrap().value, "postgresql://db.example/prowess");
+    assert!(!format!("{loaded:?}").contains("SECRET"));
+    let files = World::new().user("[chat]\nstore = \"sqlite:~/chats\"\n");
+    assert_eq!(files.load().chat.store.unwrap().written(), files.path("home/chats").to_str().unwrap());
+
+    let theirs = World::new().project("[chat]\nstore = \"/their/chats\"\n");
+    assert_eq!(theirs.load().chat, Chat::default());
+    let wrong = World::new().user("[chat]\nstore = \"mysql://ann:SECRET@db.example\"\n");
+    let told = format!("{:?}", wrong.load());
+    assert!(!told.contains("SECRET"), "{told}");
+    insta::assert_snapshot!(format!("{}\n{}", theirs.said(), wrong.said()));
+}
+
+#[test]
 fn a_key_in_the_wrong_place_is_not_repeated() {
     let world = World::new().user(
         "[chat]\nkey-env = \"sk-ant-SECRET\"\nkey-file = \"sk-SECRET\"\nmodel = \"SECRET of mine\"\n\

@@ -199,9 +199,10 @@ fn every_axis_of_the_policy_has_a_key() {
                 retries: _,
             },
         timeouts: ChatTimeouts { connect: _, first_byte: _, idle: _, request: _ },
+        store: _,
     } = Chat::default();
     // One each, `activation.max-pushed` and `sources.mcp`.
-    assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 13 + 17);
+    assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 13 + 18);
 }
 
 #[test]

@@ -1,0 +1,250 @@
+//! Typing: a line that can be edited, with history, and completion of skills.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use prowess::Policy;
+use prowess::policy::{Mention, Recognised};
+use prowess_format::hidden;
+use prowess_tools::{Toolbox, key};
+use rustyline::completion::{Completer, Pair};
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::DefaultHistory;
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{Config, Context, Editor, Helper};
+
+use super::typed::{WORDS, goes_on, joined};
+use crate::columns;
+use crate::output::clean;
+
+/// The file below the user's state.
+const FILE: &str = "chat-history";
+
+/// How many lines are remembered.
+const LINES_MAX: usize = 1_000;
+
+/// How many skills are offered at once.
+const OFFERED_MAX: usize = 200;
+
+/// What stands before what is typed.
+const PROMPT: &str = "> ";
+
+/// What came of waiting for a line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// Something was typed.
+    Typed(String),
+    /// Ctrl-C.
+    Interrupted,
+    /// Ctrl-D, or nobody is there any more.
+    Over,
+}
+
+/// A line that can be edited.
+pub(super) struct Typing {
+    editor: Editor<Completion, DefaultHistory>,
+    file: Option<PathBuf>,
+}
+
+impl Typing {
+    /// Lines are remembered in a file of the state that only the user can read.
+    pub(super) fn new(state: Option<PathBuf>, width: usize) -> Result<Self, ReadlineError> {
+        let config = Config::builder()
+            .max_history_size(LINES_MAX)?
+            .history_ignore_dups(true)?
+            .history_ignore_space(true)
+            .completion_show_all_if_ambiguous(true)
+            .bell_style(rustyline::config::BellStyle::None)
+            .build();
+        let mention = Mention { slash: Recognised::No, dollar: Recognised::No };
+        let mut editor = Editor::with_config(config)?;
+        editor.set_helper(Some(Completion { offered: Vec::new(), mention, width }));
+        let file = state.filter(|state| made(state)).map(|state| state.join(FILE));
+        if let Some(file) = &file {
+            // There is none at first; one that cannot be read is nobody's loss.
+            let _ = editor.load_history(file);
+        }
+        Ok(Self { editor, file })
+    }
+
+    /// Which skills are completed from now on.
+    pub(super) fn offer(&mut self, toolbox: &Toolbox) {
+        let policy = toolbox.registry().policy();
+        if let Some(completion) = self.editor.helper_mut() {
+            completion.offered = offered(toolbox, policy);
+            completion.mention = policy.mention;
+        }
+    }
+
+    /// Waits for a line, or for several that belong together.
+    pub(super) fn line(&mut self) -> Result<Line, ReadlineError> {
+        match self.editor.readline(PROMPT) {
+            Ok(line) => {
+                let _ = self.editor.add_history_entry(line.as_str());
+                if let Some(file) = &self.file {
+                    // Remembering is a comfort; talking goes on without it.
+                    let _ = self.editor.append_history(file);
+                }
+                Ok(Line::Typed(joined(&line)))
+            }
+            Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
+            Err(ReadlineError::Eof) => Ok(Line::Over),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Whether the folder is there, or could be made.
+fn made(state: &Path) -> bool {
+    state.is_dir() || DirBuilder::new().recursive(true).mode(0o700).create(state).is_ok()
+}
+
+/// A skill by the name that calls it, and what it is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Offered {
+    name: String,
+    about: String,
+}
+
+fn offered(toolbox: &Toolbox, policy: &Policy) -> Vec<Offered> {
+    let snapshot = toolbox.snapshot();
+    let mut offered: Vec<_> = snapshot
+        .enabled()
+        .map(|skill| Offered {
+            name: key(skill, policy).into_owned(),
+            about: clean(skill.description()).into_owned(),
+        })
+        // What cannot be typed cannot be completed.
+        .filter(|skill| hidden::first(&skill.name).is_none() && !skill.name.contains(char::is_whitespace))
+        .collect();
+    offered.sort_by(|one, other| one.name.cmp(&other.name));
+    offered
+}
+
+/// Completes names of skills, and the words for the terminal.
+struct Completion {
+    offered: Vec<Offered>,
+    mention: Mention,
+    width: usize,
+}
+
+impl Completion {
+    /// Where the word begins that is completed, and what it could become.
+    fn completed(&self, line: &str, cursor: usize) -> (usize, Vec<Pair>) {
+        let before = line.get(..cursor).unwrap_or_default();
+        let start = before
+            .rfind(char::is_whitespace)
+            .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
+        let word = &before[start..];
+        let is_first = before[..start].trim().is_empty();
+        let (sign, skills) = match word.chars().next() {
+            Some('/') if is_first => ("/", self.mention.slash),
+            Some('$') => ("$", self.mention.dollar),
+            _ => return (start, Vec::new()),
+        };
+        let words = WORDS.iter().filter(|_| sign == "/");
+        let words = words.map(|(word, about)| ((*word).to_owned(), (*about).to_owned()));
+        let skills = self.offered.iter().filter(|_| skills == Recognised::Yes);
+        let skills = skills.map(|skill| (format!("{sign}{}", skill.name), skill.about.clone()));
+        let fitting: Vec<_> =
+            skills.chain(words).filter(|(name, _)| name.starts_with(word)).take(OFFERED_MAX).collect();
+        let widest = fitting.iter().map(|(name, _)| columns::width(name)).max().unwrap_or(0);
+        let pair = |(name, about): &(String, String)| Pair {
+            // As wide as the terminal, so that each has a line of its own.
+            display: columns::pad(
+                &columns::cut(
+                    &format!("{}  {about}", columns::pad(name, widest)),
+                    self.width.saturating_sub(3),
+                ),
+                self.width.saturating_sub(3),
+            ),
+            replacement: format!("{name} "),
+        };
+        (start, fitting.iter().map(pair).collect())
+    }
+}
+
+impl Completer for Completion {
+    type Candidate = Pair;
+
+    fn complete(&self, line: &str, cursor: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
+        Ok(self.completed(line, cursor))
+    }
+}
+
+impl Validator for Completion {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        Ok(match goes_on(context.input()) {
+            true => ValidationResult::Incomplete,
+            false => ValidationResult::Valid(None),
+        })
+    }
+}
+
+impl Hinter for Completion {
+    type Hint = String;
+}
+
+impl Highlighter for Completion {}
+
+impl Helper for Completion {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn completion() -> Completion {
+        let skill = |name: &str| Offered { name: name.to_owned(), about: format!("Does {name}.") };
+        let offered = ["heal", "pdf", "pdf-forms"].map(skill).to_vec();
+        Completion {
+            offered,
+            mention: Mention { slash: Recognised::Yes, dollar: Recognised::Yes },
+            width: 60,
+        }
+    }
+
+    fn names(line: &str) -> (usize, Vec<String>) {
+        let (start, pairs) = completion().completed(line, line.len());
+        (start, pairs.into_iter().map(|pair| pair.replacement).collect())
+    }
+
+    #[test]
+    fn what_is_completed_where() {
+        let all = |names: &[&str]| names.iter().map(|name| format!("{name} ")).collect::<Vec<_>>();
+        assert_eq!(names("/p"), (0, all(&["/pdf", "/pdf-forms"])));
+        assert_eq!(names("/he"), (0, all(&["/heal", "/help"])));
+        assert_eq!(names("  /pdf-"), (2, all(&["/pdf-forms"])));
+        assert_eq!(names("fill in /p").1, all(&[]));
+        assert_eq!(names("äö fill $p"), (10, all(&["$pdf", "$pdf-forms"])));
+        assert_eq!(names("").1, all(&[]));
+    }
+
+    #[test]
+    fn as_it_is_listed() {
+        let (_, pairs) = completion().completed("/", 1);
+        let lines: Vec<_> = pairs.iter().map(|pair| pair.display.trim_end()).collect();
+        insta::assert_snapshot!(lines.join("\n"));
+    }
+
+    #[test]
+    fn as_the_preset_has_it() {
+        let quiet =
+            Completion { mention: Mention { slash: Recognised::No, dollar: Recognised::No }, ..completion() };
+        assert_eq!(quiet.completed("/pdf", 4).1.len(), 0);
+        assert_eq!(quiet.completed("/help", 5).1.len(), 1);
+        assert_eq!(quiet.completed("$pdf", 4).1.len(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_typed(line in any::<String>(), at in any::<prop::sample::Index>()) {
+            let cursor = line.floor_char_boundary(at.index(line.len() + 1));
+            let (start, _) = completion().completed(&line, cursor);
+            prop_assert!(start <= cursor && line.is_char_boundary(start));
+        }
+    }
+}
