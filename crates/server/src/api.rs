@@ -17,7 +17,7 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::guard::{self, Guard};
 use crate::problem::Problem;
-use crate::{about, chats, operate};
+use crate::{about, chats, operate, page};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -52,6 +52,7 @@ pub(crate) fn router(app: App, guard: Guard) -> Router {
     routes
         .route("/openapi.json", get(move || async move { Json(&*description).into_response() }))
         .route(prowess_mcp::http::PATH, any(mcp))
+        .merge(page::routes())
         .fallback(nothing)
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(Arc::new(guard), guard::guard))

@@ -8,6 +8,7 @@
 //! | `guard` | who is let in, and as what |
 //! | `asked`, `problem` | what requests bring, and what is wrong with them |
 //! | `chats` | conversations, and the streams of their turns |
+//! | `page` | the page for people, and what keeps it to itself |
 //! | `about`, `operate` | what this server is, and whether it is well |
 //!
 //! What must always hold: nobody beyond this machine is answered without being known; a turn belongs to the server and not to
@@ -21,6 +22,7 @@ mod chats;
 mod guard;
 mod live;
 mod operate;
+mod page;
 mod problem;
 mod serve;
 

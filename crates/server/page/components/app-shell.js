@@ -16,13 +16,22 @@ const LATER = {
   settings: async () => (await import("./settings-view.js")).SettingsView,
 };
 
+/** A server that was replaced meanwhile has other files: the page begins anew with those. */
+const anew = () => {
+  if (app.connection === "connected") location.reload();
+};
+
 const NARROW = matchMedia("(max-width: 759px)");
 
 export class AppShell extends HTMLElement {
   #main = h("main", { class: "stage", id: "stage", tabindex: "-1" });
   #side = h("aside", { class: "side", id: "side" });
   #model = h("span", { class: "model" });
-  #menu = h("button", { class: "icon-button only-narrow", "aria-expanded": "false", "aria-controls": "side" });
+  #menu = h("button", {
+    class: "icon-button only-narrow",
+    "aria-expanded": "false",
+    "aria-controls": "side",
+  });
   /** @type {string | null} */
   #shown = null;
 
@@ -40,7 +49,11 @@ export class AppShell extends HTMLElement {
     this.#side.setAttribute("aria-label", t.shell.side);
     this.#side.append(make(ChatList), this.#navigation());
     this.replaceChildren(
-      h("a", { class: "skip", href: "#stage", onclick: (/** @type {Event} */ event) => this.#skip(event) }, t.shell.skip),
+      h(
+        "a",
+        { class: "skip", href: "#stage", onclick: (/** @type {Event} */ event) => this.#skip(event) },
+        t.shell.skip,
+      ),
       h(
         "header",
         { class: "bar" },
@@ -64,8 +77,11 @@ export class AppShell extends HTMLElement {
   }
 
   #navigation() {
-    const link = (/** @type {string} */ view, /** @type {import("../lib/icons.js").IconName} */ picture, /** @type {string} */ text) =>
-      h("a", { class: "nav-link", href: address(view), "data-view": view }, icon(picture), text);
+    const link = (
+      /** @type {string} */ view,
+      /** @type {import("../lib/icons.js").IconName} */ picture,
+      /** @type {string} */ text,
+    ) => h("a", { class: "nav-link", href: address(view), "data-view": view }, icon(picture), text);
     return h(
       "nav",
       { class: "nav", "aria-label": t.shell.navigation },
@@ -96,15 +112,22 @@ export class AppShell extends HTMLElement {
     if (!about) return;
     const model = about.is_model ? about.model || about.provider : t.shell.rehearsal;
     this.#model.replaceChildren(
-      h("span", { class: "model-name", title: about.is_model ? `${about.provider} · ${about.model}` : t.shell.rehearsalHelp }, model),
+      h(
+        "span",
+        {
+          class: "model-name",
+          title: about.is_model ? `${about.provider} · ${about.model}` : t.shell.rehearsalHelp,
+        },
+        model,
+      ),
       h("span", { class: "preset", title: t.shell.preset }, about.preset),
     );
   }
 
   async openSkills() {
-    const { SkillsDialog } = await import("./skills-dialog.js");
-    if (document.querySelector("skills-dialog")) return;
-    document.body.append(make(SkillsDialog));
+    const loaded = await import("./skills-dialog.js").catch(anew);
+    if (!loaded || document.querySelector("skills-dialog")) return;
+    document.body.append(make(loaded.SkillsDialog));
   }
 
   async #show() {
@@ -121,7 +144,8 @@ export class AppShell extends HTMLElement {
     if (view in LATER) {
       if (this.#shown === view && present) return;
       this.#shown = view;
-      const kind = await /** @type {() => Promise<any>} */ (LATER[view])();
+      const kind = await /** @type {() => Promise<any>} */ (LATER[view])().catch(anew);
+      if (!kind) return;
       if (this.#shown === view) this.#main.replaceChildren(make(kind));
       return;
     }

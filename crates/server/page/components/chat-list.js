@@ -18,7 +18,12 @@ export class ChatList extends HTMLElement {
 
   connectedCallback() {
     this.className = "chat-list";
-    const begin = h("button", { class: "button wide", onclick: () => this.#begin() }, icon("add"), t.chats.new);
+    const begin = h(
+      "button",
+      { class: "button wide", onclick: () => this.#begin() },
+      icon("add"),
+      t.chats.new,
+    );
     const scroll = h("div", { class: "chats-scroll" }, this.#list);
     scroll.addEventListener("scroll", () => {
       if (scroll.scrollTop + scroll.clientHeight > scroll.scrollHeight - 400) chats.more().catch(() => {});
@@ -44,7 +49,8 @@ export class ChatList extends HTMLElement {
     for (const id of this.#rows.keys()) if (!chats.list.some((chat) => chat.id === id)) this.#rows.delete(id);
     const focused = document.activeElement;
     rows.forEach((row, index) => {
-      if (this.#list.children[index] !== row) this.#list.insertBefore(row, this.#list.children[index] ?? null);
+      if (this.#list.children[index] !== row)
+        this.#list.insertBefore(row, this.#list.children[index] ?? null);
     });
     while (this.#list.children.length > rows.length) this.#list.lastElementChild?.remove();
     if (focused instanceof HTMLElement && this.contains(focused)) focused.focus();
@@ -65,7 +71,9 @@ export class ChatList extends HTMLElement {
       name.textContent = title;
       link.title = title;
     }
-    /** @type {HTMLElement} */ (link.querySelector(".chat-time")).textContent = chat.writing ? t.chats.writing : when(chat.updated);
+    /** @type {HTMLElement} */ (link.querySelector(".chat-time")).textContent = chat.writing
+      ? t.chats.writing
+      : when(chat.updated);
     link.classList.toggle("writing", Boolean(chat.writing));
     row.dataset.title = title;
     return row;
@@ -80,14 +88,28 @@ export class ChatList extends HTMLElement {
       h("span", { class: "chat-time" }),
     );
     const row = h("li", { class: "chat-row" }, link);
-    const tool = (/** @type {any} */ picture, /** @type {string} */ label, /** @type {() => void} */ onclick) =>
+    const tool = (
+      /** @type {any} */ picture,
+      /** @type {string} */ label,
+      /** @type {() => void} */ onclick,
+    ) =>
       h("button", { class: "icon-button small", title: label, "aria-label": label, onclick }, icon(picture));
     row.append(
       h(
         "span",
         { class: "chat-tools" },
         tool("edit", t.chats.rename, () => this.#rename(row, id)),
-        h("a", { class: "icon-button small", href: `${at.chat(id)}/export`, download: `chat-${id}.json`, title: t.chats.export, "aria-label": t.chats.export }, icon("download")),
+        h(
+          "a",
+          {
+            class: "icon-button small",
+            href: `${at.chat(id)}/export`,
+            download: `chat-${id}.json`,
+            title: t.chats.export,
+            "aria-label": t.chats.export,
+          },
+          icon("download"),
+        ),
         tool("trash", t.chats.remove, () => this.#remove(row, id)),
       ),
     );
@@ -97,9 +119,17 @@ export class ChatList extends HTMLElement {
   /** @param {HTMLLIElement} row @param {string} id */
   #rename(row, id) {
     const before = row.dataset.title ?? "";
-    const input = h("input", { class: "input chat-rename", value: before, maxlength: 200, "aria-label": t.chats.title });
+    const input = h("input", {
+      class: "input chat-rename",
+      value: before,
+      maxlength: 200,
+      "aria-label": t.chats.title,
+    });
+    let over = false;
     const end = (/** @type {boolean} */ keep) => {
-      if (!input.isConnected) return;
+      // Taking the field away takes the keyboard away, which ends it as well.
+      if (over) return;
+      over = true;
       const title = input.value.trim();
       input.remove();
       row.classList.remove("renaming");
@@ -121,7 +151,12 @@ export class ChatList extends HTMLElement {
   /** @param {HTMLLIElement} row @param {string} id */
   async #remove(row, id) {
     const title = row.dataset.title ?? "";
-    const yes = await confirmDialog({ title: t.chats.removeTitle, text: t.chats.removeText(title), yes: t.common.delete, danger: true });
+    const yes = await confirmDialog({
+      title: t.chats.removeTitle,
+      text: t.chats.removeText(title),
+      yes: t.common.delete,
+      danger: true,
+    });
     if (!yes) return;
     await chats.remove(id).catch(() => {});
     if (route().id === id) go(address("chat"), { replace: true });

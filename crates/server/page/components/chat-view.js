@@ -17,7 +17,9 @@ import { PromptBox } from "./prompt-box.js";
 const NEAR = 80;
 
 /** What a chat is called that begins so: the words, without the skill that is called. @param {string} text */
-const titleOf = (text) => firstLine(text.replace(/^\/(\S+)\s*/, (whole, name) => (text.trim() === `/${name}` ? name : ""))) || firstLine(text);
+const titleOf = (text) =>
+  firstLine(text.replace(/^\/(\S+)\s*/, (whole, name) => (text.trim() === `/${name}` ? name : ""))) ||
+  firstLine(text);
 
 export class ChatView extends HTMLElement {
   /** @type {Conversation | null} */
@@ -29,7 +31,11 @@ export class ChatView extends HTMLElement {
   #earlier = h("button", { class: "button quiet earlier", hidden: true }, t.chat.earlier);
   #messages = h("div", { class: "messages" });
   #scroll = h("div", { class: "transcript", tabindex: "0", role: "region", "aria-label": t.chat.transcript });
-  #down = h("button", { class: "icon-button to-end", hidden: true, title: t.chat.toEnd, "aria-label": t.chat.toEnd }, icon("down"));
+  #down = h(
+    "button",
+    { class: "icon-button to-end", hidden: true, title: t.chat.toEnd, "aria-label": t.chat.toEnd },
+    icon("down"),
+  );
   #active = h("div", { class: "active-skills", role: "group", "aria-label": t.chat.active });
   #said = h("div", { class: "unseen", role: "status" });
   #problem = h("div", { class: "notice error", role: "alert", hidden: true });
@@ -87,7 +93,10 @@ export class ChatView extends HTMLElement {
   /** @param {Conversation} chat */
   #bind(chat) {
     const on = (/** @type {string} */ what, /** @type {(detail: any) => void} */ call) =>
-      chat.addEventListener(what, (event) => this.#chat === chat && call(/** @type {CustomEvent} */ (event).detail));
+      chat.addEventListener(
+        what,
+        (event) => this.#chat === chat && call(/** @type {CustomEvent} */ (event).detail),
+      );
     on("reset", () => this.#all());
     on("message", (message) => this.#put(message));
     on("removed", (message) => this.#drop(message.id));
@@ -186,7 +195,12 @@ export class ChatView extends HTMLElement {
         h("span", { class: "chip-name" }, name),
         h(
           "button",
-          { class: "chip-close", title: t.chat.letGo(name), "aria-label": t.chat.letGo(name), onclick: () => this.#letGo(name) },
+          {
+            class: "chip-close",
+            title: t.chat.letGo(name),
+            "aria-label": t.chat.letGo(name),
+            onclick: () => this.#letGo(name),
+          },
           icon("close"),
         ),
       ),

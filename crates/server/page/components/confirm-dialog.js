@@ -10,16 +10,30 @@ import { t } from "../lib/text.js";
 export const confirmDialog = ({ title, text, yes, danger }) =>
   new Promise((answer) => {
     const id = freshId("question");
-    const no = h("button", { class: "button", type: "button", onclick: () => dialog.close() }, t.common.cancel);
+    const no = h(
+      "button",
+      { class: "button", type: "button", onclick: () => dialog.close() },
+      t.common.cancel,
+    );
     const go = h(
       "button",
-      { class: `button ${danger ? "danger" : "primary"}`, type: "button", onclick: () => dialog.close("yes") },
+      {
+        class: `button ${danger ? "danger" : "primary"}`,
+        type: "button",
+        onclick: () => dialog.close("yes"),
+      },
       yes,
     );
     const dialog = h(
       "dialog",
       { class: "dialog small", "aria-labelledby": id, "aria-describedby": `${id}-text` },
-      h("div", { class: "dialog-body" }, h("h2", { id }, title), h("p", { id: `${id}-text` }, text), h("div", { class: "actions" }, no, go)),
+      h(
+        "div",
+        { class: "dialog-body" },
+        h("h2", { id }, title),
+        h("p", { id: `${id}-text` }, text),
+        h("div", { class: "actions" }, no, go),
+      ),
     );
     const before = document.activeElement;
     dialog.addEventListener("close", () => {

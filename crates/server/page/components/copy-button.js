@@ -6,7 +6,11 @@ import { t } from "../lib/text.js";
 
 /** @param {() => string | Promise<string>} text @param {string} [label] */
 export const copyButton = (text, label = t.copy.copy) => {
-  const button = h("button", { class: "icon-button small", type: "button", "aria-label": label, title: label }, icon("copy"));
+  const button = h(
+    "button",
+    { class: "icon-button small", type: "button", "aria-label": label, title: label },
+    icon("copy"),
+  );
   const said = h("span", { class: "unseen", role: "status" });
   button.append(said);
   button.addEventListener("click", async () => {

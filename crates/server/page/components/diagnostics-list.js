@@ -15,7 +15,9 @@ export const diagnosticsList = (diagnostics, how = {}) =>
     "ul",
     { class: "diagnostics" },
     ...diagnostics.map((one) => {
-      const place = [how.path ? how.path(one) : one.path, one.line, one.column].filter((part) => part !== undefined && part !== null && part !== "").join(":");
+      const place = [how.path ? how.path(one) : one.path, one.line, one.column]
+        .filter((part) => part !== undefined && part !== null && part !== "")
+        .join(":");
       return h(
         "li",
         { class: `diagnostic ${one.severity}` },
@@ -23,8 +25,18 @@ export const diagnosticsList = (diagnostics, how = {}) =>
         h(
           "div",
           {},
-          h("p", { class: "diagnostic-text" }, h("span", { class: "unseen" }, `${t.severity[one.severity] ?? one.severity}: `), h("code", { class: "diagnostic-code" }, one.code), " ", one.message),
-          place && (how.open && one.line ? h("button", { class: "link mono", onclick: () => how.open?.(one) }, place) : h("span", { class: "mono muted" }, place)),
+          h(
+            "p",
+            { class: "diagnostic-text" },
+            h("span", { class: "unseen" }, `${t.severity[one.severity] ?? one.severity}: `),
+            h("code", { class: "diagnostic-code" }, one.code),
+            " ",
+            one.message,
+          ),
+          place &&
+            (how.open && one.line
+              ? h("button", { class: "link mono", onclick: () => how.open?.(one) }, place)
+              : h("span", { class: "mono muted" }, place)),
           one.help && h("p", { class: "muted" }, one.help),
         ),
       );

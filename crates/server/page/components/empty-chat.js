@@ -27,7 +27,10 @@ export class EmptyChat extends HTMLElement {
         {},
         h(
           "button",
-          { class: "try", onclick: () => this.dispatchEvent(new CustomEvent("try", { detail: text, bubbles: true })) },
+          {
+            class: "try",
+            onclick: () => this.dispatchEvent(new CustomEvent("try", { detail: text, bubbles: true })),
+          },
           h("span", { class: "try-title" }, title),
           h("span", { class: "try-text" }, text),
         ),
@@ -37,7 +40,12 @@ export class EmptyChat extends HTMLElement {
       h("p", { class: "empty-title" }, t.empty.title),
       h("p", { class: "empty-text" }, t.empty.text),
       h("ul", { class: "tries", "aria-label": t.empty.triesLabel }, ...tries),
-      h("p", { class: "empty-note" }, icon(without ? "alert" : "skills"), without ? t.shell.rehearsalHelp : t.empty.count(app.skills.length)),
+      h(
+        "p",
+        { class: "empty-note" },
+        icon(without ? "alert" : "skills"),
+        without ? t.shell.rehearsalHelp : t.empty.count(app.skills.length),
+      ),
     );
   }
 }

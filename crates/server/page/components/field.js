@@ -12,7 +12,14 @@ export const field = (label, input, hint) => {
   const wrong = h("p", { class: "field-error", id: `${input.id}-error`, "aria-live": "polite" });
   const note = hint ? h("p", { class: "hint", id: `${input.id}-hint` }, hint) : null;
   input.setAttribute("aria-describedby", [note?.id, wrong.id].filter(Boolean).join(" "));
-  const element = h("div", { class: "field" }, h("label", { class: "label", for: input.id }, label), input, note, wrong);
+  const element = h(
+    "div",
+    { class: "field" },
+    h("label", { class: "label", for: input.id }, label),
+    input,
+    note,
+    wrong,
+  );
   return {
     element,
     input,
@@ -39,6 +46,8 @@ export const place = (fields, errors) => {
     if (fields[name]) fields[name].error(message);
     else rest.push(message);
   }
-  Object.values(fields).find((one) => one.input.getAttribute("aria-invalid"))?.input.focus();
+  Object.values(fields)
+    .find((one) => one.input.getAttribute("aria-invalid"))
+    ?.input.focus();
   return rest;
 };

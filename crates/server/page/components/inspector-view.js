@@ -15,7 +15,12 @@ const PARTS = /** @type {const} */ (["rules", "catalog", "active", "history", "m
 const SKILLS = 100;
 
 export class InspectorView extends HTMLElement {
-  #query = h("textarea", { class: "input", rows: 2, id: "inspect-query", placeholder: t.inspect.placeholder });
+  #query = h("textarea", {
+    class: "input",
+    rows: 2,
+    id: "inspect-query",
+    placeholder: t.inspect.placeholder,
+  });
   #chat = h("select", { class: "input", id: "inspect-chat" });
   #about = h("p", { class: "lead" });
   #ask = h("div", { class: "inspect-ask" });
@@ -25,10 +30,29 @@ export class InspectorView extends HTMLElement {
   connectedCallback() {
     assign(this, { class: "page-view", tabindex: "0", role: "region", "aria-label": t.inspect.title });
     this.#ask.replaceChildren(
-      h("div", { class: "field" }, h("label", { class: "label", for: "inspect-query" }, t.inspect.query), this.#query),
-      h("div", { class: "field" }, h("label", { class: "label", for: "inspect-chat" }, t.inspect.chat), this.#chat),
+      h(
+        "div",
+        { class: "field" },
+        h("label", { class: "label", for: "inspect-query" }, t.inspect.query),
+        this.#query,
+      ),
+      h(
+        "div",
+        { class: "field" },
+        h("label", { class: "label", for: "inspect-chat" }, t.inspect.chat),
+        this.#chat,
+      ),
     );
-    this.replaceChildren(h("div", { class: "page-inner wide" }, h("h1", {}, t.inspect.title), this.#about, this.#ask, this.#result));
+    this.replaceChildren(
+      h(
+        "div",
+        { class: "page-inner wide" },
+        h("h1", {}, t.inspect.title),
+        this.#about,
+        this.#ask,
+        this.#result,
+      ),
+    );
     document.title = `${t.inspect.title} · Prowess`;
     const ask = afterPause(350, () => this.#written());
     this.#query.addEventListener("input", ask);
@@ -57,7 +81,11 @@ export class InspectorView extends HTMLElement {
 
   /** The address says what is looked at, so that it can be kept and gone back to. */
   #written() {
-    const params = Object.fromEntries(Object.entries({ query: this.#query.value.trim(), chat: this.#chat.value }).filter(([, value]) => value));
+    const params = Object.fromEntries(
+      Object.entries({ query: this.#query.value.trim(), chat: this.#chat.value }).filter(
+        ([, value]) => value,
+      ),
+    );
     go(address("inspect", null, params), { replace: true });
   }
 
@@ -66,7 +94,10 @@ export class InspectorView extends HTMLElement {
     const message = params.get("message");
     this.#options();
     this.#ask.hidden = Boolean(message);
-    this.#about.replaceChildren(message ? t.inspect.leadMessage : t.inspect.lead, ...(message ? [" ", h("a", { href: address("chat", params.get("chat")) }, t.inspect.backToChat)] : []));
+    this.#about.replaceChildren(
+      message ? t.inspect.leadMessage : t.inspect.lead,
+      ...(message ? [" ", h("a", { href: address("chat", params.get("chat")) }, t.inspect.backToChat)] : []),
+    );
     if (document.activeElement !== this.#query) this.#query.value = params.get("query") ?? "";
     const mine = ++this.#asked;
     try {
@@ -74,23 +105,43 @@ export class InspectorView extends HTMLElement {
       const inspection = await api.get(withQuery("/api/inspect", query));
       if (mine === this.#asked) this.#render(inspection);
     } catch (error) {
-      if (mine === this.#asked) this.#result.replaceChildren(h("p", { class: "notice error", role: "alert" }, t.problem(/** @type {any} */ (error))));
+      if (mine === this.#asked)
+        this.#result.replaceChildren(
+          h("p", { class: "notice error", role: "alert" }, t.problem(/** @type {any} */ (error))),
+        );
     }
   }
 
   /** @param {Inspection} inspection */
   #render(inspection) {
-    const slices = inspection.parts.map((part) => ({ label: this.#part(part.part), value: part.tokens, kind: `part-${part.part}` }));
+    const slices = inspection.parts.map((part) => ({
+      label: this.#part(part.part),
+      value: part.tokens,
+      kind: `part-${part.part}`,
+    }));
     const unit = (/** @type {number} */ value) => t.inspect.tokens(number(value));
     this.#result.replaceChildren(
       h(
         "section",
         { class: "panel" },
         h("h2", {}, t.inspect.cost),
-        h("p", { class: "inspect-total" }, h("strong", {}, t.inspect.tokens(number(inspection.tokens))), ` · ${inspection.model || t.shell.rehearsal}`, inspection.tier === null || inspection.tier === undefined ? "" : ` · ${t.inspect.tier(inspection.tier)}`),
+        h(
+          "p",
+          { class: "inspect-total" },
+          h("strong", {}, t.inspect.tokens(number(inspection.tokens))),
+          ` · ${inspection.model || t.shell.rehearsal}`,
+          inspection.tier === null || inspection.tier === undefined
+            ? ""
+            : ` · ${t.inspect.tier(inspection.tier)}`,
+        ),
         stackedBar(slices, { label: t.inspect.cost, unit }),
       ),
-      h("section", { class: "panel" }, h("h2", {}, t.inspect.given), ...inspection.parts.map((part) => this.#fold(part))),
+      h(
+        "section",
+        { class: "panel" },
+        h("h2", {}, t.inspect.given),
+        ...inspection.parts.map((part) => this.#fold(part)),
+      ),
       this.#skills(inspection),
       this.#tools(inspection),
     );
@@ -98,7 +149,9 @@ export class InspectorView extends HTMLElement {
 
   /** @param {string} part */
   #part(part) {
-    return PARTS.includes(/** @type {any} */ (part)) ? t.inspect.parts[/** @type {(typeof PARTS)[number]} */ (part)] : part;
+    return PARTS.includes(/** @type {any} */ (part))
+      ? t.inspect.parts[/** @type {(typeof PARTS)[number]} */ (part)]
+      : part;
   }
 
   /** @param {Inspection["parts"][number]} part */
@@ -107,8 +160,17 @@ export class InspectorView extends HTMLElement {
     return h(
       "details",
       { class: "fold", "data-part": part.part },
-      h("summary", {}, this.#part(part.part), h("span", { class: "fold-size" }, t.inspect.tokens(number(part.tokens)))),
-      h("div", { class: "fold-tools" }, copyButton(() => part.text)),
+      h(
+        "summary",
+        {},
+        this.#part(part.part),
+        h("span", { class: "fold-size" }, t.inspect.tokens(number(part.tokens))),
+      ),
+      h(
+        "div",
+        { class: "fold-tools" },
+        copyButton(() => part.text),
+      ),
       h("pre", { class: "card-text", tabindex: "0" }, text),
     );
   }
@@ -121,18 +183,44 @@ export class InspectorView extends HTMLElement {
         "tr",
         {},
         h("th", { scope: "row", class: "mono" }, skill.name),
-        h("td", {}, h("span", { class: `badge ${skill.disclosed === "no" ? "quiet" : "ok"}` }, t.inspect.disclosed[/** @type {"full"} */ (skill.disclosed)] ?? skill.disclosed)),
+        h(
+          "td",
+          {},
+          h(
+            "span",
+            { class: `badge ${skill.disclosed === "no" ? "quiet" : "ok"}` },
+            t.inspect.disclosed[/** @type {"full"} */ (skill.disclosed)] ?? skill.disclosed,
+          ),
+        ),
         h("td", { class: "number" }, typeof skill.score === "number" ? skill.score.toFixed(2) : "–"),
         h("td", {}, [skill.why, ...(skill.reasons ?? [])].filter(Boolean).join(" · ")),
       ),
     );
-    const head = h("tr", {}, ...[t.skills.name, t.inspect.shown, t.inspect.score, t.inspect.why].map((text) => h("th", { scope: "col" }, text)));
-    const more = inspection.skills.length > SKILLS ? [h("p", { class: "muted" }, t.overview.more(inspection.skills.length - SKILLS))] : [];
+    const head = h(
+      "tr",
+      {},
+      ...[t.skills.name, t.inspect.shown, t.inspect.score, t.inspect.why].map((text) =>
+        h("th", { scope: "col" }, text),
+      ),
+    );
+    const more =
+      inspection.skills.length > SKILLS
+        ? [h("p", { class: "muted" }, t.overview.more(inspection.skills.length - SKILLS))]
+        : [];
     return h(
       "section",
       { class: "panel" },
       h("h2", {}, t.inspect.considered(inspection.skills.length)),
-      h("div", { class: "wide-table", tabindex: "0", role: "region", "aria-label": t.inspect.considered(inspection.skills.length) }, h("table", { class: "plain-table" }, h("thead", {}, head), h("tbody", {}, ...rows))),
+      h(
+        "div",
+        {
+          class: "wide-table",
+          tabindex: "0",
+          role: "region",
+          "aria-label": t.inspect.considered(inspection.skills.length),
+        },
+        h("table", { class: "plain-table" }, h("thead", {}, head), h("tbody", {}, ...rows)),
+      ),
       ...more,
     );
   }
@@ -140,9 +228,20 @@ export class InspectorView extends HTMLElement {
   /** @param {Inspection} inspection */
   #tools(inspection) {
     const list = inspection.tools.map((tool) =>
-      h("details", { class: "fold" }, h("summary", {}, h("code", {}, tool.name)), h("p", { class: "fold-text" }, tool.description), h("pre", { class: "card-text", tabindex: "0" }, JSON.stringify(tool.input_schema, null, 2))),
+      h(
+        "details",
+        { class: "fold" },
+        h("summary", {}, h("code", {}, tool.name)),
+        h("p", { class: "fold-text" }, tool.description),
+        h("pre", { class: "card-text", tabindex: "0" }, JSON.stringify(tool.input_schema, null, 2)),
+      ),
     );
-    return h("section", { class: "panel" }, h("h2", {}, t.inspect.tools(inspection.tools.length)), ...(list.length ? list : [h("p", { class: "muted" }, t.inspect.noTools)]));
+    return h(
+      "section",
+      { class: "panel" },
+      h("h2", {}, t.inspect.tools(inspection.tools.length)),
+      ...(list.length ? list : [h("p", { class: "muted" }, t.inspect.noTools)]),
+    );
   }
 }
 customElements.define("inspector-view", InspectorView);

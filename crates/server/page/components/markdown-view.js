@@ -58,7 +58,8 @@ export class MarkdownView extends HTMLElement {
     this.#new.data = this.#text.slice(this.#formed);
     if (this.#new.isConnected) return;
     let last = this.#rest.lastElementChild;
-    while (last && /^(UL|OL|LI|BLOCKQUOTE)$/.test(last.tagName) && last.lastElementChild) last = last.lastElementChild;
+    while (last && /^(UL|OL|LI|BLOCKQUOTE)$/.test(last.tagName) && last.lastElementChild)
+      last = last.lastElementChild;
     if (last && /^(P|LI|H[1-6])$/.test(last.tagName)) last.append(this.#new);
     else if (last?.matches(".code")) last.querySelector("code")?.append(this.#new);
     else this.#rest.append(h("p", {}, this.#new));
@@ -94,7 +95,11 @@ export class MarkdownView extends HTMLElement {
     const from = this.#settled;
     const cut = from + cutOf(this.#text.slice(from, end));
     if (cut <= from) return;
-    const [done, rest] = await Promise.all([this.#text.slice(from, cut), this.#text.slice(cut, end)].map((text) => api.post("/api/render", { text }))).catch(() => []);
+    const [done, rest] = await Promise.all(
+      [this.#text.slice(from, cut), this.#text.slice(cut, end)].map((text) =>
+        api.post("/api/render", { text }),
+      ),
+    ).catch(() => []);
     if (!done || !rest || this.#settled !== from || !this.#live) return;
     const blocks = h("div", { class: "blocks" });
     setServerHtml(blocks, done.html);
@@ -129,7 +134,12 @@ const decorate = (root) => {
   for (const pre of root.querySelectorAll("pre")) {
     const code = pre.querySelector("code");
     const language = /language-([\w+#-]+)/.exec(code?.className ?? "")?.[1] ?? "";
-    const head = h("div", { class: "code-head" }, h("span", {}, language), copyButton(() => pre.textContent ?? "", t.copy.code));
+    const head = h(
+      "div",
+      { class: "code-head" },
+      h("span", {}, language),
+      copyButton(() => pre.textContent ?? "", t.copy.code),
+    );
     const frame = h("div", { class: "code" }, head);
     pre.replaceWith(frame);
     pre.tabIndex = 0;
@@ -138,7 +148,12 @@ const decorate = (root) => {
     frame.append(pre);
   }
   for (const table of root.querySelectorAll("table")) {
-    const frame = h("div", { class: "wide-table", tabindex: "0", role: "region", "aria-label": t.copy.table });
+    const frame = h("div", {
+      class: "wide-table",
+      tabindex: "0",
+      role: "region",
+      "aria-label": t.copy.table,
+    });
     table.replaceWith(frame);
     frame.append(table);
   }

@@ -52,7 +52,10 @@ export class MessageView extends HTMLElement {
 
   #text() {
     const parts = this.#message?.parts ?? [];
-    return parts.map((part) => (part.type === "text" ? part.text : "")).join("\n\n").trim();
+    return parts
+      .map((part) => (part.type === "text" ? part.text : ""))
+      .join("\n\n")
+      .trim();
   }
 
   /** @param {Message} message */
@@ -110,8 +113,14 @@ export class MessageView extends HTMLElement {
     const writing = message.state === "writing";
     const items = [];
     if (message.state === "interrupted") {
-      const stopped = message.reason === "cancelled";
-      items.push(h("span", { class: `message-end ${stopped ? "" : "error"}` }, stopped ? t.message.stopped : t.message.broken(message.reason ?? "")));
+      const stopped = /\bcancelled$/.test(message.reason ?? "");
+      items.push(
+        h(
+          "span",
+          { class: `message-end ${stopped ? "" : "error"}` },
+          stopped ? t.message.stopped : t.message.broken(message.reason ?? ""),
+        ),
+      );
     }
     const tools = h("span", { class: "message-tools" });
     if (!writing && !message.id.startsWith("sending-")) {
@@ -120,18 +129,38 @@ export class MessageView extends HTMLElement {
         tools.append(
           h(
             "button",
-            { class: "icon-button small retry", title: t.message.retry, "aria-label": t.message.retry, onclick: () => this.dispatchEvent(new Event("retry", { bubbles: true })) },
+            {
+              class: "icon-button small retry",
+              title: t.message.retry,
+              "aria-label": t.message.retry,
+              onclick: () => this.dispatchEvent(new Event("retry", { bubbles: true })),
+            },
             icon("retry"),
           ),
         );
       }
       const params = { chat: this.chat ?? "", message: message.id };
       tools.append(
-        h("a", { class: "icon-button small", href: address("inspect", null, params), title: t.message.inspect, "aria-label": t.message.inspect }, icon("eye")),
+        h(
+          "a",
+          {
+            class: "icon-button small",
+            href: address("inspect", null, params),
+            title: t.message.inspect,
+            "aria-label": t.message.inspect,
+          },
+          icon("eye"),
+        ),
       );
     }
     if (message.usage) {
-      items.push(h("span", { class: "message-cost" }, t.message.cost(number(message.usage.input), number(message.usage.output))));
+      items.push(
+        h(
+          "span",
+          { class: "message-cost" },
+          t.message.cost(number(message.usage.input), number(message.usage.output)),
+        ),
+      );
     }
     this.#foot.replaceChildren(tools, ...items);
   }

@@ -10,7 +10,14 @@ import { diagnosticsList } from "./diagnostics-list.js";
 
 /** @typedef {import("../types.js").Overview} Overview */
 
-const STATUSES = /** @type {const} */ (["enabled", "disabled", "unavailable", "untrusted", "shadowed", "invalid"]);
+const STATUSES = /** @type {const} */ ([
+  "enabled",
+  "disabled",
+  "unavailable",
+  "untrusted",
+  "shadowed",
+  "invalid",
+]);
 const MOST = 30;
 
 export class OverviewView extends HTMLElement {
@@ -20,7 +27,15 @@ export class OverviewView extends HTMLElement {
 
   connectedCallback() {
     assign(this, { class: "page-view", tabindex: "0", role: "region", "aria-label": t.overview.title });
-    this.replaceChildren(h("div", { class: "page-inner wide" }, h("h1", {}, t.overview.title), h("p", { class: "lead" }, t.overview.lead), this.#body));
+    this.replaceChildren(
+      h(
+        "div",
+        { class: "page-inner wide" },
+        h("h1", {}, t.overview.title),
+        h("p", { class: "lead" }, t.overview.lead),
+        this.#body,
+      ),
+    );
     document.title = `${t.overview.title} · Prowess`;
     this.#ends = [app.on("skills-changed", () => this.#read()), app.on("chats", () => this.#read())];
     this.#read();
@@ -33,9 +48,19 @@ export class OverviewView extends HTMLElement {
   async #read() {
     try {
       const overview = /** @type {Overview} */ (await api.get("/api/overview"));
-      this.#body.replaceChildren(this.#figures(overview), this.#statuses(overview), this.#sources(overview), this.#catalog(overview), this.#used(overview), this.#unused(overview), this.#problems(overview));
+      this.#body.replaceChildren(
+        this.#figures(overview),
+        this.#statuses(overview),
+        this.#sources(overview),
+        this.#catalog(overview),
+        this.#used(overview),
+        this.#unused(overview),
+        this.#problems(overview),
+      );
     } catch (error) {
-      this.#body.replaceChildren(h("p", { class: "notice error", role: "alert" }, t.problem(/** @type {any} */ (error))));
+      this.#body.replaceChildren(
+        h("p", { class: "notice error", role: "alert" }, t.problem(/** @type {any} */ (error))),
+      );
     }
   }
 
@@ -47,7 +72,13 @@ export class OverviewView extends HTMLElement {
   /** @param {Overview} overview */
   #figures(overview) {
     const total = Object.values(overview.statuses).reduce((sum, count) => sum + count, 0);
-    const figure = (/** @type {number} */ value, /** @type {string} */ text) => h("div", { class: "figure" }, h("span", { class: "figure-value" }, number(value)), h("span", { class: "figure-text" }, text));
+    const figure = (/** @type {number} */ value, /** @type {string} */ text) =>
+      h(
+        "div",
+        { class: "figure" },
+        h("span", { class: "figure-value" }, number(value)),
+        h("span", { class: "figure-text" }, text),
+      );
     return h(
       "div",
       { class: "figures" },
@@ -61,16 +92,25 @@ export class OverviewView extends HTMLElement {
 
   /** @param {Overview} overview */
   #statuses(overview) {
-    const slices = STATUSES.map((status) => ({ label: t.skills.statuses[status] ?? status, value: overview.statuses[status] ?? 0, kind: status }));
+    const slices = STATUSES.map((status) => ({
+      label: t.skills.statuses[status] ?? status,
+      value: overview.statuses[status] ?? 0,
+      kind: status,
+    }));
     return this.#panel(t.overview.byStatus, [stackedBar(slices, { label: t.overview.byStatus })]);
   }
 
   /** @param {Overview} overview */
   #sources(overview) {
     const rows = overview.sources.map((source) => ({
-      label: source.scope === "bundled" ? (t.skills.scopes.bundled ?? source.source) : shortPath(source.source),
+      label:
+        source.scope === "bundled" ? (t.skills.scopes.bundled ?? source.source) : shortPath(source.source),
       title: `${source.source} (${t.skills.scopes[/** @type {"user"} */ (source.scope)] ?? source.scope})`,
-      slices: STATUSES.map((status) => ({ label: t.skills.statuses[status] ?? status, value: source.by_status[status] ?? 0, kind: status })),
+      slices: STATUSES.map((status) => ({
+        label: t.skills.statuses[status] ?? status,
+        value: source.by_status[status] ?? 0,
+        kind: status,
+      })),
       text: number(source.count),
     }));
     return this.#panel(t.overview.bySource, [bars(rows, t.overview.bySource)]);
@@ -79,7 +119,12 @@ export class OverviewView extends HTMLElement {
   /** @param {Overview} overview */
   #catalog(overview) {
     const { tokens, characters, budget, shown, cut } = overview.catalog;
-    const slices = [{ label: t.overview.spent, value: tokens, kind: "accent" }, ...(budget && budget > tokens ? [{ label: t.overview.free, value: budget - tokens, kind: "rest" }] : [])];
+    const slices = [
+      { label: t.overview.spent, value: tokens, kind: "accent" },
+      ...(budget && budget > tokens
+        ? [{ label: t.overview.free, value: budget - tokens, kind: "rest" }]
+        : []),
+    ];
     return this.#panel(t.overview.catalog, [
       stackedBar(slices, { label: t.overview.catalog, whole: budget ?? tokens }),
       h("p", { class: "muted" }, t.overview.catalogText(number(shown), number(cut), number(characters))),
@@ -88,23 +133,50 @@ export class OverviewView extends HTMLElement {
 
   /** @param {Overview} overview */
   #used(overview) {
-    const rows = overview.most_used.slice(0, 10).map((skill) => ({ label: skill.name, slices: [{ label: skill.name, value: skill.count, kind: "accent" }], text: t.overview.times(skill.count), title: when(skill.last) }));
-    return this.#panel(t.overview.mostUsed, [rows.length ? bars(rows, t.overview.mostUsed) : h("p", { class: "muted" }, t.overview.noneUsed)]);
+    const rows = overview.most_used
+      .slice(0, 10)
+      .map((skill) => ({
+        label: skill.name,
+        slices: [{ label: skill.name, value: skill.count, kind: "accent" }],
+        text: t.overview.times(skill.count),
+        title: when(skill.last),
+      }));
+    return this.#panel(t.overview.mostUsed, [
+      rows.length ? bars(rows, t.overview.mostUsed) : h("p", { class: "muted" }, t.overview.noneUsed),
+    ]);
   }
 
   /** @param {Overview} overview */
   #unused(overview) {
     const names = overview.never_used;
-    const more = names.length > MOST ? [h("li", { class: "muted" }, t.overview.more(names.length - MOST))] : [];
-    return this.#panel(t.overview.neverUsed, [
-      names.length ? h("ul", { class: "names" }, ...names.slice(0, MOST).map((name) => h("li", { class: "chip plain" }, h("span", { class: "chip-name" }, name))), ...more) : h("p", { class: "muted" }, t.overview.allUsed),
-    ], "full");
+    const more =
+      names.length > MOST ? [h("li", { class: "muted" }, t.overview.more(names.length - MOST))] : [];
+    return this.#panel(
+      t.overview.neverUsed,
+      [
+        names.length
+          ? h(
+              "ul",
+              { class: "names" },
+              ...names
+                .slice(0, MOST)
+                .map((name) => h("li", { class: "chip plain" }, h("span", { class: "chip-name" }, name))),
+              ...more,
+            )
+          : h("p", { class: "muted" }, t.overview.allUsed),
+      ],
+      "full",
+    );
   }
 
   /** @param {Overview} overview */
   #problems(overview) {
     const list = overview.problems.slice(0, 200);
-    return this.#panel(t.overview.problems, [list.length ? diagnosticsList(list) : h("p", { class: "muted" }, t.overview.noProblems)], "full");
+    return this.#panel(
+      t.overview.problems,
+      [list.length ? diagnosticsList(list) : h("p", { class: "muted" }, t.overview.noProblems)],
+      "full",
+    );
   }
 }
 customElements.define("overview-view", OverviewView);

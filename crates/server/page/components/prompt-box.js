@@ -28,7 +28,16 @@ export class PromptBox extends HTMLElement {
     this.#menu.attach(this.#area);
     this.replaceChildren(
       this.#menu,
-      h("div", { class: "prompt-frame", onclick: (/** @type {Event} */ event) => event.target === event.currentTarget && this.focus() }, this.#chips, this.#area, this.#button),
+      h(
+        "div",
+        {
+          class: "prompt-frame",
+          onclick: (/** @type {Event} */ event) => event.target === event.currentTarget && this.focus(),
+        },
+        this.#chips,
+        this.#area,
+        this.#button,
+      ),
       h("p", { class: "prompt-help", id: "prompt-help" }, t.prompt.help),
     );
     this.#area.addEventListener("input", () => this.#typed());
@@ -73,7 +82,8 @@ export class PromptBox extends HTMLElement {
   #typed() {
     this.#renderButton();
     const value = this.#area.value;
-    const query = this.#skill === null ? /^\/([^\n]*)$/.exec(value.slice(0, this.#area.selectionStart)) : null;
+    const query =
+      this.#skill === null ? /^\/([^\n]*)$/.exec(value.slice(0, this.#area.selectionStart)) : null;
     if (!query) return this.#menu.close();
     // A whole name and a space is as good as choosing it.
     const whole = /^\/(\S+)\s$/.exec(value);
@@ -111,14 +121,21 @@ export class PromptBox extends HTMLElement {
     if (name === null) return this.#chips.replaceChildren();
     const close = h(
       "button",
-      { class: "chip-close", type: "button", title: t.prompt.without(name), "aria-label": t.prompt.without(name) },
+      {
+        class: "chip-close",
+        type: "button",
+        title: t.prompt.without(name),
+        "aria-label": t.prompt.without(name),
+      },
       icon("close"),
     );
     close.addEventListener("click", () => {
       this.#chip(null);
       this.focus();
     });
-    this.#chips.replaceChildren(h("span", { class: "chip" }, icon("bolt"), h("span", { class: "chip-name" }, name), close));
+    this.#chips.replaceChildren(
+      h("span", { class: "chip" }, icon("bolt"), h("span", { class: "chip-name" }, name), close),
+    );
   }
 
   #send() {

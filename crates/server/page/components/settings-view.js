@@ -34,20 +34,46 @@ export class SettingsView extends HTMLElement {
   #said = h("p", { class: "file-said", role: "status" });
   #problem = h("p", { class: "notice error", role: "alert", hidden: true });
   #rows = h("tbody");
-  #filter = h("input", { class: "input filter", type: "search", placeholder: t.settings.filter, "aria-label": t.settings.filter });
+  #filter = h("input", {
+    class: "input filter",
+    type: "search",
+    placeholder: t.settings.filter,
+    "aria-label": t.settings.filter,
+  });
 
   connectedCallback() {
     assign(this, { class: "page-view", tabindex: "0", role: "region", "aria-label": t.settings.title });
     document.title = `${t.settings.title} · Prowess`;
-    const head = h("tr", {}, ...[t.settings.key, t.settings.value, t.settings.origin].map((text) => h("th", { scope: "col" }, text)));
+    const head = h(
+      "tr",
+      {},
+      ...[t.settings.key, t.settings.value, t.settings.origin].map((text) => h("th", { scope: "col" }, text)),
+    );
     this.replaceChildren(
       h(
         "div",
         { class: "page-inner" },
         h("h1", {}, t.settings.title),
-        h("section", { class: "panel" }, h("h2", {}, t.settings.model), h("p", { class: "muted" }, t.settings.modelText), this.#form),
+        h(
+          "section",
+          { class: "panel" },
+          h("h2", {}, t.settings.model),
+          h("p", { class: "muted" }, t.settings.modelText),
+          this.#form,
+        ),
         h("section", { class: "panel" }, h("h2", {}, t.settings.page), this.#looks()),
-        h("section", { class: "panel" }, h("h2", {}, t.settings.effective), h("p", { class: "muted" }, t.settings.effectiveText), this.#filter, h("div", { class: "wide-table", tabindex: "0", role: "region", "aria-label": t.settings.effective }, h("table", { class: "plain-table" }, h("thead", {}, head), this.#rows))),
+        h(
+          "section",
+          { class: "panel" },
+          h("h2", {}, t.settings.effective),
+          h("p", { class: "muted" }, t.settings.effectiveText),
+          this.#filter,
+          h(
+            "div",
+            { class: "wide-table", tabindex: "0", role: "region", "aria-label": t.settings.effective },
+            h("table", { class: "plain-table" }, h("thead", {}, head), this.#rows),
+          ),
+        ),
       ),
     );
     this.#form.addEventListener("submit", (event) => {
@@ -59,18 +85,35 @@ export class SettingsView extends HTMLElement {
   }
 
   #looks() {
-    const languageSelect = h("select", { class: "input" }, ...languages().map(([tag, name]) => h("option", { value: tag, selected: tag === language }, name)));
+    const languageSelect = h(
+      "select",
+      { class: "input" },
+      ...languages().map(([tag, name]) => h("option", { value: tag, selected: tag === language }, name)),
+    );
     languageSelect.addEventListener("change", () => chooseLanguage(languageSelect.value));
-    const themeSelect = h("select", { class: "input" }, ...themes.map((name) => h("option", { value: name, selected: name === theme() }, t.settings.themes[name])));
+    const themeSelect = h(
+      "select",
+      { class: "input" },
+      ...themes.map((name) =>
+        h("option", { value: name, selected: name === theme() }, t.settings.themes[name]),
+      ),
+    );
     themeSelect.addEventListener("change", () => chooseTheme(themeSelect.value));
-    return h("div", { class: "form two" }, field(t.settings.language, languageSelect).element, field(t.settings.theme, themeSelect).element);
+    return h(
+      "div",
+      { class: "form two" },
+      field(t.settings.language, languageSelect).element,
+      field(t.settings.theme, themeSelect).element,
+    );
   }
 
   async #read() {
     try {
       this.#take(await api.get("/api/settings"));
     } catch (error) {
-      this.#form.replaceChildren(h("p", { class: "notice error", role: "alert" }, t.problem(/** @type {any} */ (error))));
+      this.#form.replaceChildren(
+        h("p", { class: "notice error", role: "alert" }, t.problem(/** @type {any} */ (error))),
+      );
     }
   }
 
@@ -87,18 +130,45 @@ export class SettingsView extends HTMLElement {
     for (const [key, kind, options] of KEYS) {
       const setting = this.#settings.get(key);
       if (!setting) continue;
-      const value = typeof setting.value === "string" && setting.value === "none" && kind !== "select" ? "" : (setting.value ?? "");
+      const value =
+        typeof setting.value === "string" && setting.value === "none" && kind !== "select"
+          ? ""
+          : (setting.value ?? "");
       const input =
         kind === "select"
-          ? h("select", { class: "input" }, ...(options ?? []).map((name) => h("option", { value: name, selected: name === value }, t.settings.options[/** @type {"openai"} */ (name)] ?? name)))
-          : h("input", { class: "input", value: String(value), inputmode: kind === "number" ? "numeric" : "text", autocomplete: "off", spellcheck: "false" });
+          ? h(
+              "select",
+              { class: "input" },
+              ...(options ?? []).map((name) =>
+                h(
+                  "option",
+                  { value: name, selected: name === value },
+                  t.settings.options[/** @type {"openai"} */ (name)] ?? name,
+                ),
+              ),
+            )
+          : h("input", {
+              class: "input",
+              value: String(value),
+              inputmode: kind === "number" ? "numeric" : "text",
+              autocomplete: "off",
+              spellcheck: "false",
+            });
       input.disabled = !admin;
       input.dataset.key = key;
       const names = t.settings.keys[/** @type {"preset"} */ (key)];
-      this.#fields[key] = field(names?.[0] ?? key, input, `${names?.[1] ?? ""} ${t.settings.from(setting.origin)}`.trim());
+      this.#fields[key] = field(
+        names?.[0] ?? key,
+        input,
+        `${names?.[1] ?? ""} ${t.settings.from(setting.origin)}`.trim(),
+      );
     }
     const save = h("button", { class: "button primary", disabled: !admin }, t.common.save);
-    this.#form.replaceChildren(h("div", { class: "two" }, ...Object.values(this.#fields).map((one) => one.element)), this.#problem, h("div", { class: "actions" }, this.#said, save));
+    this.#form.replaceChildren(
+      h("div", { class: "two" }, ...Object.values(this.#fields).map((one) => one.element)),
+      this.#problem,
+      h("div", { class: "actions" }, this.#said, save),
+    );
   }
 
   async #save() {
@@ -131,9 +201,23 @@ export class SettingsView extends HTMLElement {
 
   #table() {
     const words = this.#filter.value.toLowerCase();
-    const rows = [...this.#settings.values()].filter((setting) => `${setting.key} ${JSON.stringify(setting.value)} ${setting.origin}`.toLowerCase().includes(words));
+    const rows = [...this.#settings.values()].filter((setting) =>
+      `${setting.key} ${JSON.stringify(setting.value)} ${setting.origin}`.toLowerCase().includes(words),
+    );
     this.#rows.replaceChildren(
-      ...rows.map((setting) => h("tr", {}, h("th", { scope: "row", class: "mono" }, setting.key), h("td", { class: "mono value" }, typeof setting.value === "string" ? setting.value : JSON.stringify(setting.value)), h("td", { class: "muted" }, setting.origin))),
+      ...rows.map((setting) =>
+        h(
+          "tr",
+          {},
+          h("th", { scope: "row", class: "mono" }, setting.key),
+          h(
+            "td",
+            { class: "mono value" },
+            typeof setting.value === "string" ? setting.value : JSON.stringify(setting.value),
+          ),
+          h("td", { class: "muted" }, setting.origin),
+        ),
+      ),
     );
   }
 }

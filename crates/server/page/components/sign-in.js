@@ -6,7 +6,13 @@ import { t } from "../lib/text.js";
 
 export class SignIn extends HTMLElement {
   connectedCallback() {
-    const input = h("input", { class: "input", type: "password", id: "token", autocomplete: "current-password", required: true });
+    const input = h("input", {
+      class: "input",
+      type: "password",
+      id: "token",
+      autocomplete: "current-password",
+      required: true,
+    });
     const problem = h("p", { class: "field-error", role: "alert" });
     const form = h(
       "form",
@@ -23,12 +29,19 @@ export class SignIn extends HTMLElement {
         await api.post("/api/session", { token: input.value });
         location.reload();
       } catch (error) {
-        problem.textContent = /** @type {any} */ (error).status === 401 ? t.signIn.wrong : String(/** @type {any} */ (error).message);
+        problem.textContent =
+          /** @type {any} */ (error).status === 401
+            ? t.signIn.wrong
+            : String(/** @type {any} */ (error).message);
         input.select();
       }
     });
     const title = h("h2", { id: "sign-in-title" }, t.signIn.title);
-    const dialog = h("dialog", { class: "dialog small", "aria-labelledby": "sign-in-title" }, h("div", { class: "dialog-body" }, title, form));
+    const dialog = h(
+      "dialog",
+      { class: "dialog small", "aria-labelledby": "sign-in-title" },
+      h("div", { class: "dialog-body" }, title, form),
+    );
     dialog.addEventListener("cancel", (event) => event.preventDefault());
     this.replaceChildren(dialog);
     dialog.showModal();

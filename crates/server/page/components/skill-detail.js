@@ -32,7 +32,16 @@ export class SkillDetail extends HTMLElement {
   connectedCallback() {
     this.classList.add("detail");
     if (!this.#file.isConnected) {
-      this.replaceChildren(h("p", { class: "detail-description" }, this.#skill?.description ?? ""), this.#notice, this.#actions, this.#problems, this.#facts, h("h3", { class: "small-title" }, t.skills.files), this.#files, this.#file);
+      this.replaceChildren(
+        h("p", { class: "detail-description" }, this.#skill?.description ?? ""),
+        this.#notice,
+        this.#actions,
+        this.#problems,
+        this.#facts,
+        h("h3", { class: "small-title" }, t.skills.files),
+        this.#files,
+        this.#file,
+      );
     }
   }
 
@@ -57,10 +66,17 @@ export class SkillDetail extends HTMLElement {
   #render() {
     const skill = /** @type {Skill} */ (this.#skill);
     const admin = app.about?.admin ?? false;
-    const action = (/** @type {any} */ picture, /** @type {string} */ text, /** @type {() => void} */ onclick, kind = "") => h("button", { class: `button small ${kind}`, onclick }, icon(picture), text);
+    const action = (
+      /** @type {any} */ picture,
+      /** @type {string} */ text,
+      /** @type {() => void} */ onclick,
+      kind = "",
+    ) => h("button", { class: `button small ${kind}`, onclick }, icon(picture), text);
     const actions = [];
-    if (admin && skill.status === "enabled") actions.push(action("stop", t.skills.disable, () => this.#switch("disable")));
-    if (admin && skill.status === "disabled") actions.push(action("check", t.skills.enable, () => this.#switch("enable")));
+    if (admin && skill.status === "enabled")
+      actions.push(action("stop", t.skills.disable, () => this.#switch("disable")));
+    if (admin && skill.status === "disabled")
+      actions.push(action("check", t.skills.enable, () => this.#switch("enable")));
     if (admin && skill.editable) {
       actions.push(action("edit", t.skills.edit, () => this.#open("SKILL.md", { edit: true })));
       actions.push(action("trash", t.common.delete, () => this.#remove(), "danger-text"));
@@ -72,7 +88,14 @@ export class SkillDetail extends HTMLElement {
 
   #said() {
     const reason = this.#skill?.reason ? [h("p", { class: "detail-reason" }, this.#skill.reason)] : [];
-    const list = this.#diagnostics.length ? [diagnosticsList(this.#diagnostics, { path: (one) => this.#inside(one), open: (one) => this.#open(this.#inside(one), { line: one.line }) })] : [];
+    const list = this.#diagnostics.length
+      ? [
+          diagnosticsList(this.#diagnostics, {
+            path: (one) => this.#inside(one),
+            open: (one) => this.#open(this.#inside(one), { line: one.line }),
+          }),
+        ]
+      : [];
     this.#problems.replaceChildren(...reason, ...list);
   }
 
@@ -87,7 +110,8 @@ export class SkillDetail extends HTMLElement {
     const skill = /** @type {Skill} */ (this.#skill);
     const mine = () => this.#skill === skill;
     // Of several copies of one id, only that which counts can be asked for.
-    if (skill.status === "shadowed") return this.#files.replaceChildren(h("li", { class: "muted" }, t.skills.shadowed));
+    if (skill.status === "shadowed")
+      return this.#files.replaceChildren(h("li", { class: "muted" }, t.skills.shadowed));
     api.get(at.skill(skill.id)).then(
       (info) => mine() && this.#info(info),
       () => mine() && this.#facts.replaceChildren(),
@@ -96,7 +120,8 @@ export class SkillDetail extends HTMLElement {
       const { files, truncated } = await api.get(`${at.skill(skill.id)}/files`);
       if (mine()) this.#list(files, truncated);
     } catch (error) {
-      if (mine()) this.#files.replaceChildren(h("li", { class: "muted" }, t.problem(/** @type {any} */ (error))));
+      if (mine())
+        this.#files.replaceChildren(h("li", { class: "muted" }, t.problem(/** @type {any} */ (error))));
     }
   }
 
@@ -109,12 +134,24 @@ export class SkillDetail extends HTMLElement {
     const skill = /** @type {Skill} */ (this.#skill);
     const facts = /** @type {[string, any][]} */ ([
       [t.skills.location, skill.location],
-      [t.skills.tokens, info.tokens ? t.skills.tokensText(number(info.tokens.catalog ?? 0), number(info.tokens.skill_md ?? 0)) : null],
+      [
+        t.skills.tokens,
+        info.tokens
+          ? t.skills.tokensText(number(info.tokens.catalog ?? 0), number(info.tokens.skill_md ?? 0))
+          : null,
+      ],
       [t.skills.license, info.fields?.license],
       [t.skills.compatibility, info.fields?.compatibility],
-      [t.skills.used, skill.uses ? t.skills.usedText(skill.uses, skill.last_used ? fullTime(skill.last_used) : "") : null],
+      [
+        t.skills.used,
+        skill.uses ? t.skills.usedText(skill.uses, skill.last_used ? fullTime(skill.last_used) : "") : null,
+      ],
     ]);
-    this.#facts.replaceChildren(...facts.filter(([, value]) => value).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))]));
+    this.#facts.replaceChildren(
+      ...facts
+        .filter(([, value]) => value)
+        .flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))]),
+    );
   }
 
   /** @param {SkillFile[]} files @param {boolean} truncated */
@@ -123,10 +160,19 @@ export class SkillDetail extends HTMLElement {
       h(
         "li",
         {},
-        h("button", { class: "file", onclick: () => this.#open(file.path), "data-path": file.path }, icon("file"), h("span", { class: "file-path" }, file.path), h("span", { class: "muted" }, size(file.bytes))),
+        h(
+          "button",
+          { class: "file", onclick: () => this.#open(file.path), "data-path": file.path },
+          icon("file"),
+          h("span", { class: "file-path" }, file.path),
+          h("span", { class: "muted" }, size(file.bytes)),
+        ),
       ),
     );
-    this.#files.replaceChildren(...rows, ...(truncated ? [h("li", { class: "muted" }, t.skills.filesCut)] : []));
+    this.#files.replaceChildren(
+      ...rows,
+      ...(truncated ? [h("li", { class: "muted" }, t.skills.filesCut)] : []),
+    );
   }
 
   /** @param {string} path @param {{ edit?: boolean, line?: number }} [how] */
@@ -138,7 +184,9 @@ export class SkillDetail extends HTMLElement {
     const view = make(SkillFileView);
     view.addEventListener("close", () => {
       this.#file.replaceChildren();
-      const button = [...this.#files.querySelectorAll(".file")].find((one) => /** @type {HTMLElement} */ (one).dataset.path === path);
+      const button = [...this.#files.querySelectorAll(".file")].find(
+        (one) => /** @type {HTMLElement} */ (one).dataset.path === path,
+      );
       button?.setAttribute("aria-pressed", "false");
       /** @type {HTMLElement | undefined} */ (button)?.focus();
     });
@@ -149,7 +197,13 @@ export class SkillDetail extends HTMLElement {
     });
     this.#file.replaceChildren(view);
     const editable = Boolean(skill.editable && app.about?.admin);
-    view.show({ skill, path, editable, ...how, diagnostics: this.#diagnostics.filter((one) => this.#inside(one) === path) });
+    view.show({
+      skill,
+      path,
+      editable,
+      ...how,
+      diagnostics: this.#diagnostics.filter((one) => this.#inside(one) === path),
+    });
   }
 
   /** @param {"enable" | "disable"} what */
@@ -159,7 +213,12 @@ export class SkillDetail extends HTMLElement {
 
   async #remove() {
     const skill = /** @type {Skill} */ (this.#skill);
-    const yes = await confirmDialog({ title: t.skills.removeTitle(skill.name), text: t.skills.removeText(skill.location), yes: t.common.delete, danger: true });
+    const yes = await confirmDialog({
+      title: t.skills.removeTitle(skill.name),
+      text: t.skills.removeText(skill.location),
+      yes: t.common.delete,
+      danger: true,
+    });
     if (yes) await this.#try(() => api.remove(at.skill(skill.id)));
   }
 

@@ -44,17 +44,40 @@ export class SkillFileView extends HTMLElement {
 
   /** @param {(Node | string)[]} tools */
   #header(tools) {
-    const close = h("button", { class: "icon-button small", title: t.common.close, "aria-label": t.skills.closeFile, onclick: () => this.dispatchEvent(new Event("close")) }, icon("close"));
-    this.#head.replaceChildren(h("code", { class: "file-name" }, this.#what?.path ?? ""), h("span", { class: "spring" }), ...tools, close);
+    const close = h(
+      "button",
+      {
+        class: "icon-button small",
+        title: t.common.close,
+        "aria-label": t.skills.closeFile,
+        onclick: () => this.dispatchEvent(new Event("close")),
+      },
+      icon("close"),
+    );
+    this.#head.replaceChildren(
+      h("code", { class: "file-name" }, this.#what?.path ?? ""),
+      h("span", { class: "spring" }),
+      ...tools,
+      close,
+    );
   }
 
   /** @param {number} [line] */
   #view(line) {
     const what = /** @type {What} */ (this.#what);
     const file = /** @type {Read} */ (this.#read);
-    const edit = h("button", { class: "button small", onclick: () => this.#edit() }, icon("edit"), t.skills.edit);
+    const edit = h(
+      "button",
+      { class: "button small", onclick: () => this.#edit() },
+      icon("edit"),
+      t.skills.edit,
+    );
     const cut = file.truncated ? [h("span", { class: "badge warn" }, t.card.truncated)] : [];
-    this.#header([...cut, copyButton(() => file.content), ...(what.editable && !file.truncated ? [edit] : [])]);
+    this.#header([
+      ...cut,
+      copyButton(() => file.content),
+      ...(what.editable && !file.truncated ? [edit] : []),
+    ]);
     this.#body.replaceChildren(this.#lines(file.content, what.diagnostics, line));
     const marked = this.#body.querySelector(".marked");
     if (line && marked) marked.scrollIntoView({ block: "center" });
@@ -73,15 +96,30 @@ export class SkillFileView extends HTMLElement {
       ...lines.map((text, index) => {
         const one = said.get(index + 1);
         const kind = [one ? one.severity : "", index + 1 === line ? "marked" : ""].join(" ").trim();
-        return h("li", { class: kind || null }, h("code", {}, text || " "), one && h("span", { class: "line-said" }, `${one.code} ${one.message}`));
+        return h(
+          "li",
+          { class: kind || null },
+          h("code", {}, text || " "),
+          one && h("span", { class: "line-said" }, `${one.code} ${one.message}`),
+        );
       }),
     );
   }
 
   #edit() {
     const file = /** @type {Read} */ (this.#read);
-    const area = h("textarea", { class: "input editor", rows: 18, spellcheck: "false", "aria-label": this.#what?.path, value: file.content });
-    const save = h("button", { class: "button small primary", onclick: () => this.#save(area.value) }, t.common.save);
+    const area = h("textarea", {
+      class: "input editor",
+      rows: 18,
+      spellcheck: "false",
+      "aria-label": this.#what?.path,
+      value: file.content,
+    });
+    const save = h(
+      "button",
+      { class: "button small primary", onclick: () => this.#save(area.value) },
+      t.common.save,
+    );
     const cancel = h("button", { class: "button small", onclick: () => this.#view() }, t.common.cancel);
     this.#header([cancel, save]);
     this.#body.replaceChildren(area);
@@ -115,7 +153,10 @@ export class SkillFileView extends HTMLElement {
       this.#said.textContent = t.skills.saved;
       this.dispatchEvent(new CustomEvent("saved", { detail: { diagnostics: kept?.diagnostics } }));
     } catch (error) {
-      this.#said.textContent = error instanceof Problem && error.status === 409 ? t.skills.changedMeanwhile : t.problem(/** @type {any} */ (error));
+      this.#said.textContent =
+        error instanceof Problem && error.status === 409
+          ? t.skills.changedMeanwhile
+          : t.problem(/** @type {any} */ (error));
     }
   }
 }

@@ -18,10 +18,38 @@ export const idFrom = (name) =>
 export class SkillForm extends HTMLElement {
   connectedCallback() {
     const fields = {
-      id: field(t.form.id, h("input", { class: "input mono", maxlength: 64, autocomplete: "off", spellcheck: "false", placeholder: "release-notes" }), t.form.idHint),
-      name: field(t.form.name, h("input", { class: "input", maxlength: 64, autocomplete: "off", spellcheck: "false", placeholder: "release-notes" }), t.form.nameHint),
-      description: field(t.form.description, h("textarea", { class: "input", rows: 3, maxlength: 4096 }), t.form.descriptionHint),
-      body: field(t.form.body, h("textarea", { class: "input editor", rows: 10, spellcheck: "false" }), t.form.bodyHint),
+      id: field(
+        t.form.id,
+        h("input", {
+          class: "input mono",
+          maxlength: 64,
+          autocomplete: "off",
+          spellcheck: "false",
+          placeholder: "release-notes",
+        }),
+        t.form.idHint,
+      ),
+      name: field(
+        t.form.name,
+        h("input", {
+          class: "input",
+          maxlength: 64,
+          autocomplete: "off",
+          spellcheck: "false",
+          placeholder: "release-notes",
+        }),
+        t.form.nameHint,
+      ),
+      description: field(
+        t.form.description,
+        h("textarea", { class: "input", rows: 3, maxlength: 4096 }),
+        t.form.descriptionHint,
+      ),
+      body: field(
+        t.form.body,
+        h("textarea", { class: "input editor", rows: 10, spellcheck: "false" }),
+        t.form.bodyHint,
+      ),
     };
     let named = false;
     fields.name.input.addEventListener("input", () => (named = fields.name.input.value !== ""));
@@ -36,22 +64,45 @@ export class SkillForm extends HTMLElement {
       { class: "form", novalidate: true },
       ...Object.values(fields).map((one) => one.element),
       problem,
-      h("div", { class: "actions" }, h("button", { class: "button", type: "button", onclick: () => this.dispatchEvent(new Event("cancel")) }, t.common.cancel), submit),
+      h(
+        "div",
+        { class: "actions" },
+        h(
+          "button",
+          { class: "button", type: "button", onclick: () => this.dispatchEvent(new Event("cancel")) },
+          t.common.cancel,
+        ),
+        submit,
+      ),
     );
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       problem.hidden = true;
       const value = (/** @type {keyof typeof fields} */ key) => fields[key].input.value;
-      const missing = /** @type {const} */ (["id", "name", "description"]).filter((key) => !value(key).trim());
-      if (missing.length > 0) return void place(fields, missing.map((name) => ({ field: name, message: t.form.needed })));
+      const missing = /** @type {const} */ (["id", "name", "description"]).filter(
+        (key) => !value(key).trim(),
+      );
+      if (missing.length > 0)
+        return void place(
+          fields,
+          missing.map((name) => ({ field: name, message: t.form.needed })),
+        );
       submit.disabled = true;
       try {
         const body = value("body");
-        const made = await api.post("/api/skills", { id: value("id").trim(), name: value("name").trim(), description: value("description").trim(), ...(body.trim() ? { body } : {}) });
-        this.dispatchEvent(new CustomEvent("done", { detail: { id: made?.skill?.id ?? value("id").trim() } }));
+        const made = await api.post("/api/skills", {
+          id: value("id").trim(),
+          name: value("name").trim(),
+          description: value("description").trim(),
+          ...(body.trim() ? { body } : {}),
+        });
+        this.dispatchEvent(
+          new CustomEvent("done", { detail: { id: made?.skill?.id ?? value("id").trim() } }),
+        );
       } catch (error) {
         const taken = error instanceof Problem && error.status === 409;
-        const errors = error instanceof Problem ? (taken ? [{ field: "id", message: t.form.taken }] : error.errors) : [];
+        const errors =
+          error instanceof Problem ? (taken ? [{ field: "id", message: t.form.taken }] : error.errors) : [];
         const rest = errors.length ? place(fields, errors) : [t.problem(/** @type {any} */ (error))];
         problem.hidden = rest.length === 0;
         problem.textContent = rest.join(" ");

@@ -17,15 +17,42 @@ export class SkillImport extends HTMLElement {
   /** @type {ImportReport | null} */
   #report = null;
   #tried = 0;
-  #zip = h("input", { type: "file", accept: ".zip,.skill,application/zip", class: "unseen", tabindex: "-1", "aria-label": t.import.zip });
-  #folder = h("input", { type: "file", webkitdirectory: true, multiple: true, class: "unseen", tabindex: "-1", "aria-label": t.import.folder });
+  #zip = h("input", {
+    type: "file",
+    accept: ".zip,.skill,application/zip",
+    class: "unseen",
+    tabindex: "-1",
+    "aria-label": t.import.zip,
+  });
+  #folder = h("input", {
+    type: "file",
+    webkitdirectory: true,
+    multiple: true,
+    class: "unseen",
+    tabindex: "-1",
+    "aria-label": t.import.folder,
+  });
   #name = h("p", { class: "import-name" });
-  #id = field(t.form.id, h("input", { class: "input mono", maxlength: 64, autocomplete: "off", spellcheck: "false" }), t.import.idHint);
+  #id = field(
+    t.form.id,
+    h("input", { class: "input mono", maxlength: 64, autocomplete: "off", spellcheck: "false" }),
+    t.import.idHint,
+  );
   #preview = h("div", { class: "import-preview", "aria-live": "polite" });
   #overwrite = h("input", { type: "checkbox", id: "overwrite" });
   #risk = h("input", { type: "checkbox", id: "accept-risk" });
-  #overwriteRow = h("label", { class: "check", hidden: true, for: "overwrite" }, this.#overwrite, h("span", {}, t.import.overwrite));
-  #riskRow = h("label", { class: "check", hidden: true, for: "accept-risk" }, this.#risk, h("span", {}, t.import.risk));
+  #overwriteRow = h(
+    "label",
+    { class: "check", hidden: true, for: "overwrite" },
+    this.#overwrite,
+    h("span", {}, t.import.overwrite),
+  );
+  #riskRow = h(
+    "label",
+    { class: "check", hidden: true, for: "accept-risk" },
+    this.#risk,
+    h("span", {}, t.import.risk),
+  );
   #problem = h("p", { class: "notice error", role: "alert", hidden: true });
   #go = h("button", { class: "button primary", disabled: true }, t.import.go);
   #rest = h("div", { class: "import-rest", hidden: true });
@@ -39,8 +66,18 @@ export class SkillImport extends HTMLElement {
       h(
         "div",
         { class: "drop-buttons" },
-        h("button", { class: "button", type: "button", onclick: () => this.#zip.click() }, icon("file"), t.import.zip),
-        h("button", { class: "button", type: "button", onclick: () => this.#folder.click() }, icon("folder"), t.import.folder),
+        h(
+          "button",
+          { class: "button", type: "button", onclick: () => this.#zip.click() },
+          icon("file"),
+          t.import.zip,
+        ),
+        h(
+          "button",
+          { class: "button", type: "button", onclick: () => this.#folder.click() },
+          icon("folder"),
+          t.import.folder,
+        ),
       ),
       this.#zip,
       this.#folder,
@@ -53,7 +90,16 @@ export class SkillImport extends HTMLElement {
       this.#overwriteRow,
       this.#riskRow,
       this.#problem,
-      h("div", { class: "actions" }, h("button", { class: "button", type: "button", onclick: () => this.dispatchEvent(new Event("cancel")) }, t.common.cancel), this.#go),
+      h(
+        "div",
+        { class: "actions" },
+        h(
+          "button",
+          { class: "button", type: "button", onclick: () => this.dispatchEvent(new Event("cancel")) },
+          t.common.cancel,
+        ),
+        this.#go,
+      ),
     );
     this.replaceChildren(form);
     for (const input of [this.#zip, this.#folder]) {
@@ -72,7 +118,10 @@ export class SkillImport extends HTMLElement {
       choose.classList.remove("over");
       if (event.dataTransfer) this.#take(await dropped(event.dataTransfer));
     });
-    this.#id.input.addEventListener("input", afterPause(350, () => this.#try()));
+    this.#id.input.addEventListener(
+      "input",
+      afterPause(350, () => this.#try()),
+    );
     for (const box of [this.#overwrite, this.#risk]) box.addEventListener("change", () => this.#ready());
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -128,7 +177,21 @@ export class SkillImport extends HTMLElement {
     this.#preview.replaceChildren(
       h("h3", { class: "small-title" }, t.import.would(report.name || report.id)),
       h("p", { class: "muted" }, t.import.files(report.files.length, size(bytes))),
-      h("ul", { class: "files plain" }, ...report.files.slice(0, 200).map((file) => h("li", {}, icon("file"), h("span", { class: "file-path" }, file.path), h("span", { class: "muted" }, size(file.bytes))))),
+      h(
+        "ul",
+        { class: "files plain" },
+        ...report.files
+          .slice(0, 200)
+          .map((file) =>
+            h(
+              "li",
+              {},
+              icon("file"),
+              h("span", { class: "file-path" }, file.path),
+              h("span", { class: "muted" }, size(file.bytes)),
+            ),
+          ),
+      ),
       h("h3", { class: "small-title" }, t.import.audit),
       report.findings.length === 0
         ? h("p", { class: "muted" }, t.import.nothingFound)
@@ -138,9 +201,16 @@ export class SkillImport extends HTMLElement {
             ...report.findings.map((one) =>
               h(
                 "li",
-                { class: `diagnostic ${/^(high|critical|error)$/i.test(one.severity) ? "error" : "warning"}` },
+                {
+                  class: `diagnostic ${/^(high|critical|error)$/i.test(one.severity) ? "error" : "warning"}`,
+                },
                 icon("alert"),
-                h("div", {}, h("p", {}, h("code", { class: "diagnostic-code" }, one.rule), ` ${one.message}`), h("span", { class: "mono muted" }, [one.path, one.line].filter(Boolean).join(":"))),
+                h(
+                  "div",
+                  {},
+                  h("p", {}, h("code", { class: "diagnostic-code" }, one.rule), ` ${one.message}`),
+                  h("span", { class: "mono muted" }, [one.path, one.line].filter(Boolean).join(":")),
+                ),
               ),
             ),
           ),
@@ -150,7 +220,10 @@ export class SkillImport extends HTMLElement {
 
   #ready() {
     const report = this.#report;
-    this.#go.disabled = !report || (report.replaces && !this.#overwrite.checked) || (!this.#riskRow.hidden && !this.#risk.checked);
+    this.#go.disabled =
+      !report ||
+      (report.replaces && !this.#overwrite.checked) ||
+      (!this.#riskRow.hidden && !this.#risk.checked);
     this.#go.textContent = report?.replaces ? t.import.goOver : t.import.go;
   }
 
@@ -172,9 +245,13 @@ export class SkillImport extends HTMLElement {
     if (error instanceof Problem) {
       // Somebody else was quicker, or the audit wants to be heard first.
       if (error.status === 409) this.#overwriteRow.hidden = false;
-      else if (/risk/i.test(error.message) || Array.isArray(error.body.findings)) this.#riskRow.hidden = false;
+      else if (/risk/i.test(error.message) || Array.isArray(error.body.findings))
+        this.#riskRow.hidden = false;
     }
-    const rest = error instanceof Problem && error.errors.length ? place({ id: this.#id }, error.errors) : [t.problem(error)];
+    const rest =
+      error instanceof Problem && error.errors.length
+        ? place({ id: this.#id }, error.errors)
+        : [t.problem(error)];
     this.#problem.hidden = rest.length === 0;
     this.#problem.textContent = rest.join(" ");
   }

@@ -17,7 +17,13 @@ export class SkillMenu extends HTMLElement {
   #isOpen = false;
   /** @type {AbortController | null} */
   #asking = null;
-  #list = h("div", { class: "menu", id: "skill-menu", role: "listbox", "aria-label": t.prompt.skills, hidden: true });
+  #list = h("div", {
+    class: "menu",
+    id: "skill-menu",
+    role: "listbox",
+    "aria-label": t.prompt.skills,
+    hidden: true,
+  });
   #said = h("span", { class: "unseen", role: "status" });
 
   connectedCallback() {
@@ -33,7 +39,10 @@ export class SkillMenu extends HTMLElement {
 
   /** @param {string} name */
   offers(name) {
-    return this.#skills.some((skill) => skill.name === name) || Boolean(app.skills.find((skill) => skill.name === name));
+    return (
+      this.#skills.some((skill) => skill.name === name) ||
+      Boolean(app.skills.find((skill) => skill.name === name))
+    );
   }
 
   /** @param {string} query */
@@ -96,7 +105,8 @@ export class SkillMenu extends HTMLElement {
     // Words that begin with a slash and are no skill are words like any other.
     this.#list.hidden = options.length === 0;
     this.#list.replaceChildren(...options);
-    this.#said.textContent = options.length > 0 ? t.prompt.found(options.length) : this.#query ? t.prompt.foundNone : "";
+    this.#said.textContent =
+      options.length > 0 ? t.prompt.found(options.length) : this.#query ? t.prompt.foundNone : "";
     if (options.length > 0) {
       this.#area?.setAttribute("aria-controls", "skill-menu");
       this.#mark();

@@ -12,13 +12,24 @@ import { SkillsTable } from "./skills-table.js";
 /** @typedef {import("../types.js").Skill} Skill */
 
 export class SkillsDialog extends HTMLElement {
-  #filter = h("input", { class: "input filter", type: "search", id: "skills-filter", placeholder: t.skills.filter, "aria-label": t.skills.filter, autocomplete: "off" });
+  #filter = h("input", {
+    class: "input filter",
+    type: "search",
+    id: "skills-filter",
+    placeholder: t.skills.filter,
+    "aria-label": t.skills.filter,
+    autocomplete: "off",
+  });
   #status = h("select", { class: "input status-filter", "aria-label": t.skills.byStatus });
   #count = h("span", { class: "count", role: "status" });
   #table = make(SkillsTable);
   #stage = h("div", { class: "dialog-stage" });
   #title = h("h2", { id: "skills-title", class: "dialog-title", tabindex: "-1" }, t.skills.title);
-  #back = h("button", { class: "icon-button", hidden: true, title: t.common.back, "aria-label": t.common.back }, icon("back"));
+  #back = h(
+    "button",
+    { class: "icon-button", hidden: true, title: t.common.back, "aria-label": t.common.back },
+    icon("back"),
+  );
   #problem = h("p", { class: "notice error", role: "alert", hidden: true });
   #dialog = h("dialog", { class: "dialog large", "aria-labelledby": "skills-title" });
   #list = h("div", { class: "skills-list" });
@@ -27,8 +38,20 @@ export class SkillsDialog extends HTMLElement {
 
   connectedCallback() {
     const admin = app.about?.admin ?? false;
-    const close = h("button", { class: "icon-button", title: t.common.close, "aria-label": t.common.close, onclick: () => this.#dialog.close() }, icon("close"));
-    this.#status.append(h("option", { value: "" }, t.skills.anyStatus), ...Object.entries(t.skills.statuses).map(([value, text]) => h("option", { value }, text)));
+    const close = h(
+      "button",
+      {
+        class: "icon-button",
+        title: t.common.close,
+        "aria-label": t.common.close,
+        onclick: () => this.#dialog.close(),
+      },
+      icon("close"),
+    );
+    this.#status.append(
+      h("option", { value: "" }, t.skills.anyStatus),
+      ...Object.entries(t.skills.statuses).map(([value, text]) => h("option", { value }, text)),
+    );
     const tools = h(
       "div",
       { class: "skills-tools" },
@@ -36,12 +59,27 @@ export class SkillsDialog extends HTMLElement {
       this.#status,
       this.#count,
       h("span", { class: "spring" }),
-      admin && h("button", { class: "button", id: "import-skill", onclick: () => this.#import() }, icon("upload"), t.skills.import),
-      admin && h("button", { class: "button primary", id: "add-skill", onclick: () => this.#add() }, icon("add"), t.skills.add),
+      admin &&
+        h(
+          "button",
+          { class: "button", id: "import-skill", onclick: () => this.#import() },
+          icon("upload"),
+          t.skills.import,
+        ),
+      admin &&
+        h(
+          "button",
+          { class: "button primary", id: "add-skill", onclick: () => this.#add() },
+          icon("add"),
+          t.skills.add,
+        ),
     );
     this.#list.replaceChildren(tools, this.#problem, this.#table);
     this.#stage.replaceChildren(this.#list);
-    this.#dialog.replaceChildren(h("header", { class: "dialog-head" }, this.#back, this.#title, close), this.#stage);
+    this.#dialog.replaceChildren(
+      h("header", { class: "dialog-head" }, this.#back, this.#title, close),
+      this.#stage,
+    );
     this.replaceChildren(this.#dialog);
     const filter = afterPause(60, () => this.#narrow());
     this.#filter.addEventListener("input", filter);
@@ -71,7 +109,9 @@ export class SkillsDialog extends HTMLElement {
 
   async read() {
     try {
-      const all = app.about?.admin ? await api.get("/api/admin/skills") : await api.get("/api/skills", { all: 1 });
+      const all = app.about?.admin
+        ? await api.get("/api/admin/skills")
+        : await api.get("/api/skills", { all: 1 });
       this.#problem.hidden = true;
       this.#table.diagnostics = all.diagnostics ?? [];
       this.#table.skills = all.skills;

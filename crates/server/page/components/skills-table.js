@@ -34,7 +34,14 @@ export class SkillsTable extends HTMLElement {
 
   connectedCallback() {
     const cell = (/** @type {string} */ text) => h("div", { role: "columnheader", class: "cell" }, text);
-    const head = h("div", { class: "row head", role: "row", "aria-rowindex": "1" }, cell(t.skills.name), cell(t.skills.description), cell(t.skills.source), cell(t.skills.status));
+    const head = h(
+      "div",
+      { class: "row head", role: "row", "aria-rowindex": "1" },
+      cell(t.skills.name),
+      cell(t.skills.description),
+      cell(t.skills.source),
+      cell(t.skills.status),
+    );
     this.#table.replaceChildren(h("div", { role: "rowgroup", class: "table-head" }, head), this.#body);
     this.#scroll.replaceChildren(this.#table, this.#none);
     this.replaceChildren(this.#scroll);
@@ -48,9 +55,13 @@ export class SkillsTable extends HTMLElement {
   /** Shows those that fit; gives how many. @param {string} text @param {string} status */
   filter(text, status) {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-    this.#shown = this.skills.filter((skill) => (!status || skill.status === status) && words.every((word) => this.#wordsOf(skill).includes(word)));
+    this.#shown = this.skills.filter(
+      (skill) =>
+        (!status || skill.status === status) && words.every((word) => this.#wordsOf(skill).includes(word)),
+    );
     if (this.#open && !this.#shown.some((skill) => skill.location === this.#open)) this.#close();
-    else if (this.#open) this.#detail?.update(/** @type {Skill} */ (this.#shown.find((skill) => skill.location === this.#open)));
+    else if (this.#open)
+      this.#detail?.update(/** @type {Skill} */ (this.#shown.find((skill) => skill.location === this.#open)));
     this.refresh();
     return this.#shown.length;
   }
@@ -59,7 +70,16 @@ export class SkillsTable extends HTMLElement {
   #wordsOf(skill) {
     const known = this.#words.get(skill);
     if (known) return known;
-    const words = [skill.id, skill.name, skill.description, skill.scope, t.skills.scopes[skill.scope], skill.source].join(" ").toLowerCase();
+    const words = [
+      skill.id,
+      skill.name,
+      skill.description,
+      skill.scope,
+      t.skills.scopes[skill.scope],
+      skill.source,
+    ]
+      .join(" ")
+      .toLowerCase();
     this.#words.set(skill, words);
     return words;
   }
@@ -95,7 +115,9 @@ export class SkillsTable extends HTMLElement {
     for (let index = first; index < last; index++) {
       const row = there.get(index) ?? this.#row(index);
       if (!there.has(index)) {
-        const next = [...this.#body.children].find((other) => Number(/** @type {HTMLElement} */ (other).dataset.index) > index);
+        const next = [...this.#body.children].find(
+          (other) => Number(/** @type {HTMLElement} */ (other).dataset.index) > index,
+        );
         this.#body.insertBefore(row, next ?? null);
         there.set(index, row);
       }
@@ -108,19 +130,45 @@ export class SkillsTable extends HTMLElement {
     const skill = /** @type {Skill} */ (this.#shown[index]);
     const open = skill.location === this.#open;
     const problems = (skill.errors ?? 0) + (skill.warnings ?? 0);
-    const button = h("button", { class: "row-open", "aria-expanded": String(open) }, icon("down"), h("span", { class: "row-name" }, skill.name || skill.id), skill.name !== skill.id && h("span", { class: "row-id" }, skill.id));
+    const button = h(
+      "button",
+      { class: "row-open", "aria-expanded": String(open) },
+      icon("down"),
+      h("span", { class: "row-name" }, skill.name || skill.id),
+      skill.name !== skill.id && h("span", { class: "row-id" }, skill.id),
+    );
     const row = h(
       "div",
-      { class: `row ${open ? "open" : ""}`, role: "row", "aria-rowindex": index + 2, "data-index": index, "data-id": skill.id },
+      {
+        class: `row ${open ? "open" : ""}`,
+        role: "row",
+        "aria-rowindex": index + 2,
+        "data-index": index,
+        "data-id": skill.id,
+      },
       h("div", { class: "cell name", role: "cell" }, button),
       h("div", { class: "cell description", role: "cell", title: skill.description }, skill.description),
-      h("div", { class: "cell source", role: "cell", title: skill.source }, t.skills.scopes[skill.scope] ?? skill.scope),
+      h(
+        "div",
+        { class: "cell source", role: "cell", title: skill.source },
+        t.skills.scopes[skill.scope] ?? skill.scope,
+      ),
       h(
         "div",
         { class: "cell status", role: "cell" },
         h("span", { class: `status-dot ${skill.status}` }),
-        h("span", { class: "status-text", title: skill.reason ?? "" }, t.skills.statuses[skill.status] ?? skill.status, skill.reason && h("span", { class: "reason" }, ` · ${skill.reason}`)),
-        problems > 0 && h("span", { class: `badge ${skill.errors ? "bad" : "warn"}`, title: t.skills.problems(problems) }, String(problems)),
+        h(
+          "span",
+          { class: "status-text", title: skill.reason ?? "" },
+          t.skills.statuses[skill.status] ?? skill.status,
+          skill.reason && h("span", { class: "reason" }, ` · ${skill.reason}`),
+        ),
+        problems > 0 &&
+          h(
+            "span",
+            { class: `badge ${skill.errors ? "bad" : "warn"}`, title: t.skills.problems(problems) },
+            String(problems),
+          ),
       ),
     );
     button.addEventListener("click", () => this.#toggle(skill.location));
@@ -169,7 +217,14 @@ export class SkillsTable extends HTMLElement {
     if (!button) return;
     const index = Number(/** @type {HTMLElement} */ (button.closest(".row")).dataset.index);
     const page = Math.max(1, Math.floor(this.#scroll.clientHeight / heightOfRow()) - 1);
-    const to = { ArrowDown: index + 1, ArrowUp: index - 1, PageDown: index + page, PageUp: index - page, Home: 0, End: this.#shown.length - 1 }[event.key];
+    const to = {
+      ArrowDown: index + 1,
+      ArrowUp: index - 1,
+      PageDown: index + page,
+      PageUp: index - page,
+      Home: 0,
+      End: this.#shown.length - 1,
+    }[event.key];
     if (to === undefined) return;
     event.preventDefault();
     this.#focus(Math.max(0, Math.min(this.#shown.length - 1, to)));
@@ -186,9 +241,12 @@ export class SkillsTable extends HTMLElement {
     const top = topOf(m, index);
     const head = 40;
     if (top < this.#scroll.scrollTop) this.#scroll.scrollTop = top;
-    else if (top + m.height + head > this.#scroll.scrollTop + this.#scroll.clientHeight) this.#scroll.scrollTop = top + m.height + head - this.#scroll.clientHeight;
+    else if (top + m.height + head > this.#scroll.scrollTop + this.#scroll.clientHeight)
+      this.#scroll.scrollTop = top + m.height + head - this.#scroll.clientHeight;
     this.#draw();
-    /** @type {HTMLElement | null} */ (this.#body.querySelector(`.row[data-index="${index}"] .row-open`))?.focus({ preventScroll: true });
+    /** @type {HTMLElement | null} */ (
+      this.#body.querySelector(`.row[data-index="${index}"] .row-open`)
+    )?.focus({ preventScroll: true });
   }
 
   /** Opens a skill and brings it into view. @param {string} id */

@@ -49,7 +49,13 @@ export class ToolCard extends HTMLElement {
     const isSkill = tool === "skills.activate" || tool === "Skill";
     const isFile = tool === "skills.readResource" || tool === "ReadFile";
     const isRun = tool === "skills.run";
-    const subject = isSkill ? (data.name ?? given.name) : isFile ? (data.path ?? given.path) : isRun ? given.script : given.query ?? given.name;
+    const subject = isSkill
+      ? (data.name ?? given.name)
+      : isFile
+        ? (data.path ?? given.path)
+        : isRun
+          ? given.script
+          : (given.query ?? given.name);
     this.setAttribute("aria-label", t.card.label(tool, String(subject ?? "")));
     const head = h(
       "div",
@@ -58,21 +64,32 @@ export class ToolCard extends HTMLElement {
       h("span", { class: "card-what" }, this.#what(tool, call)),
       subject !== undefined && h("code", { class: "card-subject" }, String(subject)),
       (isFile || isRun) && given.name && h("span", { class: "card-of" }, t.card.of(String(given.name))),
-      h("span", { class: "card-badges" }, ...this.#badges(state, data, isRun)),
+      h("span", { class: "card-badges" }, ...this.#badges(state, data, isRun, isSkill || isFile)),
     );
     this.replaceChildren(head);
     if (failed) this.append(this.#error(data));
-    else if (result && isSkill) this.append(this.#text(String(data.name ?? given.name), "SKILL.md", data, t.card.instructions, false));
-    else if (result && isFile) this.append(this.#text(String(given.name ?? ""), String(subject), data, t.card.content, data.bytes <= SMALL));
+    else if (result && isSkill)
+      this.append(this.#text(String(data.name ?? given.name), "SKILL.md", data, t.card.instructions, false));
+    else if (result && isFile)
+      this.append(
+        this.#text(String(given.name ?? ""), String(subject), data, t.card.content, data.bytes <= SMALL),
+      );
     else if (result && isRun) this.append(...this.#streams(data));
-    else if (result) this.append(this.#fold(t.card.answer, typeof data.text === "string" ? data.text : JSON.stringify(data, null, 2)));
-    const rest = Object.fromEntries(Object.entries(given).filter(([key]) => !(key === "name" || key === "path" || key === "script")));
-    if (Object.keys(rest).length > 0) this.append(this.#fold(t.card.arguments, JSON.stringify(rest, null, 2)));
+    else if (result)
+      this.append(
+        this.#fold(t.card.answer, typeof data.text === "string" ? data.text : JSON.stringify(data, null, 2)),
+      );
+    const rest = Object.fromEntries(
+      Object.entries(given).filter(([key]) => !(key === "name" || key === "path" || key === "script")),
+    );
+    if (Object.keys(rest).length > 0)
+      this.append(this.#fold(t.card.arguments, JSON.stringify(rest, null, 2)));
   }
 
   /** @param {string} tool @param {CallPart} call */
   #what(tool, call) {
-    if (tool === "skills.activate" || tool === "Skill") return call.id.startsWith("mention_") ? t.card.called : t.card.activated;
+    if (tool === "skills.activate" || tool === "Skill")
+      return call.id.startsWith("mention_") ? t.card.called : t.card.activated;
     if (tool === "skills.readResource" || tool === "ReadFile") return t.card.read;
     if (tool === "skills.run") return t.card.ran;
     if (tool === "skills.search") return t.card.searched;
@@ -80,18 +97,20 @@ export class ToolCard extends HTMLElement {
     return h("code", {}, call.name);
   }
 
-  /** @param {string} state @param {Record<string, any>} data @param {boolean} isRun */
-  #badges(state, data, isRun) {
-    const badge = (/** @type {string} */ kind, /** @type {string} */ text) => h("span", { class: `badge ${kind}` }, text);
+  /** @param {string} state @param {Record<string, any>} data @param {boolean} isRun @param {boolean} isText */
+  #badges(state, data, isRun, isText) {
+    const badge = (/** @type {string} */ kind, /** @type {string} */ text) =>
+      h("span", { class: `badge ${kind}` }, text);
     const badges = [];
     if (state === "running") badges.push(badge("quiet running", t.card.running));
     if (state === "broken") badges.push(badge("warn", t.card.noAnswer));
-    if (isRun && Number.isInteger(data.exit_code)) badges.push(badge(data.exit_code === 0 ? "ok" : "bad", t.card.exit(data.exit_code)));
+    if (isRun && Number.isInteger(data.exit_code))
+      badges.push(badge(data.exit_code === 0 ? "ok" : "bad", t.card.exit(data.exit_code)));
     if (data.timed_out) badges.push(badge("bad", t.card.timedOut));
     if (data.sandbox) badges.push(badge("quiet", t.card.sandbox(String(data.sandbox))));
     if (data.already_active) badges.push(badge("quiet", t.card.alreadyActive));
     if (data.truncated) badges.push(badge("warn", t.card.truncated));
-    else if (data.truncated === false && !isRun) badges.push(badge("quiet", t.card.whole));
+    else if (isText && state === "success") badges.push(badge("quiet", t.card.whole));
     if (state === "error") badges.push(badge("bad", String(data.error?.code ?? t.card.failed)));
     if (state === "partial" && !data.truncated) badges.push(badge("warn", t.card.partial));
     return badges;
@@ -105,16 +124,31 @@ export class ToolCard extends HTMLElement {
   /** A text that is folded away. @param {string} title @param {string} text @param {boolean} [open] */
   #fold(title, text, open = false) {
     const pre = h("pre", { class: "card-text", tabindex: "0" }, text);
-    return h("details", { class: "fold", open }, h("summary", {}, title), h("div", { class: "fold-tools" }, copyButton(() => text)), pre);
+    return h(
+      "details",
+      { class: "fold", open },
+      h("summary", {}, title),
+      h(
+        "div",
+        { class: "fold-tools" },
+        copyButton(() => text),
+      ),
+      pre,
+    );
   }
 
   /** @param {Record<string, any>} data */
   #streams(data) {
-    const streams = /** @type {const} */ ([["stdout", t.card.stdout], ["stderr", t.card.stderr]])
+    const streams = /** @type {const} */ ([
+      ["stdout", t.card.stdout],
+      ["stderr", t.card.stderr],
+    ])
       .filter(([key]) => typeof data[key] === "string" && data[key] !== "")
       .map(([key, title]) => this.#fold(title, data[key], data[key].length <= SMALL));
     if (streams.length > 0) return streams;
-    return typeof data.text === "string" && data.text ? [this.#fold(t.card.output, data.text, data.text.length <= SMALL)] : [];
+    return typeof data.text === "string" && data.text
+      ? [this.#fold(t.card.output, data.text, data.text.length <= SMALL)]
+      : [];
   }
 
   /**
@@ -125,7 +159,17 @@ export class ToolCard extends HTMLElement {
     const body = h("div", { class: "fold-body" });
     let text = "";
     const bytes = Number.isFinite(data.bytes) ? h("span", { class: "fold-size" }, size(data.bytes)) : null;
-    const fold = h("details", { class: "fold" }, h("summary", {}, title, bytes), h("div", { class: "fold-tools" }, copyButton(async () => text || (text = (await this.#fetch(name, path)).content))), body);
+    const fold = h(
+      "details",
+      { class: "fold" },
+      h("summary", {}, title, bytes),
+      h(
+        "div",
+        { class: "fold-tools" },
+        copyButton(async () => text || (text = (await this.#fetch(name, path)).content)),
+      ),
+      body,
+    );
     const load = async () => {
       if (body.firstChild) return;
       try {

@@ -62,7 +62,8 @@ const SVG = "http://www.w3.org/2000/svg";
  */
 export const svg = (tag, props = {}, ...children) => {
   const element = /** @type {SVGElement} */ (document.createElementNS(SVG, tag));
-  for (const [key, value] of Object.entries(props)) if (value !== undefined) element.setAttribute(key, String(value));
+  for (const [key, value] of Object.entries(props))
+    if (value !== undefined) element.setAttribute(key, String(value));
   element.append(...nodes(children));
   return element;
 };

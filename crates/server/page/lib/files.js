@@ -15,6 +15,8 @@ export const picked = (files) => {
 export const dropped = async (data) => {
   // Entries are gone once the event is over: take hold of all of them first.
   const entries = [...data.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
+  const plain = [...data.files];
+  if (entries.length === 0) return picked(plain);
   const files = (await Promise.all(entries.map((entry) => filesOf(entry, "")))).flat();
   const first = entries[0];
   return first && files.length > 0 ? { name: first.name, files } : null;
@@ -24,7 +26,9 @@ export const dropped = async (data) => {
 const filesOf = async (entry, above) => {
   const path = above ? `${above}/${entry.name}` : entry.name;
   if (entry.isFile) {
-    const file = await new Promise((done, failed) => /** @type {FileSystemFileEntry} */ (entry).file(done, failed));
+    const file = await new Promise((done, failed) =>
+      /** @type {FileSystemFileEntry} */ (entry).file(done, failed),
+    );
     return [{ path, file }];
   }
   const reader = /** @type {FileSystemDirectoryEntry} */ (entry).createReader();

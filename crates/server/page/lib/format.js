@@ -25,7 +25,8 @@ export const when = (ms) => {
   if (age < 60_000) return t.time.now;
   const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "short" });
   if (age < 3_600_000) return relative.format(-Math.floor(age / 60_000), "minute");
-  if (date.toDateString() === new Date().toDateString()) return relative.format(-Math.floor(age / 3_600_000), "hour");
+  if (date.toDateString() === new Date().toDateString())
+    return relative.format(-Math.floor(age / 3_600_000), "hour");
   if (age < 6 * 86_400_000) return relative.format(-Math.max(1, Math.round(age / 86_400_000)), "day");
   return new Intl.DateTimeFormat(language, { dateStyle: "medium" }).format(date);
 };
@@ -45,7 +46,12 @@ export const digestOf = async (text) => {
 export const firstLine = (text, max = 60) => {
   const line = text.trim().split("\n", 1)[0] ?? "";
   const letters = [...line];
-  return letters.length > max ? `${letters.slice(0, max - 1).join("").trimEnd()}…` : line;
+  return letters.length > max
+    ? `${letters
+        .slice(0, max - 1)
+        .join("")
+        .trimEnd()}…`
+    : line;
 };
 
 /** The end of a path, which says more than its beginning. @param {string} path */

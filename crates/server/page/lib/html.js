@@ -2,7 +2,9 @@
 
 /** @type {any} */
 const types = /** @type {any} */ (globalThis).trustedTypes;
-const policy = types ? types.createPolicy("prowess", { createHTML: (/** @type {string} */ html) => html }) : null;
+const policy = types
+  ? types.createPolicy("prowess", { createHTML: (/** @type {string} */ html) => html })
+  : null;
 
 /**
  * Puts the server's HTML into an element. Never call it with anything else.

@@ -19,21 +19,49 @@ export const stackedBar = (slices, how) => {
   let from = 0;
   const bars = present.map((slice) => {
     const width = (slice.value / whole) * 1000;
-    const bar = svg("rect", { x: from, y: 0, width: Math.max(width - 2, 1), height: 20, class: `fill-${slice.kind}` }, svg("title", {}, `${slice.label}: ${unit(slice.value)}`));
+    const bar = svg(
+      "rect",
+      { x: from, y: 0, width: Math.max(width - 2, 1), height: 20, class: `fill-${slice.kind}` },
+      svg("title", {}, `${slice.label}: ${unit(slice.value)}`),
+    );
     from += width;
     return bar;
   });
-  const picture = svg("svg", { class: "stacked", viewBox: "0 0 1000 20", preserveAspectRatio: "none", role: "img", "aria-label": `${how.label}: ${present.map((slice) => `${slice.label} ${unit(slice.value)}`).join(", ")}` }, svg("rect", { x: 0, y: 0, width: 1000, height: 20, class: "fill-rest" }), ...bars);
+  const picture = svg(
+    "svg",
+    {
+      class: "stacked",
+      viewBox: "0 0 1000 20",
+      preserveAspectRatio: "none",
+      role: "img",
+      "aria-label": `${how.label}: ${present.map((slice) => `${slice.label} ${unit(slice.value)}`).join(", ")}`,
+    },
+    svg("rect", { x: 0, y: 0, width: 1000, height: 20, class: "fill-rest" }),
+    ...bars,
+  );
   const legend = h(
     "ul",
     { class: "legend" },
-    ...present.map((slice) => h("li", {}, swatch(slice.kind), h("span", {}, slice.label), h("span", { class: "legend-value" }, unit(slice.value)))),
+    ...present.map((slice) =>
+      h(
+        "li",
+        {},
+        swatch(slice.kind),
+        h("span", {}, slice.label),
+        h("span", { class: "legend-value" }, unit(slice.value)),
+      ),
+    ),
   );
   return h("div", { class: "plot" }, picture, legend);
 };
 
 /** @param {string} kind */
-const swatch = (kind) => svg("svg", { class: "swatch", viewBox: "0 0 10 10", "aria-hidden": "true" }, svg("rect", { width: 10, height: 10, rx: 2, class: `fill-${kind}` }));
+const swatch = (kind) =>
+  svg(
+    "svg",
+    { class: "swatch", viewBox: "0 0 10 10", "aria-hidden": "true" },
+    svg("rect", { width: 10, height: 10, rx: 2, class: `fill-${kind}` }),
+  );
 
 /**
  * One bar for each row, all to the same scale; each may be made up of parts.
@@ -51,7 +79,11 @@ export const bars = (rows, label) => {
         .filter((slice) => slice.value > 0)
         .map((slice) => {
           const width = (slice.value / most) * 1000;
-          const part = svg("rect", { x: from, y: 0, width: Math.max(width - 2, 2), height: 10, class: `fill-${slice.kind}` }, svg("title", {}, `${slice.label}: ${number(slice.value)}`));
+          const part = svg(
+            "rect",
+            { x: from, y: 0, width: Math.max(width - 2, 2), height: 10, class: `fill-${slice.kind}` },
+            svg("title", {}, `${slice.label}: ${number(slice.value)}`),
+          );
           from += width;
           return part;
         });
@@ -59,7 +91,16 @@ export const bars = (rows, label) => {
         "li",
         { class: "bar-row" },
         h("span", { class: "bar-label", title: row.title ?? row.label }, row.label),
-        svg("svg", { class: "bar-picture", viewBox: "0 0 1000 10", preserveAspectRatio: "none", "aria-hidden": "true" }, ...parts),
+        svg(
+          "svg",
+          {
+            class: "bar-picture",
+            viewBox: "0 0 1000 10",
+            preserveAspectRatio: "none",
+            "aria-hidden": "true",
+          },
+          ...parts,
+        ),
         h("span", { class: "bar-value" }, row.text),
       );
     }),

@@ -6,7 +6,11 @@
 export const route = () => {
   const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
   const [view, id] = (path ?? "").split("/");
-  return { view: view || "chat", id: id ? decodeURIComponent(id) : null, params: new URLSearchParams(query ?? "") };
+  return {
+    view: view || "chat",
+    id: id ? decodeURIComponent(id) : null,
+    params: new URLSearchParams(query ?? ""),
+  };
 };
 
 /** @param {string} view @param {string | null} [id] @param {Record<string, string>} [params] */

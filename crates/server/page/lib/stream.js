@@ -32,7 +32,8 @@ export const listen = (listener) => {
       } catch (error) {
         if (stop.signal.aborted) return;
         // What is busy or starting up is asked again; a no is a no.
-        if (error instanceof Problem && error.status < 500 && error.status !== 429) return listener.refused?.(error);
+        if (error instanceof Problem && error.status < 500 && error.status !== 429)
+          return listener.refused?.(error);
         listener.lost?.(error);
       }
       await pause(wait * (0.75 + Math.random() / 2), stop.signal);
@@ -64,7 +65,11 @@ const once = async (listener, signal, alive) => {
   let timer = setTimeout(give_up, SILENCE);
   try {
     const headers = { accept: "text/event-stream" };
-    const response = await request(listener.address(), { headers, signal: connection.signal, cache: "no-store" });
+    const response = await request(listener.address(), {
+      headers,
+      signal: connection.signal,
+      cache: "no-store",
+    });
     if (!response.body) return;
     listener.opened?.();
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

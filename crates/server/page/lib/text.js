@@ -15,7 +15,9 @@ export const languages = () => /** @type {[string, string][]} */ (Object.entries
 
 const wanted = () => {
   const kept = localStorage.getItem(KEY);
-  const asked = [...(kept ? [kept] : []), ...navigator.languages].map((tag) => tag.toLowerCase().replace(/-.*/, ""));
+  const asked = [...(kept ? [kept] : []), ...navigator.languages].map((tag) =>
+    tag.toLowerCase().replace(/-.*/, ""),
+  );
   return asked.find((tag) => Object.hasOwn(LANGUAGES, tag)) ?? "en";
 };
 

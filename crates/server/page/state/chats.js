@@ -29,7 +29,7 @@ class Chats extends EventTarget {
     }
     this.#reading = true;
     try {
-      const page = await api.get("/api/chats", { limit: Math.min(500, Math.max(PAGE, this.list.length)) });
+      const page = await api.get("/api/chats", { limit: Math.min(200, Math.max(PAGE, this.list.length)) });
       this.list = page.chats;
       this.next = page.next;
       this.ready = true;
@@ -68,7 +68,9 @@ class Chats extends EventTarget {
 
   /** What is known of a chat has changed. @param {Chat} chat */
   note(chat) {
-    this.list = [chat, ...this.list.filter((other) => other.id !== chat.id)].sort((a, b) => b.updated - a.updated);
+    this.list = [chat, ...this.list.filter((other) => other.id !== chat.id)].sort(
+      (a, b) => b.updated - a.updated,
+    );
     this.#tell();
   }
 

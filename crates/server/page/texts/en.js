@@ -12,12 +12,19 @@ export const texts = {
     skip: "Skip to the content",
     preset: "Preset",
     rehearsal: "Rehearsal",
-    rehearsalHelp: "No model is configured. The rehearsal shows which skills would be used and what a model would be given.",
+    rehearsalHelp:
+      "No model is configured. The rehearsal shows which skills would be used and what a model would be given.",
   },
   common: { cancel: "Cancel", close: "Close", back: "Back", save: "Save", delete: "Delete" },
   time: { now: "just now" },
   connection: { lost: "The server does not answer. Trying again…", back: "Connected again." },
-  signIn: { title: "Sign in", why: "This server wants a token.", token: "Token", go: "Sign in", wrong: "The server does not know this token." },
+  signIn: {
+    title: "Sign in",
+    why: "This server wants a token.",
+    token: "Token",
+    go: "Sign in",
+    wrong: "The server does not know this token.",
+  },
   copy: {
     copy: "Copy",
     copied: "Copied",
@@ -29,7 +36,9 @@ export const texts = {
   },
   /** What went wrong, for people. */
   problem: (/** @type {Error & { status?: number }} */ error) =>
-    error.constructor.name === "Unreachable" ? "The server does not answer. Nothing was lost; try again." : error.message,
+    error.constructor.name === "Unreachable"
+      ? "The server does not answer. Nothing was lost; try again."
+      : error.message,
   severity: /** @type {Record<string, string>} */ ({ error: "Error", warning: "Warning", info: "Note" }),
   chats: {
     title: "Chats",
@@ -41,7 +50,8 @@ export const texts = {
     export: "Export as JSON",
     remove: "Delete chat",
     removeTitle: "Delete this chat?",
-    removeText: (/** @type {string} */ title) => `“${title}” and everything in it will be deleted. This cannot be undone.`,
+    removeText: (/** @type {string} */ title) =>
+      `“${title}” and everything in it will be deleted. This cannot be undone.`,
   },
   chat: {
     begin: "New chat",
@@ -58,9 +68,18 @@ export const texts = {
     text: "Ask anything. Skills that fit are loaded when they are needed, and you see each one at work. Type / to call a skill by name.",
     triesLabel: "Three things to try",
     tries: [
-      { title: "See how skills load", text: "/skills-system-validation Check this system step by step and report." },
-      { title: "Write a report", text: "Write my weekly report: shipped the importer, fixed two bugs, next week the release." },
-      { title: "Make a skill of your own", text: "Help me to write a skill that turns meeting notes into tasks." },
+      {
+        title: "See how skills load",
+        text: "/skills-system-validation Check this system step by step and report.",
+      },
+      {
+        title: "Write a report",
+        text: "Write my weekly report: shipped the importer, fixed two bugs, next week the release.",
+      },
+      {
+        title: "Make a skill of your own",
+        text: "Help me to write a skill that turns meeting notes into tasks.",
+      },
     ],
     count: (/** @type {number} */ n) => `${plural(n, "skill is", "skills are")} on offer.`,
   },
@@ -71,18 +90,21 @@ export const texts = {
     send: "Send",
     stop: "Stop",
     skills: "Skills",
-    found: (/** @type {number} */ n) => `${plural(n, "skill", "skills")}; arrow keys choose, Enter takes, Escape closes`,
+    found: (/** @type {number} */ n) =>
+      `${plural(n, "skill", "skills")}; arrow keys choose, Enter takes, Escape closes`,
     foundNone: "No skill fits",
     without: (/** @type {string} */ name) => `Without ${name}`,
   },
   message: {
-    by: (/** @type {string} */ role, /** @type {string} */ time) => `${role === "user" ? "You" : "Answer"}, ${time}`,
+    by: (/** @type {string} */ role, /** @type {string} */ time) =>
+      `${role === "user" ? "You" : "Answer"}, ${time}`,
     stopped: "Stopped",
     broken: (/** @type {string} */ reason) => `Broken off: ${reason}`,
     copy: "Copy message",
     retry: "Ask again",
     inspect: "What the model was given",
-    cost: (/** @type {string} */ read, /** @type {string} */ written) => `${read} tokens read, ${written} written`,
+    cost: (/** @type {string} */ read, /** @type {string} */ written) =>
+      `${read} tokens read, ${written} written`,
   },
   card: {
     label: (/** @type {string} */ tool, /** @type {string} */ subject) => `${tool} ${subject}`.trim(),
@@ -126,9 +148,24 @@ export const texts = {
     status: "Status",
     files: "Files",
     none: "No skill fits.",
-    count: (/** @type {number} */ shown, /** @type {number} */ all) => (shown === all ? plural(all, "skill", "skills") : `${shown.toLocaleString("en")} of ${plural(all, "skill", "skills")}`),
-    scopes: /** @type {Record<string, string>} */ ({ bundled: "System", user: "User", project: "Project", plugin: "Plugin" }),
-    statuses: /** @type {Record<string, string>} */ ({ enabled: "Enabled", disabled: "Disabled", unavailable: "Unavailable", untrusted: "Untrusted", shadowed: "Shadowed", invalid: "Invalid" }),
+    count: (/** @type {number} */ shown, /** @type {number} */ all) =>
+      shown === all
+        ? plural(all, "skill", "skills")
+        : `${shown.toLocaleString("en")} of ${plural(all, "skill", "skills")}`,
+    scopes: /** @type {Record<string, string>} */ ({
+      bundled: "System",
+      user: "User",
+      project: "Project",
+      plugin: "Plugin",
+    }),
+    statuses: /** @type {Record<string, string>} */ ({
+      enabled: "Enabled",
+      disabled: "Disabled",
+      unavailable: "Unavailable",
+      untrusted: "Untrusted",
+      shadowed: "Shadowed",
+      invalid: "Invalid",
+    }),
     problems: (/** @type {number} */ n) => plural(n, "problem", "problems"),
     enable: "Enable",
     disable: "Disable",
@@ -137,17 +174,21 @@ export const texts = {
     shadowed: "Another copy of this skill is used instead.",
     location: "Location",
     tokens: "Tokens",
-    tokensText: (/** @type {string} */ catalog, /** @type {string} */ body) => `${catalog} in the catalog, ${body} when loaded`,
+    tokensText: (/** @type {string} */ catalog, /** @type {string} */ body) =>
+      `${catalog} in the catalog, ${body} when loaded`,
     license: "Licence",
     compatibility: "Compatibility",
     used: "Used",
-    usedText: (/** @type {number} */ n, /** @type {string} */ last) => `${plural(n, "time", "times")}${last ? `, last ${last}` : ""}`,
+    usedText: (/** @type {number} */ n, /** @type {string} */ last) =>
+      `${plural(n, "time", "times")}${last ? `, last ${last}` : ""}`,
     filesCut: "There are more files than are listed.",
     closeFile: "Close the file",
     saved: "Saved.",
-    changedMeanwhile: "The file was changed by someone else meanwhile. Copy what you wrote, then open it again.",
+    changedMeanwhile:
+      "The file was changed by someone else meanwhile. Copy what you wrote, then open it again.",
     removeTitle: (/** @type {string} */ name) => `Delete ${name}?`,
-    removeText: (/** @type {string} */ place) => `The skill's folder will be deleted with all its files: ${place}`,
+    removeText: (/** @type {string} */ place) =>
+      `The skill's folder will be deleted with all its files: ${place}`,
   },
   form: {
     id: "Id",
@@ -166,12 +207,15 @@ export const texts = {
     drop: "Drop a folder or a zip archive here",
     zip: "Choose an archive",
     folder: "Choose a folder",
-    chosen: (/** @type {string} */ name, /** @type {number} */ files) => (files > 1 ? `${name}, ${plural(files, "file", "files")}` : name),
+    chosen: (/** @type {string} */ name, /** @type {number} */ files) =>
+      files > 1 ? `${name}, ${plural(files, "file", "files")}` : name,
     idHint: "Where it goes. Leave it as it is, unless you want another name.",
     would: (/** @type {string} */ name) => `This would install ${name}`,
-    files: (/** @type {number} */ n, /** @type {string} */ bytes) => `${plural(n, "file", "files")}, ${bytes}`,
+    files: (/** @type {number} */ n, /** @type {string} */ bytes) =>
+      `${plural(n, "file", "files")}, ${bytes}`,
     audit: "What the audit found",
-    nothingFound: "Nothing that it knows. That does not make a skill safe: read what it tells the model to do.",
+    nothingFound:
+      "Nothing that it knows. That does not make a skill safe: read what it tells the model to do.",
     overwrite: "Replace the skill of this id. What is there now will be gone.",
     risk: "I have read what the audit found, and want this skill all the same.",
     go: "Import",
@@ -190,7 +234,14 @@ export const texts = {
     given: "What the model is given",
     tokens: (/** @type {string} */ n) => `${n} tokens`,
     tier: (/** @type {number} */ tier) => `tier ${tier}`,
-    parts: { rules: "Rules", catalog: "Catalog", active: "Active skills", history: "Earlier messages", message: "Message", tools: "Tools" },
+    parts: {
+      rules: "Rules",
+      catalog: "Catalog",
+      active: "Active skills",
+      history: "Earlier messages",
+      message: "Message",
+      tools: "Tools",
+    },
     nothing: "(nothing)",
     considered: (/** @type {number} */ n) => `Skills that were considered (${n.toLocaleString("en")})`,
     shown: "Disclosed",
@@ -213,7 +264,8 @@ export const texts = {
     catalog: "What the catalog costs in each turn",
     spent: "Tokens used",
     free: "Left of the budget",
-    catalogText: (/** @type {string} */ shown, /** @type {string} */ cut, /** @type {string} */ characters) => `${shown} skills are shown, ${cut} are cut, in ${characters} characters.`,
+    catalogText: (/** @type {string} */ shown, /** @type {string} */ cut, /** @type {string} */ characters) =>
+      `${shown} skills are shown, ${cut} are cut, in ${characters} characters.`,
     mostUsed: "Most used",
     noneUsed: "Nothing has been used yet.",
     times: (/** @type {number} */ n) => `${n.toLocaleString("en")}×`,
@@ -226,7 +278,8 @@ export const texts = {
   settings: {
     title: "Settings",
     model: "Model and budgets",
-    modelText: "Kept in your own configuration file. A key is never entered here: name the environment variable that holds it.",
+    modelText:
+      "Kept in your own configuration file. A key is never entered here: name the environment variable that holds it.",
     page: "This page",
     language: "Language",
     theme: "Colours",
@@ -240,7 +293,12 @@ export const texts = {
     from: (/** @type {string} */ origin) => `From: ${origin}.`,
     saved: "Saved.",
     nothing: "Nothing was changed.",
-    options: /** @type {Record<string, string>} */ ({ rehearsal: "none (rehearsal)", anthropic: "Anthropic", openai: "OpenAI", "openai-chat": "OpenAI-compatible" }),
+    options: /** @type {Record<string, string>} */ ({
+      rehearsal: "none (rehearsal)",
+      anthropic: "Anthropic",
+      openai: "OpenAI",
+      "openai-chat": "OpenAI-compatible",
+    }),
     keys: /** @type {Record<string, [string, string]>} */ ({
       "chat.provider": ["Provider", "Who answers."],
       "chat.model": ["Model", "As the provider calls it."],

@@ -1,0 +1,67 @@
+//! The files of the page, inside the program. A test compares this list with the folder.
+
+/// One file.
+#[derive(Debug)]
+pub(super) struct File {
+    /// Its path below `/assets/`.
+    pub(super) path: &'static str,
+    /// What is in it.
+    pub(super) bytes: &'static [u8],
+}
+
+/// The document that everything begins with.
+pub(super) const INDEX: &str = include_str!("../../page/index.html");
+
+macro_rules! files {
+    ($($path:literal),* $(,)?) => {
+        &[$(File { path: $path, bytes: include_bytes!(concat!("../../page/", $path)) }),*]
+    };
+}
+
+/// Everything else, in the order of the paths.
+pub(super) const FILES: &[File] = files![
+    "components/app-shell.js",
+    "components/chat-list.js",
+    "components/chat-view.js",
+    "components/confirm-dialog.js",
+    "components/copy-button.js",
+    "components/diagnostics-list.js",
+    "components/empty-chat.js",
+    "components/field.js",
+    "components/inspector-view.js",
+    "components/markdown-view.js",
+    "components/message-view.js",
+    "components/overview-view.js",
+    "components/prompt-box.js",
+    "components/settings-view.js",
+    "components/sign-in.js",
+    "components/skill-detail.js",
+    "components/skill-file.js",
+    "components/skill-form.js",
+    "components/skill-import.js",
+    "components/skill-menu.js",
+    "components/skills-dialog.js",
+    "components/skills-table.js",
+    "components/status-banner.js",
+    "components/tool-card.js",
+    "icon.svg",
+    "lib/api.js",
+    "lib/dom.js",
+    "lib/files.js",
+    "lib/format.js",
+    "lib/html.js",
+    "lib/icons.js",
+    "lib/plots.js",
+    "lib/route.js",
+    "lib/stream.js",
+    "lib/text.js",
+    "lib/theme.js",
+    "lib/window.js",
+    "main.js",
+    "state/app.js",
+    "state/chat.js",
+    "state/chats.js",
+    "style.css",
+    "texts/en.js",
+    "texts/zh.js",
+];

@@ -1,0 +1,153 @@
+// Strangers' texts stay texts, the policy holds, and a token is asked for where there is one.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { answered, say } from "../lib/browser.mjs";
+import { makeWorld } from "../lib/world.mjs";
+
+export const HOSTILE = `<img src=x onerror=window.hacked=1><script>window.hacked=2</script>`;
+export const BODY = `# ${HOSTILE}\n\n<script>window.hacked=3</script>\n\n[x](javascript:window.hacked=4)\n`;
+
+/** A skill whose every text is markup. */
+export const hostileSkill = {
+  "SKILL.md": `---\nname: '${HOSTILE}'\ndescription: 'Zebra ${HOSTILE} "onmouseover="window.hacked=5'\n---\n${BODY}`,
+  [`references/<img src=x onerror=window.hacked=6>.md`]: BODY,
+};
+
+const clean = async (page, where) => {
+  assert.equal(await page.evaluate(() => globalThis.hacked), undefined, where);
+  assert.equal(await page.locator("img, iframe, object, embed, script:not([src])").count(), 0, where);
+};
+
+export const hostile = (world, browser, check, prowess) => [
+  check(
+    "a skill full of markup is text in the table, the files, the list, the cards, the inspector and the overview",
+    async () => {
+      const page = await browser.open(await browser.person(), world.url);
+      await page.click("#open-skills");
+      await page.fill("#skills-filter", "zebra");
+      const row = page.locator(".rows .row[data-id=hostile]");
+      await row.waitFor();
+      assert.match(await row.innerText(), /<script>window\.hacked=2<\/script>/);
+      await clean(page, "the table");
+      await row.locator(".row-open").click();
+      await page.locator(".file").first().waitFor();
+      for (const file of await page.locator(".file").all()) {
+        await file.click();
+        await page.locator(".lines", { hasText: "window.hacked=3" }).waitFor();
+      }
+      assert.equal(
+        await page.locator(".file-path", { hasText: "<img src=x onerror=window.hacked=6>.md" }).count(),
+        1,
+      );
+      await clean(page, "the files");
+      await page.keyboard.press("Escape");
+      await page.focus("#prompt");
+      await page.keyboard.type("/zebra");
+      await page.locator(".option", { hasText: "window.hacked=5" }).waitFor();
+      await clean(page, "the list");
+      await page.fill("#prompt", "");
+      await say(page, `Repeat: ${HOSTILE}`);
+      await answered(page);
+      await clean(page, "a message that repeats it");
+      await page.goto(`${world.url}#/inspect?query=zebra`);
+      await page.locator("tr", { hasText: "<script>" }).first().waitFor();
+      await clean(page, "the inspector");
+      await page.goto(`${world.url}#/overview`);
+      await page.locator(".panel").first().waitFor();
+      await clean(page, "the overview");
+      return page;
+    },
+  ),
+
+  check("a title and a tool's answer full of markup are text", async () => {
+    const page = await browser.open(await browser.person(), world.url);
+    await say(page, `load ${HOSTILE.replaceAll(" ", "_")}`);
+    await answered(page);
+    await page.locator(".card.error").waitFor();
+    assert.match(await page.locator(".chat-link[aria-current] .chat-title").innerText(), /<img/);
+    await clean(page, "a card");
+    return page;
+  }),
+
+  check("the policy refuses inline scripts, styles and requests to other hosts", async () => {
+    const page = await browser.open(await browser.person(), world.url);
+    const answer = await page.request.get(world.url);
+    const policy = answer.headers()["content-security-policy"];
+    assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self'/);
+    assert.equal(/unsafe|\*/.test(policy), false);
+    const tried = await page.evaluate(async () => {
+      const script = document.createElement("script");
+      let assigned = "refused";
+      try {
+        script.textContent = "globalThis.hacked = 7";
+        document.body.append(script);
+        assigned = globalThis.hacked ? "ran" : "did not run";
+      } catch {
+        // Trusted types refuse it before the policy on scripts is asked.
+      }
+      const elsewhere = await fetch("http://127.0.0.1:9/").then(
+        () => "sent",
+        () => "refused",
+      );
+      const marked = document.createElement("div");
+      let markup = "refused";
+      try {
+        marked.innerHTML = "<b>x</b>";
+        markup = "taken";
+      } catch {
+        // As it should be.
+      }
+      return { assigned, elsewhere, markup, hacked: globalThis.hacked };
+    });
+    assert.notEqual(tried.assigned, "ran");
+    assert.deepEqual(
+      { ...tried, assigned: null },
+      { assigned: null, elsewhere: "refused", markup: "refused", hacked: undefined },
+    );
+    // These violations were ours, and so was the request that the policy stopped.
+    page.told = page.told.filter(
+      (line) => !/policy:|Policy|TrustedScript|TrustedHTML|127\.0\.0\.1:9/.test(line),
+    );
+    return page;
+  }),
+
+  check(
+    "where there is a token the page asks for it, and non-administrators cannot change skills",
+    async () => {
+      const place = await makeWorld(prowess);
+      for (const [flag, name] of [
+        ["--token-file", "token"],
+        ["--admin-token-file", "admin"],
+      ]) {
+        const file = join(place.world, name);
+        writeFileSync(file, `${name}-0123456789abcdef0123456789`, { mode: 0o600 });
+        place.args.push(flag, file);
+      }
+      try {
+        await place.serve();
+        for (const [token, admin] of [
+          ["token", false],
+          ["admin", true],
+        ]) {
+          const page = await browser.open(await browser.person(), place.url);
+          await page.getByLabel("Token").fill("wrong");
+          await page.keyboard.press("Enter");
+          await page.getByText("The server does not know this token.").waitFor();
+          await browser.accessible(page, "signing in");
+          await page.getByLabel("Token").fill(`${token}-0123456789abcdef0123456789`);
+          await page.keyboard.press("Enter");
+          await page.locator(".model-name").waitFor();
+          await page.click("#open-skills");
+          await page.locator(".rows .row").first().waitFor();
+          assert.equal(await page.locator("#add-skill").count(), admin ? 1 : 0);
+          assert.equal(await page.evaluate(() => document.cookie), "", "no script can read the token");
+          assert.deepEqual(page.told, []);
+        }
+      } finally {
+        place.end();
+      }
+    },
+  ),
+];

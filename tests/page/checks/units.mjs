@@ -1,0 +1,52 @@
+// What is pure in the page's modules, without a browser.
+
+import assert from "node:assert/strict";
+
+const page = (path) => import(`../../../crates/server/page/${path}`);
+
+export const units = (check) => [
+  check("events come out of text that is cut anywhere", async () => {
+    const { parser } = await page("lib/stream.js");
+    const text =
+      ': hello\n\nid: 7\nevent: delta\ndata: {"text":\ndata: "ä"}\n\nevent: missed\r\ndata: {}\r\n\r\ndata: no json\n\n';
+    const expected = [
+      ["delta", { text: "ä" }, "7"],
+      ["missed", {}, "7"],
+      ["message", null, "7"],
+    ];
+    for (let size = 1; size <= text.length; size++) {
+      const seen = [];
+      const parse = parser((...event) => seen.push(event));
+      for (let at = 0; at < text.length; at += size) parse(text.slice(at, at + size));
+      assert.deepEqual(seen, expected, `in pieces of ${size}`);
+    }
+  }),
+
+  check("the rows that are drawn are those that are seen", async () => {
+    const { heightOf, rowsBetween, topOf } = await page("lib/window.js");
+    for (const open of [-1, 0, 3, 9]) {
+      const m = { count: 10, height: 50, open, extra: open < 0 ? 0 : 120 };
+      assert.equal(heightOf(m), 500 + m.extra);
+      for (let from = 0; from <= heightOf(m); from += 7) {
+        const [first, last] = rowsBetween(m, from, from + 100, 0);
+        for (let index = 0; index < m.count; index++) {
+          const top = topOf(m, index);
+          const bottom = top + m.height + (index === open ? m.extra : 0);
+          if (bottom > from && top < from + 100)
+            assert(index >= first && index < last, `row ${index} at ${from}, open ${open}`);
+        }
+      }
+    }
+    assert.deepEqual(rowsBetween({ count: 0, height: 50, open: -1, extra: 0 }, 0, 100), [0, 0]);
+  }),
+
+  check("both languages say the same things", async () => {
+    const [{ texts: en }, { texts: zh }] = await Promise.all([page("texts/en.js"), page("texts/zh.js")]);
+    const shape = (value, at = "") =>
+      value && typeof value === "object"
+        ? Object.entries(value).flatMap(([key, inner]) => shape(inner, `${at}.${key}`))
+        : [`${at} ${typeof value} ${typeof value === "function" ? value.length : ""}`];
+    assert.deepEqual(shape(zh).sort(), shape(en).sort());
+    assert.equal(zh.skills.title, "Skills 配置");
+  }),
+];
