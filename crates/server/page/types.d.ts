@@ -4,7 +4,7 @@ export interface About {
   version: string;
   preset: string;
   provider: string;
-  model: string;
+  model: string | null;
   is_model: boolean;
   admin: boolean;
   skills_enabled: boolean;
@@ -89,6 +89,7 @@ export interface Skill {
   warnings?: number;
   errors?: number;
   editable?: boolean;
+  not_editable_because?: string | null;
 }
 
 export interface SkillFile {
@@ -111,6 +112,7 @@ export interface ImportReport {
   files: SkillFile[];
   findings: Finding[];
   replaces: boolean;
+  refused?: boolean;
 }
 
 export interface Setting {

@@ -7,7 +7,8 @@ const textOf = (content) =>
   typeof content === "string" ? content : (content ?? []).map((part) => part.text ?? "").join("");
 
 /** Words with the white space before them, so that they come one by one. */
-const words = (text) => text.match(/\s*\S+\s*$|\s*\S+/g) ?? [];
+/** What is not a text gives its words itself. */
+const words = (text) => (typeof text !== "string" ? text : (text.match(/\s*\S+\s*$|\s*\S+/g) ?? []));
 
 /**
  * Starts it. `script(asked, step, request)` gives `{ text, pause, hold }` or `{ call: { name, arguments } }`: `pause` is the time between words,

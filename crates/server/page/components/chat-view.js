@@ -41,6 +41,10 @@ export class ChatView extends HTMLElement {
   #problem = h("div", { class: "notice error", role: "alert", hidden: true });
   #box = make(PromptBox);
   #loading = false;
+  #top = new IntersectionObserver((seen) => seen.at(-1)?.isIntersecting && this.#loadEarlier(), {
+    root: this.#scroll,
+    rootMargin: "800px 0px 0px",
+  });
 
   connectedCallback() {
     this.className = "chat-view";
@@ -59,10 +63,7 @@ export class ChatView extends HTMLElement {
     this.addEventListener("try", (event) => this.#box.put(/** @type {CustomEvent} */ (event).detail));
     new ResizeObserver(() => this.#stick && this.#toEnd()).observe(this.#messages);
     new ResizeObserver(() => this.#stick && this.#toEnd()).observe(this.#scroll);
-    new IntersectionObserver((seen) => seen.some((entry) => entry.isIntersecting) && this.#loadEarlier(), {
-      root: this.#scroll,
-      rootMargin: "800px 0px 0px",
-    }).observe(this.#earlier);
+    this.#top.observe(this.#earlier);
     this.#box.focus();
   }
 
@@ -134,7 +135,9 @@ export class ChatView extends HTMLElement {
 
   /** @param {Message} message */
   #view(message) {
-    const view = make(MessageView, { message, chat: this.#chat?.id });
+    const messages = this.#chat?.messages ?? [];
+    const asked = messages.slice(0, messages.indexOf(message)).findLast((one) => one.role === "user")?.id;
+    const view = make(MessageView, { chat: this.#chat?.id, asked, message });
     this.#views.set(message.id, view);
     return view;
   }
@@ -160,10 +163,13 @@ export class ChatView extends HTMLElement {
 
   /** @param {Message[]} messages */
   #before(messages) {
-    // The browser keeps what is read where it is, as long as it is not at the very top.
-    if (this.#scroll.scrollTop < 1) this.#scroll.scrollTop = 1;
+    // What is read stays where it is. The browser would see to it as well, but not at the very top.
+    const { scrollTop, scrollHeight } = this.#scroll;
+    this.#scroll.classList.add("steady");
     this.#messages.prepend(...messages.map((message) => this.#view(message)));
     this.#earlier.hidden = (this.#chat?.before ?? null) === null;
+    this.#scroll.scrollTop = scrollTop + this.#scroll.scrollHeight - scrollHeight;
+    requestAnimationFrame(() => this.#scroll.classList.remove("steady"));
   }
 
   async #loadEarlier() {
@@ -173,6 +179,9 @@ export class ChatView extends HTMLElement {
     await this.#chat.earlier().catch((error) => this.#say(error));
     this.#earlier.disabled = false;
     this.#loading = false;
+    // Whether it is still in sight is told anew.
+    this.#top.unobserve(this.#earlier);
+    this.#top.observe(this.#earlier);
   }
 
   /** Only the last answer can be asked for again. */

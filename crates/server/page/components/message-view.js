@@ -16,6 +16,8 @@ import { ToolCard } from "./tool-card.js";
 export class MessageView extends HTMLElement {
   /** The chat's id. @type {string | undefined} */
   chat;
+  /** What was asked: of an answer, the message before it. @type {string | undefined} */
+  asked;
   /** @type {Message | null} */
   #message = null;
   #last = false;
@@ -108,6 +110,13 @@ export class MessageView extends HTMLElement {
     this.#body.append(dots ?? h("div", { class: "thinking", "aria-hidden": "true" }, h("i"), h("i"), h("i")));
   }
 
+  /** @param {string} message */
+  #inspect(message) {
+    const href = address("inspect", null, { chat: this.chat ?? "", message });
+    const label = { title: t.message.inspect, "aria-label": t.message.inspect };
+    return h("a", { class: "icon-button small", href, ...label }, icon("eye"));
+  }
+
   /** @param {Message} message */
   #footer(message) {
     const writing = message.state === "writing";
@@ -139,19 +148,8 @@ export class MessageView extends HTMLElement {
           ),
         );
       }
-      const params = { chat: this.chat ?? "", message: message.id };
-      tools.append(
-        h(
-          "a",
-          {
-            class: "icon-button small",
-            href: address("inspect", null, params),
-            title: t.message.inspect,
-            "aria-label": t.message.inspect,
-          },
-          icon("eye"),
-        ),
-      );
+      const asked = message.role === "user" ? message.id : this.asked;
+      if (asked) tools.append(this.#inspect(asked));
     }
     if (message.usage) {
       items.push(

@@ -133,14 +133,12 @@ export class OverviewView extends HTMLElement {
 
   /** @param {Overview} overview */
   #used(overview) {
-    const rows = overview.most_used
-      .slice(0, 10)
-      .map((skill) => ({
-        label: skill.name,
-        slices: [{ label: skill.name, value: skill.count, kind: "accent" }],
-        text: t.overview.times(skill.count),
-        title: when(skill.last),
-      }));
+    const rows = overview.most_used.slice(0, 10).map((skill) => ({
+      label: skill.name,
+      slices: [{ label: skill.name, value: skill.count, kind: "accent" }],
+      text: t.overview.times(skill.count),
+      title: when(skill.last),
+    }));
     return this.#panel(t.overview.mostUsed, [
       rows.length ? bars(rows, t.overview.mostUsed) : h("p", { class: "muted" }, t.overview.noneUsed),
     ]);

@@ -87,7 +87,7 @@ export class PromptBox extends HTMLElement {
     if (!query) return this.#menu.close();
     // A whole name and a space is as good as choosing it.
     const whole = /^\/(\S+)\s$/.exec(value);
-    if (whole?.[1] && this.#menu.offers(whole[1])) return this.#choose(whole[1]);
+    if (whole?.[1] && this.#menu.offers(whole[1])) return this.#choose({ name: whole[1] });
     this.#menu.open(query[1] ?? "");
   }
 
@@ -106,17 +106,19 @@ export class PromptBox extends HTMLElement {
     }
   }
 
-  /** @param {string} name */
-  #choose(name) {
+  /** @param {{ name: string, argument_hint?: string | null }} skill */
+  #choose({ name, argument_hint: hint }) {
     this.#menu.close();
     this.#area.value = this.#area.value.replace(/^\/[^\n]*/, "").trimStart();
     this.#chip(name);
+    if (hint) this.#area.placeholder = hint;
     this.focus();
   }
 
   /** @param {string | null} name */
   #chip(name) {
     this.#skill = name;
+    this.#area.placeholder = name === null ? t.prompt.placeholder : t.prompt.placeholderSkill;
     this.#renderButton();
     if (name === null) return this.#chips.replaceChildren();
     const close = h(

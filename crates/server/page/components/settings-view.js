@@ -11,6 +11,9 @@ import { field, place } from "./field.js";
 /** @typedef {import("./field.js").Field} Field */
 
 const PRESETS = ["standard", "app", "skill-tool", "harness", "triggers", "chat"];
+/** What only a person at the file may change: where keys come from and go to. */
+const BY_HAND = ["chat.base-url", "chat.key-env"];
+
 const PROVIDERS = ["rehearsal", "anthropic", "openai", "openai-chat"];
 
 /** Keys that have a field of their own, in the order they are shown. @type {[string, "select" | "text" | "number", string[]?][]} */
@@ -154,13 +157,17 @@ export class SettingsView extends HTMLElement {
               autocomplete: "off",
               spellcheck: "false",
             });
+      const byHand = BY_HAND.includes(key);
       input.disabled = !admin;
+      if (byHand) input.toggleAttribute("readonly", true);
       input.dataset.key = key;
       const names = t.settings.keys[/** @type {"preset"} */ (key)];
       this.#fields[key] = field(
         names?.[0] ?? key,
         input,
-        `${names?.[1] ?? ""} ${t.settings.from(setting.origin)}`.trim(),
+        [names?.[1], t.settings.from(setting.origin), byHand ? t.settings.byHand : ""]
+          .filter(Boolean)
+          .join(" "),
       );
     }
     const save = h("button", { class: "button primary", disabled: !admin }, t.common.save);

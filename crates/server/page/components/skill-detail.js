@@ -81,7 +81,10 @@ export class SkillDetail extends HTMLElement {
       actions.push(action("edit", t.skills.edit, () => this.#open("SKILL.md", { edit: true })));
       actions.push(action("trash", t.common.delete, () => this.#remove(), "danger-text"));
     }
-    if (!skill.editable) actions.push(h("span", { class: "muted read-only" }, t.skills.readOnly));
+    if (!skill.editable)
+      actions.push(
+        h("span", { class: "muted read-only", title: skill.not_editable_because ?? "" }, t.skills.readOnly),
+      );
     this.#actions.replaceChildren(...actions);
     this.#said();
   }

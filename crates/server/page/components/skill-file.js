@@ -22,7 +22,7 @@ export class SkillFileView extends HTMLElement {
   #read = null;
   #head = h("div", { class: "file-head" });
   #body = h("div", { class: "file-body" });
-  #said = h("p", { class: "file-said", role: "status" });
+  #said = h("div", { class: "file-said", role: "status" });
 
   connectedCallback() {
     this.classList.add("file-view");
@@ -38,7 +38,14 @@ export class SkillFileView extends HTMLElement {
       if (what.edit && !this.#read?.truncated) this.#edit();
       else this.#view(what.line);
     } catch (error) {
-      this.#body.replaceChildren(h("p", { class: "muted" }, t.problem(/** @type {any} */ (error))));
+      const binary = error instanceof Problem && error.code === "BINARY_FILE";
+      const save = h(
+        "a",
+        { href: `${at.file(what.skill.id, what.path)}?raw=1`, download: true },
+        t.skills.download,
+      );
+      const said = binary ? t.skills.binary : t.problem(/** @type {any} */ (error));
+      this.#body.replaceChildren(h("p", { class: "muted" }, said, " ", binary && save));
     }
   }
 
@@ -153,11 +160,24 @@ export class SkillFileView extends HTMLElement {
       this.#said.textContent = t.skills.saved;
       this.dispatchEvent(new CustomEvent("saved", { detail: { diagnostics: kept?.diagnostics } }));
     } catch (error) {
-      this.#said.textContent =
-        error instanceof Problem && error.status === 409
-          ? t.skills.changedMeanwhile
-          : t.problem(/** @type {any} */ (error));
+      this.#refused(error);
     }
+  }
+
+  /** What the server would not write, with the lines that it is about. @param {any} error */
+  #refused(error) {
+    const lines = error instanceof Problem ? error.errors : [];
+    const changed = error instanceof Problem && error.status === 409;
+    const line = (/** @type {{ field: string, message: string }} */ one) =>
+      h(
+        "li",
+        {},
+        `${one.field.replace(/^content:?/, `${this.#what?.path}:`).replace(/:$/, "")} ${one.message}`,
+      );
+    this.#said.replaceChildren(
+      h("span", { class: "field-error" }, changed ? t.skills.changedMeanwhile : t.problem(error)),
+      ...(lines.length > 0 ? [h("ul", { class: "field-error" }, ...lines.map(line))] : []),
+    );
   }
 }
 customElements.define("skill-file", SkillFileView);

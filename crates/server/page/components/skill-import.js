@@ -173,6 +173,7 @@ export class SkillImport extends HTMLElement {
     this.#id.error(null);
     if (!this.#id.input.value) this.#id.input.value = report.id;
     this.#overwriteRow.hidden = !report.replaces;
+    this.#riskRow.hidden = !report.refused;
     const bytes = report.files.reduce((sum, file) => sum + file.bytes, 0);
     this.#preview.replaceChildren(
       h("h3", { class: "small-title" }, t.import.would(report.name || report.id)),

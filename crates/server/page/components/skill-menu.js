@@ -10,7 +10,7 @@ const MOST = 8;
 export class SkillMenu extends HTMLElement {
   /** @type {HTMLTextAreaElement | null} */
   #area = null;
-  /** @type {{ name: string, description: string }[]} */
+  /** @type {{ name: string, description: string, argument_hint?: string | null }[]} */
   #skills = [];
   #at = 0;
   #query = "";
@@ -52,7 +52,11 @@ export class SkillMenu extends HTMLElement {
     this.#asking?.abort();
     const asking = (this.#asking = new AbortController());
     try {
-      const found = await api.get("/api/complete", { query, k: MOST }, asking.signal);
+      const found = await api.get(
+        `/api/complete?${new URLSearchParams({ query, k: String(MOST) })}`,
+        {},
+        asking.signal,
+      );
       if (!this.#isOpen || this.#asking !== asking) return;
       this.#skills = found.skills;
       this.#at = 0;
@@ -90,7 +94,7 @@ export class SkillMenu extends HTMLElement {
   /** @param {number} index */
   #choose(index) {
     const skill = this.#skills[index];
-    if (skill) this.dispatchEvent(new CustomEvent("choose", { detail: skill.name }));
+    if (skill) this.dispatchEvent(new CustomEvent("choose", { detail: skill }));
   }
 
   #render() {

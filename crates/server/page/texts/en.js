@@ -86,6 +86,7 @@ export const texts = {
   prompt: {
     label: "Message",
     placeholder: "Write a message, or / for a skill",
+    placeholderSkill: "What is it to do?",
     help: "Enter sends, Shift+Enter begins a new line, / lists skills.",
     send: "Send",
     stop: "Stop",
@@ -102,7 +103,7 @@ export const texts = {
     broken: (/** @type {string} */ reason) => `Broken off: ${reason}`,
     copy: "Copy message",
     retry: "Ask again",
-    inspect: "What the model was given",
+    inspect: "What the model is given",
     cost: (/** @type {string} */ read, /** @type {string} */ written) =>
       `${read} tokens read, ${written} written`,
   },
@@ -183,6 +184,8 @@ export const texts = {
       `${plural(n, "time", "times")}${last ? `, last ${last}` : ""}`,
     filesCut: "There are more files than are listed.",
     closeFile: "Close the file",
+    download: "Download it",
+    binary: "This file is not text.",
     saved: "Saved.",
     changedMeanwhile:
       "The file was changed by someone else meanwhile. Copy what you wrote, then open it again.",
@@ -224,7 +227,8 @@ export const texts = {
   inspect: {
     title: "Inspector",
     lead: "What a model would be given for a text, without sending it.",
-    leadMessage: "What the model was given when it was asked this.",
+    leadMessage:
+      "What a model is given for this message after what was said before it, with the skills and settings of now.",
     backToChat: "Back to the chat",
     placeholder: "Write what you would ask",
     query: "Text",
@@ -291,6 +295,7 @@ export const texts = {
     value: "Value",
     origin: "From",
     from: (/** @type {string} */ origin) => `From: ${origin}.`,
+    byHand: "Changed in the file only.",
     saved: "Saved.",
     nothing: "Nothing was changed.",
     options: /** @type {Record<string, string>} */ ({

@@ -73,6 +73,7 @@ export const texts = {
   prompt: {
     label: "消息",
     placeholder: "输入消息，或输入 / 选择技能",
+    placeholderSkill: "要它做什么？",
     help: "Enter 发送，Shift+Enter 换行，/ 列出技能。",
     send: "发送",
     stop: "停止",
@@ -158,6 +159,8 @@ export const texts = {
     usedText: (n, last) => `${count(n)} 次${last ? `，最近一次 ${last}` : ""}`,
     filesCut: "还有更多文件未列出。",
     closeFile: "关闭文件",
+    download: "下载",
+    binary: "此文件不是文本。",
     saved: "已保存。",
     changedMeanwhile: "文件已被他人更改。请复制您写的内容，然后重新打开。",
     removeTitle: (name) => `删除 ${name}？`,
@@ -194,7 +197,7 @@ export const texts = {
   inspect: {
     title: "检视器",
     lead: "不发送文本，查看模型会看到什么。",
-    leadMessage: "提出此问题时模型看到的内容。",
+    leadMessage: "按现在的技能和设置，模型在此消息之前的对话之后会看到的内容。",
     backToChat: "返回对话",
     placeholder: "写下您想问的内容",
     query: "文本",
@@ -260,6 +263,7 @@ export const texts = {
     value: "值",
     origin: "来源",
     from: (origin) => `来源：${origin}。`,
+    byHand: "只能在文件中修改。",
     saved: "已保存。",
     nothing: "没有更改。",
     options: {

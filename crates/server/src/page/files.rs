@@ -40,6 +40,7 @@ pub(super) const FILES: &[File] = files![
     "components/skill-form.js",
     "components/skill-import.js",
     "components/skill-menu.js",
+    "components/skill-row.js",
     "components/skills-dialog.js",
     "components/skills-table.js",
     "components/status-banner.js",

@@ -1,0 +1,212 @@
+// Measures the page in Debian's Chromium, with the real server: what the first paint costs, how long an event takes to the
+// screen, and whether a long chat and a large dialog stay smooth. Usage: node bench/page.mjs PROWESS TOOLS, where TOOLS is the
+// folder that `scripts/test page-browser` installs the packages into. Prints a table for bench/README.md.
+
+import { startBrowser } from "../tests/page/lib/browser.mjs";
+import { makeWorld } from "../tests/page/lib/world.mjs";
+import { longChat, manySkills } from "../tests/page/checks/large.mjs";
+
+const [prowess, tools] = process.argv.slice(2);
+const rows = [];
+const row = (what, value) => rows.push([what, value]);
+const ms = (value) => `${value.toFixed(1)} ms`;
+const sorted = (values) => [...values].sort((a, b) => a - b);
+const part = (values, share) =>
+  sorted(values)[Math.min(values.length - 1, Math.floor(values.length * share))];
+
+/** Bytes and requests until something is painted, and until everything of the first view is there. */
+const firstPaint = async (browser, world) => {
+  const page = await (await browser.person()).newPage();
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send("Network.enable");
+  const started = new Map();
+  const done = [];
+  cdp.on("Network.requestWillBeSent", ({ requestId, timestamp, request }) =>
+    started.set(requestId, { at: timestamp, url: request.url }),
+  );
+  cdp.on("Network.loadingFinished", ({ requestId, timestamp, encodedDataLength }) =>
+    done.push({ ...started.get(requestId), end: timestamp, bytes: encodedDataLength }),
+  );
+  await page.goto(world.url);
+  await page.locator(".try").first().waitFor();
+  await page.waitForTimeout(500);
+  const paint = await page.evaluate(
+    () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0,
+  );
+  const begin = Math.min(...done.map((one) => one.at));
+  const before = done.filter((one) => (one.end - begin) * 1000 <= paint);
+  const sum = (list) => list.reduce((total, one) => total + one.bytes, 0);
+  const kib = (bytes) => `${(bytes / 1024).toFixed(1)} KiB`;
+  row("to the first paint: requests, bytes", `${before.length}, ${kib(sum(before))}`);
+  const assets = done.filter((one) => !one.url.includes("/api/"));
+  row("the first view in all: files, bytes", `${assets.length}, ${kib(sum(assets))}`);
+  row("the first view in all: requests to the interface", `${done.length - assets.length}`);
+  row("first contentful paint after the request", ms(paint));
+  await page.reload();
+  await page.locator(".try").first().waitFor();
+  await page.waitForTimeout(300);
+  const again = await page.evaluate(() =>
+    performance
+      .getEntriesByType("resource")
+      .filter((one) => one.name.includes("/assets/"))
+      .reduce((total, one) => total + one.transferSize, 0),
+  );
+  row("the second time: bytes of files", kib(again));
+};
+
+/** From the moment the model's server sends a word to the frame that shows it, beside a client that only reads the stream. */
+const eventToScreen = async (browser, world) => {
+  const page = await browser.open(await browser.person(), world.url);
+  await page.evaluate(() => {
+    globalThis.seen = [];
+    const note = () => {
+      const text = document.querySelector(".message.writing")?.textContent ?? "";
+      const at = Date.now();
+      for (const word of text.match(/t\d{13}(?=\D|$)/g) ?? []) {
+        if (!globalThis.seen.some(([known]) => known === word)) globalThis.seen.push([word, at]);
+      }
+      requestAnimationFrame(note);
+    };
+    requestAnimationFrame(note);
+  });
+  await page.fill("#prompt", "Tell the time.");
+  await page.press("#prompt", "Enter");
+  await page.waitForFunction(() => location.hash.includes("/chat/"));
+  const chat = (await page.evaluate(() => location.hash)).split("/").pop();
+  // The floor: the same stream, read by a program that shows nothing.
+  const read = [];
+  const stop = new AbortController();
+  const follow = (async () => {
+    const stream = await fetch(new URL(`/api/chats/${chat}/events?after=0`, world.url), {
+      signal: stop.signal,
+    });
+    for await (const piece of stream.body.pipeThrough(new TextDecoderStream())) {
+      for (const word of piece.match(/t\d{13}(?=\D|$)/g) ?? []) read.push([word, Date.now()]);
+    }
+  })().catch(() => {});
+  await page.locator(".message.assistant:not(.writing) .message-tools a").waitFor({ timeout: 60_000 });
+  stop.abort();
+  await follow;
+  const lateness = (pairs) => pairs.slice(5).map(([word, at]) => at - Number(word.slice(1)));
+  const shown = lateness(await page.evaluate(() => globalThis.seen));
+  const floor = lateness(read);
+  row(
+    "model's word to a client that only reads: median, 95 %",
+    `${part(floor, 0.5)} ms, ${part(floor, 0.95)} ms`,
+  );
+  row(
+    "model's word to its frame in the page: median, 95 %",
+    `${part(shown, 0.5)} ms, ${part(shown, 0.95)} ms`,
+  );
+};
+
+/** Frames while somebody scrolls, from the browser's own trace. */
+const frames = async (page, name, work) => {
+  const cdp = await page.context().newCDPSession(page);
+  const events = [];
+  cdp.on("Tracing.dataCollected", ({ value }) => events.push(...value));
+  const categories = "devtools.timeline,disabled-by-default-devtools.timeline,toplevel";
+  await cdp.send("Tracing.start", { categories, transferMode: "ReportEvents" });
+  await work();
+  await new Promise((end) => {
+    cdp.once("Tracing.tracingComplete", end);
+    cdp.send("Tracing.end");
+  });
+  const main = events.find((one) => one.name === "thread_name" && one.args?.name === "CrRendererMain");
+  const own = events.filter((one) => one.pid === main?.pid && one.tid === main?.tid);
+  const tasks = own.filter((one) => /RunTask$/.test(one.name) && one.dur).map((one) => (one.tdur ?? one.dur) / 1000);
+  const drawn = events
+    .filter((one) => one.pid === main?.pid && one.name === "DrawFrame")
+    .map((one) => one.ts / 1000);
+  const gaps = sorted(drawn)
+    .map((at, index, all) => at - (all[index - 1] ?? at))
+    .slice(1);
+  row(
+    `${name}: frames drawn; time between two, median, 95 %, longest`,
+    `${drawn.length}; ${ms(part(gaps, 0.5))}, ${ms(part(gaps, 0.95))}, ${ms(Math.max(...gaps))}`,
+  );
+  row(
+    `${name}: longest task on the main thread; tasks over 50 ms`,
+    `${ms(Math.max(...tasks))}; ${tasks.filter((time) => time > 50).length}`,
+  );
+};
+
+/** Scrolls an element by so much each frame. */
+const scroll = (page, selector, steps, by) =>
+  page.evaluate(
+    ([where, count, distance]) =>
+      new Promise((done) => {
+        const element = document.querySelector(where);
+        let left = count;
+        const step = () => {
+          element.scrollTop += distance;
+          if (--left > 0) requestAnimationFrame(step);
+          else done();
+        };
+        requestAnimationFrame(step);
+      }),
+    [selector, steps, by],
+  );
+
+const longConversation = async (browser, world) => {
+  const body = JSON.stringify(longChat(2000));
+  await world.api("/api/chats/import", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body,
+  });
+  const { chats } = await world.api("/api/chats?limit=50");
+  const chat = chats.find((one) => one.title === "A long one");
+  const page = await browser.open(await browser.person(), `${world.url}#/chat/${chat.id}`);
+  await page.getByText("Answer 1999.").waitFor();
+  for (let tries = 0; tries < 300 && (await page.locator("message-view").count()) < 2000; tries++) {
+    await page.evaluate(() => document.querySelector(".transcript").scrollTo(0, 0));
+    await page.waitForTimeout(60);
+  }
+  await frames(page, "2,000 messages, scrolled", () => scroll(page, ".transcript", 240, 400));
+  await page.evaluate(() => document.querySelector(".transcript").scrollTo(0, 1e9));
+  await frames(page, "2,000 messages, typing", () =>
+    page.locator("#prompt").pressSequentially("All of this is typed by a person.", { delay: 30 }),
+  );
+};
+
+const largeDialog = async (browser, world) => {
+  const page = await browser.open(await browser.person(), world.url);
+  await page.click("#open-skills");
+  await page.locator(".rows .row").first().waitFor({ timeout: 60_000 });
+  await page.waitForTimeout(500);
+  await frames(page, "5,000 skills, scrolled", () => scroll(page, ".table-scroll", 240, 900));
+  await frames(page, "5,000 skills, filtered", () =>
+    page.locator("#skills-filter").pressSequentially("number 4321 of many", { delay: 60 }),
+  );
+};
+
+/** Words that say when they were sent. */
+const clock = () => {
+  let count = 0;
+  return {
+    *[Symbol.iterator]() {
+      while (count++ < 120) yield ` t${Date.now()}`;
+    },
+  };
+};
+
+const talk = await makeWorld(prowess, { script: () => ({ text: clock(), pause: 25 }) });
+const full = await makeWorld(prowess, { skills: manySkills(5000) });
+const browser = await startBrowser(tools);
+try {
+  await talk.serve();
+  await firstPaint(browser, talk);
+  await eventToScreen(browser, talk);
+  await longConversation(browser, talk);
+  await full.serve();
+  await largeDialog(browser, full);
+} finally {
+  await browser.close();
+  talk.end();
+  full.end();
+}
+const width = Math.max(...rows.map(([what]) => what.length));
+console.log(`| ${"what".padEnd(width)} | measured |\n|${"-".repeat(width + 2)}|---:|`);
+for (const [what, value] of rows) console.log(`| ${what.padEnd(width)} | ${value} |`);
+process.exit(0);
