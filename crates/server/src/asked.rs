@@ -29,6 +29,10 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         let text = std::str::from_utf8(&bytes).map_err(|error| {
             Problem::invalid(format!("the body is not UTF-8 from byte {} on", error.valid_up_to()))
         })?;
+        // A list would be taken for the fields in their order.
+        if text.trim_start().starts_with(|first| first != '{') {
+            return Err(Problem::invalid("the body has to be a JSON object"));
+        }
         serde_json::from_str(text)
             .map(Self)
             .map_err(|error| Problem::invalid(format!("the body cannot be read: {error}")))

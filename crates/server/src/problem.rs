@@ -88,7 +88,12 @@ impl IntoResponse for Problem {
 
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
-        Self::new(error.code(), error.to_string())
+        let detail = error.without_place();
+        if detail != error.to_string() {
+            // Where chats are kept is for those who run the server.
+            tracing::warn!(%error, "store");
+        }
+        Self::new(error.code(), detail)
     }
 }
 

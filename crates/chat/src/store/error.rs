@@ -84,6 +84,32 @@ impl StoreError {
         }
     }
 
+    /// What happened, for people who need not know where chats are kept: without a path, an address or a database's own words.
+    ///
+    /// ```
+    /// use prowess_chat::store::StoreError;
+    ///
+    /// let error = StoreError::Damaged("/home/ada/chats.sqlite3".to_owned());
+    /// assert_eq!(error.without_place(), "the store is damaged");
+    /// ```
+    pub fn without_place(&self) -> String {
+        match self {
+            Self::Busy(_) => "the store is locked by another program".to_owned(),
+            Self::Gone(_) => "the store cannot be reached".to_owned(),
+            Self::Refused(_) => "the store refuses".to_owned(),
+            Self::Foreign(_) => "the store holds something else than chats of Prowess".to_owned(),
+            Self::Damaged(_) => "the store is damaged".to_owned(),
+            Self::Internal(_) => "the store failed".to_owned(),
+            Self::NoChat
+            | Self::Invalid(_)
+            | Self::TooLarge { .. }
+            | Self::Writing
+            | Self::Ended
+            | Self::Full
+            | Self::Newer { .. } => self.to_string(),
+        }
+    }
+
     /// Whether the same call may succeed a little later.
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Busy(_) | Self::Full | Self::Gone(_))
@@ -113,6 +139,12 @@ mod tests {
         ];
         let told: Vec<_> = all.iter().map(|error| format!("{}: {error}", error.code())).collect();
         insta::assert_snapshot!(told.join("\n"));
+        let without: Vec<_> = all.iter().map(StoreError::without_place).collect();
+        assert!(
+            !without
+                .iter()
+                .any(|told| told.contains("sqlite3") || told.contains("refused") || told.contains("ms"))
+        );
         let passing = all.iter().filter(|error| error.is_passing()).count();
         assert_eq!(passing, 3);
     }

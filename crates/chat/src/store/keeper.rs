@@ -176,5 +176,6 @@ impl<F: FnMut(Numbered) + Send> Record for Keeper<F> {
 }
 
 fn failed(error: StoreError) -> RecordError {
-    RecordError { code: error.code(), message: error.to_string() }
+    // It is kept with the chat, and told to whoever reads it.
+    RecordError { code: error.code(), message: error.without_place() }
 }

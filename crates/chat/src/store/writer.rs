@@ -212,7 +212,7 @@ impl Desk {
 
     /// The turn is over for those who wrote it. What was said is still kept as soon as that can be done, with a marker.
     async fn give_up(mut self, error: StoreError, mut orders: mpsc::Receiver<Order>) {
-        let marker = Ending::broken(error.code(), error.to_string());
+        let marker = Ending::broken(error.code(), error.without_place());
         let is_passing = error.is_passing();
         let _ = self.failed.set(error);
         orders.close();

@@ -170,7 +170,7 @@ impl Reader {
 fn broken(error: &StoreError) -> Sent {
     let message = match error {
         StoreError::NoChat => "the chat was deleted".to_owned(),
-        error => error.to_string(),
+        error => error.without_place(),
     };
     let data = serde_json::json!({"code": error.code().as_str(), "message": message});
     Sent::default().event("error").data(data.to_string())

@@ -1,8 +1,8 @@
 //! A server in a process of its own, to be killed or told to end at any moment: this very program, started again to run the one
 //! test that serves what its environment says.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +20,8 @@ const NAME: &str = "a_process_that_serves";
 pub struct Process {
     child: Child,
     pub client: Client,
+    /// Whoever writes to what nobody reads fails.
+    _lines: BufReader<ChildStdout>,
 }
 
 impl Process {
@@ -34,11 +36,17 @@ impl Process {
         command.env("PROWESS_TEST_STORE", place.address()).env("PROWESS_TEST_MODEL", model);
         command.env("PROWESS_TEST_LEASE", place.options.lease.as_millis().to_string());
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut read = BufReader::new(child.stdout.take().unwrap());
+        let lines = read.by_ref().lines();
         let at = lines
             .map_while(Result::ok)
             .find_map(|line| line.split_once("serving at ").map(|(_, at)| at.trim().parse().unwrap()));
-        Self { client: Client::new(at.expect("it says where it serves")), child }
+        Self { client: Client::new(at.expect("it says where it serves")), child, _lines: read }
+    }
+
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// kill -9.

@@ -20,9 +20,23 @@ pub(super) async fn insert(
     tx.execute(sql, values![chat, last, first, message, body]).await.map(drop)
 }
 
+/// Adds the end of a turn, which stands for all numbers between it and the last event before it.
+pub(super) async fn insert_end(
+    tx: &mut dyn Tx,
+    chat: &str,
+    message: &str,
+    seq: u64,
+    body: String,
+) -> Result<(), StoreError> {
+    let sql = "SELECT COALESCE(MAX(last), 0) FROM prowess_events WHERE chat = $1";
+    let rows = tx.query(sql, values![chat]).await?;
+    let before = rows.into_iter().next().map_or(Ok(0), |mut row| row.int())?;
+    insert(tx, chat, message, before + 1, seq, body).await
+}
+
 /// Those of one turn.
 pub(super) async fn of_turn(tx: &mut dyn Tx, chat: &str, message: &str) -> Result<Vec<Event>, StoreError> {
-    let sql = "SELECT first, body FROM prowess_events WHERE chat = $1 AND message = $2 ORDER BY last";
+    let sql = "SELECT last, body FROM prowess_events WHERE chat = $1 AND message = $2 ORDER BY last";
     let rows = tx.query(sql, values![chat, message]).await?;
     Ok(numbered(rows)?.into_iter().map(|numbered| numbered.event).collect())
 }
@@ -34,7 +48,7 @@ pub(super) async fn one(
     message: &str,
     seq: u64,
 ) -> Result<Option<Numbered>, StoreError> {
-    let sql = "SELECT first, body FROM prowess_events WHERE chat = $1 AND message = $2 AND first <= $3 AND last >= $4";
+    let sql = "SELECT last, body FROM prowess_events WHERE chat = $1 AND message = $2 AND first <= $3 AND last >= $4";
     let rows = tx.query(sql, values![chat, message, seq, seq]).await?;
     Ok(numbered(rows)?.into_iter().find(|numbered| numbered.seq == seq))
 }
@@ -52,7 +66,7 @@ pub(super) async fn after(tx: &mut dyn Tx, chat: String, after: u64) -> Result<E
     if after.saturating_add(1) < kept_from || after > last {
         return Ok(Events { events: vec![], missed: true, last });
     }
-    let sql = "SELECT first, body FROM prowess_events WHERE chat = $1 AND last > $2 ORDER BY last LIMIT $3";
+    let sql = "SELECT last, body FROM prowess_events WHERE chat = $1 AND last > $2 ORDER BY last LIMIT $3";
     let mut events = numbered(tx.query(sql, values![chat, after, BATCHES]).await?)?;
     events.retain(|numbered| numbered.seq > after);
     Ok(Events { events, missed: false, last })
@@ -68,8 +82,10 @@ pub(super) async fn forget(tx: &mut dyn Tx, chat: &str) -> Result<(), StoreError
 fn numbered(rows: Vec<Row>) -> Result<Vec<Numbered>, StoreError> {
     let mut all = Vec::new();
     for mut row in rows {
-        let first = row.int()?;
+        let last = row.int()?;
         let events: Vec<Event> = from_json(&row.text()?)?;
+        // Numbers that were left out stand before the first.
+        let first = (last + 1).saturating_sub(events.len() as u64);
         all.extend((first..).zip(events).map(|(seq, event)| Numbered { seq, event }));
     }
     Ok(all)

@@ -153,7 +153,7 @@ pub(super) async fn end_now(
     let (seq, skills) = (row.int()?, row.text()?);
     let event = ending.event(message, from_json(&skills)?);
     let parts = to_json(&turn::parts(events::of_turn(tx, chat, message).await?))?;
-    events::insert(tx, chat, message, seq, seq, to_json(&[&event])?).await?;
+    events::insert_end(tx, chat, message, seq, to_json(&[&event])?).await?;
     let (state, reason) = messages::state_columns(&ending.state());
     let sql = "UPDATE prowess_messages
         SET state = $1, reason = $2, input = $3, output = $4, cached = $5, bytes = $6, parts = $7 WHERE id = $8";
