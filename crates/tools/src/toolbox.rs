@@ -142,7 +142,8 @@ impl Toolbox {
             _ => {
                 let policy = self.registry.policy();
                 let offers = |skill: &Skill| visibility(skill, policy) != Visibility::Manual;
-                let router = Arc::new(Router::offering(Arc::clone(snapshot), offers));
+                let folder = self.registry.surroundings().state().map(|state| state.join("index"));
+                let router = Arc::new(Router::offering(Arc::clone(snapshot), offers).keeping(folder));
                 *kept = Some((Arc::clone(snapshot), Arc::clone(&router)));
                 router
             }

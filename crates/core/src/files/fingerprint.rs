@@ -34,6 +34,12 @@ impl Fingerprint {
         Self { device: 0, inode: 0, size, modified: (0, 0), changed: (0, 0) }
     }
 
+    /// As numbers, for whoever keeps it.
+    pub(crate) fn numbers(&self) -> [u64; 7] {
+        let Self { device, inode, size, modified, changed } = *self;
+        [device, inode, size, modified.0.cast_unsigned(), modified.1, changed.0.cast_unsigned(), changed.1]
+    }
+
     pub(crate) fn size(&self) -> u64 {
         self.size
     }

@@ -9,22 +9,35 @@
 //! | [`mention`] | `/name`, `$name`, "use the name skill" |
 //! | [`eval`] | how good a ranking is |
 
+mod abroad;
+mod aliases;
 mod ask;
 mod complete;
 pub mod eval;
+mod fits;
+mod index;
+mod kept;
 mod lexical;
+mod look;
 pub mod mention;
 mod pattern;
 mod prose;
+mod query;
 mod rank;
 mod router;
+mod stem;
+mod stop;
 mod text;
+mod texts;
 mod triggers;
+mod why;
 mod words;
 
 pub use ask::asks_for_list;
 pub use complete::{COMPLETIONS_MAX, Completion, complete, complete_called};
+pub use fits::FITS;
 pub use lexical::{BODY_MAX, Lexical, Ranked, Texts};
+pub use look::{INGREDIENTS, Weights};
 pub use pattern::PATTERN_MAX;
 pub use rank::{Match, MatchKind, Options, Routing, Tier};
 pub use router::Router;

@@ -1,5 +1,6 @@
 //! What routing gives, and the order of it.
 
+use super::lexical::Ranked;
 use super::triggers::{Hit, TriggerKind};
 use crate::policy::{Mention, Recognised};
 use crate::usage::Usage;
@@ -152,8 +153,10 @@ pub(super) fn decided(name: &str, mentioned: bool, hits: &[Hit<'_>], options: &O
 }
 
 /// A skill that shares words with the message.
-pub(super) fn lexical(name: &str, score: f32, options: &Options<'_>) -> Match {
+pub(super) fn lexical(name: &str, found: Ranked, options: &Options<'_>) -> Match {
+    let Ranked { score, reasons: why, .. } = found;
     let mut reasons = vec![lexical_reason(score)];
+    reasons.extend(why);
     if options.usage.recency(name, options.now) >= RECENTLY {
         reasons.push("used recently".to_owned());
     }

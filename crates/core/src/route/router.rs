@@ -2,18 +2,21 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, OnceLock};
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use prowess_format::fence::{Extent, Split, split};
-use prowess_format::{Diagnostic, Manifest};
+use prowess_format::Diagnostic;
 use unicode_normalization::UnicodeNormalization;
 
 use super::ask::asks_for_list;
 use super::complete::{Completion, complete_called};
-use super::lexical::{BODY_MAX, Lexical, Texts};
+use super::index::Damaged;
+use super::kept;
+use super::lexical::{Lexical, Ranked};
 use super::mention::{dollar, slash, spoken};
 use super::rank::{Match, Options, Routing, Tier, decided, lexical, lexical_reason, sort};
-use super::text::{fold_trimmed, head};
+use super::text::fold_trimmed;
+use super::texts::texts;
 use super::triggers::TriggerIndex;
 use crate::located::Located;
 use crate::policy::Recognised;
@@ -44,7 +47,9 @@ pub struct Router {
     /// The places of the skills that a model may choose by itself.
     offered: Vec<usize>,
     triggers: OnceLock<(TriggerIndex, Vec<Located>)>,
-    lexical: OnceLock<Lexical>,
+    lexical: RwLock<Option<Arc<Lexical>>>,
+    /// Where indexes are kept.
+    folder: Option<PathBuf>,
     /// Folded names to the names that the snapshot knows.
     folded: OnceLock<HashMap<String, String>>,
 }
@@ -68,9 +73,17 @@ impl Router {
             snapshot,
             offered,
             triggers: OnceLock::new(),
-            lexical: OnceLock::new(),
+            lexical: RwLock::default(),
+            folder: None,
             folded: OnceLock::new(),
         }
+    }
+
+    /// With a folder to keep the index of large collections in, so that the next process need not build it again. It is
+    /// read and written by whoever may read and write what the user's state is; what cannot be kept is built anew.
+    #[must_use]
+    pub fn keeping(self, folder: Option<PathBuf>) -> Self {
+        Self { folder, ..self }
     }
 
     /// The snapshot it routes to.
@@ -132,7 +145,7 @@ impl Router {
     /// Fills up to `k` with skills that share words with the message; of the others that do, too, it is said.
     fn fill(&self, query: &str, options: &Options<'_>, matches: &mut Vec<Match>) {
         let mut others = Vec::new();
-        for found in self.words().rank(query, options.k.saturating_add(matches.len())) {
+        for found in self.ranked(query, options.k.saturating_add(matches.len())) {
             let Some(skill) = self.offered.get(found.skill).and_then(|at| self.snapshot.all().get(*at))
             else {
                 continue;
@@ -140,7 +153,7 @@ impl Router {
             let name = self.key(skill);
             match matches.iter_mut().find(|known| known.name == name) {
                 Some(known) => known.reasons.push(lexical_reason(found.score)),
-                None => others.push(lexical(&name, found.score, options)),
+                None => others.push(lexical(&name, found, options)),
             }
         }
         sort(&mut others, options);
@@ -192,11 +205,31 @@ impl Router {
         })
     }
 
-    fn words(&self) -> &Lexical {
-        self.lexical.get_or_init(|| {
-            let skills: Vec<&Skill> = self.skills().map(|(_, skill)| skill).collect();
-            Lexical::new(&skills, |skill| texts(skill))
-        })
+    /// The skills that share words with a message, the best first.
+    fn ranked(&self, query: &str, k: usize) -> Vec<Ranked> {
+        self.words().try_rank(query, k).unwrap_or_else(|Damaged| self.indexed_anew().rank(query, k))
+    }
+
+    fn words(&self) -> Arc<Lexical> {
+        if let Some(known) = &*self.lexical.read().unwrap_or_else(PoisonError::into_inner) {
+            return Arc::clone(known);
+        }
+        let mut kept = self.lexical.write().unwrap_or_else(PoisonError::into_inner);
+        let skills: Vec<&Skill> = self.skills().map(|(_, skill)| skill).collect();
+        let make = || Arc::new(Lexical::over(kept::index(self.folder.as_deref(), &self.snapshot, &skills)));
+        Arc::clone(kept.get_or_insert_with(make))
+    }
+
+    /// What was kept turned out to be damaged.
+    fn indexed_anew(&self) -> Arc<Lexical> {
+        if let Some(folder) = &self.folder {
+            kept::forget(folder, &self.snapshot);
+        }
+        *self.lexical.write().unwrap_or_else(PoisonError::into_inner) = None;
+        let skills: Vec<&Skill> = self.skills().map(|(_, skill)| skill).collect();
+        let made = Arc::new(Lexical::new(&skills, |skill| texts(skill)));
+        *self.lexical.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&made));
+        made
     }
 
     fn folded(&self) -> &HashMap<String, String> {
@@ -208,23 +241,5 @@ impl Router {
 
     fn skills(&self) -> impl Iterator<Item = (usize, &Skill)> {
         self.offered.iter().filter_map(|at| Some((*at, self.snapshot.all().get(*at)?)))
-    }
-}
-
-/// What of a skill is compared. A body that cannot be read now is empty.
-fn texts(skill: &Skill) -> Texts {
-    let about = |manifest: &Manifest| {
-        manifest.tags().fold(manifest.description().to_owned(), |about, tag| about + " " + tag)
-    };
-    let source = skill.read_source().unwrap_or_default();
-    let body = match split(&source, Extent::Whole) {
-        Split::Found(fences) => source.get(fences.body..).unwrap_or_default(),
-        Split::Missing | Split::Unclosed { .. } | Split::TooLong { .. } | Split::NeedMore => &[],
-    };
-    let body = body.get(..BODY_MAX + 4).unwrap_or(body);
-    Texts {
-        name: skill.name().into_owned(),
-        about: skill.manifest().map(about).unwrap_or_default(),
-        body: head(&String::from_utf8_lossy(body), BODY_MAX).to_owned(),
     }
 }

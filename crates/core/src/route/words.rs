@@ -1,19 +1,36 @@
-//! The words of a text, as lexical ranking counts them.
+//! The words of a text, as they are counted and compared.
 //!
-//! A word is a run of letters and digits. A compound (`code-review`, `snake_case`, `camelCase`) counts as its parts and
-//! as a whole. Scripts without spaces count as single characters and pairs. Words are not stemmed: on labelled queries
-//! over 10,000 skills it put fewer of the right ones first.
+//! A word is a run of letters and digits, in [its stem](super::stem). A compound (`code-review`, `snake_case`, `camelCase`)
+//! counts as its parts and as a whole. Scripts without spaces count as pairs of characters: single ones say too little.
 
+use super::stem::stem;
 use super::text::{fold, is_spaceless, is_word};
 
 /// The longest word that is told apart from others, in bytes.
 const WORD_MAX: usize = 64;
 
 /// A word, by its hash: an index of a million words needs no text.
-pub(super) type Term = u64;
+pub(crate) type Term = u64;
 
-/// Calls `take` for each word of a text.
-pub(super) fn terms(text: &str, mut take: impl FnMut(Term)) {
+/// What was found in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// A word, in the order of the text.
+    Word(Term),
+    /// The whole of which the words before are the parts.
+    Whole(Term),
+}
+
+impl Found {
+    pub(crate) fn term(self) -> Term {
+        match self {
+            Self::Word(term) | Self::Whole(term) => term,
+        }
+    }
+}
+
+/// Calls `take` for each word of a text, with the stretch that it was made of.
+pub(crate) fn words<'t>(text: &'t str, mut take: impl FnMut(Found, &'t str)) {
     let mut rest = text;
     while let Some(start) = rest.find(is_part) {
         let run = &rest[start..];
@@ -24,28 +41,33 @@ pub(super) fn terms(text: &str, mut take: impl FnMut(Term)) {
     }
 }
 
+/// Every word of a text and every whole of words.
+pub(crate) fn terms(text: &str, mut take: impl FnMut(Term)) {
+    words(text, |found, _| take(found.term()));
+}
+
 fn is_part(c: char) -> bool {
     is_word(c) || c == '-'
 }
 
 /// A run of letters, digits, hyphens and underscores.
-fn compound(run: &str, take: &mut impl FnMut(Term)) {
+fn compound<'t>(run: &'t str, take: &mut impl FnMut(Found, &'t str)) {
     let mut parts = 0;
     for piece in run.split(['-', '_']).filter(|piece| !piece.is_empty()) {
         parts += 1;
         let mut humps = 0;
         for hump in split_humps(piece) {
             humps += 1;
-            word(hump, take);
+            word(hump, |term| take(Found::Word(term), hump));
         }
         if humps > 1 {
-            word(piece, take);
+            word(piece, |term| take(Found::Whole(term), piece));
         }
     }
     if parts > 1 && run.len() <= WORD_MAX {
         // `code-review`, `code_review` and `codeReview` are one.
         let joined: String = run.chars().filter(|c| !matches!(c, '-' | '_')).collect();
-        word(&joined, take);
+        word(&joined, |term| take(Found::Whole(term), run));
     }
 }
 
@@ -68,53 +90,67 @@ fn split_humps(piece: &str) -> impl Iterator<Item = &str> {
 }
 
 /// One word, of one script or several.
-fn word(text: &str, take: &mut impl FnMut(Term)) {
+fn word(text: &str, mut take: impl FnMut(Term)) {
     if text.is_ascii() {
-        let mut lower = [0u8; WORD_MAX];
-        let length = text.len().min(WORD_MAX);
-        let lower = &mut lower[..length];
-        lower.copy_from_slice(&text.as_bytes()[..length]);
-        lower.make_ascii_lowercase();
-        take(hash(lower));
-        return;
+        return plain(text.as_bytes(), &mut take);
     }
-    let text = fold(text);
-    let mut plain = String::new();
-    let mut before: Option<char> = None;
-    for c in text.chars() {
+    let folded = fold(text);
+    let mut spaced = String::new();
+    let mut before: Option<(char, bool)> = None;
+    for c in folded.chars() {
         if is_spaceless(c) {
-            flush(&mut plain, take);
+            plain(std::mem::take(&mut spaced).as_bytes(), &mut take);
             let mut buffer = [0u8; 8];
-            take(hash(c.encode_utf8(&mut buffer).as_bytes()));
-            if let Some(before) = before {
+            if let Some((before, _)) = before {
                 let first = before.encode_utf8(&mut buffer).len();
                 let second = c.encode_utf8(&mut buffer[first..]).len();
                 take(hash(&buffer[..first + second]));
             }
-            before = Some(c);
+            before = Some((c, before.is_some()));
         } else {
-            before = None;
-            plain.push(c);
+            alone(before.take(), &mut take);
+            spaced.push(c);
         }
     }
-    flush(&mut plain, take);
+    alone(before, &mut take);
+    plain(spaced.as_bytes(), &mut take);
 }
 
-fn flush(plain: &mut String, take: &mut impl FnMut(Term)) {
-    if !plain.is_empty() {
-        let bytes = plain.as_bytes();
-        take(hash(&bytes[..bytes.len().min(WORD_MAX)]));
-        plain.clear();
+/// A character that stands alone is a word.
+fn alone(character: Option<(char, bool)>, take: &mut impl FnMut(Term)) {
+    if let Some((c, false)) = character {
+        take(hash(c.encode_utf8(&mut [0u8; 4]).as_bytes()));
     }
+}
+
+fn plain(bytes: &[u8], take: &mut impl FnMut(Term)) {
+    if bytes.is_empty() {
+        return;
+    }
+    let mut lower = [0u8; WORD_MAX];
+    let length = bytes.len().min(WORD_MAX);
+    let lower = &mut lower[..length];
+    lower.copy_from_slice(&bytes[..length]);
+    lower.make_ascii_lowercase();
+    let length = stem(lower);
+    take(hash(&lower[..length]));
 }
 
 /// FNV-1a, finished so that all bits count.
-fn hash(bytes: &[u8]) -> Term {
+pub(crate) const fn hash(bytes: &[u8]) -> Term {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for byte in bytes {
-        hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    let mut at = 0;
+    while at < bytes.len() {
+        hash = (hash ^ bytes[at] as u64).wrapping_mul(0x0100_0000_01b3);
+        at += 1;
     }
-    hash ^ (hash >> 29)
+    mix(hash)
+}
+
+/// Spreads what differs over all bits.
+pub(crate) const fn mix(mut bits: u64) -> u64 {
+    bits = (bits ^ (bits >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits ^ (bits >> 29)
 }
 
 #[cfg(test)]
@@ -138,9 +174,24 @@ mod tests {
     }
 
     #[test]
-    fn chinese_counts_as_characters_and_pairs() {
-        assert_eq!(all("翻译PDF").len(), 4);
+    fn chinese_counts_as_pairs() {
+        assert_eq!(all("翻译文PDF").len(), 3);
         assert_eq!(all("翻译 ＰＤＦ"), all("翻译pdf"));
+        assert_eq!(all("译 x 译a").len(), 4);
         assert_eq!(all("Straße"), all("STRASSE"));
+    }
+
+    #[test]
+    fn forms_of_a_word_are_one() {
+        assert_eq!(all("Merging files"), all("merged FILE"));
+    }
+
+    #[test]
+    fn wholes_are_told_from_words() {
+        let mut found = Vec::new();
+        words("kube-ctl useEffect", |what, text| found.push((matches!(what, Found::Whole(_)), text)));
+        let expected =
+            [(false, "kube"), (false, "ctl"), (true, "kube-ctl"), (false, "use"), (false, "Effect"), (true, "useEffect")];
+        assert_eq!(found, expected);
     }
 }

@@ -1,0 +1,70 @@
+//! The catalog and the labelled messages, read from a folder that is named on the command line. Nothing of them is kept.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use prowess::route::Texts;
+use prowess::route::eval::Labelled;
+use serde_json::Value;
+
+/// A catalog and messages whose skills it has.
+pub struct Data {
+    pub skills: Vec<Texts>,
+    pub messages: Vec<Labelled>,
+    pub negatives: Vec<Labelled>,
+}
+
+impl Data {
+    /// Reads `catalog*.jsonl` or `catalog*.jsonl.zst`, `queries.jsonl` and `negatives.jsonl`.
+    pub fn read(folder: &Path) -> Result<Self, String> {
+        let lines = |name: &str| {
+            let text = std::fs::read_to_string(folder.join(name)).map_err(|error| format!("{name}: {error}"))?;
+            Labelled::read_lines(&text).map_err(|error| format!("{name}: {error}"))
+        };
+        Ok(Self { skills: catalog(folder)?, messages: lines("queries.jsonl")?, negatives: lines("negatives.jsonl")? })
+    }
+
+    /// All skills that are labelled, and others up to `size`, always the same.
+    pub fn sample(&self, size: usize) -> Vec<Texts> {
+        let named = |labelled: &Labelled| labelled.skills.iter().chain(&labelled.not_skills).cloned().collect::<Vec<_>>();
+        let labelled: HashSet<String> = self.messages.iter().chain(&self.negatives).flat_map(named).collect();
+        let mut others: Vec<(u64, usize)> = (0..)
+            .zip(&self.skills)
+            .filter(|(_, skill)| !labelled.contains(&skill.name))
+            .map(|(at, skill)| (hash(&skill.name), at))
+            .collect();
+        others.sort_unstable();
+        let room = size.saturating_sub(self.skills.len() - others.len());
+        let taken: HashSet<usize> = others.into_iter().take(room).map(|(_, at)| at).collect();
+        let keep = |(at, skill): &(usize, &Texts)| labelled.contains(&skill.name) || taken.contains(at);
+        self.skills.iter().enumerate().filter(keep).map(|(_, skill)| skill.clone()).collect()
+    }
+}
+
+/// FNV-1a, spread.
+pub fn hash(text: &str) -> u64 {
+    let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, fold).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+fn catalog(folder: &Path) -> Result<Vec<Texts>, String> {
+    let named = |entry: std::fs::DirEntry| {
+        let name = entry.file_name().into_string().ok()?;
+        (name.starts_with("catalog") && name.contains(".jsonl")).then(|| entry.path())
+    };
+    let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let path = entries.flatten().filter_map(named).min().ok_or("there is no catalog*.jsonl")?;
+    let text = if path.extension().is_some_and(|ending| ending == "zst") {
+        let unpacked = Command::new("zstd").args(["-dcq"]).arg(&path).stderr(Stdio::inherit()).output();
+        String::from_utf8_lossy(&unpacked.map_err(|error| format!("zstd: {error}"))?.stdout).into_owned()
+    } else {
+        std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?
+    };
+    let skill = |line: &str| {
+        let value: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        let field = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        Ok(Texts { name: field("name"), about: field("description"), body: field("body") })
+    };
+    text.lines().map(skill).collect()
+}

@@ -1,0 +1,195 @@
+//! The index: every word of every skill, in a few segments that never change.
+//!
+//! What must always hold: bytes that make no sense are refused, never followed; what is found does not depend on how the
+//! index came to be, but for how rare words are taken to be while removed skills are still in it.
+
+mod build;
+mod bytes;
+mod entry;
+mod layout;
+mod list;
+mod search;
+mod segment;
+mod sketch;
+mod source;
+mod when;
+
+use super::lexical::Texts;
+use super::words::Term;
+use crate::scan::parallel;
+
+pub(crate) use build::Builder;
+pub(crate) use bytes::Damaged;
+pub(crate) use bytes::checksum;
+pub(crate) use entry::{Entry, FULL};
+pub(crate) use segment::Segment;
+pub(crate) use sketch::{Sketch, pair};
+pub(crate) use source::{Source, with_sums};
+
+use list::{Place, probe};
+use search::{Wanted, best};
+
+/// No skill: the one that was indexed is gone.
+const GONE: u32 = u32::MAX;
+
+/// How many skills are read and indexed at a time.
+const BATCH: usize = 1024;
+
+/// Indexes texts under their keys.
+pub(crate) fn build<T: Sync>(skills: &[T], texts: impl Fn(&T) -> (u64, Texts) + Sync) -> Vec<u8> {
+    let mut builder = Builder::default();
+    for batch in skills.chunks(BATCH) {
+        let entries = parallel(batch, |skill| {
+            let (key, texts) = texts(skill);
+            (key, Entry::new(&texts))
+        });
+        for (key, entry) in &entries {
+            builder.add(*key, entry);
+        }
+    }
+    builder.finish()
+}
+
+/// Segments, and which skills of the caller they hold.
+#[derive(Debug)]
+pub(crate) struct Index {
+    parts: Vec<Part>,
+    skills: usize,
+}
+
+#[derive(Debug)]
+struct Part {
+    segment: Segment,
+    /// The caller's number of each skill, or [`GONE`]; `None` where they are the same.
+    numbers: Option<Vec<u32>>,
+}
+
+impl Part {
+    fn number(&self, skill: u32) -> Option<u32> {
+        match &self.numbers {
+            None => Some(skill),
+            Some(numbers) => numbers.get(skill as usize).copied().filter(|number| *number != GONE),
+        }
+    }
+}
+
+/// A word of a message and what it weighs there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked {
+    pub(crate) term: Term,
+    pub(crate) weight: f32,
+}
+
+/// A word, found: how rare it is in each field, and where its lists are in each segment.
+#[derive(Debug, Clone)]
+pub(crate) struct Known {
+    pub(crate) rarity: [f32; 2],
+    places: Vec<Option<[Place; 2]>>,
+}
+
+impl Known {
+    /// Whether any skill has it.
+    pub(crate) fn is_known(&self) -> bool {
+        self.places.iter().any(Option::is_some)
+    }
+}
+
+/// A skill that has some of the words.
+#[derive(Debug, Clone)]
+pub(crate) struct Candidate {
+    /// The caller's number.
+    pub(crate) skill: u32,
+    /// The sum of what the words weigh in both fields.
+    pub(crate) score: f32,
+    /// For each word, its impacts in both fields.
+    pub(crate) impacts: Vec<[u8; 2]>,
+    pub(crate) sketch: Vec<u8>,
+}
+
+impl Index {
+    /// One segment whose skills are the caller's, in the same order.
+    pub(crate) fn whole(segment: Segment) -> Self {
+        let skills = segment.skills() as usize;
+        Self { parts: vec![Part { segment, numbers: None }], skills }
+    }
+
+    /// Several segments, each with the caller's number of every skill; `None` where one is gone.
+    pub(crate) fn parts(parts: impl IntoIterator<Item = (Segment, Vec<Option<u32>>)>) -> Self {
+        let part = |(segment, numbers): (Segment, Vec<Option<u32>>)| Part {
+            segment,
+            numbers: Some(numbers.into_iter().map(|number| number.unwrap_or(GONE)).collect()),
+        };
+        let parts: Vec<Part> = parts.into_iter().map(part).collect();
+        let alive = |part: &Part| part.numbers.iter().flatten().filter(|number| **number != GONE).count();
+        Self { skills: parts.iter().map(alive).sum(), parts }
+    }
+
+    /// What is known of each word.
+    pub(crate) fn know(&self, asked: &[Asked]) -> Result<Vec<Known>, Damaged> {
+        let all = self.skills as f32;
+        let known = |asked: &Asked| {
+            let mut places = Vec::with_capacity(self.parts.len());
+            let mut counts = [0u32; 2];
+            for part in &self.parts {
+                let found = part.segment.find(asked.term)?;
+                for (count, place) in counts.iter_mut().zip(found.iter().flatten()) {
+                    *count = count.saturating_add(place.count);
+                }
+                places.push(found);
+            }
+            let rarity = counts.map(|count| {
+                let having = (count as f32).min(all);
+                (1.0 + (all - having + 0.5) / (having + 0.5)).ln()
+            });
+            Ok(Known { rarity, places })
+        };
+        asked.iter().map(known).collect()
+    }
+
+    /// The `k` skills that have most of the words.
+    pub(crate) fn search(&self, asked: &[Asked], known: &[Known], k: usize) -> Result<Vec<Candidate>, Damaged> {
+        let mut found: Vec<(f32, u64, usize, u32)> = Vec::new();
+        for (number, part) in self.parts.iter().enumerate() {
+            let wanted = asked.iter().zip(known).flat_map(|(asked, known)| {
+                let places = known.places.get(number).copied().flatten().unwrap_or_default();
+                [0, 1].map(|field| Wanted {
+                    place: places[field],
+                    worth: asked.weight * known.rarity[field] * FULL[field] / 255.0,
+                })
+            });
+            let best = best(&part.segment, wanted.collect(), k, |skill| part.number(skill).is_some())?;
+            let key = |skill: u32| part.segment.keys().get(skill as usize).copied().unwrap_or_default();
+            found.extend(best.into_iter().map(|(skill, score)| (score, key(skill), number, skill)));
+        }
+        found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        found.truncate(k);
+        self.look_up(&found, known)
+    }
+
+    /// What the second look needs of each.
+    fn look_up(&self, found: &[(f32, u64, usize, u32)], known: &[Known]) -> Result<Vec<Candidate>, Damaged> {
+        let mut candidates = Vec::with_capacity(found.len());
+        for (number, part) in self.parts.iter().enumerate() {
+            let mut skills: Vec<(u32, f32)> =
+                found.iter().filter(|found| found.2 == number).map(|found| (found.3, found.0)).collect();
+            skills.sort_unstable_by_key(|(skill, _)| *skill);
+            let numbers: Vec<u32> = skills.iter().map(|(skill, _)| *skill).collect();
+            let mut impacts = vec![vec![[0u8; 2]; known.len()]; skills.len()];
+            for (word, known) in known.iter().enumerate() {
+                let Some(places) = known.places.get(number).copied().flatten() else { continue };
+                for (field, place) in places.iter().enumerate() {
+                    probe(part.segment.source(), *place, &numbers, |at, impact| impacts[at][word][field] = impact)?;
+                }
+            }
+            for ((skill, score), impacts) in skills.into_iter().zip(impacts) {
+                let sketch = part.segment.sketch(skill)?.into_owned();
+                let skill = part.number(skill).ok_or(Damaged)?;
+                candidates.push(Candidate { skill, score, impacts, sketch });
+            }
+        }
+        Ok(candidates)
+    }
+}
+
+#[cfg(test)]
+mod tests;
