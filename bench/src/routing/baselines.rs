@@ -114,7 +114,10 @@ impl<'s> Baselines<'s> {
         let field = |weights: [f32; 3]| {
             Field::new(skills.iter().map(|skill| {
                 let texts = [&skill.name, &skill.about, &skill.body].into_iter().zip(weights);
-                texts.filter(|(_, weight)| *weight > 0.0).map(|(text, weight)| (weight, words(text))).collect()
+                texts
+                    .filter(|(_, weight)| *weight > 0.0)
+                    .map(|(text, weight)| (weight, words(text)))
+                    .collect()
             }))
         };
         Self {

@@ -19,15 +19,22 @@ impl Data {
     /// Reads `catalog*.jsonl` or `catalog*.jsonl.zst`, `queries.jsonl` and `negatives.jsonl`.
     pub fn read(folder: &Path) -> Result<Self, String> {
         let lines = |name: &str| {
-            let text = std::fs::read_to_string(folder.join(name)).map_err(|error| format!("{name}: {error}"))?;
+            let text =
+                std::fs::read_to_string(folder.join(name)).map_err(|error| format!("{name}: {error}"))?;
             Labelled::read_lines(&text).map_err(|error| format!("{name}: {error}"))
         };
-        Ok(Self { skills: catalog(folder)?, messages: lines("queries.jsonl")?, negatives: lines("negatives.jsonl")? })
+        Ok(Self {
+            skills: catalog(folder)?,
+            messages: lines("queries.jsonl")?,
+            negatives: lines("negatives.jsonl")?,
+        })
     }
 
     /// All skills that are labelled, and others up to `size`, always the same.
     pub fn sample(&self, size: usize) -> Vec<Texts> {
-        let named = |labelled: &Labelled| labelled.skills.iter().chain(&labelled.not_skills).cloned().collect::<Vec<_>>();
+        let named = |labelled: &Labelled| {
+            labelled.skills.iter().chain(&labelled.not_skills).cloned().collect::<Vec<_>>()
+        };
         let labelled: HashSet<String> = self.messages.iter().chain(&self.negatives).flat_map(named).collect();
         let mut others: Vec<(u64, usize)> = (0..)
             .zip(&self.skills)

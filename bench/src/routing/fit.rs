@@ -22,7 +22,8 @@ pub struct Case {
 pub fn cases(skills: &[Texts], index: &Lexical, messages: &[Labelled]) -> Vec<Case> {
     let case = |message: &Labelled| {
         let candidates = index.ingredients(&message.query);
-        let right = candidates.iter().map(|(skill, _)| message.skills.contains(&skills[*skill].name)).collect();
+        let right =
+            candidates.iter().map(|(skill, _)| message.skills.contains(&skills[*skill].name)).collect();
         let fold = message.skills.first().map_or(0, |name| hash(name) >> 33) % FOLDS;
         Case { candidates, right, fold }
     };
@@ -38,13 +39,18 @@ pub fn choose(cases: &[&Case], used: [bool; INGREDIENTS], regular: f32) -> [f32;
     for step in 1..=STEPS {
         let mut slope = weights.map(|weight| weight * regular);
         for case in &told {
-            let score = |ingredients: &[f32; INGREDIENTS]| ingredients.iter().zip(&weights).map(|(a, b)| a * b).sum::<f32>();
-            let scores: Vec<f32> = case.candidates.iter().map(|(_, ingredients)| score(ingredients)).collect();
+            let score = |ingredients: &[f32; INGREDIENTS]| {
+                ingredients.iter().zip(&weights).map(|(a, b)| a * b).sum::<f32>()
+            };
+            let scores: Vec<f32> =
+                case.candidates.iter().map(|(_, ingredients)| score(ingredients)).collect();
             let most = scores.iter().copied().fold(f32::MIN, f32::max);
             let likely: Vec<f32> = scores.iter().map(|score| (score - most).exp()).collect();
             let all: f32 = likely.iter().sum();
-            let right: f32 = likely.iter().zip(&case.right).filter(|(_, right)| **right).map(|(likely, _)| likely).sum();
-            for (((_, ingredients), likely), is_right) in case.candidates.iter().zip(&likely).zip(&case.right) {
+            let right: f32 =
+                likely.iter().zip(&case.right).filter(|(_, right)| **right).map(|(likely, _)| likely).sum();
+            for (((_, ingredients), likely), is_right) in case.candidates.iter().zip(&likely).zip(&case.right)
+            {
                 let push = likely / all - if *is_right { likely / right.max(1e-20) } else { 0.0 };
                 for (slope, value) in slope.iter_mut().zip(ingredients) {
                     *slope += push * value / told.len() as f32;
@@ -54,7 +60,8 @@ pub fn choose(cases: &[&Case], used: [bool; INGREDIENTS], regular: f32) -> [f32;
         for at in (0..INGREDIENTS).filter(|at| used[*at]) {
             mean[at] = 0.9 * mean[at] + 0.1 * slope[at];
             square[at] = 0.99 * square[at] + 0.01 * slope[at] * slope[at];
-            let (mean, square) = (mean[at] / (1.0 - 0.9f32.powi(step)), square[at] / (1.0 - 0.99f32.powi(step)));
+            let (mean, square) =
+                (mean[at] / (1.0 - 0.9f32.powi(step)), square[at] / (1.0 - 0.99f32.powi(step)));
             weights[at] -= RATE * mean / (square.sqrt() + 1e-8);
         }
     }
@@ -65,7 +72,13 @@ pub fn choose(cases: &[&Case], used: [bool; INGREDIENTS], regular: f32) -> [f32;
 }
 
 /// The names that each message gets from weights chosen without its skill, the best first.
-pub fn held_out(skills: &[Texts], judged: &[Case], learned: &[Vec<Case>; 2], used: [bool; INGREDIENTS], regular: f32) -> Vec<Vec<String>> {
+pub fn held_out(
+    skills: &[Texts],
+    judged: &[Case],
+    learned: &[Vec<Case>; 2],
+    used: [bool; INGREDIENTS],
+    regular: f32,
+) -> Vec<Vec<String>> {
     let mut rankings = vec![Vec::new(); judged.len()];
     for fold in 0..FOLDS {
         let others: Vec<&Case> = learned.iter().flatten().filter(|case| case.fold != fold).collect();

@@ -74,7 +74,9 @@ fn quality(data: &Data) {
         };
         say(&row("Prowess", &measure(&data.messages, name)));
         let negatives = evaluate(
-            data.negatives.iter().zip(data.negatives.iter().map(name).collect::<Vec<Vec<String>>>().iter().map(Vec::as_slice)),
+            data.negatives
+                .iter()
+                .zip(data.negatives.iter().map(name).collect::<Vec<Vec<String>>>().iter().map(Vec::as_slice)),
             5,
         );
         say(&format!("negatives whose first is wrong: {:.3}", negatives.all.wrong_at_1));
@@ -84,7 +86,8 @@ fn quality(data: &Data) {
 fn weights(data: &Data) {
     let [small, all] = sizes(data);
     let indexes = [&small, &all].map(|skills| Lexical::new(skills, Texts::clone));
-    let cases = [(&small, &indexes[0]), (&all, &indexes[1])].map(|(skills, index)| fit::cases(skills, index, &data.messages));
+    let cases = [(&small, &indexes[0]), (&all, &indexes[1])]
+        .map(|(skills, index)| fit::cases(skills, index, &data.messages));
     let names = Weights::default().named().map(|(name, _)| name);
     let judge = |what: &str, used: [bool; INGREDIENTS], regular: f32| {
         let mut line = format!("{what:28}");
@@ -115,7 +118,8 @@ fn ablation(data: &Data) {
         let index = Lexical::new(&skills, Texts::clone);
         let cases = fit::cases(&skills, &index, &data.messages);
         let judge = |what: &str, weights: &Weights| {
-            let rankings: Vec<Vec<String>> = cases.iter().map(|case| fit::rank(&skills, case, weights)).collect();
+            let rankings: Vec<Vec<String>> =
+                cases.iter().map(|case| fit::rank(&skills, case, weights)).collect();
             let score = evaluate(data.messages.iter().zip(rankings.iter().map(Vec::as_slice)), 5).all;
             say(&row(what, &score));
         };

@@ -16,7 +16,7 @@ pub(crate) use chat::{Chat, Chats, ChatsCommand, StoreArgs};
 pub(crate) use manage::{ManageCommand, Switch};
 pub(crate) use mcp::{Connect, Disconnect, Mcp, McpCommand, ServeMcp, Which};
 pub(crate) use run::Run;
-pub(crate) use serve::Serve;
+pub(crate) use serve::{Log, Serve};
 
 use crate::scope::{DIRECTORY, ScopeArgs};
 

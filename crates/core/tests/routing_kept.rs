@@ -30,7 +30,8 @@ fn path(number: usize) -> String {
 
 fn skill(number: usize, word: &str) -> String {
     let about = format!("Does the thing of animal{} and colour{}.", number % 17, number % 13);
-    skill_md(&format!("skill-{number}"), &about) + &format!("\nIt is {word}, and more of animal{}.\n", number % 7)
+    skill_md(&format!("skill-{number}"), &about)
+        + &format!("\nIt is {word}, and more of animal{}.\n", number % 7)
 }
 
 /// Files are young for two seconds: until then their times are not believed, and they are indexed again.
@@ -97,7 +98,9 @@ fn kept_brought_up_to_date_and_never_believed_where_damaged() {
 
     // Torn at any place, overwritten, or something else altogether: built again.
     let fresh = answers(&world, None);
-    let names = |told: &[String]| told.iter().map(|line| line.split(' ').nth(3).map(str::to_owned)).collect::<Vec<_>>();
+    let names = |told: &[String]| {
+        told.iter().map(|line| line.split(' ').nth(3).map(str::to_owned)).collect::<Vec<_>>()
+    };
     for damage in [
         bytes[..bytes.len() / 2].to_vec(),
         bytes[..10].to_vec(),

@@ -15,9 +15,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::guard::{self, Guard};
+use crate::guard::{self, Door, Guard};
 use crate::problem::Problem;
-use crate::{about, chats, operate, page};
+use crate::{about, announce, chats, describe, operate, page, render, transfer};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -37,25 +37,32 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(guard::begin, guard::end))
         .routes(routes!(operate::healthz))
         .routes(routes!(operate::readyz))
+        .routes(routes!(operate::metrics))
+        .routes(routes!(announce::events))
+        .routes(routes!(render::render))
+        .routes(routes!(transfer::one))
+        .routes(routes!(transfer::all))
+        .routes(routes!(transfer::import))
         .merge(chats::routes())
 }
 
 /// The description of the interface, as OpenAPI; the same that `/openapi.json` answers.
 pub fn description() -> Description {
-    described().into_openapi()
+    describe::complete(described().into_openapi())
 }
 
 /// The whole server behind its door.
 pub(crate) fn router(app: App, guard: Guard) -> Router {
     let (routes, description) = described().split_for_parts();
-    let description = Arc::new(description);
+    let description = Arc::new(describe::complete(description));
     routes
         .route("/openapi.json", get(move || async move { Json(&*description).into_response() }))
         .route(prowess_mcp::http::PATH, any(mcp))
         .merge(page::routes())
         .fallback(nothing)
         .method_not_allowed_fallback(wrong_method)
-        .layer(middleware::from_fn_with_state(Arc::new(guard), guard::guard))
+        .layer(middleware::from_fn_with_state(Arc::new(Door::new(app.clone(), guard)), guard::guard))
+        .layer(middleware::from_fn_with_state(app.clone(), operate::observe))
         .with_state(app)
 }
 

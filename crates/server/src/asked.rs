@@ -1,11 +1,14 @@
 //! What requests bring: read within bounds, with precise words where it cannot be meant.
 
+use std::error::Error;
+
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use prowess::ErrorCode;
 use serde::de::DeserializeOwned;
 
+use crate::limits::Late;
 use crate::problem::Problem;
 
 /// The most bytes of a request that is JSON. A message may have a mebibyte, and each of its bytes may be written as six.
@@ -18,13 +21,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
-        if !is_json(request.headers()) {
-            return Err(Problem::with_status(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                ErrorCode::InvalidParam,
-                "the body has to be JSON: Content-Type: application/json",
-            ));
-        }
+        check_json(request.headers())?;
         let bytes = bytes(request, BODY_MAX).await?;
         let text = std::str::from_utf8(&bytes).map_err(|error| {
             Problem::invalid(format!("the body is not UTF-8 from byte {} on", error.valid_up_to()))
@@ -94,11 +91,31 @@ pub(crate) async fn bytes(request: Request, most: usize) -> Result<axum::body::B
         return Err(too_large());
     }
     axum::body::to_bytes(request.into_body(), most).await.map_err(|error| {
-        match std::error::Error::source(&error).is_some_and(|source| source.to_string().contains("limit")) {
-            true => too_large(),
-            false => Problem::invalid("the body did not arrive"),
+        let mut because = Problem::invalid("the body did not arrive");
+        let mut next: Option<&(dyn Error + 'static)> = Some(&error);
+        while let Some(cause) = next {
+            next = cause.source();
+            if cause.is::<Late>() {
+                let (status, code) = (StatusCode::REQUEST_TIMEOUT, ErrorCode::Timeout);
+                because = Problem::with_status(status, code, cause.to_string());
+            } else if cause.to_string().contains("length limit") {
+                because = too_large();
+            }
         }
+        because
     })
+}
+
+/// Refuses what does not call itself JSON: a page elsewhere can send other kinds without being asked first.
+pub(crate) fn check_json(headers: &HeaderMap) -> Result<(), Problem> {
+    match is_json(headers) {
+        true => Ok(()),
+        false => Err(Problem::with_status(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            ErrorCode::InvalidParam,
+            "the body has to be JSON: Content-Type: application/json",
+        )),
+    }
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -9,24 +9,35 @@
 //! | `asked`, `problem` | what requests bring, and what is wrong with them |
 //! | `chats` | conversations, and the streams of their turns |
 //! | `page` | the page for people, and what keeps it to itself |
-//! | `about`, `operate` | what this server is, and whether it is well |
+//! | `transfer`, `announce` | chats as files, and what concerns everybody |
+//! | [`markdown`] | Markdown as HTML that can be put into a page |
+//! | `about`, `operate` | what this server is, whether it is well, what it counts and notes |
+//! | `limits`, `listen` | how much is taken on at once, and connections |
 //!
 //! What must always hold: nobody beyond this machine is answered without being known; a turn belongs to the server and not to
 //! the connection that began it; and nothing that another server needs is kept in this process.
 
 mod about;
+mod announce;
 mod api;
 mod app;
 mod asked;
 mod chats;
+mod describe;
 mod guard;
+mod limits;
+mod listen;
 mod live;
+pub mod markdown;
 mod operate;
 mod page;
 mod problem;
+mod render;
 mod serve;
+mod transfer;
 
 pub use api::description;
 pub use guard::{Guard, Names};
+pub use limits::Limits;
 pub use live::{Load, LoadError, Parts};
 pub use serve::{Options, ServeError, Server};

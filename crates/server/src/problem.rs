@@ -1,13 +1,14 @@
 //! What went wrong, as `application/problem+json`.
 
+use std::time::Duration;
+
+use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use prowess::ErrorCode;
 use prowess_chat::store::StoreError;
 use serde::Serialize;
 use utoipa::ToSchema;
-
-use crate::chats::NotBegun;
 
 /// The media type.
 pub(crate) const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
@@ -30,6 +31,12 @@ pub(crate) struct Problem {
     /// What is wrong with single fields.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) errors: Vec<FieldError>,
+    /// The request, as the log has it and the header `X-Request-Id`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<String>,
+    /// In how many seconds it is worth trying again.
+    #[serde(skip)]
+    retry: Option<u64>,
 }
 
 /// What is wrong with one field of a request.
@@ -59,7 +66,28 @@ impl Problem {
             code,
             detail: detail.into(),
             errors: Vec::new(),
+            request_id: None,
+            retry: None,
         }
+    }
+
+    /// More requests than somebody may make; when to come back.
+    pub(crate) fn too_many(wait: Duration) -> Self {
+        let detail = "more requests than one client may make; wait, and then go on";
+        let mut problem = Self::with_status(StatusCode::TOO_MANY_REQUESTS, ErrorCode::Unavailable, detail);
+        problem.retry = Some(wait.as_secs() + 1);
+        problem
+    }
+
+    /// The same, with the request that it is about.
+    pub(crate) fn of_request(mut self, id: &str) -> Self {
+        self.request_id = Some(id.to_owned());
+        self
+    }
+
+    /// The words.
+    pub(crate) fn body(&self) -> Body {
+        serde_json::to_vec(self).unwrap_or_default().into()
     }
 
     /// A request that cannot be meant.
@@ -74,14 +102,17 @@ impl IntoResponse for Problem {
         if status.is_server_error() {
             tracing::warn!(code = %self.code, detail = %self.detail, "failed");
         }
-        let mut response = (status, axum::Json(&self)).into_response();
-        response.headers_mut().insert(header::CONTENT_TYPE, PROBLEM);
+        let mut response = (status, self.body()).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, PROBLEM);
         if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(self.retry.unwrap_or(5)));
         }
         if status == StatusCode::UNAUTHORIZED {
-            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
+        // Whoever knows the id of the request adds it.
+        response.extensions_mut().insert(self);
         response
     }
 }
@@ -94,15 +125,6 @@ impl From<StoreError> for Problem {
             tracing::warn!(%error, "store");
         }
         Self::new(error.code(), detail)
-    }
-}
-
-impl From<NotBegun> for Problem {
-    fn from(error: NotBegun) -> Self {
-        match error {
-            NotBegun::Ending => Self::new(ErrorCode::Unavailable, error.to_string()),
-            NotBegun::Store(error) => error.into(),
-        }
     }
 }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::serve::ListenerExt;
 use prowess_chat::store::{Announcements, Store, Topic};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -13,6 +12,8 @@ use tokio_util::sync::CancellationToken;
 use crate::api;
 use crate::app::App;
 use crate::guard::Guard;
+use crate::limits::Limits;
+use crate::listen::listen;
 use crate::live::{Live, Load, LoadError};
 
 /// How long those who listen may take to hear how their turns ended.
@@ -23,13 +24,15 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 pub struct Options {
     /// Who is let in.
     pub guard: Guard,
+    /// How much it takes on.
+    pub limits: Limits,
     /// How long turns may go on when the server is stopped, before they are ended with a marker.
     pub grace: Duration,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { guard: Guard::default(), grace: Duration::from_secs(10) }
+        Self { guard: Guard::default(), limits: Limits::default(), grace: Duration::from_secs(10) }
     }
 }
 
@@ -66,12 +69,13 @@ impl Server {
         let hosts = options.guard.names.added().to_vec();
         // Sessions of MCP end with the listener.
         let live = Live::new(load, Arc::clone(&store), hosts, stop.child_token())?;
-        let app = App::new(live, store, stop);
+        let app = App::new(live, store, options.limits.clone(), stop);
         let router = api::router(app.clone(), options.guard.clone());
         Ok(Self { app, router, options })
     }
 
-    /// Answers until it is stopped: then nothing new is begun, and turns finish or are marked.
+    /// Answers until it is stopped: then nothing new is begun, and turns finish or are marked. Until they have, questions are
+    /// answered, among them whether requests should be sent here.
     pub async fn serve(self, listener: TcpListener) -> Result<(), ServeError> {
         let address = listener.local_addr()?;
         if !address.ip().is_loopback() && !self.options.guard.knows_people() {
@@ -79,32 +83,23 @@ impl Server {
         }
         let Self { app, router, options } = self;
         let heard = tokio::spawn(hear(app.clone(), app.store.announcements()));
-        // Words come in small pieces, and each would wait until the last is acknowledged.
-        let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-        let stop = app.stop.clone();
-        let serving = axum::serve(listener, router).with_graceful_shutdown(stop.clone().cancelled_owned());
-        let finished = CancellationToken::new();
-        let answering = async {
-            let served = tokio::select! {
-                served = serving.into_future() => served,
-                () = async {
-                    finished.cancelled().await;
-                    // Whoever does not read does not keep it from ending.
-                    tokio::time::sleep(LAST_WORDS).await;
-                } => Ok(()),
-            };
-            stop.cancel();
-            served
-        };
-        // Once, and to its end, whoever goes away meanwhile: the last connection may close while turns are being marked.
-        let finishing = async {
-            stop.cancelled().await;
+        let close = CancellationToken::new();
+        let serving = listen(listener, app.clone(), router, close.clone());
+        let ended = async {
+            app.stop.cancelled().await;
+            tracing::info!(turns = app.turns.count(), "stopping");
             app.turns.finish(&*app.store, options.grace).await;
-            finished.cancel();
+            close.cancel();
+            // Whoever does not read does not keep it from ending.
+            tokio::time::sleep(LAST_WORDS).await;
         };
-        let (served, ()) = tokio::join!(answering, finishing);
+        tokio::select! {
+            () = serving => {}
+            () = ended => {}
+        }
         heard.abort();
-        Ok(served?)
+        tracing::info!("stopped");
+        Ok(())
     }
 }
 

@@ -12,6 +12,7 @@ mod elsewhere;
 mod eval;
 mod info;
 mod list;
+mod log;
 mod manage;
 mod matching;
 mod mcp;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use prowess_server::{Guard, LoadError, Names, Options, Parts, ServeError, Server};
+use prowess_server::{Guard, Limits, LoadError, Names, Options, Parts, ServeError, Server};
 use serde_json::json;
 
 use super::chat::open;
 use super::serving::{OPEN, stopped, token};
-use super::{Outcome, YES, runner};
+use super::{Outcome, YES, log, runner};
 use crate::args::{Global, Serve};
 use crate::context::Context;
 use crate::failure::Failure;
@@ -21,6 +21,8 @@ pub(super) fn run(global: &Global, call: &Serve, output: &mut Output) -> Outcome
     if !call.addr.ip().is_loopback() && !options.guard.knows_people() {
         return Err(failure(&ServeError::Open(call.addr)));
     }
+    log::begin(call.log, global);
+    room_for_connections();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(serve(&context, global, call, options, output));
     // A script that was given up must not keep the process.
@@ -67,15 +69,36 @@ async fn serve(
 }
 
 fn options(call: &Serve) -> Result<Options, Failure> {
+    let mut names = call.allow_host.clone();
+    // Where it can be reached at one address, that is one of its names. Those of this machine are, anyway.
+    if !call.addr.ip().is_unspecified() && !call.addr.ip().is_loopback() {
+        names.push(call.addr.to_string());
+    }
+    let limits = Limits {
+        connections: call.max_connections as usize,
+        turns: call.max_turns as usize,
+        streams: call.max_streams as usize,
+        rate: call.rate,
+        burst: call.burst,
+        ..Limits::default()
+    };
     let proxy_header = call.trust_proxy_header.as_deref().map(str::parse).transpose();
     let guard = Guard {
-        names: Names::new(call.allow_host.iter().cloned()),
+        names: Names::new(names),
         token: token(call.token_file.as_deref(), Some("PROWESS_TOKEN"))?,
         admin_token: token(call.admin_token_file.as_deref(), Some("PROWESS_ADMIN_TOKEN"))?,
         proxy_header: proxy_header
             .map_err(|_| Failure::call("--trust-proxy-header is the name of a header"))?,
     };
-    Ok(Options { guard, grace: Duration::from_secs(call.grace), ..Options::default() })
+    Ok(Options { guard, limits, grace: Duration::from_secs(call.grace), ..Options::default() })
+}
+
+/// Each connection is a file to the system, which gives a process fewer of them than it may ask for.
+fn room_for_connections() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    // Where it refuses, there are fewer.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
 fn failure(error: &ServeError) -> Failure {

@@ -31,7 +31,9 @@ const COLLECTIONS: usize = 8;
 /// The index of `skills`: in memory, or what of it is kept and what has to be added.
 pub(super) fn index(folder: Option<&Path>, snapshot: &Snapshot, skills: &[&Skill]) -> Index {
     match folder {
-        Some(folder) if skills.len() >= WORTH_KEEPING => Kept::open(&base(folder, snapshot), skills).update(skills),
+        Some(folder) if skills.len() >= WORTH_KEEPING => {
+            Kept::open(&base(folder, snapshot), skills).update(skills)
+        }
         _ => in_memory(skills),
     }
 }
@@ -73,14 +75,16 @@ struct Kept<'b> {
 impl<'b> Kept<'b> {
     fn open(base: &'b Path, skills: &[&Skill]) -> Self {
         let keys: Vec<u64> = skills.iter().map(|skill| key(skill)).collect();
-        let segments: Vec<Option<Segment>> = (0..=ROOM.len()).map(|level| segment(&file(base, level))).collect();
+        let segments: Vec<Option<Segment>> =
+            (0..=ROOM.len()).map(|level| segment(&file(base, level))).collect();
         // Nothing changed, most of the time: then no table of keys is needed.
         if let [Some(first), rest @ ..] = &segments[..]
             && first.keys() == keys
             && rest.iter().all(Option::is_none)
         {
             let same = (0..skills.len() as u32).map(Some).collect();
-            let levels = segments.into_iter().take(1).map(|segment| Some((segment?, Vec::clone(&same)))).collect();
+            let levels =
+                segments.into_iter().take(1).map(|segment| Some((segment?, Vec::clone(&same)))).collect();
             return Self { base, levels, missing: Vec::new() };
         }
         let mut wanted: HashMap<u64, u32> = keys.iter().copied().zip(0..).collect();
@@ -120,7 +124,8 @@ impl<'b> Kept<'b> {
             pending = (0..skills.len() as u32).collect();
         }
         pending.sort_unstable();
-        let chosen: Vec<&Skill> = pending.iter().filter_map(|number| skills.get(*number as usize).copied()).collect();
+        let chosen: Vec<&Skill> =
+            pending.iter().filter_map(|number| skills.get(*number as usize).copied()).collect();
         let bytes = build(&chosen, |skill| (kept_key(skill), texts(skill)));
         let length = bytes.len();
         let mut bytes = with_sums(bytes);
@@ -141,7 +146,9 @@ impl<'b> Kept<'b> {
 
     fn finish(self, skills: usize) -> Index {
         let mut parts: Vec<(Segment, Vec<Option<u32>>)> = self.levels.into_iter().flatten().collect();
-        let whole = |numbers: &[Option<u32>]| numbers.len() == skills && (0..).zip(numbers).all(|(at, number)| *number == Some(at));
+        let whole = |numbers: &[Option<u32>]| {
+            numbers.len() == skills && (0..).zip(numbers).all(|(at, number)| *number == Some(at))
+        };
         match parts.pop() {
             Some((segment, numbers)) if parts.is_empty() && whole(&numbers) => Index::whole(segment),
             last => Index::parts(parts.into_iter().chain(last)),

@@ -160,7 +160,8 @@ mod tests {
 
     #[test]
     fn inflected_and_foreign_words_are_found() {
-        let skills = [skill("a", "Merges documents", ""), skill("b", "Downloads articles", ""), skill("c", "x", "")];
+        let skills =
+            [skill("a", "Merges documents", ""), skill("b", "Downloads articles", ""), skill("c", "x", "")];
         assert_eq!(ranked(&skills, "merging of a document")[0], "a");
         assert_eq!(ranked(&skills, "下载文章"), ["b"]);
     }

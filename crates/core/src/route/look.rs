@@ -36,15 +36,7 @@ pub struct Weights {
 
 impl Default for Weights {
     fn default() -> Self {
-        Self {
-            words: 1.0,
-            covered: 2.0,
-            named: 1.5,
-            pairs: 0.7,
-            count: 1.4,
-            when: 0.6,
-            near: 0.4,
-        }
+        Self { words: 1.0, covered: 2.0, named: 1.5, pairs: 0.7, count: 1.4, when: 0.6, near: 0.4 }
     }
 }
 
@@ -95,9 +87,14 @@ pub(super) fn look(query: &Query<'_>, known: &[Known], candidate: &Candidate) ->
         had.map(|(_, worth)| worth).sum::<f32>() / total
     };
     let in_name: Vec<bool> = query.words.iter().map(|word| sketch.name_has(word.asked.term)).collect();
-    let together: Vec<(Term, Term)> =
-        query.pairs.iter().filter(|(pair, ..)| sketch.has(*pair)).map(|(_, one, other)| (*one, *other)).collect();
-    let count = candidate.impacts.iter().zip(&query.words).filter(|(impacts, word)| impacts[0] > 0 && !word.stop);
+    let together: Vec<(Term, Term)> = query
+        .pairs
+        .iter()
+        .filter(|(pair, ..)| sketch.has(*pair))
+        .map(|(_, one, other)| (*one, *other))
+        .collect();
+    let count =
+        candidate.impacts.iter().zip(&query.words).filter(|(impacts, word)| impacts[0] > 0 && !word.stop);
     let (when, near) = in_order(query, &sketch, &worth);
     let ingredients = [
         3.0 * candidate.score / total,

@@ -102,9 +102,15 @@ mod tests {
     #[test]
     fn what_is_said_first_weighs_most() {
         let query = Query::new("Merge the PDFs ```merge x``` please");
-        let told: Vec<_> =
-            query.words.iter().map(|word| format!("{} {:.2} {}", word.text, word.asked.weight, word.stop)).collect();
-        assert_eq!(told, ["Merge 1.00 false", "the 0.98 true", "PDFs 0.97 false", "x 0.47 false", "please 0.93 true"]);
+        let told: Vec<_> = query
+            .words
+            .iter()
+            .map(|word| format!("{} {:.2} {}", word.text, word.asked.weight, word.stop))
+            .collect();
+        assert_eq!(
+            told,
+            ["Merge 1.00 false", "the 0.98 true", "PDFs 0.97 false", "x 0.47 false", "please 0.93 true"]
+        );
         assert_eq!(query.pairs.len(), 2);
     }
 

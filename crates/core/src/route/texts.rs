@@ -42,7 +42,9 @@ pub(super) fn key(skill: &Skill) -> u64 {
         sum = mix(sum.rotate_left(7) ^ number);
     }
     if skill.root().is_embedded() || skill.root().is_supplied() {
-        sum = mix(sum ^ checksum(skill.name().as_bytes()) ^ checksum(skill.description().as_bytes()).rotate_left(9));
+        sum = mix(sum
+            ^ checksum(skill.name().as_bytes())
+            ^ checksum(skill.description().as_bytes()).rotate_left(9));
     }
     sum.max(1)
 }

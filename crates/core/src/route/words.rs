@@ -190,8 +190,14 @@ mod tests {
     fn wholes_are_told_from_words() {
         let mut found = Vec::new();
         words("kube-ctl useEffect", |what, text| found.push((matches!(what, Found::Whole(_)), text)));
-        let expected =
-            [(false, "kube"), (false, "ctl"), (true, "kube-ctl"), (false, "use"), (false, "Effect"), (true, "useEffect")];
+        let expected = [
+            (false, "kube"),
+            (false, "ctl"),
+            (true, "kube-ctl"),
+            (false, "use"),
+            (false, "Effect"),
+            (true, "useEffect"),
+        ];
         assert_eq!(found, expected);
     }
 }

@@ -6,11 +6,14 @@ use axum::http::StatusCode;
 use prowess_chat::store::{CHATS_MAX, Chat, MESSAGES_MAX, MessagePage, NewChat, Topic};
 use prowess_chat::{Message, State as Written};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::asked::{Body, MaybeBody, Path, Query};
+use crate::markdown;
 use crate::problem::{Answer, Problem};
+use crate::render::apart;
 
 /// How many are told unless somebody says.
 const USUAL: usize = 50;
@@ -74,6 +77,9 @@ pub(crate) struct Said {
     /// How many, at most 1000.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
+    /// `1`: each part that is text also has it as `html`, Markdown rendered so that it can be put into a page.
+    #[param(minimum = 0, maximum = 1)]
+    html: Option<u8>,
 }
 
 /// A chat with its latest messages.
@@ -84,9 +90,18 @@ pub(crate) struct WithMessages {
     chat: Chat,
     /// In the order in which they were said.
     #[serde(rename = "messages")]
-    said: Vec<Message>,
+    #[schema(value_type = Vec<Message>)]
+    said: Messages,
     /// Where earlier messages are found; null when there are none.
     before: Option<u64>,
+}
+
+/// Messages as they were said, or with their texts as HTML.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Messages {
+    Plain(Vec<Message>),
+    Rendered(Vec<Value>),
 }
 
 /// A chat with its latest messages. `seq` is the number of the last event that they know of: whoever follows begins after it.
@@ -100,7 +115,23 @@ pub(crate) async fn one(
     let most = bounded(said.limit, 100, MESSAGES_MAX)?;
     let (mut chat, page) = together(&app, &id, said.before, most).await?;
     chat.seq = page.seq;
-    Ok(Json(WithMessages { schema: 1, chat, said: page.messages, before: page.before }))
+    let said = match said.html {
+        None | Some(0) => Messages::Plain(page.messages),
+        Some(1) => Messages::Rendered(apart(move || page.messages.iter().map(rendered).collect()).await?),
+        Some(_) => return Err(Problem::invalid("html is 0 or 1")),
+    };
+    Ok(Json(WithMessages { schema: 1, chat, said, before: page.before }))
+}
+
+fn rendered(message: &Message) -> Value {
+    let mut message = serde_json::to_value(message).unwrap_or_default();
+    for part in message.get_mut("parts").and_then(Value::as_array_mut).into_iter().flatten() {
+        let is_text = part.get("type").is_some_and(|kind| kind == "text");
+        if let (true, Some(text)) = (is_text, part.get("text").and_then(Value::as_str)) {
+            part["html"] = markdown::render(text).into();
+        }
+    }
+    message
 }
 
 /// A chat and its messages as they were at one moment. They are read one after the other, and an answer may end in between: then

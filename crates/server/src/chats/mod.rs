@@ -9,13 +9,13 @@
 
 mod keep;
 mod say;
-mod stream;
+pub(crate) mod stream;
 mod turns;
 
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub(crate) use turns::{NotBegun, Turns};
+pub(crate) use turns::Turns;
 
 use crate::app::App;
 

@@ -38,9 +38,10 @@ pub(crate) async fn message(
         let detail = format!("the message has {} bytes; at most {MESSAGE_MAX} are taken", words.text.len());
         return Err(Problem::new(ErrorCode::TooLarge, detail));
     }
+    let place = app.streams.enter()?;
     let agent = app.live.now().agent.clone();
     let started = app.turns.begin(&app, agent, id, words.text).await?;
-    Ok(stream::of_turn(&app, started))
+    Ok(stream::of_turn(&app, started, place))
 }
 
 /// Whether something was stopped.

@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::sse::{Event as Sent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use futures_util::Stream;
+use futures_util::{Stream, StreamExt};
 use prowess_chat::Event;
 use prowess_chat::store::{Follow, Followed, Numbered, Store, StoreError};
 use serde::Deserialize;
@@ -19,6 +19,7 @@ use utoipa::IntoParams;
 use super::turns::Started;
 use crate::app::App;
 use crate::asked::{Path, Query};
+use crate::limits::Place;
 use crate::problem::{Answer, Problem};
 
 /// How often a client hears that it is still connected.
@@ -56,6 +57,7 @@ pub(crate) async fn follow(
     };
     // Whether there is such a chat is said before the stream begins.
     app.store.chat(&id).await?;
+    let place = app.streams.enter()?;
     let follow = Follow::new(Arc::clone(&app.store), &id, after);
     let reader = Reader {
         source: Source::Stored(follow),
@@ -65,20 +67,27 @@ pub(crate) async fn follow(
         once: false,
         over: false,
     };
-    Ok(response(reader.events(app.stop.clone())))
+    Ok(response(reader.events(app.stop.clone()), place))
 }
 
 /// What happens in a turn that was begun here, until its end.
-pub(super) fn of_turn(app: &App, started: Started) -> Response {
+pub(super) fn of_turn(app: &App, started: Started, place: Place) -> Response {
     let Started { turn, events } = started;
     let after = turn.first.saturating_sub(1);
     let source = Source::Direct(events);
     let reader = Reader { source, store: app.store.clone(), chat: turn.chat, after, once: true, over: false };
     // When the server ends, turns are ended in order: whoever listens hears that, too.
-    response(reader.events(CancellationToken::new()))
+    response(reader.events(CancellationToken::new()), place)
 }
 
-fn response(events: impl Stream<Item = Result<Sent, Infallible>> + Send + 'static) -> Response {
+/// A stream of events, which takes up a place until it is over.
+pub(crate) fn response(
+    events: impl Stream<Item = Result<Sent, Infallible>> + Send + 'static,
+    place: Place,
+) -> Response {
+    let events = events.inspect(move |_| {
+        let _taken = &place;
+    });
     let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE)).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -19,6 +19,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::app::App;
+use crate::limits::{Place, Room};
+use crate::problem::Problem;
 
 /// How many events may wait for whoever asked. Who is slower than that reads the rest from the store.
 const WAITING_MAX: usize = 256;
@@ -33,12 +35,13 @@ const STOPPING: Duration = Duration::from_secs(5);
 const MARKING: Duration = Duration::from_secs(5);
 
 /// The turns under way.
-#[derive(Default)]
 pub(crate) struct Turns {
     running: Mutex<HashMap<String, Running>>,
     tasks: TaskTracker,
     /// Ends all of them.
     ending: CancellationToken,
+    /// How many there may be.
+    pub(crate) room: Room,
 }
 
 /// A turn of this process.
@@ -55,18 +58,13 @@ pub(crate) struct Started {
     pub(crate) events: mpsc::Receiver<Numbered>,
 }
 
-/// Why no turn was begun.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum NotBegun {
-    /// The server is about to end.
-    #[error("the server is being stopped")]
-    Ending,
-    /// The store did not take it.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
 impl Turns {
+    /// None yet, and so many at most.
+    pub(crate) fn new(most: usize) -> Self {
+        let (running, tasks, ending) = (Mutex::default(), TaskTracker::new(), CancellationToken::new());
+        Self { running, tasks, ending, room: Room::new("answers", most) }
+    }
+
     /// Keeps a message, and begins to answer it.
     pub(crate) async fn begin(
         &self,
@@ -74,17 +72,18 @@ impl Turns {
         agent: Agent,
         chat: String,
         text: String,
-    ) -> Result<Started, NotBegun> {
+    ) -> Result<Started, Problem> {
         // Counted first and looked then: whoever waits for the last one waits for this one, too, or it is not begun.
         let _counted = self.tasks.token();
         if self.tasks.is_closed() {
-            return Err(NotBegun::Ending);
+            return Err(Problem::new(ErrorCode::Unavailable, "the server is being stopped"));
         }
+        let place = self.room.enter()?;
         let (tell, told) = oneshot::channel();
         // Whoever asks may be gone at any moment. What the store has begun by then has to be answered all the same.
-        self.tasks.spawn(whole(app.clone(), agent, chat, text, tell));
+        self.tasks.spawn(whole(app.clone(), agent, chat, text, place, tell));
         match told.await {
-            Ok(begun) => Ok(begun?),
+            Ok(begun) => begun.map_err(Problem::from),
             Err(_) => Err(StoreError::Internal("the turn failed before it began".to_owned()).into()),
         }
     }
@@ -185,6 +184,7 @@ async fn whole(
     agent: Agent,
     chat: String,
     text: String,
+    _place: Place,
     tell: oneshot::Sender<Result<Started, StoreError>>,
 ) {
     let (sender, events) = mpsc::channel(WAITING_MAX);
@@ -208,11 +208,12 @@ async fn whole(
     // That nobody listens any more is fine.
     let _ = tell.send(Ok(Started { turn: turn.clone(), events }));
     let input = Input { chat: &chat, history: &past.messages, activated: &past.activated, text: &text };
-    let mut unheard = |_| {};
+    let mut heard = |event| app.metrics.happened(&event);
     let outcome = tokio::select! {
-        outcome = agent.turn(input, &mut keeper, &mut unheard, &entered.cancel) => outcome,
+        outcome = agent.turn(input, &mut keeper, &mut heard, &entered.cancel) => outcome,
         never = noticing(&*app.store, &turn, &entered.cancel, &spoke) => match never {},
     };
+    app.metrics.ended(&outcome);
     match outcome.end {
         Ok(end) => tracing::info!(chat, end = end.as_str(), "turn"),
         Err(error) => tracing::warn!(chat, %error, "turn"),

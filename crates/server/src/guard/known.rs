@@ -43,8 +43,7 @@ impl Guard {
         if shows(&self.admin_token) {
             return Ok(Access::Admin);
         }
-        let by_proxy = self.proxy_header.as_ref().and_then(|name| headers.get(name));
-        if shows(&self.token) || by_proxy.is_some_and(|who| !who.is_empty()) {
+        if shows(&self.token) || self.person(headers).is_some() {
             return Ok(Access::User);
         }
         if OPEN.contains(&path) || path.starts_with("/assets/") || path == "/api/session" {
@@ -55,6 +54,13 @@ impl Guard {
             ErrorCode::PermissionDenied,
             "a token is needed: Authorization: Bearer TOKEN",
         ))
+    }
+
+    /// Who somebody is, as the proxy says. Where there are two, one is not the proxy's.
+    pub(crate) fn person<'h>(&self, headers: &'h HeaderMap) -> Option<&'h [u8]> {
+        let mut said = headers.get_all(self.proxy_header.as_ref()?).iter();
+        let who = said.next().filter(|who| !who.as_bytes().trim_ascii().is_empty())?;
+        said.next().is_none().then_some(who.as_bytes())
     }
 }
 

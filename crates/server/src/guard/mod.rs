@@ -11,6 +11,8 @@ mod names;
 mod session;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
@@ -18,12 +20,18 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use prowess::ErrorCode;
 
-use known::COOKIE;
+pub(crate) use known::COOKIE;
 pub use known::Guard;
 pub use names::Names;
 pub(crate) use session::{__path_begin, __path_end, begin, end};
 
+use crate::app::App;
+use crate::limits::{Key, Rates};
+use crate::listen::Peer;
 use crate::problem::Problem;
+
+/// What a request costs that is refused, in requests: whoever guesses tokens is slow.
+const REFUSED: u32 = 10;
 
 /// As what somebody was let in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,16 +42,52 @@ pub(crate) enum Access {
     Admin,
 }
 
+/// What keeps the door.
+pub(crate) struct Door {
+    guard: Arc<Guard>,
+    rates: Rates,
+    app: App,
+}
+
+impl Door {
+    pub(crate) fn new(app: App, guard: Guard) -> Self {
+        let rates = Rates::new(app.limits.rate, app.limits.burst);
+        Self { guard: Arc::new(guard), rates, app }
+    }
+
+    /// As what a request is let in.
+    fn access(&self, request: &Request) -> Result<Access, Problem> {
+        // Whether the process lives is asked by those who would end it.
+        if request.uri().path() == "/healthz" {
+            return self.guard.names.check(request).map(|()| Access::User);
+        }
+        let known = self.guard.names.check(request).and_then(|()| {
+            let access = self.guard.access(request.headers(), request.uri().path());
+            access.map(|access| (access, self.guard.person(request.headers())))
+        });
+        let machine = Key::of(request.extensions().get::<Peer>().map(|peer| peer.0));
+        let (key, cost) = match &known {
+            Ok((_, Some(person))) => (Key::Person(person), 1),
+            Ok((_, None)) => (machine, 1),
+            Err(_) => (machine, REFUSED),
+        };
+        if let Err(wait) = self.rates.take(key, cost, Instant::now()) {
+            self.app.metrics.too_many.fetch_add(1, Ordering::Relaxed);
+            return Err(Problem::too_many(wait));
+        }
+        if known.is_err() {
+            self.app.metrics.kept_out.fetch_add(1, Ordering::Relaxed);
+        }
+        known.map(|(access, _)| access)
+    }
+}
+
 /// Lets a request in, or says why not.
-pub(crate) async fn guard(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
-    let access = match guard.names.check(request.headers(), request.uri()) {
-        Ok(()) => guard.access(request.headers(), request.uri().path()),
-        Err(problem) => Err(problem),
-    };
-    match access {
+pub(crate) async fn guard(State(door): State<Arc<Door>>, mut request: Request, next: Next) -> Response {
+    match door.access(&request) {
         Ok(access) => {
             request.extensions_mut().insert(access);
-            request.extensions_mut().insert(guard);
+            request.extensions_mut().insert(Arc::clone(&door.guard));
             next.run(request).await
         }
         Err(problem) => problem.into_response(),

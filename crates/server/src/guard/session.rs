@@ -24,7 +24,7 @@ pub(crate) struct Shown {
 type Cookie = AppendHeaders<[(HeaderName, String); 1]>;
 
 /// Shows a token for all that this browser asks from now on.
-#[utoipa::path(post, path = "/api/session", tag = "operations", request_body = Shown, responses((status = 204)))]
+#[utoipa::path(post, path = "/api/session", tag = "operations", security(()), request_body = Shown, responses((status = 204)))]
 pub(crate) async fn begin(
     Extension(guard): Extension<Arc<Guard>>,
     headers: HeaderMap,
@@ -43,7 +43,7 @@ pub(crate) async fn begin(
 }
 
 /// Forgets the token that this browser shows.
-#[utoipa::path(delete, path = "/api/session", tag = "operations", responses((status = 204)))]
+#[utoipa::path(delete, path = "/api/session", tag = "operations", security(()), responses((status = 204)))]
 pub(crate) async fn end(_: Access) -> (StatusCode, Cookie) {
     let cookie = format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
     (StatusCode::NO_CONTENT, AppendHeaders([(header::SET_COOKIE, cookie)]))

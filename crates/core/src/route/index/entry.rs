@@ -91,7 +91,9 @@ fn side_by_side(before: &mut Option<Term>, term: Term, pairs: &mut Vec<u64>) {
 
 fn weigh(mut counted: Vec<(Term, [u32; 2])>) -> Vec<Weighed> {
     counted.sort_unstable_by_key(|(term, _)| *term);
-    let sum = |counts: &[(Term, [u32; 2])]| counts.iter().fold([0, 0], |sum, (_, [about, body])| [sum[0] + about, sum[1] + body]);
+    let sum = |counts: &[(Term, [u32; 2])]| {
+        counts.iter().fold([0, 0], |sum, (_, [about, body])| [sum[0] + about, sum[1] + body])
+    };
     let lengths = sum(&counted);
     let norms = [(ABOUT, lengths[0]), (BODY, lengths[1])]
         .map(|(field, length)| field.k1 * (1.0 - field.b + field.b * length as f32 / field.usual));
@@ -99,7 +101,11 @@ fn weigh(mut counted: Vec<(Term, [u32; 2])>) -> Vec<Weighed> {
         let counts = sum(same);
         let impact = |field: usize| {
             let count = counts[field] as f32;
-            if counts[field] == 0 { 0 } else { (255.0 * count / (count + norms[field])).round().max(1.0) as u8 }
+            if counts[field] == 0 {
+                0
+            } else {
+                (255.0 * count / (count + norms[field])).round().max(1.0) as u8
+            }
         };
         Weighed { term: same[0].0, impacts: [impact(0), impact(1)] }
     };
@@ -112,7 +118,11 @@ mod tests {
 
     #[test]
     fn words_weigh_by_count_and_field() {
-        let texts = Texts { name: "pdf".into(), about: "Merges files. Use when merging pdf.".into(), body: "files files".into() };
+        let texts = Texts {
+            name: "pdf".into(),
+            about: "Merges files. Use when merging pdf.".into(),
+            body: "files files".into(),
+        };
         let entry = Entry::new(&texts);
         let of = |word: &str| {
             let mut term = 0;

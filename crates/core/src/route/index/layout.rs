@@ -112,7 +112,8 @@ impl Header {
             length: next()?,
             sum: next()? ^ fields,
         };
-        let starts = [header.keys, header.table, header.words, header.lists, header.ends, header.sketches, length];
+        let starts =
+            [header.keys, header.table, header.words, header.lists, header.ends, header.sketches, length];
         let sized = |start: u64, end: u64, size: u64| end.checked_sub(start) == Some(size);
         let holds = version == VERSION
             && header.length == length

@@ -50,12 +50,7 @@ fn block(postings: &[(u32, u8)], before: &mut u32, bytes: &mut Vec<u8>) {
 }
 
 /// Calls `take` with each posting of a block.
-fn each(
-    bytes: &[u8],
-    count: usize,
-    mut skill: u32,
-    mut take: impl FnMut(u32, u8),
-) -> Result<(), Damaged> {
+fn each(bytes: &[u8], count: usize, mut skill: u32, mut take: impl FnMut(u32, u8)) -> Result<(), Damaged> {
     let mut reader = Reader(bytes);
     for _ in 0..count {
         skill = skill.checked_add(reader.varint()?).ok_or(Damaged)?;

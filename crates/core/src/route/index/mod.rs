@@ -147,7 +147,12 @@ impl Index {
     }
 
     /// The `k` skills that have most of the words.
-    pub(crate) fn search(&self, asked: &[Asked], known: &[Known], k: usize) -> Result<Vec<Candidate>, Damaged> {
+    pub(crate) fn search(
+        &self,
+        asked: &[Asked],
+        known: &[Known],
+        k: usize,
+    ) -> Result<Vec<Candidate>, Damaged> {
         let mut found: Vec<(f32, u64, usize, u32)> = Vec::new();
         for (number, part) in self.parts.iter().enumerate() {
             let wanted = asked.iter().zip(known).flat_map(|(asked, known)| {
@@ -178,7 +183,9 @@ impl Index {
             for (word, known) in known.iter().enumerate() {
                 let Some(places) = known.places.get(number).copied().flatten() else { continue };
                 for (field, place) in places.iter().enumerate() {
-                    probe(part.segment.source(), *place, &numbers, |at, impact| impacts[at][word][field] = impact)?;
+                    probe(part.segment.source(), *place, &numbers, |at, impact| {
+                        impacts[at][word][field] = impact
+                    })?;
                 }
             }
             for ((skill, score), impacts) in skills.into_iter().zip(impacts) {

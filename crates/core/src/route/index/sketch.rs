@@ -67,7 +67,8 @@ impl Drawn {
 /// The bits of a pair in a filter of so many bytes.
 fn bits(pair: u64, bytes: usize) -> impl Iterator<Item = usize> {
     let step = (pair >> 32) | 1;
-    (0..PROBES as u64).map(move |probe| (pair.wrapping_add(probe.wrapping_mul(step)) % (bytes as u64 * 8)) as usize)
+    (0..PROBES as u64)
+        .map(move |probe| (pair.wrapping_add(probe.wrapping_mul(step)) % (bytes as u64 * 8)) as usize)
 }
 
 /// A sketch that was written.

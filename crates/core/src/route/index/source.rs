@@ -98,7 +98,8 @@ impl Pages {
 /// A segment with the sums of its pages, as [`Source::open`] wants it.
 pub(crate) fn with_sums(mut segment: Vec<u8>) -> Vec<u8> {
     let body = segment.len() as u64;
-    let sums: Vec<u8> = segment.chunks(PAGE as usize).flat_map(|page| (checksum(page) as u32).to_le_bytes()).collect();
+    let sums: Vec<u8> =
+        segment.chunks(PAGE as usize).flat_map(|page| (checksum(page) as u32).to_le_bytes()).collect();
     let sum = sum_of(&sums, body);
     segment.extend(sums);
     segment.extend(body.to_le_bytes());

@@ -2,8 +2,22 @@
 
 /// What such a sentence has, in lower case.
 const MARKS: &[&str] = &[
-    "use when", "use this", "use it", "use for", "when the user", "when you", "when asked", "whenever", "user asks",
-    "user says", "trigger", "适用", "当用户", "使用场景", "触发", "用于",
+    "use when",
+    "use this",
+    "use it",
+    "use for",
+    "when the user",
+    "when you",
+    "when asked",
+    "whenever",
+    "user asks",
+    "user says",
+    "trigger",
+    "适用",
+    "当用户",
+    "使用场景",
+    "触发",
+    "用于",
 ];
 
 /// The sentences of a text, each with whether it says when to use the skill.
@@ -21,6 +35,9 @@ mod tests {
     #[test]
     fn sentences_that_say_when() {
         let told: Vec<_> = sentences("Merges PDFs. Use when files are many! 适用于文档。End").collect();
-        assert_eq!(told, [("Merges PDFs.", false), (" Use when files are many! 适用于文档。", true), ("End", false)]);
+        assert_eq!(
+            told,
+            [("Merges PDFs.", false), (" Use when files are many! 适用于文档。", true), ("End", false)]
+        );
     }
 }

@@ -17,13 +17,14 @@ pub(crate) struct Health {
 }
 
 /// Whether the process answers.
-#[utoipa::path(get, path = "/healthz", tag = "operations", responses((status = 200, body = Health)))]
+#[utoipa::path(get, path = "/healthz", tag = "operations", security(()), responses((status = 200, body = Health)))]
 pub(crate) async fn healthz() -> Json<Health> {
     Json(Health { status: "ok" })
 }
 
 /// Whether requests should be sent here: not while it is being stopped, nor while the store is away.
-#[utoipa::path(get, path = "/readyz", tag = "operations", responses((status = 200, body = Health), (status = 503, body = Problem)))]
+#[utoipa::path(get, path = "/readyz", tag = "operations", security(()),
+    responses((status = 200, body = Health), (status = 503, body = Problem)))]
 pub(crate) async fn readyz(State(app): State<App>) -> Answer<Json<Health>> {
     if app.stop.is_cancelled() {
         return Err(Problem::new(ErrorCode::Unavailable, "the server is being stopped"));
