@@ -1,0 +1,146 @@
+//! Many chats at once: how much later each word comes than from the model itself, what a chat costs in memory, and whether all
+//! words come.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::{sleep, timeout};
+
+use super::model::{WORDS, now};
+use super::{Any, Running};
+
+/// Chats at once.
+const CHATS: usize = 500;
+
+/// Nothing takes as long as this.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+pub(super) async fn measure(prowess: &Path, quick: bool) -> Result<(), Any> {
+    let chats = if quick { 50 } else { CHATS };
+    let model = Running::ourselves(&["model"])?;
+    let client = reqwest::Client::builder().no_proxy().build()?;
+    // Read directly: the same words, the same client, nobody in between.
+    let direct = format!("http://{}/v1/chat/completions", model.at);
+    let delays = all(chats, |_| {
+        let request = client.post(&direct).json(&json!({"model": "m", "messages": [], "stream": true}));
+        async move { read(request).await }
+    });
+    let direct = Delays::of(timeout(PATIENCE, delays).await??);
+    println!("{chats} answers at once, read from the model itself: {direct}");
+
+    let folder = tempfile::tempdir()?;
+    let config = folder.path().join("config.toml");
+    let text =
+        format!("[chat]\nprovider = \"openai-chat\"\nmodel = \"m\"\nbase-url = \"http://{}/v1\"\n", model.at);
+    std::fs::write(&config, text)?;
+    let mut command = Command::new(prowess);
+    command
+        .args(["serve", "--addr", "127.0.0.1:0"])
+        .arg("--config")
+        .arg(&config)
+        .arg("--home")
+        .arg(folder.path());
+    let ours = Running::start(command.current_dir(folder.path()))?;
+    let base = format!("http://{}/api/chats", ours.at);
+    let mut ids = Vec::new();
+    for _ in 0..=chats {
+        let made: Value = client.post(&base).json(&json!({})).send().await?.json().await?;
+        ids.push(made["id"].as_str().ok_or("no id")?.to_owned());
+    }
+    let say = |at: usize| {
+        let request = client.post(format!("{base}/{}/messages", ids[at])).json(&json!({"text": "go on"}));
+        async move { read(request).await }
+    };
+    // One first, so that what is needed once is not counted as a chat's.
+    say(chats).await?;
+    let before = ours.memory()?;
+    let talking = timeout(PATIENCE, all(chats, say));
+    tokio::pin!(talking);
+    let mut highest = before;
+    let delays = loop {
+        tokio::select! {
+            delays = &mut talking => break delays??,
+            () = sleep(Duration::from_millis(200)) => highest = highest.max(ours.memory()?),
+        }
+    };
+    let through = Delays::of(delays);
+    println!("{chats} chats at once: {through}");
+    println!(
+        "  added: {:.2} ms at the median, {:.2} ms at 99 %; {} of {} words came, in order; {:.0} KiB of memory a chat",
+        through.median - direct.median,
+        through.high - direct.high,
+        through.count,
+        chats * WORDS,
+        highest.saturating_sub(before) as f64 / chats as f64,
+    );
+    Ok(())
+}
+
+/// Does it for so many at once; the delays of all words.
+async fn all<F>(count: usize, work: impl Fn(usize) -> F) -> Result<Vec<f64>, Any>
+where
+    F: Future<Output = Result<Vec<f64>, Any>> + Send + 'static,
+{
+    let tasks: Vec<_> = (0..count).map(|at| tokio::spawn(work(at))).collect();
+    let mut delays = Vec::new();
+    for task in tasks {
+        delays.extend(task.await??);
+    }
+    Ok(delays)
+}
+
+/// Reads an answer to its end; how long after it was said each word came, in milliseconds.
+async fn read(request: reqwest::RequestBuilder) -> Result<Vec<f64>, Any> {
+    let mut response = request.send().await?.error_for_status()?;
+    let (mut bytes, mut delays) = (Vec::new(), Vec::new());
+    while let Some(more) = response.chunk().await? {
+        bytes.extend_from_slice(&more);
+        while let Some(at) = bytes.windows(2).position(|two| two == b"\n\n") {
+            let event = String::from_utf8(bytes.drain(..at + 2).collect())?;
+            let Some((_, word)) = event.split_once("\"T") else { continue };
+            let word = word.split(' ').next().unwrap_or_default();
+            let (said, number) = word.split_once('.').ok_or("no time")?;
+            if number.parse() != Ok(delays.len()) {
+                return Err(format!("word {number} came as the one of number {}", delays.len()).into());
+            }
+            delays.push(now().saturating_sub(said.parse()?) as f64 / 1_000.0);
+        }
+    }
+    match delays.len() {
+        WORDS => Ok(delays),
+        count => Err(format!("{count} of {WORDS} words came").into()),
+    }
+}
+
+/// How late words came, in milliseconds.
+struct Delays {
+    count: usize,
+    median: f64,
+    high: f64,
+    worst: f64,
+}
+
+impl Delays {
+    fn of(mut delays: Vec<f64>) -> Self {
+        delays.sort_by(f64::total_cmp);
+        let at = |part: usize| delays.get(delays.len() * part / 100).copied().unwrap_or_default();
+        Self {
+            count: delays.len(),
+            median: at(50),
+            high: at(99),
+            worst: delays.last().copied().unwrap_or_default(),
+        }
+    }
+}
+
+impl std::fmt::Display for Delays {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { count, median, high, worst } = self;
+        write!(
+            f,
+            "{count} words, {median:.2} ms late at the median, {high:.2} ms at 99 %, {worst:.2} ms at worst"
+        )
+    }
+}

@@ -1,0 +1,81 @@
+//! What serving over HTTP costs: a list beside a bare server that answers with the same bytes, and many chats at once beside
+//! reading their model directly.
+//!
+//! `bench-serve [--quick] [PROWESS]`; the program has to be built in release, as `bench/README.md` has it. The bare server and the
+//! model are this program again, started with `floor` and `model`.
+
+#![allow(clippy::print_stdout)]
+
+mod chats;
+mod floor;
+mod load;
+mod model;
+
+use std::error::Error;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+type Any = Box<dyn Error + Send + Sync>;
+
+#[tokio::main]
+async fn main() -> Result<(), Any> {
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    match words.first().map(String::as_str) {
+        Some("floor") => return floor::serve(Path::new(words.get(1).ok_or("which bytes?")?)).await,
+        Some("model") => return model::serve().await,
+        _ => {}
+    }
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let quick = words.iter().any(|word| word == "--quick");
+    words.retain(|word| word != "--quick");
+    let prowess = match words.first() {
+        Some(path) => PathBuf::from(path),
+        None => std::env::current_exe()?.with_file_name("prowess"),
+    };
+    load::measure(&prowess, quick).await?;
+    chats::measure(&prowess, quick).await
+}
+
+/// A server that runs until it is dropped.
+struct Running {
+    child: Child,
+    at: SocketAddr,
+}
+
+impl Running {
+    /// Starts a program that says on its first line where it serves.
+    fn start(command: &mut Command) -> Result<Self, Any> {
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().ok_or("no output")?).read_line(&mut line)?;
+        let found = line.split("http://").nth(1).and_then(|rest| rest.split('/').next()).map(str::parse);
+        match found {
+            Some(Ok(at)) => Ok(Self { child, at }),
+            _ => {
+                let _ = child.kill();
+                Err(format!("{command:?} does not say where it serves: {line:?}").into())
+            }
+        }
+    }
+
+    /// This program, as something else.
+    fn ourselves(words: &[&str]) -> Result<Self, Any> {
+        Self::start(Command::new(std::env::current_exe()?).args(words))
+    }
+
+    /// How much memory it has, in KiB.
+    fn memory(&self) -> Result<u64, Any> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).ok_or("no VmRSS")?;
+        Ok(line.split_whitespace().nth(1).ok_or("no number")?.parse()?)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
