@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { report } from "../mcp/lib/report.mjs";
 import { chat } from "./checks/chat.mjs";
-import { hostile, hostileSkill } from "./checks/hostile.mjs";
+import { hostile, hostileSkills } from "./checks/hostile.mjs";
 import { large } from "./checks/large.mjs";
 import { resume } from "./checks/resume.mjs";
 import { skills } from "./checks/skills.mjs";
@@ -31,7 +31,7 @@ const SKILLS = {
   },
   "short-lived": { "SKILL.md": skillMd("short-lived", "Will be deleted. Use never.") },
   "no-description": { "SKILL.md": "---\nname: no-description\n---\nNothing.\n" },
-  hostile: hostileSkill,
+  ...hostileSkills,
 };
 
 const world = await makeWorld(prowess, { script, skills: SKILLS });
@@ -50,7 +50,10 @@ try {
   const wanted = all.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
   for (const { name, work } of wanted) {
     await report.check(name, async () => {
-      const page = await work();
+      const page = await work().catch(async (error) => {
+        if (process.env.PAGE_SHOTS) await browser.picture(name);
+        throw error;
+      });
       if (page) assert.deepEqual(page.told, [], "what the browser told");
     });
     world.model.release();

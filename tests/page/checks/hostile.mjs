@@ -9,10 +9,16 @@ import { makeWorld } from "../lib/world.mjs";
 export const HOSTILE = `<img src=x onerror=window.hacked=1><script>window.hacked=2</script>`;
 export const BODY = `# ${HOSTILE}\n\n<script>window.hacked=3</script>\n\n[x](javascript:window.hacked=4)\n`;
 
-/** A skill whose every text is markup. */
-export const hostileSkill = {
-  "SKILL.md": `---\nname: '${HOSTILE}'\ndescription: 'Zebra ${HOSTILE} "onmouseover="window.hacked=5'\n---\n${BODY}`,
-  [`references/<img src=x onerror=window.hacked=6>.md`]: BODY,
+/** Skills whose texts are markup: one that is refused for its name, and one that is offered. */
+export const hostileSkills = {
+  hostile: {
+    "SKILL.md": `---\nname: '${HOSTILE}'\ndescription: '${HOSTILE}'\n---\n${BODY}`,
+    [`references/<img src=x onerror=window.hacked=6>.md`]: BODY,
+  },
+  zebra: {
+    "SKILL.md": `---\nname: zebra\ndescription: 'Stripes ${HOSTILE} "onmouseover="window.hacked=5'\n---\n${BODY}`,
+    [`references/<img src=x onerror=window.hacked=6>.md`]: BODY,
+  },
 };
 
 const clean = async (page, where) => {
@@ -26,36 +32,45 @@ export const hostile = (world, browser, check, prowess) => [
     async () => {
       const page = await browser.open(await browser.person(), world.url);
       await page.click("#open-skills");
-      await page.fill("#skills-filter", "zebra");
-      const row = page.locator(".rows .row[data-id=hostile]");
-      await row.waitFor();
-      assert.match(await row.innerText(), /<script>window\.hacked=2<\/script>/);
+      const row = (id) => page.locator(`.rows .row[data-id=${id}]`);
+      assert.match(await row("zebra").innerText(), /<script>window\.hacked=2<\/script>/);
+      assert.match(await row("hostile").innerText(), /Invalid · .*<script>window\.hacked=2<\/script>/);
       await clean(page, "the table");
-      await row.locator(".row-open").click();
-      await page.locator(".file").first().waitFor();
-      for (const file of await page.locator(".file").all()) {
-        await file.click();
-        await page.locator(".lines", { hasText: "window.hacked=3" }).waitFor();
+      for (const id of ["zebra", "hostile"]) {
+        await row(id).locator(".row-open").click();
+        await row(id).locator(".file").first().waitFor();
+        assert.equal(
+          await row(id).locator(".file-path", { hasText: "<img src=x onerror=window.hacked=6>.md" }).count(),
+          1,
+        );
+        for (const file of await row(id).locator(".file").all()) {
+          await file.click();
+          await page.locator(".lines", { hasText: "window.hacked=3" }).waitFor();
+        }
+        await clean(page, `the files of ${id}`);
       }
-      assert.equal(
-        await page.locator(".file-path", { hasText: "<img src=x onerror=window.hacked=6>.md" }).count(),
-        1,
-      );
-      await clean(page, "the files");
       await page.keyboard.press("Escape");
       await page.focus("#prompt");
-      await page.keyboard.type("/zebra");
+      await page.keyboard.type("/stripes");
       await page.locator(".option", { hasText: "window.hacked=5" }).waitFor();
       await clean(page, "the list");
       await page.fill("#prompt", "");
       await say(page, `Repeat: ${HOSTILE}`);
       await answered(page);
       await clean(page, "a message that repeats it");
+      await say(page, "load zebra");
+      await answered(page, 2);
+      const card = page.locator("tool-card[data-tool='skills.activate']");
+      await card.locator("summary").first().click();
+      await card.getByText("window.hacked=3").first().waitFor();
+      await clean(page, "a card");
       await page.goto(`${world.url}#/inspect?query=zebra`);
-      await page.locator("tr", { hasText: "<script>" }).first().waitFor();
+      await page.locator("tr", { hasText: "zebra" }).first().waitFor();
+      for (const fold of await page.locator(".fold > summary").all()) await fold.click();
+      await page.getByText("window.hacked=5").first().waitFor();
       await clean(page, "the inspector");
       await page.goto(`${world.url}#/overview`);
-      await page.locator(".panel").first().waitFor();
+      await page.locator(".diagnostic", { hasText: "<script>" }).first().waitFor();
       await clean(page, "the overview");
       return page;
     },

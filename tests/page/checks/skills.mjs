@@ -22,12 +22,20 @@ export const skills = (world, browser, check) => [
     assert.match(await row(page, "code-review").innerText(), /System\s+Enabled/);
     assert.match(await row(page, "no-description").innerText(), /Invalid · /);
     await browser.accessible(page, "the table of skills");
-    await page.fill("#skills-filter", "tasks notes");
+    await page.fill("#skills-filter", "tasks meeting after");
     await page.waitForFunction(() => document.querySelectorAll(".rows .row").length === 1);
     assert.match(await page.locator(".count").innerText(), /^1 of \d+ skills$/);
     await page.fill("#skills-filter", "");
     await page.selectOption(".status-filter", "invalid");
-    await page.waitForFunction(() => document.querySelectorAll(".rows .row").length === 1);
+    await row(page, "code-review").waitFor({ state: "detached" });
+    assert.deepEqual(
+      new Set(
+        await page
+          .locator(".rows .status-text")
+          .evaluateAll((all) => all.map((one) => one.firstChild.textContent)),
+      ),
+      new Set(["Invalid"]),
+    );
     await page.selectOption(".status-filter", "");
     await page.fill("#skills-filter", "nothing has this");
     await page.getByText("No skill fits.").waitFor();
@@ -66,8 +74,8 @@ export const skills = (world, browser, check) => [
     await submit.click();
     assert.equal(await page.locator(".field-error", { hasText: "This is needed." }).count(), 3);
     const field = (label) => page.getByLabel(label, { exact: true });
-    await field("Id").fill("Not An Id!");
-    await field("Name").fill("Not An Id!");
+    await field("Id").fill("!!!");
+    await field("Name").fill("code-verse");
     await field("Description").fill("Greets in verse. Use when somebody wants a poem.");
     await submit.click();
     await page
@@ -75,8 +83,8 @@ export const skills = (world, browser, check) => [
       .locator(".field-error:not(:empty)")
       .waitFor();
     await browser.accessible(page, "a form with errors");
-    await field("Id").fill("code-verse");
-    await field("Name").fill("code-verse");
+    // What people write becomes a name that folders can have.
+    await field("Id").fill("Code Verse");
     await field("Instructions").fill("# Verse\n\nAnswer in rhymes.");
     await submit.click();
     await row(page, "code-verse").locator(".row-open[aria-expanded=true]").waitFor();

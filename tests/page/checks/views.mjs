@@ -133,7 +133,7 @@ export const views = (world, browser, check) => [
         await page.getByRole("button", { name: "Chats and pages" }).click();
         await page.getByRole("link", { name: "Overview" }).click();
         await page.locator(".panel").first().waitFor();
-        assert.equal(await page.locator(".side").isVisible(), false);
+        await page.locator(".side").waitFor({ state: "hidden" });
         await browser.accessible(page, "narrow");
       }
       for (const view of ["overview", "inspect?query=report", "settings"]) {
@@ -189,7 +189,7 @@ export const views = (world, browser, check) => [
     await press("Enter");
     await page.locator(".rows .row").first().waitFor();
     // From the filter into the table, down, and a row open.
-    await page.keyboard.type("notes");
+    await page.keyboard.type("notes meeting after");
     await page.waitForFunction(() => document.querySelectorAll(".rows .row").length === 1);
     await press("ArrowDown", "Enter");
     await page.locator(".detail .file").first().waitFor();

@@ -93,6 +93,15 @@ class Browser {
     assert.deepEqual(violations, [], where);
   }
 
+  /** What is on the screens of this check, for whoever wonders why it failed: `PAGE_SHOTS` names the folder. */
+  async picture(name) {
+    const pages = [...this.#contexts].flatMap((context) => context.pages());
+    for (const [index, page] of pages.entries()) {
+      const path = join(process.env.PAGE_SHOTS, `${name.replace(/\W+/g, "-").slice(0, 60)}-${index}.png`);
+      await page.screenshot({ path }).catch(() => {});
+    }
+  }
+
   /** Ends what this check opened. */
   async clear() {
     for (const context of this.#contexts) await context.close().catch(() => {});

@@ -37,7 +37,7 @@ export const makeWorld = async (prowess, { script, skills = {}, args = [], env =
   worlds.add(world);
   const [home, project] = ["home", "project"].map((name) => join(world, name));
   for (const folder of [home, project]) mkdirSync(folder);
-  const userSkills = join(home, ".prowess/skills");
+  const userSkills = join(home, ".agents/skills");
   for (const [id, files] of Object.entries(skills)) write(join(userSkills, id), files);
   const model = script ? await startModel(script) : null;
   if (model) {

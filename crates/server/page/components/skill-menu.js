@@ -21,6 +21,7 @@ export class SkillMenu extends HTMLElement {
     class: "menu",
     id: "skill-menu",
     role: "listbox",
+    tabindex: "0",
     "aria-label": t.prompt.skills,
     hidden: true,
   });
