@@ -32,6 +32,8 @@ export class ChatList extends HTMLElement {
     this.#list.setAttribute("aria-labelledby", "chats-title");
     chats.addEventListener("change", () => this.#render());
     addEventListener("hashchange", () => this.#mark());
+    // What was "just now" is so for a minute.
+    setInterval(() => document.hidden || this.#render(), 60_000);
     chats.read();
   }
 
