@@ -65,10 +65,42 @@ impl<'w> Dialogue<'w> {
         self
     }
 
+    /// Waits until this is seen after what was waited for before.
+    pub fn then(&mut self, text: &str) -> &mut Self {
+        let at = loop {
+            if let Some(at) = self.seen[self.answered..].find(text) {
+                break at;
+            }
+            match self.coming.recv_timeout(PATIENCE) {
+                Ok(bytes) => self.seen.push_str(&String::from_utf8_lossy(&bytes)),
+                Err(why) => panic!("“{text}” never came ({why}); seen:\n{:?}", self.seen),
+            }
+        };
+        self.answered += at + text.len();
+        self
+    }
+
     /// Types a line.
     pub fn answer(&mut self, line: &str) -> &mut Self {
         self.master.write_all(format!("{line}\n").as_bytes()).unwrap();
         self
+    }
+
+    /// Presses keys, without Enter.
+    pub fn keys(&mut self, keys: &str) -> &mut Self {
+        self.master.write_all(keys.as_bytes()).unwrap();
+        self
+    }
+
+    /// Whether the terminal takes whole lines and shows what is typed, as shells want it.
+    pub fn is_cooked(&self) -> bool {
+        use rustix::termios::{LocalModes, tcgetattr};
+        tcgetattr(&self.master).unwrap().local_modes.contains(LocalModes::ICANON | LocalModes::ECHO)
+    }
+
+    /// All that was seen so far.
+    pub fn seen(&self) -> &str {
+        &self.seen
     }
 
     pub fn id(&self) -> rustix::process::Pid {

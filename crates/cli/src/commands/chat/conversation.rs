@@ -11,8 +11,8 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::calls::Calls;
 use super::editor::{Line, Typing};
-use super::setup::{Meant, Setup};
-use super::turn::{Stops, turn};
+use super::setup::{Again, Meant, Setup};
+use super::turn::{Ended, Stops, turn};
 use super::typed::{Typed, WORDS, typed};
 use super::{message, trouble};
 use crate::args::{Chat, Global};
@@ -45,7 +45,7 @@ pub(super) fn run(
     call: &Chat,
     output: &mut Output,
 ) -> Outcome {
-    let setup = runtime.block_on(Setup::new(context, global, call))?;
+    let setup = runtime.block_on(Setup::new(context, global, call, Again::Here))?;
     let chat = runtime.block_on(Meant::of(call, &setup))?;
     let busy = Arc::new(AtomicBool::new(false));
     let stops = runtime.block_on(async { Stops::new() })?;
@@ -133,14 +133,14 @@ impl Conversation<'_> {
         self.busy.store(false, Ordering::SeqCst);
         super::notices(&self.setup, self.output);
         match said {
-            Ok(None) => return Ok(Next::Leave),
-            Ok(Some(End::Finished)) => {}
-            Ok(Some(end)) => {
+            Ok(Ended::Left) => return Ok(Next::Leave),
+            Ok(Ended::So(End::Finished)) => {}
+            Ok(Ended::So(end)) => {
                 let about = end.about().unwrap_or_default();
                 let line = self.output.tone(Tone::Faint, about);
                 self.output.line(line)?;
             }
-            Err(failure) => self.tell(Err(failure))?,
+            Ok(Ended::BrokenOff(failure)) | Err(failure) => self.tell(Err(failure))?,
         }
         Ok(Next::Stay)
     }

@@ -14,7 +14,7 @@ use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::history::DefaultHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Config, Context, Editor, Helper};
+use rustyline::{CompletionType, Config, Context, Editor, Helper};
 
 use super::typed::{WORDS, goes_on, joined};
 use crate::columns;
@@ -56,6 +56,7 @@ impl Typing {
             .max_history_size(LINES_MAX)?
             .history_ignore_dups(true)?
             .history_ignore_space(true)
+            .completion_type(CompletionType::List)
             .completion_show_all_if_ambiguous(true)
             .bell_style(rustyline::config::BellStyle::None)
             .build();
@@ -147,7 +148,8 @@ impl Completion {
         };
         let words = WORDS.iter().filter(|_| sign == "/");
         let words = words.map(|(word, about)| ((*word).to_owned(), (*about).to_owned()));
-        let skills = self.offered.iter().filter(|_| skills == Recognised::Yes);
+        let is_word = |name: &str| sign == "/" && WORDS.iter().any(|(word, _)| word.get(1..) == Some(name));
+        let skills = self.offered.iter().filter(|skill| skills == Recognised::Yes && !is_word(&skill.name));
         let skills = skills.map(|skill| (format!("{sign}{}", skill.name), skill.about.clone()));
         let fitting: Vec<_> =
             skills.chain(words).filter(|(name, _)| name.starts_with(word)).take(OFFERED_MAX).collect();
@@ -199,7 +201,7 @@ mod tests {
 
     fn completion() -> Completion {
         let skill = |name: &str| Offered { name: name.to_owned(), about: format!("Does {name}.") };
-        let offered = ["heal", "pdf", "pdf-forms"].map(skill).to_vec();
+        let offered = ["heal", "help", "pdf", "pdf-forms"].map(skill).to_vec();
         Completion {
             offered,
             mention: Mention { slash: Recognised::Yes, dollar: Recognised::Yes },
@@ -220,6 +222,7 @@ mod tests {
         assert_eq!(names("  /pdf-"), (2, all(&["/pdf-forms"])));
         assert_eq!(names("fill in /p").1, all(&[]));
         assert_eq!(names("äö fill $p"), (10, all(&["$pdf", "$pdf-forms"])));
+        assert_eq!(names("$hel").1, all(&["$help"]));
         assert_eq!(names("").1, all(&[]));
     }
 

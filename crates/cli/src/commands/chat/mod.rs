@@ -38,7 +38,8 @@ use crate::args::{Chat, Global};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{Output, clean};
-use setup::{Meant, Setup};
+use setup::{Again, Meant, Setup};
+use turn::Ended;
 
 pub(super) fn run(context: &Context, global: &Global, call: &Chat, output: &mut Output) -> Outcome {
     let message = message::of(call.message.as_deref(), output)?;
@@ -65,7 +66,7 @@ async fn once(
     message: &str,
     output: &mut Output,
 ) -> Outcome {
-    let setup = Setup::new(context, global, call).await?;
+    let setup = Setup::new(context, global, call, Again::Call).await?;
     let meant = Meant::of(call, &setup).await?;
     let chat = meant.begun(&setup).await?;
     if output.json() {
@@ -84,16 +85,13 @@ async fn once(
         output.remark(format!("chat {chat}; to go on: prowess chat --chat {chat}"));
     }
     match ended {
-        Some(End::Finished) => Ok(YES),
-        Some(end) => {
-            if let Some(about) = end.about() {
-                output.remark(about);
-            }
-            Ok(no())
-        }
-        // Pressed twice.
-        None => Ok(no()),
+        Ended::So(End::Finished) => return Ok(YES),
+        Ended::So(end) => end.about().into_iter().for_each(|about| output.remark(about)),
+        // Whatever the reason: the call was right, and the answer is not there.
+        Ended::BrokenOff(failure) => drop(failure.report(output)),
+        Ended::Left => {}
     }
+    Ok(no())
 }
 
 /// What the tools noticed on the way.

@@ -14,6 +14,24 @@ use crate::context::Context;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::clean_path;
 
+/// How somebody goes on after something was mended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Again {
+    /// With another call of the program.
+    Call,
+    /// With the next message.
+    Here,
+}
+
+impl Again {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Call => "what was said is kept; prowess chat --continue \"…\" goes on",
+            Self::Here => "what was said is kept; the next message goes on",
+        }
+    }
+}
+
 /// All that turns need.
 pub(super) struct Setup {
     pub(super) agent: Agent,
@@ -21,12 +39,18 @@ pub(super) struct Setup {
     pub(super) store: Arc<dyn Store>,
     /// What is said when the provider does not take the key.
     pub(super) key: Option<String>,
+    pub(super) again: Again,
     preset: String,
     provider: Provider,
 }
 
 impl Setup {
-    pub(super) async fn new(context: &Context, global: &Global, call: &Chat) -> Result<Self, Failure> {
+    pub(super) async fn new(
+        context: &Context,
+        global: &Global,
+        call: &Chat,
+        again: Again,
+    ) -> Result<Self, Failure> {
         let wanted = &context.configuration.chat;
         // The turn ends what it started; there is nobody else to.
         let cancel = prowess_run::script::Cancel::default();
@@ -44,6 +68,7 @@ impl Setup {
             toolbox,
             store,
             key,
+            again,
             preset: context.policy().preset.as_str().to_owned(),
             provider: wanted.provider,
         })

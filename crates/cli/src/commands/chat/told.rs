@@ -10,6 +10,9 @@ use super::calls::Calls;
 use super::words::Words;
 use crate::output::{Output, Tone};
 
+/// The longest line of a call in a pipe, in columns.
+const LINE_MAX: usize = 300;
+
 /// Whoever is told. When nobody reads any more, the turn is ended.
 pub(super) struct Told<'a> {
     output: &'a mut Output,
@@ -50,7 +53,7 @@ impl<'a> Told<'a> {
                 Ok(())
             }
             Event::ToolResult { id, status, data, .. } => {
-                let line = self.calls.answered(id, status, data, self.output.width());
+                let line = self.calls.answered(id, status, data, self.width());
                 // On a terminal the line must not stand in the middle of another.
                 if self.output.is_terminal() && !self.words.at_start() {
                     self.say("\n")?;
@@ -62,6 +65,11 @@ impl<'a> Told<'a> {
             }
             Event::Done { .. } | Event::Error { .. } => Ok(()),
         }
+    }
+
+    /// How long a line may be. Where nobody looks at it now, more of it may be wanted later.
+    fn width(&self) -> usize {
+        if self.output.is_terminal() { self.output.width() } else { LINE_MAX }
     }
 
     fn say(&mut self, text: &str) -> io::Result<()> {

@@ -1,14 +1,12 @@
 //! What went wrong, with what to do next.
 
-use prowess_chat::provider::{ModelError, SetupError};
+use prowess_chat::provider::{ModelError, SecretError, SetupError};
 use prowess_chat::store::StoreError;
 use prowess_chat::turn::TurnError;
 
+use super::setup::Setup;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::clean;
-
-/// How a conversation goes on after something was mended.
-const AGAIN: &str = "what was said is kept; prowess chat --continue \"…\" goes on";
 
 /// The store did not do it.
 pub(in crate::commands) fn of_store(error: StoreError) -> Failure {
@@ -20,9 +18,9 @@ pub(in crate::commands) fn of_store(error: StoreError) -> Failure {
         }
         StoreError::Busy(_) => failure.hint("try again in a moment, or end the program that holds it"),
         StoreError::Full => failure.hint("make room and say it again"),
-        StoreError::Gone(_) => {
-            failure.hint("is it there? --store, PROWESS_STORE and chat.store say where chats are kept")
-        }
+        StoreError::Gone(_) => failure.hint(
+            "is it there, and is there room? --store, PROWESS_STORE and chat.store say where chats are kept",
+        ),
         StoreError::Refused(_) => {
             failure.hint("see who may read and write there; --store names another place")
         }
@@ -51,30 +49,34 @@ pub(super) fn of_setup(error: &SetupError) -> Failure {
         SetupError::NoModel(_) => {
             failure.hint("name it in ~/.prowess/config.toml, under [chat]: model = \"…\"")
         }
-        SetupError::Secret(_) => failure.hint("prowess config shows which variable or file holds the key"),
+        SetupError::Secret(SecretError::NotSet(name)) => {
+            failure.hint(format!("put the key into it: export {}=…", clean(name)))
+        }
+        SetupError::Secret(SecretError::Open { .. }) => failure,
         _ => failure.hint("prowess config shows what is set, and where"),
     }
 }
 
-/// The answer broke off. `key` is where the key comes from.
-pub(super) fn of_turn(error: &TurnError, key: Option<&str>) -> Failure {
+/// The answer broke off.
+pub(super) fn of_turn(error: &TurnError, setup: &Setup) -> Failure {
+    let again = setup.again.as_str();
     let failure = Failure::new(error.code(), error.to_string());
     let TurnError::Model(model) = error else {
         return match error {
-            TurnError::Record(_) => failure.hint(AGAIN),
+            TurnError::Record(_) => failure.hint(again),
             _ => failure,
         };
     };
     match model {
         ModelError::Connect(_) => {
-            failure.hint(format!("check chat.base-url and whether the server is up; {AGAIN}"))
+            failure.hint(format!("check chat.base-url and whether the server is up; {again}"))
         }
-        ModelError::Key { .. } => match key {
+        ModelError::Key { .. } => match &setup.key {
             Some(place) => failure.hint(format!("check the key in {place}, and chat.base-url")),
             None => failure.hint("name its key with chat.key-env or chat.key-file"),
         },
         ModelError::Busy { .. } | ModelError::OutOfOrder { .. } => {
-            failure.hint(format!("try again later; {AGAIN}"))
+            failure.hint(format!("try again later; {again}"))
         }
         ModelError::Refused { .. } => failure.hint("check chat.model; prowess config shows what is set"),
         ModelError::TooLong(_) => {
@@ -83,6 +85,6 @@ pub(super) fn of_turn(error: &TurnError, key: Option<&str>) -> Failure {
         ModelError::Redirect(_) | ModelError::NotAStream(_) => {
             failure.hint("prowess config shows what is set")
         }
-        _ => failure.hint(AGAIN),
+        _ => failure.hint(again),
     }
 }

@@ -43,7 +43,17 @@ impl Stops {
     }
 }
 
-/// Says something in a chat and tells what comes of it; `None` where somebody did not even wait for the end.
+/// How a turn ended.
+pub(super) enum Ended {
+    /// As a turn does.
+    So(End),
+    /// It broke off; what was said is kept.
+    BrokenOff(Failure),
+    /// Somebody did not even wait for the end.
+    Left,
+}
+
+/// Says something in a chat and tells what comes of it. A failure is one in which nothing was asked.
 pub(super) async fn turn(
     setup: &Setup,
     chat: &str,
@@ -51,7 +61,7 @@ pub(super) async fn turn(
     stops: &mut Stops,
     calls: &mut Calls,
     output: &mut Output,
-) -> Result<Option<End>, Failure> {
+) -> Result<Ended, Failure> {
     let failed = |error| match error {
         StoreError::NoChat => unknown_chat(chat),
         error => of_store(error),
@@ -81,11 +91,9 @@ pub(super) async fn turn(
     };
     drop(keeper);
     told.end()?;
-    match outcome {
-        None => Ok(None),
-        Some(outcome) => match outcome.end {
-            Ok(end) => Ok(Some(end)),
-            Err(error) => Err(of_turn(&error, setup.key.as_deref())),
-        },
-    }
+    Ok(match outcome.map(|outcome| outcome.end) {
+        None => Ended::Left,
+        Some(Ok(end)) => Ended::So(end),
+        Some(Err(error)) => Ended::BrokenOff(of_turn(&error, setup)),
+    })
 }
