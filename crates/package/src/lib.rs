@@ -11,6 +11,7 @@
 //! |---|---|
 //! | [`switch`] | skills and sources on and off |
 //! | [`plugins`] | what document 002's configuration tracks |
+//! | [`settings`] | the user's settings, changed by a program that people look at |
 //! | [`edit`] | changing one list of a configuration file and nothing else |
 //! | [`agents`] | where other agents keep skills |
 //! | [`connect`] | an entry for Prowess in the configuration of MCP clients |
@@ -41,6 +42,7 @@ mod parallel;
 mod place;
 pub mod plugins;
 mod refusal;
+pub mod settings;
 pub mod source;
 pub mod switch;
 mod work;

@@ -17,7 +17,7 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::guard::{self, Door, Guard};
 use crate::problem::Problem;
-use crate::{about, announce, chats, describe, operate, page, render, transfer};
+use crate::{about, announce, chats, describe, operate, page, render, settings, skills, transfer};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -44,6 +44,8 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(transfer::all))
         .routes(routes!(transfer::import))
         .merge(chats::routes())
+        .merge(skills::routes())
+        .merge(settings::routes())
 }
 
 /// The description of the interface, as OpenAPI; the same that `/openapi.json` answers.

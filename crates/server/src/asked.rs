@@ -66,6 +66,31 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
     }
 }
 
+/// Something that is asked for or not: `1` and `true`, or `0` and `false`. A name without a value asks for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Flag(bool);
+
+impl Flag {
+    pub(crate) fn is_set(self) -> bool {
+        self.0
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        match text {
+            "1" | "true" | "" => Some(Self(true)),
+            "0" | "false" => Some(Self(false)),
+            _ => None,
+        }
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Flag {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("a flag is 1 or 0"))
+    }
+}
+
 /// What stands in the path.
 pub(crate) struct Path<T>(pub(crate) T);
 

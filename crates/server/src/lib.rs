@@ -8,6 +8,7 @@
 //! | `guard` | who is let in, and as what |
 //! | `asked`, `problem` | what requests bring, and what is wrong with them |
 //! | `chats` | conversations, and the streams of their turns |
+//! | `skills`, `settings` | skills and settings, seen and changed |
 //! | `page` | the page for people, and what keeps it to itself |
 //! | `transfer`, `announce` | chats as files, and what concerns everybody |
 //! | [`markdown`] | Markdown as HTML that can be put into a page |
@@ -34,6 +35,8 @@ mod page;
 mod problem;
 mod render;
 mod serve;
+mod settings;
+mod skills;
 mod transfer;
 
 pub use api::description;

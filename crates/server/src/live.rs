@@ -6,15 +6,17 @@ use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use axum::Router;
-use prowess::Registry;
 use prowess::config::Configuration;
 use prowess::registry::Watcher;
+use prowess::{Registry, Snapshot};
 use prowess_chat::provider::{SetupError, connect};
 use prowess_chat::store::{Store, Topic};
 use prowess_chat::turn::Agent;
 use prowess_mcp::http::HttpOptions;
 use prowess_tools::{Runner, Toolbox};
 use tokio_util::sync::CancellationToken;
+
+use crate::skills::{Index, Listed};
 
 /// How often a watch looks whether anybody still wants it.
 const ASK: Duration = Duration::from_millis(500);
@@ -52,9 +54,27 @@ pub(crate) struct Loaded {
     pub(crate) toolbox: Arc<Toolbox>,
     pub(crate) agent: Agent,
     pub(crate) mcp: Router,
+    /// The list of skills as it is sent.
+    pub(crate) listed: Listed,
+    /// What others can install from here.
+    pub(crate) index: Index,
+    /// Whether the skills are followed as they change.
+    watched: bool,
     /// The watch ends, and the sessions of MCP with it, when this does.
     alive: Arc<AtomicBool>,
     stop: CancellationToken,
+}
+
+impl Loaded {
+    /// The skills as they are now. Where nobody follows them, they are looked at.
+    pub(crate) async fn skills(&self) -> Arc<Snapshot> {
+        if self.watched {
+            return self.registry.snapshot();
+        }
+        let toolbox = Arc::clone(&self.toolbox);
+        let looked = tokio::task::spawn_blocking(move || toolbox.snapshot()).await;
+        looked.unwrap_or_else(|_| self.registry.snapshot())
+    }
 }
 
 impl Drop for Loaded {
@@ -117,7 +137,8 @@ fn loaded(
     let toolbox = Arc::new(toolbox().watched(watched));
     let model = connect(&configuration.chat, |name| std::env::var_os(name), &toolbox)?;
     let agent = Agent::new(Arc::clone(&toolbox), model, configuration.chat.limits);
-    Ok(Loaded { configuration, registry, toolbox, agent, mcp, alive, stop })
+    let (listed, index) = (Listed::default(), Index::default());
+    Ok(Loaded { configuration, registry, toolbox, agent, mcp, listed, index, watched, alive, stop })
 }
 
 /// Follows what happens to the skills on disk; whether that is possible.

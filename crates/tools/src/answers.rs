@@ -88,7 +88,9 @@ impl Toolbox {
         let called = key(skill, policy);
         let again = session.ledger.activated(&called, activated.digest());
         session.ledger.hold(&called, activated.origin.as_ref().map(|origin| origin.set.as_str()));
-        self.uses.note(&called);
+        if !session.waiting.only_looks {
+            self.uses.note(&called);
+        }
         if let (Loaded::Again, true, Some(reminder)) =
             (again, activated.args.is_empty(), again.reminder(&activated.name))
         {

@@ -53,6 +53,8 @@ pub struct Waiting {
     pub on_output: Option<Arc<OnOutput>>,
     /// Whoever waits takes instructions from an answer's text: its data need not have them a second time.
     pub text_only: bool,
+    /// Nothing comes of it: somebody looks at what would happen, and that counts as no use of a skill.
+    pub only_looks: bool,
 }
 
 /// Takes the output of a script as it comes.

@@ -6,6 +6,7 @@
 //! | `compose`, `ask` | one request to the model: what goes into it, and what comes back |
 //! | `mention` | skills that the person calls by name, before the model is asked |
 //! | `prompt` | what the model is told before everything else |
+//! | `preview` | what a model would be given, without asking it |
 //! | `history` | what was said before, as the model is shown it |
 //! | `context` | what is left out when a conversation gets too long, and what never is |
 //! | `calls`, `dispatch` | calling tools: all that the model wants, and each |
@@ -26,6 +27,7 @@ mod history;
 mod journal;
 mod kept;
 mod mention;
+mod preview;
 mod prompt;
 mod record;
 mod repeat;
@@ -40,6 +42,7 @@ use tokio_util::sync::CancellationToken;
 pub use end::{Outcome, TurnError};
 pub(crate) use kept::is_activation;
 pub(crate) use mention::is_mention;
+pub use preview::Preview;
 pub use record::{Begun, Memory, Record, RecordError};
 
 use crate::event::Event;

@@ -110,7 +110,12 @@ pub(super) enum Step {
 }
 
 impl<'a> Running<'a> {
-    fn new(agent: &'a Agent, input: Input<'_>, answer_id: &str, cancel: &'a CancellationToken) -> Self {
+    pub(super) fn new(
+        agent: &'a Agent,
+        input: Input<'_>,
+        answer_id: &str,
+        cancel: &'a CancellationToken,
+    ) -> Self {
         let ending = Ending::default();
         let mut session = Session::default();
         session.ledger = Ledger::from_names(input.activated.to_vec());

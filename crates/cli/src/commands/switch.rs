@@ -3,7 +3,6 @@
 use prowess::config::Layer;
 use prowess::short_path;
 use prowess_package::switch::{self, InTheWay, SwitchError, Switched, Target, To, Whose};
-use serde_json::json;
 
 use super::{Outcome, YES, no};
 use crate::args::Switch;
@@ -30,15 +29,7 @@ pub(super) fn run(context: &Context, call: &Switch, to: To, output: &mut Output)
     let switched = switch::switch_with(&context.inputs, &context.roots, &supplies, &target, to, whose)
         .map_err(|error| failure(&error, &target))?;
     if output.json() {
-        output.answer(&json!({
-            "schema": 1,
-            "name": switched.name,
-            "wanted": word(to),
-            "status": switched.status,
-            "reason": switched.reason,
-            "changed": switched.changed,
-            "in_the_way": switched.in_the_way.as_ref().map(|way| &way.why),
-        }))?;
+        output.answer(&switched.json(to))?;
     } else {
         tell(context, &switched, to, whose, output)?;
     }
@@ -62,9 +53,9 @@ fn tell(
     match (&switched.in_the_way, files.is_empty()) {
         (None, false) => {
             let mark = output.tone(tone, mark);
-            output.line(format!("{mark} {name} is {}: {}", word(to), files.join(", ")))?;
+            output.line(format!("{mark} {name} is {}: {}", to.as_str(), files.join(", ")))?;
         }
-        (None, true) => output.line(format!("{name} is already {}", word(to)))?,
+        (None, true) => output.line(format!("{name} is already {}", to.as_str()))?,
         (Some(way), unchanged) => {
             if !unchanged {
                 output.remark(format!("{} was changed, but that is not enough", files.join(", ")));
@@ -92,13 +83,6 @@ fn hint(way: &InTheWay, name: &str, whose: Whose) -> Option<String> {
             Some(format!("to enable it there: prowess enable {name} --project"))
         }
         None => None,
-    }
-}
-
-fn word(to: To) -> &'static str {
-    match to {
-        To::On => "enabled",
-        To::Off => "disabled",
     }
 }
 

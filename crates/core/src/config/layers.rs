@@ -30,7 +30,8 @@ enum Content {
 }
 
 /// The preset, and the files in the order in which they count.
-pub(super) fn find(inputs: &Inputs) -> (Preset, Vec<Document>) {
+/// Where `instead` names a file of the user's, its text counts, and not what is on disk.
+pub(super) fn find(inputs: &Inputs, instead: Option<(&Path, &str)>) -> (Preset, Vec<Document>) {
     let world = &inputs.surroundings;
     let environment = Environment(&inputs.environment);
     let given = inputs.file.clone().or_else(|| environment.get("PROWESS_CONFIG").map(PathBuf::from));
@@ -40,7 +41,11 @@ pub(super) fn find(inputs: &Inputs) -> (Preset, Vec<Document>) {
     let user = |path: &str, dialect| {
         let path = world.home.as_ref()?.join(path);
         // A file counts once, where it counts most.
-        (!is_given(&path)).then(|| Document::own(&path, Layer::User, dialect))
+        let text = instead.filter(|(known, _)| *known == path).map(|(_, text)| text);
+        (!is_given(&path)).then(|| match text {
+            Some(text) => Document::of_text(&path, Layer::User, Standing::Own, dialect, text.to_owned()),
+            None => Document::own(&path, Layer::User, dialect),
+        })
     };
     let decided = inputs.preset.or_else(|| environment.preset()).or_else(|| given.as_ref()?.preset());
     let prowess = || user(".prowess/config.toml", Dialect::Prowess);
@@ -104,17 +109,22 @@ impl Document {
         let content = match read(path, links, standing.severity()) {
             Ok(None) => Content::Missing,
             Err(diagnostic) => Content::Unreadable(diagnostic),
-            Ok(Some(text)) => match path.extension().and_then(|ending| ending.to_str()) {
-                Some("toml") => {
-                    let tree = toml(&text, dialect.path());
-                    Content::Text(text, tree)
-                }
-                Some("yaml" | "yml") => {
-                    let tree = yaml(&text, dialect.path());
-                    Content::Text(text, tree)
-                }
-                _ => Content::Unreadable(unknown_ending(standing.severity())),
-            },
+            Ok(Some(text)) => return Self::of_text(path, layer, standing, dialect, text),
+        };
+        Self { path: path.to_owned(), layer, standing, dialect, content }
+    }
+
+    fn of_text(path: &Path, layer: Layer, standing: Standing, dialect: Dialect, text: String) -> Self {
+        let content = match path.extension().and_then(|ending| ending.to_str()) {
+            Some("toml") => {
+                let tree = toml(&text, dialect.path());
+                Content::Text(text, tree)
+            }
+            Some("yaml" | "yml") => {
+                let tree = yaml(&text, dialect.path());
+                Content::Text(text, tree)
+            }
+            _ => Content::Unreadable(unknown_ending(standing.severity())),
         };
         Self { path: path.to_owned(), layer, standing, dialect, content }
     }

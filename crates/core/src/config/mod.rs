@@ -38,7 +38,7 @@ mod words;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use chat::{Chat, ChatLimits, ChatTimeouts, Provider, ToolCalling};
 pub use keys::{KEYS, Key, key};
@@ -77,6 +77,8 @@ impl Inputs {
 /// The values in force, and where each came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Configuration {
+    /// What they were read from, to change them or to read them again.
+    pub inputs: Inputs,
     /// The policy they make.
     pub policy: Policy,
     /// The servers that skills are taken from.
@@ -120,7 +122,16 @@ pub struct Setting {
 /// assert_eq!(origin.to_string(), "variable PROWESS_SKILLS_ENABLED");
 /// ```
 pub fn load(inputs: &Inputs) -> Configuration {
-    let (preset, documents) = layers::find(inputs);
+    made(inputs, None)
+}
+
+/// What the configuration would be if the file at `path` had this text. Nothing is written.
+pub fn load_with(inputs: &Inputs, path: &Path, text: &str) -> Configuration {
+    made(inputs, Some((path, text)))
+}
+
+fn made(inputs: &Inputs, instead: Option<(&Path, &str)>) -> Configuration {
+    let (preset, documents) = layers::find(inputs, instead);
     let values = Values::of(Policy::preset(preset), inputs.surroundings.home.clone());
     let mut state = State { values, origins: BTreeMap::new(), diagnostics: Vec::new() };
     for document in &documents {
@@ -134,6 +145,7 @@ pub fn load(inputs: &Inputs) -> Configuration {
     }
     let settings = settings(&state, preset);
     Configuration {
+        inputs: inputs.clone(),
         mcp_sources: state.values.mcp_sources.clone(),
         chat: state.values.chat.clone(),
         policy: state.values.into_policy(),

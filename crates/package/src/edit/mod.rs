@@ -3,6 +3,7 @@
 //! | module | subject |
 //! |---|---|
 //! | [`list`] | adding a text to a list, and removing it, in TOML and YAML |
+//! | [`setting`] | one setting put, added and taken, in TOML |
 //! | [`entry`] | one entry of a section put, found and taken, in JSON with comments, TOML and YAML |
 //! | `jsonc` | JSON with comments, read into nodes that know their place |
 //! | [`harness`] | the plugins of document 002's `config.yaml` |
@@ -22,6 +23,7 @@ pub mod harness;
 mod jsonc;
 pub mod list;
 mod meaning;
+pub mod setting;
 mod text;
 mod toml;
 mod yaml;

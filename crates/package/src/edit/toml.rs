@@ -28,7 +28,12 @@ pub(super) fn add(text: &str, path: [&str; 2], item: &str) -> Result<String, Edi
         let splices = brackets::add(text, list.span, &spans, &toml_text(item, beside));
         return first_right(text, vec![splices], &wanted, list.span.start as usize);
     }
-    let line = format!("{key} = [{}]", quoted(item));
+    let (ways, at) = ways_in(text, &tree, section, &format!("{key} = [{}]", quoted(item)));
+    first_right(text, ways, &wanted, at)
+}
+
+/// The ways to put a line into a section, the best first, and where the section is.
+pub(super) fn ways_in(text: &str, tree: &Tree, section: &str, line: &str) -> (Vec<Vec<Splice>>, usize) {
     let mut ways = Vec::new();
     let place = tree.get(section).map(|table| table.span.start as usize);
     if let (Some(at), Some(table)) = (place, tree.get(section)) {
@@ -48,12 +53,12 @@ pub(super) fn add(text: &str, path: [&str; 2], item: &str) -> Result<String, Edi
             ways.push(vec![Splice::insert(line_start(text, at), before)]);
         }
     }
-    let mut lines = vec![format!("[{section}]"), line];
+    let mut lines = vec![format!("[{section}]"), line.to_owned()];
     if !text.trim().is_empty() {
         lines.insert(0, String::new());
     }
     ways.push(vec![at_end(text, &lines)]);
-    first_right(text, ways, &wanted, place.unwrap_or(0))
+    (ways, place.unwrap_or(0))
 }
 
 /// Removes a text from the list at `path`, however often it stands there. A list that becomes empty stays.
@@ -72,7 +77,12 @@ pub(super) fn remove(text: &str, path: [&str; 2], item: &str) -> Result<String, 
 }
 
 /// The first way that leads to what is wanted and to nothing else.
-fn first_right(text: &str, ways: Vec<Vec<Splice>>, wanted: &Value, at: usize) -> Result<String, EditError> {
+pub(super) fn first_right(
+    text: &str,
+    ways: Vec<Vec<Splice>>,
+    wanted: &Value,
+    at: usize,
+) -> Result<String, EditError> {
     for way in ways {
         let after = spliced(text, way);
         if parse(&after).is_ok_and(|tree| meaning::same(meaning::of_tree(&tree), wanted.clone())) {
@@ -83,7 +93,7 @@ fn first_right(text: &str, ways: Vec<Vec<Splice>>, wanted: &Value, at: usize) ->
     Err(EditError::Refused { line: line_of(text, at), why: why.to_owned() })
 }
 
-fn parse(text: &str) -> Result<Tree, EditError> {
+pub(super) fn parse(text: &str) -> Result<Tree, EditError> {
     let malformed = match tree::toml(text, &[]) {
         Ok(Some(tree)) => return Ok(tree),
         Ok(None) => None,

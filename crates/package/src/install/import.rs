@@ -187,8 +187,7 @@ fn id(import: &Import<'_>, candidate: &Candidate) -> Result<Option<String>, Pack
 fn name(upload: &Upload) -> String {
     match upload {
         Upload::Archive(name, _) if !name.is_empty() => hidden::shown(name).into_owned(),
-        Upload::Archive(..) => "the archive".to_owned(),
-        Upload::Files(_) => "the files".to_owned(),
+        Upload::Archive(..) | Upload::Files(_) => "what was sent".to_owned(),
     }
 }
 

@@ -28,6 +28,8 @@ pub struct Prepared {
     pub name: String,
     /// The name at the source, where it was given another.
     pub renamed_from: Option<String>,
+    /// What it calls itself.
+    pub title: String,
     /// What it says it does.
     pub description: String,
     /// The folder inside the source; empty where the source is the skill.
@@ -129,6 +131,7 @@ pub(crate) fn prepare_as(
     Ok(Prepared {
         name,
         renamed_from,
+        title: own.name().to_string(),
         description: own.description().to_owned(),
         needs: prowess::grants::needs(&own),
         inner: candidate.folder.clone(),

@@ -3,6 +3,7 @@
 //! | module | subject |
 //! |---|---|
 //! | `make` | a new skill from an id, a name, a description and instructions |
+//! | `read` | one file of a skill, whatever became of the skill |
 //! | `write` | one file of a skill, unless somebody else changed it meanwhile |
 //! | `accepted` | what was installed and is edited here is accepted as it becomes |
 //! | `delete` | a skill and what the lock says of it |
@@ -17,9 +18,11 @@ mod accepted;
 mod delete;
 mod error;
 mod make;
+mod read;
 mod write;
 
 pub use delete::delete;
 pub use error::{FieldError, OwnError};
 pub use make::{Made, NewSkill, make};
+pub use read::read;
 pub use write::{Expected, Written, write};

@@ -3,6 +3,7 @@
 //! | function | makes |
 //! |---|---|
 //! | [`pack`] | a `.skill`: a zip with the skill's folder at its top |
+//! | [`artifact`], [`index`] | one file for a skill, and the index of some, for whoever serves them by himself |
 //! | [`publish`] | a tree for a web server: the index of version 0.2.0, and one file for each skill |
 //!
 //! What must always hold: the same files give the same bytes, on every machine and in every run; and whatever is packed
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 use crate::fetch::archive;
 
 pub use error::PackError;
-pub use publish::{Published, PublishedSkill, publish};
+pub use publish::{Artifact, Published, PublishedSkill, artifact, index, publish};
 
 /// What was packed.
 #[derive(Debug, Clone, PartialEq, Eq)]

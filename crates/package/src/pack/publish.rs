@@ -48,53 +48,78 @@ struct Written<'a> {
 /// Every skill must load: one that does not is an error, and then nothing is written. The index is written last. What
 /// an earlier run left is replaced; of a skill that is gone, the file stays and the index does not speak of it.
 pub fn publish(folder: &Path, site: &Path) -> Result<Published, PackError> {
-    let mut skills = Vec::new();
+    let mut artifacts = Vec::new();
     for folder in folders(folder)? {
-        skills.push(collect::skill(&folder)?);
+        artifacts.push(artifact(&folder)?);
     }
-    if skills.is_empty() {
+    if artifacts.is_empty() {
         return Err(PackError::Nothing(folder.to_owned()));
     }
-    skills.sort_by(|a, b| a.name.cmp(&b.name));
-    if let Some([first, _]) = skills.array_windows().find(|[a, b]| a.name == b.name) {
+    artifacts.sort_by(|a, b| a.name.cmp(&b.name));
+    if let Some([first, _]) = artifacts.array_windows().find(|[a, b]| a.name == b.name) {
         return Err(PackError::Twice(first.name.clone()));
     }
-    let mut artifacts = Vec::new();
-    for skill in &skills {
-        artifacts.push(artifact(skill)?);
-    }
-
-    let index = site.join(PLACES[0]);
-    let top = index.parent().unwrap_or(site);
-    let mut published = Vec::new();
-    for (skill, (kind, url, bytes)) in skills.into_iter().zip(artifacts) {
-        let path = top.join(&url);
+    let place = site.join(PLACES[0]);
+    let top = place.parent().unwrap_or(site);
+    for artifact in &artifacts {
+        let path = top.join(&artifact.url);
         write::folder(path.parent().unwrap_or(top))?;
-        write::whole(&path, &bytes)?;
-        let digest = prowess::digest(&bytes);
-        published.push(PublishedSkill {
-            name: skill.name,
-            kind,
-            description: skill.description,
-            url,
-            digest,
-        });
+        write::whole(&path, &artifact.bytes)?;
     }
-    let written = Written { schema: SCHEMA, skills: &published };
-    let json = serde_json::to_string_pretty(&written)
-        .map_err(|error| PackError::Write { path: index.clone(), why: error.to_string() })?;
-    write::whole(&index, format!("{json}\n").as_bytes())?;
-    Ok(Published { index, skills: published })
+    write::whole(&place, &index(&artifacts))?;
+    Ok(Published { index: place, skills: artifacts.iter().map(Artifact::told).collect() })
 }
 
-/// The kind of a skill's one file, where it lies, and its bytes.
-fn artifact(skill: &collect::Skill) -> Result<(&'static str, String, Vec<u8>), PackError> {
-    if let [only] = &skill.files[..] {
-        return Ok(("skill-md", format!("{}/SKILL.md", skill.name), only.bytes.clone()));
+/// A skill as one file: its `SKILL.md` where that is all, else an archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Artifact {
+    /// The skill.
+    pub name: String,
+    /// What it says of itself.
+    pub description: String,
+    /// `skill-md` or `archive`.
+    pub kind: &'static str,
+    /// Where it lies, from the index.
+    pub url: String,
+    /// The file.
+    pub bytes: Vec<u8>,
+}
+
+impl Artifact {
+    /// Its entry in the index.
+    pub fn told(&self) -> PublishedSkill {
+        PublishedSkill {
+            name: self.name.clone(),
+            kind: self.kind,
+            description: self.description.clone(),
+            url: self.url.clone(),
+            digest: prowess::digest(&self.bytes),
+        }
     }
-    let bytes = zip::write(&skill.files, "");
-    readable(&bytes)?;
-    Ok(("archive", format!("{}.zip", skill.name), bytes))
+}
+
+/// A skill's folder as one file. It must load.
+pub fn artifact(folder: &Path) -> Result<Artifact, PackError> {
+    let skill = collect::skill(folder)?;
+    let (kind, url, bytes) = match &skill.files[..] {
+        [only] => ("skill-md", format!("{}/SKILL.md", skill.name), only.bytes.clone()),
+        files => {
+            let bytes = zip::write(files, "");
+            readable(&bytes)?;
+            ("archive", format!("{}.zip", skill.name), bytes)
+        }
+    };
+    Ok(Artifact { name: skill.name, description: skill.description, kind, url, bytes })
+}
+
+/// The index of these, as it is served.
+pub fn index(artifacts: &[Artifact]) -> Vec<u8> {
+    let skills: Vec<PublishedSkill> = artifacts.iter().map(Artifact::told).collect();
+    let written = Written { schema: SCHEMA, skills: &skills };
+    // It has no maps with keys that JSON does not take, which is all that could fail.
+    let mut json = serde_json::to_vec_pretty(&written).unwrap_or_default();
+    json.push(b'\n');
+    json
 }
 
 /// The folders right below one that have a `SKILL.md`.

@@ -39,6 +39,16 @@ pub enum To {
     Off,
 }
 
+impl To {
+    /// The word that stands in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::On => "enabled",
+            Self::Off => "disabled",
+        }
+    }
+}
+
 /// Whose configuration is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whose {
@@ -78,6 +88,21 @@ pub struct Switched {
     pub reason: Option<String>,
     /// What keeps it from being as it was asked for.
     pub in_the_way: Option<InTheWay>,
+}
+
+impl Switched {
+    /// For programs: what was wanted, and what came of it.
+    pub fn json(&self, to: To) -> serde_json::Value {
+        serde_json::json!({
+            "schema": 1,
+            "name": self.name,
+            "wanted": to.as_str(),
+            "status": self.status,
+            "reason": self.reason,
+            "changed": self.changed,
+            "in_the_way": self.in_the_way.as_ref().map(|way| &way.why),
+        })
+    }
 }
 
 /// What keeps something from being on or off.

@@ -1,0 +1,220 @@
+//! A server on loopback with a world of its own, and whoever asks it.
+
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::panic)]
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use prowess::config::{Inputs, load};
+use prowess::{Preset, Progress, Registry, Surroundings};
+use prowess_chat::store::{self, Address, Store};
+use prowess_mcp::http::Token;
+use prowess_server::{Guard, Options, Parts, Server};
+use prowess_tools::Runner;
+use reqwest::{Client, Method, Response};
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+/// What users and administrators show, where tokens are needed.
+pub const USER: &str = "token-of-a-user-0123456789";
+pub const ADMIN: &str = "token-of-an-admin-0123456789";
+
+pub struct Site {
+    folder: tempfile::TempDir,
+    preset: Preset,
+    pub store: Arc<dyn Store>,
+    base: String,
+    client: Client,
+    token: Option<&'static str>,
+    stop: CancellationToken,
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+/// A world before its server is started.
+pub struct Plan {
+    folder: tempfile::TempDir,
+    preset: Preset,
+    guard: Guard,
+}
+
+pub fn site(preset: Preset) -> Plan {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["project", "home", "bin"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    Plan { folder, preset, guard: Guard::default() }
+}
+
+pub fn skill_md(name: &str, description: &str) -> String {
+    format!("---\nname: {name}\ndescription: {description}\n---\n\n# {name}\n\nDo it.\n")
+}
+
+fn path(folder: &tempfile::TempDir, inner: &str) -> PathBuf {
+    let top = folder.path().canonicalize().unwrap();
+    match inner.strip_prefix("~/") {
+        Some(inner) => top.join("home").join(inner),
+        None => top.join("project").join(inner),
+    }
+}
+
+fn write(path: PathBuf, content: &[u8]) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, content).unwrap();
+}
+
+impl Plan {
+    pub fn file(self, inner: &str, content: impl AsRef<[u8]>) -> Self {
+        write(path(&self.folder, inner), content.as_ref());
+        self
+    }
+
+    pub fn skill(self, folder: &str) -> Self {
+        let name = folder.rsplit('/').next().unwrap();
+        let text = skill_md(name, &format!("Does {name}."));
+        self.file(&format!("{folder}/SKILL.md"), text)
+    }
+
+    /// With a token for users and one for administrators.
+    pub fn guarded(mut self) -> Self {
+        self.guard.token = Some(Token::new(USER).unwrap());
+        self.guard.admin_token = Some(Token::new(ADMIN).unwrap());
+        self
+    }
+
+    pub async fn start(self) -> Site {
+        let Self { folder, preset, guard } = self;
+        let surroundings = Surroundings {
+            project: path(&folder, "").components().collect(),
+            home: Some(path(&folder, "~/").components().collect()),
+            path: folder.path().join("bin").into(),
+        };
+        let enabled = ("PROWESS_SKILLS_ENABLED".to_owned(), "true".to_owned());
+        let environment = Vec::from_iter((preset == Preset::Chat).then_some(enabled));
+        // The user's own file may say another.
+        let preset_flag = (preset != Preset::Standard).then_some(preset);
+        let inputs = Inputs { preset: preset_flag, environment, ..Inputs::new(surroundings.clone()) };
+        let load = move || {
+            let configuration = load(&inputs);
+            let policy = configuration.policy.clone();
+            let registry = Registry::open_in(policy, inputs.surroundings.clone(), &Progress::default());
+            Ok(Parts { configuration, registry: Arc::new(registry), runner: Runner::default() })
+        };
+        let store = store::open(&Address::File(folder.path().join("chats.sqlite3"))).await.unwrap();
+        let stop = CancellationToken::new();
+        let options = Options { guard, ..Options::default() };
+        let server = Server::new(Box::new(load), Arc::clone(&store), options, stop.clone()).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(server.serve(listener));
+        // Nothing here is encrypted, and the client wants to know how all the same.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        Site { folder, preset, store, base, client: Client::new(), token: None, stop }
+    }
+}
+
+impl Site {
+    /// The same server, asked by somebody who shows this.
+    pub fn shows(&mut self, token: &'static str) -> &mut Self {
+        self.token = Some(token);
+        self
+    }
+
+    pub fn path(&self, inner: &str) -> PathBuf {
+        path(&self.folder, inner)
+    }
+
+    pub fn file(&self, inner: &str, content: impl AsRef<[u8]>) {
+        write(self.path(inner), content.as_ref());
+    }
+
+    pub fn text(&self, inner: &str) -> String {
+        fs::read_to_string(self.path(inner)).unwrap_or_default()
+    }
+
+    fn request(&self, method: Method, inner: &str) -> reqwest::RequestBuilder {
+        let request = self.client.request(method, format!("{}{inner}", self.base));
+        match self.token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        }
+    }
+
+    pub async fn raw(&self, inner: &str) -> Response {
+        self.request(Method::GET, inner).send().await.unwrap()
+    }
+
+    pub async fn get_with(&self, inner: &str, header: &str, value: &str) -> Response {
+        self.request(Method::GET, inner).header(header, value).send().await.unwrap()
+    }
+
+    pub async fn get(&self, inner: &str) -> (u16, Value) {
+        answer(self.raw(inner).await).await
+    }
+
+    pub async fn send(&self, method: &str, inner: &str, body: Value) -> (u16, Value) {
+        let request = self.request(method.parse().unwrap(), inner);
+        let request = if body.is_null() { request } else { request.json(&body) };
+        answer(request.send().await.unwrap()).await
+    }
+
+    /// A form: fields, and files with their paths.
+    pub async fn form(&self, inner: &str, fields: &[(&str, &str)], files: &[(&str, &[u8])]) -> (u16, Value) {
+        let mut body = Vec::new();
+        for (name, value) in fields {
+            let part =
+                format!("--edge\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
+            body.extend(part.into_bytes());
+        }
+        for (name, bytes) in files {
+            let head = format!(
+                "--edge\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\nContent-Type: application/octet-stream\r\n\r\n"
+            );
+            body.extend(head.into_bytes());
+            body.extend(*bytes);
+            body.extend(b"\r\n");
+        }
+        body.extend(b"--edge--\r\n");
+        let request = self.request(Method::POST, inner).body(body);
+        let request = request.header("content-type", "multipart/form-data; boundary=edge");
+        answer(request.send().await.unwrap()).await
+    }
+
+    /// The ids on offer, as the list has them.
+    pub async fn offered(&self) -> Vec<String> {
+        let (status, list) = self.get("/api/skills").await;
+        assert_eq!(status, 200, "{list}");
+        list["skills"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|skill| skill["id"].as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    /// An answer as text, without where it was.
+    pub fn told(&self, (status, value): (u16, Value)) -> String {
+        let text = serde_json::to_string_pretty(&value).unwrap();
+        let top = self.folder.path().canonicalize().unwrap();
+        format!("{status} {}", text.replace(top.to_str().unwrap(), "[DIR]"))
+    }
+}
+
+async fn answer(response: Response) -> (u16, Value) {
+    let status = response.status().as_u16();
+    let kind = response.headers().get("content-type").map(|kind| kind.to_str().unwrap().to_owned());
+    let bytes = response.bytes().await.unwrap();
+    if bytes.is_empty() {
+        return (status, Value::Null);
+    }
+    let value: Value = serde_json::from_slice(&bytes).unwrap_or_else(|_| panic!("{bytes:?}"));
+    let expected = if status >= 400 { "application/problem+json" } else { "application/json" };
+    assert_eq!(kind.as_deref(), Some(expected), "{value}");
+    (status, value)
+}
