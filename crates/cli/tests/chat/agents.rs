@@ -101,7 +101,7 @@ fn s004_19_names_are_kept_and_told_in_the_next_call_of_the_program() {
     let chat = world.run(&["chats", "show", &latest(&world), "--json"]).json()["chat"].clone();
     assert_eq!(chat["activated_skill_names"], json!(["notes"]));
     let prompt = system(CHAT, server.asked().last().unwrap());
-    assert!(prompt.contains("notes") && prompt.to_lowercase().contains("activ"), "{prompt}");
+    assert!(prompt.contains("Skills already active in this conversation: notes."), "{prompt}");
     // Names only: the instructions are in no file of the state.
     for file in std::fs::read_dir(world.path("~/.prowess/state")).unwrap() {
         let path = file.unwrap().path();
