@@ -11,6 +11,7 @@
 //! | [`well_known()`] | the index of a site |
 //! | [`jsonc()`] | configurations of MCP clients, changed and changed back |
 //! | [`mcp_uri()`] | addresses of files over MCP |
+//! | [`markdown()`] | Markdown as HTML for a page |
 //! | [`audit()`] | the files of a skill, under several names |
 //!
 //! Each function panics where a promise is broken. The tests replay the seeds of `seeds/` on a stable compiler.
@@ -19,6 +20,7 @@ mod archive;
 mod audit;
 mod config;
 mod jsonc;
+mod markdown;
 mod mcp_uri;
 mod repair;
 mod skill_md;
@@ -30,6 +32,7 @@ pub use archive::archive;
 pub use audit::audit;
 pub use config::config;
 pub use jsonc::jsonc;
+pub use markdown::markdown;
 pub use mcp_uri::mcp_uri;
 pub use repair::repair;
 pub use skill_md::skill_md;

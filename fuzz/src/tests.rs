@@ -63,3 +63,8 @@ fn jsonc() {
 fn mcp_uri() {
     replay("mcp_uri", crate::mcp_uri);
 }
+
+#[test]
+fn markdown() {
+    replay("markdown", crate::markdown);
+}

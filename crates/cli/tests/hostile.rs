@@ -149,6 +149,7 @@ fn calls() -> Vec<Vec<&'static str>> {
         &["serve", "--token-file", RAW],
         &["serve", "--addr", "0.0.0.0:0"],
         &["serve", "--trust-proxy-header", RAW],
+        &["serve", "--log", RAW],
         &["chat", RAW, "--json"],
         &["chat", "red owned body forged", "--json"],
         &["chat", "/raw", "--json"],

@@ -6,13 +6,13 @@ use axum::response::sse::Event as Sent;
 use prowess_chat::store::Topic;
 
 use crate::app::App;
-use crate::chats::stream::response;
+use crate::chats::stream::{OneEvent, response};
 use crate::problem::Answer;
 
 /// Tells when to look again, from every server on the same database: `skills`, `chats`, and `missed` where some may not have got
 /// here. It is never told what changed.
 #[utoipa::path(get, path = "/api/events", tag = "operations",
-    responses((status = 200, body = String, content_type = "text/event-stream")))]
+    responses((status = 200, body = OneEvent, content_type = "text/event-stream")))]
 pub(crate) async fn events(State(app): State<App>) -> Answer<Response> {
     let place = app.streams.enter()?;
     let state = (app.store.announcements(), app.stop.clone());

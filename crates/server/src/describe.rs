@@ -1,12 +1,12 @@
 //! What all requests have in common, added to the description of each: how they fail, what has to be shown, and a name of their
 //! own. It is said here once, so that no handler can forget it.
 
-use utoipa::openapi::path::Operation;
+use utoipa::openapi::path::{Operation, ParameterIn};
 use utoipa::openapi::response::Response;
 use utoipa::openapi::security::{
     ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
 };
-use utoipa::openapi::{Components, ContentBuilder, OpenApi, PathItem, Ref, RefOr, ResponseBuilder};
+use utoipa::openapi::{Components, ContentBuilder, OpenApi, PathItem, Ref, RefOr, Required, ResponseBuilder};
 
 /// The media type of what goes wrong.
 const PROBLEM: &str = "application/problem+json";
@@ -26,6 +26,9 @@ const FAILURES: [(u16, &str); 12] = [
     (503, "The server or its store cannot do it now"),
     (504, "Something did not answer in time"),
 ];
+
+/// Requests whose body may be left out.
+const MAY_BE_EMPTY: [(&str, &str); 1] = [("post", "/api/chats")];
 
 /// The description with what its parts have in common.
 pub(crate) fn complete(mut description: OpenApi) -> OpenApi {
@@ -56,6 +59,21 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = (&'static str, &mut O
 
 fn common(operation: &mut Operation, method: &str, path: &str) {
     operation.operation_id = Some(name(method, path));
+    for parameter in operation.parameters.iter_mut().flatten() {
+        if let RefOr::T(parameter) = parameter
+            && parameter.parameter_in == ParameterIn::Path
+            && !path.contains(&format!("{{{}}}", parameter.name))
+        {
+            // What has no place in the path stands after the question mark.
+            parameter.parameter_in = ParameterIn::Query;
+            parameter.required = Required::False;
+        }
+    }
+    if let (Some(RefOr::T(body)), true) =
+        (&mut operation.request_body, MAY_BE_EMPTY.contains(&(method, path)))
+    {
+        body.required = Some(Required::False);
+    }
     // The head of a request can be wrong everywhere.
     let mut statuses = vec![400, 403, 429, 500, 503, 504];
     if operation.security.is_none() {

@@ -32,10 +32,10 @@ pub(crate) struct Serve {
     #[arg(long, value_enum, value_name = "FORM")]
     pub(crate) log: Option<Log>,
     /// How many requests in a second one client may make in the long run; 0 for any number
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub(crate) rate: u32,
     /// How many requests one client may make at once
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) burst: u32,
     /// The most connections at once; others wait
     #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]

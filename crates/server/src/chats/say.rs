@@ -25,7 +25,7 @@ pub(crate) struct Words {
 /// Says something, and streams the answer: `delta`, `tool_call`, `tool_result`, then `done` or `error`. Each event has a number
 /// (`id`), from which `GET …/events` goes on. Closing the connection does not stop the answer.
 #[utoipa::path(post, path = "/api/chats/{id}/messages", tag = "chats", params(("id" = String, Path)), request_body = Words,
-    responses((status = 200, body = String, content_type = "text/event-stream")))]
+    responses((status = 200, body = stream::OneEvent, content_type = "text/event-stream"), (status = 409, body = Problem)))]
 pub(crate) async fn message(
     State(app): State<App>,
     Path(id): Path<String>,

@@ -36,10 +36,23 @@ pub(crate) struct From {
     after: Option<u64>,
 }
 
+/// One of the events of a stream.
+#[derive(utoipa::ToSchema)]
+#[allow(dead_code, reason = "describes what is written by `Sent`")]
+pub(crate) struct OneEvent {
+    /// Its number, where it has one.
+    #[schema(required = false)]
+    id: String,
+    /// What kind it is.
+    event: String,
+    /// JSON.
+    data: String,
+}
+
 /// Follows a chat, turn after turn, whichever server writes it: `delta`, `tool_call`, `tool_result`, `done`, `error`, and `missed`
 /// where events are not kept any more and the chat has to be read anew.
 #[utoipa::path(get, path = "/api/chats/{id}/events", tag = "chats", params(("id" = String, Path), From),
-    responses((status = 200, body = String, content_type = "text/event-stream")))]
+    responses((status = 200, body = OneEvent, content_type = "text/event-stream")))]
 pub(crate) async fn follow(
     State(app): State<App>,
     Path(id): Path<String>,

@@ -24,7 +24,8 @@ pub(crate) struct Shown {
 type Cookie = AppendHeaders<[(HeaderName, String); 1]>;
 
 /// Shows a token for all that this browser asks from now on.
-#[utoipa::path(post, path = "/api/session", tag = "operations", security(()), request_body = Shown, responses((status = 204)))]
+#[utoipa::path(post, path = "/api/session", tag = "operations", security(()), request_body = Shown,
+    responses((status = 204), (status = 401, body = Problem)))]
 pub(crate) async fn begin(
     Extension(guard): Extension<Arc<Guard>>,
     headers: HeaderMap,

@@ -43,8 +43,8 @@ impl Default for Limits {
             connections: 4096,
             turns: 512,
             streams: 1024,
-            rate: 50,
-            burst: 200,
+            rate: 100,
+            burst: 400,
             head: Duration::from_secs(20),
             body: Duration::from_secs(20),
         }

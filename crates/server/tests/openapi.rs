@@ -1,0 +1,116 @@
+//! The description of the interface: whole, and what the server does.
+
+#![allow(clippy::unwrap_used)]
+
+mod running;
+
+use std::collections::BTreeSet;
+
+use prowess_server::{Options, description};
+use running::Running;
+use serde_json::Value;
+
+fn described() -> Value {
+    serde_json::to_value(description()).unwrap()
+}
+
+/// Every operation: path, method, and itself.
+fn operations(description: &Value) -> Vec<(String, String, Value)> {
+    let paths = description["paths"].as_object().unwrap();
+    let methods = |(path, item): (&String, &Value)| {
+        let of = |(method, operation): (&String, &Value)| (path.clone(), method.clone(), operation.clone());
+        item.as_object().unwrap().iter().map(of).collect::<Vec<_>>()
+    };
+    paths.iter().flat_map(methods).collect()
+}
+
+#[test]
+fn what_there_is_and_how_it_is_answered() {
+    let described = described();
+    let told = operations(&described).into_iter().map(|(path, method, operation)| {
+        let mut statuses: Vec<_> = operation["responses"].as_object().unwrap().keys().cloned().collect();
+        statuses.sort();
+        format!("{} {path}: {}", method.to_uppercase(), statuses.join(" "))
+    });
+    insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn it_is_openapi() {
+    let described = described();
+    assert_eq!(described["openapi"], "3.1.0");
+    for field in ["title", "version"] {
+        assert!(!described["info"][field].as_str().unwrap().is_empty());
+    }
+    let mut ids = BTreeSet::new();
+    for (path, method, operation) in operations(&described) {
+        let at = format!("{method} {path}");
+        assert!(["get", "put", "post", "patch", "delete"].contains(&method.as_str()), "{at}");
+        assert!(ids.insert(operation["operationId"].as_str().unwrap().to_owned()), "{at}: two have this id");
+        assert!(operation["summary"].is_string() && operation["tags"].is_array(), "{at}");
+        let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+        let declared: BTreeSet<_> = parameters
+            .iter()
+            .filter(|parameter| parameter["in"] == "path" && parameter["required"] == true)
+            .map(|parameter| parameter["name"].as_str().unwrap())
+            .collect();
+        let named: BTreeSet<_> = path
+            .split('{')
+            .skip(1)
+            .map(|rest| rest.split('}').next().unwrap().trim_start_matches('*'))
+            .collect();
+        assert_eq!(declared, named, "{at}");
+        assert!(parameters.iter().all(|parameter| parameter["schema"].is_object()), "{at}");
+        if !operation["requestBody"].is_null() {
+            assert!(operation["requestBody"]["content"].is_object(), "{at}");
+        }
+        for (status, response) in operation["responses"].as_object().unwrap() {
+            let response = resolved(&described, response);
+            assert!(response["description"].is_string(), "{at} {status}");
+            if status.starts_with(['4', '5']) {
+                let schema = &response["content"]["application/problem+json"]["schema"];
+                assert_eq!(schema["$ref"], "#/components/schemas/Problem", "{at} {status}");
+            }
+        }
+    }
+    every_reference(&described, &described);
+}
+
+fn resolved<'v>(described: &'v Value, value: &'v Value) -> &'v Value {
+    match value["$ref"].as_str() {
+        Some(name) => described.pointer(name.trim_start_matches('#')).unwrap_or(&Value::Null),
+        None => value,
+    }
+}
+
+fn every_reference(described: &Value, value: &Value) {
+    match value {
+        Value::Object(fields) => {
+            if fields.contains_key("$ref") {
+                assert!(!resolved(described, value).is_null(), "{value} leads nowhere");
+            }
+            fields.values().for_each(|field| every_reference(described, field));
+        }
+        Value::Array(values) => values.iter().for_each(|value| every_reference(described, value)),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn the_server_gives_out_the_same() {
+    let server = Running::start(Options::default()).await;
+    let given: Value = server.get("/openapi.json").await.json().await.unwrap();
+    assert_eq!(given, described());
+    // What is described is there.
+    for (path, method, _) in operations(&given) {
+        let place = path.replace('{', "none-").replace('}', "");
+        let method = method.to_uppercase().parse().unwrap();
+        let answer = server.http.request(method, server.url(&place)).send().await.unwrap();
+        let (status, kind) = (answer.status(), answer.headers().get("content-type").cloned());
+        if kind.is_some_and(|kind| kind == "application/problem+json") {
+            let problem: Value = answer.json().await.unwrap();
+            let detail = problem["detail"].as_str().unwrap();
+            assert!(status != 405 && !detail.starts_with("there is nothing at"), "{path}: {detail}");
+        }
+    }
+}
