@@ -5,6 +5,7 @@ use std::error::Error;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
+use futures_util::StreamExt;
 use prowess::ErrorCode;
 use serde::de::DeserializeOwned;
 
@@ -13,6 +14,9 @@ use crate::problem::Problem;
 
 /// The most bytes of a request that is JSON. A message may have a mebibyte, and each of its bytes may be written as six.
 pub(crate) const BODY_MAX: usize = 8 * 1024 * 1024;
+
+/// How much is read and thrown away of a body that is too large.
+const DRAINED_MAX: usize = 16 * 1024 * 1024;
 
 /// A body that is JSON.
 pub(crate) struct Body<T>(pub(crate) T);
@@ -113,6 +117,14 @@ pub(crate) async fn bytes(request: Request, most: usize) -> Result<axum::body::B
         .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     let too_large = || Problem::new(ErrorCode::TooLarge, format!("the body has more than {most} bytes"));
     if told.is_some_and(|told| told > most as u64) {
+        // Whoever is still writing hears nothing: what is not much too large is read to its end first.
+        let mut rest = request.into_body().into_data_stream();
+        let mut left = DRAINED_MAX;
+        while let Some(Ok(piece)) = rest.next().await
+            && left >= piece.len()
+        {
+            left -= piece.len();
+        }
         return Err(too_large());
     }
     axum::body::to_bytes(request.into_body(), most).await.map_err(|error| {
