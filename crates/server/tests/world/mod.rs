@@ -1,6 +1,13 @@
 //! Servers on a free port of this machine, and somebody who talks to them over HTTP.
 
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout
+)]
 
 pub mod process;
 pub mod stream;
