@@ -44,7 +44,7 @@ pub enum SettingsError {
     #[error("{0} is changed in the file by hand: it decides what runs, where keys go or what is trusted")]
     ByHand(String),
     /// A value that the key does not take.
-    #[error("{key}: {why}")]
+    #[error("{}", named(key, why))]
     Value {
         /// The key.
         key: String,
@@ -65,6 +65,11 @@ pub enum SettingsError {
     /// The file cannot be changed.
     #[error(transparent)]
     File(#[from] FileError),
+}
+
+/// What is wrong with a key, which may say so already.
+fn named(key: &str, why: &str) -> String {
+    if why.starts_with(key) { why.to_owned() } else { format!("{key}: {why}") }
 }
 
 impl SettingsError {

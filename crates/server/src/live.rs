@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use axum::Router;
-use prowess::config::Configuration;
+use prowess::config::{self, Configuration};
 use prowess::registry::Watcher;
 use prowess::{Registry, Snapshot};
 use prowess_chat::provider::{SetupError, connect};
@@ -60,6 +60,8 @@ pub(crate) struct Loaded {
     pub(crate) index: Index,
     /// Whether the skills are followed as they change.
     watched: bool,
+    /// What the files and variables said then.
+    read: Configuration,
     /// The watch ends, and the sessions of MCP with it, when this does.
     alive: Arc<AtomicBool>,
     stop: CancellationToken,
@@ -117,6 +119,19 @@ impl Live {
         *current = Arc::clone(&next);
         Ok(next)
     }
+
+    /// Looks at everything again: at the configuration, which another server may have changed, and at the skills. It blocks; has
+    /// to be called inside a runtime.
+    pub(crate) fn catch_up(&self) -> Arc<Snapshot> {
+        let now = self.now();
+        if config::load(&now.configuration.inputs) != now.read {
+            match self.reload() {
+                Ok(next) => return next.registry.snapshot(),
+                Err(error) => tracing::warn!(%error, "the changed configuration cannot be used"),
+            }
+        }
+        now.registry.refresh()
+    }
 }
 
 fn loaded(
@@ -138,7 +153,8 @@ fn loaded(
     let model = connect(&configuration.chat, |name| std::env::var_os(name), &toolbox)?;
     let agent = Agent::new(Arc::clone(&toolbox), model, configuration.chat.limits);
     let (listed, index) = (Listed::default(), Index::default());
-    Ok(Loaded { configuration, registry, toolbox, agent, mcp, listed, index, watched, alive, stop })
+    let read = config::load(&configuration.inputs);
+    Ok(Loaded { configuration, registry, toolbox, agent, mcp, listed, index, watched, read, alive, stop })
 }
 
 /// Follows what happens to the skills on disk; whether that is possible.

@@ -107,8 +107,8 @@ impl Server {
 async fn hear(app: App, mut announcements: Announcements) {
     while let Some(topic) = announcements.next().await {
         if matches!(topic, Topic::Skills | Topic::Missed) {
-            let registry = Arc::clone(&app.live.now().registry);
-            let _ = tokio::task::spawn_blocking(move || registry.refresh()).await;
+            let app = app.clone();
+            let _ = tokio::task::spawn_blocking(move || app.live.catch_up()).await;
         }
     }
 }

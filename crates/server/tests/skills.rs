@@ -1,6 +1,6 @@
 //! Skills over HTTP: seen, made, changed, deleted, switched.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod site;
 
@@ -185,6 +185,29 @@ async fn skills_are_switched_and_directories_looked_at_again() {
     // Somebody who watches may have seen it before.
     assert!(again["added"] == json!(["csv"]) || again["added"] == json!([]), "{again}");
     assert!(is_offered("csv").await);
+}
+
+/// What is changed through one server is so on the other.
+#[tokio::test]
+async fn every_server_on_a_store_catches_up() {
+    let one = site(Preset::Harness).skill("~/.agent/skills/pdf").start().await;
+    let other = one.second().await;
+    let until = async |wanted: bool, id: &str| {
+        for _ in 0..200 {
+            if other.offered().await.iter().any(|offered| offered == id) == wanted {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+        panic!("{id} is not {wanted} on the other server");
+    };
+    let new = json!({"id": "new", "name": "new", "description": "Is new."});
+    assert_eq!(one.send("POST", "/api/skills", new).await.0, 201);
+    until(true, "new").await;
+    assert_eq!(one.send("POST", "/api/skills/pdf/disable", Value::Null).await.0, 200);
+    until(false, "pdf").await;
+    assert_eq!(one.send("DELETE", "/api/skills/new", Value::Null).await.0, 204);
+    until(false, "new").await;
 }
 
 #[tokio::test]

@@ -140,12 +140,13 @@ pub(crate) struct Rescanned {
     offered: usize,
 }
 
-/// Looks at all directories of skills again.
+/// Looks at all directories of skills again, and at the configuration.
 #[utoipa::path(post, path = "/api/rescan", tag = "skills", responses((status = 200, body = Rescanned)))]
 pub(crate) async fn rescan(State(app): State<App>, _: Admin) -> Answer<Json<Rescanned>> {
-    let loaded = app.live.now();
-    let before = loaded.registry.snapshot();
-    let now = changed(&app, &loaded).await?;
+    let before = app.live.now().registry.snapshot();
+    let work = app.clone();
+    let now = blocking(move || work.live.catch_up()).await?;
+    app.store.announce(Topic::Skills);
     let difference = now.since(&before);
     Ok(Json(Rescanned {
         schema: 1,

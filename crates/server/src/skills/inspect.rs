@@ -222,7 +222,7 @@ fn disclosed(made: &Prompt, preview: &Preview, loaded: &Loaded) -> Vec<Disclosed
             }
         };
         let reasons = answer.map(|found| found.reasons.clone()).unwrap_or_default();
-        Disclosed { name, disclosed, score: answer.map(|found| f64::from(found.score)), reasons, why }
+        Disclosed { name, disclosed, score: answer.map(|found| found.score), reasons, why }
     });
     skills.collect()
 }

@@ -22,8 +22,11 @@ use crate::problem::{Answer, Problem};
 /// What is kept: the skills it was made of, and what it is for each kind of asking.
 #[derive(Default)]
 pub(crate) struct Listed {
-    kept: RwLock<Option<(Arc<Snapshot>, [Option<Page>; 4])>>,
+    kept: RwLock<Option<Kept>>,
 }
+
+/// The skills, and one page for each kind of asking.
+type Kept = (Arc<Snapshot>, [Option<Page>; 4]);
 
 /// What is sent.
 #[derive(Clone)]

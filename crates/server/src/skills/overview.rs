@@ -138,7 +138,7 @@ fn figures(snapshot: &Arc<Snapshot>, loaded: &Loaded, uses: &[SkillUse], chats: 
         .filter(|name| !known.contains(name.as_str()))
         .collect();
     let mut used: Vec<&SkillUse> = uses.iter().collect();
-    used.sort_by(|a, b| (b.count, b.last).cmp(&(a.count, a.last)));
+    used.sort_by_key(|used| std::cmp::Reverse((used.count, used.last)));
     let used: Vec<Value> = used
         .into_iter()
         .take(USED_MAX)

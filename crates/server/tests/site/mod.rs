@@ -22,7 +22,7 @@ pub const USER: &str = "token-of-a-user-0123456789";
 pub const ADMIN: &str = "token-of-an-admin-0123456789";
 
 pub struct Site {
-    folder: tempfile::TempDir,
+    folder: Arc<tempfile::TempDir>,
     preset: Preset,
     pub store: Arc<dyn Store>,
     base: String,
@@ -39,13 +39,13 @@ impl Drop for Site {
 
 /// A world before its server is started.
 pub struct Plan {
-    folder: tempfile::TempDir,
+    folder: Arc<tempfile::TempDir>,
     preset: Preset,
     guard: Guard,
 }
 
 pub fn site(preset: Preset) -> Plan {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Arc::new(tempfile::tempdir().unwrap());
     for name in ["project", "home", "bin"] {
         fs::create_dir(folder.path().join(name)).unwrap();
     }
@@ -89,6 +89,11 @@ impl Plan {
     }
 
     pub async fn start(self) -> Site {
+        let store = store::open(&Address::File(self.folder.path().join("chats.sqlite3"))).await.unwrap();
+        self.start_on(store).await
+    }
+
+    async fn start_on(self, store: Arc<dyn Store>) -> Site {
         let Self { folder, preset, guard } = self;
         let surroundings = Surroundings {
             project: path(&folder, "").components().collect(),
@@ -106,7 +111,6 @@ impl Plan {
             let registry = Registry::open_in(policy, inputs.surroundings.clone(), &Progress::default());
             Ok(Parts { configuration, registry: Arc::new(registry), runner: Runner::default() })
         };
-        let store = store::open(&Address::File(folder.path().join("chats.sqlite3"))).await.unwrap();
         let stop = CancellationToken::new();
         let options = Options { guard, ..Options::default() };
         let server = Server::new(Box::new(load), Arc::clone(&store), options, stop.clone()).unwrap();
@@ -120,6 +124,12 @@ impl Plan {
 }
 
 impl Site {
+    /// Another server in the same world, on the same store.
+    pub async fn second(&self) -> Site {
+        let plan = Plan { folder: Arc::clone(&self.folder), preset: self.preset, guard: Guard::default() };
+        plan.start_on(Arc::clone(&self.store)).await
+    }
+
     /// The same server, asked by somebody who shows this.
     pub fn shows(&mut self, token: &'static str) -> &mut Self {
         self.token = Some(token);
@@ -199,7 +209,11 @@ impl Site {
     }
 
     /// An answer as text, without where it was.
-    pub fn told(&self, (status, value): (u16, Value)) -> String {
+    pub fn told(&self, (status, mut value): (u16, Value)) -> String {
+        // A problem has the number of its request.
+        if let Some(entries) = value.as_object_mut().filter(|_| status >= 400) {
+            assert!(entries.remove("request_id").is_some());
+        }
         let text = serde_json::to_string_pretty(&value).unwrap();
         let top = self.folder.path().canonicalize().unwrap();
         format!("{status} {}", text.replace(top.to_str().unwrap(), "[DIR]"))
