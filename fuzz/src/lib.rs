@@ -12,6 +12,7 @@
 //! | [`jsonc()`] | configurations of MCP clients, changed and changed back |
 //! | [`mcp_uri()`] | addresses of files over MCP |
 //! | [`markdown()`] | Markdown as HTML for a page |
+//! | [`route_index()`] | the index of routing, damaged |
 //! | [`audit()`] | the files of a skill, under several names |
 //!
 //! Each function panics where a promise is broken. The tests replay the seeds of `seeds/` on a stable compiler.
@@ -23,6 +24,7 @@ mod jsonc;
 mod markdown;
 mod mcp_uri;
 mod repair;
+mod route_index;
 mod skill_md;
 mod source;
 mod well_known;
@@ -35,6 +37,7 @@ pub use jsonc::jsonc;
 pub use markdown::markdown;
 pub use mcp_uri::mcp_uri;
 pub use repair::repair;
+pub use route_index::route_index;
 pub use skill_md::skill_md;
 pub use source::source;
 pub use well_known::well_known;

@@ -68,3 +68,8 @@ fn mcp_uri() {
 fn markdown() {
     replay("markdown", crate::markdown);
 }
+
+#[test]
+fn route_index() {
+    replay("route_index", crate::route_index);
+}

@@ -10,7 +10,7 @@ const B: f32 = 0.75;
 
 /// A baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Baseline {
+pub(crate) enum Baseline {
     Keywords,
     About,
     WithBody,
@@ -19,9 +19,9 @@ pub enum Baseline {
 }
 
 impl Baseline {
-    pub const ALL: [Self; 5] = [Self::Keywords, Self::About, Self::WithBody, Self::Fields, Self::Sum];
+    pub(crate) const ALL: [Self; 5] = [Self::Keywords, Self::About, Self::WithBody, Self::Fields, Self::Sum];
 
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Keywords => "plain keyword match",
             Self::About => "BM25, name + description",
@@ -101,7 +101,7 @@ impl Field {
 }
 
 /// All baselines over one catalog.
-pub struct Baselines<'s> {
+pub(crate) struct Baselines<'s> {
     skills: &'s [Texts],
     about: Field,
     body: Field,
@@ -110,7 +110,7 @@ pub struct Baselines<'s> {
 }
 
 impl<'s> Baselines<'s> {
-    pub fn new(skills: &'s [Texts]) -> Self {
+    pub(crate) fn new(skills: &'s [Texts]) -> Self {
         let field = |weights: [f32; 3]| {
             Field::new(skills.iter().map(|skill| {
                 let texts = [&skill.name, &skill.about, &skill.body].into_iter().zip(weights);
@@ -130,7 +130,7 @@ impl<'s> Baselines<'s> {
     }
 
     /// The names of the best `k`.
-    pub fn rank(&self, baseline: Baseline, message: &str, k: usize) -> Vec<String> {
+    pub(crate) fn rank(&self, baseline: Baseline, message: &str, k: usize) -> Vec<String> {
         let mut words = words(message);
         words.sort_unstable();
         words.dedup();

@@ -9,15 +9,15 @@ use prowess::route::eval::Labelled;
 use serde_json::Value;
 
 /// A catalog and messages whose skills it has.
-pub struct Data {
-    pub skills: Vec<Texts>,
-    pub messages: Vec<Labelled>,
-    pub negatives: Vec<Labelled>,
+pub(crate) struct Data {
+    pub(crate) skills: Vec<Texts>,
+    pub(crate) messages: Vec<Labelled>,
+    pub(crate) negatives: Vec<Labelled>,
 }
 
 impl Data {
     /// Reads `catalog*.jsonl` or `catalog*.jsonl.zst`, `queries.jsonl` and `negatives.jsonl`.
-    pub fn read(folder: &Path) -> Result<Self, String> {
+    pub(crate) fn read(folder: &Path) -> Result<Self, String> {
         let lines = |name: &str| {
             let text =
                 std::fs::read_to_string(folder.join(name)).map_err(|error| format!("{name}: {error}"))?;
@@ -31,7 +31,7 @@ impl Data {
     }
 
     /// All skills that are labelled, and others up to `size`, always the same.
-    pub fn sample(&self, size: usize) -> Vec<Texts> {
+    pub(crate) fn sample(&self, size: usize) -> Vec<Texts> {
         let named = |labelled: &Labelled| {
             labelled.skills.iter().chain(&labelled.not_skills).cloned().collect::<Vec<_>>()
         };
@@ -50,7 +50,7 @@ impl Data {
 }
 
 /// FNV-1a, spread.
-pub fn hash(text: &str) -> u64 {
+pub(crate) fn hash(text: &str) -> u64 {
     let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, fold).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }

@@ -12,14 +12,14 @@ const STEPS: i32 = 150;
 const RATE: f32 = 0.06;
 
 /// One message: its candidates' ingredients, and which of them are right.
-pub struct Case {
-    pub candidates: Vec<(usize, [f32; INGREDIENTS])>,
-    pub right: Vec<bool>,
+pub(crate) struct Case {
+    pub(crate) candidates: Vec<(usize, [f32; INGREDIENTS])>,
+    pub(crate) right: Vec<bool>,
     fold: u64,
 }
 
 /// What the second look sees of each message.
-pub fn cases(skills: &[Texts], index: &Lexical, messages: &[Labelled]) -> Vec<Case> {
+pub(crate) fn cases(skills: &[Texts], index: &Lexical, messages: &[Labelled]) -> Vec<Case> {
     let case = |message: &Labelled| {
         let candidates = index.ingredients(&message.query);
         let right =
@@ -31,7 +31,7 @@ pub fn cases(skills: &[Texts], index: &Lexical, messages: &[Labelled]) -> Vec<Ca
 }
 
 /// Weights for some of the ingredients, chosen on some of the cases: the ones that make the right skills likely.
-pub fn choose(cases: &[&Case], used: [bool; INGREDIENTS], regular: f32) -> [f32; INGREDIENTS] {
+pub(crate) fn choose(cases: &[&Case], used: [bool; INGREDIENTS], regular: f32) -> [f32; INGREDIENTS] {
     let mut weights = [0.0f32; INGREDIENTS];
     weights[0] = 1.0;
     let (mut mean, mut square) = ([0.0f32; INGREDIENTS], [0.0f32; INGREDIENTS]);
@@ -72,7 +72,7 @@ pub fn choose(cases: &[&Case], used: [bool; INGREDIENTS], regular: f32) -> [f32;
 }
 
 /// The names that each message gets from weights chosen without its skill, the best first.
-pub fn held_out(
+pub(crate) fn held_out(
     skills: &[Texts],
     judged: &[Case],
     learned: &[Vec<Case>; 2],
@@ -91,7 +91,7 @@ pub fn held_out(
 }
 
 /// The names of a case's candidates, the best first.
-pub fn rank(skills: &[Texts], case: &Case, weights: &Weights) -> Vec<String> {
+pub(crate) fn rank(skills: &[Texts], case: &Case, weights: &Weights) -> Vec<String> {
     let mut scored: Vec<(f32, usize)> =
         case.candidates.iter().map(|(skill, ingredients)| (weights.score(ingredients), *skill)).collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| skills[a.1].name.cmp(&skills[b.1].name)));

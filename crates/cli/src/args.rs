@@ -191,13 +191,9 @@ pub(crate) enum Command {
     /// List, show, delete, export and import chats
     Chats(Chats),
     /// Score routing on labelled queries
-    Eval {
-        /// A file of JSON lines, each with query and skills; negatives have not_skills
-        file: PathBuf,
-        /// How many results count for recall
-        #[arg(short, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-        k: u32,
-    },
+    Eval(Eval),
+    /// Find skills that messages can hardly tell apart
+    Lint(Lint),
     /// Make a skill
     New {
         /// Its name, which is also its folder's
@@ -395,4 +391,29 @@ pub(crate) enum AuditFormat {
 
 fn preset(name: &str) -> Result<prowess::Preset, String> {
     name.parse().map_err(|error: prowess::policy::presets::UnknownPreset| error.to_string())
+}
+
+/// `prowess eval`
+#[derive(Debug, clap::Args)]
+pub(crate) struct Eval {
+    /// A file of JSON lines, each with query and skills; negatives have not_skills. Or a JSON list, each with query and
+    /// should_trigger
+    pub(crate) file: PathBuf,
+    /// How many results count for recall
+    #[arg(short, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) k: u32,
+    /// The skill that a list with should_trigger is about
+    #[arg(long, value_name = "NAME")]
+    pub(crate) skill: Option<String>,
+    /// Also score another configuration, and say what it gains
+    #[arg(long, value_name = "CONFIG")]
+    pub(crate) compare: Option<PathBuf>,
+}
+
+/// `prowess lint`
+#[derive(Debug, clap::Args)]
+pub(crate) struct Lint {
+    /// Look at how skills are found: which are confusable, which never come first, which words would help
+    #[arg(long, required = true)]
+    pub(crate) routing: bool,
 }

@@ -8,7 +8,7 @@ use insta::assert_snapshot;
 use world::World;
 
 /// Every command, as help lists them.
-const COMMANDS: [&str; 37] = [
+const COMMANDS: [&str; 38] = [
     "list",
     "show",
     "info",
@@ -28,6 +28,7 @@ const COMMANDS: [&str; 37] = [
     "chat",
     "chats",
     "eval",
+    "lint",
     "new",
     "install",
     "import",
@@ -102,6 +103,7 @@ fn wrong_calls() {
         &["run", "--log", "x", "y"],
         &["call", "skills.activate"],
         &["eval"],
+        &["lint"],
         &["enable"],
         &["disable", "x", "--project", "--user"],
         &["disable", "x", "--source", "y"],

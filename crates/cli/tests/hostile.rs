@@ -99,6 +99,7 @@ fn calls() -> Vec<Vec<&'static str>> {
         &["run", "raw", "x", "--stdin-json", RAW],
         &["run", "--log"],
         &["eval", RAW],
+        &["lint", "--routing"],
         &["enable", RAW],
         &["disable", RAW],
         &["disable", RAW, "--project"],

@@ -119,3 +119,34 @@ fn eval_scores_labelled_queries() {
         &["eval", "."],
     ]));
 }
+
+#[test]
+fn eval_reads_trigger_lists_and_compares_configurations() {
+    let world = world();
+    world.file(
+        "triggers.json",
+        "[{\"query\":\"fill a form\",\"should_trigger\":true},{\"query\":\"merge\",\"should_trigger\":false}]",
+    );
+    world.file("without.toml", "[skills]\ndisabled = [\"pdf\"]\n");
+    assert_snapshot!(world.runs(&[
+        &["eval", "triggers.json", "--skill", "pdf"],
+        &["eval", "triggers.json", "--skill", "pdf", "--compare", "without.toml"],
+        &["eval", "triggers.json", "--skill", "pdf", "--compare", "without.toml", "--json"],
+        &["eval", "triggers.json"],
+    ]));
+}
+
+#[test]
+fn lint_says_which_skills_are_hard_to_tell_apart() {
+    let world = World::bare();
+    let skill = |name: &str, about: &str, body: &str| {
+        world.file(
+            &format!("~/.agents/skills/{name}/SKILL.md"),
+            &format!("---\nname: {name}\ndescription: {about}\n---\n\n{body}\n"),
+        );
+    };
+    skill("one", "Handles documents of all kinds.", "Merge chapters.");
+    skill("two", "Handles documents of all kinds.", "Sign with certificates.");
+    skill("weather", "Tells the forecast of any city.", "Ask a station.");
+    assert_snapshot!(world.runs(&[&["lint", "--routing"], &["lint", "--routing", "--json"], &["lint"]]));
+}

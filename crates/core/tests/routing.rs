@@ -60,7 +60,9 @@ fn s003_02_nothing_without_skills() {
 #[test]
 fn s003_03_a_breadcrumb_where_no_trigger_matches() {
     let world = hello();
-    assert_eq!(told(&route(&world, "Othello reads pdfs")), "tier 1, 0 in full\n");
+    let routing = route(&world, "Othello reads pdfs");
+    assert_eq!((routing.tier.number(), routing.full), (1, 0));
+    assert!(routing.matches.iter().all(|found| found.kind == MatchKind::Lexical), "{routing:?}");
     assert_eq!(route(&world, "").tier.number(), 1);
     // Skills without triggers beside them, such as the bundled ones, change nothing.
     world.skill(".agent/skills/plain");
@@ -76,7 +78,7 @@ fn s003_04_the_registry_when_asked_or_without_triggers() {
     plain.skill(".agent/skills/plain");
     insta::assert_snapshot!(told(&route(&plain, "be plain")), @"
     tier 2, 0 in full
-    plain 0.5 (lexical) lexical: 0.5
+    plain 7.1 (lexical) lexical: 7.1; in its name: plain
     ");
     assert_eq!(route(&plain, "zzz").tier.number(), 2);
 }
@@ -85,8 +87,8 @@ fn s003_04_the_registry_when_asked_or_without_triggers() {
 fn s003_05_whole_skills_where_triggers_match() {
     insta::assert_snapshot!(told(&route(&hello(), "Say HELLO, wave and greet Anna")), @r"
     tier 3, 2 in full
-    hello-extended 2004.0 (trigger) phrase: say hello; keyword: hello; verb: wave; pattern: greet\s+\w+; lexical: 1.1
-    pdf 1001.0 (trigger) keyword: hello
+    hello-extended 2004.0 (trigger) phrase: say hello; keyword: hello; verb: wave; pattern: greet\s+\w+; lexical: 8.6
+    pdf 1001.0 (trigger) keyword: hello; lexical: 2.7
     ");
 }
 
@@ -102,11 +104,11 @@ fn s003_06_mention_then_phrase_then_keyword_then_words() {
     usage.note("used", NOW - 60);
     insta::assert_snapshot!(told(&route_with(&world, "merge files with named-one", &usage, 5)), @"
     tier 3, 3 in full
-    named-one 3001.0 (explicit) mentioned by name; verb: merge; lexical: 6.1
-    phrase 2001.0 (trigger) phrase: merge files
-    used 1002.0 (trigger) verb: merge; used recently
-    keyword 1001.0 (trigger) keyword: merge
-    words 1.5 (lexical) lexical: 1.5
+    named-one 3001.0 (explicit) mentioned by name; verb: merge; lexical: 11.4
+    phrase 2001.0 (trigger) phrase: merge files; lexical: 5.7
+    used 1002.0 (trigger) verb: merge; used recently; lexical: 2.7
+    keyword 1001.0 (trigger) keyword: merge; lexical: 3.6
+    words 2.7 (lexical) lexical: 2.7; in its description: merge
     ");
     let routing = route_with(&world, "merge files with named-one", &usage, 0);
     assert_eq!(names(&routing), ["named-one", "phrase", "used"]);

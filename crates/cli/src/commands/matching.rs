@@ -42,6 +42,8 @@ pub(super) fn run(context: &Context, global: &Global, query: &str, k: usize, out
         output.remark("no skill in particular answers that");
     } else if !found {
         output.remark("no skill answers that");
+    } else if !routing.fits() {
+        output.remark("none of them is likely to be right");
     }
     print_located(output, router.diagnostics());
     Ok(if found { YES } else { no() })

@@ -11,6 +11,7 @@ mod doctor;
 mod elsewhere;
 mod eval;
 mod info;
+mod lint;
 mod list;
 mod log;
 mod manage;
@@ -92,7 +93,8 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
         }
         Command::Chat(call) => chat::run(&context, &global, &call, output),
         Command::Chats(call) => chats::run(&context, call, output),
-        Command::Eval { file, k } => eval::run(&context, &global, &file, k as usize, output),
+        Command::Lint(call) => lint::run(&context, &global, &call, output),
+        Command::Eval(call) => eval::run(&context, &global, &call, output),
         Command::New { name, description, dir } => new::run(&context, &name, &description, dir, output),
         Command::Install(call) | Command::Skill { command: SkillCommand::Install(call) } => {
             packages::install(&context, &global, &call, output)

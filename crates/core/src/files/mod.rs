@@ -18,5 +18,5 @@ pub use lock::lock;
 pub use put::{Put, Replaces};
 pub use read::{ReadError, read_bounded, read_whole};
 pub(crate) use read::{fill, read_marked, read_resolved, regular};
-pub(crate) use replace::clear;
 pub use replace::replace;
+pub(crate) use replace::{clear, replace_soon};

@@ -10,18 +10,24 @@ use std::path::Path;
 /// The caller holds the lock of `path`, so there is one name for what is staged: whatever a killed process left there is
 /// removed by the next one, and nothing piles up.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_soon(path, bytes, true)?;
+    File::open(path.parent().unwrap_or(path))?.sync_all()
+}
+
+/// The same without waiting for the disk, where `durable` is false: for what can be made again, and has sums of its own by
+/// which it is known to be whole.
+pub(crate) fn replace_soon(path: &Path, bytes: &[u8], durable: bool) -> io::Result<()> {
     let folder = path.parent().ok_or_else(|| io::Error::other("the path has no folder"))?;
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let staged = path.with_extension("new");
     // There is nothing to remove where nobody was killed.
     let _ = fs::remove_file(&staged);
-    let written = write_durably(&staged, bytes).and_then(|()| fs::rename(&staged, path));
+    let written = write(&staged, bytes, durable).and_then(|()| fs::rename(&staged, path));
     if written.is_err() {
         // What was staged is of no use to anyone; that it cannot be removed changes nothing.
         let _ = fs::remove_file(&staged);
     }
-    written?;
-    File::open(folder)?.sync_all()
+    written
 }
 
 /// Removes what a killed process staged for `path`, if there is anything.
@@ -37,8 +43,8 @@ pub(crate) fn clear(path: &Path) -> io::Result<()> {
     }
 }
 
-fn write_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn write(path: &Path, bytes: &[u8], durable: bool) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(bytes)?;
-    file.sync_all()
+    if durable { file.sync_all() } else { Ok(()) }
 }

@@ -16,7 +16,7 @@ use rustix::fs::OFlags;
 use super::index::{Index, Segment, Source, build, checksum, with_sums};
 use super::texts::{kept_key, key, texts};
 use super::words::mix;
-use crate::files::{lock, replace};
+use crate::files::{lock, replace_soon};
 use crate::registry::{Skill, Snapshot};
 
 /// Smaller collections are indexed faster than a file is opened and checked.
@@ -159,7 +159,7 @@ impl<'b> Kept<'b> {
     fn write(&self, level: usize, bytes: &[u8]) -> bool {
         let path = file(self.base, level);
         let written = lock(self.base).and_then(|_lock| {
-            replace(&path, bytes)?;
+            replace_soon(&path, bytes, false)?;
             for above in level + 1..=ROOM.len() {
                 let _ = std::fs::remove_file(file(self.base, above));
             }

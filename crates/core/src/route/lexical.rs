@@ -2,11 +2,17 @@
 //!
 //! Deterministic: the same skills and the same message give the same scores, and equal scores come in the order of names.
 
+use std::collections::HashSet;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
 use super::fits::confidence;
-use super::index::{Asked, Damaged, Index, Segment, Source, build};
+use super::index::{Asked, Damaged, Index, Segment, Source, build, with_sums};
 use super::look::{INGREDIENTS, Look, Weights, look};
 use super::query::Query;
 use super::why::reasons;
+use crate::files::replace_soon;
 
 /// How much of a body counts, in bytes.
 pub const BODY_MAX: usize = 32 * 1024;
@@ -15,7 +21,13 @@ pub const BODY_MAX: usize = 32 * 1024;
 const LOOKED_AT: usize = 64;
 
 /// How many words of a message are compared: those that are worth most.
-const COMPARED: usize = 96;
+const COMPARED: usize = 48;
+
+/// How rare the rarest word is in the collections that [`confidence`] was fitted on.
+const RARE: f32 = 6.5;
+
+/// With so many words that say something, the others are not looked for.
+const TELLING: usize = 3;
 
 /// The texts of a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -55,6 +67,9 @@ pub struct Ranked {
     pub score: f32,
     /// How likely it is right, from 0 to 1, going by labelled messages.
     pub confidence: f32,
+    /// What that was judged by: the score, what shared words are worth in name and description, and what others are worth
+    /// in the instructions.
+    pub evidence: [f32; 3],
     /// Why, in words.
     pub reasons: Vec<String>,
 }
@@ -70,6 +85,35 @@ impl Lexical {
             Err(Damaged) => Index::parts([]),
         };
         Self::over(index)
+    }
+
+    /// Indexes skills into a file, in place of what is there, and says how many bytes that took.
+    pub fn save<T: Sync>(path: &Path, skills: &[T], texts: impl Fn(&T) -> Texts + Sync) -> io::Result<u64> {
+        let numbered: Vec<(u64, &T)> = (0u64..).zip(skills).collect();
+        let bytes = with_sums(build(&numbered, |(number, skill)| (*number, texts(skill))));
+        replace_soon(path, &bytes, false)?;
+        Ok(bytes.len() as u64)
+    }
+
+    /// Opens what was saved. Little of it is read before it is asked for.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let length = file.metadata()?.len();
+        let segment = Source::open(file, length).and_then(Segment::open);
+        segment.map(Index::whole).map(Self::over).map_err(io::Error::other)
+    }
+
+    /// The bytes of an index without the sums that guard them: for whoever changes them to see what happens.
+    #[doc(hidden)]
+    pub fn bare_bytes(skills: &[Texts]) -> Vec<u8> {
+        let numbered: Vec<(u64, &Texts)> = (0u64..).zip(skills).collect();
+        build(&numbered, |(number, texts)| (*number, (*texts).clone()))
+    }
+
+    /// Opens such bytes.
+    #[doc(hidden)]
+    pub fn from_bare_bytes(bytes: Vec<u8>) -> Option<Self> {
+        Segment::open(Source::Memory(bytes)).ok().map(Index::whole).map(Self::over)
     }
 
     pub(super) fn over(index: Index) -> Self {
@@ -102,14 +146,30 @@ impl Lexical {
             .map(|(skill, look, impacts)| (self.weights.score(&look.ingredients), skill, look, impacts))
             .collect();
         looks.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        // Registries are full of copies: one of each comes before the others, so that they do not crowd out the rest.
+        let mut seen = HashSet::new();
+        let (mut looks, copies): (Vec<_>, Vec<_>) =
+            looks.into_iter().partition(|(_, _, look, _)| seen.insert(look.text));
+        let (first_copy, least) = (looks.len(), looks.last().map_or(0.0, |(score, ..)| *score));
+        looks.extend(copies);
         looks.truncate(k);
-        let ranked = |(score, skill, look, impacts): &(f32, u32, Look, Vec<[u8; 2]>)| Ranked {
-            skill: *skill as usize,
-            score: *score,
-            confidence: confidence(*score),
-            reasons: reasons(&query, look, impacts),
+        let scale = (RARE / self.index.rarest()).max(1.0);
+        let ranked = |(score, skill, look, impacts): &(f32, u32, Look, Vec<[u8; 2]>)| {
+            let evidence = [*score, look.evidence[0] * scale, look.evidence[1] * scale];
+            Ranked {
+                skill: *skill as usize,
+                score: *score,
+                confidence: confidence(evidence),
+                evidence,
+                reasons: reasons(&query, look, impacts),
+            }
         };
-        Ok(looks.iter().map(ranked).collect())
+        let mut ranked: Vec<Ranked> = looks.iter().map(ranked).collect();
+        for copy in ranked.iter_mut().skip(first_copy) {
+            copy.score = copy.score.min(least) * 0.99;
+            copy.reasons.push("the same text as another".to_owned());
+        }
+        Ok(ranked)
     }
 
     fn looks(&self, query: &Query<'_>, k: usize) -> Result<Vec<(u32, Look, Vec<[u8; 2]>)>, Damaged> {
@@ -121,6 +181,14 @@ impl Lexical {
         worth.retain(|(_, at)| known[*at].is_known());
         worth.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut compared = asked;
+        // Words that say nothing have the longest lists: they decide only where there are few others.
+        let telling = worth.iter().filter(|(_, at)| !query.words[*at].stop).count();
+        if telling >= TELLING {
+            worth
+                .iter()
+                .filter(|(_, at)| query.words[*at].stop)
+                .for_each(|(_, at)| compared[*at].weight = 0.0);
+        }
         for (_, at) in worth.iter().skip(COMPARED) {
             compared[*at].weight = 0.0;
         }
@@ -168,8 +236,18 @@ mod tests {
 
     #[test]
     fn equal_scores_come_in_order() {
-        let skills = [skill("b", "same", ""), skill("c", "same", ""), skill("a", "same", "")];
+        let skills = [skill("b", "same 1", ""), skill("c", "same 2", ""), skill("a", "same 3", "")];
         assert_eq!(ranked(&skills, "same"), ["b", "c", "a"]);
+    }
+
+    #[test]
+    fn copies_come_after_what_is_different() {
+        let skills = [
+            skill("pdf", "Merges pdf files", "x"),
+            skill("pdf-2", "Merges pdf files", "x"),
+            skill("notes", "Merges notes", "y"),
+        ];
+        assert_eq!(ranked(&skills, "merge pdf files"), ["pdf", "notes", "pdf-2"]);
     }
 
     proptest! {

@@ -1,5 +1,6 @@
 //! What routing gives, and the order of it.
 
+use super::fits::FITS;
 use super::lexical::Ranked;
 use super::triggers::{Hit, TriggerKind};
 use crate::policy::{Mention, Recognised};
@@ -68,12 +69,21 @@ pub struct Match {
     /// The name under which [`Snapshot::get`](crate::Snapshot::get) has it.
     pub name: String,
     /// 3000 for a skill called by name, 2000 for a phrase, 1000 for any other trigger, plus 1 for each trigger that
-    /// matches and up to 1 for recent use; below 1000 the BM25 score of its words.
+    /// matches and up to 1 for recent use; below 1000 what its words come to.
     pub score: f64,
     /// Why, in words.
     pub reasons: Vec<String>,
     /// What made it match.
     pub kind: MatchKind,
+    /// How likely it is right: 1 where it is called by name or a trigger matches.
+    pub confidence: f32,
+}
+
+impl Match {
+    /// Whether it is likely enough that something may be done because of it.
+    pub fn fits(&self) -> bool {
+        self.confidence >= FITS
+    }
 }
 
 /// The answer to one message.
@@ -88,6 +98,11 @@ pub struct Routing {
 }
 
 impl Routing {
+    /// Whether any skill answers: the first is called by name, a trigger matches, or its words are likely enough to be right.
+    pub fn fits(&self) -> bool {
+        self.matches.first().is_some_and(Match::fits)
+    }
+
     /// The skills that are given in full: at most [`Options::max_skills`], all called by name or by a trigger.
     pub fn pushed(&self) -> &[Match] {
         self.matches.get(..self.full).unwrap_or_default()
@@ -149,12 +164,18 @@ pub(super) fn decided(name: &str, mentioned: bool, hits: &[Hit<'_>], options: &O
         reasons.push("used recently".to_owned());
     }
     let kind = if named { MatchKind::Explicit } else { MatchKind::Trigger };
-    Some(Match { name: name.to_owned(), score: base + count.min(900) as f64 + recency, reasons, kind })
+    Some(Match {
+        name: name.to_owned(),
+        score: base + count.min(900) as f64 + recency,
+        reasons,
+        kind,
+        confidence: 1.0,
+    })
 }
 
 /// A skill that shares words with the message.
 pub(super) fn lexical(name: &str, found: Ranked, options: &Options<'_>) -> Match {
-    let Ranked { score, reasons: why, .. } = found;
+    let Ranked { score, reasons: why, confidence, .. } = found;
     let mut reasons = vec![lexical_reason(score)];
     reasons.extend(why);
     if options.usage.recency(name, options.now) >= RECENTLY {
@@ -165,6 +186,7 @@ pub(super) fn lexical(name: &str, found: Ranked, options: &Options<'_>) -> Match
         score: f64::from(score).min(TRIGGER - 1.0),
         reasons,
         kind: MatchKind::Lexical,
+        confidence,
     }
 }
 

@@ -13,6 +13,7 @@ use super::complete::{Completion, complete_called};
 use super::index::Damaged;
 use super::kept;
 use super::lexical::{Lexical, Ranked};
+use super::lint::{Advice, lint};
 use super::mention::{dollar, slash, spoken};
 use super::rank::{Match, Options, Routing, Tier, decided, lexical, lexical_reason, sort};
 use super::text::fold_trimmed;
@@ -21,6 +22,7 @@ use super::triggers::TriggerIndex;
 use crate::located::Located;
 use crate::policy::Recognised;
 use crate::registry::{Skill, Snapshot};
+use crate::scan::parallel;
 
 /// Finds the skills of one snapshot that answer a message. Each index is built when it is first needed, and then kept.
 ///
@@ -140,6 +142,13 @@ impl Router {
             prefix,
             self.snapshot.enabled().filter_map(|skill| Some((skill.called()?, skill.manifest()?))),
         )
+    }
+
+    /// How well the skills it chooses among can be told apart, with their names.
+    pub fn lint(&self) -> (Vec<String>, Vec<Advice>) {
+        let skills: Vec<&Skill> = self.skills().map(|(_, skill)| skill).collect();
+        let texts = parallel(&skills, |skill| texts(skill));
+        (skills.iter().map(|skill| self.key(skill).into_owned()).collect(), lint(&texts))
     }
 
     /// Fills up to `k` with skills that share words with the message; of the others that do, too, it is said.

@@ -15,9 +15,16 @@ pub fn routed(query: &str, routing: &Routing) -> Value {
     let matches: Vec<_> = routing
         .matches
         .iter()
-        .map(|found| json!({"name": found.name, "score": found.score, "reasons": found.reasons}))
+        .map(|found| {
+            let confidence = (f64::from(found.confidence) * 1000.0).round() / 1000.0;
+            json!({
+                "name": found.name, "score": found.score, "confidence": confidence, "reasons": found.reasons,
+            })
+        })
         .collect();
-    json!({"schema": 1, "query": query, "tier": routing.tier.number(), "matches": matches})
+    json!({
+        "schema": 1, "query": query, "tier": routing.tier.number(), "fits": routing.fits(), "matches": matches,
+    })
 }
 
 /// What a model is shown.

@@ -1,12 +1,15 @@
 //! Many entries to one segment's bytes, in one pass.
 
+use std::sync::{Mutex, PoisonError};
+
 use super::bytes::put_varint;
 use super::entry::Entry;
 use super::layout::{BUCKET_TERMS, Header};
 use super::list::write;
+use crate::scan::parallel;
 
-/// A posting on its way into its list: the rest of the word's hash, the skill, both impacts.
-type Posting = (u32, u32, [u8; 2]);
+/// A posting on its way into its list: the word, the skill, both impacts.
+type Posting = (u64, u32, [u8; 2]);
 
 /// A segment that is being made.
 #[derive(Debug, Default)]
@@ -15,13 +18,15 @@ pub(crate) struct Builder {
     sketches: Vec<u8>,
     ends: Vec<u64>,
     /// By the first byte of the hash, so that each part can be sorted where the caches are.
-    parts: Vec<Vec<(u64, u32, [u8; 2])>>,
+    parts: Vec<Vec<Posting>>,
 }
 
 impl Builder {
     /// Adds a skill under the key that tells whether it changed.
     pub(crate) fn add(&mut self, key: u64, entry: &Entry) {
-        self.parts.resize_with(256, Vec::new);
+        if self.parts.is_empty() {
+            self.parts.resize_with(256, Vec::new);
+        }
         let skill = self.keys.len() as u32;
         self.keys.push(key);
         self.sketches.extend(&entry.sketch);
@@ -32,24 +37,24 @@ impl Builder {
     }
 
     pub(crate) fn finish(mut self) -> Vec<u8> {
-        let mut terms = 0;
-        for part in &mut self.parts {
-            // Skills were added in order, so a stable sort keeps them so.
-            part.sort_by_key(|(term, ..)| *term);
-            terms += part.chunk_by(|a, b| a.0 == b.0).count();
-        }
+        let parts: Vec<Mutex<_>> = std::mem::take(&mut self.parts).into_iter().map(Mutex::new).collect();
+        let sorted = parallel(&parts, |part| {
+            let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
+            part.sort_unstable_by_key(|(term, skill, _)| (*term, *skill));
+            part.chunk_by(|a, b| a.0 == b.0).count()
+        });
+        let terms: usize = sorted.iter().sum();
         let bits = (terms / BUCKET_TERMS).max(1).ilog2().min(24);
-        let (mut words, mut lists) = (Vec::new(), Vec::new());
+        let (mut words, mut lists, mut list) = (Vec::new(), Vec::new(), Vec::new());
         let mut table: Vec<(u64, u64)> = Vec::with_capacity((1 << bits) + 1);
-        for part in self.parts {
+        for part in parts {
+            let part = part.into_inner().unwrap_or_else(PoisonError::into_inner);
             for same in part.chunk_by(|a, b| a.0 == b.0) {
                 let bucket = if bits == 0 { 0 } else { same[0].0 >> (64 - bits) };
                 while table.len() as u64 <= bucket {
                     table.push((words.len() as u64, lists.len() as u64));
                 }
-                let postings: Vec<Posting> =
-                    same.iter().map(|(term, skill, impacts)| (rest(*term), *skill, *impacts)).collect();
-                term(&postings, &mut words, &mut lists);
+                term(same, &mut list, &mut words, &mut lists);
             }
         }
         table.resize((1 << bits) + 1, (words.len() as u64, lists.len() as u64));
@@ -62,16 +67,14 @@ pub(crate) fn rest(term: u64) -> u32 {
     (term >> 8) as u32
 }
 
-fn term(postings: &[Posting], words: &mut Vec<u8>, lists: &mut Vec<u8>) {
-    words.extend(postings[0].0.to_le_bytes());
+fn term(postings: &[Posting], list: &mut Vec<(u32, u8)>, words: &mut Vec<u8>, lists: &mut Vec<u8>) {
+    words.extend(rest(postings[0].0).to_le_bytes());
     for field in 0..2 {
-        let list: Vec<(u32, u8)> = postings
-            .iter()
-            .filter(|(.., impacts)| impacts[field] > 0)
-            .map(|(_, skill, impacts)| (*skill, impacts[field]))
-            .collect();
+        list.clear();
+        let having = postings.iter().filter(|(.., impacts)| impacts[field] > 0);
+        list.extend(having.map(|(_, skill, impacts)| (*skill, impacts[field])));
         let start = lists.len();
-        write(&list, lists);
+        write(list, lists);
         put_varint(list.len() as u32, words);
         put_varint((lists.len() - start) as u32, words);
     }

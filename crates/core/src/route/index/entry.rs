@@ -47,15 +47,13 @@ impl Entry {
     pub(crate) fn new(texts: &Texts) -> Self {
         let mut drawn = Drawn::default();
         let mut counted: Vec<(Term, [u32; 2])> = Vec::new();
-        let mut before = None;
         words(&texts.name, |found, _| {
             counted.push((found.term(), [NAME_TIMES, 0]));
             if let Found::Word(term) = found {
                 drawn.name.push(term);
-                side_by_side(&mut before, term, &mut drawn.pairs);
             }
         });
-        before = None;
+        let mut before = None;
         for (sentence, when) in sentences(&texts.about) {
             words(sentence, |found, _| {
                 counted.push((found.term(), [1, 0]));

@@ -3,6 +3,8 @@
 //! A posting is a skill's number, as the distance from the one before, and an impact of one byte. Lists of more than one
 //! block begin with a table of blocks: the last skill of each, its length and its largest impact.
 
+use std::borrow::Cow;
+
 use super::bytes::{Damaged, Reader, put_varint};
 use super::source::Source;
 
@@ -11,6 +13,9 @@ pub(crate) const BLOCK: usize = 128;
 
 /// The size of a block's row in the table.
 const ROW: usize = 7;
+
+/// Lists up to this length are read whole: that costs no more than to ask for a part.
+const AT_ONCE: u32 = 64 * 1024;
 
 /// A list, before it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -53,101 +58,128 @@ fn block(postings: &[(u32, u8)], before: &mut u32, bytes: &mut Vec<u8>) {
 fn each(bytes: &[u8], count: usize, mut skill: u32, mut take: impl FnMut(u32, u8)) -> Result<(), Damaged> {
     let mut reader = Reader(bytes);
     for _ in 0..count {
+        // Nearly all distances are below 128.
+        if let [distance @ ..0x80, impact, rest @ ..] = reader.0 {
+            skill = skill.checked_add(u32::from(*distance)).ok_or(Damaged)?;
+            take(skill, *impact);
+            reader.0 = rest;
+            continue;
+        }
         skill = skill.checked_add(reader.varint()?).ok_or(Damaged)?;
         take(skill, reader.byte()?);
     }
     Ok(())
 }
 
-/// Calls `take` with each posting of a list, all below `skills`.
-pub(crate) fn scan(
-    source: &Source,
-    place: Place,
-    skills: u32,
-    mut take: impl FnMut(usize, u8),
-) -> Result<(), Damaged> {
-    let bytes = source.read(place.start, place.length as usize)?;
-    let count = place.count as usize;
-    let table = if count > BLOCK { count.div_ceil(BLOCK) * ROW } else { 0 };
-    let blocks = bytes.get(table..).ok_or(Damaged)?;
-    let mut beyond = false;
-    each(blocks, count, 0, |skill, impact| {
-        if skill < skills {
-            take(skill as usize, impact);
-        } else {
-            beyond = true;
-        }
-    })?;
-    if beyond { Err(Damaged) } else { Ok(()) }
+/// A list that is being read: what of it was needed is kept, so that nothing is read twice for one message.
+#[derive(Debug)]
+pub(crate) struct List<'s> {
+    source: &'s Source,
+    pub(crate) place: Place,
+    /// The whole, once it was needed.
+    whole: Option<Cow<'s, [u8]>>,
+    /// The table of blocks; empty where there is one block only.
+    table: Cow<'s, [u8]>,
 }
 
-/// The largest impact of a list; short ones are not read for it.
-pub(crate) fn largest(source: &Source, place: Place) -> Result<u8, Damaged> {
-    if place.count as usize <= BLOCK {
-        return Ok(u8::MAX);
-    }
-    let table = source.read(place.start, (place.count as usize).div_ceil(BLOCK) * ROW)?;
-    Ok(table.chunks_exact(ROW).map(|row| row[6]).max().unwrap_or(u8::MAX))
-}
-
-/// Calls `take` with the place in `wanted` and the impact of each wanted skill that a list has. `wanted` is in order.
-pub(crate) fn probe(
-    source: &Source,
-    place: Place,
-    wanted: &[u32],
-    mut take: impl FnMut(usize, u8),
-) -> Result<(), Damaged> {
-    let count = place.count as usize;
-    if count <= BLOCK {
-        let bytes = source.read(place.start, place.length as usize)?;
-        let mut next = 0;
-        return each(&bytes, count, 0, |skill, impact| meet(wanted, &mut next, skill, || impact, &mut take));
-    }
-    let blocks = count.div_ceil(BLOCK);
-    // Where most blocks are wanted, one read is cheaper than many.
-    let whole = wanted.len().saturating_mul(3) > blocks;
-    let ahead = if whole { place.length as usize } else { blocks * ROW };
-    let bytes = source.read(place.start, ahead)?;
-    let table = bytes.get(..blocks * ROW).ok_or(Damaged)?;
-    let (mut next, mut before, mut at) = (0, 0u32, blocks * ROW);
-    for (number, row) in table.chunks_exact(ROW).enumerate() {
-        let mut row = Reader(row);
-        let (last, length) = (row.u32()?, row.u16()? as usize);
-        while wanted.get(next).is_some_and(|skill| *skill < before) {
-            next += 1;
+impl<'s> List<'s> {
+    /// Reads short lists whole, of others the table of blocks.
+    pub(crate) fn open(source: &'s Source, place: Place) -> Result<Self, Damaged> {
+        let table =
+            if place.count as usize > BLOCK { (place.count as usize).div_ceil(BLOCK) * ROW } else { 0 };
+        if place.length <= AT_ONCE {
+            let whole = source.read(place.start, place.length as usize)?;
+            let table = whole.get(..table).ok_or(Damaged)?.to_vec();
+            return Ok(Self { source, place, whole: Some(whole), table: Cow::Owned(table) });
         }
-        match wanted.get(next) {
-            None => return Ok(()),
-            Some(skill) if *skill <= last => {
-                let postings = BLOCK.min(count - number * BLOCK);
-                let met = |skill, impact| meet(wanted, &mut next, skill, || impact, &mut take);
-                if whole {
-                    each(bytes.get(at..at + length).ok_or(Damaged)?, postings, before, met)?;
-                } else {
-                    let block = source.read(place.start + at as u64, length)?;
-                    each(&block, postings, before, met)?;
-                }
+        if table > place.length as usize {
+            return Err(Damaged);
+        }
+        Ok(Self { source, place, whole: None, table: source.read(place.start, table)? })
+    }
+
+    /// The largest impact; of a single block it is not known.
+    pub(crate) fn largest(&self) -> u8 {
+        self.table.chunks_exact(ROW).map(|row| row[6]).max().unwrap_or(u8::MAX)
+    }
+
+    fn whole(&mut self) -> Result<&[u8], Damaged> {
+        if self.whole.is_none() {
+            self.whole = Some(self.source.read(self.place.start, self.place.length as usize)?);
+        }
+        self.whole.as_deref().ok_or(Damaged)
+    }
+
+    /// Calls `take` with each posting, all below `skills`.
+    pub(crate) fn scan(&mut self, skills: u32, mut take: impl FnMut(usize, u8)) -> Result<(), Damaged> {
+        let (count, table) = (self.place.count as usize, self.table.len());
+        let blocks = self.whole()?.get(table..).ok_or(Damaged)?;
+        let mut beyond = false;
+        each(blocks, count, 0, |skill, impact| {
+            if skill < skills {
+                take(skill as usize, impact);
+            } else {
+                beyond = true;
             }
-            Some(_) => {}
-        }
-        before = last;
-        at += length;
+        })?;
+        if beyond { Err(Damaged) } else { Ok(()) }
     }
-    Ok(())
+
+    /// Calls `take` with the place in `wanted` and the impact of each wanted skill that the list has. `wanted` is in order.
+    pub(crate) fn probe(&mut self, wanted: &[u32], mut take: impl FnMut(usize, u8)) -> Result<(), Damaged> {
+        let count = self.place.count as usize;
+        let mut next = 0;
+        if self.table.is_empty() {
+            let whole = self.whole()?;
+            return each(whole, count, 0, |skill, impact| meet(wanted, &mut next, skill, impact, &mut take));
+        }
+        let blocks = count.div_ceil(BLOCK);
+        // Where many blocks are wanted, one read is cheaper than many.
+        if wanted.len().saturating_mul(4) > blocks {
+            self.whole()?;
+        }
+        let (mut before, mut at) = (0u32, self.table.len());
+        for (number, row) in self.table.chunks_exact(ROW).enumerate() {
+            let mut row = Reader(row);
+            let (last, length) = (row.u32()?, row.u16()? as usize);
+            // The last of the block before may be wanted, and was met there.
+            while wanted.get(next).is_some_and(|skill| *skill < before) {
+                next += 1;
+            }
+            match wanted.get(next) {
+                None => return Ok(()),
+                Some(skill) if *skill <= last => {
+                    let postings = BLOCK.min(count - number * BLOCK);
+                    let met = |skill, impact| meet(wanted, &mut next, skill, impact, &mut take);
+                    match &self.whole {
+                        Some(whole) => {
+                            each(whole.get(at..at + length).ok_or(Damaged)?, postings, before, met)?
+                        }
+                        None => {
+                            each(
+                                &self.source.read(self.place.start + at as u64, length)?,
+                                postings,
+                                before,
+                                met,
+                            )?;
+                        }
+                    }
+                }
+                Some(_) => {}
+            }
+            before = last;
+            at += length;
+        }
+        Ok(())
+    }
 }
 
-fn meet(
-    wanted: &[u32],
-    next: &mut usize,
-    skill: u32,
-    impact: impl Fn() -> u8,
-    take: &mut impl FnMut(usize, u8),
-) {
+fn meet(wanted: &[u32], next: &mut usize, skill: u32, impact: u8, take: &mut impl FnMut(usize, u8)) {
     while wanted.get(*next).is_some_and(|wanted| *wanted < skill) {
         *next += 1;
     }
     if wanted.get(*next) == Some(&skill) {
-        take(*next, impact());
+        take(*next, impact);
     }
 }
 
@@ -170,10 +202,11 @@ mod tests {
         fn lists_come_back(postings in prop::collection::btree_map(0u32..5000, any::<u8>(), 0..700)) {
             let (source, place) = written(&postings);
             let mut read = BTreeMap::new();
-            scan(&source, place, 5000, |skill, impact| { read.insert(skill as u32, impact); }).unwrap();
+            let mut list = List::open(&source, place).unwrap();
+            list.scan(5000, |skill, impact| { read.insert(skill as u32, impact); }).unwrap();
             prop_assert_eq!(&read, &postings);
             let most = postings.values().copied().max().unwrap_or(0);
-            prop_assert!(largest(&source, place).unwrap() >= most);
+            prop_assert!(list.largest() >= most);
         }
 
         #[test]
@@ -184,7 +217,8 @@ mod tests {
             let (source, place) = written(&postings);
             let wanted: Vec<u32> = wanted.into_iter().collect();
             let mut met = Vec::new();
-            probe(&source, place, &wanted, |at, impact| met.push((wanted[at], impact))).unwrap();
+            let mut list = List::open(&source, place).unwrap();
+            list.probe(&wanted, |at, impact| met.push((wanted[at], impact))).unwrap();
             let expected: Vec<_> =
                 wanted.iter().filter_map(|skill| Some((*skill, *postings.get(skill)?))).collect();
             prop_assert_eq!(met, expected);
@@ -199,10 +233,12 @@ mod tests {
             let place = Place { start: 0, length: bytes.len() as u32, count };
             let source = Source::Memory(bytes);
             let mut most = 0;
-            let _ = scan(&source, place, 100, |skill, _| most = most.max(skill));
+            if let Ok(mut list) = List::open(&source, place) {
+                let _ = list.scan(100, |skill, _| most = most.max(skill));
+                let _ = list.probe(&wanted, |_, _| {});
+                let _ = list.largest();
+            }
             prop_assert!(most < 100);
-            let _ = largest(&source, place);
-            let _ = probe(&source, place, &wanted, |_, _| {});
         }
     }
 }

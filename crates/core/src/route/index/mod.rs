@@ -26,7 +26,7 @@ pub(crate) use segment::Segment;
 pub(crate) use sketch::{Sketch, pair};
 pub(crate) use source::{Source, with_sums};
 
-use list::{Place, probe};
+use list::{List, Place};
 use search::{Wanted, best};
 
 /// No skill: the one that was indexed is gone.
@@ -124,6 +124,11 @@ impl Index {
         Self { skills: parts.iter().map(alive).sum(), parts }
     }
 
+    /// How rare a word is that one skill has: small collections have no rare words, and what is rare in them says as much.
+    pub(crate) fn rarest(&self) -> f32 {
+        (1.0 + (self.skills as f32 - 0.5).max(0.5) / 1.5).ln()
+    }
+
     /// What is known of each word.
     pub(crate) fn know(&self, asked: &[Asked]) -> Result<Vec<Known>, Damaged> {
         let all = self.skills as f32;
@@ -154,47 +159,69 @@ impl Index {
         k: usize,
     ) -> Result<Vec<Candidate>, Damaged> {
         let mut found: Vec<(f32, u64, usize, u32)> = Vec::new();
+        let mut lists = Vec::with_capacity(self.parts.len());
         for (number, part) in self.parts.iter().enumerate() {
-            let wanted = asked.iter().zip(known).flat_map(|(asked, known)| {
-                let places = known.places.get(number).copied().flatten().unwrap_or_default();
-                [0, 1].map(|field| Wanted {
-                    place: places[field],
-                    worth: asked.weight * known.rarity[field] * FULL[field] / 255.0,
-                })
-            });
-            let best = best(&part.segment, wanted.collect(), k, |skill| part.number(skill).is_some())?;
+            lists.push(part.lists(number, known)?);
+        }
+        for ((number, part), lists) in self.parts.iter().enumerate().zip(&mut lists) {
+            let worth = |word: usize, field: usize| {
+                let rarity = known.get(word).map_or(0.0, |known| known.rarity[field]);
+                asked.get(word).map_or(0.0, |asked| asked.weight) * rarity * FULL[field] / 255.0
+            };
+            let mut wanted = Vec::with_capacity(lists.len() * 2);
+            for (word, lists) in lists.iter_mut().enumerate() {
+                let fields = lists.iter_mut().flatten().enumerate();
+                wanted.extend(fields.map(|(field, list)| Wanted { list, worth: worth(word, field) }));
+            }
+            let best = best(&part.segment, wanted, k, |skill| part.number(skill).is_some())?;
             let key = |skill: u32| part.segment.keys().get(skill as usize).copied().unwrap_or_default();
             found.extend(best.into_iter().map(|(skill, score)| (score, key(skill), number, skill)));
         }
         found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         found.truncate(k);
-        self.look_up(&found, known)
-    }
-
-    /// What the second look needs of each.
-    fn look_up(&self, found: &[(f32, u64, usize, u32)], known: &[Known]) -> Result<Vec<Candidate>, Damaged> {
         let mut candidates = Vec::with_capacity(found.len());
-        for (number, part) in self.parts.iter().enumerate() {
-            let mut skills: Vec<(u32, f32)> =
+        for ((number, part), lists) in self.parts.iter().enumerate().zip(&mut lists) {
+            let mut chosen: Vec<(u32, f32)> =
                 found.iter().filter(|found| found.2 == number).map(|found| (found.3, found.0)).collect();
-            skills.sort_unstable_by_key(|(skill, _)| *skill);
-            let numbers: Vec<u32> = skills.iter().map(|(skill, _)| *skill).collect();
-            let mut impacts = vec![vec![[0u8; 2]; known.len()]; skills.len()];
-            for (word, known) in known.iter().enumerate() {
-                let Some(places) = known.places.get(number).copied().flatten() else { continue };
-                for (field, place) in places.iter().enumerate() {
-                    probe(part.segment.source(), *place, &numbers, |at, impact| {
-                        impacts[at][word][field] = impact
-                    })?;
-                }
-            }
-            for ((skill, score), impacts) in skills.into_iter().zip(impacts) {
-                let sketch = part.segment.sketch(skill)?.into_owned();
-                let skill = part.number(skill).ok_or(Damaged)?;
-                candidates.push(Candidate { skill, score, impacts, sketch });
-            }
+            chosen.sort_unstable_by_key(|(skill, _)| *skill);
+            part.look_up(&chosen, lists, &mut candidates)?;
         }
         Ok(candidates)
+    }
+}
+
+/// The lists of each word in one segment.
+type Lists<'s> = Vec<Option<[List<'s>; 2]>>;
+
+impl Part {
+    fn lists(&self, number: usize, known: &[Known]) -> Result<Lists<'_>, Damaged> {
+        let open = |places: [Place; 2]| {
+            let list = |place| List::open(self.segment.source(), place);
+            Ok([list(places[0])?, list(places[1])?])
+        };
+        known.iter().map(|known| known.places.get(number).copied().flatten().map(open).transpose()).collect()
+    }
+
+    /// What the second look needs of each skill; they come in order.
+    fn look_up(
+        &self,
+        chosen: &[(u32, f32)],
+        lists: &mut Lists<'_>,
+        candidates: &mut Vec<Candidate>,
+    ) -> Result<(), Damaged> {
+        let numbers: Vec<u32> = chosen.iter().map(|(skill, _)| *skill).collect();
+        let mut impacts = vec![vec![[0u8; 2]; lists.len()]; chosen.len()];
+        for (word, lists) in lists.iter_mut().enumerate() {
+            for (field, list) in lists.iter_mut().flatten().enumerate() {
+                list.probe(&numbers, |at, impact| impacts[at][word][field] = impact)?;
+            }
+        }
+        for ((skill, score), impacts) in chosen.iter().zip(impacts) {
+            let sketch = self.segment.sketch(*skill)?.into_owned();
+            let skill = self.number(*skill).ok_or(Damaged)?;
+            candidates.push(Candidate { skill, score: *score, impacts, sketch });
+        }
+        Ok(())
     }
 }
 

@@ -5,13 +5,13 @@
 //! blocks of the long lists of common words are never read.
 
 use super::bytes::Damaged;
-use super::list::{Place, largest, probe, scan};
+use super::list::List;
 use super::segment::Segment;
 
 /// A list that is wanted, and what one unit of impact in it is worth.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted {
-    pub(crate) place: Place,
+#[derive(Debug)]
+pub(crate) struct Wanted<'l, 's> {
+    pub(crate) list: &'l mut List<'s>,
     pub(crate) worth: f32,
 }
 
@@ -22,33 +22,30 @@ const SHORT: u32 = 2_048;
 /// does not depend on the order in which skills came.
 pub(crate) fn best(
     segment: &Segment,
-    mut wanted: Vec<Wanted>,
+    mut wanted: Vec<Wanted<'_, '_>>,
     k: usize,
     alive: impl Fn(u32) -> bool,
 ) -> Result<Vec<(u32, f32)>, Damaged> {
-    wanted.retain(|list| list.place.count > 0 && list.worth > 0.0);
-    wanted.sort_by(|a, b| b.worth.total_cmp(&a.worth).then(a.place.start.cmp(&b.place.start)));
-    let mut bounds = Vec::with_capacity(wanted.len());
-    for list in &wanted {
-        bounds.push(list.worth * f32::from(largest(segment.source(), list.place)?));
-    }
+    wanted.retain(|wanted| wanted.list.place.count > 0 && wanted.worth > 0.0);
+    wanted.sort_by(|a, b| b.worth.total_cmp(&a.worth).then(a.list.place.start.cmp(&b.list.place.start)));
     // What the lists from each on could add at most; a little more, for sums are rounded.
     let mut left = vec![0.0f32; wanted.len() + 1];
-    for at in (0..wanted.len()).rev() {
-        left[at] = left[at + 1] + bounds[at] * 1.000_1;
+    for (at, wanted) in wanted.iter().enumerate().rev() {
+        left[at] = left[at + 1] + wanted.worth * f32::from(wanted.list.largest()) * 1.000_1;
     }
     let mut scores = vec![0.0f32; segment.skills() as usize];
-    let mut at = 0;
-    let mut few = None;
-    while let Some(list) = wanted.get(at) {
-        if list.place.count > SHORT
-            && let Some(threshold) = kth(&scores, k, left[at], &alive)
-        {
-            few = Some(threshold);
-            break;
+    let (mut at, mut most, mut few) = (0, 0.0f32, None);
+    while let Some(Wanted { list, worth }) = wanted.get_mut(at) {
+        if list.place.count > SHORT && most > left[at] {
+            few = kth(&scores, k, left[at], &alive);
+            if few.is_some() {
+                break;
+            }
         }
-        scan(segment.source(), list.place, segment.skills(), |skill, impact| {
-            scores[skill] += list.worth * f32::from(impact);
+        list.scan(segment.skills(), |skill, impact| {
+            let score = scores[skill] + *worth * f32::from(impact);
+            scores[skill] = score;
+            most = most.max(score);
         })?;
         at += 1;
     }
@@ -56,11 +53,9 @@ pub(crate) fn best(
         None => collect(&scores, f32::MIN_POSITIVE, &alive),
         Some(threshold) => {
             let mut found = collect(&scores, (threshold - left[at]).max(f32::MIN_POSITIVE), &alive);
-            for (list, left) in wanted[at..].iter().zip(&left[at + 1..]) {
+            for (Wanted { list, worth }, left) in wanted[at..].iter_mut().zip(&left[at + 1..]) {
                 let skills: Vec<u32> = found.iter().map(|(skill, _)| *skill).collect();
-                probe(segment.source(), list.place, &skills, |at, impact| {
-                    found[at].1 += list.worth * f32::from(impact);
-                })?;
+                list.probe(&skills, |at, impact| found[at].1 += *worth * f32::from(impact))?;
                 found.retain(|(_, score)| score + left >= threshold);
             }
             found

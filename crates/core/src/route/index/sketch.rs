@@ -4,7 +4,7 @@
 //! Pairs are kept in a filter of eight bits each. It says yes to about three in a hundred pairs that are not there, and
 //! costs a tenth of the text.
 
-use super::bytes::{Damaged, Reader};
+use super::bytes::{Damaged, Reader, checksum};
 use crate::route::words::{Term, mix};
 
 /// The most words that are kept of a name and of a description.
@@ -104,6 +104,11 @@ impl<'b> Sketch<'b> {
             let at = terms.iter().position(|term| small(*term) == word & !WHEN)?;
             Some((at, word & WHEN != 0))
         })
+    }
+
+    /// Equal for skills that say the same of themselves and have the same instructions, whatever their names.
+    pub(crate) fn text(&self) -> u64 {
+        checksum(self.about.as_flattened()) ^ checksum(self.filter).rotate_left(1)
     }
 
     /// Whether two words stand side by side; yes is sometimes wrong.

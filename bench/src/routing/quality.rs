@@ -1,0 +1,94 @@
+//! How good routing is, beside the baselines.
+
+use prowess::route::eval::{Answered, Labelled, Report, Score, assess};
+use prowess::route::{FITS, Lexical, Ranked, Texts};
+
+use crate::baselines::{Baseline, Baselines};
+use crate::data::Data;
+use crate::say;
+use crate::small_talk::SMALL_TALK;
+
+/// The sizes that are measured: a large collection, and all there is.
+pub(crate) fn sizes(data: &Data) -> [Vec<Texts>; 2] {
+    [data.sample(1_000), data.sample(usize::MAX)]
+}
+
+/// A line of a table.
+pub(crate) fn row(name: &str, score: &Score) -> String {
+    let span = |[low, high]: [f64; 2]| format!("[{low:.3} {high:.3}]");
+    let (hits, recalls) = (span(score.intervals.hit_at_1), span(score.intervals.recall_at_k));
+    let Score { hit_at_1, recall_at_k, mrr, .. } = score;
+    format!("{name:40} {hit_at_1:.3} {hits}  {recall_at_k:.3} {recalls}  {mrr:.3}")
+}
+
+fn measure(messages: &[Labelled], answer: impl Fn(&Labelled) -> (Vec<String>, bool)) -> Report {
+    let answers: Vec<(Vec<String>, bool)> = messages.iter().map(answer).collect();
+    let answered = messages.iter().zip(&answers);
+    assess(answered.map(|(message, (ranking, fits))| Answered { message, ranking, fits: *fits }), 5)
+}
+
+pub(crate) fn run(data: &Data) {
+    for skills in sizes(data) {
+        say(&format!("\n{} skills: hit@1, recall@5 with 95 % intervals, MRR", skills.len()));
+        let baselines = Baselines::new(&skills);
+        for baseline in Baseline::ALL {
+            let report =
+                measure(&data.messages, |message| (baselines.rank(baseline, &message.query, 10), true));
+            say(&row(baseline.name(), &report.all));
+        }
+        let index = Lexical::new(&skills, Texts::clone);
+        let answer = |message: &Labelled| {
+            let found = index.rank(&message.query, 10);
+            let fits = found.first().is_some_and(|first| first.confidence >= FITS);
+            (found.iter().map(|found| skills[found.skill].name.clone()).collect(), fits)
+        };
+        let report = measure(&data.messages, answer);
+        say(&row("Prowess", &report.all));
+        for (subset, score) in &report.subsets {
+            say(&row(&format!("  {subset} ({})", score.count), score));
+        }
+        let fitting = data.messages.iter().filter(|message| answer(message).1).count();
+        let negatives = measure(&data.negatives, answer).all;
+        let talk = SMALL_TALK
+            .iter()
+            .filter(|message| answer(&Labelled { query: (**message).to_owned(), ..Labelled::default() }).1);
+        say(&format!("messages that something fits: {:.3}", fitting as f64 / data.messages.len() as f64));
+        say(&format!(
+            "negatives whose first is wrong: {:.3}, and fits: {:.3}",
+            negatives.wrong_at_1, negatives.false_activations
+        ));
+        say(&format!("small talk that something fits: {:.3}", talk.count() as f64 / SMALL_TALK.len() as f64));
+    }
+}
+
+/// The evidence for the first skill, and whether it is right.
+pub(crate) fn calibrate(data: &Data) {
+    for skills in sizes(data) {
+        let index = Lexical::new(&skills, Texts::clone);
+        let first = |query: &str| index.rank(query, 1).into_iter().next();
+        let told = |kind: &str, found: Option<Ranked>, names: &[String]| {
+            let named = found.as_ref().is_some_and(|found| names.contains(&skills[found.skill].name));
+            let evidence = found.map_or([0.0; 3], |found| found.evidence);
+            say(&format!("{} {kind} {} {evidence:?}", skills.len(), u8::from(named)));
+        };
+        data.messages.iter().for_each(|message| told("pos", first(&message.query), &message.skills));
+        data.negatives.iter().for_each(|message| told("neg", first(&message.query), &message.not_skills));
+        SMALL_TALK.iter().for_each(|message| told("talk", first(message), &[]));
+    }
+}
+
+pub(crate) fn misses(data: &Data) {
+    let skills = data.sample(1_000);
+    let index = Lexical::new(&skills, Texts::clone);
+    for message in &data.messages {
+        let ranked = index.rank(&message.query, 64);
+        let place = ranked.iter().position(|found| message.skills.contains(&skills[found.skill].name));
+        if place.is_none_or(|place| place >= 5) {
+            let query: String = message.query.chars().take(150).collect();
+            say(&format!("{place:?} {:?}: {}", message.skills, query.replace('\n', " ")));
+            for found in ranked.iter().take(3) {
+                say(&format!("      {} {:.2} {:?}", skills[found.skill].name, found.score, found.reasons));
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! How well the skills of a collection can be told apart: which are confusable, which are never found by their own words,
+//! and which words would make them found.
+
+use super::lexical::{Lexical, Texts};
+use super::stop::is_stop;
+use super::words::{Found, words};
+
+/// Two skills are confusable where one scores this share of the other's own score on the other's own description.
+const CONFUSABLE: f32 = 0.9;
+
+/// How many others are named, and how many words.
+const NAMED: usize = 3;
+
+/// What is said of a skill.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Advice {
+    /// Its place among the skills.
+    pub skill: usize,
+    /// Where it comes when its own description is asked for; `None` where it is not among the first ten.
+    pub place: Option<usize>,
+    /// The skills that answer its description about as well as it does, or better, each with its share of the score.
+    pub rivals: Vec<(usize, f32)>,
+    /// Words of its instructions that no rival has and its description does not say: said there, they would tell it apart.
+    pub words: Vec<String>,
+}
+
+/// Looks at each skill as a message that says what its description says.
+///
+/// ```
+/// use prowess::route::{Texts, lint};
+///
+/// let text = |name: &str, about: &str, body: &str| Texts { name: name.into(), about: about.into(), body: body.into() };
+/// let skills = [
+///     text("merge-docs", "Handles documents.", "Concatenate chapters."),
+///     text("sign-docs", "Handles documents.", "Certificates and signatures."),
+///     text("weather", "Tells the forecast.", "Ask a station."),
+/// ];
+/// let advice = lint(&skills);
+/// assert_eq!(advice.len(), 2);
+/// assert_eq!(advice[1].rivals[0].0, 0);
+/// assert!(advice[1].words.contains(&"signatures".to_owned()));
+/// ```
+pub fn lint(skills: &[Texts]) -> Vec<Advice> {
+    let index = Lexical::new(skills, Texts::clone);
+    (0..).zip(skills).filter_map(|(at, skill)| advise(&index, skills, at, skill)).collect()
+}
+
+fn advise(index: &Lexical, skills: &[Texts], at: usize, skill: &Texts) -> Option<Advice> {
+    let ranked = index.rank(&skill.about, 10);
+    let place = ranked.iter().position(|found| found.skill == at);
+    let own = place.and_then(|place| ranked.get(place)).map_or(0.0, |found| found.score);
+    let rivals: Vec<(usize, f32)> = ranked
+        .iter()
+        .filter(|found| found.skill != at && found.score >= own * CONFUSABLE)
+        .map(|found| (found.skill, if own > 0.0 { found.score / own } else { 0.0 }))
+        .take(NAMED)
+        .collect();
+    if place == Some(0) && rivals.is_empty() {
+        return None;
+    }
+    let words = telling(skill, rivals.iter().filter_map(|(rival, _)| skills.get(*rival)));
+    Some(Advice { skill: at, place, rivals, words })
+}
+
+/// The words that are most often in the instructions, and neither in the description nor in a rival.
+fn telling<'s>(skill: &'s Texts, rivals: impl Iterator<Item = &'s Texts>) -> Vec<String> {
+    let mut known = std::collections::HashSet::new();
+    for text in
+        rivals.flat_map(|rival| [&rival.name, &rival.about, &rival.body]).chain([&skill.name, &skill.about])
+    {
+        words(text, |found, _| {
+            known.insert(found.term());
+        });
+    }
+    let mut counts: std::collections::HashMap<u64, (usize, &str)> = std::collections::HashMap::new();
+    words(&skill.body, |found, text| {
+        if let Found::Word(term) = found
+            && text.chars().count() >= 4
+            && !text.contains(|c: char| c.is_ascii_digit())
+            && !is_stop(term)
+            && !known.contains(&term)
+        {
+            counts.entry(term).or_insert((0, text)).0 += 1;
+        }
+    });
+    let mut counted: Vec<(usize, &str)> = counts.into_values().collect();
+    counted.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+    counted.into_iter().take(NAMED * 2).map(|(_, word)| word.to_lowercase()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(name: &str, about: &str, body: &str) -> Texts {
+        Texts { name: name.into(), about: about.into(), body: body.into() }
+    }
+
+    #[test]
+    fn copies_are_confusable_and_the_rest_is_not() {
+        let skills = [
+            texts("pdf", "Merges and splits PDF files.", "Use qpdf."),
+            texts("pdf-copy", "Merges and splits PDF files.", "Use qpdf, and watermarks."),
+            texts("weather", "Tells the forecast of any city.", "Ask a station."),
+        ];
+        let advice = lint(&skills);
+        let told: Vec<_> = advice.iter().map(|advice| (advice.skill, advice.rivals[0].0)).collect();
+        assert_eq!(told, [(0, 1), (1, 0)]);
+        assert_eq!(advice[1].words, ["watermarks"]);
+        assert!(advice[0].words.is_empty());
+        assert_eq!(lint(&[]), []);
+    }
+}
