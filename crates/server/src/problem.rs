@@ -36,7 +36,7 @@ pub(crate) struct Problem {
     request_id: Option<String>,
     /// In how many seconds it is worth trying again.
     #[serde(skip)]
-    retry: Option<u64>,
+    retry: Option<u32>,
 }
 
 /// What is wrong with one field of a request.
@@ -75,7 +75,7 @@ impl Problem {
     pub(crate) fn too_many(wait: Duration) -> Self {
         let detail = "more requests than one client may make; wait, and then go on";
         let mut problem = Self::with_status(StatusCode::TOO_MANY_REQUESTS, ErrorCode::Unavailable, detail);
-        problem.retry = Some(wait.as_secs() + 1);
+        problem.retry = Some(u32::try_from(wait.as_secs()).unwrap_or(u32::MAX - 1) + 1);
         problem
     }
 

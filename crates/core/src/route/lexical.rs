@@ -74,6 +74,9 @@ pub struct Ranked {
     pub reasons: Vec<String>,
 }
 
+/// A skill that was looked at closely: its number, what was seen, and where each word of the query stands in it.
+type Looked = (u32, Look, Vec<[u8; 2]>);
+
 impl Lexical {
     /// Indexes skills in memory; `texts` is called for each on several threads.
     pub fn new<T: Sync>(skills: &[T], texts: impl Fn(&T) -> Texts + Sync) -> Self {
@@ -172,7 +175,7 @@ impl Lexical {
         Ok(ranked)
     }
 
-    fn looks(&self, query: &Query<'_>, k: usize) -> Result<Vec<(u32, Look, Vec<[u8; 2]>)>, Damaged> {
+    fn looks(&self, query: &Query<'_>, k: usize) -> Result<Vec<Looked>, Damaged> {
         let asked: Vec<Asked> = query.words.iter().map(|word| word.asked).collect();
         let known = self.index.know(&asked)?;
         let mut worth: Vec<(f32, usize)> =
