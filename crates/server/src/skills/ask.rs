@@ -30,6 +30,7 @@ pub(crate) struct For {
     /// The message; without one, what is told of skills in any case.
     query: Option<String>,
     /// `xml`, `json`, `markdown` or `tiers`, if not what the preset has.
+    #[param(inline)]
     format: Option<Format>,
     /// The most tokens, if not what the settings say.
     budget_tokens: Option<u32>,
