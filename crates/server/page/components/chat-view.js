@@ -13,6 +13,9 @@ import { PromptBox } from "./prompt-box.js";
 
 /** @typedef {import("../types.js").Message} Message */
 
+/** How many messages are laid out together. What cannot be seen of a long chat costs one look for each batch, not for each message. */
+const BATCH = 40;
+
 /** Who is nearer to the end than this wants to see what comes. */
 const NEAR = 80;
 
@@ -127,10 +130,19 @@ export class ChatView extends HTMLElement {
     this.#clear();
     const messages = this.#chat?.messages ?? [];
     if (messages.length === 0) this.#messages.append(make(EmptyChat));
-    else this.#messages.append(...messages.map((message) => this.#view(message)));
+    else this.#messages.append(...this.#batches(messages));
     this.#earlier.hidden = (this.#chat?.before ?? null) === null;
     this.#retriable();
     this.#toEnd();
+  }
+
+  /** @param {Message[]} messages */
+  #batches(messages) {
+    const count = Math.ceil(messages.length / BATCH);
+    return Array.from({ length: count }, (_, index) => {
+      const some = messages.slice(index * BATCH, (index + 1) * BATCH);
+      return h("div", { class: "batch" }, ...some.map((message) => this.#view(message)));
+    });
   }
 
   /** @param {Message} message */
@@ -148,7 +160,10 @@ export class ChatView extends HTMLElement {
     const known = this.#views.get(message.id);
     if (known) known.message = message;
     else {
-      this.#messages.append(this.#view(message));
+      const last = this.#messages.lastElementChild;
+      const room = last?.matches(".batch") && last.childElementCount < BATCH;
+      if (room) last?.append(this.#view(message));
+      else this.#messages.append(...this.#batches([message]));
       if (message.role === "user") this.#stick = true;
     }
     this.#retriable();
@@ -166,7 +181,7 @@ export class ChatView extends HTMLElement {
     // What is read stays where it is. The browser would see to it as well, but not at the very top.
     const { scrollTop, scrollHeight } = this.#scroll;
     this.#scroll.classList.add("steady");
-    this.#messages.prepend(...messages.map((message) => this.#view(message)));
+    this.#messages.prepend(...this.#batches(messages));
     this.#earlier.hidden = (this.#chat?.before ?? null) === null;
     this.#scroll.scrollTop = scrollTop + this.#scroll.scrollHeight - scrollHeight;
     requestAnimationFrame(() => this.#scroll.classList.remove("steady"));

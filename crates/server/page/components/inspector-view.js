@@ -157,9 +157,13 @@ export class InspectorView extends HTMLElement {
   /** @param {Inspection["parts"][number]} part */
   #fold(part) {
     const text = part.text || t.inspect.nothing;
+    // What somebody opened stays open while they go on writing.
+    const open = this.#result
+      .querySelector(`.fold[data-part="${CSS.escape(part.part)}"]`)
+      ?.hasAttribute("open");
     return h(
       "details",
-      { class: "fold", "data-part": part.part },
+      { class: "fold", "data-part": part.part, open },
       h(
         "summary",
         {},

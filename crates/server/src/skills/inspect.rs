@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use prowess::ErrorCode;
 use prowess::disclose::{Level, Visibility, visibility};
-use prowess_chat::provider::Entry;
+use prowess_chat::provider::{Entry, without_dots};
 use prowess_chat::store::Past;
 use prowess_chat::turn::{Input, MESSAGE_MAX, Preview};
 use prowess_chat::{Message, Part, Role};
@@ -159,25 +159,20 @@ fn piece(part: &'static str, text: String) -> Option<Piece> {
 
 /// The system prompt in its parts: the catalog stands in it as it is, or without dots in the names of tools.
 fn system(system: &str, catalog: &str) -> Vec<Piece> {
-    let catalog = catalog.trim();
-    let first = catalog.lines().next().unwrap_or_default();
-    let from = if first.is_empty() { None } else { system.find(first) };
-    let last = catalog.lines().last().unwrap_or_default();
-    let to = from.and_then(|from| Some(from + system.get(from..)?.rfind(last)? + last.len()));
-    match from
-        .zip(to)
-        .and_then(|(from, to)| Some((system.get(..from)?, system.get(from..to)?, system.get(to..)?)))
-    {
-        Some((before, catalog, after)) => [
-            piece("rules", before.to_owned()),
-            piece("catalog", catalog.to_owned()),
-            piece("active", after.to_owned()),
-        ]
-        .into_iter()
-        .flatten()
-        .collect(),
-        None => piece("rules", system.to_owned()).into_iter().collect(),
-    }
+    let found = around(system, catalog.trim()).or_else(|| around(system, without_dots(catalog).trim()));
+    let Some([rules, catalog, active]) = found else {
+        return piece("rules", system.to_owned()).into_iter().collect();
+    };
+    let parts = [("rules", rules), ("catalog", catalog), ("active", active)];
+    parts.into_iter().filter_map(|(part, text)| piece(part, text.to_owned())).collect()
+}
+
+/// What stands before the catalog, the catalog, and what stands after it.
+fn around<'s>(system: &'s str, catalog: &str) -> Option<[&'s str; 3]> {
+    let (first, last) = (catalog.lines().next()?, catalog.lines().last()?);
+    let from = system.find(first)?;
+    let to = from + system.get(from..)?.rfind(last)? + last.len();
+    Some([system.get(..from)?, system.get(from..to)?, system.get(to..)?])
 }
 
 /// What was said, as text.
@@ -225,4 +220,21 @@ fn disclosed(made: &Prompt, preview: &Preview, loaded: &Loaded) -> Vec<Disclosed
         Disclosed { name, disclosed, score: answer.map(|found| found.score), reasons, why }
     });
     skills.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_catalog_is_found_with_and_without_dots_in_the_names_of_tools() {
+        let catalog = "Load one with skills.activate:\n<skills>\n</skills>";
+        for said in [catalog.to_owned(), without_dots(catalog)] {
+            let parts = system(&format!("Be kind.\n\n{said}\n\nActive: a"), catalog);
+            let told: Vec<_> = parts.iter().map(|piece| (piece.part, piece.text.trim())).collect();
+            assert_eq!(told, [("rules", "Be kind."), ("catalog", said.as_str()), ("active", "Active: a")]);
+        }
+        let without = system("Be kind.", "");
+        assert_eq!(without.len(), 1);
+    }
 }
