@@ -5,6 +5,7 @@ import { firstLine } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { address, go } from "../lib/route.js";
 import { t } from "../lib/text.js";
+import { app } from "../state/app.js";
 import { Conversation } from "../state/chat.js";
 import { chats } from "../state/chats.js";
 import { EmptyChat } from "./empty-chat.js";
@@ -44,6 +45,8 @@ export class ChatView extends HTMLElement {
   #problem = h("div", { class: "notice error", role: "alert", hidden: true });
   #box = make(PromptBox);
   #loading = false;
+  /** @type {(() => void) | null} */
+  #end = null;
   #top = new IntersectionObserver((seen) => seen.at(-1)?.isIntersecting && this.#loadEarlier(), {
     root: this.#scroll,
     rootMargin: "800px 0px 0px",
@@ -67,10 +70,15 @@ export class ChatView extends HTMLElement {
     new ResizeObserver(() => this.#stick && this.#toEnd()).observe(this.#messages);
     new ResizeObserver(() => this.#stick && this.#toEnd()).observe(this.#scroll);
     this.#top.observe(this.#earlier);
+    // Who called a skill by name is shown as such once it is known which skills there are.
+    this.#end = app.on("skills", () => {
+      for (const view of this.#views.values()) if (view.message?.role === "user") view.message = view.message;
+    });
     this.#box.focus();
   }
 
   disconnectedCallback() {
+    this.#end?.();
     this.#chat?.close();
   }
 
