@@ -1,6 +1,6 @@
 //! The procedure of the conformance fixture through the chat API, with every provider's protocol, on both databases.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, unreachable_pub)]
 
 mod world;
 

@@ -1,7 +1,7 @@
 //! Requests that cannot be meant, models that misbehave, disks and databases that fail: each has an answer with a code, and the
 //! chat goes on.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, unreachable_pub)]
 
 mod world;
 

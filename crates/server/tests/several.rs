@@ -1,6 +1,6 @@
 //! Several servers on one database: what one begins, another follows, stops, and finds when the first is gone.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, unreachable_pub)]
 
 mod world;
 

@@ -74,7 +74,7 @@ pub struct Ranked {
     pub reasons: Vec<String>,
 }
 
-/// A skill that was looked at closely: its number, what was seen, and where each word of the query stands in it.
+/// A skill that was looked at closely: its number, what was seen, and what each word of the query is worth in it.
 type Looked = (u32, Look, Vec<[u8; 2]>);
 
 impl Lexical {
