@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use prowess::Preset;
+use prowess::disclose::{Budget, Request, catalog};
 use prowess::route::{Options, Router};
 use prowess::usage::Usage;
 use world::{World, skill_md};
@@ -131,4 +132,29 @@ fn small_collections_are_not_kept() {
     let place = tempfile::tempdir().unwrap();
     answers(&world, Some(place.path()));
     assert_eq!(files(place.path()), [] as [PathBuf; 0]);
+}
+
+#[test]
+fn a_catalog_of_thousands_under_a_budget_holds_the_right_skill() {
+    let mut world = World::large(Preset::Standard);
+    world.policy.scan.roots.retain(|root| root.to_string() != "bundled");
+    world.policy.trust = prowess::policy::ProjectTrust::NotNeeded;
+    for number in 0..5_000 {
+        world.file(&path(number), skill(number, "plain"));
+    }
+    let about = "Converts recipes to metric units. Use when cups and ounces are in the way.";
+    world.file(".agents/skills/zz-kitchen/SKILL.md", skill_md("zz-kitchen", about));
+    let snapshot = world.snapshot();
+    let place = tempfile::tempdir().unwrap();
+    let router = Router::new(snapshot.clone()).keeping(Some(place.path().to_path_buf()));
+    let usage = Usage::default();
+    let routing =
+        router.route("how many grams are three cups of flour in this recipe?", &Options::new(&usage, 0));
+    assert_eq!(routing.matches[0].name, "zz-kitchen", "{:?}", routing.matches);
+    let relevant: Vec<String> = routing.matches.iter().map(|found| found.name.clone()).collect();
+    let budget = Budget::chars(Some(4_000));
+    let request = Request { budget, relevant: &relevant, ..Request::of(&world.policy) };
+    let made = catalog(&snapshot, &world.policy, &request);
+    assert!(made.text.chars().count() <= 4_000, "{}", made.text.chars().count());
+    assert!(made.text.contains("Converts recipes to metric units."));
 }

@@ -74,8 +74,21 @@ pub struct Ranked {
     pub reasons: Vec<String>,
 }
 
-/// A skill that was looked at closely: its number, what was seen, and what each word of the query is worth in it.
-type Looked = (u32, Look, Vec<[u8; 2]>);
+/// What becomes of skills with the same text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Copies {
+    Last,
+    AsTheyCome,
+}
+
+/// A skill that was looked at.
+struct Looked {
+    score: f32,
+    skill: u32,
+    look: Look,
+    /// Those of each word of the message.
+    impacts: Vec<[u8; 2]>,
+}
 
 impl Lexical {
     /// Indexes skills in memory; `texts` is called for each on several threads.
@@ -137,27 +150,33 @@ impl Lexical {
     /// The ingredients of the second look, for each skill that gets one.
     pub fn ingredients(&self, query: &str) -> Vec<(usize, [f32; INGREDIENTS])> {
         let looks = self.looks(&Query::new(query), 0).unwrap_or_default();
-        looks.into_iter().map(|(skill, look, _)| (skill as usize, look.ingredients)).collect()
+        looks.into_iter().map(|looked| (looked.skill as usize, looked.look.ingredients)).collect()
     }
 
     /// The same, where the index may be damaged.
     pub(super) fn try_rank(&self, query: &str, k: usize) -> Result<Vec<Ranked>, Damaged> {
+        self.ranked(query, k, Copies::Last)
+    }
+
+    /// The same, with copies where they belong.
+    pub(super) fn rank_copies(&self, query: &str, k: usize) -> Vec<Ranked> {
+        self.ranked(query, k, Copies::AsTheyCome).unwrap_or_default()
+    }
+
+    fn ranked(&self, query: &str, k: usize, copies: Copies) -> Result<Vec<Ranked>, Damaged> {
         let query = Query::new(query);
-        let mut looks: Vec<(f32, u32, Look, Vec<[u8; 2]>)> = self
-            .looks(&query, k)?
-            .into_iter()
-            .map(|(skill, look, impacts)| (self.weights.score(&look.ingredients), skill, look, impacts))
-            .collect();
-        looks.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let mut looks = self.looks(&query, k)?;
+        looks.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.skill.cmp(&b.skill)));
         // Registries are full of copies: one of each comes before the others, so that they do not crowd out the rest.
         let mut seen = HashSet::new();
-        let (mut looks, copies): (Vec<_>, Vec<_>) =
-            looks.into_iter().partition(|(_, _, look, _)| seen.insert(look.text));
-        let (first_copy, least) = (looks.len(), looks.last().map_or(0.0, |(score, ..)| *score));
-        looks.extend(copies);
+        let (mut looks, again): (Vec<_>, Vec<_>) = looks
+            .into_iter()
+            .partition(|looked| copies == Copies::AsTheyCome || seen.insert(looked.look.text));
+        let (first_copy, least) = (looks.len(), looks.last().map_or(0.0, |looked| looked.score));
+        looks.extend(again);
         looks.truncate(k);
         let scale = (RARE / self.index.rarest()).max(1.0);
-        let ranked = |(score, skill, look, impacts): &(f32, u32, Look, Vec<[u8; 2]>)| {
+        let ranked = |Looked { score, skill, look, impacts }: &Looked| {
             let evidence = [*score, look.evidence[0] * scale, look.evidence[1] * scale];
             Ranked {
                 skill: *skill as usize,
@@ -198,7 +217,11 @@ impl Lexical {
         let found = self.index.search(&compared, &known, k.max(LOOKED_AT))?;
         found
             .into_iter()
-            .map(|candidate| Ok((candidate.skill, look(query, &known, &candidate)?, candidate.impacts)))
+            .map(|candidate| {
+                let look = look(query, &known, &candidate)?;
+                let score = self.weights.score(&look.ingredients);
+                Ok(Looked { score, skill: candidate.skill, look, impacts: candidate.impacts })
+            })
             .collect()
     }
 }

@@ -46,7 +46,7 @@ pub fn lint(skills: &[Texts]) -> Vec<Advice> {
 }
 
 fn advise(index: &Lexical, skills: &[Texts], at: usize, skill: &Texts) -> Option<Advice> {
-    let ranked = index.rank(&skill.about, 10);
+    let ranked = index.rank_copies(&skill.about, 10);
     let place = ranked.iter().position(|found| found.skill == at);
     let own = place.and_then(|place| ranked.get(place)).map_or(0.0, |found| found.score);
     let rivals: Vec<(usize, f32)> = ranked
@@ -108,6 +108,8 @@ mod tests {
         assert_eq!(told, [(0, 1), (1, 0)]);
         assert_eq!(advice[1].words, ["watermarks"]);
         assert!(advice[0].words.is_empty());
+        let copies = [skills[0].clone(), Texts { name: "other".into(), ..skills[0].clone() }];
+        assert_eq!(lint(&copies).len(), 2);
         assert_eq!(lint(&[]), []);
     }
 }

@@ -8,6 +8,10 @@
 //! |---|---|
 //! | [`mention`] | `/name`, `$name`, "use the name skill" |
 //! | [`eval`] | how good a ranking is |
+//! | `words`, `stem`, `stop`, `abroad`, `aliases` | what a word is |
+//! | `query`, `index`, `kept` | what is looked for, where, and what of it stays on disk |
+//! | `look`, `fits`, `why` | the second look at the best, whether they fit, and why |
+//! | [`lint()`] | which skills are hard to tell apart |
 
 mod abroad;
 mod aliases;
