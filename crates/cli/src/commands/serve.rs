@@ -90,7 +90,7 @@ fn options(call: &Serve) -> Result<Options, Failure> {
         proxy_header: proxy_header
             .map_err(|_| Failure::call("--trust-proxy-header is the name of a header"))?,
     };
-    Ok(Options { guard, limits, grace: Duration::from_secs(call.grace), ..Options::default() })
+    Ok(Options { guard, limits, grace: Duration::from_secs(call.grace) })
 }
 
 /// Each connection is a file to the system, which gives a process fewer of them than it may ask for.
