@@ -1,5 +1,7 @@
 //! The index of a large collection is kept, brought up to date, and never believed where it is damaged.
 
+#![allow(clippy::unwrap_used)]
+
 mod world;
 
 use std::fs;
