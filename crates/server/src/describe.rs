@@ -1,6 +1,7 @@
 //! What all requests have in common, added to the description of each: how they fail, what has to be shown, and a name of their
 //! own. It is said here once, so that no handler can forget it.
 
+use serde_json::Value;
 use utoipa::openapi::path::{Operation, ParameterIn};
 use utoipa::openapi::response::Response;
 use utoipa::openapi::security::{
@@ -47,7 +48,29 @@ pub(crate) fn complete(mut description: OpenApi) -> OpenApi {
             common(operation, method, path);
         }
     }
-    description
+    whole_numbers(description)
+}
+
+/// Numbers without a sign are described with the formats of those that have one, and with half of their range: what is larger
+/// would be taken all the same. Without a format they are what they are: not negative.
+fn whole_numbers(description: OpenApi) -> OpenApi {
+    let Ok(mut value) = serde_json::to_value(&description) else { return description };
+    unsigned(&mut value);
+    serde_json::from_value(value).unwrap_or(description)
+}
+
+fn unsigned(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            let is_whole = fields.get("minimum").is_some_and(|least| least.as_f64() >= Some(0.0));
+            if is_whole && fields.get("format").is_some_and(|format| format == "int32" || format == "int64") {
+                fields.remove("format");
+            }
+            fields.values_mut().for_each(unsigned);
+        }
+        Value::Array(values) => values.iter_mut().for_each(unsigned),
+        _ => {}
+    }
 }
 
 fn operations(item: &mut PathItem) -> impl Iterator<Item = (&'static str, &mut Operation)> {

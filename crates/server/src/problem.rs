@@ -33,10 +33,11 @@ pub(crate) struct Problem {
     pub(crate) errors: Vec<FieldError>,
     /// The request, as the log has it and the header `X-Request-Id`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    request_id: Option<String>,
+    #[schema(value_type = Option<String>)]
+    request_id: Option<Box<str>>,
     /// In how many seconds it is worth trying again.
     #[serde(skip)]
-    retry: Option<u32>,
+    retry: Option<u16>,
 }
 
 /// What is wrong with one field of a request.
@@ -75,13 +76,13 @@ impl Problem {
     pub(crate) fn too_many(wait: Duration) -> Self {
         let detail = "more requests than one client may make; wait, and then go on";
         let mut problem = Self::with_status(StatusCode::TOO_MANY_REQUESTS, ErrorCode::Unavailable, detail);
-        problem.retry = Some(u32::try_from(wait.as_secs()).unwrap_or(u32::MAX - 1) + 1);
+        problem.retry = Some(u16::try_from(wait.as_secs() + 1).unwrap_or(u16::MAX));
         problem
     }
 
     /// The same, with the request that it is about.
     pub(crate) fn of_request(mut self, id: &str) -> Self {
-        self.request_id = Some(id.to_owned());
+        self.request_id = Some(id.into());
         self
     }
 

@@ -13,6 +13,7 @@ use crate::problem::{Answer, Problem};
 /// A text in Markdown.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = TextToRender)]
 pub(crate) struct Written {
     /// The text, at most a mebibyte.
     text: String,

@@ -28,6 +28,7 @@ const FILE_MAX: usize = 64 * 1024 * 1024;
 /// A file of chats.
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "describes what `prowess_chat::store::transfer` writes and reads")]
+#[schema(as = ChatsFile)]
 pub(crate) struct File {
     /// `prowess-chats`.
     #[schema(pattern = "^prowess-chats$")]
@@ -42,6 +43,7 @@ pub(crate) struct File {
 /// A chat in a file.
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "describes what `prowess_chat::store::transfer` writes and reads")]
+#[schema(as = ChatInFile)]
 pub(crate) struct Kept {
     /// It keeps it unless there is such a chat already.
     #[schema(pattern = "^[A-Za-z0-9_-]{1,64}$")]
@@ -91,6 +93,7 @@ fn file(store: Arc<dyn Store>, one: Option<String>) -> Response {
 
 /// A chat that was imported.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ImportedChat)]
 pub(crate) struct Moved {
     /// Its id in the file.
     from: String,
@@ -100,6 +103,7 @@ pub(crate) struct Moved {
 
 /// What was imported.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ImportedChats)]
 pub(crate) struct Imported {
     schema: u32,
     /// The chats, in the order of the file.

@@ -5,6 +5,7 @@
 mod running;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use prowess_server::{Options, description};
 use running::Running;
@@ -94,6 +95,37 @@ fn every_reference(described: &Value, value: &Value) {
         Value::Array(values) => values.iter().for_each(|value| every_reference(described, value)),
         _ => {}
     }
+}
+
+/// Of two schemas with one name, the last would stand for both.
+#[test]
+fn every_schema_has_a_name_of_its_own() {
+    let (mut open, mut names) = (vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")], BTreeSet::new());
+    while let Some(folder) = open.pop() {
+        for entry in folder.read_dir().unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            let derived = text
+                .split("#[derive(")
+                .skip(1)
+                .filter(|after| after.split(")]").next().is_some_and(|traits| traits.contains("ToSchema")));
+            for after in derived {
+                let head = after.split('{').next().unwrap();
+                let word = |before: &str| {
+                    let rest = head.split_once(before)?.1;
+                    Some(rest.split(|c: char| !c.is_alphanumeric()).next().unwrap().to_owned())
+                };
+                let name =
+                    word("schema(as = ").or_else(|| word("struct ")).or_else(|| word("enum ")).unwrap();
+                assert!(names.insert(name.clone()), "{name} in {} is the second", path.display());
+            }
+        }
+    }
+    assert!(names.len() > 20, "{names:?}");
 }
 
 #[tokio::test]

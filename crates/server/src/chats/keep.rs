@@ -50,6 +50,7 @@ pub(crate) async fn list(State(app): State<App>, Query(which): Query<Which>) -> 
 /// A chat that is to be begun.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = NewChat)]
 pub(crate) struct New {
     /// What people call it; without one it is called after its first message.
     #[serde(default)]

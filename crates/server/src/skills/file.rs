@@ -34,7 +34,8 @@ pub(crate) struct How {
 /// A file of a skill: its text, or with `raw=1` its bytes.
 #[utoipa::path(get, path = "/api/skills/{id}/files/{*path}", tag = "skills",
     params(("id" = String, Path), ("path" = String, Path), How),
-    responses((status = 200, body = told::FileRead), (status = 404, body = Problem), (status = 415, body = Problem)))]
+    responses((status = 200, content((told::FileRead = "application/json"), (String = "text/plain"),
+        (Vec<u8> = "application/octet-stream"))), (status = 404, body = Problem), (status = 415, body = Problem)))]
 pub(crate) async fn get(
     State(app): State<App>,
     access: Access,

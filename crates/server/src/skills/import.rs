@@ -82,6 +82,7 @@ pub(crate) struct Imported {
 
 /// A file of it.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ImportedFile)]
 pub(crate) struct File {
     path: String,
     bytes: u64,

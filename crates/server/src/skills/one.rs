@@ -61,6 +61,7 @@ pub(crate) struct Files {
 
 /// One of them.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SkillFile)]
 pub(crate) struct File {
     /// Its path in the skill's folder.
     path: String,
