@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import assert from "node:assert/strict";
 
 const FLAGS = [
@@ -17,7 +17,7 @@ const FLAGS = [
 
 /** Starts the browser; `tools` is the folder that the packages are installed in. */
 export const startBrowser = async (tools, more = []) => {
-  const require = createRequire(join(tools, "page/package.json"));
+  const require = createRequire(resolve(tools, "page/package.json"));
   const { chromium } = require("playwright-core");
   const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
   const browser = await chromium.launch({
