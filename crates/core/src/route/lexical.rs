@@ -26,6 +26,9 @@ const COMPARED: usize = 48;
 /// How rare the rarest word is in the collections that [`confidence`] was fitted on.
 const RARE: f32 = 6.5;
 
+/// What a word that says something is worth at least, in collections without words that rare.
+const SMALL: f32 = 3.0;
+
 /// With so many words that say something, the others are not looked for.
 const TELLING: usize = 3;
 
@@ -177,7 +180,17 @@ impl Lexical {
         looks.truncate(k);
         let scale = (RARE / self.index.rarest()).max(1.0);
         let ranked = |Looked { score, skill, look, impacts }: &Looked| {
-            let evidence = [*score, look.evidence[0] * scale, look.evidence[1] * scale];
+            // In small collections no word is rare: there, each that says something is worth a little in itself.
+            let least = if scale > 1.0 { SMALL } else { 0.0 };
+            let telling = |field: &dyn Fn(&[u8; 2]) -> bool| {
+                let words = query.words.iter().zip(impacts);
+                least * words.filter(|(word, impacts)| !word.stop && field(impacts)).count() as f32
+            };
+            let evidence = [
+                *score,
+                (look.evidence[0] * scale).max(telling(&|[about, _]| *about > 0)),
+                (look.evidence[1] * scale).max(telling(&|[about, body]| *about == 0 && *body > 0)),
+            ];
             Ranked {
                 skill: *skill as usize,
                 score: *score,
