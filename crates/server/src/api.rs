@@ -8,9 +8,9 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use axum::{Json, Router, middleware};
 use prowess::ErrorCode;
+use serde_json::Value;
 use tower::ServiceExt;
 use utoipa::OpenApi;
-use utoipa::openapi::OpenApi as Description;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -49,7 +49,7 @@ fn described() -> OpenApiRouter<App> {
 }
 
 /// The description of the interface, as OpenAPI; the same that `/openapi.json` answers.
-pub fn description() -> Description {
+pub fn description() -> Value {
     describe::complete(described().into_openapi())
 }
 

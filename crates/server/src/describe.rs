@@ -32,7 +32,7 @@ const FAILURES: [(u16, &str); 12] = [
 const MAY_BE_EMPTY: [(&str, &str); 1] = [("post", "/api/chats")];
 
 /// The description with what its parts have in common.
-pub(crate) fn complete(mut description: OpenApi) -> OpenApi {
+pub(crate) fn complete(mut description: OpenApi) -> Value {
     let components = description.components.get_or_insert_with(Components::default);
     for (status, text) in FAILURES {
         components.responses.insert(format!("Problem{status}"), failure(text).into());
@@ -48,17 +48,13 @@ pub(crate) fn complete(mut description: OpenApi) -> OpenApi {
             common(operation, method, path);
         }
     }
-    whole_numbers(description)
+    let mut whole = serde_json::to_value(&description).unwrap_or_default();
+    unsigned(&mut whole);
+    whole
 }
 
 /// Numbers without a sign are described with the formats of those that have one, and with half of their range: what is larger
 /// would be taken all the same. Without a format they are what they are: not negative.
-fn whole_numbers(description: OpenApi) -> OpenApi {
-    let Ok(mut value) = serde_json::to_value(&description) else { return description };
-    unsigned(&mut value);
-    serde_json::from_value(value).unwrap_or(description)
-}
-
 fn unsigned(value: &mut Value) {
     match value {
         Value::Object(fields) => {
