@@ -30,7 +30,7 @@ const cardsOfTheValidation = async (page) => {
 
 export const chat = (world, browser, check) => [
   check(
-    "an explicit call shows both cards, the script's and an error, and so it does after a reload",
+    "s004_20 s004_24 an explicit call shows both cards, the script's and an error, and so it does after a reload",
     async () => {
       const page = await browser.open(await browser.person(), world.url);
       await say(page, "/skills-system-validation Check this system.");

@@ -16,7 +16,7 @@ const openDialog = async (browser, world, options) => {
 };
 
 export const skills = (world, browser, check) => [
-  check("the table shows name, description, source, status and reason, and is filtered", async () => {
+  check("s000_17 s000_18 the table shows name, description, source, status and reason, and is filtered", async () => {
     const page = await openDialog(browser, world);
     assert.match(await row(page, "notes").innerText(), /notes\s+Turn notes into tasks[\s\S]*User\s+Enabled/);
     assert.match(await row(page, "code-review").innerText(), /System\s+Enabled/);
@@ -43,7 +43,7 @@ export const skills = (world, browser, check) => [
   }),
 
   check(
-    "a row opens to its files; diagnostics lead to their line; system skills cannot be changed",
+    "s000_21 a row opens to its files; diagnostics lead to their line; system skills cannot be changed",
     async () => {
       const page = await openDialog(browser, world);
       await row(page, "notes").locator(".row-open").click();
@@ -67,7 +67,7 @@ export const skills = (world, browser, check) => [
     },
   ),
 
-  check("a skill is made, with errors where they belong, and is offered at once", async () => {
+  check("s000_19 a skill is made, with errors where they belong, and is offered at once", async () => {
     const page = await openDialog(browser, world);
     await page.click("#add-skill");
     const submit = page.getByRole("button", { name: "Make the skill" });
@@ -131,7 +131,7 @@ export const skills = (world, browser, check) => [
     return page;
   }),
 
-  check("a zip is looked at first, then imported; again only over a confirmation", async () => {
+  check("s000_20 s000_24 a zip is looked at first, then imported; again only over a confirmation", async () => {
     const archive = zip({
       "verses/SKILL.md": skillMd("verses", "Writes verses. Use for poems."),
       "verses/references/forms.md": "Sonnets.",
