@@ -142,7 +142,7 @@ fn lint_says_which_skills_are_hard_to_tell_apart() {
     let skill = |name: &str, about: &str, body: &str| {
         world.file(
             &format!("~/.agents/skills/{name}/SKILL.md"),
-            &format!("---\nname: {name}\ndescription: {about}\n---\n\n{body}\n"),
+            format!("---\nname: {name}\ndescription: {about}\n---\n\n{body}\n"),
         );
     };
     skill("one", "Handles documents of all kinds.", "Merge chapters.");
