@@ -79,10 +79,7 @@ async fn a_turn_may_finish_and_the_server_says_that_it_is_ending() {
     assert_eq!(server.get("/healthz").await.status(), 200);
     let other = server.chat().await;
     let refused = server.post(&format!("/api/chats/{other}/messages"), &json!({"text": "more"})).await;
-    assert_eq!(
-        (refused.status().as_u16(), refused.headers()["retry-after"].to_str().unwrap()),
-        (503, "5")
-    );
+    assert_eq!((refused.status().as_u16(), refused.headers()["retry-after"].to_str().unwrap()), (503, "5"));
     go.add_permits(1);
     let rest = said.text().await.unwrap();
     assert!(rest.contains("two.") && rest.contains("event: done"), "{rest}");
