@@ -37,7 +37,7 @@ pub(super) async fn measure(prowess: &Path, quick: bool) -> Result<(), Any> {
     std::fs::write(&config, text)?;
     let mut command = Command::new(prowess);
     command
-        .args(["serve", "--addr", "127.0.0.1:0"])
+        .args(["serve", "--addr", "127.0.0.1:0", "--rate", "0", "--log", "off"])
         .arg("--config")
         .arg(&config)
         .arg("--home")

@@ -23,7 +23,7 @@ pub(super) async fn measure(prowess: &Path, quick: bool) -> Result<(), Any> {
     let folder = tempfile::tempdir()?;
     let mut command = Command::new(prowess);
     command
-        .args(["serve", "--addr", "127.0.0.1:0"])
+        .args(["serve", "--addr", "127.0.0.1:0", "--rate", "0", "--log", "off"])
         .arg("--root")
         .arg(tree.root())
         .arg("--home")

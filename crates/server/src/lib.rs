@@ -2,7 +2,7 @@
 //!
 //! | module | subject |
 //! |---|---|
-//! | [`serve`] | a server from its first request to its last |
+//! | [`Server`] | a server from its first request to its last |
 //! | `app`, `live` | what all requests share: the store, the turns, and the skills and settings in force |
 //! | `api` | which request goes where, and the description of all of it |
 //! | `guard` | who is let in, and as what |
