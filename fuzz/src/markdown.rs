@@ -1,6 +1,7 @@
 //! Markdown of strangers, as HTML for a page. The module is taken as it stands: the crate it lives in brings a whole server.
 
 #[path = "../../crates/server/src/markdown.rs"]
+#[allow(unreachable_pub)]
 mod server;
 
 /// The elements that Markdown makes.
