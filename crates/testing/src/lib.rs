@@ -2,12 +2,14 @@
 //!
 //! | module | subject |
 //! |---|---|
+//! | [`html`] | what HTML made of Markdown may hold |
 //! | [`model`] | a server that speaks as providers of models do, byte by byte |
 //! | [`postgres`] | a real PostgreSQL for one test |
 //! | [`world`] | a project, a home, and skills in them |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod html;
 pub mod model;
 pub mod postgres;
 pub mod world;
