@@ -93,7 +93,7 @@ export const views = (world, browser, check) => [
         await browser.person({ colorScheme, reducedMotion: "reduce" }),
         world.url,
       );
-      await say(page, "/skills-system-validation Check this system.");
+      await say(page, "Think first.");
       await page.locator(".thinking i").first().waitFor();
       const times = await page.evaluate(() =>
         document.getAnimations().map((one) => one.effect?.getComputedTiming().activeDuration ?? 0),
@@ -103,6 +103,9 @@ export const views = (world, browser, check) => [
         true,
         `${times}`,
       );
+      world.model.release();
+      await answered(page);
+      await say(page, "/skills-system-validation Check this system.");
       await answered(page);
       await browser.accessible(page, `a chat, ${colorScheme}`);
       for (const view of ["overview", "inspect", "settings"]) {

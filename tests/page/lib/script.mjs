@@ -46,6 +46,7 @@ export const script = (said, step, request) => {
     const name = /load (\S+)/.exec(said)?.[1];
     return step === 0 ? { call: { name: "skills_activate", arguments: { name } } } : { text: "Loaded." };
   }
+  if (/think first/i.test(said)) return { text: "Done.", hold: 0 };
   if (/count slowly/i.test(said)) return { text: counted(60), pause: 20, hold: 10 };
   if (/count on/i.test(said)) return { text: counted(40), pause: 15 };
   if (/markdown/i.test(said)) return { text: MARKDOWN, pause: 60 };
