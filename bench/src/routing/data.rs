@@ -49,6 +49,19 @@ impl Data {
     }
 }
 
+impl Data {
+    /// A small collection, another for each number: half of it are skills that messages are labelled with.
+    pub(crate) fn few(&self, size: usize, number: usize) -> Vec<Texts> {
+        let labelled: HashSet<&String> = self.messages.iter().flat_map(|message| &message.skills).collect();
+        let order = |texts: &&Texts| hash(&format!("{number} {}", texts.name));
+        let mut skills: Vec<&Texts> = self.skills.iter().collect();
+        skills.sort_by_key(order);
+        let (named, others): (Vec<&Texts>, Vec<&Texts>) =
+            skills.into_iter().partition(|skill| labelled.contains(&skill.name));
+        named.into_iter().take(size / 2).chain(others.into_iter().take(size - size / 2)).cloned().collect()
+    }
+}
+
 /// FNV-1a, spread.
 pub(crate) fn hash(text: &str) -> u64 {
     let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

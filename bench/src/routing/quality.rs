@@ -1,7 +1,7 @@
 //! How good routing is, beside the baselines.
 
 use prowess::route::eval::{Answered, Labelled, Report, Score, assess};
-use prowess::route::{FITS, Lexical, Ranked, Texts};
+use prowess::route::{FITS, Lexical, Texts};
 
 use crate::baselines::{Baseline, Baselines};
 use crate::data::Data;
@@ -61,20 +61,48 @@ pub(crate) fn run(data: &Data) {
     }
 }
 
-/// The evidence for the first skill, and whether it is right.
+/// What is known of the first skill, and whether it is right: for each message its score, its ingredients, and the
+/// score of the second. In small collections most messages have no skill at all.
 pub(crate) fn calibrate(data: &Data) {
     for skills in sizes(data) {
         let index = Lexical::new(&skills, Texts::clone);
-        let first = |query: &str| index.rank(query, 1).into_iter().next();
-        let told = |kind: &str, found: Option<Ranked>, names: &[String]| {
-            let named = found.as_ref().is_some_and(|found| names.contains(&skills[found.skill].name));
-            let evidence = found.map_or([0.0; 3], |found| found.evidence);
-            say(&format!("{} {kind} {} {evidence:?}", skills.len(), u8::from(named)));
-        };
-        data.messages.iter().for_each(|message| told("pos", first(&message.query), &message.skills));
-        data.negatives.iter().for_each(|message| told("neg", first(&message.query), &message.not_skills));
-        SMALL_TALK.iter().for_each(|message| told("talk", first(message), &[]));
+        data.messages
+            .iter()
+            .for_each(|message| told(&index, &skills, "pos", &message.query, &message.skills));
+        data.negatives
+            .iter()
+            .for_each(|message| told(&index, &skills, "neg", &message.query, &message.not_skills));
+        SMALL_TALK.iter().for_each(|message| told(&index, &skills, "talk", message, &[]));
     }
+    for number in 0..60 {
+        let skills = data.few(if number % 2 == 0 { 20 } else { 100 }, number);
+        let index = Lexical::new(&skills, Texts::clone);
+        let has = |message: &&Labelled| skills.iter().any(|skill| message.skills.contains(&skill.name));
+        for message in data.messages.iter().filter(has) {
+            told(&index, &skills, "pos", &message.query, &message.skills);
+        }
+        for message in data.messages.iter().filter(|message| !has(message)).skip(number * 7).step_by(31) {
+            told(&index, &skills, "other", &message.query, &[]);
+        }
+        for message in SMALL_TALK.iter().skip(number % 4).step_by(4) {
+            told(&index, &skills, "talk", message, &[]);
+        }
+    }
+}
+
+fn told(index: &Lexical, skills: &[Texts], kind: &str, query: &str, names: &[String]) {
+    let found = index.rank(query, 2);
+    let second = found.get(1).map_or(0.0, |second| second.score);
+    let (count, words) =
+        (skills.len(), query.chars().take(40).filter(|c| !c.is_control()).collect::<String>());
+    let Some(first) = found.first() else {
+        return say(&format!("{count} {kind} none {words}"));
+    };
+    let named = u8::from(names.contains(&skills[first.skill].name));
+    let looked = index.ingredients(query);
+    let ingredients = looked.iter().find(|(skill, _)| *skill == first.skill).map(|(_, all)| all);
+    let score = first.score;
+    say(&format!("{count} {kind} {named} {score} {ingredients:?} {second} {words}"));
 }
 
 pub(crate) fn misses(data: &Data) {

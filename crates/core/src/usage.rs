@@ -1,4 +1,4 @@
-//! When skills were last used, remembered across runs. It breaks ties between skills that match equally well.
+//! When and how often skills were used, remembered across runs. It decides between skills that match about equally well.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -100,6 +100,12 @@ impl Usage {
         (-(now.saturating_sub(used.last) as f64) / HALF_LIFE).exp2()
     }
 
+    /// How much a skill is in use: up to 1 for one that is used lately and often, half of that for one that was used once just now.
+    pub fn habit(&self, name: &str, now: u64) -> f64 {
+        let count = self.names.get(name).map_or(0, |used| used.count) as f64;
+        self.recency(name, now) * (count + 1.0) / (count + 3.0)
+    }
+
     /// The names that were used last, the latest first, at most `most`.
     pub fn recent(&self, most: usize) -> Vec<String> {
         let mut names: Vec<_> = self.names.iter().collect();
@@ -129,6 +135,17 @@ mod tests {
 
     fn world(home: &Path) -> Surroundings {
         Surroundings { project: home.to_owned(), home: Some(home.to_owned()), path: Default::default() }
+    }
+
+    #[test]
+    fn what_is_used_often_and_lately_is_a_habit() {
+        let mut usage = Usage::default();
+        usage.note("once", 1_000);
+        (0..20).for_each(|_| usage.note("often", 1_000));
+        assert!((usage.habit("once", 1_000) - 0.5).abs() < 1e-9);
+        assert!(usage.habit("often", 1_000) > 0.9 && usage.habit("often", 1_000) <= 1.0);
+        assert!(usage.habit("often", 1_000 + 60 * 24 * 60 * 60) < 0.01);
+        assert_eq!(usage.habit("never", 1_000), 0.0);
     }
 
     #[test]

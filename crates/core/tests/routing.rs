@@ -118,6 +118,24 @@ fn s003_06_mention_then_phrase_then_keyword_then_words() {
 }
 
 #[test]
+fn s003_06_of_two_that_answer_about_as_well_the_one_in_use_comes_first() {
+    let world = bare();
+    for name in ["blue-report", "grey-report"] {
+        let description = format!("Writes the weekly report, as {name} does.");
+        world.file(&format!(".agent/skills/{name}/SKILL.md"), skill_md(name, &description));
+    }
+    world.file(".agent/skills/mail/SKILL.md", skill_md("mail", "Writes mail, and may report."));
+    let mut usage = Usage::default();
+    assert_eq!(names(&route_with(&world, "write the weekly report", &usage, 3))[0], "blue-report");
+    usage.note("grey-report", NOW);
+    (0..50).for_each(|_| usage.note("mail", NOW));
+    let routing = route_with(&world, "write the weekly report", &usage, 3);
+    // Use is a gentle word: it does not bring what answers worse to the top.
+    assert_eq!(names(&routing)[0], "grey-report");
+    assert!(routing.matches[0].reasons.contains(&"used recently".to_owned()), "{routing:?}");
+}
+
+#[test]
 fn s001_17_a_skill_called_by_name() {
     let world = World::new(Preset::SkillTool);
     world.skill("skills/code-review").skill("skills/other");

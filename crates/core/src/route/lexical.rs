@@ -2,7 +2,6 @@
 //!
 //! Deterministic: the same skills and the same message give the same scores, and equal scores come in the order of names.
 
-use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -22,12 +21,6 @@ const LOOKED_AT: usize = 64;
 
 /// How many words of a message are compared: those that are worth most.
 const COMPARED: usize = 48;
-
-/// How rare the rarest word is in the collections that [`confidence`] was fitted on.
-const RARE: f32 = 6.5;
-
-/// What a word that says something is worth at least, in collections without words that rare.
-const SMALL: f32 = 3.0;
 
 /// With so many words that say something, the others are not looked for.
 const TELLING: usize = 3;
@@ -70,9 +63,6 @@ pub struct Ranked {
     pub score: f32,
     /// How likely it is right, from 0 to 1, going by labelled messages.
     pub confidence: f32,
-    /// What that was judged by: the score, what shared words are worth in name and description, and what others are worth
-    /// in the instructions.
-    pub evidence: [f32; 3],
     /// Why, in words.
     pub reasons: Vec<String>,
 }
@@ -170,39 +160,25 @@ impl Lexical {
         let query = Query::new(query);
         let mut looks = self.looks(&query, k)?;
         looks.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.skill.cmp(&b.skill)));
-        // Registries are full of copies: one of each comes before the others, so that they do not crowd out the rest.
-        let mut seen = HashSet::new();
-        let (mut looks, again): (Vec<_>, Vec<_>) = looks
-            .into_iter()
-            .partition(|looked| copies == Copies::AsTheyCome || seen.insert(looked.look.text));
-        let (first_copy, least) = (looks.len(), looks.last().map_or(0.0, |looked| looked.score));
-        looks.extend(again);
-        looks.truncate(k);
-        let scale = (RARE / self.index.rarest()).max(1.0);
-        let ranked = |Looked { score, skill, look, impacts }: &Looked| {
-            // In small collections no word is rare: there, each that says something is worth a little in itself.
-            let least = if scale > 1.0 { SMALL } else { 0.0 };
-            let telling = |field: &dyn Fn(&[u8; 2]) -> bool| {
-                let words = query.words.iter().zip(impacts);
-                least * words.filter(|(word, impacts)| !word.stop && field(impacts)).count() as f32
-            };
-            let evidence = [
-                *score,
-                (look.evidence[0] * scale).max(telling(&|[about, _]| *about > 0)),
-                (look.evidence[1] * scale).max(telling(&|[about, body]| *about == 0 && *body > 0)),
-            ];
-            Ranked {
-                skill: *skill as usize,
-                score: *score,
-                confidence: confidence(evidence),
-                evidence,
-                reasons: reasons(&query, look, impacts),
-            }
+        let (looks, copies) = match copies {
+            // One more than asked for, to know how far the first is ahead.
+            Copies::Last => copies_last(looks, k.max(2)),
+            Copies::AsTheyCome => (looks, Vec::new()),
         };
-        let mut ranked: Vec<Ranked> = looks.iter().map(ranked).collect();
+        let (first_copy, least) = (looks.len(), looks.last().map_or(0.0, |looked| looked.score));
+        let score = |at: usize| looks.get(at).map_or(0.0, |looked| looked.score);
+        let (first, second) = (score(0), score(1));
+        let looks = looks.into_iter().chain(copies).take(k).enumerate();
+        let ranked = |(at, Looked { score, skill, look, impacts }): (usize, Looked)| Ranked {
+            skill: skill as usize,
+            score,
+            confidence: confidence(&look.ingredients, score, if at == 0 { second } else { first }),
+            reasons: reasons(&query, &look, &impacts),
+        };
+        let mut ranked: Vec<Ranked> = looks.map(ranked).collect();
         for copy in ranked.iter_mut().skip(first_copy) {
             copy.score = copy.score.min(least) * 0.99;
-            copy.reasons.push("the same text as another".to_owned());
+            copy.reasons.push("nearly the same text as another".to_owned());
         }
         Ok(ranked)
     }
@@ -239,8 +215,26 @@ impl Lexical {
     }
 }
 
+/// Those that differ, up to `k`, and the copies among those before the last of them. Registries are full of copies, most of
+/// them with a few changes: one of each comes before the others, so that they do not crowd out the rest.
+fn copies_last(looks: Vec<Looked>, k: usize) -> (Vec<Looked>, Vec<Looked>) {
+    let (mut different, mut copies): (Vec<Looked>, Vec<Looked>) = (Vec::new(), Vec::new());
+    for looked in looks {
+        if different.len() >= k {
+            break;
+        }
+        if different.iter().any(|other| other.look.gist.is_like(&looked.look.gist)) {
+            copies.push(looked);
+        } else {
+            different.push(looked);
+        }
+    }
+    (different, copies)
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::fits::FITS;
     use super::*;
     use proptest::prelude::*;
 
@@ -287,6 +281,46 @@ mod tests {
             skill("notes", "Merges notes", "y"),
         ];
         assert_eq!(ranked(&skills, "merge pdf files"), ["pdf", "notes", "pdf-2"]);
+    }
+
+    #[test]
+    fn nearly_copies_come_after_what_is_different_too() {
+        let body = |from: u32| (from..from + 60).map(|n| format!("step{n} of{} ", n % 7)).collect::<String>();
+        let skills = [
+            skill("pdf", "Merges pdf files", &body(0)),
+            skill("pdf-2", "Merges pdf files", &(body(0) + "and more")),
+            skill("notes", "Merges notes", &body(100)),
+        ];
+        assert_eq!(ranked(&skills, "merge pdf files"), ["pdf", "notes", "pdf-2"]);
+        let index = Lexical::new(&skills, Texts::clone);
+        let last = &index.rank("merge pdf files", 9)[2];
+        assert_eq!(last.reasons.last().unwrap(), "nearly the same text as another");
+    }
+
+    #[test]
+    fn small_talk_fits_nothing_and_a_request_fits_in_small_collections_too() {
+        let skills = [
+            skill(
+                "pdf",
+                "Merges and splits pdf files. Use when pages are to be put together.",
+                "Use good tools.",
+            ),
+            skill("weather", "Tells the forecast for a good morning.", "Ask a station."),
+        ];
+        let index = Lexical::new(&skills, Texts::clone);
+        let confidence = |query: &str| index.rank(query, 1).first().map_or(0.0, |first| first.confidence);
+        for talk in
+            ["hi", "good", "thank you, that was great", "what do you think about life?", "ok, tell me more"]
+        {
+            assert!(confidence(talk) < FITS, "{talk}: {}", confidence(talk));
+        }
+        for asked in [
+            "merge these pdf files",
+            "what is the weather forecast?",
+            "put the pages of two pdf files together",
+        ] {
+            assert!(confidence(asked) >= FITS, "{asked}: {}", confidence(asked));
+        }
     }
 
     proptest! {

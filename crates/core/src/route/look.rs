@@ -2,7 +2,7 @@
 //!
 //! Each ingredient is a number that does not depend on how long the message is; `docs/routing.md` says what each is worth.
 
-use super::index::{Candidate, Damaged, Known, Sketch};
+use super::index::{Candidate, Damaged, Gist, Known, Sketch};
 use super::query::Query;
 use super::words::Term;
 
@@ -70,15 +70,12 @@ impl Weights {
 #[derive(Debug, Clone)]
 pub(super) struct Look {
     pub(super) ingredients: [f32; INGREDIENTS],
-    /// What the words that say something are worth, of those in name and description, and of those only in the
-    /// instructions. Not beside the length of the message: a greeting has little of it, however well it is covered.
-    pub(super) evidence: [f32; 2],
     /// The pairs of the message that it has.
     pub(super) together: Vec<(Term, Term)>,
     /// For each word of the message, whether the name has it.
     pub(super) in_name: Vec<bool>,
-    /// Equal for copies.
-    pub(super) text: u64,
+    /// Tells copies.
+    pub(super) gist: Gist,
 }
 
 pub(super) fn look(query: &Query<'_>, known: &[Known], candidate: &Candidate) -> Result<Look, Damaged> {
@@ -101,15 +98,6 @@ pub(super) fn look(query: &Query<'_>, known: &[Known], candidate: &Candidate) ->
     let count =
         candidate.impacts.iter().zip(&query.words).filter(|(impacts, word)| impacts[0] > 0 && !word.stop);
     let (when, near) = in_order(query, &sketch, &worth);
-    let mut evidence = [0.0; 2];
-    for ((impacts, word), worth) in candidate.impacts.iter().zip(&query.words).zip(&worth) {
-        match impacts {
-            [0, 0] => {}
-            _ if word.stop => {}
-            [0, _] => evidence[1] += worth,
-            [_, _] => evidence[0] += worth,
-        }
-    }
     let ingredients = [
         3.0 * candidate.score / total,
         3.0 * share(&|[about, body]| about > 0 || body > 0),
@@ -119,7 +107,7 @@ pub(super) fn look(query: &Query<'_>, known: &[Known], candidate: &Candidate) ->
         3.0 * when / total,
         3.0 * near / total,
     ];
-    Ok(Look { ingredients, evidence, together, in_name, text: sketch.text() })
+    Ok(Look { ingredients, together, in_name, gist: sketch.gist() })
 }
 
 /// How much of the name the message has.

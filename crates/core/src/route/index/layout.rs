@@ -15,7 +15,7 @@
 use super::bytes::{Damaged, Reader, checksum};
 
 /// Changes with anything that changes what the bytes mean: words, stems, weights, layout.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 const MAGIC: &[u8; 8] = b"prowessR";
 

@@ -17,6 +17,10 @@ const ROW: usize = 7;
 /// Lists up to this length are read whole: that costs no more than to ask for a part.
 const AT_ONCE: u32 = 64 * 1024;
 
+/// How much of a longer list is read where one block is needed. It doubles while blocks are needed one after the other:
+/// a call of the system costs about as much as it takes to copy this.
+const PIECE: usize = 4 * 1024;
+
 /// A list, before it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Place {
@@ -54,132 +58,226 @@ fn block(postings: &[(u32, u8)], before: &mut u32, bytes: &mut Vec<u8>) {
     }
 }
 
-/// Calls `take` with each posting of a block.
-fn each(bytes: &[u8], count: usize, mut skill: u32, mut take: impl FnMut(u32, u8)) -> Result<(), Damaged> {
-    let mut reader = Reader(bytes);
-    for _ in 0..count {
-        // Nearly all distances are below 128.
-        if let [distance @ ..0x80, impact, rest @ ..] = reader.0 {
-            skill = skill.checked_add(u32::from(*distance)).ok_or(Damaged)?;
-            take(skill, *impact);
-            reader.0 = rest;
-            continue;
-        }
-        skill = skill.checked_add(reader.varint()?).ok_or(Damaged)?;
-        take(skill, reader.byte()?);
-    }
-    Ok(())
+/// A row of the table.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    last: u32,
+    length: usize,
+    largest: u8,
 }
 
-/// A list that is being read: what of it was needed is kept, so that nothing is read twice for one message.
+impl Row {
+    fn read([a, b, c, d, e, f, largest]: [u8; ROW]) -> Self {
+        let (last, length) = (u32::from_le_bytes([a, b, c, d]), u16::from_le_bytes([e, f]).into());
+        Self { last, length, largest }
+    }
+}
+
+/// A list that is being read, from its first skill to its last.
 #[derive(Debug)]
 pub(crate) struct List<'s> {
     source: &'s Source,
     pub(crate) place: Place,
-    /// The whole, once it was needed.
-    whole: Option<Cow<'s, [u8]>>,
     /// The table of blocks; empty where there is one block only.
     table: Cow<'s, [u8]>,
+    held: Held<'s>,
+    at: At,
+    /// What was met of the block it is at, once something was asked of it.
+    inside: Option<Inside>,
+}
+
+/// Bytes of a list that were read.
+#[derive(Debug)]
+struct Held<'s> {
+    bytes: Cow<'s, [u8]>,
+    /// Where in the list they begin.
+    start: usize,
+    /// How much is read next.
+    piece: usize,
+}
+
+/// A place in a list.
+#[derive(Debug, Clone, Copy)]
+struct At {
+    block: usize,
+    /// Where the bytes of the block begin.
+    start: usize,
+    /// The last skill of the block before.
+    before: u32,
+}
+
+/// A place in a block.
+#[derive(Debug, Clone, Copy)]
+struct Inside {
+    /// Where the bytes of the next posting begin, and how many postings are left.
+    start: usize,
+    left: usize,
+    /// The posting that was met last, and not taken.
+    met: Option<(u32, u8)>,
+    /// The skill of the posting before the next.
+    before: u32,
 }
 
 impl<'s> List<'s> {
     /// Reads short lists whole, of others the table of blocks.
     pub(crate) fn open(source: &'s Source, place: Place) -> Result<Self, Damaged> {
-        let table =
-            if place.count as usize > BLOCK { (place.count as usize).div_ceil(BLOCK) * ROW } else { 0 };
-        if place.length <= AT_ONCE {
-            let whole = source.read(place.start, place.length as usize)?;
-            let table = whole.get(..table).ok_or(Damaged)?.to_vec();
-            return Ok(Self { source, place, whole: Some(whole), table: Cow::Owned(table) });
-        }
-        if table > place.length as usize {
+        let (length, count) = (place.length as usize, place.count as usize);
+        let size = if count > BLOCK { count.div_ceil(BLOCK) * ROW } else { 0 };
+        if size > length {
             return Err(Damaged);
         }
-        Ok(Self { source, place, whole: None, table: source.read(place.start, table)? })
+        let read = source.read(place.start, if place.length <= AT_ONCE { length } else { size })?;
+        let table = match &read {
+            Cow::Borrowed(bytes) => Cow::Borrowed(bytes.get(..size).ok_or(Damaged)?),
+            Cow::Owned(bytes) => Cow::Owned(bytes.get(..size).ok_or(Damaged)?.to_vec()),
+        };
+        let held = Held { bytes: read, start: 0, piece: PIECE };
+        let at = At { block: 0, start: size, before: 0 };
+        Ok(Self { source, place, table, held, at, inside: None })
     }
 
-    /// The largest impact; of a single block it is not known.
-    pub(crate) fn largest(&self) -> u8 {
-        self.table.chunks_exact(ROW).map(|row| row[6]).max().unwrap_or(u8::MAX)
+    /// Back to the first skill.
+    pub(crate) fn rewind(&mut self) {
+        self.inside = None;
+        self.at = At { block: 0, start: self.table.len(), before: 0 };
     }
 
-    fn whole(&mut self) -> Result<&[u8], Damaged> {
-        if self.whole.is_none() {
-            self.whole = Some(self.source.read(self.place.start, self.place.length as usize)?);
-        }
-        self.whole.as_deref().ok_or(Damaged)
-    }
-
-    /// Calls `take` with each posting, all below `skills`.
-    pub(crate) fn scan(&mut self, skills: u32, mut take: impl FnMut(usize, u8)) -> Result<(), Damaged> {
-        let (count, table) = (self.place.count as usize, self.table.len());
-        let blocks = self.whole()?.get(table..).ok_or(Damaged)?;
-        let mut beyond = false;
-        each(blocks, count, 0, |skill, impact| {
-            if skill < skills {
-                take(skill as usize, impact);
-            } else {
-                beyond = true;
-            }
-        })?;
-        if beyond { Err(Damaged) } else { Ok(()) }
-    }
-
-    /// Calls `take` with the place in `wanted` and the impact of each wanted skill that the list has. `wanted` is in order.
-    pub(crate) fn probe(&mut self, wanted: &[u32], mut take: impl FnMut(usize, u8)) -> Result<(), Damaged> {
-        let count = self.place.count as usize;
-        let mut next = 0;
+    fn row(&self, block: usize) -> Option<Row> {
         if self.table.is_empty() {
-            let whole = self.whole()?;
-            return each(whole, count, 0, |skill, impact| meet(wanted, &mut next, skill, impact, &mut take));
+            let length = self.place.length as usize;
+            let only = block == 0 && self.place.count > 0;
+            return only.then_some(Row { last: u32::MAX, length, largest: u8::MAX });
         }
-        let blocks = count.div_ceil(BLOCK);
-        // Where many blocks are wanted, one read is cheaper than many.
-        if wanted.len().saturating_mul(4) > blocks {
-            self.whole()?;
-        }
-        let (mut before, mut at) = (0u32, self.table.len());
-        for (number, row) in self.table.chunks_exact(ROW).enumerate() {
-            let mut row = Reader(row);
-            let (last, length) = (row.u32()?, row.u16()? as usize);
-            // The last of the block before may be wanted, and was met there.
-            while wanted.get(next).is_some_and(|skill| *skill < before) {
-                next += 1;
+        self.table.as_chunks().0.get(block).copied().map(Row::read)
+    }
+
+    /// Goes to the block that may have `skill`; false where all are behind.
+    fn go(&mut self, skill: u32) -> bool {
+        while let Some(row) = self.row(self.at.block) {
+            if row.last >= skill {
+                return true;
             }
-            match wanted.get(next) {
-                None => return Ok(()),
-                Some(skill) if *skill <= last => {
-                    let postings = BLOCK.min(count - number * BLOCK);
-                    let met = |skill, impact| meet(wanted, &mut next, skill, impact, &mut take);
-                    match &self.whole {
-                        Some(whole) => {
-                            each(whole.get(at..at + length).ok_or(Damaged)?, postings, before, met)?
-                        }
-                        None => {
-                            each(
-                                &self.source.read(self.place.start + at as u64, length)?,
-                                postings,
-                                before,
-                                met,
-                            )?;
-                        }
-                    }
+            self.next(row);
+        }
+        false
+    }
+
+    /// Goes to the next block.
+    fn next(&mut self, row: Row) {
+        self.at = At { block: self.at.block + 1, start: self.at.start + row.length, before: row.last };
+        self.inside = None;
+    }
+
+    /// What skills from `from` up to `to` may have at most, and how many of them there are at most.
+    pub(crate) fn within(&mut self, from: u32, to: u32) -> Result<(u8, usize), Damaged> {
+        if !self.go(from) {
+            return Ok((0, 0));
+        }
+        // Of a single block nothing is known before it is read, and of rare words that is little.
+        let single = self.table.is_empty();
+        if (single || self.inside.is_some()) && self.meet(from)?.is_none_or(|(skill, _)| skill >= to) {
+            let next = self.row(self.at.block + 1);
+            if single || next.is_none() || self.inside.is_some_and(|inside| inside.met.is_some()) {
+                return Ok((0, 0));
+            }
+        }
+        let (mut largest, mut count) = (0, 0);
+        for number in self.at.block.. {
+            let Some(row) = self.row(number) else { break };
+            largest = largest.max(row.largest);
+            count += BLOCK;
+            if row.last >= to {
+                break;
+            }
+        }
+        Ok((largest, count))
+    }
+
+    /// Calls `take` with each posting from `from` up to `to`, and stays behind them.
+    pub(crate) fn scan(&mut self, from: u32, to: u32, mut take: impl FnMut(u32, u8)) -> Result<(), Damaged> {
+        while self.go(from) {
+            let Some(row) = self.row(self.at.block) else { break };
+            self.run(to, |skill, impact| {
+                if skill >= from {
+                    take(skill, impact);
                 }
-                Some(_) => {}
+            })?;
+            if row.last >= to {
+                break;
             }
-            before = last;
-            at += length;
+            self.next(row);
         }
         Ok(())
     }
-}
 
-fn meet(wanted: &[u32], next: &mut usize, skill: u32, impact: u8, take: &mut impl FnMut(usize, u8)) {
-    while wanted.get(*next).is_some_and(|wanted| *wanted < skill) {
-        *next += 1;
+    /// The impact in a skill, if it is there. Skills are asked for in order, from where it is.
+    pub(crate) fn impact(&mut self, skill: u32) -> Result<Option<u8>, Damaged> {
+        if !self.go(skill) {
+            return Ok(None);
+        }
+        Ok(self.meet(skill)?.filter(|(met, _)| *met == skill).map(|(_, impact)| impact))
     }
-    if wanted.get(*next) == Some(&skill) {
-        take(*next, impact);
+
+    /// The first posting of the block that is not before `skill`.
+    fn meet(&mut self, skill: u32) -> Result<Option<(u32, u8)>, Damaged> {
+        self.run(skill, |_, _| {})?;
+        Ok(self.inside.and_then(|inside| inside.met))
+    }
+
+    /// Calls `take` with each posting of the block that is before `to`.
+    fn run(&mut self, to: u32, mut take: impl FnMut(u32, u8)) -> Result<(), Damaged> {
+        let whole = Inside { start: self.at.start, left: self.postings(), met: None, before: self.at.before };
+        let mut inside = self.inside.unwrap_or(whole);
+        match inside.met {
+            Some((skill, _)) if skill >= to => return Ok(()),
+            Some((skill, impact)) => take(skill, impact),
+            None => {}
+        }
+        inside.met = None;
+        let end = self.at.start + self.row(self.at.block).ok_or(Damaged)?.length;
+        let mut reader = Reader(self.bytes(inside.start, end)?);
+        let mut skill = inside.before;
+        while inside.left > 0 {
+            // Nearly all distances are below 128.
+            let (distance, impact) = match reader.0 {
+                [distance @ ..0x80, impact, rest @ ..] => {
+                    reader.0 = rest;
+                    (u32::from(*distance), *impact)
+                }
+                _ => (reader.varint()?, reader.byte()?),
+            };
+            skill = skill.checked_add(distance).ok_or(Damaged)?;
+            inside.left -= 1;
+            if skill >= to {
+                inside.met = Some((skill, impact));
+                break;
+            }
+            take(skill, impact);
+        }
+        inside.before = skill;
+        inside.start = end - reader.0.len();
+        self.inside = Some(inside);
+        Ok(())
+    }
+
+    /// How many postings the block has that it is at.
+    fn postings(&self) -> usize {
+        BLOCK.min((self.place.count as usize).saturating_sub(self.at.block * BLOCK))
+    }
+
+    /// Bytes of the list.
+    fn bytes(&mut self, start: usize, end: usize) -> Result<&[u8], Damaged> {
+        let held = &mut self.held;
+        if start < held.start || end > held.start + held.bytes.len() {
+            let goes_on = (held.start..=held.start + held.bytes.len()).contains(&start);
+            held.piece = if goes_on { (held.piece * 2).min(AT_ONCE as usize) } else { PIECE };
+            let most = (self.place.length as usize).checked_sub(start).ok_or(Damaged)?;
+            let length = end.checked_sub(start).ok_or(Damaged)?.max(held.piece).min(most);
+            held.bytes = self.source.read(self.place.start + start as u64, length)?;
+            held.start = start;
+        }
+        let range = start.checked_sub(held.start).zip(end.checked_sub(held.start)).ok_or(Damaged)?;
+        held.bytes.get(range.0..range.1).ok_or(Damaged)
     }
 }
 
@@ -199,26 +297,42 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lists_come_back(postings in prop::collection::btree_map(0u32..5000, any::<u8>(), 0..700)) {
+        fn lists_come_back(
+            postings in prop::collection::btree_map(0u32..5000, any::<u8>(), 0..700), window in 50u32..3000,
+        ) {
             let (source, place) = written(&postings);
             let mut read = BTreeMap::new();
             let mut list = List::open(&source, place).unwrap();
-            list.scan(5000, |skill, impact| { read.insert(skill as u32, impact); }).unwrap();
+            for from in (0..5000).step_by(window as usize) {
+                let to = from + window;
+                let (largest, count) = list.within(from, to).unwrap();
+                let mut met = 0;
+                list.scan(from, to, |skill, impact| {
+                    met += 1;
+                    assert!(impact <= largest && (from..to).contains(&skill));
+                    read.insert(skill, impact);
+                }).unwrap();
+                prop_assert!(met <= count);
+            }
             prop_assert_eq!(&read, &postings);
-            let most = postings.values().copied().max().unwrap_or(0);
-            prop_assert!(list.largest() >= most);
+            list.rewind();
+            let mut again = 0;
+            list.scan(0, 5000, |_, _| again += 1).unwrap();
+            prop_assert_eq!(again, postings.len());
         }
 
         #[test]
-        fn probing_finds_what_scanning_finds(
+        fn asking_finds_what_scanning_finds(
             postings in prop::collection::btree_map(0u32..5000, any::<u8>(), 0..700),
             wanted in prop::collection::btree_set(0u32..5000, 0..60),
         ) {
             let (source, place) = written(&postings);
             let wanted: Vec<u32> = wanted.into_iter().collect();
-            let mut met = Vec::new();
             let mut list = List::open(&source, place).unwrap();
-            list.probe(&wanted, |at, impact| met.push((wanted[at], impact))).unwrap();
+            let met: Vec<_> = wanted
+                .iter()
+                .filter_map(|skill| Some((*skill, list.impact(*skill).unwrap()?)))
+                .collect();
             let expected: Vec<_> =
                 wanted.iter().filter_map(|skill| Some((*skill, *postings.get(skill)?))).collect();
             prop_assert_eq!(met, expected);
@@ -234,9 +348,10 @@ mod tests {
             let source = Source::Memory(bytes);
             let mut most = 0;
             if let Ok(mut list) = List::open(&source, place) {
-                let _ = list.scan(100, |skill, _| most = most.max(skill));
-                let _ = list.probe(&wanted, |_, _| {});
-                let _ = list.largest();
+                let _ = (list.within(0, 50), list.scan(0, 50, |skill, _| most = most.max(skill)));
+                let _ = (list.within(50, 100), list.scan(50, 100, |skill, _| most = most.max(skill)));
+                list.rewind();
+                let _ = wanted.map(|skill| list.impact(skill));
             }
             prop_assert!(most < 100);
         }

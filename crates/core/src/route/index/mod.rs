@@ -23,11 +23,11 @@ pub(crate) use bytes::Damaged;
 pub(crate) use bytes::checksum;
 pub(crate) use entry::{Entry, FULL};
 pub(crate) use segment::Segment;
-pub(crate) use sketch::{Sketch, pair};
+pub(crate) use sketch::{Gist, Sketch, pair};
 pub(crate) use source::{Source, with_sums};
 
 use list::{List, Place};
-use search::{Wanted, best};
+use search::{Best, Wanted, floor, search};
 
 /// No skill: the one that was indexed is gone.
 const GONE: u32 = u32::MAX;
@@ -124,11 +124,6 @@ impl Index {
         Self { skills: parts.iter().map(alive).sum(), parts }
     }
 
-    /// How rare a word is that one skill has: small collections have no rare words, and what is rare in them says as much.
-    pub(crate) fn rarest(&self) -> f32 {
-        (1.0 + (self.skills as f32 - 0.5).max(0.5) / 1.5).ln()
-    }
-
     /// What is known of each word.
     pub(crate) fn know(&self, asked: &[Asked]) -> Result<Vec<Known>, Damaged> {
         let all = self.skills as f32;
@@ -158,11 +153,11 @@ impl Index {
         known: &[Known],
         k: usize,
     ) -> Result<Vec<Candidate>, Damaged> {
-        let mut found: Vec<(f32, u64, usize, u32)> = Vec::new();
         let mut lists = Vec::with_capacity(self.parts.len());
         for (number, part) in self.parts.iter().enumerate() {
             lists.push(part.lists(number, known)?);
         }
+        let mut best = Best::new(k);
         for ((number, part), lists) in self.parts.iter().enumerate().zip(&mut lists) {
             let worth = |word: usize, field: usize| {
                 let rarity = known.get(word).map_or(0.0, |known| known.rarity[field]);
@@ -171,18 +166,23 @@ impl Index {
             let mut wanted = Vec::with_capacity(lists.len() * 2);
             for (word, lists) in lists.iter_mut().enumerate() {
                 let fields = lists.iter_mut().flatten().enumerate();
-                wanted.extend(fields.map(|(field, list)| Wanted { list, worth: worth(word, field) }));
+                wanted.extend(fields.filter_map(|(field, list)| Wanted::new(list, worth(word, field))));
             }
-            let best = best(&part.segment, wanted, k, |skill| part.number(skill).is_some())?;
-            let key = |skill: u32| part.segment.keys().get(skill as usize).copied().unwrap_or_default();
-            found.extend(best.into_iter().map(|(skill, score)| (score, key(skill), number, skill)));
+            let key = |skill: u32| {
+                part.number(skill)?;
+                part.segment.keys().get(skill as usize).copied()
+            };
+            best.at_least(floor(part.segment.skills(), &mut wanted, key, k)?);
+            search(part.segment.skills(), number, &mut wanted, key, &mut best)?;
         }
-        found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        found.truncate(k);
+        let found = best.into_sorted();
         let mut candidates = Vec::with_capacity(found.len());
         for ((number, part), lists) in self.parts.iter().enumerate().zip(&mut lists) {
-            let mut chosen: Vec<(u32, f32)> =
-                found.iter().filter(|found| found.2 == number).map(|found| (found.3, found.0)).collect();
+            let mut chosen: Vec<(u32, f32)> = found
+                .iter()
+                .filter(|found| found.part == number)
+                .map(|found| (found.skill, found.score()))
+                .collect();
             chosen.sort_unstable_by_key(|(skill, _)| *skill);
             part.look_up(&chosen, lists, &mut candidates)?;
         }
@@ -209,11 +209,13 @@ impl Part {
         lists: &mut Lists<'_>,
         candidates: &mut Vec<Candidate>,
     ) -> Result<(), Damaged> {
-        let numbers: Vec<u32> = chosen.iter().map(|(skill, _)| *skill).collect();
         let mut impacts = vec![vec![[0u8; 2]; lists.len()]; chosen.len()];
         for (word, lists) in lists.iter_mut().enumerate() {
             for (field, list) in lists.iter_mut().flatten().enumerate() {
-                list.probe(&numbers, |at, impact| impacts[at][word][field] = impact)?;
+                list.rewind();
+                for ((skill, _), impacts) in chosen.iter().zip(&mut impacts) {
+                    impacts[word][field] = list.impact(*skill)?.unwrap_or(0);
+                }
             }
         }
         for ((skill, score), impacts) in chosen.iter().zip(impacts) {

@@ -2,7 +2,7 @@
 //! side by side anywhere in it.
 //!
 //! Pairs are kept in a filter of eight bits each. It says yes to about three in a hundred pairs that are not there, and
-//! costs a tenth of the text.
+//! costs a tenth of the text. How like another a skill is can be told from a sample of its pairs.
 
 use super::bytes::{Damaged, Reader, checksum};
 use crate::route::words::{Term, mix};
@@ -15,6 +15,13 @@ const ABOUT_MAX: usize = 400;
 const PAIRS_MAX: usize = 8 * 1024;
 const BITS: usize = 8;
 const PROBES: usize = 3;
+
+/// How many pairs the sample has: of each part of all pairs there could be, the least that is there.
+const SAMPLE: usize = 32;
+
+/// Two samples are of copies where so many of those that are there are the same, and so many are there.
+const COPY: usize = 26;
+const ENOUGH: usize = 16;
 
 /// Marks a word of a sentence that says when to use the skill.
 const WHEN: u32 = 1 << 31;
@@ -44,9 +51,10 @@ impl Drawn {
         self.about.truncate(ABOUT_MAX);
         self.pairs.sort_unstable();
         self.pairs.dedup();
-        self.pairs.truncate(PAIRS_MAX);
         bytes.push(self.name.len() as u8);
         bytes.extend((self.about.len() as u16).to_le_bytes());
+        bytes.extend(sample(&self.pairs));
+        self.pairs.truncate(PAIRS_MAX);
         for term in &self.name {
             bytes.extend(small(*term).to_le_bytes());
         }
@@ -64,6 +72,18 @@ impl Drawn {
     }
 }
 
+/// A byte of the least pair of each part; 0 where a part has none. Pairs are in order, so the first of a part is the least.
+fn sample(pairs: &[u64]) -> [u8; SAMPLE] {
+    let mut sample = [0; SAMPLE];
+    for pair in pairs {
+        let part = &mut sample[(pair >> 59) as usize];
+        if *part == 0 {
+            *part = (*pair as u8).max(1);
+        }
+    }
+    sample
+}
+
 /// The bits of a pair in a filter of so many bytes.
 fn bits(pair: u64, bytes: usize) -> impl Iterator<Item = usize> {
     let step = (pair >> 32) | 1;
@@ -71,9 +91,30 @@ fn bits(pair: u64, bytes: usize) -> impl Iterator<Item = usize> {
         .map(move |probe| (pair.wrapping_add(probe.wrapping_mul(step)) % (bytes as u64 * 8)) as usize)
 }
 
+/// What a skill says, as far as it is needed to tell whether another says the same.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Gist {
+    text: u64,
+    sample: [u8; SAMPLE],
+}
+
+impl Gist {
+    /// Whether one is a copy of the other, or nearly: four of five pairs of words are the same.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        if self.text == other.text {
+            return true;
+        }
+        let both = || self.sample.iter().zip(&other.sample);
+        let there = both().filter(|(one, other)| **one != 0 || **other != 0).count();
+        let same = both().filter(|(one, other)| one == other && **one != 0).count();
+        there >= ENOUGH && same * SAMPLE >= there * COPY
+    }
+}
+
 /// A sketch that was written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sketch<'b> {
+    sample: &'b [u8; SAMPLE],
     name: &'b [[u8; 4]],
     about: &'b [[u8; 4]],
     filter: &'b [u8],
@@ -83,9 +124,10 @@ impl<'b> Sketch<'b> {
     pub(crate) fn read(bytes: &'b [u8]) -> Result<Self, Damaged> {
         let mut reader = Reader(bytes);
         let (name, about) = (reader.byte()? as usize, reader.u16()? as usize);
+        let sample = reader.take(SAMPLE)?.first_chunk().ok_or(Damaged)?;
         let name = reader.take(name * 4)?.as_chunks().0;
         let about = reader.take(about * 4)?.as_chunks().0;
-        Ok(Self { name, about, filter: reader.0 })
+        Ok(Self { sample, name, about, filter: reader.0 })
     }
 
     /// How many words the name has.
@@ -106,9 +148,10 @@ impl<'b> Sketch<'b> {
         })
     }
 
-    /// Equal for skills that say the same of themselves and have the same instructions, whatever their names.
-    pub(crate) fn text(&self) -> u64 {
-        checksum(self.about.as_flattened()) ^ checksum(self.filter).rotate_left(1)
+    /// What the skill says, whatever its name.
+    pub(crate) fn gist(&self) -> Gist {
+        let text = checksum(self.about.as_flattened()) ^ checksum(self.filter).rotate_left(1);
+        Gist { text, sample: *self.sample }
     }
 
     /// Whether two words stand side by side; yes is sometimes wrong.
@@ -146,6 +189,21 @@ mod tests {
                 let _ = (sketch.has(pair), sketch.name_has(pair), sketch.about(&[pair]).count());
             }
         }
+    }
+
+    #[test]
+    fn copies_with_a_few_changes_are_alike_and_others_are_not() {
+        let gist = |pairs: std::ops::Range<u64>| {
+            let mut bytes = Vec::new();
+            let pairs = pairs.map(|n| pair(mix(n), mix(n + 1))).collect();
+            Drawn { pairs, ..Drawn::default() }.write(&mut bytes);
+            Sketch::read(&bytes).unwrap().gist()
+        };
+        assert!(gist(0..900).is_like(&gist(0..900)));
+        assert!(gist(0..900).is_like(&gist(30..920)));
+        assert!(!gist(0..900).is_like(&gist(450..1350)));
+        assert!(!gist(0..900).is_like(&gist(2000..2900)));
+        assert!(!gist(0..8).is_like(&gist(0..9)), "too little to tell");
     }
 
     #[test]
