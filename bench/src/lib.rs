@@ -5,8 +5,10 @@
 //! - [`measure`] runs commands in turns and takes time and memory;
 //! - [`fresh`] is what commands install into;
 //! - [`peers`] knows how each peer is called;
+//! - [`catalog`] is what routing is measured on;
 //! - [`suite`] and [`packages`] measure everything, [`judge`] compares it with the targets, [`report`] writes it down.
 
+pub mod catalog;
 pub mod floor;
 pub mod fresh;
 pub mod judge;

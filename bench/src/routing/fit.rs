@@ -4,8 +4,7 @@
 
 use prowess::route::eval::Labelled;
 use prowess::route::{INGREDIENTS, Lexical, Texts, Weights};
-
-use crate::data::hash;
+use prowess_bench::catalog::data::hash;
 
 const FOLDS: u64 = 5;
 const STEPS: i32 = 150;

@@ -1,8 +1,8 @@
 //! `bench-routing`: how good and how fast routing is, beside what exists; see `bench/README.md`.
 
 mod baselines;
-mod data;
 mod fit;
+mod prompt;
 mod quality;
 mod small_talk;
 mod speed;
@@ -12,10 +12,11 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use data::Data;
+use prowess_bench::catalog::data::Data;
 
 const USAGE: &str = "\
 bench-routing WHAT FOLDER [SIZE[:BODY]…]
+bench-routing prompt FOLDER [PROWESS]
 
   quality     hit@1, recall@5, MRR beside the baselines, at 1,000 skills and on the whole catalog
   ablation    the same with each ingredient of the second look left out
@@ -23,6 +24,7 @@ bench-routing WHAT FOLDER [SIZE[:BODY]…]
   calibrate   what the confidence is fitted on
   misses      messages whose skill is not among the first five of 1,000
   speed       building, opening and asking, at each SIZE; bodies are cut at BODY bytes
+  prompt      the catalog for a message over 100,000 skills on disk, step by step, and by the program PROWESS
 
 FOLDER has catalog*.jsonl or catalog*.jsonl.zst, queries.jsonl and negatives.jsonl.
 ";
@@ -39,7 +41,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [what, folder, sizes @ ..] = &args[..] else { return Err(USAGE.to_owned()) };
+    let [what, folder, rest @ ..] = &args[..] else { return Err(USAGE.to_owned()) };
     let data = Data::read(Path::new(folder))?;
     match &**what {
         "quality" => quality::run(&data),
@@ -47,12 +49,9 @@ fn run() -> Result<(), String> {
         "fit" => weights::fit(&data),
         "calibrate" => quality::calibrate(&data),
         "misses" => quality::misses(&data),
-        "speed" => speed::run(&data, sizes)?,
+        "speed" => speed::run(&data, rest)?,
+        "prompt" => prompt::run(&data, rest.first())?,
         _ => return Err(USAGE.to_owned()),
     }
     Ok(())
-}
-
-fn say(line: &str) {
-    let _ = writeln!(io::stdout(), "{line}");
 }

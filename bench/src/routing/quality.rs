@@ -1,31 +1,13 @@
 //! How good routing is, beside the baselines.
 
-use prowess::route::eval::{Answered, Labelled, Report, Score, assess};
+use prowess::route::eval::Labelled;
 use prowess::route::{FITS, Lexical, Texts};
+use prowess_bench::catalog::data::Data;
+use prowess_bench::catalog::say;
+use prowess_bench::catalog::score::{measure, row, sizes};
 
 use crate::baselines::{Baseline, Baselines};
-use crate::data::Data;
-use crate::say;
 use crate::small_talk::SMALL_TALK;
-
-/// The sizes that are measured: a large collection, and all there is.
-pub(crate) fn sizes(data: &Data) -> [Vec<Texts>; 2] {
-    [data.sample(1_000), data.sample(usize::MAX)]
-}
-
-/// A line of a table.
-pub(crate) fn row(name: &str, score: &Score) -> String {
-    let span = |[low, high]: [f64; 2]| format!("[{low:.3} {high:.3}]");
-    let (hits, recalls) = (span(score.intervals.hit_at_1), span(score.intervals.recall_at_k));
-    let Score { hit_at_1, recall_at_k, mrr, .. } = score;
-    format!("{name:40} {hit_at_1:.3} {hits}  {recall_at_k:.3} {recalls}  {mrr:.3}")
-}
-
-fn measure(messages: &[Labelled], answer: impl Fn(&Labelled) -> (Vec<String>, bool)) -> Report {
-    let answers: Vec<(Vec<String>, bool)> = messages.iter().map(answer).collect();
-    let answered = messages.iter().zip(&answers);
-    assess(answered.map(|(message, (ranking, fits))| Answered { message, ranking, fits: *fits }), 5)
-}
 
 pub(crate) fn run(data: &Data) {
     for skills in sizes(data) {

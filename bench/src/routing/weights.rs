@@ -2,11 +2,11 @@
 
 use prowess::route::eval::evaluate;
 use prowess::route::{INGREDIENTS, Lexical, Texts, Weights};
+use prowess_bench::catalog::data::Data;
+use prowess_bench::catalog::say;
+use prowess_bench::catalog::score::{row, sizes};
 
-use crate::data::Data;
 use crate::fit::{Case, cases, choose, held_out, rank};
-use crate::quality::{row, sizes};
-use crate::say;
 
 const REGULAR: f32 = 0.01;
 

@@ -9,15 +9,18 @@ use prowess::route::eval::Labelled;
 use serde_json::Value;
 
 /// A catalog and messages whose skills it has.
-pub(crate) struct Data {
-    pub(crate) skills: Vec<Texts>,
-    pub(crate) messages: Vec<Labelled>,
-    pub(crate) negatives: Vec<Labelled>,
+pub struct Data {
+    /// All skills of the catalog.
+    pub skills: Vec<Texts>,
+    /// Messages with the skills that are right.
+    pub messages: Vec<Labelled>,
+    /// Messages with skills that are wrong.
+    pub negatives: Vec<Labelled>,
 }
 
 impl Data {
     /// Reads `catalog*.jsonl` or `catalog*.jsonl.zst`, `queries.jsonl` and `negatives.jsonl`.
-    pub(crate) fn read(folder: &Path) -> Result<Self, String> {
+    pub fn read(folder: &Path) -> Result<Self, String> {
         let lines = |name: &str| {
             let text =
                 std::fs::read_to_string(folder.join(name)).map_err(|error| format!("{name}: {error}"))?;
@@ -31,7 +34,7 @@ impl Data {
     }
 
     /// All skills that are labelled, and others up to `size`, always the same.
-    pub(crate) fn sample(&self, size: usize) -> Vec<Texts> {
+    pub fn sample(&self, size: usize) -> Vec<Texts> {
         let named = |labelled: &Labelled| {
             labelled.skills.iter().chain(&labelled.not_skills).cloned().collect::<Vec<_>>()
         };
@@ -51,7 +54,7 @@ impl Data {
 
 impl Data {
     /// A small collection, another for each number: half of it are skills that messages are labelled with.
-    pub(crate) fn few(&self, size: usize, number: usize) -> Vec<Texts> {
+    pub fn few(&self, size: usize, number: usize) -> Vec<Texts> {
         let labelled: HashSet<&String> = self.messages.iter().flat_map(|message| &message.skills).collect();
         let order = |texts: &&Texts| hash(&format!("{number} {}", texts.name));
         let mut skills: Vec<&Texts> = self.skills.iter().collect();
@@ -63,7 +66,7 @@ impl Data {
 }
 
 /// FNV-1a, spread.
-pub(crate) fn hash(text: &str) -> u64 {
+pub fn hash(text: &str) -> u64 {
     let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, fold).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
