@@ -18,13 +18,27 @@ pub struct World {
 impl World {
     /// A project and a home without any skill, the bundled ones left out, with skills switched on.
     pub fn new(preset: Preset) -> Self {
-        let mut world = Self::with_bundled(preset);
-        world.policy.scan.roots.retain(|root| root.to_string() != "bundled");
-        world
+        Self::with_bundled(preset).without_bundled()
     }
 
     pub fn with_bundled(preset: Preset) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::on(tempfile::tempdir().unwrap(), preset)
+    }
+
+    /// For very many files, which take long on a disk: in memory, where there is a gigabyte of room for it.
+    pub fn large(preset: Preset) -> Self {
+        let memory = Path::new("/dev/shm");
+        let room = rustix::fs::statvfs(memory).map_or(0, |system| system.f_bavail * system.f_frsize);
+        let folder = if room > 1 << 30 { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        Self::on(folder.unwrap(), preset).without_bundled()
+    }
+
+    fn without_bundled(mut self) -> Self {
+        self.policy.scan.roots.retain(|root| root.to_string() != "bundled");
+        self
+    }
+
+    fn on(folder: tempfile::TempDir, preset: Preset) -> Self {
         for name in ["project", "home", "bin"] {
             fs::create_dir(folder.path().join(name)).unwrap();
         }

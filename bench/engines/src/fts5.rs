@@ -1,0 +1,63 @@
+//! SQLite's FTS5: a table of two columns without their contents, merged, read through a memory map.
+
+use std::path::Path;
+
+use rusqlite::{Connection, params};
+
+use crate::engine::{Engine, Failed, Opened, Skills};
+
+pub(crate) struct Fts5;
+
+impl Engine for Fts5 {
+    fn name(&self) -> &'static str {
+        "SQLite FTS5"
+    }
+
+    fn build(&self, folder: &Path, skills: &Skills<'_>) -> Result<(), Failed> {
+        let mut database = Connection::open(folder.join("index"))?;
+        // Nothing has to outlive a crash here, and the whole is one transaction.
+        database.execute_batch(
+            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -262144;
+             CREATE VIRTUAL TABLE skills USING fts5(about, body, content = '');",
+        )?;
+        let all = database.transaction()?;
+        {
+            let mut insert = all.prepare("INSERT INTO skills (rowid, about, body) VALUES (?1, ?2, ?3)")?;
+            for number in 0..skills.size {
+                let texts = (skills.texts)(number);
+                let about = texts.name + "\n" + &texts.about;
+                insert.execute(params![i64::try_from(number)? + 1, about, texts.body])?;
+            }
+        }
+        all.execute("INSERT INTO skills (skills) VALUES ('optimize')", [])?;
+        Ok(all.commit()?)
+    }
+
+    fn open(&self, folder: &Path) -> Result<Box<dyn Opened>, Failed> {
+        let database = Connection::open(folder.join("index"))?;
+        database.execute_batch("PRAGMA mmap_size = 1099511627776; PRAGMA cache_size = -65536;")?;
+        // Reads the schema, which opening alone does not.
+        database.prepare_cached(ASK)?;
+        Ok(Box::new(database))
+    }
+}
+
+const ASK: &str = "SELECT rowid FROM skills WHERE skills MATCH ?1 ORDER BY rank LIMIT ?2";
+
+impl Opened for Connection {
+    fn ask(&self, message: &str, k: usize) -> Result<Vec<usize>, Failed> {
+        let lower = message.to_lowercase();
+        let mut words: Vec<&str> =
+            lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        words.sort_unstable();
+        words.dedup();
+        if words.is_empty() {
+            return Ok(Vec::new());
+        }
+        // Quoted, so that words such as OR are words.
+        let any: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+        let mut ask = self.prepare_cached(ASK)?;
+        let rows = ask.query_map(params![any.join(" OR "), i64::try_from(k)?], |row| row.get::<_, i64>(0))?;
+        rows.map(|row| Ok(usize::try_from(row? - 1)?)).collect()
+    }
+}
