@@ -1,6 +1,7 @@
 //! `bench-routing`: how good and how fast routing is, beside what exists; see `bench/README.md`.
 
 mod baselines;
+mod beyond;
 mod fit;
 mod prompt;
 mod quality;
@@ -20,6 +21,8 @@ bench-routing prompt FOLDER [PROWESS]
 
   quality     hit@1, recall@5, MRR beside the baselines, at 1,000 skills and on the whole catalog
   ablation    the same with each ingredient of the second look left out
+  beyond      the same without typing errors, beginnings of words, phrases
+  typos       messages that name their skill, with a typing error in the name
   fit         weights chosen on part of the messages and judged on the rest
   calibrate   what the confidence is fitted on
   misses      messages whose skill is not among the first five of 1,000
@@ -46,6 +49,8 @@ fn run() -> Result<(), String> {
     match &**what {
         "quality" => quality::run(&data),
         "ablation" => weights::ablation(&data),
+        "beyond" => beyond::ablation(&data),
+        "typos" => beyond::typos(&data),
         "fit" => weights::fit(&data),
         "calibrate" => quality::calibrate(&data),
         "misses" => quality::misses(&data),

@@ -139,3 +139,12 @@ export interface Overview {
   problems: Diagnostic[];
   chats: number;
 }
+
+/** A skill that answers a message. */
+export interface Match {
+  name: string;
+  score: number;
+  /** How likely it is right, from 0 to 1. */
+  confidence: number;
+  reasons: string[];
+}

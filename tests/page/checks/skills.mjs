@@ -37,8 +37,32 @@ export const skills = (world, browser, check) => [
       new Set(["Invalid"]),
     );
     await page.selectOption(".status-filter", "");
-    await page.fill("#skills-filter", "nothing has this");
+    await page.fill("#skills-filter", "xyzzy");
     await page.getByText("No skill fits.").waitFor();
+    return page;
+  }),
+
+  check("the filter finds other forms of words and what is mistyped, after what has the text", async () => {
+    const page = await openDialog(browser, world);
+    const first = () => page.locator('.rows .row[data-index="0"]').getAttribute("data-id");
+    const count = page.locator(".count");
+    await page.fill("#skills-filter", "turning a meeting's notes to task");
+    await count.filter({ hasText: /^\d+ of \d+ skills, \d+ by similar words$/ }).waitFor();
+    assert.equal(await first(), "notes");
+    await browser.accessible(page, "skills that fit by their words");
+    await page.fill("#skills-filter", "code-reveiw");
+    await row(page, "code-review").waitFor();
+    assert.equal(await first(), "code-review");
+    assert.match(await count.innerText(), /by similar words$/);
+    await page.fill("#skills-filter", "code-review");
+    await page.waitForFunction(() => /^\d+ of \d+ skills/.test(document.querySelector(".count")?.textContent ?? ""));
+    assert.equal(await first(), "code-review");
+    // Who asked for others by their status gets no enabled ones.
+    await page.fill("#skills-filter", "code-reveiw");
+    await page.selectOption(".status-filter", "invalid");
+    await page.getByText("No skill fits.").waitFor();
+    await page.waitForTimeout(400);
+    assert.equal(await page.locator(".rows .row").count(), 0);
     return page;
   }),
 

@@ -1,8 +1,16 @@
 //! Completion of a skill's name, for whoever types one.
+//!
+//! What fits, and in which order, is said here, over any skills that somebody has at hand. [`Router`](super::Router) gives
+//! the same for a whole snapshot [from an index](index), and forgives typing errors where nothing else is found.
+
+mod index;
+mod words;
 
 use prowess_format::Manifest;
 
 use super::text::{fold_trimmed, head, is_word};
+
+pub(super) use index::Completions;
 
 /// The most completions that are given.
 pub const COMPLETIONS_MAX: usize = 50;
@@ -43,7 +51,7 @@ pub fn complete_called<'s>(
     prefix: &str,
     skills: impl Iterator<Item = (&'s str, &'s Manifest)>,
 ) -> Vec<Completion<'s>> {
-    let typed = fold_trimmed(head(prefix, 1024));
+    let typed = folded(prefix);
     let mut found: Vec<(Fit, &str, &Manifest)> = skills
         .filter(|(_, manifest)| manifest.user_invocable())
         .filter_map(|(name, manifest)| Some((fit(&typed, name, manifest)?, name, manifest)))
@@ -68,27 +76,43 @@ enum Fit {
     Description,
 }
 
+/// What was typed, as it is compared.
+fn folded(typed: &str) -> String {
+    fold_trimmed(head(typed, 1024))
+}
+
+/// A description, as it is compared.
+fn folded_about(description: &str) -> String {
+    fold_trimmed(head(description, 4096))
+}
+
 fn fit(typed: &str, name: &str, manifest: &Manifest) -> Option<Fit> {
     let name = fold_trimmed(name);
-    let starts_word = |text: &str| {
-        text.match_indices(typed)
-            .any(|(at, _)| text[..at].chars().next_back().is_none_or(|c| c == '_' || !is_word(c)))
-    };
     if name == typed {
         Some(Fit::Name)
     } else if name.starts_with(typed) {
         Some(Fit::Beginning)
-    } else if starts_word(&name) {
+    } else if starts_word(typed, &name) {
         Some(Fit::WordOfName)
     } else if name.contains(typed) {
         Some(Fit::PartOfName)
     } else if in_order(typed, &name) {
         Some(Fit::LettersOfName)
-    } else if starts_word(&fold_trimmed(head(manifest.description(), 4096))) {
+    } else if starts_word(typed, &folded_about(manifest.description())) {
         Some(Fit::Description)
     } else {
         None
     }
+}
+
+/// Whether a word begins where the text has what was typed.
+fn starts_word(typed: &str, text: &str) -> bool {
+    text.match_indices(typed).any(|(at, _)| text[..at].chars().next_back().is_none_or(parts_words))
+}
+
+/// Whether a character stands between words.
+fn parts_words(c: char) -> bool {
+    c == '_' || !is_word(c)
 }
 
 /// Whether all letters occur in this order.

@@ -7,8 +7,10 @@ use std::io;
 use std::path::Path;
 
 use super::fits::confidence;
-use super::index::{Asked, Damaged, Index, Segment, Source, build, with_sums};
+use super::index::{Asked, Damaged, Index, Known, Segment, Source, build, with_sums};
+use super::lenient::{Beyond, add_near};
 use super::look::{INGREDIENTS, Look, Weights, look};
+use super::phrase;
 use super::query::Query;
 use super::why::reasons;
 use crate::files::replace_soon;
@@ -52,6 +54,7 @@ pub struct Texts {
 pub struct Lexical {
     index: Index,
     weights: Weights,
+    without: Vec<Beyond>,
 }
 
 /// A skill and how well it answers.
@@ -81,6 +84,8 @@ struct Looked {
     look: Look,
     /// Those of each word of the message.
     impacts: Vec<[u8; 2]>,
+    /// The phrases of the message that it has.
+    phrases: Vec<String>,
 }
 
 impl Lexical {
@@ -126,13 +131,20 @@ impl Lexical {
     }
 
     pub(super) fn over(index: Index) -> Self {
-        Self { index, weights: Weights::default() }
+        Self { index, weights: Weights::default(), without: Vec::new() }
     }
 
     /// The same with other weights.
     #[must_use]
     pub fn weighed(self, weights: Weights) -> Self {
         Self { weights, ..self }
+    }
+
+    /// The same that does not look for something beyond the words as they stand: to see what it is worth.
+    #[must_use]
+    pub fn without(mut self, beyond: Beyond) -> Self {
+        self.without.push(beyond);
+        self
     }
 
     /// The best `k` skills that share a word with the message.
@@ -142,7 +154,9 @@ impl Lexical {
 
     /// The ingredients of the second look, for each skill that gets one.
     pub fn ingredients(&self, query: &str) -> Vec<(usize, [f32; INGREDIENTS])> {
-        let looks = self.looks(&Query::new(query), 0).unwrap_or_default();
+        let mut query = Query::new(query);
+        let known = self.know(&mut query).unwrap_or_default();
+        let looks = self.looks(&query, &known, 0).unwrap_or_default();
         looks.into_iter().map(|looked| (looked.skill as usize, looked.look.ingredients)).collect()
     }
 
@@ -157,8 +171,9 @@ impl Lexical {
     }
 
     fn ranked(&self, query: &str, k: usize, copies: Copies) -> Result<Vec<Ranked>, Damaged> {
-        let query = Query::new(query);
-        let mut looks = self.looks(&query, k)?;
+        let mut query = Query::new(query);
+        let known = self.know(&mut query)?;
+        let mut looks = self.looks(&query, &known, k)?;
         looks.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.skill.cmp(&b.skill)));
         let (looks, copies) = match copies {
             // One more than asked for, to know how far the first is ahead.
@@ -169,11 +184,11 @@ impl Lexical {
         let score = |at: usize| looks.get(at).map_or(0.0, |looked| looked.score);
         let (first, second) = (score(0), score(1));
         let looks = looks.into_iter().chain(copies).take(k).enumerate();
-        let ranked = |(at, Looked { score, skill, look, impacts }): (usize, Looked)| Ranked {
-            skill: skill as usize,
-            score,
-            confidence: confidence(&look.ingredients, score, if at == 0 { second } else { first }),
-            reasons: reasons(&query, &look, &impacts),
+        let ranked = |(at, Looked { score, skill, look, impacts, phrases }): (usize, Looked)| {
+            let mut reasons = reasons(&query, &look, &impacts);
+            reasons.extend(phrases.iter().map(|phrase| format!("phrase: \"{phrase}\"")));
+            let confidence = confidence(&look.ingredients, score, if at == 0 { second } else { first });
+            Ranked { skill: skill as usize, score, confidence, reasons }
         };
         let mut ranked: Vec<Ranked> = looks.map(ranked).collect();
         for copy in ranked.iter_mut().skip(first_copy) {
@@ -183,11 +198,21 @@ impl Lexical {
         Ok(ranked)
     }
 
-    fn looks(&self, query: &Query<'_>, k: usize) -> Result<Vec<Looked>, Damaged> {
+    /// What is known of the words of a message, with those that it nearly has.
+    fn know(&self, query: &mut Query<'_>) -> Result<Vec<Known>, Damaged> {
         let asked: Vec<Asked> = query.words.iter().map(|word| word.asked).collect();
-        let known = self.index.know(&asked)?;
+        let mut known = self.index.know(&asked)?;
+        add_near(query, &mut known, &self.index, |beyond| !self.without.contains(&beyond))?;
+        if self.without.contains(&Beyond::Phrases) {
+            query.phrases.clear();
+        }
+        Ok(known)
+    }
+
+    fn looks(&self, query: &Query<'_>, known: &[Known], k: usize) -> Result<Vec<Looked>, Damaged> {
+        let asked: Vec<Asked> = query.words.iter().map(|word| word.asked).collect();
         let mut worth: Vec<(f32, usize)> =
-            asked.iter().zip(&known).map(|(asked, known)| asked.weight * known.rarity[1]).zip(0..).collect();
+            asked.iter().zip(known).map(|(asked, known)| asked.weight * known.rarity[1]).zip(0..).collect();
         // Words that no skill has are worth most, and find nothing.
         worth.retain(|(_, at)| known[*at].is_known());
         worth.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -203,13 +228,15 @@ impl Lexical {
         for (_, at) in worth.iter().skip(COMPARED) {
             compared[*at].weight = 0.0;
         }
-        let found = self.index.search(&compared, &known, k.max(LOOKED_AT))?;
+        let found = self.index.search(&compared, known, k.max(LOOKED_AT))?;
         found
             .into_iter()
             .map(|candidate| {
-                let look = look(query, &known, &candidate)?;
-                let score = self.weights.score(&look.ingredients);
-                Ok(Looked { score, skill: candidate.skill, look, impacts: candidate.impacts })
+                let look = look(query, known, &candidate)?;
+                let phrases = phrase::had(&query.phrases, &candidate.sketch)?;
+                let score =
+                    self.weights.score(&look.ingredients) + phrase::worth(phrases.len(), query.phrases.len());
+                Ok(Looked { score, skill: candidate.skill, look, impacts: candidate.impacts, phrases })
             })
             .collect()
     }

@@ -10,6 +10,7 @@
 //! | [`eval`] | how good a ranking is |
 //! | `words`, `stem`, `stop`, `abroad`, `aliases` | what a word is |
 //! | `query`, `index`, `kept` | what is looked for, where, and what of it stays on disk |
+//! | `lenient`, `near`, `vocabulary`, `starred`, `phrase` | typing errors, beginnings of words, and what stands in quotation marks |
 //! | `look`, `fits`, `why` | the second look at the best, whether they fit, and why |
 //! | [`lint()`] | which skills are hard to tell apart |
 
@@ -21,26 +22,32 @@ pub mod eval;
 mod fits;
 mod index;
 mod kept;
+mod lenient;
 mod lexical;
 mod lint;
 mod look;
 pub mod mention;
+mod near;
 mod pattern;
+mod phrase;
 mod prose;
 mod query;
 mod rank;
 mod router;
+mod starred;
 mod stem;
 mod stop;
 mod text;
 mod texts;
 mod triggers;
+mod vocabulary;
 mod why;
 mod words;
 
 pub use ask::asks_for_list;
 pub use complete::{COMPLETIONS_MAX, Completion, complete, complete_called};
 pub use fits::FITS;
+pub use lenient::Beyond;
 pub use lexical::{BODY_MAX, Lexical, Ranked, Texts};
 pub use lint::{Advice, lint};
 pub use look::{INGREDIENTS, Weights};

@@ -9,7 +9,7 @@ use prowess_format::Diagnostic;
 use unicode_normalization::UnicodeNormalization;
 
 use super::ask::asks_for_list;
-use super::complete::{Completion, complete_called};
+use super::complete::{Completion, Completions};
 use super::index::Damaged;
 use super::kept;
 use super::lexical::{Lexical, Ranked};
@@ -54,6 +54,8 @@ pub struct Router {
     folder: Option<PathBuf>,
     /// Folded names to the names that the snapshot knows.
     folded: OnceLock<HashMap<String, String>>,
+    /// The names that people call.
+    completions: OnceLock<Completions>,
 }
 
 impl Router {
@@ -78,6 +80,7 @@ impl Router {
             lexical: RwLock::default(),
             folder: None,
             folded: OnceLock::new(),
+            completions: OnceLock::new(),
         }
     }
 
@@ -136,12 +139,42 @@ impl Router {
         Routing { tier, matches, full }
     }
 
-    /// What a person who typed this far could mean.
-    pub fn complete(&self, prefix: &str) -> Vec<Completion<'_>> {
-        complete_called(
-            prefix,
-            self.snapshot.enabled().filter_map(|skill| Some((skill.called()?, skill.manifest()?))),
-        )
+    /// What a person who typed this far could mean, as [`complete`](super::complete()) has it; where nothing fits, names that
+    /// are mistyped. The names are folded and sorted when this is first asked, and then kept.
+    pub fn complete(&self, typed: &str) -> Vec<Completion<'_>> {
+        self.complete_among(typed, |_| true)
+    }
+
+    /// The same among the skills that are wanted.
+    pub fn complete_among(&self, typed: &str, is_wanted: impl Fn(&Skill) -> bool) -> Vec<Completion<'_>> {
+        let skill = |place: usize| self.snapshot.all().get(place);
+        let found = self.completions().complete(
+            typed,
+            |place| skill(place).is_some_and(&is_wanted),
+            |place| skill(place).map(|skill| self.described(skill)).unwrap_or_default(),
+        );
+        let told = |(name, place)| {
+            let manifest = skill(place)?.manifest()?;
+            let (description, argument_hint) = (manifest.brief_description(), manifest.argument_hint());
+            Some(Completion { name, description, argument_hint })
+        };
+        found.into_iter().filter_map(told).collect()
+    }
+
+    fn completions(&self) -> &Completions {
+        self.completions.get_or_init(|| {
+            let called = |(place, skill): (usize, &Skill)| {
+                let is_for_people = skill.is_enabled() && skill.manifest()?.user_invocable();
+                is_for_people.then(|| (self.key(skill).into_owned(), place))
+            };
+            Completions::new((0..).zip(self.snapshot.all()).filter_map(called))
+        })
+    }
+
+    /// What is compared of a skill beside what it is called: also its name, where it is called something else.
+    fn described(&self, skill: &Skill) -> String {
+        let (called, name, description) = (self.key(skill), skill.name(), skill.description());
+        if called == name { description.to_owned() } else { format!("{name}\n{description}") }
     }
 
     /// How well the skills it chooses among can be told apart, with their names.

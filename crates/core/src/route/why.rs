@@ -1,5 +1,7 @@
 //! Why a skill shares words with a message, in words.
 
+use std::borrow::Cow;
+
 use super::look::Look;
 use super::query::{Query, Word};
 
@@ -11,16 +13,17 @@ pub(super) fn reasons(query: &Query<'_>, look: &Look, impacts: &[[u8; 2]]) -> Ve
     let words = || query.words.iter().zip(&look.in_name).zip(impacts).filter(|((word, _), _)| !word.stop);
     let told = |place: &str, has: &dyn Fn(bool, [u8; 2]) -> bool| {
         let had = words().filter(|((_, in_name), impacts)| has(**in_name, **impacts));
-        let mut texts: Vec<&str> = Vec::new();
-        for ((Word { text, .. }, _), _) in had {
-            if !texts.iter().any(|known| known.eq_ignore_ascii_case(text)) && texts.len() < NAMED {
+        let mut texts: Vec<Cow<'_, str>> = Vec::new();
+        for ((word, _), _) in had {
+            let text = told_as(word);
+            if !texts.iter().any(|known| known.eq_ignore_ascii_case(&text)) && texts.len() < NAMED {
                 texts.push(text);
             }
         }
         texts.sort_unstable();
         (!texts.is_empty()).then(|| format!("{place}: {}", texts.join(", ")))
     };
-    let text = |term| query.words.iter().find(|word| word.asked.term == term).map(|word| word.text);
+    let text = |term| query.words.iter().find(|word| word.asked.term == term).map(|word| &*word.text);
     let together: Vec<String> = look
         .together
         .iter()
@@ -36,4 +39,12 @@ pub(super) fn reasons(query: &Query<'_>, look: &Look, impacts: &[[u8; 2]]) -> Ve
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// A word, and what stands in the message where that is only nearly it.
+fn told_as<'w>(word: &'w Word<'_>) -> Cow<'w, str> {
+    match &word.instead_of {
+        None => Cow::Borrowed(&*word.text),
+        Some(said) => Cow::Owned(format!("{} (for \"{said}\")", word.text)),
+    }
 }

@@ -7,7 +7,7 @@ use super::stem::stem;
 use super::text::{fold, is_spaceless, is_word};
 
 /// The longest word that is told apart from others, in bytes.
-const WORD_MAX: usize = 64;
+pub(crate) const WORD_MAX: usize = 64;
 
 /// A word, by its hash: an index of a million words needs no text.
 pub(crate) type Term = u64;
@@ -44,6 +44,26 @@ pub(crate) fn words<'t>(text: &'t str, mut take: impl FnMut(Found, &'t str)) {
 /// Every word of a text and every whole of words.
 pub(crate) fn terms(text: &str, mut take: impl FnMut(Term)) {
     words(text, |found, _| take(found.term()));
+}
+
+/// A word as it is written down, if reading that gives the same word again: not of a script without spaces, and not so
+/// long that it is cut.
+pub(crate) fn spelled(term: Term, text: &str) -> Option<String> {
+    let folded = fold(text);
+    if !(2..=WORD_MAX).contains(&folded.len()) || folded.contains(is_spaceless) {
+        return None;
+    }
+    (single(&folded) == Some(term)).then_some(folded)
+}
+
+/// The word that a text is, if it is one and no more.
+pub(crate) fn single(text: &str) -> Option<Term> {
+    let (mut word, mut count) = (None, 0);
+    words(text, |found, _| {
+        word = Some(found.term());
+        count += 1;
+    });
+    word.filter(|_| count == 1)
 }
 
 fn is_part(c: char) -> bool {
@@ -184,6 +204,16 @@ mod tests {
     #[test]
     fn forms_of_a_word_are_one() {
         assert_eq!(all("Merging files"), all("merged FILE"));
+    }
+
+    #[test]
+    fn words_are_written_down_as_they_are_read() {
+        let mut written = Vec::new();
+        words("Kube-CTL Grüße k 翻译 translate翻译", |found, text| {
+            written.extend(spelled(found.term(), text))
+        });
+        assert_eq!(written, ["kube", "ctl", "grüsse"]);
+        assert_eq!(single("two words"), None);
     }
 
     #[test]

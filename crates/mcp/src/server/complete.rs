@@ -1,8 +1,7 @@
 //! What could be meant by what was typed so far: names of skills, and paths of their files.
 
+use prowess::disclose::{Visibility, visibility};
 use prowess::resource;
-use prowess::route;
-use prowess_tools::key;
 use rmcp::ErrorData;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Reference};
 
@@ -56,15 +55,9 @@ fn info(mut values: Vec<String>) -> CompletionInfo {
 fn names(shared: &Shared, typed: &str) -> Vec<String> {
     let snapshot = shared.toolbox.snapshot();
     let policy = shared.registry().policy();
-    let listed = shared.listed(&snapshot);
-    let names: Vec<_> = listed.iter().map(|(_, skill)| skill.name()).collect();
-    let named = names.iter().zip(&listed).filter_map(|(name, (_, skill))| Some((&**name, skill.manifest()?)));
-    let found = route::complete_called(typed, named);
-    let called = |name: &str| {
-        let skill = listed.iter().map(|(_, skill)| *skill).find(|skill| skill.name() == name);
-        skill.map(|skill| key(skill, policy).into_owned())
-    };
-    found.iter().filter_map(|completion| called(completion.name)).collect()
+    let router = shared.toolbox.router(&snapshot);
+    let found = router.complete_among(typed, |skill| visibility(skill, policy) != Visibility::Manual);
+    found.into_iter().map(|completion| completion.name.to_owned()).collect()
 }
 
 /// The files of a skill that begin with what was typed, then those that have it.

@@ -10,6 +10,12 @@ import { SkillImport } from "./skill-import.js";
 import { SkillsTable } from "./skills-table.js";
 
 /** @typedef {import("../types.js").Skill} Skill */
+/** @typedef {import("../types.js").Match} Match */
+
+/** What is shorter says too little about what is meant. */
+const SHORTEST = 3;
+/** How many are asked for. */
+const MOST = 10;
 
 export class SkillsDialog extends HTMLElement {
   #filter = h("input", {
@@ -35,6 +41,10 @@ export class SkillsDialog extends HTMLElement {
   #list = h("div", { class: "skills-list" });
   /** @type {(() => void) | null} */
   #end = null;
+  /** What the server says of a text that was typed. @type {{ text: string, fits: boolean, names: string[] }} */
+  #meant = { text: "", fits: false, names: [] };
+  /** @type {AbortController | null} */
+  #asking = null;
 
   connectedCallback() {
     const admin = app.about?.admin ?? false;
@@ -82,7 +92,12 @@ export class SkillsDialog extends HTMLElement {
     );
     this.replaceChildren(this.#dialog);
     const filter = afterPause(60, () => this.#narrow());
-    this.#filter.addEventListener("input", filter);
+    const ask = afterPause(200, () => this.#ask());
+    this.#filter.addEventListener("input", () => {
+      this.#asking?.abort();
+      filter();
+      ask();
+    });
     this.#status.addEventListener("change", () => this.#narrow());
     this.#filter.addEventListener("keydown", (event) => {
       if (event.key === "ArrowDown") {
@@ -105,6 +120,7 @@ export class SkillsDialog extends HTMLElement {
 
   disconnectedCallback() {
     this.#end?.();
+    this.#asking?.abort();
   }
 
   async read() {
@@ -123,8 +139,32 @@ export class SkillsDialog extends HTMLElement {
   }
 
   #narrow() {
-    const shown = this.#table.filter(this.#filter.value, this.#status.value);
-    this.#count.textContent = t.skills.count(shown, this.#table.skills.length);
+    const [text, status] = [this.#filter.value.trim(), this.#status.value];
+    const { fits, names } = this.#meant.text === text ? this.#meant : { fits: false, names: [] };
+    let shown = this.#table.filter(text, status, fits ? names : []);
+    // What hardly fits is better than nothing.
+    if (shown.having + shown.others === 0 && !fits && names.length > 0)
+      shown = this.#table.filter(text, status, names);
+    const all = this.#table.skills.length;
+    this.#count.textContent = t.skills.count(shown.having + shown.others, all, shown.others);
+  }
+
+  /** Asks which skills fit what was typed by their words: what is typed need not stand there as it is. */
+  async #ask() {
+    const text = this.#filter.value.trim();
+    if (text.length < SHORTEST || !this.isConnected) return;
+    const asking = (this.#asking = new AbortController());
+    try {
+      const found = await api.get("/api/match", { query: text, k: MOST }, asking.signal);
+      if (this.#asking !== asking) return;
+      /** @type {Match[]} */
+      const matches = found.matches;
+      const likely = matches.filter((one) => one.confidence >= (matches[0]?.confidence ?? 0) / 2);
+      this.#meant = { text, fits: found.fits, names: likely.map((one) => one.name) };
+      this.#narrow();
+    } catch {
+      // It was typed further, or nobody answers: what has the text is shown in any case.
+    }
   }
 
   /** @param {string} title @param {HTMLElement} view */

@@ -51,17 +51,37 @@ export class SkillsTable extends HTMLElement {
     this.refresh();
   }
 
-  /** Shows those that fit; gives how many. @param {string} text @param {string} status */
-  filter(text, status) {
+  /**
+   * Shows those that have the text, then those that are named; gives how many have it, and how many others are shown.
+   * @param {string} text
+   * @param {string} status
+   * @param {string[]} [named] what the server says fits by its words, the best first
+   */
+  filter(text, status, named = []) {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-    const fits = (/** @type {Skill} */ skill) =>
+    const has = (/** @type {Skill} */ skill) =>
       (!status || skill.status === status) && words.every((word) => this.#wordsOf(skill).includes(word));
-    this.#shown = this.skills.filter(fits);
+    const having = this.skills.filter(has);
+    const others = this.#named(named, status, new Set(having));
+    this.#shown = [...having, ...others];
     const open = this.#shown.find((skill) => skill.location === this.#open);
     if (!open) this.#close();
     else this.#detail?.update(open);
     this.refresh();
-    return this.#shown.length;
+    return { having: having.length, others: others.length };
+  }
+
+  /** The skills of these names that a model is offered, in this order. @param {string[]} names @param {string} status @param {Set<Skill>} but */
+  #named(names, status, but) {
+    if (names.length === 0 || (status && status !== "enabled")) return [];
+    const wanted = new Set(names);
+    /** @type {Map<string, Skill>} */
+    const found = new Map();
+    for (const skill of this.skills) {
+      if (skill.status !== "enabled" || but.has(skill)) continue;
+      for (const name of [skill.name, skill.id]) if (wanted.has(name) && !found.has(name)) found.set(name, skill);
+    }
+    return [...new Set(names.flatMap((name) => found.get(name) ?? []))];
   }
 
   /** @param {Skill} skill */

@@ -149,10 +149,11 @@ export const texts = {
     status: "Status",
     files: "Files",
     none: "No skill fits.",
-    count: (/** @type {number} */ shown, /** @type {number} */ all) =>
-      shown === all
+    count: (/** @type {number} */ shown, /** @type {number} */ all, /** @type {number} */ byWords) =>
+      (shown === all
         ? plural(all, "skill", "skills")
-        : `${shown.toLocaleString("en")} of ${plural(all, "skill", "skills")}`,
+        : `${shown.toLocaleString("en")} of ${plural(all, "skill", "skills")}`) +
+      (byWords > 0 ? `, ${byWords.toLocaleString("en")} by similar words` : ""),
     scopes: /** @type {Record<string, string>} */ ({
       bundled: "System",
       user: "User",

@@ -133,8 +133,9 @@ export const texts = {
     status: "状态",
     files: "文件",
     none: "没有符合的技能。",
-    count: (shown, all) =>
-      shown === all ? `${count(all)} 个技能` : `${count(all)} 个技能中的 ${count(shown)} 个`,
+    count: (shown, all, byWords) =>
+      (shown === all ? `${count(all)} 个技能` : `${count(all)} 个技能中的 ${count(shown)} 个`) +
+      (byWords > 0 ? `，其中 ${count(byWords)} 个词语相近` : ""),
     scopes: { bundled: "系统", user: "用户", project: "项目", plugin: "插件" },
     statuses: {
       enabled: "已启用",

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use prowess::policy::{Activation, CatalogFormat};
-use prowess::route::{COMPLETIONS_MAX, Options, complete_called};
+use prowess::route::{COMPLETIONS_MAX, Options};
 use prowess::usage::{self, Usage};
-use prowess_tools::{PromptRequest, key, shapes};
+use prowess_tools::{PromptRequest, shapes};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
@@ -130,21 +130,17 @@ pub(crate) async fn complete(
 ) -> Answer<Json<Completions>> {
     bounded(&asked.query)?;
     let k = most(asked.k, COMPLETIONS_MAX)?;
-    let loaded = app.live.now();
-    let snapshot = loaded.skills().await;
-    let policy = loaded.registry.policy();
-    let names: Vec<_> = snapshot
-        .enabled()
-        .filter_map(|skill| Some((key(skill, policy).into_owned(), skill.manifest()?)))
-        .collect();
-    let found =
-        complete_called(&asked.query, names.iter().map(|(name, manifest)| (name.as_str(), *manifest)));
-    let skills = found.into_iter().take(k).map(|found| Completion {
-        name: found.name.to_owned(),
-        description: found.description.to_owned(),
-        argument_hint: found.argument_hint.map(str::to_owned),
+    let toolbox = Arc::clone(&app.live.now().toolbox);
+    let completed = blocking(move || {
+        let router = toolbox.router(&toolbox.snapshot());
+        let found = router.complete(&asked.query).into_iter().take(k).map(|found| Completion {
+            name: found.name.to_owned(),
+            description: found.description.to_owned(),
+            argument_hint: found.argument_hint.map(str::to_owned),
+        });
+        found.collect()
     });
-    Ok(Json(Completions { schema: 1, skills: skills.collect() }))
+    Ok(Json(Completions { schema: 1, skills: completed.await? }))
 }
 
 pub(super) fn bounded(query: &str) -> Answer<()> {

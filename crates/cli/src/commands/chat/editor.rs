@@ -3,9 +3,11 @@
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use prowess::Policy;
 use prowess::policy::{Mention, Recognised};
+use prowess::route::Router;
+use prowess::{Policy, Snapshot};
 use prowess_format::hidden;
 use prowess_tools::{Toolbox, key};
 use rustyline::completion::{Completer, Pair};
@@ -62,7 +64,7 @@ impl Typing {
             .build();
         let mention = Mention { slash: Recognised::No, dollar: Recognised::No };
         let mut editor = Editor::with_config(config)?;
-        editor.set_helper(Some(Completion { offered: Vec::new(), mention, width }));
+        editor.set_helper(Some(Completion { offered: Vec::new(), router: None, mention, width }));
         let file = state.filter(|state| made(state)).map(|state| state.join(FILE));
         if let Some(file) = &file {
             // There is none at first; one that cannot be read is nobody's loss.
@@ -75,7 +77,9 @@ impl Typing {
     pub(super) fn offer(&mut self, toolbox: &Toolbox) {
         let policy = toolbox.registry().policy();
         if let Some(completion) = self.editor.helper_mut() {
-            completion.offered = offered(toolbox, policy);
+            let snapshot = toolbox.snapshot();
+            completion.offered = offered(&snapshot, policy);
+            completion.router = Some(toolbox.router(&snapshot));
             completion.mention = policy.mention;
         }
     }
@@ -110,8 +114,7 @@ struct Offered {
     about: String,
 }
 
-fn offered(toolbox: &Toolbox, policy: &Policy) -> Vec<Offered> {
-    let snapshot = toolbox.snapshot();
+fn offered(snapshot: &Snapshot, policy: &Policy) -> Vec<Offered> {
     let mut offered: Vec<_> = snapshot
         .enabled()
         .map(|skill| Offered {
@@ -127,7 +130,10 @@ fn offered(toolbox: &Toolbox, policy: &Policy) -> Vec<Offered> {
 
 /// Completes names of skills, and the words for the terminal.
 struct Completion {
+    /// In the order of names.
     offered: Vec<Offered>,
+    /// Knows what could be meant where no name begins with what was typed.
+    router: Option<Arc<Router>>,
     mention: Mention,
     width: usize,
 }
@@ -149,10 +155,15 @@ impl Completion {
         let words = WORDS.iter().filter(|_| sign == "/");
         let words = words.map(|(word, about)| ((*word).to_owned(), (*about).to_owned()));
         let is_word = |name: &str| sign == "/" && WORDS.iter().any(|(word, _)| word.get(1..) == Some(name));
-        let skills = self.offered.iter().filter(|skill| skills == Recognised::Yes && !is_word(&skill.name));
-        let skills = skills.map(|skill| (format!("{sign}{}", skill.name), skill.about.clone()));
-        let fitting: Vec<_> =
-            skills.chain(words).filter(|(name, _)| name.starts_with(word)).take(OFFERED_MAX).collect();
+        let typed = &word[sign.len()..];
+        let is_offered = |skill: &&Offered| skills == Recognised::Yes && !is_word(&skill.name);
+        let told = |skill: &Offered| (format!("{sign}{}", skill.name), skill.about.clone());
+        let words = words.filter(|(name, _)| name.starts_with(word));
+        let mut fitting: Vec<_> =
+            self.beginning(typed).filter(is_offered).map(told).chain(words).take(OFFERED_MAX).collect();
+        if fitting.is_empty() {
+            fitting.extend(self.meant(typed).filter(is_offered).map(told));
+        }
         let widest = fitting.iter().map(|(name, _)| columns::width(name)).max().unwrap_or(0);
         let pair = |(name, about): &(String, String)| Pair {
             // As wide as the terminal, so that each has a line of its own.
@@ -166,6 +177,23 @@ impl Completion {
             replacement: format!("{name} "),
         };
         (start, fitting.iter().map(pair).collect())
+    }
+}
+
+impl Completion {
+    /// The skills whose names begin so.
+    fn beginning(&self, typed: &str) -> impl Iterator<Item = &Offered> {
+        let start = self.offered.partition_point(|skill| &*skill.name < typed);
+        self.offered.iter().skip(start).take_while(move |skill| skill.name.starts_with(typed))
+    }
+
+    /// The skills that could be meant in another way: a word in the middle of a name, or one that is mistyped.
+    fn meant(&self, typed: &str) -> impl Iterator<Item = &Offered> {
+        let found = self.router.iter().flat_map(|router| router.complete(typed));
+        found.filter_map(|found| {
+            let at = self.offered.binary_search_by(|skill| (*skill.name).cmp(found.name)).ok()?;
+            self.offered.get(at)
+        })
     }
 }
 
@@ -204,6 +232,7 @@ mod tests {
         let offered = ["heal", "help", "pdf", "pdf-forms"].map(skill).to_vec();
         Completion {
             offered,
+            router: None,
             mention: Mention { slash: Recognised::Yes, dollar: Recognised::Yes },
             width: 60,
         }
@@ -240,6 +269,25 @@ mod tests {
         assert_eq!(quiet.completed("/pdf", 4).1.len(), 0);
         assert_eq!(quiet.completed("/help", 5).1.len(), 1);
         assert_eq!(quiet.completed("$pdf", 4).1.len(), 0);
+    }
+
+    #[test]
+    fn what_could_be_meant_where_no_name_begins_so() {
+        let mut policy = Policy::default();
+        policy.scan.roots.retain(|root| root.to_string() == "bundled");
+        let snapshot = prowess::Registry::open(policy.clone()).unwrap().snapshot();
+        let completion = Completion {
+            offered: offered(&snapshot, &policy),
+            router: Some(Arc::new(Router::new(snapshot))),
+            ..completion()
+        };
+        let names = |line: &str| {
+            let (_, pairs) = completion.completed(line, line.len());
+            pairs.into_iter().map(|pair| pair.replacement).collect::<Vec<_>>()
+        };
+        assert_eq!(names("/helo"), ["/hello-world "]);
+        assert_eq!(names("$wrold"), ["$hello-world "]);
+        assert_eq!(names("$zzzz"), [] as [&str; 0]);
     }
 
     proptest! {

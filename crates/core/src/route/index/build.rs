@@ -1,11 +1,13 @@
 //! Many entries to one segment's bytes, in one pass.
 
+use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::bytes::put_varint;
 use super::entry::Entry;
-use super::layout::{BUCKET_TERMS, Header};
+use super::layout::{BUCKET_TERMS, Header, Parts};
 use super::list::write;
+use super::names;
 use crate::scan::parallel;
 
 /// A posting on its way into its list: the word, the skill, both impacts.
@@ -19,6 +21,8 @@ pub(crate) struct Builder {
     ends: Vec<u64>,
     /// By the first byte of the hash, so that each part can be sorted where the caches are.
     parts: Vec<Vec<Posting>>,
+    /// The words of names, and how many names have each.
+    names: HashMap<String, u32>,
 }
 
 impl Builder {
@@ -33,6 +37,14 @@ impl Builder {
         self.ends.push(self.sketches.len() as u64);
         for word in &entry.words {
             self.parts[(word.term >> 56) as usize].push((word.term, skill, word.impacts));
+        }
+        for word in &entry.name {
+            match self.names.get_mut(word) {
+                Some(count) => *count += 1,
+                None => {
+                    self.names.insert(word.clone(), 1);
+                }
+            }
         }
     }
 
@@ -58,7 +70,21 @@ impl Builder {
             }
         }
         table.resize((1 << bits) + 1, (words.len() as u64, lists.len() as u64));
-        Header::assemble(bits, &self.keys, &table, &words, &lists, &self.ends, &self.sketches)
+        let mut spelled: Vec<(&str, u32)> =
+            self.names.iter().map(|(word, count)| (&**word, *count)).collect();
+        spelled.sort_unstable();
+        let mut names = Vec::new();
+        names::write(spelled, &mut names);
+        Header::assemble(&Parts {
+            bits,
+            keys: &self.keys,
+            table: &table,
+            words: &words,
+            lists: &lists,
+            ends: &self.ends,
+            sketches: &self.sketches,
+            names: &names,
+        })
     }
 }
 

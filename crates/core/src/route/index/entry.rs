@@ -7,7 +7,7 @@
 use super::super::lexical::{BODY_MAX, Texts};
 use super::super::stop::is_stop;
 use super::super::text::head;
-use super::super::words::{Found, Term, words};
+use super::super::words::{Found, Term, spelled, words};
 use super::sketch::{Drawn, pair};
 use super::when::sentences;
 
@@ -41,18 +41,24 @@ pub(crate) struct Entry {
     /// Each word once, in order.
     pub(crate) words: Vec<Weighed>,
     pub(crate) sketch: Vec<u8>,
+    /// The words of its name that say something, as text, each once.
+    pub(crate) name: Vec<String>,
 }
 
 impl Entry {
     pub(crate) fn new(texts: &Texts) -> Self {
         let mut drawn = Drawn::default();
         let mut counted: Vec<(Term, [u32; 2])> = Vec::new();
-        words(&texts.name, |found, _| {
+        let mut name: Vec<String> = Vec::new();
+        words(&texts.name, |found, text| {
             counted.push((found.term(), [NAME_TIMES, 0]));
             if let Found::Word(term) = found {
                 drawn.name.push(term);
+                name.extend(spelled(term, text).filter(|_| !is_stop(term)));
             }
         });
+        name.sort_unstable();
+        name.dedup();
         let mut before = None;
         for (sentence, when) in sentences(&texts.about) {
             words(sentence, |found, _| {
@@ -72,7 +78,7 @@ impl Entry {
         });
         let mut sketch = Vec::new();
         drawn.write(&mut sketch);
-        Self { words: weigh(counted), sketch }
+        Self { words: weigh(counted), sketch, name }
     }
 }
 
@@ -130,5 +136,7 @@ mod tests {
         assert!(of("pdf")[0] > of("merge")[0] && of("merge")[0] > of("files")[0]);
         assert!(of("files")[1] > 0 && of("pdf")[1] == 0);
         assert!(entry.words.is_sorted_by_key(|weighed| weighed.term));
+        let named = |name: &str| Entry::new(&Texts { name: name.into(), ..Texts::default() }).name;
+        assert_eq!(named("use-Kube_ctl for-PDFs-PDFs 翻译"), ["ctl", "kube", "pdfs"]);
     }
 }

@@ -8,6 +8,7 @@
 //! lists     the postings of all words
 //! ends      where each sketch ends
 //! sketches  what the second look needs
+//! names     the words of names, as text
 //! ```
 //!
 //! Keys and table are read when a segment is opened, and compared with their sum; the rest where it is asked for.
@@ -15,14 +16,14 @@
 use super::bytes::{Damaged, Reader, checksum};
 
 /// Changes with anything that changes what the bytes mean: words, stems, weights, layout.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 const MAGIC: &[u8; 8] = b"prowessR";
 
 /// How many words a bucket has, about.
 pub(crate) const BUCKET_TERMS: usize = 32;
 
-pub(crate) const HEADER: usize = 8 * 11;
+pub(crate) const HEADER: usize = 8 * 12;
 
 /// The first bytes of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,21 +36,28 @@ pub(crate) struct Header {
     pub(crate) lists: u64,
     pub(crate) ends: u64,
     pub(crate) sketches: u64,
+    pub(crate) names: u64,
     pub(crate) length: u64,
     /// Of keys and table.
     pub(crate) sum: u64,
 }
 
+/// What a segment is made of.
+#[derive(Debug)]
+pub(crate) struct Parts<'p> {
+    pub(crate) bits: u32,
+    pub(crate) keys: &'p [u64],
+    pub(crate) table: &'p [(u64, u64)],
+    pub(crate) words: &'p [u8],
+    pub(crate) lists: &'p [u8],
+    pub(crate) ends: &'p [u64],
+    pub(crate) sketches: &'p [u8],
+    pub(crate) names: &'p [u8],
+}
+
 impl Header {
-    pub(crate) fn assemble(
-        bits: u32,
-        keys: &[u64],
-        table: &[(u64, u64)],
-        words: &[u8],
-        lists: &[u8],
-        ends: &[u64],
-        sketches: &[u8],
-    ) -> Vec<u8> {
+    pub(crate) fn assemble(parts: &Parts<'_>) -> Vec<u8> {
+        let Parts { bits, keys, table, words, lists, ends, sketches, names } = *parts;
         let mut bytes = vec![0; HEADER];
         let part = |bytes: &mut Vec<u8>, part: &mut dyn Iterator<Item = u64>| {
             let start = bytes.len() as u64;
@@ -70,6 +78,7 @@ impl Header {
             lists: raw(&mut bytes, lists),
             ends: part(&mut bytes, &mut ends.iter().copied()),
             sketches: raw(&mut bytes, sketches),
+            names: raw(&mut bytes, names),
             length: bytes.len() as u64,
             sum: 0,
         };
@@ -79,13 +88,13 @@ impl Header {
     }
 
     fn write(&self, bytes: &mut [u8]) {
-        let Self { skills, bits, keys, table, words, lists, ends, sketches, length, sum } = *self;
+        let Self { skills, bits, keys, table, words, lists, ends, sketches, names, length, sum } = *self;
         bytes[..8].copy_from_slice(MAGIC);
         let mut fields = Vec::with_capacity(HEADER);
         for number in [VERSION, skills, bits, 0] {
             fields.extend(number.to_le_bytes());
         }
-        for number in [keys, table, words, lists, ends, sketches, length, sum ^ checksum(&fields)] {
+        for number in [keys, table, words, lists, ends, sketches, names, length, sum ^ checksum(&fields)] {
             fields.extend(number.to_le_bytes());
         }
         bytes[8..8 + fields.len()].copy_from_slice(&fields);
@@ -109,11 +118,12 @@ impl Header {
             lists: next()?,
             ends: next()?,
             sketches: next()?,
+            names: next()?,
             length: next()?,
             sum: next()? ^ fields,
         };
-        let starts =
-            [header.keys, header.table, header.words, header.lists, header.ends, header.sketches, length];
+        let Self { keys, table, words, lists, ends, sketches, names, .. } = header;
+        let starts = [keys, table, words, lists, ends, sketches, names, length];
         let sized = |start: u64, end: u64, size: u64| end.checked_sub(start) == Some(size);
         let holds = version == VERSION
             && header.length == length

@@ -8,6 +8,7 @@ mod bytes;
 mod entry;
 mod layout;
 mod list;
+mod names;
 mod search;
 mod segment;
 mod sketch;
@@ -15,6 +16,7 @@ mod source;
 mod when;
 
 use super::lexical::Texts;
+use super::vocabulary::Vocabulary;
 use super::words::Term;
 use crate::scan::parallel;
 
@@ -92,6 +94,11 @@ impl Known {
     pub(crate) fn is_known(&self) -> bool {
         self.places.iter().any(Option::is_some)
     }
+
+    /// Whether any skill says it of itself: in name, description, tags or triggers.
+    pub(crate) fn is_told(&self) -> bool {
+        self.places.iter().flatten().any(|[about, _]| about.count > 0)
+    }
 }
 
 /// A skill that has some of the words.
@@ -122,6 +129,11 @@ impl Index {
         let parts: Vec<Part> = parts.into_iter().map(part).collect();
         let alive = |part: &Part| part.numbers.iter().flatten().filter(|number| **number != GONE).count();
         Self { skills: parts.iter().map(alive).sum(), parts }
+    }
+
+    /// The words of names, of each segment.
+    pub(crate) fn names(&self) -> impl Iterator<Item = Result<&Vocabulary, Damaged>> {
+        self.parts.iter().map(|part| part.segment.names())
     }
 
     /// What is known of each word.

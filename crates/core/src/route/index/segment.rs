@@ -1,12 +1,15 @@
 //! A part of the index: some skills, their words and their sketches. It never changes once it is made.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use super::build::rest;
 use super::bytes::{Damaged, Reader, checksum};
 use super::layout::{HEADER, Header};
 use super::list::Place;
+use super::names;
 use super::source::Source;
+use crate::route::vocabulary::Vocabulary;
 use crate::route::words::Term;
 
 /// A segment, opened.
@@ -16,6 +19,8 @@ pub(crate) struct Segment {
     header: Header,
     keys: Vec<u64>,
     table: Vec<u64>,
+    /// Read when a word is first looked for that no skill has.
+    names: OnceLock<Vocabulary>,
 }
 
 impl Segment {
@@ -33,7 +38,7 @@ impl Segment {
             let table = numbers.split_off((header.skills as usize).min(numbers.len()));
             (numbers, table)
         };
-        Ok(Self { source, header, keys, table })
+        Ok(Self { source, header, keys, table, names: OnceLock::new() })
     }
 
     pub(crate) fn source(&self) -> &Source {
@@ -72,6 +77,17 @@ impl Segment {
             }
         }
         Ok(None)
+    }
+
+    /// The words of names.
+    pub(crate) fn names(&self) -> Result<&Vocabulary, Damaged> {
+        if let Some(known) = self.names.get() {
+            return Ok(known);
+        }
+        let length = self.header.length.checked_sub(self.header.names).ok_or(Damaged)?;
+        let length = usize::try_from(length).map_err(|_| Damaged)?;
+        let read = names::read(&self.source.read(self.header.names, length)?)?;
+        Ok(self.names.get_or_init(|| read))
     }
 
     /// The bytes of a skill's sketch.

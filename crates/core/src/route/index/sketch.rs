@@ -139,6 +139,12 @@ impl<'b> Sketch<'b> {
         self.name.iter().any(|word| u32::from_le_bytes(*word) == small(term))
     }
 
+    /// Whether two words stand side by side in the name, in whatever order.
+    pub(crate) fn name_has_beside(&self, one: Term, other: Term) -> bool {
+        let (one, other) = (small(one).to_le_bytes(), small(other).to_le_bytes());
+        self.name.windows(2).any(|pair| pair == [one, other] || pair == [other, one])
+    }
+
     /// The words of the description in order: which of `terms` each is, and whether its sentence says when.
     pub(crate) fn about<'s>(&'s self, terms: &'s [Term]) -> impl Iterator<Item = Option<(usize, bool)>> + 's {
         self.about.iter().map(move |word| {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::route::near::Compared;
 use crate::route::words::terms;
 use proptest::prelude::*;
 
@@ -86,6 +87,9 @@ proptest! {
             if let Ok(known) = index.know(&asked) {
                 let _ = index.search(&asked, &known, 9);
             }
+            for names in index.names().flatten() {
+                let _ = (names.beginning("rare"), names.nearest("raer3", Compared::Whole));
+            }
         }
     }
 }
@@ -94,4 +98,12 @@ proptest! {
 fn an_empty_index_finds_nothing() {
     assert!(found(&Index::whole(segment(&[])), "anything", 9).is_empty());
     assert!(found(&Index::parts([]), "anything", 9).is_empty());
+}
+
+#[test]
+fn the_words_of_names_are_there_as_text() {
+    let index = Index::whole(segment(&[texts("code-review", "a", ""), texts("Code useEffect the", "b", "")]));
+    let names = index.names().next().unwrap().unwrap();
+    let told: Vec<_> = names.words(0..names.len()).map(|near| (near.word, near.count)).collect();
+    assert_eq!(told, [("code", 2), ("effect", 1), ("review", 1)]);
 }
