@@ -233,7 +233,10 @@ impl Lexical {
             .into_iter()
             .map(|candidate| {
                 let look = look(query, known, &candidate)?;
-                let phrases = phrase::had(&query.phrases, &candidate.sketch)?;
+                let impacts = || query.words.iter().zip(&candidate.impacts);
+                let has =
+                    |term| impacts().any(|(word, impacts)| word.asked.term == term && *impacts != [0, 0]);
+                let phrases = phrase::had(&query.phrases, &candidate.sketch, has)?;
                 let score =
                     self.weights.score(&look.ingredients) + phrase::worth(phrases.len(), query.phrases.len());
                 Ok(Looked { score, skill: candidate.skill, look, impacts: candidate.impacts, phrases })

@@ -15,7 +15,7 @@ const PHRASES_MAX: usize = 8;
 const BYTES_MAX: usize = 240;
 
 /// What all phrases of a message are worth together, in the second look.
-const WORTH: f32 = 1.0;
+const WORTH: f32 = 0.25;
 
 /// Quotation marks that open, each with what closes them.
 const MARKS: &[(char, &[char])] = &[
@@ -87,13 +87,19 @@ pub(super) fn phrases(text: &str, known: &mut Vec<Phrase>) {
     }
 }
 
-/// The phrases that a skill has, by its sketch.
-pub(super) fn had(phrases: &[Phrase], sketch: &[u8]) -> Result<Vec<String>, Damaged> {
+/// The phrases that a skill has, by its sketch. The sketch is sometimes wrong about two words, so it must have each at all.
+pub(super) fn had(
+    phrases: &[Phrase],
+    sketch: &[u8],
+    has: impl Fn(Term) -> bool,
+) -> Result<Vec<String>, Damaged> {
     if phrases.is_empty() {
         return Ok(Vec::new());
     }
     let sketch = Sketch::read(sketch)?;
-    Ok(phrases.iter().filter(|phrase| phrase.is_in(&sketch)).map(|phrase| phrase.text.clone()).collect())
+    let has_all = |phrase: &&Phrase| phrase.pairs.iter().all(|(one, other)| has(*one) && has(*other));
+    let had = phrases.iter().filter(has_all).filter(|phrase| phrase.is_in(&sketch));
+    Ok(had.map(|phrase| phrase.text.clone()).collect())
 }
 
 /// What it is worth to have so many of the message's phrases.
