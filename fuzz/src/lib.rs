@@ -13,6 +13,7 @@
 //! | [`mcp_uri()`] | addresses of files over MCP |
 //! | [`markdown()`] | Markdown as HTML for a page |
 //! | [`route_index()`] | the index of routing, damaged |
+//! | [`route_vectors()`] | vectors of routing, and models they come from |
 //! | [`audit()`] | the files of a skill, under several names |
 //!
 //! Each function panics where a promise is broken. The tests replay the seeds of `seeds/` on a stable compiler.
@@ -25,6 +26,7 @@ mod markdown;
 mod mcp_uri;
 mod repair;
 mod route_index;
+mod route_vectors;
 mod skill_md;
 mod source;
 mod well_known;
@@ -38,6 +40,7 @@ pub use markdown::markdown;
 pub use mcp_uri::mcp_uri;
 pub use repair::repair;
 pub use route_index::route_index;
+pub use route_vectors::route_vectors;
 pub use skill_md::skill_md;
 pub use source::source;
 pub use well_known::well_known;

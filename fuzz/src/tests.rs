@@ -73,3 +73,8 @@ fn markdown() {
 fn route_index() {
     replay("route_index", crate::route_index);
 }
+
+#[test]
+fn route_vectors() {
+    replay("route_vectors", crate::route_vectors);
+}

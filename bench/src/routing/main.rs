@@ -5,6 +5,7 @@ mod beyond;
 mod fit;
 mod prompt;
 mod quality;
+mod semantic;
 mod small_talk;
 mod speed;
 mod weights;
@@ -17,6 +18,7 @@ use prowess_bench::catalog::data::Data;
 
 const USAGE: &str = "\
 bench-routing WHAT FOLDER [SIZE[:BODY]…]
+bench-routing semantic FOLDER MODEL [SIZE…]
 bench-routing prompt FOLDER [PROWESS]
 
   quality     hit@1, recall@5, MRR beside the baselines, at 1,000 skills and on the whole catalog
@@ -26,6 +28,8 @@ bench-routing prompt FOLDER [PROWESS]
   fit         weights chosen on part of the messages and judged on the rest
   calibrate   what the confidence is fitted on
   misses      messages whose skill is not among the first five of 1,000
+  semantic    words alone, vectors alone and both: MODEL is file:PATH, openai:URL#NAME or ollama:URL#NAME,
+              then SIZE…
   speed       building, opening and asking, at each SIZE; bodies are cut at BODY bytes
   prompt      the catalog for a message over 100,000 skills on disk, step by step, and by the program PROWESS
 
@@ -56,6 +60,7 @@ fn run() -> Result<(), String> {
         "misses" => quality::misses(&data),
         "speed" => speed::run(&data, rest)?,
         "prompt" => prompt::run(&data, rest.first())?,
+        "semantic" => semantic::run(&data, rest)?,
         _ => return Err(USAGE.to_owned()),
     }
     Ok(())

@@ -11,7 +11,7 @@ use crate::edit::file::{self, FileError, Links};
 use crate::edit::setting::set;
 
 /// What decides which code runs, where keys go, and what is trusted: that is for the user's own hands.
-const BY_HAND: [&str; 8] = [
+const BY_HAND: [&str; 9] = [
     "run.",
     "trust.",
     "sources.",
@@ -20,6 +20,7 @@ const BY_HAND: [&str; 8] = [
     "chat.key-",
     "chat.base-url",
     "chat.allow-http",
+    "embeddings.",
 ];
 
 /// Whether a key is changed by hand only.

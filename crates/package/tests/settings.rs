@@ -95,6 +95,8 @@ fn what_could_not_be_used_is_not_written() {
         "chat.key-file",
         "chat.base-url",
         "chat.allow-http",
+        "embeddings.provider",
+        "embeddings.base-url",
     ] {
         assert!(key(by_hand).is_some(), "{by_hand} is a setting");
         assert_eq!(refused(&[(by_hand, text("x"))]).0, ErrorCode::AccessDenied, "{by_hand}");

@@ -143,7 +143,10 @@ fn loaded(
     let Parts { configuration, registry, runner } = parts;
     let alive = Arc::new(AtomicBool::new(true));
     let watched = watch(&registry, store, Arc::downgrade(&alive));
-    let toolbox = || Toolbox::new(Arc::clone(&registry)).with_runner(runner.clone());
+    let semantic = prowess_embed::semantic(&configuration.embeddings, |name| std::env::var_os(name));
+    let semantic = semantic.map(|semantic| Arc::new(semantic.telling(|why| tracing::warn!("{why}"))));
+    let toolbox =
+        || Toolbox::new(Arc::clone(&registry)).with_runner(runner.clone()).with_semantic(semantic.clone());
     let stop = stop.child_token();
     let server = prowess_mcp::Server::new(toolbox(), prowess_mcp::Options::default());
     // Whoever gets there was let in by our own guard.

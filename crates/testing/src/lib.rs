@@ -2,6 +2,7 @@
 //!
 //! | module | subject |
 //! |---|---|
+//! | [`embeddings`] | a server that turns texts into vectors, or does what it is told instead |
 //! | [`html`] | what HTML made of Markdown may hold |
 //! | [`model`] | a server that speaks as providers of models do, byte by byte |
 //! | [`postgres`] | a real PostgreSQL for one test |
@@ -9,6 +10,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod embeddings;
 pub mod html;
 pub mod model;
 pub mod postgres;

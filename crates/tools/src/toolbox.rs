@@ -9,6 +9,7 @@ use prowess::format::{hidden, suggest};
 use prowess::policy::Refresh;
 use prowess::resource::Truncation;
 use prowess::route::Router;
+use prowess::route::semantic::Semantic;
 use prowess::{ErrorCode, Located, Registry, Skill, Snapshot};
 use serde_json::Value;
 
@@ -23,6 +24,8 @@ pub struct Toolbox {
     registry: Arc<Registry>,
     /// The router of the latest snapshot: built once for each.
     router: Mutex<Option<(Arc<Snapshot>, Arc<Router>)>>,
+    /// What says how close a message is in meaning, if anything does.
+    semantic: Option<Arc<Semantic>>,
     /// What was warned about already, in this process.
     warned: WarnedOnce,
     notices: Mutex<Vec<String>>,
@@ -44,6 +47,7 @@ impl Toolbox {
             uses: crate::uses::Uses::of(Arc::clone(&registry)),
             registry,
             router: Mutex::default(),
+            semantic: None,
             warned: WarnedOnce::new(),
             notices: Mutex::default(),
             diagnostics: Mutex::default(),
@@ -61,6 +65,12 @@ impl Toolbox {
     #[must_use]
     pub fn watched(self, watched: bool) -> Self {
         Self { watched, ..self }
+    }
+
+    /// With a stage that says how close a message is in meaning, beside words.
+    #[must_use]
+    pub fn with_semantic(self, semantic: Option<Arc<Semantic>>) -> Self {
+        Self { semantic, ..self }
     }
 
     /// With what scripts and programs are run with.
@@ -104,10 +114,12 @@ impl Toolbox {
         }
     }
 
-    /// What the user should hear of since this was last asked: files that are too long to be shown whole. Each is told
-    /// once, however often it is loaded.
+    /// What the user should hear of since this was last asked: files that are too long to be shown whole, and why meaning
+    /// had no say in a choice. Each is told once, however often it happens.
     pub fn take_notices(&self) -> Vec<String> {
-        std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut notices = std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner));
+        notices.extend(self.semantic.iter().flat_map(|semantic| semantic.take_troubles()));
+        notices
     }
 
     pub(crate) fn note_cut(&self, skill: &str, path: &str, cut: Option<Truncation>) {
@@ -143,7 +155,8 @@ impl Toolbox {
                 let policy = self.registry.policy();
                 let offers = |skill: &Skill| visibility(skill, policy) != Visibility::Manual;
                 let folder = self.registry.surroundings().state().map(|state| state.join("index"));
-                let router = Arc::new(Router::offering(Arc::clone(snapshot), offers).keeping(folder));
+                let router = Router::offering(Arc::clone(snapshot), offers).keeping(folder);
+                let router = Arc::new(router.with_semantic(self.semantic.clone()));
                 *kept = Some((Arc::clone(snapshot), Arc::clone(&router)));
                 router
             }

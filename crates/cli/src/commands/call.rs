@@ -3,7 +3,7 @@
 use prowess_tools::{Outcome as Status, Session, Toolbox, key};
 use serde_json::{Value, json};
 
-use super::{Outcome, YES, active, no, nothing_found, print_located, toolbox};
+use super::{Outcome, YES, active, no, nothing_found, notices, print_located, toolbox};
 use crate::args::Global;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -47,9 +47,7 @@ pub(super) fn call(
     let mut session = session(&toolbox, skills)?;
     let envelope = toolbox.call(&mut session, tool, params);
     print_located(output, &toolbox.take_diagnostics());
-    for notice in toolbox.take_notices() {
-        output.remark(clean(&notice));
-    }
+    notices(&toolbox, output);
     output.answer(&envelope)?;
     Ok(if envelope.status == Status::Error { no() } else { YES })
 }

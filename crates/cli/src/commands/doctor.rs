@@ -1,5 +1,6 @@
 //! `prowess doctor`: the environment, and what is wrong with it.
 
+mod embeddings;
 mod installed;
 mod scripts;
 mod sources;
@@ -49,6 +50,7 @@ pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> Ou
     let snapshot = registry.snapshot();
     let mut findings = examine(context, &snapshot);
     findings.extend(sources::findings(asked, &snapshot));
+    findings.extend(embeddings::embeddings(context));
     let healthy = !findings.iter().any(|finding| finding.state == State::Problem);
     let mut said = context.configuration.diagnostics.clone();
     said.extend(snapshot.general_diagnostics().cloned());

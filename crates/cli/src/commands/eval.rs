@@ -7,7 +7,7 @@ use prowess::route::eval::{Answered, Labelled, Report, Score, assess, compare};
 use prowess::usage::Usage;
 use serde_json::{Value, json};
 
-use super::{Outcome, YES, toolbox};
+use super::{Outcome, YES, notices, toolbox};
 use crate::args::{Eval, Global};
 use crate::context::Context;
 use crate::failure::{ErrorCode, Failure};
@@ -19,13 +19,13 @@ const FILE_MAX: u64 = 256 * 1024 * 1024;
 
 pub(super) fn run(context: &Context, global: &Global, call: &Eval, output: &mut Output) -> Outcome {
     let (queries, k) = (read(&call.file, call.skill.as_deref())?, call.k as usize);
-    let (report, rankings) = answer(context, global, &queries, k);
+    let (report, rankings) = answer(context, global, &queries, k, output);
     let other = match &call.compare {
         None => None,
         Some(config) => {
             let global = Global { config: Some(config.clone()), ..global.clone() };
             let context = Context::load(&global, output)?;
-            Some(answer(&context, &global, &queries, k))
+            Some(answer(&context, &global, &queries, k, output))
         }
     };
     let gains = other.as_ref().map(|(_, others)| compare(&queries, others, &rankings, k));
@@ -70,7 +70,13 @@ pub(super) fn run(context: &Context, global: &Global, call: &Eval, output: &mut 
 }
 
 /// The figures of a configuration, and the names it gives for each query.
-fn answer(context: &Context, global: &Global, queries: &[Labelled], k: usize) -> (Report, Vec<Vec<String>>) {
+fn answer(
+    context: &Context,
+    global: &Global,
+    queries: &[Labelled],
+    k: usize,
+    output: &mut Output,
+) -> (Report, Vec<Vec<String>>) {
     let toolbox = toolbox(context, global);
     let snapshot = toolbox.snapshot();
     let router = toolbox.router(&snapshot);
@@ -78,6 +84,8 @@ fn answer(context: &Context, global: &Global, queries: &[Labelled], k: usize) ->
     let usage = Usage::default();
     let options =
         Options { max_skills: k, k: k.max(10), usage: &usage, now: 0, mention: context.policy().mention };
+    // Where meaning has a say, it has it from the first message on.
+    progress::during(global, "embedding", |_| router.prepare());
     let answers: Vec<(Vec<String>, bool)> = progress::during(global, "scoring", |_| {
         let names = |query: &Labelled| {
             let routing = router.route(&query.query, &options);
@@ -86,6 +94,7 @@ fn answer(context: &Context, global: &Global, queries: &[Labelled], k: usize) ->
         };
         queries.iter().map(names).collect()
     });
+    notices(&toolbox, output);
     let answered = queries.iter().zip(&answers);
     let report =
         assess(answered.map(|(message, (ranking, fits))| Answered { message, ranking, fits: *fits }), k);

@@ -6,7 +6,7 @@ use prowess::usage::{self, Usage};
 use prowess_tools::shapes;
 use unicode_width::UnicodeWidthStr;
 
-use super::{Outcome, YES, no, nothing_found, print_located, toolbox};
+use super::{Outcome, YES, no, nothing_found, notices, print_located, toolbox};
 use crate::args::Global;
 use crate::context::Context;
 use crate::output::{Output, Tone, clean};
@@ -23,6 +23,7 @@ pub(super) fn run(context: &Context, global: &Global, query: &str, k: usize, out
     let options =
         Options { max_skills, k, usage: &usage, now: usage::now(), mention: context.policy().mention };
     let routing = router.route(query, &options);
+    notices(&toolbox, output);
     let found = !routing.matches.is_empty();
     if output.json() {
         output.answer(&shapes::routed(query, &routing))?;

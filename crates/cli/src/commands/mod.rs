@@ -187,7 +187,20 @@ fn toolbox_until(
     cancel: prowess_run::script::Cancel,
 ) -> prowess_tools::Toolbox {
     let registry = std::sync::Arc::new(context.registry(global));
-    prowess_tools::Toolbox::new(registry).with_runner(runner(cancel))
+    let semantic = semantic(context).map(std::sync::Arc::new);
+    prowess_tools::Toolbox::new(registry).with_runner(runner(cancel)).with_semantic(semantic)
+}
+
+/// What says how close a message is in meaning, if the user wants that.
+fn semantic(context: &Context) -> Option<prowess::route::semantic::Semantic> {
+    prowess_embed::semantic(&context.configuration.embeddings, |name| std::env::var_os(name))
+}
+
+/// What the tools noticed on the way.
+fn notices(toolbox: &prowess_tools::Toolbox, output: &mut Output) {
+    for notice in toolbox.take_notices() {
+        output.remark(crate::output::clean(&notice));
+    }
 }
 
 /// What scripts are run with.

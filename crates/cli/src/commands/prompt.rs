@@ -4,7 +4,7 @@ use prowess::disclose::Cut;
 use prowess::policy::CatalogFormat;
 use prowess_tools::{PromptRequest, prompt, shapes};
 
-use super::{Outcome, YES, toolbox};
+use super::{Outcome, YES, notices, toolbox};
 use crate::args::{Global, Prompt, PromptFormat};
 use crate::context::Context;
 use crate::output::{Output, clean, counted};
@@ -24,6 +24,7 @@ pub(super) fn run(context: &Context, global: &Global, call: &Prompt, output: &mu
         budget_tokens: call.budget_tokens,
     };
     let prompt = prompt(&toolbox, &request);
+    notices(&toolbox, output);
     let cuts: Vec<Cut> = prompt.plan.cuts().collect();
     if output.json() {
         output.answer(&shapes::prompted(&prompt))?;

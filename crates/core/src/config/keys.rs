@@ -227,4 +227,21 @@ keys! {
         Count { at: at!(chat.timeouts.request), range: 1..=86_400_000, none: &[] }, Narrow;
     "chat.store" "where chats are kept, if not in the user's state; a password in it is not printed"
         Store { at: at!(chat.store) }, MayNot;
+
+    "embeddings.provider" "who says how close a message and a skill are in meaning, beside words"
+        Choice { at: at!(embeddings.provider) }, MayNot;
+    "embeddings.model" "the model of embeddings, as the provider calls it"
+        Text { at: at!(embeddings.model), what: "the name of a model", is: is_model }, MayNot;
+    "embeddings.base-url" "where the provider of embeddings is, if not at its usual place"
+        Text { at: at!(embeddings.base_url), what: "an address without user, query and fragment", is: is_base_url }, MayNot;
+    "embeddings.allow-http" "whether that provider may be talked to without encryption on another machine"
+        Choice { at: at!(embeddings.allow_http) }, MayNot;
+    "embeddings.key-env" "the variable that holds that provider's key"
+        Text { at: at!(embeddings.key_env), what: "the name of a variable", is: is_variable }, MayNot;
+    "embeddings.file" "the model's file, model.safetensors with tokenizer.json beside it, where the provider is a file"
+        File { at: at!(embeddings.file) }, MayNot;
+    "embeddings.weight" "how much meaning counts beside words, in percent of what is usual"
+        Count { at: at!(embeddings.weight), range: 0..=10_000, none: &[] }, MayNot;
+    "embeddings.timeout-ms" "how long a message waits for its vector, in milliseconds; after that, words decide alone"
+        Count { at: at!(embeddings.timeout), range: 1..=60_000, none: &[] }, MayNot;
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`keys`] | every key, as one table |
 //! | `chat` | what `[chat]` says |
+//! | `embeddings` | what `[embeddings]` says |
 //! | `place` | where chats are kept |
 //! | `layers` | which files there are, and the preset they make |
 //! | `file` | bounded, regular, UTF-8 files |
@@ -18,6 +19,7 @@
 //! however broken, keeps the others from being read.
 
 mod chat;
+mod embeddings;
 mod environment;
 mod field;
 mod file;
@@ -41,6 +43,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub use chat::{Chat, ChatLimits, ChatTimeouts, Provider, ToolCalling};
+pub use embeddings::{Embeddings, EmbeddingsProvider};
 pub use keys::{KEYS, Key, key};
 pub use origin::{Layer, Origin};
 pub use place::ChatStore;
@@ -85,6 +88,8 @@ pub struct Configuration {
     pub mcp_sources: Vec<McpSource>,
     /// Which model a chat talks to.
     pub chat: Chat,
+    /// Who says how close a message and a skill are in meaning.
+    pub embeddings: Embeddings,
     /// Every key with its value, in the order of [`KEYS`].
     pub settings: Vec<Setting>,
     /// What is wrong with the files and variables.
@@ -148,6 +153,7 @@ fn made(inputs: &Inputs, instead: Option<(&Path, &str)>) -> Configuration {
         inputs: inputs.clone(),
         mcp_sources: state.values.mcp_sources.clone(),
         chat: state.values.chat.clone(),
+        embeddings: state.values.embeddings.clone(),
         policy: state.values.into_policy(),
         settings,
         diagnostics: state.diagnostics,

@@ -124,7 +124,8 @@ impl<'s> Reader<'s> {
     pub(super) fn unknown(&mut self, written: &str, entry: &Entry, help: String) {
         let message = format!("unknown key {}", clipped(written));
         // A provider's key may stand there: the line is not shown.
-        let span = (!written.starts_with("chat.")).then_some(entry.span);
+        let secret = written.starts_with("chat.") || written.starts_with("embeddings.");
+        let span = (!secret).then_some(entry.span);
         self.say(Code::ConfigKey, span, message, Some(help));
     }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::chat::Chat;
+use super::embeddings::Embeddings;
 use super::source::McpSource;
 use crate::policy::{Activation, Policy};
 
@@ -15,6 +16,8 @@ pub(super) struct Values {
     pub(super) policy: Policy,
     /// Apart from the policy, too: it says nothing of skills.
     pub(super) chat: Chat,
+    /// As apart.
+    pub(super) embeddings: Embeddings,
     /// Apart from the policy, whose activation holds it only while it is `pushed`: the order of keys must not
     /// matter.
     pub(super) max_pushed: u32,
@@ -31,7 +34,8 @@ impl Values {
             Activation::Pushed { max } => max,
             _ => MAX_PUSHED,
         };
-        Self { policy, chat: Chat::default(), max_pushed, mcp_sources: Vec::new(), home }
+        let (chat, embeddings) = (Chat::default(), Embeddings::default());
+        Self { policy, chat, embeddings, max_pushed, mcp_sources: Vec::new(), home }
     }
 
     /// The policy, with everything where it belongs.

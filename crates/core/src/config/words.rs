@@ -1,6 +1,7 @@
 //! How the policy's choices are written, each from the narrowest to the widest.
 
 use super::chat::{Provider, ToolCalling};
+use super::embeddings::EmbeddingsProvider;
 use prowess_format::{KnownKeys, Level, NameRule, Repair};
 
 use crate::policy::{
@@ -51,6 +52,8 @@ words! {
     Scripts: "never" Scripts::Never, "ask" Scripts::Ask, "allowed" Scripts::Allowed;
     Provider: "rehearsal" Provider::Rehearsal, "anthropic" Provider::Anthropic, "openai" Provider::OpenAi,
         "openai-chat" Provider::OpenAiChat;
+    EmbeddingsProvider: "off" EmbeddingsProvider::Off, "openai" EmbeddingsProvider::OpenAi,
+        "ollama" EmbeddingsProvider::Ollama, "file" EmbeddingsProvider::File;
     ToolCalling: "off" ToolCalling::Off, "auto" ToolCalling::Auto;
     Refresh: "at-start" Refresh::AtStart, "on-change" Refresh::OnChange,
         "directory-time" Refresh::DirectoryTime, "fingerprint" Refresh::Fingerprint;

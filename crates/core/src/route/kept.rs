@@ -53,7 +53,7 @@ fn in_memory(skills: &[&Skill]) -> Index {
 }
 
 /// The path of a collection's files, without their endings: collections differ by their roots.
-fn base(folder: &Path, snapshot: &Snapshot) -> PathBuf {
+pub(super) fn base(folder: &Path, snapshot: &Snapshot) -> PathBuf {
     let sum = |sum: u64, root: &Path| mix(sum ^ checksum(root.as_os_str().as_bytes()));
     let roots = snapshot.roots().fold(0, |sums, root| sum(sums, root.path()));
     folder.join(format!("{roots:016x}"))

@@ -27,6 +27,9 @@ const COMPARED: usize = 48;
 /// With so many words that say something, the others are not looked for.
 const TELLING: usize = 3;
 
+/// What is said of a copy.
+pub(super) const COPY: &str = "nearly the same text as another";
+
 /// The texts of a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Texts {
@@ -193,7 +196,7 @@ impl Lexical {
         let mut ranked: Vec<Ranked> = looks.map(ranked).collect();
         for copy in ranked.iter_mut().skip(first_copy) {
             copy.score = copy.score.min(least) * 0.99;
-            copy.reasons.push("nearly the same text as another".to_owned());
+            copy.reasons.push(COPY.to_owned());
         }
         Ok(ranked)
     }

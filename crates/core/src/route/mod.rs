@@ -12,6 +12,7 @@
 //! | `query`, `index`, `kept` | what is looked for, where, and what of it stays on disk |
 //! | `lenient`, `near`, `vocabulary`, `starred`, `phrase` | typing errors, beginnings of words, and what stands in quotation marks |
 //! | `look`, `fits`, `why` | the second look at the best, whether they fit, and why |
+//! | [`semantic`] | closeness in meaning, where somebody configured it |
 //! | [`lint()`] | which skills are hard to tell apart |
 
 mod abroad;
@@ -34,6 +35,7 @@ mod prose;
 mod query;
 mod rank;
 mod router;
+pub mod semantic;
 mod starred;
 mod stem;
 mod stop;

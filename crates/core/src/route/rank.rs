@@ -50,6 +50,8 @@ pub enum MatchKind {
     Trigger,
     /// Message and skill share words.
     Lexical,
+    /// They share no word, and are close in meaning all the same.
+    Semantic,
 }
 
 impl MatchKind {
@@ -59,6 +61,7 @@ impl MatchKind {
             Self::Explicit => "explicit",
             Self::Trigger => "trigger",
             Self::Lexical => "lexical",
+            Self::Semantic => "semantic",
         }
     }
 }
@@ -135,13 +138,20 @@ impl<'u> Options<'u> {
 
 const EXPLICIT: f64 = 3000.0;
 const PHRASE: f64 = 2000.0;
-const TRIGGER: f64 = 1000.0;
+pub(super) const TRIGGER: f64 = 1000.0;
 
 /// What the score of a skill gains at most that is used lately and often: it decides between answers that are about as good.
 const HABIT: f64 = 0.04;
 
 /// A skill used within the last week is said to be.
 const RECENTLY: f64 = 0.5;
+
+/// How that is said.
+pub(super) const USED: &str = "used recently";
+
+pub(super) fn used_recently(name: &str, options: &Options<'_>) -> bool {
+    options.usage.recency(name, options.now) >= RECENTLY
+}
 
 /// A skill that is called by name or whose triggers match; `None` where only its name occurs, which decides nothing.
 pub(super) fn decided(name: &str, mentioned: bool, hits: &[Hit<'_>], options: &Options<'_>) -> Option<Match> {
@@ -164,7 +174,7 @@ pub(super) fn decided(name: &str, mentioned: bool, hits: &[Hit<'_>], options: &O
     reasons.extend(triggers.map(|hit| format!("{}: {}", hit.kind.as_str(), hit.text)));
     let recency = options.usage.recency(name, options.now);
     if recency >= RECENTLY {
-        reasons.push("used recently".to_owned());
+        reasons.push(USED.to_owned());
     }
     let kind = if named { MatchKind::Explicit } else { MatchKind::Trigger };
     Some(Match {
@@ -181,16 +191,22 @@ pub(super) fn lexical(name: &str, found: Ranked, options: &Options<'_>) -> Match
     let Ranked { score, reasons: why, confidence, .. } = found;
     let mut reasons = vec![lexical_reason(score)];
     reasons.extend(why);
-    if options.usage.recency(name, options.now) >= RECENTLY {
-        reasons.push("used recently".to_owned());
+    if used_recently(name, options) {
+        reasons.push(USED.to_owned());
     }
     Match {
         name: name.to_owned(),
-        score: (f64::from(score) * (1.0 + HABIT * options.usage.habit(name, options.now))).min(TRIGGER - 1.0),
+        score: weighed(name, score, options),
         reasons,
         kind: MatchKind::Lexical,
         confidence,
     }
+}
+
+/// What words and meaning come to, with what use adds: below any trigger.
+pub(super) fn weighed(name: &str, score: f32, options: &Options<'_>) -> f64 {
+    let habit = options.usage.habit(name, options.now);
+    (f64::from(score) * (1.0 + HABIT * habit)).min(TRIGGER - 1.0)
 }
 
 pub(super) fn lexical_reason(score: f32) -> String {

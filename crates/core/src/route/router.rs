@@ -1,5 +1,7 @@
 //! The router of one snapshot.
 
+mod meaning;
+
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -15,7 +17,8 @@ use super::kept;
 use super::lexical::{Lexical, Ranked};
 use super::lint::{Advice, lint};
 use super::mention::{dollar, slash, spoken};
-use super::rank::{Match, Options, Routing, Tier, decided, lexical, lexical_reason, sort};
+use super::rank::{Match, Options, Routing, Tier, decided, lexical_reason, sort};
+use super::semantic;
 use super::text::fold_trimmed;
 use super::texts::texts;
 use super::triggers::TriggerIndex;
@@ -23,6 +26,7 @@ use crate::located::Located;
 use crate::policy::Recognised;
 use crate::registry::{Skill, Snapshot};
 use crate::scan::parallel;
+use meaning::Meaning;
 
 /// Finds the skills of one snapshot that answer a message. Each index is built when it is first needed, and then kept.
 ///
@@ -56,6 +60,8 @@ pub struct Router {
     folded: OnceLock<HashMap<String, String>>,
     /// The names that people call.
     completions: OnceLock<Completions>,
+    /// What says how close a message is in meaning, if anything does.
+    meaning: Option<Meaning>,
 }
 
 impl Router {
@@ -81,6 +87,7 @@ impl Router {
             folder: None,
             folded: OnceLock::new(),
             completions: OnceLock::new(),
+            meaning: None,
         }
     }
 
@@ -187,15 +194,18 @@ impl Router {
     /// Fills up to `k` with skills that share words with the message; of the others that do, too, it is said.
     fn fill(&self, query: &str, options: &Options<'_>, matches: &mut Vec<Match>) {
         let mut others = Vec::new();
-        for found in self.ranked(query, options.k.saturating_add(matches.len())) {
+        for found in self.found(query, options.k.saturating_add(matches.len())) {
             let Some(skill) = self.offered.get(found.skill).and_then(|at| self.snapshot.all().get(*at))
             else {
                 continue;
             };
             let name = self.key(skill);
             match matches.iter_mut().find(|known| known.name == name) {
-                Some(known) => known.reasons.push(lexical_reason(found.score)),
-                None => others.push(lexical(&name, found, options)),
+                Some(known) => {
+                    known.reasons.extend(found.words.map(|words| lexical_reason(words.score)));
+                    known.reasons.extend(found.close.map(semantic::close_reason));
+                }
+                None => others.push(semantic::matched(&name, found, options)),
             }
         }
         sort(&mut others, options);

@@ -27,7 +27,7 @@ pub(super) fn texts(skill: &Skill) -> Texts {
 }
 
 /// Description, tags and triggers. Each on a line of its own: they are no sentence together.
-fn about(manifest: &Manifest) -> String {
+pub(super) fn about(manifest: &Manifest) -> String {
     let triggers = manifest.triggers();
     let keywords = triggers.iter().flat_map(|triggers| triggers.keywords.iter().chain(&triggers.verbs));
     let more = manifest.tags().chain(keywords.map(|keyword| &**keyword));

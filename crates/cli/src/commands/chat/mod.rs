@@ -37,7 +37,7 @@ use super::{Outcome, YES, no, print_located};
 use crate::args::{Chat, Global};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{Output, clean};
+use crate::output::Output;
 use setup::{Again, Meant, Setup};
 use turn::Ended;
 
@@ -97,9 +97,7 @@ async fn once(
 /// What the tools noticed on the way.
 fn notices(setup: &Setup, output: &mut Output) {
     print_located(output, &setup.toolbox.take_diagnostics());
-    for notice in setup.toolbox.take_notices() {
-        output.remark(clean(&notice));
-    }
+    super::notices(&setup.toolbox, output);
 }
 
 /// Whether a person sits at both ends.

@@ -1,7 +1,8 @@
 //! `prowess mcp`: the server.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use prowess_mcp::http::{self, HttpError, HttpOptions};
 use prowess_mcp::{Options, Server, stdio};
@@ -10,13 +11,16 @@ use serde_json::json;
 
 use crate::args::{Global, ServeMcp};
 use crate::commands::serving::{OPEN, stopped, token};
-use crate::commands::{Outcome, YES, active, toolbox};
+use crate::commands::{Outcome, YES, active, semantic, toolbox};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, clean};
 
 pub(super) fn serve(context: &Context, global: &Global, call: &ServeMcp, output: &mut Output) -> Outcome {
-    let toolbox = toolbox(context, global);
+    // Nobody asks for notices while it serves: what goes wrong with embeddings is noted at once.
+    let note = |why: &str| drop(writeln!(std::io::stderr(), "prowess: {}", clean(why)));
+    let semantic = semantic(context).map(|semantic| Arc::new(semantic.telling(note)));
+    let toolbox = toolbox(context, global).with_semantic(semantic);
     let snapshot = toolbox.snapshot();
     let policy = context.policy();
     let active: Result<Vec<String>, Failure> =

@@ -2,6 +2,7 @@
 
 mod broken;
 mod chat;
+mod embeddings;
 mod foreign;
 mod layers;
 mod narrowing;

@@ -6,7 +6,9 @@ use super::World;
 use crate::config::tree::toml;
 use crate::config::values::Values;
 use crate::config::words::Named;
-use crate::config::{Chat, ChatLimits, ChatTimeouts, KEYS, Key, Origin, Provider, key};
+use crate::config::{
+    Chat, ChatLimits, ChatTimeouts, Embeddings, EmbeddingsProvider, KEYS, Key, Origin, Provider, key,
+};
 use crate::policy::{Catalog, Limits, Mention, Policy, Preset, Run, RunLimits, Scan, Selection};
 use prowess_format::Rules;
 
@@ -64,8 +66,8 @@ fn every_key_is_set_by_toml_and_yaml_and_reads_what_it_writes() {
                     World::new().given("g.toml", &format!("{} = {}\n", key.name, as_toml(sample))).load();
                 let yaml = World::new().given("g.yaml", &yaml).load();
                 assert_eq!(
-                    (&toml.diagnostics, &toml.policy, &toml.chat),
-                    (&yaml.diagnostics, &yaml.policy, &yaml.chat),
+                    (&toml.diagnostics, &toml.policy, &toml.chat, &toml.embeddings),
+                    (&yaml.diagnostics, &yaml.policy, &yaml.chat, &yaml.embeddings),
                     "{}",
                     key.name
                 );
@@ -201,8 +203,18 @@ fn every_axis_of_the_policy_has_a_key() {
         timeouts: ChatTimeouts { connect: _, first_byte: _, idle: _, request: _ },
         store: _,
     } = Chat::default();
+    let Embeddings {
+        provider: _,
+        model: _,
+        base_url: _,
+        allow_http: _,
+        key_env: _,
+        file: _,
+        weight: _,
+        timeout: _,
+    } = Embeddings::default();
     // One each, `activation.max-pushed` and `sources.mcp`.
-    assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 13 + 18);
+    assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 13 + 18 + 8);
 }
 
 #[test]
@@ -215,6 +227,8 @@ fn every_preset_is_written_as_it_is_called() {
 fn every_provider_is_written_as_it_is_called() {
     let words: Vec<_> = Provider::WORDS.iter().map(|(word, provider)| (*word, *provider)).collect();
     assert_eq!(words, Provider::ALL.map(|provider| (provider.as_str(), provider)));
+    let words: Vec<_> = EmbeddingsProvider::WORDS.iter().map(|(word, provider)| (*word, *provider)).collect();
+    assert_eq!(words, EmbeddingsProvider::ALL.map(|provider| (provider.as_str(), provider)));
 }
 
 #[test]

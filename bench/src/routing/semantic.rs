@@ -1,0 +1,162 @@
+//! What closeness in meaning adds to words: the same messages with words alone, with vectors alone, and with both at
+//! several weights.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use prowess::config::{Embeddings, EmbeddingsProvider};
+use prowess::route::eval::{Answered, Labelled, Report, assess, compare};
+use prowess::route::semantic::{CONSIDERED, Embedder, Fused, Purpose, Vectors, fuse};
+use prowess::route::{FITS, Lexical, Ranked, Texts};
+
+use prowess_bench::catalog::data::Data;
+use prowess_bench::catalog::say;
+use prowess_bench::catalog::score::row;
+
+const WEIGHTS: [f32; 7] = [0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0];
+
+/// How much of a text is embedded, as in the product.
+const TEXT_MAX: usize = 2_000;
+
+/// Measures with the model in a file, or behind an address: `file:PATH`, `openai:URL` or `ollama:URL`, each with `#MODEL`.
+pub(crate) fn run(data: &Data, options: &[String]) -> Result<(), String> {
+    let [model, sizes @ ..] = options else {
+        return Err("name a model: file:PATH, openai:URL#MODEL".to_owned());
+    };
+    let embedder = embedder(model)?;
+    let sizes: Vec<usize> = match sizes {
+        [] => vec![1_000],
+        sizes => sizes
+            .iter()
+            .map(|size| size.parse().map_err(|_| format!("{size} is no size")))
+            .collect::<Result<_, _>>()?,
+    };
+    let messages: Vec<&Labelled> = data.messages.iter().chain(&data.negatives).collect();
+    let queries = embed(&*embedder, messages.iter().map(|message| message.query.as_str()))?;
+    let queries: HashMap<&str, &Vec<f32>> =
+        messages.iter().map(|message| message.query.as_str()).zip(&queries).collect();
+    for size in sizes {
+        measure(data, &data.sample(size), &*embedder, &queries)?;
+    }
+    Ok(())
+}
+
+fn measure(
+    data: &Data,
+    skills: &[Texts],
+    embedder: &dyn Embedder,
+    queries: &HashMap<&str, &Vec<f32>>,
+) -> Result<(), String> {
+    let start = Instant::now();
+    let texts: Vec<String> = skills.iter().map(|skill| format!("{}\n{}", skill.name, skill.about)).collect();
+    let vectors = embed(embedder, texts.iter().map(String::as_str))?;
+    let vectors = Vectors::new(&vectors).map_err(|error| error.to_string())?;
+    say(&format!(
+        "\n{} skills, {} numbers each, embedded in {:.1} s: hit@1, recall@5 with 95 % intervals, MRR",
+        skills.len(),
+        vectors.dimensions(),
+        start.elapsed().as_secs_f64()
+    ));
+    let index = Lexical::new(skills, Texts::clone);
+    let close = |message: &Labelled| {
+        queries
+            .get(message.query.as_str())
+            .and_then(|query| vectors.similarities(query).ok())
+            .unwrap_or_default()
+    };
+    let names = |found: &[usize]| found.iter().map(|skill| skills[*skill].name.clone()).collect::<Vec<_>>();
+    let words = |message: &Labelled| {
+        let found = index.rank(&message.query, 10);
+        let fits = found.first().is_some_and(|first| first.confidence >= FITS);
+        (names(&found.iter().map(|found| found.skill).collect::<Vec<_>>()), fits)
+    };
+    let alone = |message: &Labelled| {
+        let found = fuse(Vec::new(), &close(message), 1.0);
+        (names(&found.iter().map(|found| found.skill).take(10).collect::<Vec<_>>()), false)
+    };
+    // Both halves once for each message, whatever the weight.
+    let halves = |messages: &[Labelled]| -> Vec<(Vec<Ranked>, Vec<f32>)> {
+        messages.iter().map(|message| (index.rank(&message.query, CONSIDERED), close(message))).collect()
+    };
+    let (positive, negative) = (halves(&data.messages), halves(&data.negatives));
+    let plain = told("words alone", data, &words);
+    told("vectors alone", data, &alone);
+    for weight in WEIGHTS {
+        let fused = |half: &(Vec<Ranked>, Vec<f32>)| {
+            let found = fuse(half.0.clone(), &half.1, weight);
+            let fits = found
+                .first()
+                .and_then(|first: &Fused| first.words.as_ref())
+                .is_some_and(|w| w.confidence >= FITS);
+            (names(&found.iter().map(|found| found.skill).take(10).collect::<Vec<_>>()), fits)
+        };
+        let answers: [Vec<(Vec<String>, bool)>; 2] =
+            [positive.iter().map(fused).collect(), negative.iter().map(fused).collect()];
+        let [report, negatives] = [(&data.messages, &answers[0]), (&data.negatives, &answers[1])].map(report);
+        let others: Vec<Vec<String>> = plain.iter().map(|(names, _)| names.clone()).collect();
+        let ours: Vec<Vec<String>> = answers[0].iter().map(|(names, _)| names.clone()).collect();
+        let [hits, recall, _] = compare(&data.messages, &others, &ours, 5);
+        let fitting = answers[0].iter().filter(|(_, fits)| *fits).count() as f64 / answers[0].len() as f64;
+        say(&format!(
+            "{}  gain {:+.3} [{:+.3} {:+.3}], {:+.3} [{:+.3} {:+.3}]; something fits {fitting:.3}, wrong and fits {:.3}",
+            row(&format!("both, weight {weight}"), &report.all),
+            hits.0,
+            hits.1[0],
+            hits.1[1],
+            recall.0,
+            recall.1[0],
+            recall.1[1],
+            negatives.all.false_activations
+        ));
+    }
+    let start = Instant::now();
+    data.messages.iter().for_each(|message| drop(close(message)));
+    say(&format!(
+        "one scan of all vectors: {:.3} ms",
+        start.elapsed().as_secs_f64() * 1e3 / data.messages.len() as f64
+    ));
+    Ok(())
+}
+
+fn report((messages, answers): (&Vec<Labelled>, &Vec<(Vec<String>, bool)>)) -> Report {
+    let answered = messages.iter().zip(answers);
+    assess(answered.map(|(message, (ranking, fits))| Answered { message, ranking, fits: *fits }), 5)
+}
+
+fn told(
+    name: &str,
+    data: &Data,
+    answer: &dyn Fn(&Labelled) -> (Vec<String>, bool),
+) -> Vec<(Vec<String>, bool)> {
+    let answers: Vec<(Vec<String>, bool)> = data.messages.iter().map(answer).collect();
+    say(&row(name, &report((&data.messages, &answers)).all));
+    answers
+}
+
+fn embed<'t>(embedder: &dyn Embedder, texts: impl Iterator<Item = &'t str>) -> Result<Vec<Vec<f32>>, String> {
+    let texts: Vec<&str> = texts.map(|text| &text[..text.floor_char_boundary(TEXT_MAX)]).collect();
+    let mut vectors = Vec::with_capacity(texts.len());
+    for batch in texts.chunks(embedder.batch()) {
+        vectors.extend(embedder.embed(batch, Purpose::Skills).map_err(|error| error.to_string())?);
+    }
+    Ok(vectors)
+}
+
+fn embedder(model: &str) -> Result<Arc<dyn Embedder>, String> {
+    let (provider, rest) = model.split_once(':').ok_or("name a model: file:PATH, openai:URL#MODEL")?;
+    let mut embeddings = Embeddings { timeout: Duration::from_secs(60), ..Embeddings::default() };
+    if provider == "file" {
+        embeddings.provider = EmbeddingsProvider::File;
+        embeddings.file = Some(Path::new(rest).to_path_buf());
+    } else {
+        let (url, name) =
+            rest.split_once('#').ok_or("name the model behind the address: openai:URL#MODEL")?;
+        embeddings.provider =
+            if provider == "ollama" { EmbeddingsProvider::Ollama } else { EmbeddingsProvider::OpenAi };
+        (embeddings.base_url, embeddings.model) = (Some(url.to_owned()), Some(name.to_owned()));
+    }
+    let made = prowess_embed::embedder(&embeddings, |_| None).map_err(|error| error.to_string())?;
+    made.ok_or_else(|| "there is no model".to_owned())
+}

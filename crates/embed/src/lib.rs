@@ -1,0 +1,23 @@
+//! Embeddings for routing: from an endpoint, or from a file of token embeddings.
+//!
+//! [`prowess::route::semantic`] says what becomes of them. Nothing is sent anywhere unless the user's own configuration
+//! names a provider, and a key goes to the configured address only.
+//!
+//! | module | subject |
+//! |---|---|
+//! | `setup` | from the configuration to an [`Embedder`](prowess::route::semantic::Embedder) |
+//! | [`endpoint`] | a server that speaks as OpenAI or Ollama do |
+//! | [`file`] | a model on this machine: one vector for each token, and their mean |
+//!
+//! ```
+//! use prowess::config::Embeddings;
+//!
+//! // Off, unless the user says otherwise.
+//! assert!(prowess_embed::semantic(&Embeddings::default(), |_| None).is_none());
+//! ```
+
+pub mod endpoint;
+pub mod file;
+mod setup;
+
+pub use setup::{SetupError, embedder, semantic};
