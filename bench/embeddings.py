@@ -17,7 +17,8 @@ import numpy as np
 from tokenizers import Tokenizer
 
 KINDS = {"F32": np.float32, "F16": np.float16, "I64": np.int64}
-TOKENS = 256
+# As the tokenizer of the model has it.
+TOKENS = 128
 
 
 class Model:

@@ -97,7 +97,7 @@ fn measure(
         let [report, negatives] = [(&data.messages, &answers[0]), (&data.negatives, &answers[1])].map(report);
         let others: Vec<Vec<String>> = plain.iter().map(|(names, _)| names.clone()).collect();
         let ours: Vec<Vec<String>> = answers[0].iter().map(|(names, _)| names.clone()).collect();
-        let [hits, recall, _] = compare(&data.messages, &others, &ours, 5);
+        let [hits, recall, _] = compare(&data.messages, &ours, &others, 5);
         let fitting = answers[0].iter().filter(|(_, fits)| *fits).count() as f64 / answers[0].len() as f64;
         say(&format!(
             "{}  gain {:+.3} [{:+.3} {:+.3}], {:+.3} [{:+.3} {:+.3}]; something fits {fitting:.3}, wrong and fits {:.3}",

@@ -14,7 +14,7 @@ use crate::route::text::head;
 use crate::route::texts::about;
 
 /// What a similarity adds to the score of words for each standard deviation above the mean, where nobody says otherwise.
-pub const WEIGHT: f32 = 1.0;
+pub const WEIGHT: f32 = 0.5;
 
 /// How much of a skill's or a message's text is embedded, in bytes. Models cut off what they do not take.
 const TEXT_MAX: usize = 2_000;
