@@ -50,9 +50,12 @@ const TOLD_MAX: usize = 16;
 pub struct Semantic {
     embedder: Arc<dyn Embedder>,
     weight: f32,
-    tell: Option<Box<dyn Fn(&str) + Send + Sync>>,
+    tell: Option<Box<Tell>>,
     state: Mutex<State>,
 }
+
+/// Hears of a trouble.
+type Tell = dyn Fn(&str) + Send + Sync;
 
 #[derive(Default)]
 struct State {
