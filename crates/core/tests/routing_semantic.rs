@@ -62,7 +62,7 @@ impl Embedder for Model {
             let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
             let has = |row: &&[&str]| words.iter().filter(|word| row.contains(word)).count() as f32;
             let more = *self.longer.lock().unwrap();
-            MEANINGS.iter().map(|row| has(row)).chain(vec![0.1; 1 + more]).collect()
+            MEANINGS.iter().map(has).chain(vec![0.1; 1 + more]).collect()
         };
         Ok(texts.iter().map(vector).collect())
     }
