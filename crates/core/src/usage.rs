@@ -17,6 +17,9 @@ const FILE_MAX: u64 = 4 * 1024 * 1024;
 
 const SCHEMA: u32 = 1;
 
+/// How many seconds a day has.
+const DAY: u64 = 24 * 60 * 60;
+
 /// After how many seconds a use counts half.
 const HALF_LIFE: f64 = 7.0 * 24.0 * 60.0 * 60.0;
 
@@ -102,8 +105,11 @@ impl Usage {
 
     /// How much a skill is in use: up to 1 for one that is used lately and often, half of that for one that was used once just now.
     pub fn habit(&self, name: &str, now: u64) -> f64 {
-        let count = self.names.get(name).map_or(0, |used| used.count) as f64;
-        self.recency(name, now) * (count + 1.0) / (count + 3.0)
+        let Some(used) = self.names.get(name) else { return 0.0 };
+        // By whole days: the same message gives the same scores all day.
+        let days = (now.saturating_sub(used.last) / DAY) as f64;
+        let count = used.count as f64;
+        (-days * DAY as f64 / HALF_LIFE).exp2() * (count + 1.0) / (count + 3.0)
     }
 
     /// The names that were used last, the latest first, at most `most`.

@@ -307,6 +307,12 @@ mod tests {
     }
 
     #[test]
+    fn a_word_that_every_skill_has_finds_them() {
+        let skills: Vec<_> = (0..300).map(|n| skill(&format!("s{n}"), "Does many things", "")).collect();
+        assert_eq!(ranked(&skills, "many things").len(), 9);
+    }
+
+    #[test]
     fn copies_come_after_what_is_different() {
         let skills = [
             skill("pdf", "Merges pdf files", "x"),

@@ -37,7 +37,8 @@ pub(crate) struct Wanted<'l, 's> {
 impl<'l, 's> Wanted<'l, 's> {
     /// `None` where the list cannot add anything.
     pub(crate) fn new(list: &'l mut List<'s>, worth: f32) -> Option<Self> {
-        let worth = (worth * ONE).round() as u32;
+        // Never 0: a word that every skill has still finds them.
+        let worth = (worth * ONE).ceil() as u32;
         (worth > 0 && list.place.count > 0).then_some(Self { list, worth })
     }
 }
