@@ -31,7 +31,8 @@ fn skill(number: usize) -> Texts {
 
 fn ask(bytes: Vec<u8>, skills: usize) {
     let Some(index) = Lexical::from_bare_bytes(bytes) else { return };
-    for query in ["common words of kind1", "skill 3", "使用 common 7", "sklil \"common words\" ski* sk", ""] {
+    for query in ["common words of kind1", "skill 3", "使用 common 7", "sklil \"common words\" ski* sk", ""]
+    {
         let found = index.rank(query, 9);
         assert!(found.len() <= 9);
         assert!(found.iter().all(|found| found.skill < skills), "{found:?}");
