@@ -8,7 +8,7 @@ use prowess_bench::catalog::score::{row, sizes};
 
 use crate::fit::{Case, cases, choose, held_out, rank};
 
-const REGULAR: f32 = 0.01;
+const REGULAR: f32 = 0.003;
 
 /// Weights chosen on four fifths of the skills' messages, judged on the rest, at both sizes.
 pub(crate) fn fit(data: &Data) {
@@ -25,7 +25,7 @@ pub(crate) fn fit(data: &Data) {
         }
         say(&line);
     };
-    for regular in [0.003, REGULAR, 0.03] {
+    for regular in [0.001, REGULAR, 0.01] {
         judge(&format!("all, regular {regular}"), [true; INGREDIENTS], regular);
     }
     for (at, name) in names.iter().enumerate() {

@@ -78,7 +78,7 @@ fn s003_04_the_registry_when_asked_or_without_triggers() {
     plain.skill(".agent/skills/plain");
     insta::assert_snapshot!(told(&route(&plain, "be plain")), @"
     tier 2, 0 in full
-    plain 7.1 (lexical) lexical: 7.1; in its name: plain
+    plain 12.7 (lexical) lexical: 12.7; in its name: plain
     ");
     assert_eq!(route(&plain, "zzz").tier.number(), 2);
 }
@@ -87,8 +87,8 @@ fn s003_04_the_registry_when_asked_or_without_triggers() {
 fn s003_05_whole_skills_where_triggers_match() {
     insta::assert_snapshot!(told(&route(&hello(), "Say HELLO, wave and greet Anna")), @r"
     tier 3, 2 in full
-    hello-extended 2004.0 (trigger) phrase: say hello; keyword: hello; verb: wave; pattern: greet\s+\w+; lexical: 8.6
-    pdf 1001.0 (trigger) keyword: hello; lexical: 2.7
+    hello-extended 2004.0 (trigger) phrase: say hello; keyword: hello; verb: wave; pattern: greet\s+\w+; lexical: 10.3
+    pdf 1001.0 (trigger) keyword: hello; lexical: 3.4
     ");
 }
 
@@ -104,11 +104,11 @@ fn s003_06_mention_then_phrase_then_keyword_then_words() {
     usage.note("used", NOW - 60);
     insta::assert_snapshot!(told(&route_with(&world, "merge files with named-one", &usage, 5)), @"
     tier 3, 3 in full
-    named-one 3001.0 (explicit) mentioned by name; verb: merge; lexical: 11.4
-    phrase 2001.0 (trigger) phrase: merge files; lexical: 5.7
-    used 1002.0 (trigger) verb: merge; used recently; lexical: 2.7
-    keyword 1001.0 (trigger) keyword: merge; lexical: 3.6
-    words 2.7 (lexical) lexical: 2.7; in its description: merge
+    named-one 3001.0 (explicit) mentioned by name; verb: merge; lexical: 13.7
+    phrase 2001.0 (trigger) phrase: merge files; lexical: 6.7
+    used 1002.0 (trigger) verb: merge; used recently; lexical: 3.4
+    keyword 1001.0 (trigger) keyword: merge; lexical: 4.1
+    words 3.4 (lexical) lexical: 3.4; in its description: merge
     ");
     let routing = route_with(&world, "merge files with named-one", &usage, 0);
     assert_eq!(names(&routing), ["named-one", "phrase", "used"]);

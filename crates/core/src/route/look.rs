@@ -36,7 +36,7 @@ pub struct Weights {
 
 impl Default for Weights {
     fn default() -> Self {
-        Self { words: 1.0, covered: 2.0, named: 1.5, pairs: 0.7, count: 1.4, when: 0.6, near: 0.4 }
+        Self { words: 0.9, covered: 2.5, named: 1.9, pairs: 0.5, count: 1.4, when: 1.05, near: 0.4 }
     }
 }
 

@@ -131,6 +131,11 @@ impl Index {
         Self { skills: parts.iter().map(alive).sum(), parts }
     }
 
+    /// How many skills it has.
+    pub(crate) fn len(&self) -> usize {
+        self.skills
+    }
+
     /// The words of names, of each segment.
     pub(crate) fn names(&self) -> impl Iterator<Item = Result<&Vocabulary, Damaged>> {
         self.parts.iter().map(|part| part.segment.names())
