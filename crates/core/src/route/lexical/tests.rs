@@ -75,7 +75,7 @@ fn small_talk_fits_nothing_and_a_request_fits_in_small_collections_too() {
             "Merges and splits pdf files. Use when pages are to be put together.",
             "Use good tools.",
         ),
-        skill("weather", "Tells the forecast for a good morning.", "Ask a station."),
+        skill("weather", "The forecast for a good morning.", "Ask a station."),
     ];
     let index = Lexical::new(&skills, Texts::clone);
     let confidence = |query: &str| index.rank(query, 1).first().map_or(0.0, |first| first.confidence);
