@@ -238,12 +238,13 @@ enum Next {
 fn leave_when_told(runtime: &Runtime, busy: &Arc<AtomicBool>) {
     let before: Option<Termios> = tcgetattr(std::io::stdin()).ok();
     let busy = Arc::clone(busy);
+    // Before anything is shown: a signal that comes while nobody listens would be lost.
+    let heard = {
+        let _entered = runtime.enter();
+        (signal(SignalKind::terminate()), signal(SignalKind::hangup()))
+    };
+    let (Ok(mut terminate), Ok(mut hangup)) = heard else { return };
     runtime.spawn(async move {
-        let (Ok(mut terminate), Ok(mut hangup)) =
-            (signal(SignalKind::terminate()), signal(SignalKind::hangup()))
-        else {
-            return;
-        };
         loop {
             tokio::select! {
                 _ = terminate.recv() => {}
