@@ -34,10 +34,12 @@ pub(crate) trait Opened {
 
 /// All engines, ours first.
 pub(crate) fn all() -> Vec<Box<dyn Engine>> {
-    let mut all: Vec<Box<dyn Engine>> = vec![Box::new(crate::ours::Ours), Box::new(crate::fts5::Fts5)];
+    let ours: [Box<dyn Engine>; 2] = [Box::new(crate::ours::Ours), Box::new(crate::fts5::Fts5)];
     #[cfg(feature = "tantivy")]
-    all.extend(crate::tantivy::Tantivy::ALL.map(|engine| Box::new(engine) as Box<dyn Engine>));
-    all
+    let others = crate::tantivy::Tantivy::ALL.map(|engine| Box::new(engine) as Box<dyn Engine>);
+    #[cfg(not(feature = "tantivy"))]
+    let others: [Box<dyn Engine>; 0] = [];
+    ours.into_iter().chain(others).collect()
 }
 
 /// How many bytes the files of a folder have.
