@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `setup` | from the configuration to an [`Embedder`](prowess::route::semantic::Embedder) |
 //! | [`endpoint`] | a server that speaks as OpenAI or Ollama do |
-//! | [`file`] | a model on this machine: one vector for each token, and their mean |
+//! | [`mod@file`] | a model on this machine: one vector for each token, and their mean |
 //!
 //! ```
 //! use prowess::config::Embeddings;

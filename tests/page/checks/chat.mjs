@@ -158,7 +158,7 @@ export const chat = (world, browser, check) => [
     await page.locator(".message.writing", { hasText: "w10" }).waitFor();
     await page.getByRole("button", { name: "Stop" }).click();
     await page.getByText("Stopped", { exact: true }).waitFor();
-    assert.match(await page.locator(".message.assistant").innerText(), /w1 w2/);
+    await page.locator(".message.assistant", { hasText: /w1 w2/ }).waitFor();
     await page.getByRole("button", { name: "Ask again" }).click();
     await page.waitForFunction(() => document.querySelectorAll(".message.assistant").length === 2);
     await page.locator(".message.writing", { hasText: "w10" }).waitFor();
