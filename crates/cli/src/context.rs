@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use prowess::config::{self, Configuration, Inputs};
+use prowess::config::{self, Configuration, Inputs, Layer, Origin};
 use prowess::{Policy, Registry, Surroundings};
 use prowess_mcp::host::Sources;
 
@@ -32,9 +32,22 @@ impl Context {
         if !diagnostics.is_empty() {
             crate::commands::print_located(output, diagnostics);
         }
-        match context.wrong(output) {
-            Some(failure) => Err(failure.hint("prowess config shows what is in force")),
-            None => Ok(context),
+        if let Some(failure) = context.wrong(output) {
+            return Err(failure.hint("prowess config shows what is in force"));
+        }
+        context.prune_mcp_caches();
+        Ok(context)
+    }
+
+    /// Removes the caches of MCP servers that the user's configuration no longer names. One that is replaced for this call,
+    /// or by the preset of a project, says nothing about which servers the user has.
+    fn prune_mcp_caches(&self) {
+        let preset = self.configuration.settings.iter().find(|setting| setting.key == "preset");
+        let users_own = preset.is_none_or(|setting| {
+            matches!(setting.origin, Origin::Preset(_) | Origin::File { layer: Layer::User, .. })
+        });
+        if users_own && self.roots.is_empty() && self.inputs.file.is_none() {
+            prowess_mcp::host::prune(&self.configuration.mcp_sources, &self.surroundings);
         }
     }
 
@@ -67,10 +80,6 @@ impl Context {
             configuration = configuration.with_roots(roots.iter().cloned());
         }
         let sources = Sources::new(&configuration.mcp_sources, &surroundings, std::env::vars_os());
-        // What servers sent goes with them. A file or directories for one call take nothing away for good.
-        if roots.is_empty() && inputs.file.is_none() {
-            prowess_mcp::host::prune(&configuration.mcp_sources, &surroundings);
-        }
         Ok(Self { surroundings, inputs, roots, configuration, sources })
     }
 

@@ -13,6 +13,7 @@ mod progress;
 mod refusal;
 mod report;
 mod scope;
+mod signals;
 
 use std::process::ExitCode;
 

@@ -6,7 +6,7 @@ mod world;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use insta::assert_snapshot;
 use rustix::process::{Pid, Signal, kill_process};
@@ -21,7 +21,10 @@ struct Server {
 impl Server {
     fn start(world: &World, args: &[&str]) -> Self {
         let args = [&["serve", "--json", "--addr", "127.0.0.1:0"], args].concat();
-        let mut command = world.command(&args);
+        Self::spawn(world.command(&args))
+    }
+
+    fn spawn(mut command: Command) -> Self {
         let mut child =
             command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
@@ -107,4 +110,18 @@ fn lines_for_people_and_none_at_all() {
     let server = Server::start(&world, &[]);
     asked(&server);
     assert!(server.stop().lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
+}
+
+#[test]
+fn a_hangup_does_not_end_a_server_that_was_started_to_ignore_it() {
+    let world = World::bare();
+    let mut command = Command::new("/bin/sh");
+    let program = world.command(&["serve", "--json", "--addr", "127.0.0.1:0"]);
+    command.env_clear().envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.current_dir(world.path("")).args(["-c", "trap '' HUP; exec \"$@\"", "sh"]);
+    command.arg(program.get_program()).args(program.get_args());
+    let server = Server::spawn(command);
+    kill_process(Pid::from_child(&server.child), Signal::HUP).unwrap();
+    assert!(server.ask("GET /healthz", "", "").starts_with("HTTP/1.1 200"));
+    server.stop();
 }

@@ -219,6 +219,28 @@ fn what_a_server_sent_goes_with_it() {
 }
 
 #[test]
+fn what_a_server_sent_stays_where_the_configuration_is_not_the_users_usual_one() {
+    let world = world();
+    world.run(&["list"]);
+    let cache = world.path("~/.prowess/state/mcp/docs");
+    let good = world.text("~/.prowess/config.toml");
+    assert!(cache.exists());
+    world.run(&["list", "--preset", "harness"]);
+    assert!(cache.exists(), "another preset for one call");
+    world.file(".prowess/config.toml", "preset = \"harness\"\n").run(&["list"]);
+    assert!(cache.exists(), "the preset of a project");
+    std::fs::remove_file(world.path(".prowess/config.toml")).unwrap();
+    for command in ["list", "config", "doctor"] {
+        world.file("~/.prowess/config.toml", format!("{good}\nno toml")).run(&[command]);
+        assert!(cache.exists(), "{command} with a configuration that cannot be read");
+    }
+    world.file("~/.prowess/config.toml", "").run(&["config"]);
+    assert!(cache.exists(), "commands that report on the configuration change nothing");
+    world.run(&["list"]);
+    assert!(!cache.exists());
+}
+
+#[test]
 fn no_server_is_started_for_what_has_no_server() {
     let world = world();
     world.skill("~/.agents/skills/pdf");

@@ -147,3 +147,44 @@ fn a_full_disk_is_an_error() {
     assert!(said.starts_with("error: "), "{said}");
     assert_eq!(child.wait().unwrap().code(), Some(2));
 }
+
+#[test]
+fn one_ctrl_c_ends_commands_that_run_no_script() {
+    use std::os::unix::process::ExitStatusExt;
+    let world = World::bare();
+    for number in 0..200 {
+        world.described(&format!("~/.agents/skills/s{number}"), &"Fills forms. ".repeat(70));
+    }
+    let cases: Vec<String> = (0..400)
+        .map(|n| format!("{{\"query\":\"fill {}\",\"skills\":[\"s{n}\"]}}\n", "x".repeat(200)))
+        .collect();
+    world.file("queries.jsonl", cases.concat());
+    for args in [
+        &["prompt", "--budget-chars", "1000000"] as &[&str],
+        &["match", "fills forms", "-k", "200", "--json"],
+        &["tools", "--json"],
+        &["lint", "--routing", "--json"],
+        &["eval", "queries.jsonl", "--json"],
+    ] {
+        // Nobody reads the pipe: the command waits until there is room in it.
+        let (reader, writer) = std::io::pipe().unwrap();
+        let mut fill = writer.try_clone().unwrap();
+        rustix::io::ioctl_fionbio(&fill, true).unwrap();
+        while std::io::Write::write(&mut fill, &[b' '; 4096]).is_ok() {}
+        rustix::io::ioctl_fionbio(&fill, false).unwrap();
+        drop(fill);
+        let mut child = world.command(args).stdout(writer).stderr(Stdio::null()).spawn().unwrap();
+        let pid = rustix::process::Pid::from_child(&child);
+        let waits = || {
+            let at = std::fs::read_to_string(format!("/proc/{}/syscall", pid.as_raw_nonzero())).unwrap();
+            // write(1, …)
+            at.starts_with("1 0x1 ")
+        };
+        while !waits() && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+        assert_eq!(child.wait().unwrap().signal(), Some(2), "{args:?}");
+        drop(reader);
+    }
+}

@@ -104,6 +104,32 @@ fn the_nearest_decision_wins() {
 }
 
 #[test]
+fn trust_ends_at_a_nested_git_repository() {
+    let world = world();
+    world.skill("vendor/evil/.agents/skills/nested").skill(".agents/skills/cloned").trust("");
+    fs::create_dir_all(world.path(".git")).unwrap();
+    fs::create_dir_all(world.path("vendor/evil/.git")).unwrap();
+    // A worktree or a submodule has a file of that name.
+    fs::write(world.path(".agents/skills/cloned/.git"), "gitdir: /elsewhere").unwrap();
+    assert_eq!(names(&world.snapshot()), ["a", "b"]);
+    let snapshot = world.snapshot();
+    let cloned = snapshot.all().iter().find(|skill| skill.name() == "cloned").unwrap();
+    let reason = world.short(&cloned.reason().unwrap());
+    assert_eq!(
+        reason,
+        "in a git repository of its own, which is not trusted; to trust it: prowess trust /project/.agents/skills/cloned"
+    );
+
+    let inside = Surroundings { project: world.path("vendor/evil"), ..world.surroundings() };
+    let open = || prowess::Registry::open_in(world.policy.clone(), inside.clone(), &Default::default());
+    assert_eq!(names(&open().snapshot()), [] as [&str; 0], "cloned into a trusted project");
+    assert_eq!(trust::record_for(&inside.project, &inside), None);
+    world.trust("vendor/evil").trust(".agents/skills/cloned");
+    assert_eq!(names(&open().snapshot()), ["nested"]);
+    assert_eq!(names(&world.snapshot()), ["a", "b", "cloned"]);
+}
+
+#[test]
 fn untrusting_says_what_was_trusted() {
     let world = world();
     let untrust = |path: &str| trust::untrust(&world.path(path), &world.surroundings()).unwrap();

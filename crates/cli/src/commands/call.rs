@@ -3,7 +3,7 @@
 use prowess_tools::{Outcome as Status, Session, Toolbox, key};
 use serde_json::{Value, json};
 
-use super::{Outcome, YES, active, no, nothing_found, notices, print_located, toolbox};
+use super::{Outcome, YES, active, no, nothing_found, notices, print_located, toolbox, toolbox_until};
 use crate::args::Global;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -43,7 +43,7 @@ pub(super) fn call(
         Failure::call(format!("the parameters are not JSON: {error}"))
             .hint("write an object, such as '{\"name\": \"hello-world\"}'")
     })?;
-    let toolbox = toolbox(context, global);
+    let toolbox = toolbox_until(context, global, super::run::cancellable());
     let mut session = session(&toolbox, skills)?;
     let envelope = toolbox.call(&mut session, tool, params);
     print_located(output, &toolbox.take_diagnostics());

@@ -175,12 +175,12 @@ fn standing(skill: &Skill) -> Option<(String, String)> {
     })
 }
 
-/// The tools over the skills of this call.
+/// The tools over the skills of this call, for commands that run no script: Ctrl-C ends them at once.
 fn toolbox(context: &Context, global: &crate::args::Global) -> prowess_tools::Toolbox {
-    toolbox_until(context, global, run::cancellable())
+    toolbox_until(context, global, prowess_run::script::Cancel::default())
 }
 
-/// The same, where somebody else says when scripts end.
+/// Like [`toolbox`], for commands that run scripts: `cancel` ends them.
 fn toolbox_until(
     context: &Context,
     global: &crate::args::Global,

@@ -21,6 +21,7 @@ pub(super) fn remedy(skill: &Skill) -> Option<String> {
         // The reason names the command.
         Status::Untrusted(
             Untrusted::Project(_)
+            | Untrusted::NestedRepository(_)
             | Untrusted::Changed(_)
             | Untrusted::Added(_)
             | Untrusted::Unapproved(_)

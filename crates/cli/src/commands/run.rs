@@ -18,6 +18,7 @@ use crate::args::{Global, Run};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{Output, clean, clean_path};
+use crate::signals;
 
 /// The most that a script is given to read.
 const INPUT_MAX: u64 = 8 * 1024 * 1024;
@@ -126,11 +127,7 @@ fn input(call: &Run) -> Result<Input, Failure> {
 /// Ends scripts when somebody presses Ctrl-C, so that nothing is left of them.
 pub(super) fn cancellable() -> Cancel {
     let flag = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-        // A second one ends this process at once, and the sandbox with it.
-        let _ = signal_hook::flag::register_conditional_default(signal, Arc::clone(&flag));
-        let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
-    }
+    signals::set_on_termination(&flag);
     Cancel::from(flag)
 }
 

@@ -7,12 +7,13 @@ use prowess_server::{Guard, Limits, LoadError, Names, Options, Parts, ServeError
 use serde_json::json;
 
 use super::chat::open;
-use super::serving::{OPEN, stopped, token};
+use super::serving::{OPEN, token};
 use super::{Outcome, YES, log, runner};
 use crate::args::{Global, Serve};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::signals::cancelled_on_termination;
 
 pub(super) fn run(global: &Global, call: &Serve, output: &mut Output) -> Outcome {
     // What is wrong with the configuration is said before anything else.
@@ -43,17 +44,14 @@ async fn serve(
             .hint("another port with --addr, or port 0 for any that is free")
     })?;
     let at = listener.local_addr()?;
-    let stop = stopped();
+    let stop = cancelled_on_termination();
+    let cancel = super::run::cancellable();
     let wanted = global.clone();
     let load = move || {
         let context = Context::load_leniently(&wanted)
             .map_err(|failure| LoadError::Configuration(failure.into_message()))?;
         let registry = Arc::new(context.registry(&wanted));
-        Ok(Parts {
-            configuration: context.configuration,
-            registry,
-            runner: runner(super::run::cancellable()),
-        })
+        Ok(Parts { configuration: context.configuration, registry, runner: runner(cancel.clone()) })
     };
     let server =
         Server::new(Box::new(load), store.clone(), options, stop).map_err(|error| failure(&error))?;

@@ -1,9 +1,8 @@
-//! What servers have in common: the token that clients show, and the end.
+//! What servers have in common: the token that clients show.
 
 use std::path::Path;
 
 use prowess_mcp::http::Token;
-use tokio_util::sync::CancellationToken;
 
 use crate::failure::Failure;
 use crate::output::clean_path;
@@ -27,28 +26,4 @@ pub(super) fn token(file: Option<&Path>, variable: Option<&str>) -> Result<Optio
     };
     let made = text.map(|text| Token::new(&text)).transpose();
     made.map_err(|error| Failure::call(error.to_string()).hint("make one: openssl rand -hex 32"))
-}
-
-/// Cancelled when somebody asks this process to end.
-pub(super) fn stopped() -> CancellationToken {
-    let stop = CancellationToken::new();
-    let told = stop.clone();
-    tokio::spawn(async move {
-        use tokio::signal::unix::{SignalKind, signal};
-        let wait = |kind| async move {
-            match signal(kind) {
-                Ok(mut signals) => {
-                    signals.recv().await;
-                }
-                Err(_) => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            () = wait(SignalKind::interrupt()) => {}
-            () = wait(SignalKind::terminate()) => {}
-            () = wait(SignalKind::hangup()) => {}
-        }
-        told.cancel();
-    });
-    stop
 }

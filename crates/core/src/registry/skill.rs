@@ -45,6 +45,8 @@ pub enum Disabled {
 pub enum Untrusted {
     /// The project is not.
     Project(PathBuf),
+    /// It is in a git repository nested in a trusted directory, to which trust does not extend.
+    NestedRepository(PathBuf),
     /// It changed since the project was trusted with `--pinned`.
     Changed(PathBuf),
     /// It was added since then.
@@ -146,6 +148,12 @@ impl Skill {
             Status::Unavailable(missing) => format!("missing commands: {}", missing.join(", ")),
             Status::Untrusted(Untrusted::Project(path)) => {
                 format!("the project is not trusted; to trust it: prowess trust {}", path.display())
+            }
+            Status::Untrusted(Untrusted::NestedRepository(path)) => {
+                format!(
+                    "in a git repository of its own, which is not trusted; to trust it: prowess trust {}",
+                    path.display()
+                )
             }
             Status::Untrusted(Untrusted::Changed(path)) => {
                 format!(

@@ -94,6 +94,7 @@ impl Closed {
                 name,
                 why: match why {
                     Untrusted::Project(_) => "its project is not",
+                    Untrusted::NestedRepository(_) => "its git repository is not",
                     Untrusted::Changed(_) => "it changed since it was",
                     Untrusted::Added(_) => "it was added since its project was",
                     Untrusted::Link(_) => "it is a link that leads outside the known directories",

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Trust;
-use super::store::TrustRecord;
+use super::store::{Decision, TrustRecord, decide, is_repository};
 use crate::registry::Untrusted;
 use crate::scan::{Found, Root};
 use crate::tree_hash::resolved_tree_hash;
@@ -30,7 +30,7 @@ struct Project<'a> {
     base: &'a Path,
     /// Whether the root lies in its base, and not behind a link.
     inside: bool,
-    record: Option<&'a TrustRecord>,
+    decision: Decision<'a>,
     /// Whether the user decided about folders in the root, too.
     divided: bool,
 }
@@ -44,10 +44,10 @@ impl<'a> Gate<'a> {
             let base = root.base()?;
             let canonical = std::fs::canonicalize(base).unwrap_or_else(|_| base.to_owned());
             let inside = root.canonical().starts_with(&canonical);
-            let record = nearest(&records, if inside { root.canonical() } else { &canonical });
+            let decision = nearest(&records, if inside { root.canonical() } else { &canonical });
             let divided =
                 inside && trust.state.folders.iter().any(|record| record.path.starts_with(root.canonical()));
-            Some(Project { root, base, inside, record, divided })
+            Some(Project { root, base, inside, decision, divided })
         };
         let own = |root: &&Arc<Root>| root.base().is_none() && root.is_folder();
         let own = roots.iter().filter(own).map(|root| root.canonical().to_owned());
@@ -59,11 +59,12 @@ impl<'a> Gate<'a> {
     pub(crate) fn refuses(&self, found: &Found) -> Option<Untrusted> {
         let project = self.projects.iter().find(|project| project.root == found.root());
         let refused = project.and_then(|project| {
-            let record = match project.divided {
-                true => nearest(&self.records, &found.root().canonical().join(found.inner())),
-                false => project.record,
+            let folder = found.root().canonical().join(found.inner());
+            let decision = match project.divided || in_nested_repository(&folder, found.root().canonical()) {
+                true => nearest(&self.records, &folder),
+                false => project.decision.clone(),
             };
-            self.judge(found, record, project.base)
+            self.judge(found, decision, project.base)
         });
         let led_away = found.link().is_some() || project.is_some_and(|project| !project.inside);
         refused.or_else(|| if led_away { self.refuses_target(found) } else { None })
@@ -79,12 +80,13 @@ impl<'a> Gate<'a> {
         self.judge(found, nearest(&self.records, &target), holder.map_or(&target, |project| project.base))
     }
 
-    fn judge(&self, found: &Found, record: Option<&TrustRecord>, folder: &Path) -> Option<Untrusted> {
-        match record {
-            None => Some(Untrusted::Project(folder.to_owned())),
-            Some(record) if !record.trusted => Some(Untrusted::Project(record.path.clone())),
-            Some(record) if record.pinned => self.pinned(found, record),
-            Some(_) => None,
+    fn judge(&self, found: &Found, decision: Decision<'_>, folder: &Path) -> Option<Untrusted> {
+        match decision {
+            Decision::None => Some(Untrusted::Project(folder.to_owned())),
+            Decision::NestedRepository(repository) => Some(Untrusted::NestedRepository(repository)),
+            Decision::Made(record) if !record.trusted => Some(Untrusted::Project(record.path.clone())),
+            Decision::Made(record) if record.pinned => self.pinned(found, record),
+            Decision::Made(_) => None,
         }
     }
 
@@ -111,7 +113,12 @@ impl<'a> Gate<'a> {
     }
 }
 
-/// The decision about the nearest folder, from `folder` upwards.
-fn nearest<'a>(records: &HashMap<&'a Path, &'a TrustRecord>, folder: &Path) -> Option<&'a TrustRecord> {
-    folder.ancestors().find_map(|above| records.get(above).copied())
+/// The decision about a folder.
+fn nearest<'a>(records: &HashMap<&'a Path, &'a TrustRecord>, folder: &Path) -> Decision<'a> {
+    decide(folder, |above| records.get(above).copied())
+}
+
+/// Whether a skill in a root is in a git repository that begins below the root.
+fn in_nested_repository(folder: &Path, root: &Path) -> bool {
+    folder.ancestors().take_while(|above| *above != root).any(is_repository)
 }

@@ -109,12 +109,13 @@ impl State {
         if state.schema > 1 { Err("written by a newer version".to_owned()) } else { Ok(state) }
     }
 
-    /// The decision about the nearest folder, from `folder` upwards.
+    /// The decision that applies to a folder, if there is one.
     pub(super) fn nearest(&self, folder: &Path) -> Option<&TrustRecord> {
-        self.folders
-            .iter()
-            .filter(|record| folder.starts_with(&record.path))
-            .max_by_key(|record| record.path.as_os_str().len())
+        self.decide(folder).record()
+    }
+
+    fn decide(&self, folder: &Path) -> Decision<'_> {
+        decide(folder, |path| self.folders.iter().find(|record| record.path == path))
     }
 
     /// Changes the state while no other process does.
@@ -138,7 +139,51 @@ impl State {
     }
 }
 
-/// Trusts a folder and everything below it; `pinned` binds trust to what is there now. Gives the new record and the
+/// What the user's decisions say about a folder.
+#[derive(Debug, Clone)]
+pub(super) enum Decision<'a> {
+    /// The nearest decision, from the folder upwards.
+    Made(&'a TrustRecord),
+    /// A directory above is trusted, but the folder is in another git repository, at this path.
+    NestedRepository(PathBuf),
+    /// There is no decision.
+    None,
+}
+
+impl<'a> Decision<'a> {
+    pub(super) fn record(self) -> Option<&'a TrustRecord> {
+        match self {
+            Self::Made(record) => Some(record),
+            Self::NestedRepository(_) | Self::None => None,
+        }
+    }
+}
+
+/// Looks up the decision about a folder. Trust in a directory ends at a git repository nested in it: cloning a repository
+/// into a trusted project must not trust what was cloned.
+pub(super) fn decide<'a>(
+    folder: &Path,
+    record_at: impl Fn(&Path) -> Option<&'a TrustRecord>,
+) -> Decision<'a> {
+    let Some(record) = folder.ancestors().find_map(record_at) else { return Decision::None };
+    let nested = folder.ancestors().take_while(|above| *above != record.path);
+    match nested.into_iter().find(|above| is_repository(above)) {
+        Some(repository) if record.trusted => Decision::NestedRepository(repository.to_owned()),
+        _ => Decision::Made(record),
+    }
+}
+
+/// Whether a directory has a `.git`, which is a file in worktrees and submodules. One that cannot be looked at counts as one.
+pub(super) fn is_repository(folder: &Path) -> bool {
+    match fs::symlink_metadata(folder.join(".git")) {
+        Ok(_) => true,
+        Err(error) => {
+            !matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
+        }
+    }
+}
+
+/// Trusts a folder and everything below it, except for git repositories nested in it; `pinned` binds trust to what is there now. Gives the new record and the
 /// one before it.
 pub fn trust(
     folder: &Path,

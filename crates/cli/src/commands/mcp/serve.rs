@@ -10,17 +10,19 @@ use prowess_tools::key;
 use serde_json::json;
 
 use crate::args::{Global, ServeMcp};
-use crate::commands::serving::{OPEN, stopped, token};
-use crate::commands::{Outcome, YES, active, semantic, toolbox};
+use crate::commands::run::cancellable;
+use crate::commands::serving::{OPEN, token};
+use crate::commands::{Outcome, YES, active, semantic, toolbox_until};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{Output, clean};
+use crate::signals::cancelled_on_termination;
 
 pub(super) fn serve(context: &Context, global: &Global, call: &ServeMcp, output: &mut Output) -> Outcome {
     // Nobody asks for notices while it serves: what goes wrong with embeddings is noted at once.
     let note = |why: &str| drop(writeln!(std::io::stderr(), "prowess: {}", clean(why)));
     let semantic = semantic(context).map(|semantic| Arc::new(semantic.telling(note)));
-    let toolbox = toolbox(context, global).with_semantic(semantic);
+    let toolbox = toolbox_until(context, global, cancellable()).with_semantic(semantic);
     let snapshot = toolbox.snapshot();
     let policy = context.policy();
     let active: Result<Vec<String>, Failure> =
@@ -42,7 +44,7 @@ async fn over_stdio(server: &Server, output: &mut Output) -> Outcome {
         output.remark("this is a server for agents, which start it themselves: prowess mcp install says how");
     }
     output.finish()?;
-    let stop = stopped();
+    let stop = cancelled_on_termination();
     stdio::serve(server, stop.cancelled()).await.map_err(|error| Failure::call(error.to_string()))?;
     Ok(YES)
 }
@@ -64,7 +66,9 @@ async fn over_http(server: &Server, address: SocketAddr, call: &ServeMcp, output
         output.line(format!("serving skills at {url}"))?;
     }
     output.finish()?;
-    http::serve(server, listener, options, stopped()).await.map_err(|error| failure(&error))?;
+    http::serve(server, listener, options, cancelled_on_termination())
+        .await
+        .map_err(|error| failure(&error))?;
     Ok(YES)
 }
 

@@ -65,11 +65,8 @@ fn file_urls() -> FileUrls {
 /// Work that ends when somebody presses Ctrl-C, so that nothing is left behind.
 fn cancellable() -> Arc<Work> {
     let work = Arc::new(Work::default());
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-        // A second one ends the process at once; what is staged is then swept away by the next run.
-        let _ = signal_hook::flag::register_conditional_default(signal, work.flag());
-        let _ = signal_hook::flag::register(signal, work.flag());
-    }
+    // After a second signal, the next run removes what is staged.
+    crate::signals::set_on_termination(&work.flag());
     work
 }
 
