@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use prowess_format::{Code, Diagnostic, Level, Rules};
+use prowess_format::{Code, Diagnostic, Document, Level, Parsed, Rules, parse};
 use rustix::fs::Stat;
 use rustix::io::Errno;
 
@@ -28,9 +28,23 @@ pub struct Checked {
     pub name: Option<String>,
     /// What there is to say, in the order of the file.
     pub diagnostics: Vec<Diagnostic>,
+    /// The toolsets that its frontmatter names; none where it does not load.
+    pub toolsets: Vec<Box<str>>,
 }
 
 impl Checked {
+    /// A path without a skill that loads.
+    fn failed(path: PathBuf, diagnostic: Diagnostic) -> Self {
+        Self { path, name: None, diagnostics: vec![diagnostic], toolsets: Vec::new() }
+    }
+
+    fn of(path: PathBuf, document: Option<&Document>, diagnostics: Vec<Diagnostic>) -> Self {
+        let manifest = document.map(|document| &document.manifest);
+        let name = manifest.map(|manifest| manifest.name().to_string());
+        let toolsets = manifest.map_or_else(Vec::new, |manifest| manifest.toolsets().to_vec());
+        Self { path, name, diagnostics, toolsets }
+    }
+
     /// Whether it loads under the rules it was judged by.
     pub fn is_valid(&self) -> bool {
         !self.diagnostics.iter().any(Diagnostic::is_error)
@@ -86,18 +100,29 @@ pub fn check(path: &Path, rules: &Rules, progress: &Progress) -> Result<Vec<Chec
     let links = Links::Within(std::fs::canonicalize(path).map_err(unreadable)?);
     let checker = Checker { rules, root: open(path)?, links };
     let Tree { mut checked, failed } = checker.tree(progress);
-    checked.extend(failed.into_iter().map(|(inner, diagnostic)| Checked {
-        path: normal(&path.join(inner)),
-        name: None,
-        diagnostics: vec![diagnostic],
-    }));
+    let failed = failed.into_iter();
+    checked.extend(failed.map(|(inner, diagnostic)| Checked::failed(normal(&path.join(inner)), diagnostic)));
     if checked.is_empty() {
         // Naming a folder means that there should be a skill.
         let diagnostic = Diagnostic::error(Code::MissingFile, "there is no SKILL.md in this folder");
         let diagnostic = diagnostic.help("make one: prowess new NAME --description TEXT");
-        checked.push(Checked { path: path.clone(), name: None, diagnostics: vec![diagnostic] });
+        checked.push(Checked::failed(path.clone(), diagnostic));
     }
     Ok(checked)
+}
+
+/// Checks the bytes of a `SKILL.md` that is in no folder, such as standard input; `path` is only what it is called.
+///
+/// ```
+/// use prowess::check::check_source;
+/// use prowess::format::Rules;
+///
+/// let checked = check_source("<stdin>".as_ref(), b"---\nname: pdf\n---\nDo it.", &Rules::strict());
+/// assert!(!checked.is_valid());
+/// ```
+pub fn check_source(path: &Path, source: &[u8], rules: &Rules) -> Checked {
+    let Parsed { document, diagnostics } = parse(source, None, rules);
+    Checked::of(path.to_owned(), document.as_ref(), diagnostics)
 }
 
 fn open(path: &Path) -> Result<Folder, CheckError> {
@@ -204,20 +229,18 @@ impl Checker<'_> {
             Err(Errno::LOOP) => self.follow(&folder.join(name)),
             opened => opened.map_err(refused),
         };
-        let (manifest, mut diagnostics) = match opened {
+        let Parsed { document, mut diagnostics } = match opened {
             Ok((file, stat)) => {
-                let (read, bytes) = check_file(&file, &stat, &id, self.rules);
-                let mut diagnostics = read.diagnostics;
-                diagnostics.extend(self.references(inner, &bytes));
-                (read.manifest, diagnostics)
+                let (mut parsed, bytes) = check_file(&file, &stat, &id, self.rules);
+                parsed.diagnostics.extend(self.references(inner, &bytes));
+                parsed
             }
-            Err(diagnostic) => (None, vec![diagnostic]),
+            Err(diagnostic) => Parsed { document: None, diagnostics: vec![diagnostic] },
         };
         if name != "SKILL.md" {
             diagnostics.insert(0, misnamed(&name.to_string_lossy(), self.rules));
         }
-        let name_of = |manifest: prowess_format::Manifest| manifest.name().to_string();
-        Checked { path: folder.join(name), name: manifest.map(name_of), diagnostics }
+        Checked::of(folder.join(name), document.as_ref(), diagnostics)
     }
 
     /// Opens a `SKILL.md` that is a link where it leads.

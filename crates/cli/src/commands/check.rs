@@ -4,9 +4,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use prowess::Located;
-use prowess::check::{CheckError, Checked, check};
+use prowess::check::{CheckError, Checked, check, check_source};
 use prowess::policy::RootPlace;
-use prowess_format::{Code, Rules, parse};
+use prowess_format::{Code, Rules};
 
 use super::{Outcome, YES, no, source_of};
 use crate::args::{Check, CheckFormat, Global};
@@ -30,14 +30,14 @@ pub(super) fn run(context: &Context, global: &Global, call: &Check, output: &mut
         let mut all: Vec<Checked> = Vec::new();
         for path in paths(context, &call.paths) {
             match stdin.as_deref().filter(|_| is_stdin(&path)) {
-                Some(source) => all.push(given(source, &rules)),
+                Some(source) => all.push(check_source(Path::new(STDIN), source, &rules)),
                 None => all.extend(check(&path, &rules, progress).map_err(failure)?),
             }
         }
         Ok::<_, Failure>(all)
     })?;
     let checked = distinct(checked, !call.paths.is_empty());
-    let beside: Vec<_> = checked.iter().map(|checked| toolsets(checked, &rules)).collect();
+    let beside: Vec<_> = checked.iter().map(toolsets).collect();
     let reports: Vec<_> =
         checked.iter().zip(&beside).map(|(checked, beside)| report(checked, beside)).collect();
     let summary = Summary::of(&reports);
@@ -104,12 +104,6 @@ fn standard_input() -> Result<Vec<u8>, Failure> {
     Ok(source)
 }
 
-fn given(source: &[u8], rules: &Rules) -> Checked {
-    let parsed = parse(source, None, rules);
-    let name = parsed.document.map(|document| document.manifest.name().to_string());
-    Checked { path: Path::new(STDIN).to_owned(), name, diagnostics: parsed.diagnostics }
-}
-
 /// A skill that was reached by two paths is reported once. That a folder holds none is an error only where it was named.
 fn distinct(mut checked: Vec<Checked>, named: bool) -> Vec<Checked> {
     let is_missing =
@@ -123,15 +117,13 @@ fn distinct(mut checked: Vec<Checked>, named: bool) -> Vec<Checked> {
 /// What is wrong with the toolsets of a skill that loads, as far as that can be told without running anything. They do
 /// not stop the skill from loading, so these are warnings.
 #[cfg(feature = "toolsets")]
-fn toolsets(checked: &Checked, rules: &Rules) -> Vec<Located> {
+fn toolsets(checked: &Checked) -> Vec<Located> {
     use prowess_format::{Diagnostic, Place, Span};
 
-    let Some(folder) = checked.path.parent().filter(|_| checked.is_valid() && checked.path.is_file()) else {
-        return Vec::new();
-    };
-    let parsed = source_of(&checked.path).map(|source| parse(&source, None, rules));
-    let Some(document) = parsed.and_then(|parsed| parsed.document) else { return Vec::new() };
-    let wrong = prowess_run::toolset::lint(folder, document.manifest.toolsets());
+    // Nothing is opened for the many skills that have none.
+    let has_toolsets = checked.is_valid() && !checked.toolsets.is_empty() && checked.path != Path::new(STDIN);
+    let Some(folder) = checked.path.parent().filter(|_| has_toolsets) else { return Vec::new() };
+    let wrong = prowess_run::toolset::lint(folder, &checked.toolsets);
     let located = |error: prowess_run::toolset::ToolsetError| {
         let said = Diagnostic::warning(Code::ToolsetLoad, error.message())
             .help("mend the toolset; docs/toolsets.md tells what it can use");
@@ -145,7 +137,7 @@ fn toolsets(checked: &Checked, rules: &Rules) -> Vec<Located> {
 }
 
 #[cfg(not(feature = "toolsets"))]
-fn toolsets(_: &Checked, _: &Rules) -> Vec<Located> {
+fn toolsets(_: &Checked) -> Vec<Located> {
     Vec::new()
 }
 

@@ -41,11 +41,11 @@ pub(super) fn head(file: &OwnedFd, stat: &Stat, folder: &str, rules: &Rules) -> 
     }
 }
 
-/// Reads and judges the whole file, body included.
-pub(crate) fn check_file(file: &OwnedFd, stat: &Stat, folder: &str, rules: &Rules) -> (Read, Vec<u8>) {
+/// Reads and parses the whole file, body included.
+pub(crate) fn check_file(file: &OwnedFd, stat: &Stat, folder: &str, rules: &Rules) -> (Parsed, Vec<u8>) {
     match read_whole(file, stat, SKILL_MD_MAX) {
-        Ok(bytes) => (parse(&bytes, Some(folder), rules).into(), bytes),
-        Err(error) => (Read::refused(refusal(error)), Vec::new()),
+        Ok(bytes) => (parse(&bytes, Some(folder), rules), bytes),
+        Err(error) => (Parsed { document: None, diagnostics: vec![refusal(error)] }, Vec::new()),
     }
 }
 
