@@ -121,8 +121,19 @@ pub fn check(path: &Path, rules: &Rules, progress: &Progress) -> Result<Vec<Chec
 /// assert!(!checked.is_valid());
 /// ```
 pub fn check_source(path: &Path, source: &[u8], rules: &Rules) -> Checked {
-    let Parsed { document, diagnostics } = parse(source, None, rules);
-    Checked::of(path.to_owned(), document.as_ref(), diagnostics)
+    let mut parsed = parse(source, None, rules);
+    // Which files are beside it is not known.
+    advise(&mut parsed, source, |_| true);
+    Checked::of(path.to_owned(), parsed.document.as_ref(), parsed.diagnostics)
+}
+
+/// Adds what goes beyond the rules: recommendations, and the files that the body refers to.
+fn advise(parsed: &mut Parsed, source: &[u8], exists: impl Fn(&Path) -> bool) {
+    let body = parsed.document.as_ref().map_or(source.len(), |document| document.body as usize);
+    if let Some(document) = &parsed.document {
+        parsed.diagnostics.extend(crate::advice::advise(document, source));
+    }
+    parsed.diagnostics.extend(crate::references::check(source, body, exists));
 }
 
 fn open(path: &Path) -> Result<Folder, CheckError> {
@@ -232,7 +243,10 @@ impl Checker<'_> {
         let Parsed { document, mut diagnostics } = match opened {
             Ok((file, stat)) => {
                 let (mut parsed, bytes) = check_file(&file, &stat, &id, self.rules);
-                parsed.diagnostics.extend(self.references(inner, &bytes));
+                // What cannot be opened is there all the same.
+                let gone = |error: Errno| matches!(error, Errno::NOENT | Errno::NOTDIR);
+                let exists = |path: &Path| !self.root.stat(&inner.join(path)).is_err_and(gone);
+                advise(&mut parsed, &bytes, exists);
                 parsed
             }
             Err(diagnostic) => Parsed { document: None, diagnostics: vec![diagnostic] },
@@ -259,13 +273,6 @@ impl Checker<'_> {
         }
         let (folder, name) = (target.parent().unwrap_or(&target), target.file_name().unwrap_or_default());
         Folder::open_resolved(folder).and_then(|folder| folder.file(Path::new(name))).map_err(refused)
-    }
-
-    /// Links of the body to files that are not there.
-    fn references(&self, inner: &Path, source: &[u8]) -> Vec<Diagnostic> {
-        // What cannot be opened is there all the same, and where a link leads is not looked at.
-        let gone = |error: Errno| matches!(error, Errno::NOENT | Errno::NOTDIR);
-        crate::references::missing(source, |path| !self.root.file(&inner.join(path)).is_err_and(gone))
     }
 }
 

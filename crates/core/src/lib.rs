@@ -33,6 +33,7 @@
 //! There is no async runtime here and no database. The only door to the file system is one contained type.
 
 pub mod activate;
+mod advice;
 pub mod bundled;
 pub mod check;
 pub mod config;

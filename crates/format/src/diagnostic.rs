@@ -212,6 +212,8 @@ codes! {
     DescriptionType = "SK042";
     /// The description is too long.
     DescriptionLong = "SK043";
+    /// The description does not say when to use the skill.
+    DescriptionWhen = "SK044";
     /// A key is not known.
     UnknownKey = "SK051";
     /// A field has the wrong form.
@@ -232,6 +234,10 @@ codes! {
     MissingReference = "SK063";
     /// A toolset cannot be loaded.
     ToolsetLoad = "SK064";
+    /// The body is longer than recommended.
+    LongBody = "SK065";
+    /// The body refers to a file outside of the skill, or deep in it.
+    ReferenceForm = "SK066";
     /// A directory of skills is missing.
     RootMissing = "SK071";
     /// A directory cannot be read.

@@ -9,9 +9,10 @@ use std::path::PathBuf;
 
 use prowess_format::{Code, Parsed, Rules, Severity, parse};
 
-/// The codes that come from the bytes of a file alone; the others need a file system, and their examples are prose.
+/// The codes that parsing the bytes of a file says; the others need a file system or a check, and their examples are prose.
 fn comes_from_bytes(code: Code) -> bool {
-    (Code::EmptyFile..=Code::EmptyBody).contains(&code) && code != Code::Changing
+    let elsewhere = [Code::Changing, Code::DescriptionWhen];
+    (Code::EmptyFile..=Code::EmptyBody).contains(&code) && !elsewhere.contains(&code)
 }
 
 #[test]
