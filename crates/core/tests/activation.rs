@@ -184,7 +184,8 @@ fn s001_19_a_status_that_forbids_it_is_said_without_a_path() {
     world.policy.selection.disabled.push("off".to_owned());
     world.skill("~/.agents/skills/off").skill(".agents/skills/project").skill("~/.claude/skills/off");
     world.file("~/.agents/skills/bad/SKILL.md", "nothing");
-    let needs = "---\nname: needs\ndescription: D.\nmetadata: {requires: no-such-1 no-such-2}\n---\nB";
+    let needs =
+        "---\nname: needs\ndescription: D.\nmetadata: {prowess-requires: no-such-1 no-such-2}\n---\nB";
     world.file("~/.agents/skills/needs/SKILL.md", needs);
     let snapshot = world.snapshot();
     let skills = snapshot.all().iter().filter(|skill| !skill.is_enabled() && !skill.root().is_embedded());

@@ -100,7 +100,9 @@ fn put(world: &World, path: &str, thing: &Thing) {
             let name = NAMES[*name];
             world.file(
                 &file,
-                format!("---\nname: {name}\ndescription: D.\nmetadata: {{requires: none}}\n---\nDo.\n"),
+                format!(
+                    "---\nname: {name}\ndescription: D.\nmetadata: {{prowess-requires: none}}\n---\nDo.\n"
+                ),
             )
         }
         Thing::Invalid => world.file(&file, "---\nname: [\n---\n"),

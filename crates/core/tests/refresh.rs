@@ -157,7 +157,7 @@ fn commands_that_appear_and_disappear_are_seen() {
     let world = World::new(Preset::Standard);
     world.file(
         "~/.agents/skills/x/SKILL.md",
-        "---\nname: x\ndescription: X.\nmetadata: {requires: tool}\n---\nDo.\n",
+        "---\nname: x\ndescription: X.\nmetadata: {prowess-requires: tool}\n---\nDo.\n",
     );
     world.settle();
     let registry = world.registry();
@@ -167,6 +167,18 @@ fn commands_that_appear_and_disappear_are_seen() {
     assert_eq!(seen(&registry), difference(&["x"], &[], &[]));
     fs::remove_file(world.path("/bin/tool")).unwrap();
     assert_eq!(seen(&registry), difference(&[], &["x"], &[]));
+}
+
+/// The specification leaves `metadata` to everyone; only our own key is looked up.
+#[test]
+fn requires_of_others_makes_no_skill_unavailable() {
+    let world = World::new(Preset::Standard);
+    let metadata = "metadata: {requires: Python 3.11+ and uv}";
+    world.file(
+        "~/.agents/skills/x/SKILL.md",
+        format!("---\nname: x\ndescription: X.\n{metadata}\n---\nDo.\n"),
+    );
+    assert!(world.snapshot().get("x").is_some_and(prowess::Skill::is_enabled));
 }
 
 #[test]

@@ -205,7 +205,7 @@ fn skills_that_are_not_disclosed_give_nothing_away() {
     world.file("~/.agents/skills/bad/SKILL.md", "nothing").file("~/.agents/skills/bad/x.md", SECRET);
     world.file(
         "~/.agents/skills/gh2/SKILL.md",
-        "---\nname: gh2\ndescription: D.\nmetadata: {requires: none-such}\n---\nB",
+        "---\nname: gh2\ndescription: D.\nmetadata: {prowess-requires: none-such}\n---\nB",
     );
     let snapshot = world.snapshot();
     let read = |name: &str| {

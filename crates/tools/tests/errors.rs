@@ -151,7 +151,7 @@ fn a_status_that_forbids_it_has_its_code() {
         .skill("~/.agents/skills/a", "x")
         .skill("~/.agents/skills/off", "x")
         .skill(".agents/skills/waiting", "x");
-    let needy = "---\nname: needy\ndescription: d\nmetadata: {requires: frobnicate}\n---\nx";
+    let needy = "---\nname: needy\ndescription: d\nmetadata: {prowess-requires: frobnicate}\n---\nx";
     world.file("~/.agents/skills/needy/SKILL.md", needy);
     world.policy.selection.disabled = vec!["off".to_owned()];
     for (name, code) in [("off", "DISABLED"), ("waiting", "UNTRUSTED"), ("needy", "UNAVAILABLE")] {

@@ -230,7 +230,7 @@ pub fn skill_md(name: &str, description: &str) -> String {
 /// A skill that needs commands.
 pub fn needing(name: &str, commands: &str) -> String {
     format!(
-        "---\nname: {name}\ndescription: Needs things.\nmetadata:\n  requires: {commands}\n---\n\nDo it.\n"
+        "---\nname: {name}\ndescription: Needs things.\nmetadata:\n  prowess-requires: {commands}\n---\n\nDo it.\n"
     )
 }
 

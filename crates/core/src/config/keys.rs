@@ -80,7 +80,7 @@ keys! {
         Choice { at: at!(policy.scan.identity) }, May;
     "scan.twice" "which of two in the same root wins, in the order of their paths"
         Choice { at: at!(policy.scan.twice) }, May;
-    "scan.requires" "whether the commands of metadata.requires are looked up"
+    "scan.requires" "whether commands that skills require are looked up: also those of metadata.requires (checked), or only those of metadata.prowess-requires (own)"
         Choice { at: at!(policy.scan.requires) }, Narrow;
 
     "manifest.name" "which names are well formed"

@@ -37,7 +37,7 @@ words! {
     Ancestors: "none" Ancestors::None, "git-root" Ancestors::GitRoot;
     Identity: "id" Identity::Id, "name" Identity::Name;
     Twice: "first" Twice::First, "last" Twice::Last;
-    Requires: "checked" Requires::Checked, "ignored" Requires::Ignored;
+    Requires: "checked" Requires::Checked, "own" Requires::Own, "ignored" Requires::Ignored;
     Level: "reject" Level::Reject, "warn" Level::Warn, "ignore" Level::Ignore;
     NameRule: "ascii" NameRule::Ascii, "alphanumeric" NameRule::Alphanumeric, "unicode" NameRule::Unicode,
         "title" NameRule::Title;

@@ -67,7 +67,7 @@ pub struct Scan {
     pub identity: Identity,
     /// Which of two in the same root wins.
     pub twice: Twice,
-    /// Whether `metadata.requires` is looked up.
+    /// Which commands that a skill requires are looked up.
     pub requires: Requires,
 }
 
@@ -98,12 +98,15 @@ pub enum Twice {
     Last,
 }
 
-/// Whether `metadata.requires` is looked up.
+/// Which commands that a skill requires are looked up. A skill is unavailable while one of them is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Requires {
-    /// A skill whose commands are missing is unavailable.
+    /// Those of `metadata.requires` and `metadata.prowess-requires`.
     Checked,
-    /// It is just metadata.
+    /// Those of `metadata.prowess-requires`. The specification leaves the other keys of `metadata` to everyone, and
+    /// `requires` is often a sentence.
+    Own,
+    /// None.
     Ignored,
 }
 

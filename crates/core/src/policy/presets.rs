@@ -104,7 +104,7 @@ fn standard() -> Policy {
             links: Vec::new(),
             identity: Identity::Name,
             twice: Twice::First,
-            requires: Requires::Checked,
+            requires: Requires::Own,
         },
         manifest: Rules::standard(),
         trust: ProjectTrust::Required,
@@ -211,6 +211,7 @@ fn harness() -> Policy {
             ]),
             ancestors: Ancestors::None,
             depth: 1,
+            requires: Requires::Checked,
             ..base.scan
         },
         manifest: Rules {

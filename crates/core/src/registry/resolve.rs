@@ -127,12 +127,17 @@ impl Resolver<'_> {
         if let Some(disabled) = self.disabled(found) {
             return Status::Disabled(disabled);
         }
-        let missing: Vec<Box<str>> = match self.policy.scan.requires {
-            Requires::Ignored => Vec::new(),
-            Requires::Checked => {
-                manifest.requires().filter(|name| !self.world.has_command(name)).map(Into::into).collect()
-            }
+        let (common, own) = match self.policy.scan.requires {
+            Requires::Checked => (Some(manifest.requires()), Some(manifest.own_requires())),
+            Requires::Own => (None, Some(manifest.own_requires())),
+            Requires::Ignored => (None, None),
         };
+        let mut missing: Vec<Box<str>> = Vec::new();
+        for name in common.into_iter().flatten().chain(own.into_iter().flatten()) {
+            if !missing.iter().any(|known| **known == *name) && !self.world.has_command(name) {
+                missing.push(name.into());
+            }
+        }
         if missing.is_empty() { Status::Enabled } else { Status::Unavailable(missing) }
     }
 

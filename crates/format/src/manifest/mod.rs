@@ -128,9 +128,14 @@ impl Manifest {
         words(self.meta("tags"))
     }
 
-    /// The commands of `metadata.requires`.
+    /// The words of `metadata.requires`, which are commands only where a preset says so.
     pub fn requires(&self) -> impl Iterator<Item = &str> {
         words(self.meta("requires"))
+    }
+
+    /// The commands of `metadata.prowess-requires`.
+    pub fn own_requires(&self) -> impl Iterator<Item = &str> {
+        words(self.meta("prowess-requires"))
     }
 
     /// `allowed-tools`; `None` where the skill does not say.
