@@ -106,12 +106,13 @@ impl Field<'_, '_> {
         let mut places: HashMap<Box<str>, usize> = HashMap::with_capacity(entries.len());
         for (key, value) in entries {
             let Kind::Scalar(key, _) = &key.kind else { continue };
-            let Some(text) = metadata_text(value) else {
+            let text = metadata_text(value);
+            // A list of words is common and understood; the specification allows text only.
+            if text.is_none() || (self.level == Level::Reject && matches!(value.kind, Kind::List(_))) {
                 let message = format!("metadata.{} is {}, not text", hidden::shown(key), value.noun());
-                let level = self.level.min(Level::Warn);
-                self.sink.say(level, Code::FieldForm, value.span, message, "metadata maps text to text");
-                continue;
-            };
+                self.sink.say(self.level, Code::FieldForm, value.span, message, "metadata maps text to text");
+            }
+            let Some(text) = text else { continue };
             match places.entry(key.as_ref().into()) {
                 Entry::Vacant(place) => {
                     place.insert(metadata.len());
@@ -134,15 +135,27 @@ impl Field<'_, '_> {
         metadata
     }
 
-    /// A space- or comma-separated string, or a list. Commas and spaces inside parentheses do not separate.
+    /// A space- or comma-separated string, or a list. Commas and spaces inside parentheses do not separate. Where the
+    /// form is enforced, only spaces may separate, as the specification says.
     fn tools(&mut self) -> Option<Vec<Box<str>>> {
+        let help = "write allowed-tools: Read Bash(git:*)";
         match &self.node.kind {
-            Kind::Scalar(text, _) => Some(split_tools(text)),
+            Kind::Scalar(text, _) => {
+                let tools = split_tools(text, |c| c.is_whitespace() || c == ',');
+                if self.level == Level::Reject && tools != split_tools(text, char::is_whitespace) {
+                    let message = "allowed-tools is separated by commas, not by spaces";
+                    self.sink.say(self.level, Code::FieldForm, self.node.span, message, help);
+                }
+                Some(tools)
+            }
             Kind::List(items) if items.iter().all(|item| text(item).is_some()) => {
+                if self.level == Level::Reject {
+                    self.wrong("text", help);
+                }
                 Some(items.iter().filter_map(text).map(|text| text.trim().into()).collect())
             }
             Kind::List(_) | Kind::Map(_) => {
-                self.wrong("text or a list of texts", "write allowed-tools: Read Bash(git:*)");
+                self.wrong("text or a list of texts", help);
                 None
             }
         }
@@ -303,7 +316,7 @@ fn metadata_text(node: &Node<'_>) -> Option<Box<str>> {
     }
 }
 
-fn split_tools(text: &str) -> Vec<Box<str>> {
+fn split_tools(text: &str, separates: impl Fn(char) -> bool) -> Vec<Box<str>> {
     let mut depth = 0usize;
     text.split(|c: char| {
         match c {
@@ -311,7 +324,7 @@ fn split_tools(text: &str) -> Vec<Box<str>> {
             ')' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        depth == 0 && (c.is_whitespace() || c == ',')
+        depth == 0 && separates(c)
     })
     .filter(|tool| !tool.is_empty())
     .map(Into::into)
