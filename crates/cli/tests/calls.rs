@@ -161,6 +161,18 @@ fn completions_know_every_command() {
 }
 
 #[test]
+fn completions_and_the_manual_answer_in_json() {
+    let world = World::new();
+    for call in [&["completions", "bash"][..], &["man", "skill", "show"]] {
+        let plain = world.run(call);
+        let told = world.run(&[call, &["--json"]].concat());
+        let answer: serde_json::Value = serde_json::from_str(&told.out).unwrap();
+        assert_eq!((told.code, &answer["schema"]), (0, &1.into()));
+        assert_eq!(answer["content"], plain.out);
+    }
+}
+
+#[test]
 fn bash_takes_the_completions() {
     let Ok(bash) = Command::new("bash").arg("--version").output() else { return };
     assert!(bash.status.success());

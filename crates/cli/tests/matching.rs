@@ -108,6 +108,10 @@ fn eval_scores_labelled_queries() {
     );
     world.file("bad.jsonl", "{\"query\":\"merge\",\"skills\":[\"pdf\"]}\nnonsense\n").file("empty.jsonl", "");
     world.file("kind.jsonl", "{\"query\":3}\n");
+    world.file(
+        "unlabelled.jsonl",
+        "{\"query\":\"merge\",\"skills\":[\"pdf\"]}\n{\"query\":\"x\",\"expected\":\"pdf\"}\n",
+    );
     assert_snapshot!(world.runs(&[
         &["eval", "good.jsonl"],
         &["eval", "good.jsonl", "-k", "1", "--json"],
@@ -115,6 +119,7 @@ fn eval_scores_labelled_queries() {
         &["eval", "bad.jsonl"],
         &["eval", "bad.jsonl", "--json"],
         &["eval", "kind.jsonl"],
+        &["eval", "unlabelled.jsonl"],
         &["eval", "missing.jsonl"],
         &["eval", "."],
     ]));

@@ -23,7 +23,8 @@ pub struct Labelled {
 }
 
 impl Labelled {
-    /// Reads one message a line, each a JSON object; blank lines are skipped. An error names its line.
+    /// Reads one message a line, each a JSON object with `query` and at least one of `skills` and `not_skills`; blank
+    /// lines are skipped. An error names its line. A text without any message is an error, too.
     ///
     /// ```
     /// use prowess::route::eval::Labelled;
@@ -33,16 +34,24 @@ impl Labelled {
     /// ```
     pub fn read_lines(text: &str) -> Result<Vec<Self>, String> {
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-        lines
+        let read: Vec<Self> = lines
             .map(|(at, line)| {
-                serde_json::from_str(line).map_err(|error| {
+                let labelled: Self = serde_json::from_str(line).map_err(|error| {
                     // Each line is read for itself: the reader takes all of them for the first.
                     let why = error.to_string();
                     let why = why.rsplit_once(" at line ").map_or(&*why, |(why, _)| why);
                     format!("line {}: {why}, at column {}", at + 1, error.column())
-                })
+                })?;
+                match labelled.skills.is_empty() && labelled.not_skills.is_empty() {
+                    true => Err(format!("line {}: skills and not_skills are both missing or empty", at + 1)),
+                    false => Ok(labelled),
+                }
             })
-            .collect()
+            .collect::<Result<_, String>>()?;
+        match read.is_empty() {
+            true => Err("there are no queries in it".to_owned()),
+            false => Ok(read),
+        }
     }
 }
 
@@ -69,6 +78,9 @@ impl Labelled {
     /// ```
     pub fn read_triggers(text: &str, skill: Option<&str>) -> Result<Vec<Self>, String> {
         let read: Vec<Triggering> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if read.is_empty() {
+            return Err("there are no queries in it".to_owned());
+        }
         let labelled = |(at, triggering): (usize, Triggering)| {
             let Triggering { query, should_trigger, skill: own } = triggering;
             let name = own.or_else(|| skill.map(str::to_owned));
