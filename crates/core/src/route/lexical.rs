@@ -24,6 +24,9 @@ const LOOKED_AT: usize = 64;
 /// How many words of a message are compared: those that are worth most.
 const COMPARED: usize = 48;
 
+/// How many find the skills that are like a whole description: who has nearly all of its words has the rarest of them.
+const COMPARED_OF_DESCRIPTION: usize = 12;
+
 /// In a collection of so few skills "please" may be rare and "review" may not: there, a word that says nothing counts at
 /// most so much, and any other at least so much.
 const FEW: usize = 100;
@@ -77,13 +80,6 @@ pub struct Ranked {
     pub confidence: f32,
     /// Why, in words.
     pub reasons: Vec<String>,
-}
-
-/// What becomes of skills with the same text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Copies {
-    Last,
-    AsTheyCome,
 }
 
 /// A skill that was looked at.
@@ -165,30 +161,38 @@ impl Lexical {
     pub fn ingredients(&self, query: &str) -> Vec<(usize, [f32; INGREDIENTS])> {
         let mut query = Query::new(query);
         let known = self.know(&mut query).unwrap_or_default();
-        let looks = self.looks(&query, &known, 0).unwrap_or_default();
+        let looks = self.looks(&query, &known, 0, COMPARED).unwrap_or_default();
         looks.into_iter().map(|looked| (looked.skill as usize, looked.look.ingredients)).collect()
     }
 
-    /// The same, where the index may be damaged.
+    /// The best `k` skills for a description, with their scores. Copies of a skill keep their places, unlike in [`Lexical::rank`].
+    pub(super) fn scores(&self, query: &str, k: usize) -> Vec<(usize, f32)> {
+        let sorted = |mut query: Query<'_>| {
+            let known = self.know(&mut query)?;
+            self.sorted_looks(&query, &known, k, COMPARED_OF_DESCRIPTION)
+        };
+        let looks: Vec<Looked> = sorted(Query::new(query)).unwrap_or_default();
+        looks.into_iter().take(k).map(|looked| (looked.skill as usize, looked.score)).collect()
+    }
+
+    fn sorted_looks(
+        &self,
+        query: &Query<'_>,
+        known: &[Known],
+        k: usize,
+        compared: usize,
+    ) -> Result<Vec<Looked>, Damaged> {
+        let mut looks = self.looks(query, known, k, compared)?;
+        looks.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.skill.cmp(&b.skill)));
+        Ok(looks)
+    }
+
+    /// [`Lexical::rank`], where the index may be damaged.
     pub(super) fn try_rank(&self, query: &str, k: usize) -> Result<Vec<Ranked>, Damaged> {
-        self.ranked(query, k, Copies::Last)
-    }
-
-    /// The same, with copies where they belong.
-    pub(super) fn rank_copies(&self, query: &str, k: usize) -> Vec<Ranked> {
-        self.ranked(query, k, Copies::AsTheyCome).unwrap_or_default()
-    }
-
-    fn ranked(&self, query: &str, k: usize, copies: Copies) -> Result<Vec<Ranked>, Damaged> {
         let mut query = Query::new(query);
         let known = self.know(&mut query)?;
-        let mut looks = self.looks(&query, &known, k)?;
-        looks.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.skill.cmp(&b.skill)));
-        let (looks, copies) = match copies {
-            // One more than asked for, to know how far the first is ahead.
-            Copies::Last => copies_last(looks, k.max(2)),
-            Copies::AsTheyCome => (looks, Vec::new()),
-        };
+        // One more than asked for, to know how far the first is ahead.
+        let (looks, copies) = copies_last(self.sorted_looks(&query, &known, k, COMPARED)?, k.max(2));
         let (first_copy, least) = (looks.len(), looks.last().map_or(0.0, |looked| looked.score));
         let score = |at: usize| looks.get(at).map_or(0.0, |looked| looked.score);
         let (first, second) = (score(0), score(1));
@@ -225,7 +229,13 @@ impl Lexical {
         Ok(known)
     }
 
-    fn looks(&self, query: &Query<'_>, known: &[Known], k: usize) -> Result<Vec<Looked>, Damaged> {
+    fn looks(
+        &self,
+        query: &Query<'_>,
+        known: &[Known],
+        k: usize,
+        most: usize,
+    ) -> Result<Vec<Looked>, Damaged> {
         let asked: Vec<Asked> = query.words.iter().map(|word| word.asked).collect();
         let mut worth: Vec<(f32, usize)> =
             asked.iter().zip(known).map(|(asked, known)| asked.weight * known.rarity[1]).zip(0..).collect();
@@ -241,7 +251,7 @@ impl Lexical {
                 .filter(|(_, at)| query.words[*at].stop)
                 .for_each(|(_, at)| compared[*at].weight = 0.0);
         }
-        for (_, at) in worth.iter().skip(COMPARED) {
+        for (_, at) in worth.iter().skip(most) {
             compared[*at].weight = 0.0;
         }
         let found = self.index.search(&compared, known, k.max(LOOKED_AT))?;

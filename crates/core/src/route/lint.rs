@@ -1,9 +1,13 @@
 //! How well the skills of a collection can be told apart: which are confusable, which are never found by their own words,
 //! and which words would make them found.
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 use super::lexical::{Lexical, Texts};
 use super::stop::is_stop;
-use super::words::{Found, words};
+use super::words::{Found, Term, terms, words};
+use crate::scan::parallel;
 
 /// Two skills are confusable where one scores this share of the other's own score on the other's own description.
 const CONFUSABLE: f32 = 0.9;
@@ -41,49 +45,80 @@ pub struct Advice {
 /// assert!(advice[1].words.contains(&"signatures".to_owned()));
 /// ```
 pub fn lint(skills: &[Texts]) -> Vec<Advice> {
-    let index = Lexical::new(skills, Texts::clone);
-    (0..).zip(skills).filter_map(|(at, skill)| advise(&index, skills, at, skill)).collect()
+    let collection = Collection {
+        index: Lexical::new(skills, Texts::clone),
+        skills,
+        terms: vec![OnceLock::new(); skills.len()],
+    };
+    let places: Vec<usize> = (0..skills.len()).collect();
+    parallel(&places, |at| collection.advise(*at)).into_iter().flatten().collect()
 }
 
-fn advise(index: &Lexical, skills: &[Texts], at: usize, skill: &Texts) -> Option<Advice> {
-    let ranked = index.rank_copies(&skill.about, 10);
-    let place = ranked.iter().position(|found| found.skill == at);
-    let own = place.and_then(|place| ranked.get(place)).map_or(0.0, |found| found.score);
-    let rivals: Vec<(usize, f32)> = ranked
-        .iter()
-        .filter(|found| found.skill != at && found.score >= own * CONFUSABLE)
-        .map(|found| (found.skill, if own > 0.0 { found.score / own } else { 0.0 }))
-        .take(NAMED)
-        .collect();
-    if place == Some(0) && rivals.is_empty() {
-        return None;
+struct Collection<'s> {
+    index: Lexical,
+    skills: &'s [Texts],
+    /// The words of each skill, sorted: those of a rival are asked for by many others.
+    terms: Vec<OnceLock<Vec<Term>>>,
+}
+
+impl Collection<'_> {
+    fn advise(&self, at: usize) -> Option<Advice> {
+        let skill = self.skills.get(at)?;
+        let ranked = self.index.scores(&skill.about, 10);
+        let place = ranked.iter().position(|(found, _)| *found == at);
+        let own = place.and_then(|place| ranked.get(place)).map_or(0.0, |(_, score)| *score);
+        let rivals: Vec<(usize, f32)> = ranked
+            .iter()
+            .filter(|(found, score)| *found != at && *score >= own * CONFUSABLE)
+            .map(|(found, score)| (*found, if own > 0.0 { score / own } else { 0.0 }))
+            .take(NAMED)
+            .collect();
+        if place == Some(0) && rivals.is_empty() {
+            return None;
+        }
+        let of_rivals: Vec<&[Term]> = rivals.iter().filter_map(|(rival, _)| self.terms_of(*rival)).collect();
+        Some(Advice { skill: at, place, words: telling(skill, &of_rivals), rivals })
     }
-    let words = telling(skill, rivals.iter().filter_map(|(rival, _)| skills.get(*rival)));
-    Some(Advice { skill: at, place, rivals, words })
+
+    fn terms_of(&self, at: usize) -> Option<&[Term]> {
+        let Texts { name, about, body } = self.skills.get(at)?;
+        Some(self.terms.get(at)?.get_or_init(|| sorted_terms([name, about, body])))
+    }
+}
+
+fn sorted_terms<'t>(texts: impl IntoIterator<Item = &'t String>) -> Vec<Term> {
+    let mut found = Vec::new();
+    for text in texts {
+        terms(text, |term| found.push(term));
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 /// The words that are most often in the instructions, and neither in the description nor in a rival.
-fn telling<'s>(skill: &'s Texts, rivals: impl Iterator<Item = &'s Texts>) -> Vec<String> {
-    let mut known = std::collections::HashSet::new();
-    for text in
-        rivals.flat_map(|rival| [&rival.name, &rival.about, &rival.body]).chain([&skill.name, &skill.about])
-    {
-        words(text, |found, _| {
-            known.insert(found.term());
-        });
-    }
-    let mut counts: std::collections::HashMap<u64, (usize, &str)> = std::collections::HashMap::new();
+fn telling(skill: &Texts, rivals: &[&[Term]]) -> Vec<String> {
+    let own = sorted_terms([&skill.name, &skill.about]);
+    let is_known = |term: Term| {
+        own.binary_search(&term).is_ok() || rivals.iter().any(|terms| terms.binary_search(&term).is_ok())
+    };
+    // What is not worth naming is kept as `None`, so that it is looked at once.
+    let mut counts: HashMap<Term, Option<(usize, &str)>> = HashMap::new();
     words(&skill.body, |found, text| {
         if let Found::Word(term) = found
             && text.chars().count() >= 4
             && !text.contains(|c: char| c.is_ascii_digit())
-            && !is_stop(term)
-            && !known.contains(&term)
         {
-            counts.entry(term).or_insert((0, text)).0 += 1;
+            let count = counts.entry(term).or_insert_with(|| match is_stop(term) || is_known(term) {
+                true => None,
+                false => Some((0, text)),
+            });
+            if let Some((count, _)) = count {
+                *count += 1;
+            }
         }
     });
-    let mut counted: Vec<(usize, &str)> = counts.into_values().collect();
+    let mut counted: Vec<(usize, &str)> = counts.into_values().flatten().collect();
     counted.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
     counted.into_iter().take(NAMED * 2).map(|(_, word)| word.to_lowercase()).collect()
 }
