@@ -47,7 +47,7 @@ Environment:
           No colour, unless --color always";
 
 /// What stands above the options that every command takes.
-pub(crate) const GLOBAL_HEADING: &str = "Global options";
+const GLOBAL_HEADING: &str = "Global options";
 
 /// What every command takes.
 #[derive(Debug, Clone, clap::Args)]
@@ -108,8 +108,9 @@ pub(crate) enum Color {
     Never,
 }
 
-/// The commands.
+/// The commands. Only the one that is called is built: building all of them takes longer than starting does.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Command {
     /// List the skills a model would be offered
     List {
@@ -271,6 +272,7 @@ pub(crate) enum Command {
 
 /// What `prowess skill` takes.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum SkillCommand {
     /// Show all skills, grouped by where they come from
     Show,

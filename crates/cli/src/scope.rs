@@ -5,14 +5,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
 
-use clap::Command;
-
-use crate::args::GLOBAL_HEADING;
+use clap::{Arg, Command};
 
 /// What commands that change something take.
 #[derive(Debug, Clone, Default, clap::Args)]
+#[command(mut_args(under_another_name))]
 pub(crate) struct ScopeArgs {
     /// In the project
     #[arg(id = "project_scope", long = "project", conflicts_with = "user")]
@@ -20,11 +18,16 @@ pub(crate) struct ScopeArgs {
     /// In the home, for all projects
     #[arg(long)]
     pub(crate) user: bool,
-    // The global option under another name: clap puts no global option where one of the same id is, and its value still
-    // goes to the global one.
-    /// The project, also as --project=DIR [default: the current directory] [env: PROWESS_PROJECT]
-    #[arg(id = "project", long = DIRECTORY, value_name = "DIR", help_heading = GLOBAL_HEADING)]
-    directory: Option<PathBuf>,
+}
+
+/// The global `--project DIR` as `--project-dir DIR`. A command's own options are added when it is built, and then it has
+/// the global ones.
+fn under_another_name(option: Arg) -> Arg {
+    if option.get_id() != "project" {
+        return option;
+    }
+    let help = "The project, also as --project=DIR [default: the current directory] [env: PROWESS_PROJECT]";
+    option.long(DIRECTORY).alias(None::<&'static str>).help(help)
 }
 
 /// Whose files.
@@ -111,6 +114,7 @@ mod tests {
     use super::*;
     use crate::args::Global;
     use clap::{CommandFactory, Parser, Subcommand};
+    use std::path::PathBuf;
 
     #[derive(Debug, Parser)]
     #[command(name = "prowess")]
@@ -122,6 +126,7 @@ mod tests {
     }
 
     #[derive(Debug, Subcommand)]
+    #[command(defer = true)]
     enum Inner {
         List,
         Enable {
@@ -136,6 +141,7 @@ mod tests {
     }
 
     #[derive(Debug, Subcommand)]
+    #[command(defer = true)]
     enum Deeper {
         Enable {
             name: String,

@@ -49,6 +49,7 @@ pub(crate) struct Chats {
 
 /// What comes after `prowess chats`; nothing is the list.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum ChatsCommand {
     /// List chats, the latest first
     List {

@@ -6,6 +6,7 @@ use crate::scope::ScopeArgs;
 
 /// What `prowess skill manage` takes.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum ManageCommand {
     /// Switch a skill on
     Enable(Switch),

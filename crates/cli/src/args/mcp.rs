@@ -39,6 +39,7 @@ pub(crate) struct ServeMcp {
 
 /// What comes after `prowess mcp`; nothing is the server itself.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum McpCommand {
     /// Connect clients: write an entry for Prowess into their configuration
     Install(Connect),
