@@ -495,14 +495,14 @@ fn checking_follows_a_link_that_was_named_and_none_that_leads_out_of_the_tree() 
         });
         lines.collect::<Vec<_>>()
     };
-    assert_eq!(told(&world.path("/tree/pdf/SKILL.md")), ["/tree/pdf/SKILL.md pdf []"]);
+    assert_eq!(told(&world.path("/tree/pdf/SKILL.md")), ["/tree/pdf/SKILL.md pdf [\"SK044\"]"]);
     assert_eq!(
         told(&world.path("/tree")),
         [
             "/tree/b/SKILL.md - [\"SK036\"]",
             "/tree/gone/SKILL.md - [\"SK075\"]",
             "/tree/pdf/SKILL.md - [\"SK074\"]",
-            "/tree/store/a/SKILL.md a []",
+            "/tree/store/a/SKILL.md a [\"SK044\"]",
         ]
     );
 }

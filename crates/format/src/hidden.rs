@@ -19,7 +19,7 @@ pub fn is_control(c: char) -> bool {
 
 /// The first hidden or control character with its byte offset. A joiner that its script or emoji needs is left alone.
 pub fn first(text: &str) -> Option<(usize, char)> {
-    // Nearly all text is printable ASCII, which is passed over in one go.
+    // Nearly no text has such characters, and it is passed over in one go.
     let mut at = 0;
     while let Some(offset) = next_odd(text.as_bytes().get(at..)?) {
         at += offset;
@@ -33,7 +33,7 @@ pub fn first(text: &str) -> Option<(usize, char)> {
     None
 }
 
-/// The next byte that is not plain. Whole blocks are judged at once, without branches, which the compiler turns into
+/// The next byte that is odd. Whole blocks are judged at once, without branches, which the compiler turns into
 /// instructions for many bytes at a time.
 fn next_odd(bytes: &[u8]) -> Option<usize> {
     const BLOCK: usize = 64;
@@ -43,9 +43,14 @@ fn next_odd(bytes: &[u8]) -> Option<usize> {
     rest.iter().position(|byte| is_odd(*byte)).map(|at| start + at)
 }
 
-/// Whether a byte is not printable ASCII, a line break or a tab.
+/// Whether a hidden or control character may begin with this byte. No letter of Latin, Greek, Cyrillic or most Chinese text
+/// does, so that such text is passed over, too.
 fn is_odd(byte: u8) -> bool {
-    (byte.wrapping_sub(0x20) >= 0x5F) & (byte != b'\n') & (byte != b'\r') & (byte != b'\t')
+    let control = (byte < 0x20) & (byte != b'\n') & (byte != b'\r') & (byte != b'\t');
+    let two = (byte == 0xC2) | (byte == 0xCD) | (byte == 0xD8);
+    let three = (byte.wrapping_sub(0xE1) < 3) | (byte == 0xEF);
+    let four = (byte == 0xF0) | (byte == 0xF3);
+    control | (byte == 0x7F) | two | three | four
 }
 
 /// Whether a zero-width joiner or non-joiner does its work after `before`: inside emoji, and in the Arabic and Indic
@@ -110,6 +115,16 @@ mod tests {
         assert_eq!(first("a\u{200d}b"), Some((1, '\u{200d}')));
         assert_eq!(first("می\u{200c}خواهم"), None);
         assert_eq!(first("tag \u{E0041}"), Some((4, '\u{E0041}')));
+    }
+
+    #[test]
+    fn every_hidden_or_control_character_begins_with_an_odd_byte() {
+        for c in '\0'..=char::MAX {
+            let mut bytes = [0; 4];
+            if is_hidden(c) || is_control(c) {
+                assert!(is_odd(c.encode_utf8(&mut bytes).as_bytes()[0]), "{c:?}");
+            }
+        }
     }
 
     proptest! {

@@ -51,8 +51,11 @@ pub(crate) fn write(out: &mut dyn Write, reports: &[FileReport<'_>], summary: &S
 
 /// Prints any value as one line of JSON in which nothing is hidden from whoever looks at it in a terminal.
 pub(crate) fn write_value(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
-    value.serialize(&mut serde_json::Serializer::with_formatter(&mut *out, Visible))?;
-    writeln!(out)
+    // JSON comes in many small pieces, which are collected before the call that cannot be inlined.
+    let mut out = io::BufWriter::with_capacity(64 * 1024, out);
+    value.serialize(&mut serde_json::Serializer::with_formatter(&mut out, Visible))?;
+    writeln!(out)?;
+    out.flush()
 }
 
 /// Passes JSON on in which nothing is hidden: for what others write. Such characters stand in texts only.

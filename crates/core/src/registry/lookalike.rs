@@ -7,6 +7,9 @@ pub(crate) fn skeleton(name: &str) -> Cow<'_, str> {
     let plain = |byte: u8| (byte.is_ascii_lowercase() && byte != b'i') || byte == b'-';
     let mut looks = match name.bytes().all(plain) {
         true => Cow::from(name),
+        false if name.is_ascii() => {
+            name.bytes().map(|byte| looks_like(byte.to_ascii_lowercase().into())).collect()
+        }
         false => name.chars().flat_map(char::to_lowercase).map(looks_like).collect(),
     };
     for (pair, one) in [("rn", "m"), ("vv", "w")] {
