@@ -1,6 +1,7 @@
 //! The targets, and whether the figures meet them.
 //!
-//! Every figure here is a ratio, or memory for each skill; times alone say more about the machine than about us.
+//! Nearly every figure here is a ratio, or memory for each skill; times alone say more about the machine than about us. Where
+//! a target is a time, the ratio to the floor is in the table of the figures.
 
 use crate::measure::Stats;
 use crate::suite::{Figure, Task, Who};
@@ -19,7 +20,7 @@ pub struct Verdict {
     pub what: String,
     /// At most this.
     pub target: f64,
-    /// What it counts: `×` or `KiB a skill`.
+    /// What it counts: `×`, `KiB a skill`, `s` or `ms`.
     pub unit: &'static str,
     /// The value, or why there is none.
     pub value: Result<f64, String>,
@@ -62,6 +63,10 @@ pub fn all(figures: &[Figure]) -> Vec<Verdict> {
         };
         verdicts.push(times(format!("{task} of {at}, to {what}"), 0.5, value));
     }
+    for (task, target) in [(Task::Audit, 1.0), (Task::Lint, 2.0)] {
+        let value = found.seconds(task, size);
+        verdicts.push(Verdict { what: format!("{task} of {at}"), target, unit: "s", value });
+    }
     verdicts
 }
 
@@ -82,7 +87,10 @@ pub fn packages(figures: &[Figure]) -> Vec<Verdict> {
     }
     let verified = found.to_floor(Task::Verify, SIZE_OF_PACKAGES);
     let what = format!("verify of {}, to hashing the same bytes", thousands(SIZE_OF_PACKAGES));
-    verdicts.push(times(what, 1.3, verified));
+    verdicts.push(times(what, 1.2, verified));
+    let one = found.seconds(Task::FromFolder, 1).map(|seconds| seconds * 1_000.0);
+    let what = format!("{}, of 1", Task::FromFolder);
+    verdicts.push(Verdict { what, target: 15.0, unit: "ms", value: one });
     verdicts
 }
 
@@ -114,6 +122,10 @@ impl<'a> Found<'a> {
 
     fn to(&self, task: Task, size: usize, floor: &Who) -> Result<f64, String> {
         Ok(ratio(self.stats(task, size, &Who::Prowess)?, self.stats(task, size, floor)?))
+    }
+
+    fn seconds(&self, task: Task, size: usize) -> Result<f64, String> {
+        Ok(self.stats(task, size, &Who::Prowess)?.min.as_secs_f64())
     }
 
     fn growth(&self, small: usize, large: usize) -> Result<f64, String> {

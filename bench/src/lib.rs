@@ -6,6 +6,7 @@
 //! - [`fresh`] is what commands install into;
 //! - [`peers`] knows how each peer is called;
 //! - [`catalog`] is what routing is measured on;
+//! - [`origin`] says which commit was measured;
 //! - [`suite`] and [`packages`] measure everything, [`judge`] compares it with the targets, [`report`] writes it down.
 
 pub mod catalog;
@@ -13,6 +14,7 @@ pub mod floor;
 pub mod fresh;
 pub mod judge;
 pub mod measure;
+pub mod origin;
 pub mod packages;
 pub mod peers;
 pub mod prose;

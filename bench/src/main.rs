@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use prowess_bench::judge;
+use prowess_bench::origin::Origin;
 use prowess_bench::packages;
 use prowess_bench::peers::{Folder, PEERS};
 use prowess_bench::report::{self, Report};
@@ -85,6 +86,7 @@ fn run(options: &Options) -> Result<bool, String> {
         None => Vec::new(),
     };
     let report = Report {
+        origin: Origin::of(bench),
         processors: std::thread::available_parallelism().map_or(1, usize::from),
         peers,
         verdicts: if options.packages { judge::packages(&figures) } else { judge::all(&figures) },

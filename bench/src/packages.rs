@@ -150,7 +150,7 @@ impl Bench<'_> {
                     self.ours(Who::Prowess, "prowess activate NAME, locked", &args, &locked, 1),
                 ]
             }
-            Task::Start | Task::List | Task::Refresh | Task::Check | Task::Prompt => Vec::new(),
+            Task::Start | Task::List | Task::Refresh | Task::Check | Task::Prompt | Task::Lint => Vec::new(),
         })
     }
 

@@ -5,6 +5,9 @@ use std::fmt::Write;
 /// Stands in every generated name exactly once and nowhere else, so that a command's output can be counted.
 pub const NAME_MARK: &str = "-n0";
 
+/// The line of every body that names files beside it.
+pub const FILES: &str = "Read `references/guide.md` first; `scripts/run.sh` does the counting.\n";
+
 #[rustfmt::skip]
 const VERBS: &[&str] = &[
     "analyze", "audit", "build", "clean", "compare", "convert", "debug", "deploy", "design", "extract",
@@ -160,7 +163,7 @@ fn description(rng: &mut Rng) -> String {
 
 fn body(out: &mut String, name: &str, length: usize, rng: &mut Rng) {
     let _ = writeln!(out, "\n# How to {}\n", name.split('-').next().unwrap_or_default());
-    out.push_str("Read `references/guide.md` first; `scripts/run.sh` does the counting.\n");
+    out.push_str(FILES);
     sections(out, length, rng);
 }
 

@@ -9,11 +9,14 @@ use std::path::Path;
 
 use crate::judge::Verdict;
 use crate::measure::Stats;
+use crate::origin::Origin;
 use crate::suite::{Figure, Task, Who};
 use crate::table::{Table, thousands};
 
 /// What one run of the benchmark found.
 pub struct Report {
+    /// The code that was measured, where git could say.
+    pub origin: Option<Origin>,
     /// How many processors there are.
     pub processors: usize,
     /// Each peer with its registry and its version, none when it is missing.
@@ -27,8 +30,12 @@ pub struct Report {
 impl Report {
     /// The tables, in Markdown that is readable as it stands.
     pub fn markdown(&self) -> String {
-        let mut out =
-            format!("Processors: {}. Minimum of several runs, page cache warm.\n\n", self.processors);
+        let mut out = format!("Processors: {}. Minimum of several runs, page cache warm.", self.processors);
+        if let Some(Origin { commit, date, uncommitted }) = &self.origin {
+            let changes = if *uncommitted { " with uncommitted changes" } else { "" };
+            let _ = write!(out, " Measured at commit {commit:.10} of {date}{changes}.");
+        }
+        out.push_str("\n\n");
         let _ = writeln!(out, "{}", self.targets());
         let _ = writeln!(out, "{}", self.times());
         let mut peers: Vec<String> = Vec::new();
@@ -67,8 +74,12 @@ impl Report {
             let call = quoted(&figure.call);
             format!("{{\"task\":{task},\"skills\":{},\"who\":{who},\"call\":{call},{found}}}", figure.size)
         });
+        let origin = self.origin.as_ref().map_or(String::new(), |Origin { commit, date, uncommitted }| {
+            let (commit, date) = (quoted(commit), quoted(date));
+            format!("\n\"measured\":{{\"commit\":{commit},\"date\":{date},\"uncommitted\":{uncommitted}}},")
+        });
         format!(
-            "{{\"schema\":1,\"processors\":{},\n\"peers\":[\n{}\n],\n\"targets\":[\n{}\n],\n\"figures\":[\n{}\n]}}\n",
+            "{{\"schema\":1,{origin}\n\"processors\":{},\n\"peers\":[\n{}\n],\n\"targets\":[\n{}\n],\n\"figures\":[\n{}\n]}}\n",
             self.processors,
             peers.collect::<Vec<_>>().join(",\n"),
             verdicts.collect::<Vec<_>>().join(",\n"),

@@ -38,6 +38,8 @@ pub enum Task {
     Verify,
     /// Load one skill out of all; the floor is the same without a lock.
     Activate,
+    /// Compare all skills with each other.
+    Lint,
 }
 
 impl fmt::Display for Task {
@@ -53,6 +55,7 @@ impl fmt::Display for Task {
             Self::Audit => "audit",
             Self::Verify => "verify",
             Self::Activate => "activate",
+            Self::Lint => "lint",
         })
     }
 }
@@ -123,6 +126,14 @@ pub fn run(programs: &Programs, trees: &[Tree], mut say: impl FnMut(&str)) -> Re
             measured(&mut figures, task, tree.size, entries);
         }
     }
+    // Those look at every byte of every skill; one size is enough.
+    if let Some(tree) = trees.iter().filter(|tree| tree.size <= PEERS_UP_TO).max_by_key(|tree| tree.size) {
+        for task in [Task::Audit, Task::Lint] {
+            say(&format!("{task} of {} skills", tree.size));
+            let entries = programs.entries(task, tree).map_err(|error| format!("{task}: {error}"))?;
+            measured(&mut figures, task, tree.size, entries);
+        }
+    }
     Ok(figures)
 }
 
@@ -147,7 +158,7 @@ pub(crate) fn measured(figures: &mut Vec<Figure>, task: Task, size: usize, entri
         Task::Refresh => measure::passes_in_turns(&calls, Effort::FULL),
         Task::FromFolder | Task::FromGit => measure::in_turns(&calls, Effort::WRITING),
         Task::Start | Task::List | Task::Check | Task::Prompt => measure::in_turns(&calls, Effort::FULL),
-        Task::Audit | Task::Verify | Task::Activate => measure::in_turns(&calls, Effort::FULL),
+        Task::Audit | Task::Verify | Task::Activate | Task::Lint => measure::in_turns(&calls, Effort::FULL),
     };
     for (slot, outcome) in slots.into_iter().zip(outcomes) {
         if let Some(figure) = figures.get_mut(slot) {
@@ -198,8 +209,32 @@ impl Programs {
                 let args = [&[arg("prompt"), arg("--root"), root], &budget[..]].concat();
                 vec![floor, ours("prowess prompt --root TREE --location", &args, 2)]
             }
+            Task::Audit => {
+                let args = [arg("audit"), root.clone(), arg("--json")];
+                vec![
+                    self.own(Who::Floor, "floor-hash TREE", "floor-hash", &[root], tree, 0),
+                    ours("prowess audit TREE --json", &args, 1),
+                ]
+            }
+            Task::Lint => {
+                // It ends with 1 where skills are hard to tell apart, as some of these are.
+                let script = [arg("-c"), arg("\"$@\"; [ $? -le 1 ]"), arg("sh"), self.prowess.clone().into()];
+                let args = [arg("lint"), arg("--routing"), arg("--json"), arg("--root"), root.clone()];
+                let args = [&script[..], &args].concat();
+                vec![
+                    self.own(Who::Floor, "floor-hash TREE", "floor-hash", &[root], tree, 0),
+                    self.own(
+                        Who::Prowess,
+                        "prowess lint --routing --json --root TREE",
+                        "/bin/sh",
+                        &args,
+                        tree,
+                        0,
+                    ),
+                ]
+            }
             // Those have a suite of their own.
-            Task::FromFolder | Task::FromGit | Task::Audit | Task::Verify | Task::Activate => Vec::new(),
+            Task::FromFolder | Task::FromGit | Task::Verify | Task::Activate => Vec::new(),
         };
         if let Some(folder) = self.peers.as_ref().filter(|_| tree.size <= PEERS_UP_TO) {
             for peer in &PEERS {

@@ -29,7 +29,7 @@ pub(super) async fn measure(prowess: &Path, quick: bool) -> Result<(), Any> {
         .arg("--home")
         .arg(tree.home());
     let ours = Running::start(command.arg("--store").arg(folder.path().join("chats.sqlite3")))?;
-    for path in ["/healthz", "/api/chats", "/api/skills"] {
+    for path in ["/healthz", "/api/chats", "/api/skills", "/api/overview"] {
         let (status, body) = Connection::open(ours.at).await?.get(path).await?;
         if status != 200 {
             println!("{path}: not measured, it answers {status}");

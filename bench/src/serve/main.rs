@@ -1,5 +1,5 @@
-//! What serving over HTTP costs: a list beside a bare server that answers with the same bytes, and many chats at once beside
-//! reading their model directly.
+//! What serving over HTTP costs: a list beside a bare server that answers with the same bytes, a turn with many skills beside
+//! one with few, and many chats at once beside reading their model directly.
 //!
 //! `bench-serve [--quick] [PROWESS]`; the program has to be built in release, as `bench/README.md` has it. The bare server and the
 //! model are this program again, started with `floor` and `model`.
@@ -10,6 +10,7 @@ mod chats;
 mod floor;
 mod load;
 mod model;
+mod turns;
 
 use std::error::Error;
 use std::io::{BufRead, BufReader};
@@ -35,6 +36,7 @@ async fn main() -> Result<(), Any> {
         None => std::env::current_exe()?.with_file_name("prowess"),
     };
     load::measure(&prowess, quick).await?;
+    turns::measure(&prowess, quick).await?;
     chats::measure(&prowess, quick).await
 }
 
@@ -63,6 +65,17 @@ impl Running {
     /// This program, as something else.
     fn ourselves(words: &[&str]) -> Result<Self, Any> {
         Self::start(Command::new(std::env::current_exe()?).args(words))
+    }
+
+    /// How long it has been on the processors, in milliseconds.
+    fn processor_ms(&self) -> Result<f64, Any> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        // The name of the program, which may hold anything, ends with the last parenthesis; user and system time are the
+        // 14th and 15th field of the line.
+        let (_, fields) = stat.rsplit_once(')').ok_or("no name")?;
+        let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<u64>);
+        let ticks: u64 = ticks.sum::<Result<u64, _>>()?;
+        Ok(ticks as f64 * 1_000.0 / rustix::param::clock_ticks_per_second() as f64)
     }
 
     /// How much memory it has, in KiB.
