@@ -108,7 +108,8 @@ pub(crate) enum Color {
     Never,
 }
 
-/// The commands. Only the one that is called is built: building all of them takes longer than starting does.
+/// The commands. Only the one that is called is built: building all of them takes longer than starting does. What is built
+/// late comes last, so that a documentation comment on the arguments of a command would replace what its help says.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
@@ -270,7 +271,7 @@ pub(crate) enum Command {
     },
 }
 
-/// What `prowess skill` takes.
+// What `prowess skill` takes.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum SkillCommand {
@@ -285,7 +286,7 @@ pub(crate) enum SkillCommand {
     },
 }
 
-/// What `prowess trust` takes for skills of servers.
+// What `prowess trust` takes for skills of servers.
 #[derive(Debug, clap::Args)]
 pub(crate) struct OfServer {
     /// Approve a skill of a server as it is now, by LABEL/NAME, or by LABEL/URI where it is not listed
@@ -302,7 +303,7 @@ pub(crate) struct OfServer {
     pub(crate) dry_run: bool,
 }
 
-/// What `prowess prompt` takes.
+// What `prowess prompt` takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Prompt {
     /// The user's message: skills that fit it are the last to be cut
@@ -335,7 +336,7 @@ pub(crate) enum PromptFormat {
     Tiers,
 }
 
-/// What `prowess check` takes.
+// What `prowess check` takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Check {
     /// Skill folders, SKILL.md files, or trees of them; - reads one SKILL.md from standard input
@@ -362,7 +363,7 @@ pub(crate) enum CheckFormat {
     Github,
 }
 
-/// What `prowess audit` takes.
+// What `prowess audit` takes.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "It catches what its rules describe. That it finds nothing does not mean that a skill is good.\n\n\
@@ -395,7 +396,7 @@ fn preset(name: &str) -> Result<prowess::Preset, String> {
     name.parse().map_err(|error: prowess::policy::presets::UnknownPreset| error.to_string())
 }
 
-/// `prowess eval`
+// `prowess eval`
 #[derive(Debug, clap::Args)]
 pub(crate) struct Eval {
     /// A file of JSON lines, each with query and skills; negatives have not_skills. Or a JSON list, each with query and
@@ -412,7 +413,7 @@ pub(crate) struct Eval {
     pub(crate) compare: Option<PathBuf>,
 }
 
-/// `prowess lint`
+// `prowess lint`
 #[derive(Debug, clap::Args)]
 pub(crate) struct Lint {
     /// Look at how skills are found: which are confusable, which never come first, which words would help

@@ -8,7 +8,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use clap::{Arg, Command};
 
-/// What commands that change something take.
+// What commands that change something take.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(mut_args(under_another_name))]
 pub(crate) struct ScopeArgs {

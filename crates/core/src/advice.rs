@@ -21,7 +21,7 @@ pub(crate) fn advise(document: &Document, source: &[u8]) -> Vec<Diagnostic> {
     let mut said = Vec::new();
     if !says_when(document.manifest.description()) {
         let message = "the description does not say when to use the skill";
-        let place = Place::of(source, document.frontmatter);
+        let place = Place::of(source, description_key(document, source));
         let diagnostic = Diagnostic::new(Code::DescriptionWhen, Severity::Info, message).at(place);
         said.push(diagnostic.help("add a sentence such as: Use when the user asks to fill in PDF forms."));
     }
@@ -42,6 +42,18 @@ pub(crate) fn advise(document: &Document, source: &[u8]) -> Vec<Diagnostic> {
         said.push(diagnostic.help("move details into files in references/ and say when to read them"));
     }
     said
+}
+
+/// Where the frontmatter says `description`; all of it where that cannot be told.
+fn description_key(document: &Document, source: &[u8]) -> Span {
+    const KEY: &[u8] = b"description";
+    let start = document.frontmatter.start as usize;
+    let yaml = source.get(start..document.frontmatter.end as usize).unwrap_or_default();
+    let begins_line = |at: &usize| *at == 0 || yaml.get(at - 1) == Some(&b'\n');
+    match memchr::memmem::find_iter(yaml, KEY).find(begins_line) {
+        Some(at) => Span::new(start + at, start + at + KEY.len()),
+        None => document.frontmatter,
+    }
 }
 
 /// About how many tokens a text has: one for four characters of ASCII, and one for each other character.
@@ -98,7 +110,7 @@ mod tests {
         for bad in ["Reads PDF files.", "Cause and effect of reuse.", "Tools for PDF."] {
             assert_eq!(
                 told(bad, "Do it."),
-                ["2 info[SK044]: the description does not say when to use the skill"]
+                ["3 info[SK044]: the description does not say when to use the skill"]
             );
         }
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-/// What `prowess chat` takes.
+// What `prowess chat` takes.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Without a message, on a terminal, it is a conversation; /help tells there what can be typed.\n\
@@ -29,7 +29,7 @@ pub(crate) struct Chat {
     pub(crate) place: StoreArgs,
 }
 
-/// Where chats are kept.
+// Where chats are kept.
 #[derive(Debug, clap::Args)]
 pub(crate) struct StoreArgs {
     /// Where chats are kept: a file, or postgresql://… [default: chat.store, or a file in the state]
@@ -38,7 +38,7 @@ pub(crate) struct StoreArgs {
     pub(crate) store: Option<String>,
 }
 
-/// What `prowess chats` takes.
+// What `prowess chats` takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Chats {
     #[command(subcommand)]
@@ -47,7 +47,7 @@ pub(crate) struct Chats {
     pub(crate) place: StoreArgs,
 }
 
-/// What comes after `prowess chats`; nothing is the list.
+// What comes after `prowess chats`; nothing is the list.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum ChatsCommand {

@@ -4,7 +4,7 @@ use clap::Subcommand;
 
 use crate::scope::ScopeArgs;
 
-/// What `prowess skill manage` takes.
+// What `prowess skill manage` takes.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum ManageCommand {
@@ -23,7 +23,7 @@ pub(crate) enum ManageCommand {
     },
 }
 
-/// What `prowess enable` and `prowess disable` take.
+// What `prowess enable` and `prowess disable` take.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("user", |user| user.help("In the home, for all projects; this is the default")))]
 pub(crate) struct Switch {

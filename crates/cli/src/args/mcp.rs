@@ -7,7 +7,7 @@ use clap::Subcommand;
 
 use crate::scope::ScopeArgs;
 
-/// What `prowess mcp` takes.
+// What `prowess mcp` takes.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Mcp {
@@ -17,7 +17,7 @@ pub(crate) struct Mcp {
     pub(crate) serve: ServeMcp,
 }
 
-/// How to serve.
+// How to serve.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServeMcp {
     /// Serve any number of clients over HTTP here, instead of one on standard input and output
@@ -37,7 +37,7 @@ pub(crate) struct ServeMcp {
     pub(crate) instructions_chars: u32,
 }
 
-/// What comes after `prowess mcp`; nothing is the server itself.
+// What comes after `prowess mcp`; nothing is the server itself.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum McpCommand {
@@ -61,7 +61,7 @@ Clients: claude-code, claude-desktop, codex, cursor, gemini, goose, opencode, vs
 
 Everything else in the file stays as it is: comments, order, indentation, line ends.";
 
-/// What `prowess mcp install` takes.
+// What `prowess mcp install` takes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = CLIENTS)]
 #[command(mut_arg("user", |user| user.help("In the home, for all projects; this is the default")))]
@@ -85,7 +85,7 @@ pub(crate) struct Connect {
     pub(crate) print: bool,
 }
 
-/// What `prowess mcp uninstall` takes.
+// What `prowess mcp uninstall` takes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = CLIENTS)]
 #[command(mut_arg("user", |user| user.help("In the home, for all projects; this is the default")))]
@@ -100,7 +100,7 @@ pub(crate) struct Disconnect {
     pub(crate) dry_run: bool,
 }
 
-/// Which clients, and which of their files.
+// Which clients, and which of their files.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Which {
     /// The client; can be given again

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use crate::scope::ScopeArgs;
 
-/// What `prowess install` takes.
+// What `prowess install` takes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = SOURCES)]
 pub(crate) struct Install {
@@ -56,7 +56,7 @@ Sources:
 Skills go into the project if this is one (it has .git, .agents, .prowess or skills.lock), else to the user;
 --project and --user decide. The lock says what was installed: skills.lock in a project, else the user's state.";
 
-/// What `prowess import` takes.
+// What `prowess import` takes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Skills go where prowess install puts them; see its help.")]
 pub(crate) struct Import {
@@ -84,7 +84,7 @@ pub(crate) struct Import {
     pub(crate) dry_run: bool,
 }
 
-/// Answers to questions that would be asked on a terminal.
+// Answers to questions that would be asked on a terminal.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Answers {
     /// Answer every question with yes; a name that is taken also needs --on-conflict
@@ -112,7 +112,7 @@ pub(crate) enum ConflictChoice {
 /// Where installed skills are looked for.
 const BOTH: &str = "Without --project or --user, skills of both are meant; the project's go first.";
 
-/// What `prowess update` takes.
+// What `prowess update` takes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = BOTH)]
 pub(crate) struct Update {
@@ -127,7 +127,7 @@ pub(crate) struct Update {
     pub(crate) dry_run: bool,
 }
 
-/// What `prowess remove` takes.
+// What `prowess remove` takes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = BOTH)]
 pub(crate) struct Remove {
@@ -144,7 +144,7 @@ pub(crate) struct Remove {
     pub(crate) dry_run: bool,
 }
 
-/// What `prowess verify` takes.
+// What `prowess verify` takes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = BOTH)]
 pub(crate) struct Verify {
@@ -157,7 +157,7 @@ pub(crate) struct Verify {
     pub(crate) scope: ScopeArgs,
 }
 
-/// What `prowess pack` takes.
+// What `prowess pack` takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Pack {
     /// The skill's folder
@@ -167,7 +167,7 @@ pub(crate) struct Pack {
     pub(crate) output: Option<PathBuf>,
 }
 
-/// What `prowess index` takes.
+// What `prowess index` takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Index {
     /// The folder of skills

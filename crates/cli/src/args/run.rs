@@ -1,6 +1,6 @@
 //! What `prowess run` takes.
 
-/// What `prowess run` takes.
+// What `prowess run` takes.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Scripts are off until you allow them: PROWESS_ALLOW_SCRIPTS=1 for one call, run.allowed-skills or \

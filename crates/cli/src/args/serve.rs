@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::StoreArgs;
 
-/// How to serve.
+// How to serve.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
     /// Where to serve; beyond this machine only with a token, or behind a proxy that knows people
