@@ -41,6 +41,33 @@ impl Past {
         }
         Ok(Self { messages, activated, title })
     }
+
+    /// What the chat would bring if this message, and everything after it, had not been said.
+    #[must_use]
+    pub fn before(mut self, message: &str) -> Self {
+        if let Some(at) = self.messages.iter().position(|known| known.id == message) {
+            let taken = self.messages.split_off(at);
+            self.activated = without_those_of(&self.activated, &taken);
+        }
+        self
+    }
+}
+
+/// The active skills without those that were activated in messages that go.
+pub(super) fn without_those_of(active: &[String], messages: &[Message]) -> Vec<String> {
+    let parts = || messages.iter().flat_map(|message| &message.parts);
+    let was_activated = |name: &str| {
+        parts().any(|part| match part {
+            Part::ToolResult { name: tool, summary, status, .. } => {
+                is_activation(tool)
+                    && status != "error"
+                    && summary["name"] == name
+                    && summary["already_active"] != true
+            }
+            Part::Text { .. } | Part::ToolCall { .. } => false,
+        })
+    };
+    active.iter().filter(|name| !was_activated(name)).cloned().collect()
 }
 
 /// What a chat is called whose first message is this: its first line, cut at a word.
@@ -89,7 +116,32 @@ impl<F: FnMut(Numbered) + Send> Keeper<F> {
         past: &Past,
         told: F,
     ) -> Result<Self, StoreError> {
-        let (said, turn) = store.ask(chat, text).await?;
+        let asked = store.ask(chat, text).await?;
+        Ok(Self::begun(store, chat, text, past, told, asked).await)
+    }
+
+    /// [`ask`](Keeper::ask) in the place of the last message of a person: see [`Store::ask_instead`]. The past is the one
+    /// [`before`](Past::before) that message.
+    pub async fn ask_instead(
+        store: &Arc<dyn Store>,
+        chat: &str,
+        text: &str,
+        message: &str,
+        past: &Past,
+        told: F,
+    ) -> Result<Self, StoreError> {
+        let asked = store.ask_instead(chat, text, message).await?;
+        Ok(Self::begun(store, chat, text, past, told, asked).await)
+    }
+
+    async fn begun(
+        store: &Arc<dyn Store>,
+        chat: &str,
+        text: &str,
+        past: &Past,
+        told: F,
+        (said, turn): (Message, Turn),
+    ) -> Self {
         // From here on there is somebody who marks the answer, whatever happens to this.
         let writer = Some(TurnWriter::new(store.clone(), turn.clone()));
         if past.is_untitled() {
@@ -97,7 +149,7 @@ impl<F: FnMut(Numbered) + Send> Keeper<F> {
             let _ = store.rename_chat(chat, &title_of(text)).await;
         }
         let begun = Begun { message_id: said.id, answer_id: turn.message.clone() };
-        Ok(Self { store: store.clone(), begun, turn, told, writer, activated: past.activated.clone() })
+        Self { store: store.clone(), begun, turn, told, writer, activated: past.activated.clone() }
     }
 
     /// The answer that is being written.

@@ -105,6 +105,11 @@ pub trait Store: Send + Sync + 'static {
     /// [`say`](Store::say) and [`begin`](Store::begin): both or neither.
     async fn ask(&self, chat: &str, text: &str) -> Result<(Message, Turn), StoreError>;
 
+    /// [`ask`](Store::ask) in the place of the last message of a person, which goes, with everything that was answered to it: all
+    /// of that or nothing. Skills that were activated only there are not active any more.
+    async fn ask_instead(&self, chat: &str, text: &str, message: &str)
+    -> Result<(Message, Turn), StoreError>;
+
     /// Adds events to a turn, the first of them with the number `from`. Events that are there already are passed over, so that
     /// whoever does not know whether a call succeeded repeats it.
     async fn append(&self, turn: &Turn, from: u64, events: &[Event]) -> Result<(), StoreError>;

@@ -5,14 +5,18 @@ use std::sync::{Arc, Mutex};
 use prowess::config::{Chat as Wanted, ChatLimits};
 use prowess::{Policy, Registry, Surroundings};
 use prowess_chat::provider::connect;
-use prowess_chat::store::{Keeper, NewChat, Numbered, Past};
+use prowess_chat::store::{Keeper, NewChat, Numbered, Past, StoreError};
 use prowess_chat::turn::{Agent, Input};
 use prowess_chat::{End, Event, Part, Role, State};
 use prowess_tools::Toolbox;
 
 use crate::world::{World, both};
 
-both![what_is_told_is_what_is_kept, a_keeper_that_is_dropped_leaves_a_marker];
+both![
+    what_is_told_is_what_is_kept,
+    a_question_is_asked_again_in_its_own_place,
+    a_keeper_that_is_dropped_leaves_a_marker
+];
 
 const SKILL: &str = "---\nname: notes\ndescription: Take notes.\n---\nWrite it down. SECRET\n";
 
@@ -69,6 +73,48 @@ async fn what_is_told_is_what_is_kept(world: &mut World) {
     assert_eq!(shown, summary);
     assert!(summary.unwrap()["text_digest"].is_string());
     assert!(!summary.unwrap().to_string().contains("SECRET"));
+}
+
+async fn a_question_is_asked_again_in_its_own_place(world: &mut World) {
+    let agent = agent(world);
+    let store = world.open().await;
+    let chat = store.create_chat(NewChat::default()).await.unwrap().id;
+    let mut asked = String::new();
+    for (text, again) in [("hello", false), ("/notes buy milk", false), ("just buy milk", true)] {
+        let past = Past::of(&*store, &chat).await.unwrap();
+        let (past, mut keeper) = match again {
+            false => {
+                let keeper = Keeper::ask(&store, &chat, text, &past, |_| {}).await.unwrap();
+                (past, keeper)
+            }
+            true => {
+                let past = past.before(&asked);
+                let keeper = Keeper::ask_instead(&store, &chat, text, &asked, &past, |_| {}).await.unwrap();
+                (past, keeper)
+            }
+        };
+        // While it is answered, nothing takes its place.
+        let refused = store.ask_instead(&chat, "no", &asked).await.unwrap_err();
+        assert!(matches!(refused, StoreError::Writing), "{refused}");
+        let input = Input { chat: &chat, history: &past.messages, activated: &past.activated, text };
+        agent.turn(input, &mut keeper, &mut |_| {}, &Default::default()).await;
+        let messages = Past::of(&*store, &chat).await.unwrap().messages;
+        asked = messages[messages.len() - 2].id.clone();
+        if text.starts_with('/') {
+            assert_eq!(store.chat(&chat).await.unwrap().activated_skill_names, ["notes"]);
+        }
+    }
+    let past = Past::of(&*store, &chat).await.unwrap();
+    let questions: Vec<_> = past.messages.iter().step_by(2).map(crate::world::words).collect();
+    assert_eq!(questions, ["hello", "just buy milk"]);
+    assert_eq!((past.messages.len(), store.chat(&chat).await.unwrap().messages), (4, 4));
+    assert_eq!(past.activated, [""; 0], "the skill was loaded by the answer that is gone");
+    // Only the last question can be asked again.
+    for wrong in [past.messages[0].id.as_str(), past.messages[3].id.as_str(), "none"] {
+        let refused = store.ask_instead(&chat, "no", wrong).await.unwrap_err();
+        assert!(matches!(refused, StoreError::Invalid(_)), "{refused}");
+    }
+    assert_eq!(Past::of(&*store, &chat).await.unwrap(), past, "what is refused changes nothing");
 }
 
 async fn a_keeper_that_is_dropped_leaves_a_marker(world: &mut World) {

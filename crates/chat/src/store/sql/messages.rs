@@ -1,6 +1,7 @@
 //! Messages as rows.
 
 use super::super::chat::MessagePage;
+use super::super::keeper::without_those_of;
 use super::super::limits::{self, MESSAGES_MAX, PAGE_BYTES};
 use super::super::{StoreError, turn};
 use super::{Row, Tx, Value, chats, events, from_json, to_json, turns, values};
@@ -50,6 +51,28 @@ pub(super) async fn say(tx: &mut dyn Tx, chat: String, text: String) -> Result<M
     };
     insert(tx, &chat, position, &message).await?;
     Ok(message)
+}
+
+/// Deletes the last message of a person and everything after it, with the skills that were activated there.
+pub(super) async fn take_back(tx: &mut dyn Tx, chat: &str, message: &str) -> Result<(), StoreError> {
+    // Holds the chat, and refuses while an answer is being written.
+    turns::claim(tx, chat, limits::now()).await?;
+    let sql =
+        "SELECT id, position, role, state, reason, input, output, cached, at, parts FROM prowess_messages
+        WHERE chat = $1 AND position >=
+            (SELECT MAX(position) FROM prowess_messages WHERE chat = $2 AND role = 'user')
+        ORDER BY position";
+    let rows = tx.query(sql, values![chat, chat]).await?;
+    let last: Vec<(u64, Message)> = rows.into_iter().map(read).collect::<Result<_, _>>()?;
+    let Some((position, _)) = last.first().filter(|(_, asked)| asked.id == message) else {
+        return Err(StoreError::Invalid("only the last message of a person can be replaced".to_owned()));
+    };
+    let taken: Vec<Message> = last.iter().map(|(_, message)| message.clone()).collect();
+    let active = without_those_of(&chats::one(tx, chat.to_owned()).await?.activated_skill_names, &taken);
+    let sql = "DELETE FROM prowess_messages WHERE chat = $1 AND position >= $2";
+    tx.execute(sql, values![chat, *position]).await?;
+    let sql = "UPDATE prowess_chats SET messages = $1, skills = $2 WHERE id = $3";
+    tx.execute(sql, values![*position, to_json(&active)?, chat]).await.map(drop)
 }
 
 /// Nothing is read that would not be given: the sizes are added up first, from the end.

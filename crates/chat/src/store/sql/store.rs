@@ -123,6 +123,27 @@ impl<D: Driver> Store for Sql<D> {
         self.driver.write(Care::Machine, both).await
     }
 
+    async fn ask_instead(
+        &self,
+        chat: &str,
+        text: &str,
+        message: &str,
+    ) -> Result<(Message, Turn), StoreError> {
+        check_text(text)?;
+        let (chat, text, owner) = (known(chat)?, text.to_owned(), self.driver.owner().to_owned());
+        let replaced = message.to_owned();
+        let all = work(|tx| {
+            Box::pin(async move {
+                messages::take_back(tx, &chat, &replaced).await?;
+                let message = messages::say(tx, chat.clone(), text).await?;
+                Ok((message, turns::begin(tx, chat, owner).await?))
+            })
+        });
+        let asked = self.driver.write(Care::Machine, all).await?;
+        self.driver.wipe().await;
+        Ok(asked)
+    }
+
     async fn append(&self, turn: &Turn, from: u64, events: &[Event]) -> Result<(), StoreError> {
         let of = turn.clone();
         let events = events.iter().cloned().map(kept).collect();
