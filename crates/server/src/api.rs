@@ -17,7 +17,7 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::guard::{self, Door, Guard};
 use crate::problem::Problem;
-use crate::{about, announce, chats, describe, operate, page, render, settings, skills, transfer};
+use crate::{about, announce, chats, compress, describe, operate, page, render, settings, skills, transfer};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -65,6 +65,8 @@ pub(crate) fn router(app: App, guard: Guard) -> Router {
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(Arc::new(Door::new(app.clone(), guard)), guard::guard))
         .layer(middleware::from_fn_with_state(app.clone(), operate::observe))
+        // Outside everything else: `observe` still writes bodies.
+        .layer(compress::layer())
         .with_state(app)
 }
 

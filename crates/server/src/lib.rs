@@ -24,6 +24,7 @@ mod api;
 mod app;
 mod asked;
 mod chats;
+mod compress;
 mod describe;
 mod guard;
 mod limits;

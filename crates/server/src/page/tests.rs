@@ -103,10 +103,33 @@ async fn what_a_browser_gets() {
     let (_, script) =
         told(asset(axum::extract::Path(format!("{}/main.js", *VERSION)), HeaderMap::new()).await);
     insta::assert_snapshot!("script", script);
+    let mut browser = HeaderMap::new();
+    browser.insert(header::ACCEPT_ENCODING, "br;q=1.0, GZIP;q=0.8, *;q=0.1".parse().unwrap());
+    let compressed = asset(axum::extract::Path(format!("{}/main.js", *VERSION)), browser.clone()).await;
+    let (gzip_tag, headers) = told(compressed);
+    insta::assert_snapshot!("script_in_gzip", headers);
+    assert_ne!(gzip_tag, tag, "what is encoded otherwise has another tag");
+    browser.insert(header::IF_NONE_MATCH, gzip_tag.parse().unwrap());
+    let again = asset(axum::extract::Path(format!("{}/main.js", *VERSION)), browser).await;
+    assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
+    let mut without = HeaderMap::new();
+    without.insert(header::ACCEPT_ENCODING, "gzip;q=0, identity".parse().unwrap());
+    assert!(!document(without).await.headers().contains_key(header::CONTENT_ENCODING));
     let plain = asset(axum::extract::Path("main.js".to_owned()), HeaderMap::new()).await;
     assert_eq!(plain.headers()[header::CACHE_CONTROL], "no-cache");
     for path in ["nothing.js", "../Cargo.toml", "0000000000000000/main.js", "types.d.ts", ""] {
         let nothing = asset(axum::extract::Path(path.to_owned()), HeaderMap::new()).await;
         assert_eq!(nothing.status(), StatusCode::NOT_FOUND, "{path}");
+    }
+}
+
+#[test]
+fn what_is_compressed_is_what_there_is() {
+    use std::io::Read;
+    assert_eq!(COMPRESSED.len(), FILES.len() + 1);
+    for file in FILES {
+        let mut plain = Vec::new();
+        flate2::read::GzDecoder::new(&*COMPRESSED[file.path]).read_to_end(&mut plain).unwrap();
+        assert!(plain == file.bytes, "{}", file.path);
     }
 }
