@@ -40,7 +40,7 @@ try {
   await world.serve();
   const all = [
     ...units(check),
-    ...chat(world, browser, check),
+    ...chat(world, browser, check, prowess),
     ...resume(world, browser, check),
     ...skills(world, browser, check),
     ...views(world, browser, check),

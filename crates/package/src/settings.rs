@@ -168,7 +168,8 @@ fn wrong(
 }
 
 /// The user's file, if it counts.
-fn file_of(inputs: &Inputs) -> Result<PathBuf, SettingsError> {
+/// The file that [`change`] writes: the user's own configuration, or the one of `--config`.
+pub fn file_of(inputs: &Inputs) -> Result<PathBuf, SettingsError> {
     let home = inputs.surroundings.home.as_ref();
     let path = home.ok_or(SettingsError::NoFile("there is no home directory to keep settings in"))?;
     let path = path.join(".prowess/config.toml");

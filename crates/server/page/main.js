@@ -2,7 +2,7 @@
 
 import { AppShell } from "./components/app-shell.js";
 import { SignIn } from "./components/sign-in.js";
-import { signIn } from "./lib/api.js";
+import { Problem, signIn } from "./lib/api.js";
 import { make } from "./lib/dom.js";
 import { loadTexts } from "./lib/text.js";
 import { applyTheme } from "./lib/theme.js";
@@ -21,11 +21,12 @@ customElements.define("app-shell", AppShell);
 const begin = async (wait = 500) => {
   try {
     await app.start();
-  } catch {
-    app.stream(begin, false);
+  } catch (error) {
+    // The server answers, and wants a token first: signing in begins anew.
+    if (error instanceof Problem && error.status === 401) return;
+    app.answers(false);
     setTimeout(begin, wait, Math.min(wait * 2, 10_000));
     return;
   }
-  app.stream(begin, true);
 };
 begin();

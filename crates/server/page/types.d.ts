@@ -9,6 +9,8 @@ export interface About {
   admin: boolean;
   skills_enabled: boolean;
   store: string | null;
+  configuration: string | null;
+  signed_in: boolean;
 }
 
 export interface Usage {

@@ -1,14 +1,18 @@
 //! What this server is: all that the page needs to know before anything else.
 
+use std::sync::Arc;
+
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Extension, State};
+use axum::http::HeaderMap;
 use prowess::config::Provider;
 use prowess_chat::turn::MESSAGE_MAX;
+use prowess_package::settings;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::guard::Access;
+use crate::guard::{Access, Guard};
 
 /// What this server is.
 #[derive(Debug, Serialize, ToSchema)]
@@ -30,14 +34,24 @@ pub(crate) struct About {
     skills_enabled: bool,
     /// Where chats are kept, for administrators.
     store: Option<String>,
+    /// The configuration file that settings are kept in, for administrators; null where there is no home directory.
+    configuration: Option<String>,
+    /// Whether this browser has signed in, and can sign out (`DELETE /api/session`).
+    signed_in: bool,
     /// The longest message, in bytes.
     message_max: usize,
 }
 
 /// What this server is, and as what you were let in.
 #[utoipa::path(get, path = "/api/about", tag = "operations", responses((status = 200, body = About)))]
-pub(crate) async fn about(State(app): State<App>, access: Access) -> Json<About> {
+pub(crate) async fn about(
+    State(app): State<App>,
+    access: Access,
+    Extension(guard): Extension<Arc<Guard>>,
+    headers: HeaderMap,
+) -> Json<About> {
     let loaded = app.live.now();
+    let file = || settings::file_of(&loaded.configuration.inputs).ok();
     let (chat, policy) = (&loaded.configuration.chat, &loaded.configuration.policy);
     let admin = access == Access::Admin;
     Json(About {
@@ -50,6 +64,8 @@ pub(crate) async fn about(State(app): State<App>, access: Access) -> Json<About>
         admin,
         skills_enabled: policy.enabled,
         store: admin.then(|| app.store.place()),
+        configuration: if admin { file().map(|path| path.display().to_string()) } else { None },
+        signed_in: guard.has_session(&headers),
         message_max: MESSAGE_MAX,
     })
 }

@@ -22,6 +22,8 @@ both![
     a_turn_goes_on_when_whoever_asked_is_gone,
     a_stream_is_resumed_after_any_of_its_events,
     several_follow_and_see_the_same,
+    one_stream_follows_several_chats,
+    a_question_takes_the_place_of_the_last_one,
     a_slow_reader_loses_nothing,
     what_is_not_kept_any_more_is_said,
     a_chat_that_is_deleted_while_it_is_followed,
@@ -134,6 +136,58 @@ async fn several_follow_and_see_the_same(place: &mut Place) {
         assert_eq!(other.turn().await, all);
     }
     assert_eq!((said(&all), one.next().await), (words_of(203), None), "and it ends with the turn");
+}
+
+async fn one_stream_follows_several_chats(place: &mut Place) {
+    let (site, _model, _world) = site(place, vec![halting(2, Piece::Pause(Duration::ZERO), 0)]).await;
+    let [one, two, other] = [site.chat().await, site.chat().await, site.chat().await];
+    let first = site.say(&one, "before").await.all().await;
+    let known = first.last().unwrap().id.unwrap();
+    let path = format!("/api/events?chats={one}:{known},{two}:0,none:0");
+    let mut events = Events::of(site.request(Method::GET, &path).send().await.unwrap()).await;
+    let gone = events.expect("gone").await;
+    assert_eq!(gone.data["chat"], "none");
+    site.say(&other, "not this one").await.all().await;
+    for chat in [&one, &two] {
+        let told = site.say(chat, "now").await.all().await;
+        let mut heard = Vec::new();
+        while heard.len() < told.len() {
+            let event = events.next().await.unwrap();
+            // What concerns everybody comes in between.
+            if event.data.get("chat").is_some() {
+                heard.push(event);
+            }
+        }
+        for (heard, mut told) in heard.into_iter().zip(told) {
+            told.data["chat"] = chat.as_str().into();
+            assert_eq!(heard, told);
+        }
+    }
+    let many: Vec<_> = (0..65).map(|n| format!("c{n}:0")).collect();
+    for wrong in ["x", "x:", "x:-1", many.join(",").as_str()] {
+        let refused = site.request(Method::GET, &format!("/api/events?chats={wrong}")).send().await.unwrap();
+        assert_eq!(refused.status(), StatusCode::BAD_REQUEST, "{wrong}");
+    }
+}
+
+async fn a_question_takes_the_place_of_the_last_one(place: &mut Place) {
+    let (site, model, _world) = site(place, vec![halting(2, Piece::Pause(Duration::ZERO), 0)]).await;
+    let chat = site.chat().await;
+    site.say(&chat, "one").await.all().await;
+    site.say(&chat, "two").await.all().await;
+    let id = |messages: &[serde_json::Value], at: usize| messages[at]["id"].as_str().unwrap().to_owned();
+    let before = site.messages(&chat).await;
+    let path = format!("/api/chats/{chat}/messages");
+    let wrong = site.post(&path, &json!({"text": "x", "replaces": id(&before, 0)})).await;
+    assert_eq!(wrong.status(), StatusCode::BAD_REQUEST);
+    let again = site.post(&path, &json!({"text": "two, again", "replaces": id(&before, 2)})).await;
+    Events::of(again).await.all().await;
+    let after = site.messages(&chat).await;
+    let said: Vec<_> = after.iter().step_by(2).map(words).collect();
+    assert_eq!(said, ["one", "two, again"]);
+    assert_eq!(id(&after, 0), id(&before, 0));
+    let asked = model.asked().last().unwrap().body.to_string();
+    assert!(asked.contains("two, again") && !asked.contains(r#""two""#), "{asked}");
 }
 
 async fn a_slow_reader_loses_nothing(place: &mut Place) {

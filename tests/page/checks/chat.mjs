@@ -1,7 +1,9 @@
 // Talking: cards, Markdown, the list of skills, chips, stopping, asking again, the list of chats.
 
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { answered, say } from "../lib/browser.mjs";
+import { makeWorld, write } from "../lib/world.mjs";
 
 const card = (page, tool, nth = 0) => page.locator(`tool-card[data-tool="${tool}"]`).nth(nth);
 
@@ -28,7 +30,7 @@ const cardsOfTheValidation = async (page) => {
   assert.match(await run.innerText(), /arg: two words/);
 };
 
-export const chat = (world, browser, check) => [
+export const chat = (world, browser, check, prowess) => [
   check(
     "s004_20 s004_24 an explicit call shows both cards, the script's and an error, and so it does after a reload",
     async () => {
@@ -160,12 +162,139 @@ export const chat = (world, browser, check) => [
     await page.getByText("Stopped", { exact: true }).waitFor();
     await page.locator(".message.assistant", { hasText: /w1 w2/ }).waitFor();
     await page.getByRole("button", { name: "Ask again" }).click();
-    await page.waitForFunction(() => document.querySelectorAll(".message.assistant").length === 2);
     await page.locator(".message.writing", { hasText: "w10" }).waitFor();
     world.model.release();
+    await answered(page);
+    assert.match(await page.locator(".message.assistant").innerText(), /w60/);
+    // It took the place of what was answered: the model was asked once, and so it is after a reload.
+    const asked = () => world.model.requests.at(-1).messages.filter((one) => one.role === "user");
+    assert.equal(asked().length, 1, JSON.stringify(asked()));
+    await page.reload();
+    await answered(page);
+    assert.equal(await page.locator(".message").count(), 2);
+    await say(page, "And now?");
     await answered(page, 2);
-    assert.match(await page.locator(".message.assistant").nth(1).innerText(), /w60/);
+    assert.equal(asked().length, 2, JSON.stringify(asked()));
     return page;
+  }),
+
+  check("a skill that was loaded by an answer is not active when it is asked again", async () => {
+    const page = await browser.open(await browser.person(), world.url);
+    await say(page, "Hello.");
+    await answered(page);
+    await say(page, "Greet me, please.");
+    await answered(page, 2);
+    await page.locator(".active-skills .chip", { hasText: "hello-world" }).waitFor();
+    const before = world.model.requests.length;
+    await page.getByRole("button", { name: "Ask again" }).click();
+    while (world.model.requests.length < before + 2) await page.waitForTimeout(50);
+    await answered(page, 2);
+    assert.equal(await page.locator(".message").count(), 4);
+    const first = world.model.requests[before];
+    assert.equal(JSON.stringify(first.messages).includes("Greet me"), true);
+    assert.equal(first.messages.filter((one) => one.role === "tool").length, 0, "nothing is left of the answer");
+    assert.match(await card(page, "skills.activate").innerText(), /Loaded the skill\s+hello-world\s+complete/);
+    return page;
+  }),
+
+  check("each chat has its own draft, and a reload keeps it", async () => {
+    const page = await browser.open(await browser.person(), world.url);
+    await say(page, "A chat with a draft.");
+    await answered(page);
+    const chat = page.url();
+    await page.fill("#prompt", "Half a thought");
+    await page.getByRole("button", { name: "New chat" }).click();
+    await page.locator(".empty-chat").waitFor();
+    assert.equal(await page.inputValue("#prompt"), "");
+    await page.keyboard.type("/hello-world Something else");
+    await page.locator(".prompt-chips .chip").waitFor();
+    await page.goto(chat);
+    await answered(page);
+    assert.equal(await page.inputValue("#prompt"), "Half a thought");
+    assert.equal(await page.locator(".prompt-chips .chip").count(), 0);
+    await page.goto(`${world.url}#/overview`);
+    await page.locator(".figure").first().waitFor();
+    await page.goto(chat);
+    await page.reload();
+    await answered(page);
+    assert.equal(await page.inputValue("#prompt"), "Half a thought");
+    await page.press("#prompt", "Enter");
+    await answered(page, 2);
+    await page.reload();
+    await answered(page, 2);
+    assert.equal(await page.inputValue("#prompt"), "", "what was sent is no draft");
+    await page.goto(`${world.url}#/chat`);
+    await page.locator(".prompt-chips .chip", { hasText: "hello-world" }).waitFor();
+    assert.equal(await page.inputValue("#prompt"), "Something else");
+    return page;
+  }),
+
+  check("a call that failed does not read as if it had worked", async () => {
+    const page = await browser.open(await browser.person(), world.url);
+    await say(page, "load nope");
+    await answered(page);
+    const text = await card(page, "skills.activate").innerText();
+    assert.match(text, /Could not load the skill\s+nope/);
+    assert.equal(text.includes("Loaded the skill"), false);
+    return page;
+  }),
+
+  check("several cards that arrive at once do not stop the view from following", async () => {
+    const page = await browser.open(await browser.person({ viewport: { width: 1200, height: 500 } }), world.url);
+    await say(page, "Show me markdown.");
+    await answered(page);
+    const rest = () =>
+      page.evaluate(() => {
+        const { scrollHeight, clientHeight, scrollTop } = document.querySelector(".transcript");
+        return scrollHeight - clientHeight - scrollTop;
+      });
+    for (let round = 2; round <= 4; round++) {
+      await say(page, "Show me many cards.");
+      await answered(page, round);
+      await page.waitForTimeout(300);
+      assert((await rest()) < 5, `${await rest()} pixels from the end`);
+    }
+    // Who scrolls up stays there.
+    await page.locator(".transcript").hover();
+    await page.mouse.wheel(0, -900);
+    await page.waitForTimeout(200);
+    await page.evaluate(() => document.querySelector(".messages").append("x".repeat(5000)));
+    await page.waitForTimeout(200);
+    assert((await rest()) > 400, `${await rest()} pixels from the end`);
+    return page;
+  }),
+
+  check("without a model, the page says what to put into which file", async () => {
+    const place = await makeWorld(prowess);
+    try {
+      await place.serve();
+      const person = await browser.person({ permissions: ["clipboard-read", "clipboard-write"] });
+      const page = await browser.open(person, place.url);
+      const setup = page.locator("model-setup");
+      await setup.waitFor();
+      assert.match(await setup.innerText(), new RegExp(`${place.home}/\\.prowess/config\\.toml`));
+      const title = await page.locator(".empty-title").boundingBox();
+      assert(title.y > 52, "it begins at its top");
+      await setup.getByRole("radio", { name: /On this machine/ }).focus();
+      await page.keyboard.press("Space");
+      await setup.getByRole("button", { name: "Copy: Configuration" }).click();
+      const snippet = await page.evaluate(() => navigator.clipboard.readText());
+      assert.match(snippet, /^\[chat\]\nprovider = "openai-chat"\nmodel = /);
+      await browser.accessible(page, "setting up a model");
+      await page.goto(`${place.url}#/settings`);
+      await page.locator("settings-view model-setup").waitFor();
+      await browser.accessible(page, "settings without a model");
+      // What it says to write is a configuration that works.
+      await place.crash();
+      write(join(place.home, ".prowess"), { "config.toml": snippet });
+      await place.serve();
+      await page.reload();
+      await page.locator(".model-name", { hasText: "qwen3:8b" }).waitFor();
+      assert.equal(await page.locator("model-setup").isVisible(), false);
+      return page;
+    } finally {
+      place.end();
+    }
   }),
 
   check("chats are listed, renamed and, after a question, deleted", async () => {
@@ -179,7 +308,14 @@ export const chat = (world, browser, check) => [
     await page.locator(".chat-rename").fill("Another name");
     await page.keyboard.press("Enter");
     await page.locator(".chat-title", { hasText: "Another name" }).waitFor();
+    await page.locator(".chat-name", { hasText: "Another name" }).waitFor();
+    assert.equal(await page.title(), "Another name · Prowess");
     await row.hover();
+    // The buttons are beside the title, not over it.
+    const [title, tools] = await Promise.all(
+      [".chat-title", ".chat-tools"].map((selector) => row.locator(selector).boundingBox()),
+    );
+    assert(title.x + title.width <= tools.x, `${JSON.stringify(title)} ${JSON.stringify(tools)}`);
     await row.getByRole("button", { name: "Delete chat" }).click();
     await browser.accessible(page, "a question");
     await page.keyboard.press("Escape");

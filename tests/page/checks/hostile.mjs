@@ -147,6 +147,9 @@ export const hostile = (world, browser, check, prowess) => [
           ["admin", true],
         ]) {
           const page = await browser.open(await browser.person(), place.url);
+          // The server answers; it only wants to know who asks.
+          await page.waitForTimeout(900);
+          assert.equal(await page.getByText("The server does not answer.").count(), 0);
           await page.getByLabel("Token").fill("wrong");
           await page.keyboard.press("Enter");
           await page.getByText("The server does not know this token.").waitFor();
@@ -158,6 +161,14 @@ export const hostile = (world, browser, check, prowess) => [
           await page.locator(".rows .row").first().waitFor();
           assert.equal(await page.locator("#add-skill").count(), admin ? 1 : 0);
           assert.equal(await page.evaluate(() => document.cookie), "", "no script can read the token");
+          await page.keyboard.press("Escape");
+          await page.fill("#prompt", "A secret draft");
+          await page.getByRole("button", { name: "Sign out" }).click();
+          await page.getByLabel("Token").waitFor();
+          assert.deepEqual(await page.context().cookies(), [], "nothing of the token is left");
+          assert.equal(await page.inputValue("#prompt"), "");
+          await page.reload();
+          await page.getByLabel("Token").waitFor();
           assert.deepEqual(page.told, []);
         }
       } finally {

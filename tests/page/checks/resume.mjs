@@ -56,7 +56,7 @@ export const resume = (world, browser, check) => [
     const page = await browser.open(await browser.person(), world.url);
     await say(page, "Count slowly.");
     await page.locator(".message.writing", { hasText: "w10" }).waitFor();
-    world.crash();
+    await world.crash();
     await page.getByText("The server does not answer.").waitFor();
     await browser.accessible(page, "without a server");
     world.model.release();
@@ -67,8 +67,66 @@ export const resume = (world, browser, check) => [
     await page.getByRole("button", { name: "Ask again" }).click();
     await page.locator(".message.writing", { hasText: "w10" }).waitFor();
     world.model.release();
-    await answered(page, 2);
+    await answered(page);
     assert.equal(await answerText(page), counted(60));
     return page;
+  }),
+
+  check("what was said about a server that is away goes when it is back", async () => {
+    const page = await browser.open(await browser.person(), world.url);
+    await say(page, "Hello.");
+    await answered(page);
+    await world.crash();
+    await say(page, "Are you there?");
+    const notice = page.locator(".dock .notice");
+    await notice.waitFor();
+    assert.equal(await page.inputValue("#prompt"), "Are you there?");
+    await world.serve();
+    await notice.waitFor({ state: "hidden" });
+    await page.press("#prompt", "Enter");
+    await answered(page, 2);
+    return page;
+  }),
+
+  check("eight tabs, each with a chat of its own, all hear what happens", async () => {
+    const person = await browser.person();
+    const tabs = [];
+    for (let index = 0; index < 8; index++) {
+      const tab = await browser.open(person, world.url);
+      await say(tab, `Tab ${index}.`);
+      await answered(tab);
+      tabs.push(tab);
+    }
+    // All of them follow their chats at once.
+    for (const tab of tabs) await say(tab, "Count slowly.");
+    for (const tab of tabs) await tab.locator(".message.writing", { hasText: "w10" }).waitFor();
+    world.model.release();
+    for (const tab of tabs) {
+      await answered(tab, 2);
+      // Browsers lay out what is in front only.
+      const text = await tab.locator(".message.assistant .markdown").last().textContent();
+      assert.equal(text.trim(), counted(60));
+      assert.deepEqual(tab.told, []);
+    }
+    // One is closed, the others go on.
+    await tabs[0].close();
+    await say(tabs[7], "Still there?");
+    await answered(tabs[7], 3);
+    return tabs[7];
+  }),
+
+  check("a browser without shared workers has a stream for each tab", async () => {
+    const person = await browser.person();
+    await person.addInitScript(() => delete globalThis.SharedWorker);
+    const one = await browser.open(person, world.url);
+    await say(one, "Hello.");
+    await answered(one);
+    const two = await browser.open(person, one.url());
+    await say(one, "Count slowly.");
+    await two.locator(".message.writing", { hasText: "w10" }).waitFor();
+    world.model.release();
+    await answered(two, 2);
+    assert.equal(await answerText(two), counted(60));
+    return one;
   }),
 ];

@@ -1,6 +1,7 @@
 // The dialog: the table, files, making, editing, importing, switching and deleting skills.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { skillMd, write } from "../lib/world.mjs";
@@ -119,8 +120,122 @@ export const skills = (world, browser, check) => [
     await page.getByRole("button", { name: "Make the skill" }).click();
     await page.getByText("There is a skill with this id already.").waitFor();
     await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Discard" }).click();
+    await page.locator("skills-dialog").waitFor({ state: "detached" });
     await page.fill("#prompt", "/code-ver");
     await page.locator(".option-name", { hasText: "code-verse" }).waitFor();
+    return page;
+  }),
+
+  check("who types at once after the dialog keeps the list of skills", async () => {
+    const page = await browser.open(await browser.person(), world.url);
+    for (let round = 0; round < 10; round++) {
+      await page.click("#open-skills");
+      await row(page, "code-review").waitFor();
+      await page.keyboard.press("Escape");
+      await page.fill("#prompt", "/code-rev");
+      await page.locator(".option-name", { hasText: "code-review" }).waitFor();
+      assert.equal(await page.evaluate(() => document.activeElement?.id), "prompt");
+      await page.fill("#prompt", "");
+    }
+    // And who comes back to such a text gets it again.
+    await page.fill("#prompt", "/code-rev");
+    await page.locator(".option-name", { hasText: "code-review" }).waitFor();
+    await page.locator("#open-skills").focus();
+    await page.locator(".menu").waitFor({ state: "hidden" });
+    await page.focus("#prompt");
+    await page.locator(".option-name", { hasText: "code-review" }).waitFor();
+    return page;
+  }),
+
+  check("what was written is not lost on ×, another row, another file, a filter or Escape", async () => {
+    const page = await openDialog(browser, world);
+    const editor = page.locator("textarea.editor");
+    const question = page.getByRole("heading", { name: "Discard your changes?" });
+    await row(page, "notes").locator(".row-open").click();
+    await page.locator(".detail-actions").getByRole("button", { name: "Edit" }).click();
+    const before = await editor.inputValue();
+    await editor.fill(`${before}\nPrecious.\n`);
+    const ways = {
+      "the × of the file": () => page.getByRole("button", { name: "Close the file" }).click(),
+      "the × of the dialog": () => page.locator(".dialog-head").getByRole("button", { name: "Close" }).click(),
+      "Cancel": () => page.locator(".file-head").getByRole("button", { name: "Cancel" }).click(),
+      "another row": () => row(page, "code-review").locator(".row-open").click(),
+      "another file": () => page.locator(".detail .file", { hasText: "references/guide.md" }).click(),
+      "Add skill": () => page.click("#add-skill"),
+      "Escape": () => page.keyboard.press("Escape"),
+      "Escape elsewhere": async () => {
+        await page.focus("#skills-filter");
+        await page.keyboard.press("Escape");
+      },
+    };
+    for (const [way, go] of Object.entries(ways)) {
+      await go();
+      await question.waitFor();
+      if (way === "the × of the file") await browser.accessible(page, "the question");
+      await page.keyboard.press("Escape");
+      await question.waitFor({ state: "detached" });
+      assert.equal(await editor.inputValue(), `${before}\nPrecious.\n`, way);
+    }
+    await page.fill("#skills-filter", "code-review");
+    await row(page, "code-review").waitFor();
+    assert.equal(await editor.inputValue(), `${before}\nPrecious.\n`, "a filter");
+    await page.selectOption(".status-filter", "invalid");
+    assert.equal(await editor.inputValue(), `${before}\nPrecious.\n`, "a status");
+    // Who says so loses it.
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Discard" }).click();
+    await page.locator("skills-dialog").waitFor({ state: "detached" });
+    await page.click("#open-skills");
+    await row(page, "code-review").waitFor();
+    await page.click("#add-skill");
+    await page.getByLabel("Description", { exact: true }).fill("Half a skill.");
+    await page.getByRole("button", { name: "Back" }).click();
+    await question.waitFor();
+    await page.getByRole("button", { name: "Keep editing" }).click();
+    assert.equal(await page.getByLabel("Description", { exact: true }).inputValue(), "Half a skill.");
+    return page;
+  }),
+
+  check("a save that fails says so where it is seen; one that works changes what is shown", async () => {
+    const page = await openDialog(browser, world, { viewport: { width: 1000, height: 560 } });
+    await row(page, "notes").locator(".row-open").click();
+    await page.locator(".detail-actions").getByRole("button", { name: "Edit" }).click();
+    const editor = page.locator("textarea.editor");
+    const before = await editor.inputValue();
+    await editor.fill("---\nname: notes\n---\nNo description.\n");
+    await page.keyboard.press("Control+s");
+    const problem = page.locator(".file-said.error");
+    await problem.locator(":scope:not(:empty)").waitFor();
+    const [seen, scroll] = [await problem.boundingBox(), await page.locator(".table-scroll").boundingBox()];
+    assert(
+      seen.y >= scroll.y && seen.y + seen.height <= scroll.y + scroll.height,
+      `${JSON.stringify(seen)} is not inside ${JSON.stringify(scroll)}`,
+    );
+    assert.equal(await problem.getAttribute("role"), "alert");
+    await editor.fill(before.replace(/^description: .*$/m, "description: Entirely new words. Use after a meeting."));
+    await page.keyboard.press("Control+s");
+    await page.getByText("Saved.").waitFor();
+    await page.locator(".detail-description", { hasText: "Entirely new words." }).waitFor();
+    assert.equal(await page.locator(".file-said.error").innerText(), "");
+    await page.locator(".file-head").getByRole("button", { name: "Edit" }).click();
+    await editor.fill(before);
+    await page.keyboard.press("Control+s");
+    await page.locator(".detail-description", { hasText: "Turn notes into tasks" }).waitFor();
+    return page;
+  }),
+
+  check("archives of every kind that works can be chosen", async () => {
+    const page = await openDialog(browser, world);
+    await page.click("#import-skill");
+    const accepted = (await page.locator("input[accept]").getAttribute("accept")).split(",");
+    for (const kind of [".zip", ".skill", ".tar.gz", ".tgz", "application/gzip"])
+      assert(accepted.includes(kind), kind);
+    const folder = join(world.world, "tarred");
+    write(join(folder, "tarred"), { "SKILL.md": skillMd("tarred", "Came in a tar. Use when asked to.") });
+    execFileSync("tar", ["-czf", join(folder, "tarred.tar.gz"), "-C", folder, "tarred"]);
+    await page.setInputFiles("input[accept]", join(folder, "tarred.tar.gz"));
+    await page.locator(".import-preview", { hasText: "This would install tarred" }).waitFor();
     return page;
   }),
 

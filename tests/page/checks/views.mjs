@@ -14,6 +14,14 @@ export const views = (world, browser, check) => [
     const catalog = page.locator(".fold[data-part=catalog]");
     await catalog.locator("summary").click();
     assert.match(await catalog.innerText(), /weekly-report-generator/);
+    // Skills are listed as the catalog has them, then those that it leaves out.
+    const listed = await page
+      .locator(".plain-table tbody tr")
+      .evaluateAll((rows) => rows.map((one) => [one.children[0].textContent, one.querySelector(".badge").className]));
+    const text = await catalog.locator("pre").textContent();
+    const shown = listed.filter(([, badge]) => badge.includes("ok")).map(([name]) => text.indexOf(`<name>${name}<`));
+    assert(shown.length > 3 && shown.every((at) => at >= 0), `${shown}`);
+    assert.deepEqual(shown, shown.toSorted((a, b) => a - b));
     const message = page.locator(".fold[data-part=message]");
     await message.locator("summary").click();
     await message.getByText("Please write my weekly report").waitFor();

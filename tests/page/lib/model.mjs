@@ -11,7 +11,7 @@ const textOf = (content) =>
 const words = (text) => (typeof text !== "string" ? text : (text.match(/\s*\S+\s*$|\s*\S+/g) ?? []));
 
 /**
- * Starts it. `script(asked, step, request)` gives `{ text, pause, hold }` or `{ call: { name, arguments } }`: `pause` is the time between words,
+ * Starts it. `script(asked, step, request)` gives `{ text, pause, hold }`, `{ call: { name, arguments } }` or `{ calls: […] }`: `pause` is the time between words,
  * and after `hold` words it waits until `release` is called.
  */
 export const startModel = (script) =>
@@ -32,9 +32,13 @@ export const startModel = (script) =>
         response.write(
           `data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", model: "scripted", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`,
         );
-      if (answer.call) {
-        const call = { name: answer.call.name, arguments: JSON.stringify(answer.call.arguments) };
-        send({ tool_calls: [{ index: 0, id: `call_${requests.length}`, type: "function", function: call }] });
+      const calls = answer.calls ?? (answer.call ? [answer.call] : []);
+      if (calls.length > 0) {
+        for (const [index, { name, arguments: given }] of calls.entries()) {
+          const called = { name, arguments: JSON.stringify(given) };
+          const id = `call_${requests.length}_${index}`;
+          send({ tool_calls: [{ index, id, type: "function", function: called }] });
+        }
         send({}, "tool_calls");
       } else {
         let count = 0;

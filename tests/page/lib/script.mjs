@@ -46,6 +46,10 @@ export const script = (said, step, request) => {
     const name = /load (\S+)/.exec(said)?.[1];
     return step === 0 ? { call: { name: "skills_activate", arguments: { name } } } : { text: "Loaded." };
   }
+  if (/many cards/i.test(said)) {
+    const one = (index) => ({ name: "skills_readResource", arguments: { name: SKILL, path: `no-${index}.md` } });
+    return step === 0 ? { calls: Array.from({ length: 8 }, (_, index) => one(index)) } : { text: "All read." };
+  }
   if (/think first/i.test(said)) return { text: "Done.", hold: 0 };
   if (/count slowly/i.test(said)) return { text: counted(60), pause: 20, hold: 10 };
   if (/count on/i.test(said)) return { text: counted(40), pause: 15 };

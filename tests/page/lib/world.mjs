@@ -1,6 +1,7 @@
 // A home, a project and a server that is the real one, with a model that follows a script. All of it is gone when the tests end.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -75,10 +76,12 @@ export const makeWorld = async (prowess, { script, skills = {}, args = [], env =
       }
       throw new Error(`the server does not answer: ${said}`);
     },
-    /** Ends it at once, as a machine that fails would. */
-    crash() {
+    /** Ends it at once, as a machine that fails would; done when it is gone. */
+    async crash() {
+      const ended = child && child.exitCode === null ? once(child, "exit") : null;
       if (child) kill(child);
       child = null;
+      await ended;
     },
     end() {
       self.crash();

@@ -1,13 +1,17 @@
 // The frame of the page: the bar, the list of conversations, and the view that the address names.
 
+import { api } from "../lib/api.js";
 import { h, make } from "../lib/dom.js";
+import { feed } from "../lib/feed.js";
 import { icon } from "../lib/icons.js";
 import { address, route } from "../lib/route.js";
 import { t } from "../lib/text.js";
 import { app } from "../state/app.js";
+import { drafts } from "../state/drafts.js";
 import { ChatList } from "./chat-list.js";
 import { ChatView } from "./chat-view.js";
 import { StatusBanner } from "./status-banner.js";
+import { mayDiscard } from "./unsaved.js";
 
 /** Views that are fetched when somebody goes there. @type {Record<string, () => Promise<new () => HTMLElement>>} */
 const LATER = {
@@ -32,6 +36,12 @@ export class AppShell extends HTMLElement {
     "aria-expanded": "false",
     "aria-controls": "side",
   });
+  #signOut = h(
+    "button",
+    { class: "nav-link", hidden: true, onclick: () => this.#leave() },
+    icon("leave"),
+    t.shell.signOut,
+  );
   /** @type {string | null} */
   #shown = null;
 
@@ -88,7 +98,18 @@ export class AppShell extends HTMLElement {
       link("overview", "chart", t.overview.title),
       link("inspect", "eye", t.inspect.title),
       link("settings", "gear", t.settings.title),
+      this.#signOut,
     );
+  }
+
+  async #leave() {
+    if (!(await mayDiscard(document))) return;
+    await api.remove("/api/session").catch(() => {});
+    // The next person at this browser sees nothing of this one, in no tab.
+    drafts.clear();
+    feed.again();
+    location.hash = "";
+    location.reload();
   }
 
   /** The list over the view, on narrow screens. What cannot be seen cannot be reached with the keyboard either.
@@ -110,6 +131,7 @@ export class AppShell extends HTMLElement {
   #about() {
     const about = app.about;
     if (!about) return;
+    this.#signOut.hidden = !about.signed_in;
     const model = about.is_model ? about.model || about.provider : t.shell.rehearsal;
     this.#model.replaceChildren(
       h(

@@ -1,5 +1,6 @@
 // One conversation on the screen: what was said, what is being said, and the box to say more.
 
+import { Unreachable } from "../lib/api.js";
 import { h, make } from "../lib/dom.js";
 import { firstLine } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
@@ -8,6 +9,7 @@ import { t } from "../lib/text.js";
 import { app } from "../state/app.js";
 import { Conversation } from "../state/chat.js";
 import { chats } from "../state/chats.js";
+import { drafts } from "../state/drafts.js";
 import { EmptyChat } from "./empty-chat.js";
 import { MessageView } from "./message-view.js";
 import { PromptBox } from "./prompt-box.js";
@@ -31,6 +33,12 @@ export class ChatView extends HTMLElement {
   /** @type {Map<string, MessageView>} */
   #views = new Map();
   #stick = true;
+  /** Where the view was scrolled to last. */
+  #at = 0;
+  /** Whether the notice says that the server does not answer. */
+  #unreachable = false;
+  /** Whether the chat could not be read yet. */
+  #unread = false;
   #title = h("h1", { class: "chat-name" });
   #earlier = h("button", { class: "button quiet earlier", hidden: true }, t.chat.earlier);
   #messages = h("div", { class: "messages" });
@@ -45,8 +53,8 @@ export class ChatView extends HTMLElement {
   #problem = h("div", { class: "notice error", role: "alert", hidden: true });
   #box = make(PromptBox);
   #loading = false;
-  /** @type {(() => void) | null} */
-  #end = null;
+  /** @type {(() => void)[]} */
+  #ends = [];
   #top = new IntersectionObserver((seen) => seen.at(-1)?.isIntersecting && this.#loadEarlier(), {
     root: this.#scroll,
     rootMargin: "800px 0px 0px",
@@ -63,6 +71,7 @@ export class ChatView extends HTMLElement {
     this.#scroll.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     this.#down.addEventListener("click", () => this.#toEnd());
     this.#earlier.addEventListener("click", () => this.#loadEarlier());
+    this.#box.addEventListener("written", () => drafts.set(this.#chat?.id ?? null, this.#box.text));
     this.#box.addEventListener("send", (event) => this.#send(/** @type {CustomEvent} */ (event).detail));
     this.#box.addEventListener("stop", () => this.#chat?.stop().catch((error) => this.#say(error)));
     this.addEventListener("retry", () => this.#retry());
@@ -71,15 +80,41 @@ export class ChatView extends HTMLElement {
     new ResizeObserver(() => this.#stick && this.#toEnd()).observe(this.#scroll);
     this.#top.observe(this.#earlier);
     // Who called a skill by name is shown as such once it is known which skills there are.
-    this.#end = app.on("skills", () => {
+    const skills = () => {
       for (const view of this.#views.values()) if (view.message?.role === "user") view.message = view.message;
-    });
+    };
+    const renamed = () => this.#renamed();
+    chats.addEventListener("change", renamed);
+    this.#ends = [
+      app.on("skills", skills),
+      app.on("connection", (event) => event.detail.back && this.#back()),
+      () => chats.removeEventListener("change", renamed),
+    ];
     this.#box.focus();
   }
 
   disconnectedCallback() {
-    this.#end?.();
+    for (const end of this.#ends) end();
     this.#chat?.close();
+  }
+
+  /** The server answers again: what was said about that is over, and what could not be read is. */
+  #back() {
+    if (this.#unreachable) this.#say(null);
+    const chat = this.#chat;
+    if (!this.#unread || !chat) return;
+    this.#chat = null;
+    chat.close();
+    this.show(chat.id);
+  }
+
+  /** The chat may have got another title in the list, or in another tab. */
+  #renamed() {
+    const chat = this.#chat?.chat;
+    const title = chats.list.find((one) => one.id === chat?.id)?.title;
+    if (!chat || title === undefined || title === chat.title) return;
+    chat.title = title;
+    this.#meta();
   }
 
   /** @param {string | null} id */
@@ -91,13 +126,17 @@ export class ChatView extends HTMLElement {
     this.#clear();
     this.#title.textContent = "";
     this.#meta();
+    this.#box.text = drafts.get(id);
     if (id === null) return this.#empty();
     const chat = this.#bind(new Conversation(id));
     this.classList.add("loading");
     try {
       await chat.open();
     } catch (error) {
-      if (this.#chat === chat) this.#say(error);
+      if (this.#chat === chat) {
+        this.#unread = true;
+        this.#say(error);
+      }
     }
     this.classList.remove("loading");
   }
@@ -117,6 +156,7 @@ export class ChatView extends HTMLElement {
     on("meta", () => this.#meta());
     on("gone", () => go(address("chat"), { replace: true }));
     this.#chat = chat;
+    this.#unread = false;
     return chat;
   }
 
@@ -125,12 +165,14 @@ export class ChatView extends HTMLElement {
     this.#messages.replaceChildren();
     this.#earlier.hidden = true;
     this.#stick = true;
+    this.#at = 0;
     this.#down.hidden = true;
   }
 
   #empty() {
     document.title = "Prowess";
     this.#messages.replaceChildren(make(EmptyChat));
+    this.#toTop();
     this.#box.focus();
   }
 
@@ -141,7 +183,8 @@ export class ChatView extends HTMLElement {
     else this.#messages.append(...this.#batches(messages));
     this.#earlier.hidden = (this.#chat?.before ?? null) === null;
     this.#retriable();
-    this.#toEnd();
+    if (messages.length === 0) this.#toTop();
+    else this.#toEnd();
   }
 
   /** @param {Message[]} messages */
@@ -254,41 +297,67 @@ export class ChatView extends HTMLElement {
   /** @param {string} text */
   async #send(text) {
     this.#say(null);
+    let chat = this.#chat;
     try {
-      if (!this.#chat) {
+      if (!chat) {
         const begun = await chats.begin(titleOf(text));
-        const chat = this.#bind(new Conversation(begun.id));
+        chat = this.#bind(new Conversation(begun.id));
         go(address("chat", begun.id), { replace: true });
+        // What is written by now belongs to the chat that has begun.
+        drafts.set(null, "");
+        drafts.set(begun.id, this.#box.text);
         await chat.open();
       }
       this.#stick = true;
-      await this.#chat?.send(text);
+      await chat.send(text);
     } catch (error) {
-      this.#say(error);
-      this.#box.giveBack(text);
+      this.#giveBack(chat?.id ?? null, text);
+      if (this.#chat === chat) this.#say(error);
     }
   }
 
-  #retry() {
-    const asked = this.#chat?.messages.findLast((message) => message.role === "user");
-    const text = asked?.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
-    if (text && !this.#chat?.live) this.#send(text);
+  /** What could not be sent is not lost, unless something else was written there meanwhile. @param {string | null} chat @param {string} text */
+  #giveBack(chat, text) {
+    if (drafts.get(chat)) return;
+    drafts.set(chat, text);
+    if ((this.#chat?.id ?? null) === chat) this.#box.put(text);
+  }
+
+  /** Asks the last question again, in the place of what was answered. */
+  async #retry() {
+    const chat = this.#chat;
+    const asked = chat?.messages.findLast((message) => message.role === "user");
+    if (!chat || !asked || chat.live) return;
+    this.#say(null);
+    this.#stick = true;
+    await chat.again(asked).catch((error) => this.#chat === chat && this.#say(error));
   }
 
   /** @param {any} error */
   #say(error) {
+    this.#unreachable = error instanceof Unreachable;
     this.#problem.hidden = !error;
     this.#problem.textContent = error ? t.problem(error) : "";
   }
 
   #scrolled() {
     const rest = this.#scroll.scrollHeight - this.#scroll.clientHeight - this.#scroll.scrollTop;
-    this.#stick = rest < NEAR;
-    this.#down.hidden = rest < 3 * NEAR;
+    // What arrives at once can be higher than that. Only who scrolls up wants to stay where they are.
+    if (rest < NEAR) this.#stick = true;
+    else if (this.#scroll.scrollTop < this.#at) this.#stick = false;
+    this.#at = this.#scroll.scrollTop;
+    this.#down.hidden = this.#stick || rest < 3 * NEAR;
+  }
+
+  /** Where nothing was said yet, there is no end to follow. */
+  #toTop() {
+    this.#stick = false;
+    this.#scroll.scrollTop = this.#at = 0;
   }
 
   #toEnd() {
     this.#scroll.scrollTop = this.#scroll.scrollHeight;
+    this.#at = this.#scroll.scrollTop;
     this.#stick = true;
   }
 }

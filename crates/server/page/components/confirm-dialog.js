@@ -4,16 +4,16 @@ import { freshId, h } from "../lib/dom.js";
 import { t } from "../lib/text.js";
 
 /**
- * @param {{ title: string, text: string, yes: string, danger?: boolean }} question
+ * @param {{ title: string, text: string, yes: string, no?: string, danger?: boolean }} question
  * @returns {Promise<boolean>}
  */
-export const confirmDialog = ({ title, text, yes, danger }) =>
+export const confirmDialog = ({ title, text, yes, no: otherwise = t.common.cancel, danger }) =>
   new Promise((answer) => {
     const id = freshId("question");
     const no = h(
       "button",
       { class: "button", type: "button", onclick: () => dialog.close() },
-      t.common.cancel,
+      otherwise,
     );
     const go = h(
       "button",
@@ -35,10 +35,8 @@ export const confirmDialog = ({ title, text, yes, danger }) =>
         h("div", { class: "actions" }, no, go),
       ),
     );
-    const before = document.activeElement;
     dialog.addEventListener("close", () => {
       dialog.remove();
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
       answer(dialog.returnValue === "yes");
     });
     document.body.append(dialog);

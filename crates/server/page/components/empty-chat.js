@@ -1,9 +1,10 @@
 // What is seen before anything was said: what this is, and three things to try.
 
-import { h } from "../lib/dom.js";
+import { h, make } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { t } from "../lib/text.js";
 import { app } from "../state/app.js";
+import { ModelSetup } from "./model-setup.js";
 
 export class EmptyChat extends HTMLElement {
   /** @type {(() => void)[]} */
@@ -36,16 +37,19 @@ export class EmptyChat extends HTMLElement {
         ),
       ),
     );
+    const setup = without && app.about?.admin ? (this.querySelector("model-setup") ?? make(ModelSetup)) : null;
+    const list = h("ul", { class: "tries", "aria-label": t.empty.triesLabel }, ...tries);
+    const note = h(
+      "p",
+      { class: "empty-note" },
+      icon(without ? "alert" : "skills"),
+      without ? t.shell.rehearsalHelp : t.empty.count(app.skills.length),
+    );
     this.replaceChildren(
       h("p", { class: "empty-title" }, t.empty.title),
       h("p", { class: "empty-text" }, t.empty.text),
-      h("ul", { class: "tries", "aria-label": t.empty.triesLabel }, ...tries),
-      h(
-        "p",
-        { class: "empty-note" },
-        icon(without ? "alert" : "skills"),
-        without ? t.shell.rehearsalHelp : t.empty.count(app.skills.length),
-      ),
+      // What a new user needs first comes first.
+      ...(setup ? [note, setup, list] : [list, note]),
     );
   }
 }

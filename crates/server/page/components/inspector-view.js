@@ -6,6 +6,7 @@ import { number } from "../lib/format.js";
 import { stackedBar } from "../lib/plots.js";
 import { address, go, route } from "../lib/route.js";
 import { t } from "../lib/text.js";
+import { app } from "../state/app.js";
 import { chats } from "../state/chats.js";
 import { copyButton } from "./copy-button.js";
 
@@ -60,10 +61,15 @@ export class InspectorView extends HTMLElement {
     this.onHash = () => route().view === "inspect" && this.#show();
     addEventListener("hashchange", this.onHash);
     chats.addEventListener("change", this.onChats);
+    this.#end = app.on("connection", (event) => event.detail.back && this.#show());
     this.#show();
   }
 
+  /** @type {(() => void) | null} */
+  #end = null;
+
   disconnectedCallback() {
+    this.#end?.();
     if (this.onHash) removeEventListener("hashchange", this.onHash);
     chats.removeEventListener("change", this.onChats);
   }

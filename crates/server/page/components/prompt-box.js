@@ -43,6 +43,7 @@ export class PromptBox extends HTMLElement {
     this.#area.addEventListener("input", () => this.#typed());
     this.#area.addEventListener("keydown", (event) => this.#key(event));
     this.#area.addEventListener("blur", () => this.#menu.close());
+    this.#area.addEventListener("focus", () => this.#area.value.startsWith("/") && this.#typed());
     this.#button.addEventListener("click", () => (this.#busy ? this.#tell("stop") : this.#send()));
     this.#menu.addEventListener("choose", (event) => this.#choose(/** @type {CustomEvent} */ (event).detail));
     addEventListener("prowess:write", () => this.focus());
@@ -65,22 +66,27 @@ export class PromptBox extends HTMLElement {
 
   /** Puts a text there, as if it had been written. @param {string} text */
   put(text) {
-    this.#chip(null);
-    const called = /^\/(\S+)\s+/.exec(text);
-    if (called?.[1]) this.#chip(called[1]);
-    this.#area.value = called ? text.slice(called[0].length) : text;
+    this.text = text;
     this.focus();
-    this.#area.setSelectionRange(this.#area.value.length, this.#area.value.length);
-    this.#renderButton();
+    this.#tell("written");
   }
 
-  /** What could not be sent is not lost, unless something else was written meanwhile. @param {string} text */
-  giveBack(text) {
-    if (this.#area.value === "" && this.#skill === null) this.put(text);
+  /** What is written, with the skill that it calls. */
+  get text() {
+    return this.#skill ? `/${this.#skill} ${this.#area.value}` : this.#area.value;
+  }
+
+  set text(text) {
+    this.#menu.close();
+    const called = /^\/(\S+)\s/.exec(text);
+    this.#area.value = called ? text.slice(called[0].length) : text;
+    this.#area.setSelectionRange(this.#area.value.length, this.#area.value.length);
+    this.#chip(called?.[1] ?? null);
   }
 
   #typed() {
     this.#renderButton();
+    this.#tell("written");
     const value = this.#area.value;
     const query =
       this.#skill === null ? /^\/([^\n]*)$/.exec(value.slice(0, this.#area.selectionStart)) : null;
@@ -101,6 +107,7 @@ export class PromptBox extends HTMLElement {
     } else if (event.key === "Backspace" && this.#skill && this.#area.selectionEnd === 0) {
       event.preventDefault();
       this.#chip(null);
+      this.#tell("written");
     } else if (event.key === "Escape" && this.#busy) {
       this.#tell("stop");
     }
@@ -113,6 +120,7 @@ export class PromptBox extends HTMLElement {
     this.#chip(name);
     if (hint) this.#area.placeholder = hint;
     this.focus();
+    this.#tell("written");
   }
 
   /** @param {string | null} name */
@@ -134,6 +142,7 @@ export class PromptBox extends HTMLElement {
     close.addEventListener("click", () => {
       this.#chip(null);
       this.focus();
+      this.#tell("written");
     });
     this.#chips.replaceChildren(
       h("span", { class: "chip" }, icon("bolt"), h("span", { class: "chip-name" }, name), close),
@@ -147,6 +156,7 @@ export class PromptBox extends HTMLElement {
     this.#menu.close();
     this.#area.value = "";
     this.#chip(null);
+    this.#tell("written");
     this.#tell("send", whole);
   }
 

@@ -1,11 +1,12 @@
 // What can be set here, and everything that is in force with where it came from.
 
 import { api, Problem } from "../lib/api.js";
-import { assign, h } from "../lib/dom.js";
+import { assign, h, make } from "../lib/dom.js";
 import { chooseLanguage, language, languages, t } from "../lib/text.js";
 import { chooseTheme, theme, themes } from "../lib/theme.js";
 import { app } from "../state/app.js";
 import { field, place } from "./field.js";
+import { ModelSetup } from "./model-setup.js";
 
 /** @typedef {import("../types.js").Setting} Setting */
 /** @typedef {import("./field.js").Field} Field */
@@ -62,6 +63,7 @@ export class SettingsView extends HTMLElement {
           { class: "panel" },
           h("h2", {}, t.settings.model),
           h("p", { class: "muted" }, t.settings.modelText),
+          this.#setupPlace,
           this.#form,
         ),
         h("section", { class: "panel" }, h("h2", {}, t.settings.page), this.#looks()),
@@ -84,7 +86,28 @@ export class SettingsView extends HTMLElement {
       this.#save();
     });
     this.#filter.addEventListener("input", () => this.#table());
+    this.#ends = [
+      app.on("about", () => this.#setup()),
+      // What could not be read is read; what somebody writes here is left alone.
+      app.on("connection", (event) => event.detail.back && this.#settings.size === 0 && this.#read()),
+    ];
+    this.#setup();
     this.#read();
+  }
+
+  /** @type {(() => void)[]} */
+  #ends = [];
+  #setupPlace = h("div", { hidden: true });
+
+  disconnectedCallback() {
+    for (const end of this.#ends) end();
+  }
+
+  /** How a model is set up, for as long as there is none. */
+  #setup() {
+    const wanted = Boolean(app.about && !app.about.is_model);
+    if (wanted && this.#setupPlace.hidden) this.#setupPlace.replaceChildren(make(ModelSetup));
+    this.#setupPlace.hidden = !wanted;
   }
 
   #looks() {

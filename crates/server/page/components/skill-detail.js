@@ -9,6 +9,7 @@ import { app } from "../state/app.js";
 import { confirmDialog } from "./confirm-dialog.js";
 import { diagnosticsList } from "./diagnostics-list.js";
 import { SkillFileView } from "./skill-file.js";
+import { mayDiscard } from "./unsaved.js";
 
 /** @typedef {import("../types.js").Skill} Skill */
 /** @typedef {import("../types.js").SkillFile} SkillFile */
@@ -22,6 +23,7 @@ export class SkillDetail extends HTMLElement {
   #skill = null;
   /** @type {Diagnostic[]} */
   #diagnostics = [];
+  #description = h("p", { class: "detail-description" });
   #actions = h("div", { class: "detail-actions" });
   #facts = h("dl", { class: "facts" });
   #problems = h("div", { class: "detail-problems" });
@@ -33,7 +35,7 @@ export class SkillDetail extends HTMLElement {
     this.classList.add("detail");
     if (!this.#file.isConnected) {
       this.replaceChildren(
-        h("p", { class: "detail-description" }, this.#skill?.description ?? ""),
+        this.#description,
         this.#notice,
         this.#actions,
         this.#problems,
@@ -65,6 +67,7 @@ export class SkillDetail extends HTMLElement {
 
   #render() {
     const skill = /** @type {Skill} */ (this.#skill);
+    this.#description.textContent = skill.description;
     const admin = app.about?.admin ?? false;
     const action = (
       /** @type {any} */ picture,
@@ -179,7 +182,8 @@ export class SkillDetail extends HTMLElement {
   }
 
   /** @param {string} path @param {{ edit?: boolean, line?: number }} [how] */
-  #open(path, how = {}) {
+  async #open(path, how = {}) {
+    if (!(await mayDiscard(this))) return;
     const skill = /** @type {Skill} */ (this.#skill);
     for (const button of this.#files.querySelectorAll(".file")) {
       button.setAttribute("aria-pressed", String(/** @type {HTMLElement} */ (button).dataset.path === path));
@@ -196,6 +200,8 @@ export class SkillDetail extends HTMLElement {
     view.addEventListener("saved", (event) => {
       this.#diagnostics = /** @type {CustomEvent} */ (event).detail.diagnostics ?? this.#diagnostics;
       this.#said();
+      // Sizes and tokens are other ones now, even where everything in the table is as it was.
+      this.#read();
       this.#changed();
     });
     this.#file.replaceChildren(view);

@@ -6,6 +6,7 @@ import { digestOf } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { t } from "../lib/text.js";
 import { copyButton } from "./copy-button.js";
+import { mayDiscard } from "./unsaved.js";
 
 /** @typedef {import("../types.js").Diagnostic} Diagnostic */
 /** @typedef {{ skill: import("../types.js").Skill, path: string, editable: boolean, edit?: boolean, line?: number, diagnostics: Diagnostic[] }} What */
@@ -22,11 +23,25 @@ export class SkillFileView extends HTMLElement {
   #read = null;
   #head = h("div", { class: "file-head" });
   #body = h("div", { class: "file-body" });
+  /** Above the text, where it is seen however long the text is. */
   #said = h("div", { class: "file-said", role: "status" });
+  #problem = h("div", { class: "file-said error", role: "alert" });
+  /** @type {HTMLTextAreaElement | null} */
+  #area = null;
 
   connectedCallback() {
     this.classList.add("file-view");
-    if (!this.#head.isConnected) this.replaceChildren(this.#head, this.#body, this.#said);
+    if (!this.#head.isConnected) this.replaceChildren(this.#head, this.#said, this.#problem, this.#body);
+  }
+
+  /** Whether something was written here that is not saved. */
+  get unsaved() {
+    return this.#area !== null && this.#area.value !== this.#read?.content;
+  }
+
+  /** Asks before what was written goes. @param {() => void} then */
+  async #leave(then) {
+    if (await mayDiscard(/** @type {ParentNode} */ (this.parentNode))) then();
   }
 
   /** @param {What} what */
@@ -57,7 +72,7 @@ export class SkillFileView extends HTMLElement {
         class: "icon-button small",
         title: t.common.close,
         "aria-label": t.skills.closeFile,
-        onclick: () => this.dispatchEvent(new Event("close")),
+        onclick: () => this.#leave(() => this.dispatchEvent(new Event("close"))),
       },
       icon("close"),
     );
@@ -71,6 +86,8 @@ export class SkillFileView extends HTMLElement {
 
   /** @param {number} [line] */
   #view(line) {
+    this.#area = null;
+    this.#problem.replaceChildren();
     const what = /** @type {What} */ (this.#what);
     const file = /** @type {Read} */ (this.#read);
     const edit = h(
@@ -127,7 +144,10 @@ export class SkillFileView extends HTMLElement {
       { class: "button small primary", onclick: () => this.#save(area.value) },
       t.common.save,
     );
-    const cancel = h("button", { class: "button small", onclick: () => this.#view() }, t.common.cancel);
+    const stop = () => this.#leave(() => this.#view());
+    const cancel = h("button", { class: "button small", onclick: stop }, t.common.cancel);
+    this.#area = area;
+    this.#said.textContent = "";
     this.#header([cancel, save]);
     this.#body.replaceChildren(area);
     area.addEventListener("keydown", (event) => {
@@ -135,11 +155,11 @@ export class SkillFileView extends HTMLElement {
         event.preventDefault();
         this.#save(area.value);
       }
-      // Escape would close the whole dialog, and with it what was written.
+      // Escape would close the whole dialog: here it ends the editing.
       if (event.key === "Escape") {
         event.preventDefault();
         event.stopPropagation();
-        if (area.value === file.content) this.#view();
+        stop();
       }
     });
     area.focus();
@@ -151,6 +171,7 @@ export class SkillFileView extends HTMLElement {
     const what = /** @type {What} */ (this.#what);
     const before = /** @type {Read} */ (this.#read);
     this.#said.textContent = "";
+    this.#problem.replaceChildren();
     try {
       const digest = before.digest ?? (await digestOf(before.content)) ?? undefined;
       const kept = await api.put(at.file(what.skill.id, what.path), { content, digest });
@@ -174,10 +195,12 @@ export class SkillFileView extends HTMLElement {
         {},
         `${one.field.replace(/^content:?/, `${this.#what?.path}:`).replace(/:$/, "")} ${one.message}`,
       );
-    this.#said.replaceChildren(
-      h("span", { class: "field-error" }, changed ? t.skills.changedMeanwhile : t.problem(error)),
-      ...(lines.length > 0 ? [h("ul", { class: "field-error" }, ...lines.map(line))] : []),
+    this.#problem.replaceChildren(
+      h("span", {}, changed ? t.skills.changedMeanwhile : t.problem(error)),
+      ...(lines.length > 0 ? [h("ul", {}, ...lines.map(line))] : []),
     );
+    this.#head.scrollIntoView({ block: "nearest" });
+    this.#problem.scrollIntoView({ block: "nearest" });
   }
 }
 customElements.define("skill-file", SkillFileView);

@@ -16,6 +16,15 @@ export const idFrom = (name) =>
     .slice(0, 64);
 
 export class SkillForm extends HTMLElement {
+  /** @type {(HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement)[]} */
+  #inputs = [];
+  #made = false;
+
+  /** Whether something was written here, and no skill made of it yet. */
+  get unsaved() {
+    return !this.#made && this.#inputs.some((input) => input.value !== "");
+  }
+
   connectedCallback() {
     const fields = {
       id: field(
@@ -51,6 +60,7 @@ export class SkillForm extends HTMLElement {
         t.form.bodyHint,
       ),
     };
+    this.#inputs = Object.values(fields).map((one) => one.input);
     let named = false;
     fields.name.input.addEventListener("input", () => (named = fields.name.input.value !== ""));
     // Most skills are called what their folder is called.
@@ -96,6 +106,7 @@ export class SkillForm extends HTMLElement {
           description: value("description").trim(),
           ...(body.trim() ? { body } : {}),
         });
+        this.#made = true;
         this.dispatchEvent(
           new CustomEvent("done", { detail: { id: made?.skill?.id ?? value("id").trim() } }),
         );

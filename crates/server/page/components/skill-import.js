@@ -19,7 +19,7 @@ export class SkillImport extends HTMLElement {
   #tried = 0;
   #zip = h("input", {
     type: "file",
-    accept: ".zip,.skill,application/zip",
+    accept: ".zip,.skill,.tar.gz,.tgz,.gz,application/zip,application/gzip,application/x-gzip",
     class: "unseen",
     tabindex: "-1",
     "aria-label": t.import.zip,

@@ -8,6 +8,7 @@ import { app } from "../state/app.js";
 import { SkillForm } from "./skill-form.js";
 import { SkillImport } from "./skill-import.js";
 import { SkillsTable } from "./skills-table.js";
+import { hasUnsaved, mayDiscard } from "./unsaved.js";
 
 /** @typedef {import("../types.js").Skill} Skill */
 /** @typedef {import("../types.js").Match} Match */
@@ -54,7 +55,7 @@ export class SkillsDialog extends HTMLElement {
         class: "icon-button",
         title: t.common.close,
         "aria-label": t.common.close,
-        onclick: () => this.#dialog.close(),
+        onclick: () => this.#close(),
       },
       icon("close"),
     );
@@ -105,13 +106,21 @@ export class SkillsDialog extends HTMLElement {
         this.#table.focusFirst();
       }
     });
-    this.#back.addEventListener("click", () => this.#home());
-    this.#table.addEventListener("changed", () => this.read());
-    const before = document.activeElement;
-    this.#dialog.addEventListener("close", () => {
-      this.remove();
-      if (before instanceof HTMLElement) before.focus();
+    this.#back.addEventListener("click", () => this.#leave());
+    // Browsers close a dialog on the second Escape whatever `cancel` says: the key is taken first.
+    this.#dialog.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || event.defaultPrevented || !hasUnsaved(this)) return;
+      event.preventDefault();
+      this.#close();
     });
+    this.#dialog.addEventListener("cancel", (event) => {
+      if (event.target !== this.#dialog || !hasUnsaved(this)) return;
+      event.preventDefault();
+      this.#close();
+    });
+    this.#table.addEventListener("changed", () => this.read());
+    // The browser has returned the focus by then. Moving it here, a task later, would take it from a person who types on.
+    this.#dialog.addEventListener("close", () => this.remove());
     this.#end = app.on("skills-changed", () => this.read());
     this.#dialog.showModal();
     this.#filter.focus();
@@ -121,6 +130,15 @@ export class SkillsDialog extends HTMLElement {
   disconnectedCallback() {
     this.#end?.();
     this.#asking?.abort();
+  }
+
+  async #close() {
+    if (await mayDiscard(this)) this.#dialog.close();
+  }
+
+  /** Back to the table. */
+  async #leave() {
+    if (await mayDiscard(this.#stage)) this.#home();
   }
 
   async read() {
@@ -173,7 +191,7 @@ export class SkillsDialog extends HTMLElement {
     this.#back.hidden = false;
     this.#stage.replaceChildren(view);
     this.#title.focus();
-    view.addEventListener("cancel", () => this.#home());
+    view.addEventListener("cancel", () => this.#leave());
     view.addEventListener("done", async (event) => {
       const { id } = /** @type {CustomEvent} */ (event).detail;
       this.#filter.value = "";
@@ -181,7 +199,7 @@ export class SkillsDialog extends HTMLElement {
       this.#home();
       await this.read();
       app.readSkills();
-      this.#table.reveal(id);
+      await this.#table.reveal(id);
     });
   }
 
@@ -193,12 +211,12 @@ export class SkillsDialog extends HTMLElement {
     this.#filter.focus();
   }
 
-  #add() {
-    this.#show(t.skills.add, make(SkillForm));
+  async #add() {
+    if (await mayDiscard(this)) this.#show(t.skills.add, make(SkillForm));
   }
 
-  #import() {
-    this.#show(t.skills.import, make(SkillImport));
+  async #import() {
+    if (await mayDiscard(this)) this.#show(t.skills.import, make(SkillImport));
   }
 }
 customElements.define("skills-dialog", SkillsDialog);

@@ -5,6 +5,7 @@ import { t } from "../lib/text.js";
 import { heightOf, rowsBetween, topOf } from "../lib/window.js";
 import { SkillDetail } from "./skill-detail.js";
 import { skillRow } from "./skill-row.js";
+import { hasUnsaved, mayDiscard } from "./unsaved.js";
 
 /** @typedef {import("../types.js").Skill} Skill */
 /** @typedef {import("../types.js").Diagnostic} Diagnostic */
@@ -63,7 +64,11 @@ export class SkillsTable extends HTMLElement {
       (!status || skill.status === status) && words.every((word) => this.#wordsOf(skill).includes(word));
     const having = this.skills.filter(has);
     const others = this.#named(named, status, new Set(having));
+    const edited = this.#edited();
     this.#shown = [...having, ...others];
+    // What is being written does not go away because something else is looked for.
+    if (edited && !this.#shown.some((skill) => skill.location === edited.location))
+      this.#shown.unshift(this.skills.find((skill) => skill.location === edited.location) ?? edited);
     const open = this.#shown.find((skill) => skill.location === this.#open);
     if (!open) this.#close();
     else this.#detail?.update(open);
@@ -156,8 +161,16 @@ export class SkillsTable extends HTMLElement {
     return row;
   }
 
+  /** The open skill, if something was written there that is not saved. */
+  #edited() {
+    return this.#detail && hasUnsaved(this.#detail)
+      ? this.#shown.find((skill) => skill.location === this.#open)
+      : undefined;
+  }
+
   /** @param {string} location */
-  #toggle(location) {
+  async #toggle(location) {
+    if (this.#detail && !(await mayDiscard(this.#detail))) return;
     const again = this.#open === location;
     this.#close();
     const skill = this.#shown.find((one) => one.location === location);
@@ -228,11 +241,11 @@ export class SkillsTable extends HTMLElement {
   }
 
   /** Opens a skill and brings it into view. @param {string} id */
-  reveal(id) {
+  async reveal(id) {
     const index = this.#shown.findIndex((skill) => skill.id === id && skill.status !== "shadowed");
     const skill = this.#shown[index];
     if (!skill) return;
-    if (this.#open !== skill.location) this.#toggle(skill.location);
+    if (this.#open !== skill.location) await this.#toggle(skill.location);
     this.#focus(index);
   }
 }

@@ -18,6 +18,17 @@ const SMALL = 1500;
 /** The name with dots, whichever way the model's interface spells it. @param {string} name */
 const plain = (name) => name.replace(/^skills_/, "skills.");
 
+/** Which words say what a tool does. @type {Record<string, keyof typeof t.card.did>} */
+const WHAT = {
+  "skills.activate": "activate",
+  Skill: "activate",
+  "skills.readResource": "read",
+  ReadFile: "read",
+  "skills.run": "run",
+  "skills.search": "search",
+  "skills.listResources": "list",
+};
+
 const SOON = new IntersectionObserver(
   (seen) => {
     for (const { target, isIntersecting } of seen) {
@@ -61,7 +72,7 @@ export class ToolCard extends HTMLElement {
       "div",
       { class: "card-head" },
       icon(failed ? "alert" : isSkill ? "bolt" : isFile ? "file" : isRun ? "terminal" : "gear"),
-      h("span", { class: "card-what" }, this.#what(tool, call)),
+      h("span", { class: "card-what" }, this.#what(tool, call, state)),
       subject !== undefined && h("code", { class: "card-subject" }, String(subject)),
       (isFile || isRun) && given.name && h("span", { class: "card-of" }, t.card.of(String(given.name))),
       h("span", { class: "card-badges" }, ...this.#badges(state, data, isRun, isSkill || isFile)),
@@ -86,15 +97,13 @@ export class ToolCard extends HTMLElement {
       this.append(this.#fold(t.card.arguments, JSON.stringify(rest, null, 2)));
   }
 
-  /** @param {string} tool @param {CallPart} call */
-  #what(tool, call) {
-    if (tool === "skills.activate" || tool === "Skill")
-      return call.id.startsWith("mention_") ? t.card.called : t.card.activated;
-    if (tool === "skills.readResource" || tool === "ReadFile") return t.card.read;
-    if (tool === "skills.run") return t.card.ran;
-    if (tool === "skills.search") return t.card.searched;
-    if (tool === "skills.listResources") return t.card.listed;
-    return h("code", {}, call.name);
+  /** What is done, was done, or could not be done. @param {string} tool @param {CallPart} call @param {string} state */
+  #what(tool, call, state) {
+    if (call.id.startsWith("mention_") && state !== "error") return t.card.called;
+    const what = WHAT[tool];
+    if (!what) return h("code", {}, call.name);
+    const { running, failed, done } = t.card.did[what];
+    return state === "running" ? running : state === "error" || state === "broken" ? failed : done;
   }
 
   /** @param {string} state @param {Record<string, any>} data @param {boolean} isRun @param {boolean} isText */

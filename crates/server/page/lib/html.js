@@ -3,8 +3,17 @@
 /** @type {any} */
 const types = /** @type {any} */ (globalThis).trustedTypes;
 const policy = types
-  ? types.createPolicy("prowess", { createHTML: (/** @type {string} */ html) => html })
+  ? types.createPolicy("prowess", {
+      createHTML: (/** @type {string} */ html) => html,
+      createScriptURL: (/** @type {string} */ address) => {
+        if (new URL(address).origin !== location.origin) throw new TypeError(`not a script of ours: ${address}`);
+        return address;
+      },
+    })
   : null;
+
+/** The address of a script of this server, as browsers want it. @param {string} address @returns {string} */
+export const scriptAddress = (address) => (policy ? policy.createScriptURL(address) : address);
 
 /**
  * Puts the server's HTML into an element. Never call it with anything else.

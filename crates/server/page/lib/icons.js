@@ -19,6 +19,7 @@ const PATHS = {
   file: "M5 2h7l4 4v12H5zM12 2v4h4",
   folder: "M2 5h6l2 2h8v9H2z",
   gear: "M10 7a3 3 0 1 0 .1 0zM10 1.5v3M10 15.5v3M1.5 10h3M15.5 10h3M4 4l2 2M14 14l2 2M4 16l2-2M14 6l2-2",
+  leave: "M8 3H3v14h5M8 10h9M13.5 6 17.5 10l-4 4",
   menu: "M3 5h14M3 10h14M3 15h14",
   retry: "M16 10a6 6 0 1 1-2-4.5M16 3v4h-4",
   search: "M9 3a6 6 0 1 0 .1 0zM13.5 13.5 18 18",

@@ -1,8 +1,8 @@
-// What the whole page knows: who serves it, which skills there are, whether the server is there. One connection for each
-// page that is seen tells what changes; a page that nobody sees lets go of it, for browsers have few to give.
+// What the whole page knows: who serves it, which skills there are, whether the server is there. A page that nobody sees
+// lets go of the stream of events.
 
-import { api } from "../lib/api.js";
-import { listen } from "../lib/stream.js";
+import { api, signIn } from "../lib/api.js";
+import { feed } from "../lib/feed.js";
 
 /** @typedef {import("../types.js").About} About */
 /** @typedef {import("../types.js").Skill} Skill */
@@ -16,16 +16,15 @@ class App extends EventTarget {
   skills = [];
   /** @type {"starting" | "connected" | "lost"} */
   connection = "starting";
-  /** Whether the streams should be open. */
+  /** Whether the feed is on. */
   awake = true;
-  /** @type {Set<unknown>} */
-  #broken = new Set();
 
   async start() {
     await this.readAbout();
     this.readSkills();
     this.#listen();
     document.addEventListener("visibilitychange", () => this.#seen());
+    addEventListener("pageshow", (event) => event.persisted && this.#wake());
   }
 
   async readAbout() {
@@ -58,36 +57,32 @@ class App extends EventTarget {
     return () => this.removeEventListener(what, call);
   }
 
-  /** A stream works or does not; the banner shows when any is broken. @param {unknown} who @param {boolean} works */
-  stream(who, works) {
-    if (works) this.#broken.delete(who);
-    else this.#broken.add(who);
-    const now = this.#broken.size > 0 ? "lost" : "connected";
+  /** Whether the server answers. @param {boolean} answers */
+  answers(answers) {
+    const now = answers ? "connected" : "lost";
     if (now === this.connection) return;
     const back = this.connection === "lost";
     this.connection = now;
-    this.tell("connection", { back: back && now === "connected" });
+    this.tell("connection", { back: back && answers });
   }
 
-  /** @type {(() => void) | null} */
-  #stop = null;
-
   #listen() {
-    let first = true;
-    this.#stop = listen({
-      address: () => "/api/events",
-      opened: () => {
-        this.stream(this, true);
+    feed.start({
+      opened: (missed) => {
+        const lost = this.connection === "lost";
+        this.answers(true);
         // What happened while nobody listened is not told again.
-        if (!first) this.#everything();
-        first = false;
+        if (missed || lost) this.#everything();
       },
-      lost: () => this.stream(this, false),
-      refused: () => this.stream(this, true),
-      event: (type, data) => {
+      lost: () => this.answers(false),
+      refused: (status) => {
+        this.answers(true);
+        if (status === 401) signIn.needed();
+      },
+      event: (type) => {
         if (type === "missed") this.#everything();
         else if (type === "skills") this.#skillsChanged();
-        else if (type === "chats") this.tell("chats", data);
+        else if (type === "chats") this.tell("chats", null);
       },
     });
   }
@@ -101,6 +96,13 @@ class App extends EventTarget {
     this.readAbout().catch(() => {});
     this.#skillsChanged();
     this.tell("chats", null);
+    this.tell("missed");
+  }
+
+  #wake() {
+    this.awake = true;
+    feed.resume();
+    this.#everything();
   }
 
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -110,17 +112,10 @@ class App extends EventTarget {
     clearTimeout(this.#timer);
     if (document.hidden) {
       this.#timer = setTimeout(() => {
-        this.#stop?.();
-        this.#stop = null;
+        feed.pause();
         this.awake = false;
-        this.tell("asleep");
       }, HIDDEN_FOR);
-    } else if (!this.awake) {
-      this.awake = true;
-      this.#listen();
-      this.#everything();
-      this.tell("awake");
-    }
+    } else if (!this.awake) this.#wake();
   }
 }
 

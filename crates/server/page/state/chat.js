@@ -1,8 +1,8 @@
 // One conversation as it is kept by the server, followed event by event. Whatever is not understood, such as a gap in the
 // numbers or a turn that began elsewhere, ends in reading the chat anew: the server is always right.
 
-import { api, at, Problem, request, withQuery } from "../lib/api.js";
-import { listen } from "../lib/stream.js";
+import { api, at, Problem, request } from "../lib/api.js";
+import { feed } from "../lib/feed.js";
 import { app } from "./app.js";
 import { chats } from "./chats.js";
 
@@ -26,8 +26,6 @@ export class Conversation extends EventTarget {
   before = null;
   seq = 0;
   #closed = false;
-  /** @type {(() => void) | null} */
-  #unfollow = null;
   /** @type {Promise<void> | null} */
   #reading = null;
   /** Events that came while the chat was read. @type {[number, string, any][]} */
@@ -50,46 +48,19 @@ export class Conversation extends EventTarget {
   async open() {
     await this.#read(PAGE);
     if (this.#closed) return;
-    this.#follow();
     this.#ends.push(
-      app.on("asleep", () => this.#rest()),
-      app.on("awake", () => this.#follow()),
+      feed.follow(this.id, {
+        seq: () => this.seq,
+        event: (type, data, seq) => this.#event(seq, type, data),
+      }),
+      // A turn whose process died has an end that no stream told.
+      app.on("missed", () => this.read()),
     );
   }
 
   close() {
     this.#closed = true;
-    this.#rest();
     for (const end of this.#ends) end();
-  }
-
-  #rest() {
-    this.#unfollow?.();
-    this.#unfollow = null;
-    app.stream(this, true);
-  }
-
-  #follow() {
-    if (this.#unfollow || this.#closed) return;
-    let lost = false;
-    this.#unfollow = listen({
-      address: () => withQuery(`${at.chat(this.id)}/events`, { after: this.seq }),
-      opened: () => {
-        app.stream(this, true);
-        // A turn whose process died has an end that no stream told.
-        if (lost) this.read();
-        lost = false;
-      },
-      lost: () => {
-        lost = true;
-        app.stream(this, false);
-      },
-      refused: (problem) => {
-        app.stream(this, true);
-        if (problem.status === 404) this.#tell("gone");
-      },
-      event: (type, data, id) => this.#event(Number(id), type, data),
-    });
   }
 
   /** Reads the latest messages again. */
@@ -154,6 +125,7 @@ export class Conversation extends EventTarget {
   /** @param {number} seq @param {string} type @param {any} data */
   #event(seq, type, data) {
     if (type === "missed") return void this.read();
+    if (type === "gone") return this.#tell("gone");
     if (this.#reading) return void this.#waiting.push([seq, type, data]);
     if (!(seq > this.seq)) return;
     const live = this.live;
@@ -192,19 +164,32 @@ export class Conversation extends EventTarget {
     });
     this.messages.push(mine);
     this.#tell("message", mine);
+    try {
+      await this.#post({ text });
+    } catch (error) {
+      this.#drop(mine);
+      throw error;
+    }
+  }
+
+  /** Asks a question again: it takes the place of the one that was asked, and of what was said since. @param {Message} asked */
+  again(asked) {
+    const text = asked.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+    return this.#post({ text, replaces: asked.id });
+  }
+
+  /** @param {{ text: string, replaces?: string }} message */
+  async #post(message) {
     const over = new AbortController();
     try {
       await request(`${at.chat(this.id)}/messages`, {
         method: "POST",
         headers: { "content-type": "application/json", accept: "text/event-stream" },
-        body: JSON.stringify({ text }),
+        body: JSON.stringify(message),
         signal: over.signal,
       });
       // What the server has kept takes its place.
       await this.read();
-    } catch (error) {
-      this.#drop(mine);
-      throw error;
     } finally {
       over.abort();
     }

@@ -11,11 +11,28 @@ export const texts = {
     navigation: "Pages",
     skip: "Skip to the content",
     preset: "Preset",
+    signOut: "Sign out",
     rehearsal: "Rehearsal",
     rehearsalHelp:
       "No model is configured. The rehearsal shows which skills would be used and what a model would be given.",
   },
   common: { cancel: "Cancel", close: "Close", back: "Back", save: "Save", delete: "Delete" },
+  unsaved: {
+    title: "Discard your changes?",
+    text: "What you wrote here is not saved.",
+    discard: "Discard",
+    keep: "Keep editing",
+  },
+  setup: {
+    title: "Set up a model",
+    provider: "Provider",
+    kinds: { anthropic: "Anthropic", openai: "OpenAI", local: "On this machine (Ollama)" },
+    file: "Put this into",
+    snippet: "Configuration",
+    start: "Stop the server and start it again:",
+    command: "Command",
+    why: "Replace MODEL with the name your provider uses. The page cannot change where keys come from or where they are sent: only the file can.",
+  },
   time: { now: "just now" },
   connection: { lost: "The server does not answer. Trying again…", back: "Connected again." },
   signIn: {
@@ -110,11 +127,13 @@ export const texts = {
   card: {
     label: (/** @type {string} */ tool, /** @type {string} */ subject) => `${tool} ${subject}`.trim(),
     called: "You called",
-    activated: "Loaded the skill",
-    read: "Read",
-    ran: "Ran",
-    searched: "Searched for skills",
-    listed: "Listed the files of",
+    did: {
+      activate: { running: "Loading the skill", done: "Loaded the skill", failed: "Could not load the skill" },
+      read: { running: "Reading", done: "Read", failed: "Could not read" },
+      run: { running: "Running", done: "Ran", failed: "Could not run" },
+      search: { running: "Searching for skills", done: "Searched for skills", failed: "Could not search for skills" },
+      list: { running: "Listing the files of", done: "Listed the files of", failed: "Could not list the files of" },
+    },
     of: (/** @type {string} */ name) => `in ${name}`,
     instructions: "Instructions",
     content: "Content",
@@ -208,7 +227,7 @@ export const texts = {
     taken: "There is a skill with this id already.",
   },
   import: {
-    drop: "Drop a folder or a zip archive here",
+    drop: "Drop a folder or an archive (.zip, .skill, .tar.gz) here",
     zip: "Choose an archive",
     folder: "Choose a folder",
     chosen: (/** @type {string} */ name, /** @type {number} */ files) =>

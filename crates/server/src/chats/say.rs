@@ -20,6 +20,9 @@ pub(crate) struct Words {
     /// The words, at most a mebibyte. `/name` at the start calls a skill.
     #[schema(min_length = 1)]
     text: String,
+    /// The id of the last message of a person, to ask again: this message takes its place. That one goes, with everything
+    /// that was answered to it, and is not part of the conversation any more.
+    replaces: Option<String>,
 }
 
 /// Says something, and streams the answer: `delta`, `tool_call`, `tool_result`, then `done` or `error`. Each event has a number
@@ -40,7 +43,7 @@ pub(crate) async fn message(
     }
     let place = app.streams.enter()?;
     let agent = app.live.now().agent.clone();
-    let started = app.turns.begin(&app, agent, id, words.text).await?;
+    let started = app.turns.begin(&app, agent, id, words.text, words.replaces).await?;
     Ok(stream::of_turn(&app, started, place))
 }
 

@@ -12,6 +12,7 @@ use futures_util::{Stream, StreamExt};
 use prowess_chat::Event;
 use prowess_chat::store::{Follow, Followed, Numbered, Store, StoreError};
 use serde::Deserialize;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use utoipa::IntoParams;
@@ -72,15 +73,22 @@ pub(crate) async fn follow(
     app.store.chat(&id).await?;
     let place = app.streams.enter()?;
     let follow = Follow::new(Arc::clone(&app.store), &id, after);
-    let reader = Reader {
-        source: Source::Stored(follow),
-        store: app.store.clone(),
-        chat: id,
-        after,
-        once: false,
-        over: false,
-    };
+    let store = app.store.clone();
+    let source = Source::Stored(follow);
+    let reader = Reader { source, store, chat: id, after, once: false, names_chat: false, over: false };
     Ok(response(reader.events(app.stop.clone()), place))
+}
+
+/// What happens in a chat after an event, as part of a stream about several: each event names its chat.
+pub(crate) fn of_chat(
+    app: &App,
+    chat: String,
+    after: u64,
+) -> impl Stream<Item = Result<Sent, Infallible>> + Send + use<> {
+    let source = Source::Stored(Follow::new(Arc::clone(&app.store), &chat, after));
+    let store = app.store.clone();
+    let reader = Reader { source, store, chat, after, once: false, names_chat: true, over: false };
+    reader.events(app.stop.clone())
 }
 
 /// What happens in a turn that was begun here, until its end.
@@ -88,7 +96,8 @@ pub(super) fn of_turn(app: &App, started: Started, place: Place) -> Response {
     let Started { turn, events } = started;
     let after = turn.first.saturating_sub(1);
     let source = Source::Direct(events);
-    let reader = Reader { source, store: app.store.clone(), chat: turn.chat, after, once: true, over: false };
+    let (store, chat) = (app.store.clone(), turn.chat);
+    let reader = Reader { source, store, chat, after, once: true, names_chat: false, over: false };
     // When the server ends, turns are ended in order: whoever listens hears that, too.
     response(reader.events(CancellationToken::new()), place)
 }
@@ -125,6 +134,8 @@ struct Reader {
     after: u64,
     /// Whether the end of a turn is the end of the stream.
     once: bool,
+    /// Whether each event names the chat, for streams about several.
+    names_chat: bool,
     over: bool,
 }
 
@@ -159,13 +170,14 @@ impl Reader {
                         Ok(Followed::Missed) => {
                             // The turn of whoever asked is over then, and another has begun.
                             self.over = self.once;
-                            return Sent::default().event("missed").data("{}");
+                            let data = self.data(json!({}));
+                            return Sent::default().event("missed").data(data);
                         }
                         // A store that is away is waited for.
                         Err(error) if error.is_passing() => tokio::time::sleep(AGAIN).await,
                         Err(error) => {
                             self.over = true;
-                            return broken(&error);
+                            return self.broken(&error);
                         }
                     }
                 }
@@ -183,17 +195,32 @@ impl Reader {
             Event::Error { .. } => ("error", true),
         };
         self.over = self.once && is_end;
-        let data = serde_json::to_string(numbered).unwrap_or_default();
+        let data = match self.names_chat {
+            true => self.data(serde_json::to_value(numbered).unwrap_or_default()),
+            false => serde_json::to_string(numbered).unwrap_or_default(),
+        };
         Sent::default().id(numbered.seq.to_string()).event(name).data(data)
     }
-}
 
-/// The end of a stream that nothing can come after.
-fn broken(error: &StoreError) -> Sent {
-    let message = match error {
-        StoreError::NoChat => "the chat was deleted".to_owned(),
-        error => error.without_place(),
-    };
-    let data = serde_json::json!({"code": error.code().as_str(), "message": message});
-    Sent::default().event("error").data(data.to_string())
+    /// The data of an event, with the chat where events name it.
+    fn data(&self, mut data: Value) -> String {
+        if let (true, Some(fields)) = (self.names_chat, data.as_object_mut()) {
+            fields.insert("chat".to_owned(), self.chat.as_str().into());
+        }
+        data.to_string()
+    }
+
+    /// The last event of this chat. Clients of a stream about several chats tell a deleted chat (`gone`) from a store that
+    /// failed (`broken`), after which they connect again.
+    fn broken(&self, error: &StoreError) -> Sent {
+        let is_deleted = matches!(error, StoreError::NoChat);
+        let message = if is_deleted { "the chat was deleted".to_owned() } else { error.without_place() };
+        let name = match (self.names_chat, is_deleted) {
+            (false, _) => "error",
+            (true, true) => "gone",
+            (true, false) => "broken",
+        };
+        let data = self.data(json!({"code": error.code().as_str(), "message": message}));
+        Sent::default().event(name).data(data)
+    }
 }

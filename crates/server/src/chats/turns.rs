@@ -72,6 +72,7 @@ impl Turns {
         agent: Agent,
         chat: String,
         text: String,
+        replaces: Option<String>,
     ) -> Result<Started, Problem> {
         // Counted first and looked then: whoever waits for the last one waits for this one, too, or it is not begun.
         let _counted = self.tasks.token();
@@ -81,7 +82,7 @@ impl Turns {
         let place = self.room.enter()?;
         let (tell, told) = oneshot::channel();
         // Whoever asks may be gone at any moment. What the store has begun by then has to be answered all the same.
-        self.tasks.spawn(whole(app.clone(), agent, chat, text, place, tell));
+        self.tasks.spawn(whole(app.clone(), agent, chat, Asked { text, replaces }, place, tell));
         match told.await {
             Ok(begun) => begun.map_err(Problem::from),
             Err(_) => Err(StoreError::Internal("the turn failed before it began".to_owned()).into()),
@@ -178,12 +179,19 @@ async fn mark(store: &dyn Store, chat: &str, message: &str) {
     }
 }
 
+/// What a person says.
+struct Asked {
+    text: String,
+    /// The message that it takes the place of.
+    replaces: Option<String>,
+}
+
 /// A turn from its first word to its last, on a task of its own.
 async fn whole(
     app: App,
     agent: Agent,
     chat: String,
-    text: String,
+    Asked { text, replaces }: Asked,
     _place: Place,
     tell: oneshot::Sender<Result<Started, StoreError>>,
 ) {
@@ -196,7 +204,12 @@ async fn whole(
     };
     let begun = async {
         let past = Past::of(&*app.store, &chat).await?;
-        let keeper = Keeper::ask(&app.store, &chat, &text, &past, told).await?;
+        let Some(message) = &replaces else {
+            let keeper = Keeper::ask(&app.store, &chat, &text, &past, told).await?;
+            return Ok((past, keeper));
+        };
+        let past = past.before(message);
+        let keeper = Keeper::ask_instead(&app.store, &chat, &text, message, &past, told).await?;
         Ok((past, keeper))
     };
     let (past, mut keeper) = match begun.await {

@@ -56,6 +56,13 @@ impl Guard {
         ))
     }
 
+    /// Whether a request shows what a browser keeps after signing in.
+    pub(crate) fn has_session(&self, headers: &HeaderMap) -> bool {
+        let tokens = [&self.token, &self.admin_token];
+        let known = |text: &str| tokens.into_iter().flatten().any(|token| token.is(text));
+        cookies(headers).any(known)
+    }
+
     /// Who somebody is, as the proxy says. Where there are two, one is not the proxy's.
     pub(crate) fn person<'h>(&self, headers: &'h HeaderMap) -> Option<&'h [u8]> {
         let mut said = headers.get_all(self.proxy_header.as_ref()?).iter();
@@ -70,7 +77,12 @@ fn shown(headers: &HeaderMap) -> impl Iterator<Item = &str> {
         let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
         scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
     });
-    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    bearer.into_iter().chain(pairs.filter(|(name, _)| *name == COOKIE).map(|(_, token)| token))
+    bearer.into_iter().chain(cookies(headers))
+}
+
+/// What the page's cookie holds; there may be several of that name.
+fn cookies(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let lines = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.filter(|(name, _)| *name == COOKIE).map(|(_, token)| token)
 }

@@ -46,6 +46,7 @@ pub(crate) struct Inspected {
     tokens: usize,
     /// How much is told of skills: 0 nothing, 1 that there are some, 2 names and brief descriptions, 3 instructions.
     tier: u8,
+    /// In the order of the catalog; those that it does not have come last.
     skills: Vec<Disclosed>,
     #[schema(value_type = Vec<serde_json::Value>)]
     tools: Vec<ToolDefinition>,
@@ -196,7 +197,8 @@ fn disclosed(made: &Prompt, preview: &Preview, loaded: &Loaded) -> Vec<Disclosed
     let cuts: HashMap<String, Level> = made.plan.cuts().map(|cut| (cut.name, cut.level)).collect();
     let told: Vec<&str> = made.plan.told().collect();
     let matches = made.routing.as_ref().map(|routing| routing.matches.as_slice()).unwrap_or_default();
-    let skills = snapshot.enabled().map(|skill| {
+    let mut skills: Vec<Disclosed> = Vec::new();
+    skills.extend(snapshot.enabled().map(|skill| {
         let name = key(skill, policy).into_owned();
         let answer = matches.iter().find(|found| found.name == name);
         let (disclosed, why) = if preview.activated.contains(&name) {
@@ -218,8 +220,11 @@ fn disclosed(made: &Prompt, preview: &Preview, loaded: &Loaded) -> Vec<Disclosed
         };
         let reasons = answer.map(|found| found.reasons.clone()).unwrap_or_default();
         Disclosed { name, disclosed, score: answer.map(|found| found.score), reasons, why }
-    });
-    skills.collect()
+    }));
+    // As the catalog has them; then what it leaves out.
+    let order: HashMap<&str, usize> = told.iter().zip(0..).map(|(name, at)| (*name, at)).collect();
+    skills.sort_by_key(|skill| order.get(skill.name.as_str()).copied().unwrap_or(usize::MAX));
+    skills
 }
 
 #[cfg(test)]

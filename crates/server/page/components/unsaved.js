@@ -1,0 +1,17 @@
+// Asks before what was written and not saved is thrown away.
+
+import { t } from "../lib/text.js";
+import { confirmDialog } from "./confirm-dialog.js";
+
+/** Elements that hold what a person writes have `unsaved`. @param {ParentNode} root */
+export const hasUnsaved = (root) =>
+  [...root.querySelectorAll("skill-file, skill-form")].some((one) => /** @type {any} */ (one).unsaved);
+
+/** Whether what is written inside an element may go: there is nothing, or the person says so. @param {ParentNode} root @returns {Promise<boolean>} */
+export const mayDiscard = async (root) =>
+  !hasUnsaved(root) ||
+  confirmDialog({ title: t.unsaved.title, text: t.unsaved.text, yes: t.unsaved.discard, no: t.unsaved.keep, danger: true });
+
+addEventListener("beforeunload", (event) => {
+  if (hasUnsaved(document)) event.preventDefault();
+});
