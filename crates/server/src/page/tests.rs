@@ -100,7 +100,7 @@ async fn what_a_browser_gets() {
     let mut known = HeaderMap::new();
     known.insert(header::IF_NONE_MATCH, tag.parse().unwrap());
     assert_eq!(document(known).await.status(), StatusCode::NOT_MODIFIED);
-    let (_, script) =
+    let (plain_tag, script) =
         told(asset(axum::extract::Path(format!("{}/main.js", *VERSION)), HeaderMap::new()).await);
     insta::assert_snapshot!("script", script);
     let mut browser = HeaderMap::new();
@@ -108,7 +108,7 @@ async fn what_a_browser_gets() {
     let compressed = asset(axum::extract::Path(format!("{}/main.js", *VERSION)), browser.clone()).await;
     let (gzip_tag, headers) = told(compressed);
     insta::assert_snapshot!("script_in_gzip", headers);
-    assert_ne!(gzip_tag, tag, "what is encoded otherwise has another tag");
+    assert_ne!(gzip_tag, plain_tag, "what is encoded otherwise has another tag");
     browser.insert(header::IF_NONE_MATCH, gzip_tag.parse().unwrap());
     let again = asset(axum::extract::Path(format!("{}/main.js", *VERSION)), browser).await;
     assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
