@@ -19,7 +19,6 @@ const CHATS_MAX: usize = 64;
 
 /// What a stream tells besides what concerns everybody.
 #[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Also {
     /// Chats to follow, each with the number of the last event that is known of it: `ID:SEQ,ID:SEQ`, at most 64.
     #[param(example = "01a1e130d768736ba6f0fc1a63514d25:7")]
