@@ -7,10 +7,9 @@ pub use prowess::lock::Capabilities;
 use prowess_format::{Rules, parse};
 use regex::bytes::Regex;
 
-use super::checks::content::is_binary;
 use super::checks::{grant, hosts};
 use super::engine::compile;
-use super::text::{Kind, Part, Text};
+use super::text::{Kind, Part, Text, texts};
 use super::{AuditFile, AuditKind, LOOKED_AT};
 
 /// Variables that say nothing about a script.
@@ -23,27 +22,31 @@ pub fn capabilities<'a>(files: impl Iterator<Item = AuditFile<'a>>) -> Capabilit
     let mut all = Capabilities::default();
     for file in files.filter(|file| file.kind == AuditKind::File) {
         let kept = file.bytes.get(..LOOKED_AT).unwrap_or(file.bytes);
-        let binary = is_binary(kept);
-        let text = Text::new(file.path, if binary { &[] } else { kept });
-        if file.executable || (!binary && is_script(&text)) {
+        if file.executable || texts(file.path, kept).any(|text| is_script(&text)) {
             all.scripts.insert(file.path.to_owned());
         }
-        all.hosts.extend(hosts::addresses(&text.bytes).filter_map(|address| hosts::name(&address)));
-        if grant::is_skill_md(file.path)
-            && let Some(document) = parse(&text.bytes, None, &Rules::standard()).document
-        {
-            all.tools.extend(
-                document.manifest.allowed_tools().unwrap_or_default().iter().map(ToString::to_string),
-            );
-            all.env.extend(prowess::grants::needs(&document.manifest));
-        }
-        variables(&text, &mut all.env);
+        texts(file.path, kept).for_each(|text| of_text(&text, &mut all));
     }
     all
 }
 
+fn of_text(text: &Text<'_>, all: &mut Capabilities) {
+    if text.is_binary() {
+        return;
+    }
+    all.hosts.extend(hosts::addresses(&text.bytes).filter_map(|address| hosts::name(&address)));
+    if grant::is_skill_md(text.path)
+        && let Some(document) = parse(&text.bytes, None, &Rules::standard()).document
+    {
+        let tools = document.manifest.allowed_tools().unwrap_or_default();
+        all.tools.extend(tools.iter().map(ToString::to_string));
+        all.env.extend(prowess::grants::needs(&document.manifest));
+    }
+    variables(text, &mut all.env);
+}
+
 fn is_script(text: &Text<'_>) -> bool {
-    text.kind == Kind::Script && !text.path.ends_with(".html")
+    text.kind == Kind::Script && !text.path.ends_with(".html") && !text.path.ends_with(".htm")
 }
 
 /// Names in the calls that read the environment, and in what a shell would expand.

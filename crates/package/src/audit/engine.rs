@@ -12,7 +12,7 @@ use super::checks;
 use super::finding::Finding;
 use super::rule::{Pattern, Rule, Scope, Test};
 use super::rules::rules;
-use super::text::{Kind, Part, Text};
+use super::text::{Kind, Part, Text, texts};
 use super::wording::{self, EACH_MAX, Raw};
 
 /// The compiled rules.
@@ -94,12 +94,25 @@ impl Engine {
         let broken = self.patterns.iter().filter(|compiled| compiled.get().is_none());
         let mut ids: Vec<_> = broken.map(|compiled| compiled.rule.id).collect();
         ids.extend(self.words.is_none().then_some("words"));
-        ids.extend(wording::warns().is_none().then_some("warns"));
+        ids.extend(super::context::words().is_none().then_some("context"));
         ids
     }
 
-    /// All findings in a text, in no order.
-    pub(super) fn text(&self, text: &Text<'_>) -> Vec<Finding> {
+    /// All findings in a file, in no order.
+    pub(super) fn file(&self, path: &str, bytes: &[u8]) -> Vec<Finding> {
+        let mut findings: Vec<Finding> = Vec::new();
+        for text in texts(path, bytes) {
+            for finding in self.text(&text) {
+                let same = |other: &Finding| other.rule == finding.rule && other.line == finding.line;
+                if !findings.iter().any(same) {
+                    findings.push(finding);
+                }
+            }
+        }
+        findings
+    }
+
+    fn text(&self, text: &Text<'_>) -> Vec<Finding> {
         let hits = self.hits(text);
         let mut raw: Vec<Raw> = hits.iter().filter_map(|hit| self.single(hit, text)).collect();
         raw.extend(self.pairs(&hits, text));

@@ -17,6 +17,8 @@
 //! |---|---|
 //! | [`rules`](self::rules()) | the rules, as tables |
 //! | `engine` | one pass for the words of all rules, then the patterns where a word occurs |
+//! | `text`, `emphasis` | what a file says: without NUL bytes and marks of emphasis; what is prose and what is code |
+//! | `context` | whether a text instructs, or quotes what it warns of |
 //! | `wording` | from what was found to findings in words |
 //! | `checks` | what no pattern can say: hosts, encodings, hidden characters, kinds of files |
 //! | `capabilities` | scripts, hosts, tools and variables, for the difference that an update makes |
@@ -24,6 +26,8 @@
 
 mod capabilities;
 mod checks;
+mod context;
+mod emphasis;
 mod engine;
 mod excerpt;
 mod finding;
@@ -42,7 +46,6 @@ pub use rules::{RULES, rule, rules};
 pub use suppressions::{Suppression, SuppressionError, Suppressions};
 
 use engine::Engine;
-use text::Text;
 
 /// How much of a file is looked at.
 pub const LOOKED_AT: usize = 1024 * 1024;
@@ -95,8 +98,8 @@ pub fn audit<'a>(files: impl Iterator<Item = AuditFile<'a>>) -> Verdict {
     for file in files {
         let kept = file.bytes.get(..LOOKED_AT).unwrap_or(file.bytes);
         findings.extend(checks::content::of(&file, kept));
-        if file.kind == AuditKind::File && !checks::content::is_binary(kept) {
-            findings.extend(engine.text(&Text::new(file.path, kept)));
+        if file.kind == AuditKind::File {
+            findings.extend(engine.file(file.path, kept));
         }
     }
     findings.sort_by(|a: &Finding, b| {

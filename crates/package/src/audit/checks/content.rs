@@ -1,13 +1,17 @@
 //! PA7xx: what a file is, by its first bytes.
 
+use super::push;
 use crate::audit::finding::Finding;
 use crate::audit::rules::rule;
+use crate::audit::text::{Kind, Text};
+use crate::audit::wording::Raw;
 use crate::audit::{AuditFile, AuditKind, LOOKED_AT};
 
-/// A file without text in it: only its first bytes are looked at.
-pub(in crate::audit) fn is_binary(bytes: &[u8]) -> bool {
-    let utf16 = bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]);
-    !utf16 && memchr::memchr(0, bytes.get(..8_192).unwrap_or(bytes)).is_some()
+/// A NUL byte where instructions or code are read: some programs stop at it, others pass over it.
+pub(super) fn nul(text: &Text<'_>, raw: &mut Vec<Raw>) {
+    if let (Some(at), Kind::Markdown | Kind::Script) = (text.nul, text.kind) {
+        push(raw, "PA710", at.min(text.bytes.len().saturating_sub(1)), None);
+    }
 }
 
 /// What there is to say about a file as a whole.
@@ -29,7 +33,7 @@ pub(in crate::audit) fn of(file: &AuditFile<'_>, kept: &[u8]) -> Option<Finding>
                 Some(Magic::Archive) if !is_document(file.path) => whole("PA705", file.path, None),
                 Some(Magic::Archive) => None,
                 None if has_extension(file.path, "pyc pyo") => whole("PA707", file.path, None),
-                None if file.bytes.len() > LOOKED_AT && !is_binary(kept) => whole("PA708", file.path, None),
+                None if file.bytes.len() > LOOKED_AT => whole("PA708", file.path, None),
                 None => None,
             }
         }

@@ -17,8 +17,12 @@ use super::wording::Raw;
 pub(super) fn text(text: &Text<'_>, raw: &mut Vec<Raw>) {
     fetch::check(text, raw);
     encoded::check(text, raw);
-    hidden::check(text, raw);
+    // Bytes that are no text are not characters either.
+    if !text.is_binary() {
+        hidden::check(text, raw);
+    }
     grant::check(text, raw);
+    content::nul(text, raw);
 }
 
 /// Adds a finding of a rule; the tests see to it that there is one of each code that is used here.

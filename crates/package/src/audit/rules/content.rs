@@ -103,4 +103,15 @@ pub(super) const RULES: &[Rule] = &[
         test: Own,
         example: example("pipe ⟨special⟩", ""),
     },
+    Rule {
+        id: "PA710",
+        family: Content,
+        severity: High,
+        title: "a NUL byte in instructions or in a script",
+        why: "text has none; it hides the rest from tools that stop there, while models and shells read on",
+        help: "delete the byte, and read what comes after it",
+        scope: File,
+        test: Own,
+        example: example("scripts/a.sh", "#!/bin/sh\n#\u{0}\necho hello\n"),
+    },
 ];
