@@ -51,6 +51,21 @@ impl Context {
         }
     }
 
+    /// Fails where a directory of `--root` is not there: what it would have held must not be taken for nothing.
+    pub(crate) fn require_roots(&self) -> Result<(), Failure> {
+        for root in &self.roots {
+            let why = match std::fs::metadata(root) {
+                Ok(found) if found.is_dir() => continue,
+                Ok(_) => "it is not a directory".to_owned(),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => "it does not exist".to_owned(),
+                Err(error) => error.kind().to_string(),
+            };
+            let message = format!("cannot open {} given with --root: {why}", clean_path(root));
+            return Err(Failure::call(message).hint("name an existing directory of skills"));
+        }
+        Ok(())
+    }
+
     /// That the configuration has errors. People have read them by then; a program reads the first here.
     pub(crate) fn wrong(&self, output: &Output) -> Option<Failure> {
         let mut errors =

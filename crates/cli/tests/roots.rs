@@ -54,6 +54,35 @@ fn one_that_is_missing() {
 }
 
 #[test]
+fn one_that_is_missing_ends_every_command() {
+    let world = world();
+    world.file("file", "x");
+    for command in [
+        &["audit"][..],
+        &["check"],
+        &["list"],
+        &["show"],
+        &["why", "pdf"],
+        &["info", "pdf"],
+        &["prompt"],
+        &["match", "x"],
+        &["lint"],
+        &["activate", "pdf"],
+        &["files", "pdf"],
+        &["tools"],
+        &["verify"],
+        &["mcp"],
+        &["serve", "--addr", "127.0.0.1:0"],
+    ] {
+        for root in ["missing", "file"] {
+            let told = world.run(&[&["--root", root], command].concat());
+            assert_eq!(told.code, 2, "{command:?}: {}{}", told.out, told.err);
+            assert!(told.err.contains("given with --root"), "{command:?}: {}", told.err);
+        }
+    }
+}
+
+#[test]
 fn other_commands_go_by_it() {
     let world = world();
     assert_snapshot!(world.runs(&[

@@ -83,6 +83,23 @@ pub enum CheckError {
 /// assert!(checked[0].is_valid());
 /// ```
 pub fn check(path: &Path, rules: &Rules, progress: &Progress) -> Result<Vec<Checked>, CheckError> {
+    check_tree(path, rules, progress).map(|tree| tree.checked)
+}
+
+/// The skills of a tree, and the folders of it that were not searched.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CheckedTree {
+    /// The skills, in the order of their paths.
+    pub checked: Vec<Checked>,
+    /// Folders of dependencies and links to folders, in the order of their paths.
+    pub passed_over: Vec<PathBuf>,
+}
+
+/// Checks what [`check`] checks, and also returns the folders that were not searched.
+///
+/// The search finds every skill that `install --all` and `list` would take: it goes into hidden folders and build
+/// output, but not into [folders of dependencies and git](is_passed_over).
+pub fn check_tree(path: &Path, rules: &Rules, progress: &Progress) -> Result<CheckedTree, CheckError> {
     let path = &std::path::absolute(path).map_err(|_| CheckError::Missing(path.to_owned()))?;
     let unreadable = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound => CheckError::Missing(path.clone()),
@@ -95,11 +112,12 @@ pub fn check(path: &Path, rules: &Rules, progress: &Progress) -> Result<Vec<Chec
             return Err(CheckError::NotASkill(path.clone()));
         }
         let root = open(path.parent().unwrap_or(Path::new("/")))?;
-        return Ok(vec![Checker { rules, root, links: Links::Followed }.skill(Path::new("."), name)]);
+        let checked = vec![Checker { rules, root, links: Links::Followed }.skill(Path::new("."), name)];
+        return Ok(CheckedTree { checked, passed_over: Vec::new() });
     }
     let links = Links::Within(std::fs::canonicalize(path).map_err(unreadable)?);
     let checker = Checker { rules, root: open(path)?, links };
-    let Tree { mut checked, failed } = checker.tree(progress);
+    let Tree { mut checked, failed, mut passed_over } = checker.tree(progress);
     let failed = failed.into_iter();
     checked.extend(failed.map(|(inner, diagnostic)| Checked::failed(normal(&path.join(inner)), diagnostic)));
     if checked.is_empty() {
@@ -108,7 +126,14 @@ pub fn check(path: &Path, rules: &Rules, progress: &Progress) -> Result<Vec<Chec
         let diagnostic = diagnostic.help("make one: prowess new NAME --description TEXT");
         checked.push(Checked::failed(path.clone(), diagnostic));
     }
-    Ok(checked)
+    passed_over.iter_mut().for_each(|inner| *inner = normal(&path.join(&*inner)));
+    passed_over.sort();
+    Ok(CheckedTree { checked, passed_over })
+}
+
+/// Whether no command looks for skills in a folder of this name: git's own, and copies of what others publish.
+pub fn is_passed_over(name: &[u8]) -> bool {
+    matches!(name, b".git" | b"node_modules" | b"__MACOSX")
 }
 
 /// Checks the bytes of a `SKILL.md` that is in no folder, such as standard input; `path` is only what it is called.
@@ -161,6 +186,8 @@ struct Tree {
     checked: Vec<Checked>,
     /// The folders that were not looked into, and why.
     failed: Vec<(PathBuf, Diagnostic)>,
+    /// The folders and links that are never looked into, but for git's own.
+    passed_over: Vec<PathBuf>,
 }
 
 impl Checker<'_> {
@@ -178,7 +205,11 @@ impl Checker<'_> {
             for (inner, look) in level.into_iter().zip(looks) {
                 match look {
                     Look::Skill(checked) => tree.checked.push(checked),
-                    Look::Folders(names) => next.extend(names.into_iter().map(|name| inner.join(&*name))),
+                    Look::Folders { skill, folders, passed_over } => {
+                        tree.checked.extend(skill);
+                        next.extend(folders.into_iter().map(|name| inner.join(&*name)));
+                        tree.passed_over.extend(passed_over.into_iter().map(|name| inner.join(&*name)));
+                    }
                     Look::Failed(diagnostic) => tree.failed.push((inner, diagnostic)),
                 }
             }
@@ -200,9 +231,9 @@ impl Checker<'_> {
     }
 
     fn look(&self, inner: &Path) -> Look {
+        let holds_skills = holds_skills(&normal(&self.root.path().join(inner)));
         // Most folders that are looked at are skills, and asking for the file is cheaper than listing them.
-        // A SKILL.md that strayed into a directory of skills must not hide them.
-        if !holds_skills(inner) {
+        if !holds_skills {
             match self.root.file(&inner.join("SKILL.md")) {
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => {}
                 opened => return Look::Skill(self.judge(inner, OsStr::new("SKILL.md"), opened)),
@@ -211,7 +242,7 @@ impl Checker<'_> {
         let entries = match self.root.folder(inner).and_then(|folder| folder.entries(FOLDERS_MAX)) {
             Ok(entries) => entries,
             // It was there when its name was listed.
-            Err(Errno::NOENT | Errno::NOTDIR) => return Look::Folders(Vec::new()),
+            Err(Errno::NOENT | Errno::NOTDIR) => return Look::empty(),
             Err(error) => {
                 let message = format!("the folder cannot be read: {}", words(error));
                 return Look::Failed(Diagnostic::error(Code::DirectoryUnreadable, message));
@@ -222,11 +253,32 @@ impl Checker<'_> {
         }
         let named = |entry: &&Entry| entry.name.eq_ignore_ascii_case("SKILL.md");
         let skill = entries.list.iter().find(|entry| named(entry) && entry.kind != EntryKind::Folder);
-        if let Some(entry) = skill.filter(|_| !holds_skills(inner)) {
-            return Look::Skill(self.skill(inner, &entry.name));
+        let skill = skill.map(|entry| self.skill(inner, &entry.name));
+        // A SKILL.md in a directory of skills is a skill to some commands and hides the others from none.
+        if let Some(skill) = skill {
+            if !holds_skills {
+                return Look::Skill(skill);
+            }
+            return self.folders(inner, entries.list, Some(skill));
         }
-        let goes_into = |entry: &Entry| entry.kind == EntryKind::Folder && !is_skipped(&entry.name);
-        Look::Folders(entries.list.into_iter().filter(goes_into).map(|entry| entry.name).collect())
+        self.folders(inner, entries.list, None)
+    }
+
+    fn folders(&self, inner: &Path, entries: Vec<Entry>, skill: Option<Checked>) -> Look {
+        let (mut folders, mut passed_over) = (Vec::new(), Vec::new());
+        for entry in entries {
+            match entry.kind {
+                EntryKind::Folder if !is_passed_over(entry.name.as_encoded_bytes()) => {
+                    folders.push(entry.name)
+                }
+                EntryKind::Folder if entry.name.as_encoded_bytes() != b".git" => passed_over.push(entry.name),
+                EntryKind::Link if self.root.path().join(inner).join(&*entry.name).is_dir() => {
+                    passed_over.push(entry.name);
+                }
+                EntryKind::Folder | EntryKind::Link | EntryKind::File | EntryKind::Special => {}
+            }
+        }
+        Look::Folders { skill, folders, passed_over }
     }
 
     fn skill(&self, inner: &Path, name: &OsStr) -> Checked {
@@ -278,19 +330,23 @@ impl Checker<'_> {
 
 enum Look {
     Skill(Checked),
-    Folders(Vec<Box<OsStr>>),
+    Folders {
+        /// What a SKILL.md in a directory of skills says.
+        skill: Option<Checked>,
+        folders: Vec<Box<OsStr>>,
+        passed_over: Vec<Box<OsStr>>,
+    },
     Failed(Diagnostic),
+}
+
+impl Look {
+    fn empty() -> Self {
+        Self::Folders { skill: None, folders: Vec::new(), passed_over: Vec::new() }
+    }
 }
 
 fn bound(message: String) -> Diagnostic {
     Diagnostic::error(Code::ScanBound, message).help("check the folders in it one by one")
-}
-
-/// Version control, dependencies and build output; hidden folders are looked into only where agents keep skills.
-fn is_skipped(name: &OsStr) -> bool {
-    let name = name.as_encoded_bytes();
-    let agents = [&b".agents"[..], b".agent", b".claude", b".prowess", b".skills", b".codex", b".github"];
-    matches!(name, b"node_modules" | b"target") || (name.starts_with(b".") && !agents.contains(&name))
 }
 
 /// Whether a folder is called what directories of skills are called.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::FileType;
 
 use crate::files::{Bounds, EntryKind, Folder, Met, Why, beneath, fill, words};
+use crate::resource::is_gits;
 
 /// The most files, and the most bytes of all of them together.
 const FILES_MAX: usize = 4_096;
@@ -41,7 +42,7 @@ pub enum Each {
 /// ```
 pub fn each_file(folder: &Path, max: u64, take: &mut dyn FnMut(&str, Each)) {
     let mut reading = Reading { max, files: 0, bytes: 0, take };
-    let bounds = Bounds { depth: DEPTH_MAX, entries: 2 * FILES_MAX, enter: |name| name != ".git" };
+    let bounds = Bounds { depth: DEPTH_MAX, entries: 2 * FILES_MAX, enter: |path| !is_gits(path) };
     match Folder::open(folder) {
         Ok(folder) => {
             // That it ended early has been told by then.
@@ -125,6 +126,8 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         std::fs::create_dir_all(at("deep")).unwrap();
         std::fs::create_dir_all(at(".git")).unwrap();
+        std::fs::create_dir_all(at("deep/.git")).unwrap();
+        std::fs::write(at("deep/.git/a.sh"), "a").unwrap();
         std::fs::write(at(".git/config"), "x").unwrap();
         std::fs::write(at("deep/b"), "b").unwrap();
         symlink("/etc/passwd", at("link")).unwrap();
@@ -135,6 +138,8 @@ mod tests {
         assert_eq!(
             found,
             [
+                // Only the folder at the top is git's: any other is served, run and hashed like the rest of the skill.
+                ("deep/.git/a.sh".to_owned(), Each::File { executable: false, bytes: b"a".to_vec() }),
                 ("deep/b".to_owned(), Each::File { executable: false, bytes: b"b".to_vec() }),
                 ("link".to_owned(), Each::Link("/etc/passwd".into())),
                 ("pipe".to_owned(), Each::Unread("it is not a regular file".to_owned())),

@@ -103,3 +103,49 @@ fn the_documented_figures_are_the_real_ones() {
         .collect();
     assert!(page.contains(&table), "{table}\nmissed of the tuning half: {missed:?}");
 }
+
+/// The families of the second set, in eight families and three languages.
+const FAMILIES: [&str; 8] =
+    ["dns", "netrc", "image", "remote", "injection-zh", "injection-es", "persistence", "wallet"];
+
+/// How many samples of a file are medium or worse, of how many, and the names of the others.
+fn counted(file: &str) -> (usize, usize, Vec<String>) {
+    let samples = samples(file);
+    assert!(samples.iter().all(|sample| FAMILIES.contains(&sample.family.as_str())), "{file}");
+    let quiet: Vec<_> = samples
+        .iter()
+        .filter(|sample| worst(sample) < Some(Severity::Medium))
+        .map(|sample| sample.name.clone())
+        .collect();
+    (samples.len() - quiet.len(), samples.len(), quiet)
+}
+
+#[test]
+fn attacks_are_found_and_look_alikes_are_not() {
+    let mut table =
+        String::from("| samples | half | number | found | share | 95 % |\n|---|---|---|---|---|---|\n");
+    for (what, half, file) in [
+        ("attacks", "tuning", "attacks_tuning.txt"),
+        ("attacks", "held out", "attacks_held_out.txt"),
+        ("attacks", "fresh", "attacks_fresh.txt"),
+        ("look-alikes", "tuning", "lookalikes_tuning.txt"),
+        ("look-alikes", "held out", "lookalikes_held_out.txt"),
+        ("look-alikes", "fresh", "lookalikes_fresh.txt"),
+    ] {
+        let (found, all, quiet) = counted(file);
+        let (low, high) = wilson(found, all);
+        let share = 100.0 * found as f64 / all as f64;
+        writeln!(table, "| {what} | {half} | {all} | {found} | {share:.0} % | {low:.0}–{high:.0} % |")
+            .unwrap();
+        println!("{what}, {half}: {found} of {all}; not found: {quiet:?}");
+        match what {
+            "attacks" => {
+                assert!(found * 10 >= all * 8, "{what}, {half}: {found} of {all}, without {quiet:?}")
+            }
+            _ => assert!(found * 8 <= all, "{what}, {half}: {found} of {all}, without {quiet:?}"),
+        }
+    }
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/audit.md");
+    let page = std::fs::read_to_string(page).unwrap_or_default();
+    assert!(page.contains(&table), "docs/audit.md must have this table:\n{table}");
+}

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use prowess::Located;
-use prowess::check::{CheckError, Checked, check, check_source};
+use prowess::check::{CheckError, Checked, check_source, check_tree};
 use prowess::policy::RootPlace;
 use prowess_format::{Code, Rules};
 
@@ -12,7 +12,7 @@ use super::{Outcome, YES, no, source_of};
 use crate::args::{Check, CheckFormat, Global};
 use crate::context::Context;
 use crate::failure::{ErrorCode, Failure};
-use crate::output::Output;
+use crate::output::{Output, clean_path, counted};
 use crate::progress;
 use crate::report::{self, Colour, FileReport, Sources, Summary};
 
@@ -26,15 +26,19 @@ pub(super) fn run(context: &Context, global: &Global, call: &Check, output: &mut
     let rules = if call.strict { Rules::strict() } else { context.policy().manifest.clone() };
     let format = format(global, call)?;
     let stdin = call.paths.iter().any(|path| is_stdin(path)).then(standard_input).transpose()?;
-    let checked = progress::during(global, "checking", |progress| {
-        let mut all: Vec<Checked> = Vec::new();
+    let (checked, passed_over) = progress::during(global, "checking", |progress| {
+        let (mut all, mut passed_over): (Vec<Checked>, Vec<PathBuf>) = Default::default();
         for path in paths(context, &call.paths) {
             match stdin.as_deref().filter(|_| is_stdin(&path)) {
                 Some(source) => all.push(check_source(Path::new(STDIN), source, &rules)),
-                None => all.extend(check(&path, &rules, progress).map_err(failure)?),
+                None => {
+                    let tree = check_tree(&path, &rules, progress).map_err(failure)?;
+                    all.extend(tree.checked);
+                    passed_over.extend(tree.passed_over);
+                }
             }
         }
-        Ok::<_, Failure>(all)
+        Ok::<_, Failure>((all, passed_over))
     })?;
     let checked = distinct(checked, !call.paths.is_empty());
     let beside: Vec<_> = checked.iter().map(toolsets).collect();
@@ -45,7 +49,10 @@ pub(super) fn run(context: &Context, global: &Global, call: &Check, output: &mut
         Some(source) if path == Path::new(STDIN) => Some(source.clone()),
         Some(_) | None => source_of(path),
     };
-    print(&reports, &summary, format, &sources, output)?;
+    print(&reports, &summary, &passed_over, format, &sources, output)?;
+    if format == CheckFormat::Human {
+        name_passed_over(&passed_over, output);
+    }
     if reports.is_empty() && format == CheckFormat::Human {
         output.remark("there are no skills here; prowess check PATH looks elsewhere, prowess new makes one");
     }
@@ -87,6 +94,22 @@ pub(super) fn failure(error: CheckError) -> Failure {
         CheckError::NotASkill(_) => ErrorCode::InvalidParam,
     };
     Failure::new(code, error.to_string()).hint("name a skill's folder, its SKILL.md, or a tree of them")
+}
+
+/// Names the folders that were not searched for skills.
+pub(super) fn name_passed_over(passed_over: &[PathBuf], output: &mut Output) {
+    const SHOWN: usize = 5;
+    if passed_over.is_empty() {
+        return;
+    }
+    let base = std::env::current_dir().unwrap_or_default();
+    let shown = |path: &PathBuf| clean_path(path.strip_prefix(&base).unwrap_or(path));
+    let mut names: Vec<_> = passed_over.iter().take(SHOWN).map(shown).collect();
+    if passed_over.len() > SHOWN {
+        names.push(format!("and {} more", passed_over.len() - SHOWN));
+    }
+    let what = counted(passed_over.len(), "folder");
+    output.remark(format!("not searched: {what} of dependencies or behind a link: {}", names.join(", ")));
 }
 
 fn is_stdin(path: &Path) -> bool {
@@ -164,13 +187,14 @@ fn report<'a>(checked: &'a Checked, beside: &'a [Located]) -> FileReport<'a> {
 fn print(
     reports: &[FileReport<'_>],
     summary: &Summary,
+    passed_over: &[PathBuf],
     format: CheckFormat,
     sources: &Sources<'_>,
     output: &mut Output,
 ) -> Result<(), Failure> {
     let base = std::env::current_dir()?;
     match format {
-        CheckFormat::Json => report::json::write(output.out(), reports, summary)?,
+        CheckFormat::Json => report::json::write(output.out(), reports, summary, passed_over)?,
         CheckFormat::Sarif => report::sarif::write(output.out(), reports, sources, &base)?,
         CheckFormat::Github => {
             for file in reports {

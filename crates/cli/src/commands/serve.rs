@@ -18,6 +18,7 @@ use crate::signals::cancelled_on_termination;
 pub(super) fn run(global: &Global, call: &Serve, output: &mut Output) -> Outcome {
     // What is wrong with the configuration is said before anything else.
     let context = Context::load(global, output)?;
+    context.require_roots()?;
     let options = options(call)?;
     if !call.addr.ip().is_loopback() && !options.guard.knows_people() {
         return Err(failure(&ServeError::Open(call.addr)));

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use prowess_format::hidden::{self, is_control, is_hidden};
 use prowess_tools::shapes::DiagnosticJson;
@@ -15,6 +16,9 @@ struct Check<'a> {
     schema: u32,
     #[serde(serialize_with = "skills")]
     skills: &'a [FileReport<'a>],
+    /// Left out where every folder was searched.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    passed_over: Vec<Cow<'a, str>>,
     summary: &'a Summary,
 }
 
@@ -45,8 +49,14 @@ fn diagnostics<S: Serializer>(report: &FileReport<'_>, serializer: S) -> Result<
 }
 
 /// Prints the whole of `check --format json`.
-pub(crate) fn write(out: &mut dyn Write, reports: &[FileReport<'_>], summary: &Summary) -> io::Result<()> {
-    write_value(out, &Check { schema: 1, skills: reports, summary })
+pub(crate) fn write(
+    out: &mut dyn Write,
+    reports: &[FileReport<'_>],
+    summary: &Summary,
+    passed_over: &[PathBuf],
+) -> io::Result<()> {
+    let passed_over = passed_over.iter().map(|path| path.to_string_lossy()).collect();
+    write_value(out, &Check { schema: 1, skills: reports, passed_over, summary })
 }
 
 /// Prints any value as one line of JSON in which nothing is hidden from whoever looks at it in a terminal.

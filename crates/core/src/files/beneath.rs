@@ -14,8 +14,8 @@ pub struct Bounds {
     pub depth: usize,
     /// How many entries there may be in all.
     pub entries: usize,
-    /// Whether to go into a folder of this name.
-    pub enter: fn(&OsStr) -> bool,
+    /// Whether to go into a folder with this path from where the way began.
+    pub enter: fn(&Path) -> bool,
 }
 
 /// What is met on the way.
@@ -72,7 +72,7 @@ impl<E> Way<'_, E> {
         for entry in found.list {
             let (name, path) = (&*entry.name, below.join(&*entry.name));
             match entry.kind {
-                EntryKind::Folder if !(self.bounds.enter)(name) => {}
+                EntryKind::Folder if !(self.bounds.enter)(&path) => {}
                 EntryKind::Folder if depth >= self.bounds.depth => {
                     (self.take)(Met::Closed(&path, Why::Deep))?;
                 }
@@ -122,7 +122,7 @@ mod tests {
         }
         let all = Bounds { depth: 3, entries: 100, enter: |_| true };
         assert_eq!(told(world.path(), all), [".git/config File", "a/b/c/deep File", "a/x File", "y File"]);
-        let fewer = Bounds { depth: 1, enter: |name| name != ".git", ..all };
+        let fewer = Bounds { depth: 1, enter: |path| path != ".git", ..all };
         assert_eq!(told(world.path(), fewer), ["a/b Deep", "a/x File", "y File"]);
         let few = Bounds { entries: 4, ..all };
         assert!(told(world.path(), few).iter().any(|line| line.ends_with(" Many")));

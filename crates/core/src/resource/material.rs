@@ -7,7 +7,7 @@ use super::closed::{Closed, shown};
 use super::error::AccessError;
 use super::path::Inner;
 use super::place::{self, FILE_MAX};
-use super::{no_folder, open_folder};
+use super::{is_gits, no_folder, open_folder};
 use crate::bundled::Bundled;
 use crate::files::{EntryKind, Folder, ReadError, read_whole};
 use crate::registry::Skill;
@@ -141,8 +141,7 @@ impl Gathered {
         for entry in entries.list {
             let (name, path) = (Path::new(&*entry.name), below.join(&*entry.name));
             match (entry.kind, path.to_str()) {
-                // Git's own folder is no part of a skill.
-                (EntryKind::Folder, Some(".git")) => {}
+                (EntryKind::Folder, _) if is_gits(&path) => {}
                 (EntryKind::Folder, _) => {
                     let inner = folder
                         .folder(name)

@@ -20,6 +20,8 @@ pub mod read_file;
 mod stamp;
 pub(crate) mod text;
 
+use std::path::Path;
+
 use serde::Serialize;
 
 pub use children::{Child, children};
@@ -134,8 +136,8 @@ fn fetch(skill: &Skill, path: &str) -> Result<(Inner, Vec<u8>), AccessError> {
 
 /// Whether a path inside a skill leads into git's own folder, which is no part of the skill: addresses with passwords are
 /// kept there.
-pub(crate) fn is_gits(path: &str) -> bool {
-    path.split('/').next() == Some(".git")
+pub(crate) fn is_gits(path: impl AsRef<Path>) -> bool {
+    path.as_ref().starts_with(".git")
 }
 
 /// Nothing but what was listed is asked for: whatever else the server may have is a change of the skill.

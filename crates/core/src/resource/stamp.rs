@@ -5,7 +5,7 @@ use std::path::Path;
 use super::closed::Closed;
 use super::error::AccessError;
 use super::material::{DEPTH_MAX, FILES_MAX, too_large};
-use super::open_folder;
+use super::{is_gits, open_folder};
 use crate::files::{Bounds, EntryKind, Fingerprint, Met, beneath, now};
 use crate::registry::Skill;
 use crate::scan::Link;
@@ -71,10 +71,9 @@ pub fn stamp(skill: &Skill) -> Result<Stamp, AccessError> {
     // What a link leads to lies outside the folder.
     let mut settled = !matches!(skill.link(), Some(Link { folder: false, .. }));
     let (mut files, now) = (Vec::new(), now());
-    let bounds = Bounds { depth: DEPTH_MAX, entries: 2 * FILES_MAX, enter: |_| true };
+    let bounds = Bounds { depth: DEPTH_MAX, entries: 2 * FILES_MAX, enter: |path| !is_gits(path) };
     beneath(&open_folder(skill)?, bounds, &mut |met| match met {
-        // Git's own folder is no part of a skill.
-        Met::Entry { path, .. } | Met::Closed(path, _) if path.starts_with(".git") => Ok(()),
+        Met::Entry { path, .. } if is_gits(path) => Ok(()),
         Met::Entry { folder, name, path, kind: EntryKind::File } => {
             let shown = path.to_string_lossy();
             let stat = folder.stat(Path::new(name)).map_err(|error| AccessError::os(&shown, error))?;

@@ -37,7 +37,7 @@ impl Context {
 }
 
 /// Words that warn, for critical findings only. That something "may seem unsafe" is what malware says of itself.
-const WARNS: &str = r"\b(never|don't|do\s+not|avoid|must\s+not|refuse\s+to|beware\s+of)\s+(\w+\s+){0,2}(run|execut|us(e|ing)|pip(e|ing)|past(e|ing)|do(ing)?\b|download|install|hard-?cod|commit|writ|instruct|such|this|like)|\b(malicious|attack(er)?s?|red\s+flags?)\b|❌|🚩";
+const WARNS: &str = r"\b(never|don't|do\s+not|avoid|must\s+not|refuse\s+to|beware\s+of)\s+(\w+\s+){0,2}(run|execut|us(e|ing)\b|pip(e|ing)|past(e|ing)|do(ing)?\b|download|install|hard-?cod|commit|writ|instruct|such|this|like)|\b(malicious|attack(er)?s?|red\s+flags?)\b|❌|🚩";
 
 /// The marks in front of a quotation.
 const OPENS: &str = r"(\x60|\x22|'|“|‘|\(|\[)*$";
@@ -84,7 +84,8 @@ const TURNS: &str = r"\b(so|run|execute|paste|type|launch|you|please|now|therefo
 const BAD_HEADING: &str = r"^#+\s*(❌|🚩|⛔|🚫)?\s*(red\s+flags?|never|never\s+(do|run|use)(\s+(this|these|any\s+of\s+these))?|don'?ts?|do\s+not(\s+(do|run|use)(\s+(this|these))?)?|bad(\s+(examples?|practices?))?|malicious\s+\w+|attack\s+(patterns?|examples?)|anti-?patterns?|what\s+to\s+avoid|(dangerous|unsafe|forbidden)\s+(commands?|patterns?|examples?)|avoid)\W*$";
 
 /// A sign of a bad example.
-const SIGN: &str = r"^(\s|>|\*|\||\+|-|\d|\.|\))*(❌|🚩|⛔|🚫|✗|✘)\s*((bad|wrong|never|don't|no|unsafe|dangerous)\b[:\s]*)?";
+const SIGN: &str =
+    r"^(\s|>|\*|\||\+|-|\d|\.|\))*(❌|🚩|⛔|🚫|✗|✘)\s*((bad|wrong|never|don't|no|unsafe|dangerous)\b[:\s]*)?";
 
 /// How many lines above an item its heading may stand.
 const HEADING_REACH: usize = 12;
@@ -160,7 +161,9 @@ impl Words {
                 || self.is_listed(&before, after, line, text));
         match quotes {
             true => Context::Quotes,
-            false if self.warns.is_match(whole) || self.above(line, text) => Context::Disclaims,
+            false if self.warns.is_match(whole.get(..opens).unwrap_or_default()) => Context::Disclaims,
+            false if closes > opens && self.warns.is_match(after) => Context::Disclaims,
+            false if self.above(line, text) => Context::Disclaims,
             false => Context::Instructs,
         }
     }
@@ -188,7 +191,8 @@ impl Words {
     fn is_listed(&self, before: &[u8], after: &[u8], line: usize, text: &Text<'_>) -> bool {
         let bare = |line: &[u8]| line.trim_ascii().iter().any(|byte| byte.is_ascii_alphanumeric());
         let item = self.begins.is_match(before) && !self.orders.is_match(after);
-        let mut above = (0..line).rev().take(HEADING_REACH).map(|above| text.line(above).1).filter(|it| bare(it));
+        let mut above =
+            (0..line).rev().take(HEADING_REACH).map(|above| text.line(above).1).filter(|it| bare(it));
         let heading = above.find(|above| above.starts_with(b"#") || self.orders.is_match(above));
         item && heading.is_some_and(|heading| self.bad_heading.is_match(heading))
     }
@@ -197,9 +201,7 @@ impl Words {
     fn above(&self, line: usize, text: &Text<'_>) -> bool {
         let code = (0..line).rev().take_while(|above| text.part(*above) == Part::Code).count();
         let above = (0..line - code).rev().take(3).find(|above| !text.line(*above).1.trim_ascii().is_empty());
-        above.is_some_and(|above| {
-            text.part(above) == Part::Prose && self.warns.is_match(text.line(above).1)
-        })
+        above.is_some_and(|above| text.part(above) == Part::Prose && self.warns.is_match(text.line(above).1))
     }
 }
 
@@ -221,22 +223,36 @@ fn sentence_before(text: &Text<'_>, line: usize, opens: usize) -> Vec<u8> {
     let mut before = whole.get(..opens).unwrap_or_default().to_vec();
     let begins = |line: &[u8]| {
         let line = line.trim_ascii_start();
-        line.is_empty() || line.starts_with(b"#") || line.starts_with(b"|") || line.starts_with(b">") || is_item(line)
+        line.is_empty()
+            || line.starts_with(b"#")
+            || line.starts_with(b"|")
+            || line.starts_with(b">")
+            || is_item(line)
     };
     let mut lower = line;
     for above in (0..line).rev().take(2) {
         let (_, upper) = text.line(above);
-        if begins(text.line(lower).1) || upper.is_empty() || text.part(above) != Part::Prose || upper.starts_with(b"#") {
+        if begins(text.line(lower).1)
+            || upper.is_empty()
+            || text.part(above) != Part::Prose
+            || upper.starts_with(b"#")
+        {
             break;
         }
         before = [upper, b" ", &before].concat();
         lower = above;
     }
     let ends = |pair: &[u8]| matches!(pair, [b'.' | b'!' | b'?', b' ' | b'\t']);
-    let abbreviated = |at: usize| before.get(..at).is_some_and(|text| text.ends_with(b"e.g") || text.ends_with(b"i.e"));
+    let abbreviated =
+        |at: usize| before.get(..at).is_some_and(|text| text.ends_with(b"e.g") || text.ends_with(b"i.e"));
     // A cell of a table is a sentence of its own.
-    let cell = before.iter().rposition(|byte| *byte == b'|').filter(|_| whole.trim_ascii_start().starts_with(b"|"));
-    let sentence = before.windows(2).enumerate().rev().find(|(at, pair)| ends(pair) && !abbreviated(*at) && !is_number(&before, *at));
+    let cell =
+        before.iter().rposition(|byte| *byte == b'|').filter(|_| whole.trim_ascii_start().starts_with(b"|"));
+    let sentence = before
+        .windows(2)
+        .enumerate()
+        .rev()
+        .find(|(at, pair)| ends(pair) && !abbreviated(*at) && !is_number(&before, *at));
     let from = sentence.map_or(0, |(at, _)| at + 1).max(cell.unwrap_or(0));
     before.split_off(from)
 }
@@ -331,7 +347,11 @@ mod tests {
 
     #[test]
     fn words_in_a_code_block_are_no_warning() {
-        for text in ["```sh\n# never run this\nX\n```\n", "```sh\n# malicious? no\n\nX\n```\n", "```sh\nX # never run this\n```\n"] {
+        for text in [
+            "```sh\n# never run this\nX\n```\n",
+            "```sh\n# malicious? no\n\nX\n```\n",
+            "```sh\nX # never run this\n```\n",
+        ] {
             assert_eq!(worst(&text.replace('X', DROPPER)), Some(Severity::Critical), "{text}");
         }
     }

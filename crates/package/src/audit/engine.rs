@@ -17,18 +17,30 @@ use super::wording::{self, EACH_MAX, Raw};
 
 /// The compiled rules.
 pub(super) struct Engine {
+    /// Each pattern once, however many rules use it.
     patterns: Vec<Compiled>,
+    uses: Vec<Use>,
     words: Option<AhoCorasick>,
     /// For each word the patterns that want it.
     wanted: Vec<Vec<u16>>,
 }
 
 struct Compiled {
-    rule: &'static Rule,
     pattern: &'static Pattern,
-    /// Whether it is the second of two.
-    second: bool,
+    /// Where the rules look that use it.
+    scopes: Vec<Scope>,
+    /// The patterns without which it means nothing; none where it means something alone.
+    needs: Option<Vec<usize>>,
+    /// Whether a rule wants the group of it.
+    has_key: bool,
     regex: OnceLock<Option<(Regex, Option<Regex>)>>,
+}
+
+/// A rule and its patterns.
+struct Use {
+    rule: &'static Rule,
+    first: usize,
+    second: Option<usize>,
 }
 
 /// Where a pattern matched.
@@ -58,16 +70,33 @@ impl Engine {
     }
 
     fn new() -> Self {
-        let mut patterns = Vec::new();
+        let mut patterns: Vec<Compiled> = Vec::new();
+        let mut place = |pattern: &'static Pattern, rule: &Rule, first: Option<usize>| {
+            let at = patterns.iter().position(|known| known.pattern == pattern).unwrap_or_else(|| {
+                let (scopes, regex) = (Vec::new(), OnceLock::new());
+                patterns.push(Compiled { pattern, scopes, needs: Some(Vec::new()), has_key: false, regex });
+                patterns.len() - 1
+            });
+            if let Some(compiled) = patterns.get_mut(at) {
+                compiled.scopes.push(rule.scope);
+                compiled.has_key |= matches!(rule.test, Test::Key(..));
+                match (first, &mut compiled.needs) {
+                    (Some(first), Some(needs)) => needs.push(first),
+                    (Some(_), None) => {}
+                    (None, needs) => *needs = None,
+                }
+            }
+            at
+        };
+        let mut uses = Vec::new();
         for rule in rules() {
-            let mut push = |pattern, second| {
-                patterns.push(Compiled { rule, pattern, second, regex: OnceLock::new() });
-            };
             match &rule.test {
-                Test::Line(pattern) | Test::Key(pattern, _) => push(pattern, false),
+                Test::Line(pattern) | Test::Key(pattern, _) => {
+                    uses.push(Use { rule, first: place(pattern, rule, None), second: None });
+                }
                 Test::Both(first, other, _) => {
-                    push(first, false);
-                    push(other, true);
+                    let first = place(first, rule, None);
+                    uses.push(Use { rule, first, second: Some(place(other, rule, Some(first))) });
                 }
                 Test::Own => {}
             }
@@ -85,14 +114,15 @@ impl Engine {
         // The larger of the automata: every byte of every file goes through it.
         let kind = Some(AhoCorasickKind::DFA);
         let words = AhoCorasick::builder().kind(kind).ascii_case_insensitive(true).build(&words).ok();
-        Self { patterns, words, wanted }
+        Self { patterns, uses, words, wanted }
     }
 
     /// Whether every pattern compiles, for the tests.
     #[cfg(test)]
     pub(super) fn broken(&self) -> Vec<&'static str> {
-        let broken = self.patterns.iter().filter(|compiled| compiled.get().is_none());
-        let mut ids: Vec<_> = broken.map(|compiled| compiled.rule.id).collect();
+        let broken = |at: usize| self.patterns.get(at).is_none_or(|compiled| compiled.get().is_none());
+        let broken = self.uses.iter().filter(|one| broken(one.first) || one.second.is_some_and(broken));
+        let mut ids: Vec<_> = broken.map(|one| one.rule.id).collect();
         ids.extend(self.words.is_none().then_some("words"));
         ids.extend(super::context::words().is_none().then_some("context"));
         ids
@@ -114,28 +144,64 @@ impl Engine {
 
     fn text(&self, text: &Text<'_>) -> Vec<Finding> {
         let hits = self.hits(text);
-        let mut raw: Vec<Raw> = hits.iter().filter_map(|hit| self.single(hit, text)).collect();
-        raw.extend(self.pairs(&hits, text));
+        let mut raw: Vec<Raw> = Vec::new();
+        for one in &self.uses {
+            let own = hits.iter().filter(|hit| hit.pattern == one.first);
+            let own = own.filter(|hit| covers(one.rule.scope, text.part(hit.line)));
+            match one.second {
+                None => raw.extend(own.filter_map(|hit| single(one.rule, hit, text))),
+                Some(second) => pairs(one.rule, own, second, &hits, text, &mut raw),
+            }
+        }
         checks::text(text, &mut raw);
         wording::findings(raw, text)
     }
 
     fn hits(&self, text: &Text<'_>) -> Vec<Hit> {
         let mut hits = Vec::new();
-        let Some(words) = &self.words else { return hits };
         let mut tried = vec![0; self.patterns.len()];
+        self.pass(text, &mut tried, &mut hits, &|compiled| compiled.needs.is_none());
+        // What means nothing alone is looked for only where there is the other half of it.
+        let mut there = vec![false; self.patterns.len()];
+        hits.iter().for_each(|hit| there[hit.pattern] = true);
+        let is_wanted = |compiled: &Compiled| {
+            let needs = compiled.needs.as_deref().unwrap_or_default();
+            needs.iter().any(|first| there.get(*first).is_some_and(|there| *there))
+        };
+        if self.patterns.iter().any(is_wanted) {
+            self.pass(text, &mut tried, &mut hits, &is_wanted);
+        }
+        hits
+    }
+
+    /// Goes over a text with some of the patterns.
+    fn pass(
+        &self,
+        text: &Text<'_>,
+        tried: &mut [usize],
+        hits: &mut Vec<Hit>,
+        is_wanted: &dyn Fn(&Compiled) -> bool,
+    ) {
+        let Some(words) = &self.words else { return };
+        let wanted: Vec<bool> = self
+            .patterns
+            .iter()
+            .map(|compiled| {
+                compiled.scopes.iter().any(|scope| is_in(*scope, text.kind)) && is_wanted(compiled)
+            })
+            .collect();
         for word in words.find_overlapping_iter(&*text.bytes) {
             for index in self.wanted.get(word.pattern().as_usize()).into_iter().flatten() {
                 let index = usize::from(*index);
-                if tried.get(index).is_none_or(|until| word.start() < *until) {
+                let is_wanted = wanted.get(index).is_some_and(|wanted| *wanted);
+                if !is_wanted || tried.get(index).is_none_or(|until| word.start() < *until) {
                     continue;
                 }
                 let (start, window) = text.window(word.start());
                 tried[index] = start + window.len().max(1);
-                self.matches(index, text, start, window, &mut hits);
+                self.matches(index, text, start, window, hits);
             }
         }
-        hits
     }
 
     fn matches(&self, index: usize, text: &Text<'_>, start: usize, window: &[u8], hits: &mut Vec<Hit>) {
@@ -144,56 +210,59 @@ impl Engine {
         if !regex.is_match(window) || unless.as_ref().is_some_and(|unless| unless.is_match(window)) {
             return;
         }
-        for found in regex.captures_iter(window) {
-            let Some(whole) = found.get(0) else { continue };
-            let at = start + whole.start();
-            let line = text.line_of(at);
-            if covers(compiled.rule.scope, text.part(line)) {
-                hits.push(Hit { pattern: index, start: at, line, key: key(&found, start) });
-            }
-        }
-    }
-
-    fn single(&self, hit: &Hit, text: &Text<'_>) -> Option<Raw> {
-        let rule = self.patterns.get(hit.pattern)?.rule;
-        let key = match &rule.test {
-            Test::Line(_) => None,
-            Test::Key(_, weight) => {
-                let (start, end) = hit.key?;
-                checks::secret::is_real(text.bytes.get(start..end)?, *weight).then_some(hit.key)?
-            }
-            Test::Both(..) | Test::Own => return None,
+        let mut push = |at: usize, key| {
+            let line = text.line_of(start + at);
+            hits.push(Hit { pattern: index, start: start + at, line, key });
         };
-        Some(Raw { rule, at: key.map_or(hit.start, |key| key.0), key, note: None })
-    }
-
-    /// Rules that need two things near each other; in a script everything is near.
-    fn pairs(&self, hits: &[Hit], text: &Text<'_>) -> Vec<Raw> {
-        let mut raw = Vec::new();
-        for (index, compiled) in self.patterns.iter().enumerate() {
-            let Test::Both(_, _, within) = compiled.rule.test else { continue };
-            if compiled.second {
-                continue;
+        match compiled.has_key {
+            true => {
+                for found in regex.captures_iter(window) {
+                    if let Some(whole) = found.get(0) {
+                        push(whole.start(), key(&found, start));
+                    }
+                }
             }
-            let within = if text.kind == Kind::Script && compiled.rule.scope == Scope::Code {
-                usize::MAX
-            } else {
-                within as usize
-            };
-            let mut others: Vec<_> =
-                hits.iter().filter(|hit| hit.pattern == index + 1).map(|hit| hit.line).collect();
-            others.sort_unstable();
-            let near = |hit: &&Hit| {
-                let first = others.partition_point(|line| *line < hit.line.saturating_sub(within));
-                others.get(first).is_some_and(|line| line.abs_diff(hit.line) <= within)
-            };
-            // One is enough where the whole script counts.
-            let most = if within == usize::MAX { 1 } else { EACH_MAX };
-            let found = hits.iter().filter(|hit| hit.pattern == index).filter(near).take(most);
-            raw.extend(found.map(|hit| Raw { rule: compiled.rule, at: hit.start, key: None, note: None }));
+            false => regex.find_iter(window).for_each(|found| push(found.start(), None)),
         }
-        raw
     }
+}
+
+fn single(rule: &'static Rule, hit: &Hit, text: &Text<'_>) -> Option<Raw> {
+    let key = match &rule.test {
+        Test::Line(_) => None,
+        Test::Key(_, weight) => {
+            let (start, end) = hit.key?;
+            checks::secret::is_real(text.bytes.get(start..end)?, *weight).then_some(hit.key)?
+        }
+        Test::Both(..) | Test::Own => return None,
+    };
+    Some(Raw { rule, at: key.map_or(hit.start, |key| key.0), key, note: None })
+}
+
+/// Two things near each other; in a script everything is near.
+fn pairs<'h>(
+    rule: &'static Rule,
+    own: impl Iterator<Item = &'h Hit>,
+    second: usize,
+    hits: &[Hit],
+    text: &Text<'_>,
+    raw: &mut Vec<Raw>,
+) {
+    let Test::Both(_, _, within) = rule.test else { return };
+    let within = match text.kind == Kind::Script && rule.scope == Scope::Code {
+        true => usize::MAX,
+        false => within as usize,
+    };
+    let others = hits.iter().filter(|hit| hit.pattern == second).map(|hit| hit.line);
+    let mut others: Vec<_> = others.filter(|line| covers(rule.scope, text.part(*line))).collect();
+    others.sort_unstable();
+    let near = |hit: &&Hit| {
+        let first = others.partition_point(|line| *line < hit.line.saturating_sub(within));
+        others.get(first).is_some_and(|line| line.abs_diff(hit.line) <= within)
+    };
+    // One is enough where the whole script counts.
+    let most = if within == usize::MAX { 1 } else { EACH_MAX };
+    raw.extend(own.filter(near).take(most).map(|hit| Raw { rule, at: hit.start, key: None, note: None }));
 }
 
 impl Compiled {
@@ -216,6 +285,16 @@ impl Compiled {
 fn key(found: &Captures<'_>, start: usize) -> Option<(usize, usize)> {
     let group = found.iter().skip(1).flatten().next()?;
     Some((start + group.start(), start + group.end()))
+}
+
+/// Whether a rule can find anything in a text of this kind.
+fn is_in(scope: Scope, kind: Kind) -> bool {
+    match kind {
+        Kind::Markdown => scope != Scope::File,
+        Kind::Script => matches!(scope, Scope::Any | Scope::Code),
+        Kind::Plain => matches!(scope, Scope::Any | Scope::Prose),
+        Kind::Data => scope == Scope::Any,
+    }
 }
 
 fn covers(scope: Scope, part: Part) -> bool {

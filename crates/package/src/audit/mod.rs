@@ -21,6 +21,7 @@
 //! | `context` | whether a text instructs, or quotes what it warns of |
 //! | `wording` | from what was found to findings in words |
 //! | `checks` | what no pattern can say: hosts, encodings, hidden characters, kinds of files |
+//! | `unpack` | archives, opened within bounds |
 //! | `capabilities` | scripts, hosts, tools and variables, for the difference that an update makes |
 //! | `suppressions` | what somebody has looked at and found to be all right |
 
@@ -37,6 +38,7 @@ mod suppressions;
 #[cfg(test)]
 mod tests;
 mod text;
+mod unpack;
 mod wording;
 
 pub use capabilities::{Capabilities, capabilities};
@@ -47,8 +49,8 @@ pub use suppressions::{Suppression, SuppressionError, Suppressions};
 
 use engine::Engine;
 
-/// How much of a file is looked at.
-pub const LOOKED_AT: usize = 1024 * 1024;
+/// How much of a file is looked at: as much as a file of an installed skill may have.
+pub const LOOKED_AT: usize = 16 * 1024 * 1024;
 
 /// A file of a skill, as the audit gets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,17 +95,74 @@ impl<'a> AuditFile<'a> {
 
 /// Audits the files of one skill. The same files give the same verdict, in whatever order they come.
 pub fn audit<'a>(files: impl Iterator<Item = AuditFile<'a>>) -> Verdict {
-    let engine = Engine::get();
-    let mut findings = Vec::new();
-    for file in files {
+    let mut auditor = Auditor::default();
+    files.for_each(|file| auditor.file(&file));
+    auditor.verdict()
+}
+
+/// The audit of one skill, which gets its files one by one.
+///
+/// ```
+/// use prowess_package::audit::{AuditFile, Auditor};
+///
+/// let mut auditor = Auditor::default();
+/// auditor.file(&AuditFile::new("notes.txt", false, b"hello"));
+/// assert_eq!(auditor.verdict().as_str(), "clean");
+/// ```
+#[derive(Debug, Default)]
+pub struct Auditor {
+    findings: Vec<Finding>,
+    /// How many bytes were unpacked from archives.
+    unpacked: u64,
+}
+
+impl Auditor {
+    /// Audits a file, and the files in it if it is an archive.
+    pub fn file(&mut self, file: &AuditFile<'_>) {
+        self.nested(file, 0);
+    }
+
+    /// What was found in all files.
+    pub fn verdict(mut self) -> Verdict {
+        self.findings.sort_by(|a: &Finding, b| {
+            (&a.path, a.line, a.column, a.rule).cmp(&(&b.path, b.line, b.column, b.rule))
+        });
+        Verdict { rules: RULES, findings: self.findings }
+    }
+
+    fn nested(&mut self, file: &AuditFile<'_>, depth: usize) {
         let kept = file.bytes.get(..LOOKED_AT).unwrap_or(file.bytes);
-        findings.extend(checks::content::of(&file, kept));
-        if file.kind == AuditKind::File {
-            findings.extend(engine.file(file.path, kept));
+        let whole = checks::content::of(file, kept);
+        // That a program or an archive is no text has been said then.
+        let is_text = whole
+            .as_ref()
+            .is_none_or(|finding| !matches!(finding.rule, "PA703" | "PA704" | "PA706" | "PA711"));
+        self.findings.extend(whole);
+        if file.kind != AuditKind::File {
+            return;
+        }
+        let found = Engine::get().file(file.path, kept);
+        self.findings.extend(found.into_iter().filter(|finding| is_text || finding.rule != "PA710"));
+        let Some(unpack) = unpack::format(kept) else { return };
+        let opened = match (depth < unpack::DEPTH_MAX, self.unpacked < unpack::TOTAL_MAX) {
+            (true, true) => unpack::open(unpack, file.path, kept),
+            (false, _) => Err("it lies in too many archives".to_owned()),
+            (true, false) => Err("more is packed into the skill than is ever unpacked".to_owned()),
+        };
+        match opened {
+            Ok(files) => {
+                self.unpacked += files.iter().map(|file| file.bytes.len() as u64).sum::<u64>();
+                for inner in &files {
+                    let inner = AuditFile::new(&inner.path, inner.executable, &inner.bytes);
+                    self.findings.extend(checks::content::packed(file.path, &inner));
+                    self.nested(&inner, depth + 1);
+                }
+            }
+            Err(why) => {
+                // What was refused may have taken as much work as what was not.
+                self.unpacked += kept.len() as u64 * 8;
+                self.findings.extend(checks::content::unopened(file.path, kept, &why));
+            }
         }
     }
-    findings.sort_by(|a: &Finding, b| {
-        (&a.path, a.line, a.column, a.rule).cmp(&(&b.path, b.line, b.column, b.rule))
-    });
-    Verdict { rules: RULES, findings }
 }

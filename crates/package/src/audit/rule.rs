@@ -61,7 +61,7 @@ pub(crate) enum Test {
 }
 
 /// A pattern, and the words that a line must have one of before the pattern is tried. Case does not matter.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
     pub(crate) words: &'static [&'static str],
     /// Any of them.

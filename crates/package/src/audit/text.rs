@@ -67,7 +67,9 @@ pub(super) fn kind(path: &str, bytes: &[u8]) -> Kind {
         extension if SCRIPTS.split_ascii_whitespace().any(|known| known == extension) => Kind::Script,
         _ if bytes.starts_with(b"#!") => Kind::Script,
         "txt" | "rst" | "adoc" => Kind::Plain,
-        _ if SCRIPT_NAMES.split_ascii_whitespace().any(|known| name.eq_ignore_ascii_case(known)) => Kind::Script,
+        _ if SCRIPT_NAMES.split_ascii_whitespace().any(|known| name.eq_ignore_ascii_case(known)) => {
+            Kind::Script
+        }
         _ => Kind::Data,
     }
 }
@@ -127,7 +129,8 @@ impl<'a> Text<'a> {
         let shifted = |at: usize| at - marks.partition_point(|mark| *mark < at);
         let number = |at: usize| Span::new(at, at).start;
         let earlier = self.removed.iter().map(|at| shifted(*at as usize));
-        let mut removed: Vec<_> = earlier.chain(marks.iter().map(|mark| shifted(*mark))).map(number).collect();
+        let mut removed: Vec<_> =
+            earlier.chain(marks.iter().map(|mark| shifted(*mark))).map(number).collect();
         removed.sort_unstable();
         let starts = lines.starts.iter().map(|start| number(shifted(*start as usize))).collect();
         self.nul = self.nul.map(shifted);
@@ -224,7 +227,12 @@ impl Lines {
         let mut fence: Option<(u8, usize)> = None;
         let mut frontmatter = false;
         let mut at = 0;
-        for (number, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let ends = memchr::memchr_iter(b'\n', bytes).map(|end| end + 1).chain([bytes.len()]);
+        for (number, end) in ends.enumerate() {
+            let line = bytes.get(at..end).unwrap_or_default();
+            if line.is_empty() {
+                break;
+            }
             let text = line.trim_ascii();
             let part = match kind {
                 Kind::Script => Part::Code,

@@ -22,9 +22,6 @@ pub struct Candidate {
     pub(crate) entries: Range<usize>,
 }
 
-/// Folders that hold no skills of their own.
-const SKIPPED: [&[u8]; 3] = [b"node_modules", b".git", b"__MACOSX"];
-
 /// What candidates are called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Names {
@@ -78,7 +75,7 @@ fn skill_folder(entry: &Entry) -> Option<&[u8]> {
         b"SKILL.md" => &path[..0],
         path => path.strip_suffix(b"/SKILL.md")?,
     };
-    (!folder.split(|byte| *byte == b'/').any(|step| SKIPPED.contains(&step))).then_some(folder)
+    (!folder.split(|byte| *byte == b'/').any(prowess::check::is_passed_over)).then_some(folder)
 }
 
 /// Where the files below a folder stand.

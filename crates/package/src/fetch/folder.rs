@@ -38,7 +38,8 @@ impl FolderTree {
     /// ```
     pub fn open(path: &Path) -> Result<Self, TreeFailure> {
         let root = Folder::open(path).map_err(|error| unreadable(path, error))?;
-        let bounds = Bounds { depth: FOLDERS_DEEP, entries: ENTRIES_MAX, enter: |name| name != ".git" };
+        let bounds =
+            Bounds { depth: FOLDERS_DEEP, entries: ENTRIES_MAX, enter: |path| !path.ends_with(".git") };
         let mut entries = Vec::new();
         let mut length = 0;
         beneath(&root, bounds, &mut |met| {

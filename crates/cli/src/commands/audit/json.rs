@@ -1,6 +1,7 @@
 //! The audit for programs.
 
 use std::io;
+use std::path::PathBuf;
 
 use prowess_package::audit::{self, Finding, RULES, rules};
 use serde_json::{Value, json};
@@ -8,9 +9,19 @@ use serde_json::{Value, json};
 use super::{Audited, Summary};
 use crate::output::Output;
 
-pub(super) fn write(output: &mut Output, audited: &[Audited], summary: &Summary) -> io::Result<()> {
+pub(super) fn write(
+    output: &mut Output,
+    audited: &[Audited],
+    summary: &Summary,
+    passed_over: &[PathBuf],
+) -> io::Result<()> {
     let skills: Vec<_> = audited.iter().map(skill).collect();
-    output.answer(&json!({"schema": 1, "rules": RULES, "skills": skills, "summary": summary}))
+    let mut answer = json!({"schema": 1, "rules": RULES, "skills": skills, "summary": summary});
+    if !passed_over.is_empty() {
+        let paths: Vec<_> = passed_over.iter().map(|path| path.to_string_lossy()).collect();
+        answer["passed_over"] = json!(paths);
+    }
+    output.answer(&answer)
 }
 
 fn skill(skill: &Audited) -> Value {

@@ -53,7 +53,8 @@ pub(super) fn run(context: &Context, global: &Global, call: &Audit, output: &mut
         return Ok(YES);
     }
     let lists = Lists::load(context, output)?;
-    let mut audited = progress::during(global, "auditing", |progress| gather(context, call, progress))?;
+    let (mut audited, passed_over) =
+        progress::during(global, "auditing", |progress| gather(context, call, progress))?;
     audited.sort_by(|a, b| a.folder.cmp(&b.folder));
     audited.dedup_by(|a, b| a.folder == b.folder);
     for skill in &mut audited {
@@ -64,11 +65,14 @@ pub(super) fn run(context: &Context, global: &Global, call: &Audit, output: &mut
     let base = std::env::current_dir()?;
     match format {
         AuditFormat::Human => human::write(output, &audited, &summary, &base)?,
-        AuditFormat::Json => json::write(output, &audited, &summary)?,
+        AuditFormat::Json => json::write(output, &audited, &summary, &passed_over)?,
         AuditFormat::Sarif => sarif::write(output, &audited, &base)?,
     }
     if audited.is_empty() && format == AuditFormat::Human {
         output.remark("there are no skills here; prowess audit PATH looks elsewhere");
+    }
+    if format == AuditFormat::Human {
+        super::check::name_passed_over(&passed_over, output);
     }
     // What another skill would need cannot be told from a part of them.
     if call.targets.is_empty() {
@@ -89,8 +93,13 @@ fn format(global: &Global, call: &Audit) -> Result<AuditFormat, Failure> {
     }
 }
 
-fn gather(context: &Context, call: &Audit, progress: &prowess::Progress) -> Result<Vec<Audited>, Failure> {
-    let mut all = Vec::new();
+/// The skills, audited, and the folders that were not searched for them.
+fn gather(
+    context: &Context,
+    call: &Audit,
+    progress: &prowess::Progress,
+) -> Result<(Vec<Audited>, Vec<PathBuf>), Failure> {
+    let (mut all, mut passed_over) = (Vec::new(), Vec::new());
     let named = call.targets.iter().any(|target| !is_path(target));
     let registry = (named || call.targets.is_empty()).then(|| {
         // Those who are not trusted are audited, too: that is when it is wanted.
@@ -105,13 +114,17 @@ fn gather(context: &Context, call: &Audit, progress: &prowess::Progress) -> Resu
                 })?;
                 all.push(read::skill(skill));
             }
-            Some(_) | None => all.extend(beneath(Path::new(target), progress)?),
+            Some(_) | None => {
+                let (audited, passed) = beneath(Path::new(target), progress)?;
+                all.extend(audited);
+                passed_over.extend(passed);
+            }
         }
     }
     if let (true, Some(snapshot)) = (call.targets.is_empty(), &snapshot) {
         all.extend(parallel(snapshot.all(), read::skill));
     }
-    Ok(all)
+    Ok((all, passed_over))
 }
 
 /// A name has no slash; a folder that is there and has none can be said with `./`.
@@ -120,19 +133,22 @@ fn is_path(target: &str) -> bool {
 }
 
 /// The skills at a path, as `check` finds them.
-fn beneath(path: &Path, progress: &prowess::Progress) -> Result<Vec<Audited>, Failure> {
-    let checked = prowess::check::check(path, &Rules::standard(), progress).map_err(super::check::failure)?;
+fn beneath(path: &Path, progress: &prowess::Progress) -> Result<(Vec<Audited>, Vec<PathBuf>), Failure> {
+    let tree =
+        prowess::check::check_tree(path, &Rules::standard(), progress).map_err(super::check::failure)?;
+    let checked = tree.checked;
     let missing = |said: &Diagnostic| said.code == Code::MissingFile;
     if let Some(checked) = checked.iter().find(|checked| checked.diagnostics.iter().any(missing)) {
         let message = format!("there is no skill in {}", clean(&checked.path.to_string_lossy()));
         return Err(Failure::new(ErrorCode::NotFound, message)
             .hint("name a skill's folder, its SKILL.md, or a tree of them"));
     }
-    Ok(parallel(&checked, |checked| {
+    let audited = parallel(&checked, |checked| {
         let is_file = checked.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"));
         let folder = if is_file { checked.path.parent().unwrap_or(&checked.path) } else { &checked.path };
         read::folder(folder, checked.name.clone())
-    }))
+    });
+    Ok((audited, tree.passed_over))
 }
 
 impl Summary {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use prowess::bundled::{BUNDLED, Bundled};
 use prowess::{Each, Skill, each_file};
-use prowess_package::audit::{AuditFile, LOOKED_AT, Verdict, audit};
+use prowess_package::audit::{AuditFile, Auditor, LOOKED_AT, Verdict, audit};
 
 use super::Audited;
 
@@ -32,19 +32,11 @@ pub(super) fn folder(folder: &Path, name: Option<String>) -> Audited {
 }
 
 fn verdict(folder: &Path) -> Verdict {
-    let mut entries = Vec::new();
-    each_file(folder, LOOKED_AT as u64 + 1, &mut |path, each| entries.push((path.to_owned(), each)));
-    let targets: Vec<_> = entries
-        .iter()
-        .map(|(_, each)| match each {
-            Each::Link(target) => target.to_string_lossy().into_owned(),
-            Each::File { .. } | Each::Unread(_) => String::new(),
-        })
-        .collect();
-    let files = entries.iter().zip(&targets).map(|((path, each), target)| match each {
-        Each::File { executable, bytes } => AuditFile::new(path, *executable, bytes),
-        Each::Link(_) => AuditFile::link(path, Some(target)),
-        Each::Unread(why) => AuditFile::unread(path, why),
+    let mut auditor = Auditor::default();
+    each_file(folder, LOOKED_AT as u64 + 1, &mut |path, each| match each {
+        Each::File { executable, bytes } => auditor.file(&AuditFile::new(path, executable, &bytes)),
+        Each::Link(target) => auditor.file(&AuditFile::link(path, Some(&target.to_string_lossy()))),
+        Each::Unread(why) => auditor.file(&AuditFile::unread(path, &why)),
     });
-    audit(files)
+    auditor.verdict()
 }

@@ -20,7 +20,11 @@ use crate::scope::Chosen;
 
 pub(super) fn run(global: &Global, call: &Mcp, output: &mut Output) -> Outcome {
     match &call.command {
-        None => serve::serve(&Context::load(global, output)?, global, &call.serve, output),
+        None => {
+            let context = Context::load(global, output)?;
+            context.require_roots()?;
+            serve::serve(&context, global, &call.serve, output)
+        }
         Some(command) => {
             // A wrong configuration of Prowess is no reason not to change a client's.
             let context = Context::load_leniently(global)?;

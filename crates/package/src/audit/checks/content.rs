@@ -3,7 +3,8 @@
 use super::push;
 use crate::audit::finding::Finding;
 use crate::audit::rules::rule;
-use crate::audit::text::{Kind, Text};
+use crate::audit::text::{self, Kind, Text};
+use crate::audit::unpack::{self, Format};
 use crate::audit::wording::Raw;
 use crate::audit::{AuditFile, AuditKind, LOOKED_AT};
 
@@ -22,31 +23,48 @@ pub(in crate::audit) fn of(file: &AuditFile<'_>, kept: &[u8]) -> Option<Finding>
             whole(id, file.path, Some(target.unwrap_or("it is not known where it leads")))
         }
         AuditKind::Unread(why) => whole("PA709", file.path, Some(why)),
-        AuditKind::File => {
-            let what = program(kept).or_else(|| archive(kept));
-            match what {
-                Some(Magic::Program(what)) if is_disguised(file.path) => {
-                    whole("PA704", file.path, Some(what))
+        AuditKind::File => match program(kept) {
+            Some(what) if is_disguised(file.path) => whole("PA704", file.path, Some(what)),
+            Some(what) => whole("PA703", file.path, Some(what)),
+            None if is_locked(kept) => whole("PA706", file.path, None),
+            None => match unpack::format(kept) {
+                Some(Format::Zip | Format::Gzip | Format::Tar | Format::Foreign(_))
+                    if poses_as_text(file.path) =>
+                {
+                    whole("PA711", file.path, None)
                 }
-                Some(Magic::Program(what)) => whole("PA703", file.path, Some(what)),
-                Some(Magic::Locked) => whole("PA706", file.path, None),
-                Some(Magic::Archive) if !is_document(file.path) => whole("PA705", file.path, None),
-                Some(Magic::Archive) => None,
+                Some(Format::Appended(_))
+                    if text::kind(file.path, kept) == Kind::Script && !is_app(file.path) =>
+                {
+                    whole("PA711", file.path, Some("it is behind the text"))
+                }
+                Some(Format::Zip | Format::Gzip | Format::Tar) if !is_document(file.path) => {
+                    whole("PA705", file.path, None)
+                }
+                Some(_) => None,
                 None if has_extension(file.path, "pyc pyo") => whole("PA707", file.path, None),
                 None if file.bytes.len() > LOOKED_AT => whole("PA708", file.path, None),
                 None => None,
-            }
-        }
+            },
+        },
     }
 }
 
-enum Magic {
-    Program(&'static str),
-    Archive,
-    Locked,
+/// What there is to say about an archive that was not opened.
+pub(in crate::audit) fn unopened(path: &str, bytes: &[u8], why: &str) -> Option<Finding> {
+    // That it is locked was said before.
+    (!is_locked(bytes))
+        .then(|| whole("PA709", path, Some(&format!("an archive that was not opened: {why}"))))?
 }
 
-fn program(bytes: &[u8]) -> Option<Magic> {
+/// What there is to say about a file because of the archive it lies in.
+pub(in crate::audit) fn packed(archive: &str, file: &AuditFile<'_>) -> Option<Finding> {
+    let macros = file.path.ends_with("/vbaProject.bin");
+    let script = file.bytes.starts_with(b"#!") || text::kind(file.path, b"") == Kind::Script;
+    (is_office(archive) && (macros || script)).then(|| whole("PA712", file.path, None))?
+}
+
+fn program(bytes: &[u8]) -> Option<&'static str> {
     let what = match bytes {
         [0x7F, b'E', b'L', b'F', ..] => "ELF, for Linux",
         [0xFE, 0xED, 0xFA, 0xCE | 0xCF, ..] | [0xCE | 0xCF, 0xFA, 0xED, 0xFE, ..] => "Mach-O, for macOS",
@@ -55,7 +73,7 @@ fn program(bytes: &[u8]) -> Option<Magic> {
         [b'M', b'Z', ..] if is_windows(bytes) => "PE, for Windows",
         _ => return None,
     };
-    Some(Magic::Program(what))
+    Some(what)
 }
 
 /// Two letters are not enough: the header says where the real one begins.
@@ -64,20 +82,26 @@ fn is_windows(bytes: &[u8]) -> bool {
     at.and_then(|at| bytes.get(usize::try_from(at).ok()?..)).is_some_and(|rest| rest.starts_with(b"PE\0\0"))
 }
 
-fn archive(bytes: &[u8]) -> Option<Magic> {
-    match bytes {
-        // The lowest bit of the flags says that the first file is encrypted.
-        [b'P', b'K', 3, 4, _, _, flags, ..] if flags & 1 == 1 => Some(Magic::Locked),
-        [b'P', b'K', 3 | 5, 4 | 6, ..]
-        | [0x1F, 0x8B, ..]
-        | [b'7', b'z', 0xBC, 0xAF, ..]
-        | [b'R', b'a', b'r', b'!', ..]
-        | [0xFD, b'7', b'z', b'X', b'Z', ..]
-        | [b'B', b'Z', b'h', b'1'..=b'9', ..]
-        | [0x28, 0xB5, 0x2F, 0xFD, ..] => Some(Magic::Archive),
-        _ if bytes.get(257..262) == Some(b"ustar") => Some(Magic::Archive),
-        _ => None,
-    }
+/// The lowest bit of the flags of a zip archive says that the first file is encrypted.
+fn is_locked(bytes: &[u8]) -> bool {
+    matches!(bytes, [b'P', b'K', 3, 4, _, _, flags, ..] if flags & 1 == 1)
+}
+
+/// Whether its name says that it is text or a picture.
+fn poses_as_text(path: &str) -> bool {
+    let other = "png jpg jpeg gif svg webp pdf json yaml yml toml csv css xml mp3 mp4";
+    let readable = matches!(text::kind(path, b""), Kind::Script | Kind::Markdown | Kind::Plain);
+    (readable && !is_app(path)) || has_extension(path, other)
+}
+
+/// Python programs in one file, which are archives behind a first line.
+fn is_app(path: &str) -> bool {
+    has_extension(path, "pyz")
+}
+
+/// Documents that hold no code.
+fn is_office(path: &str) -> bool {
+    has_extension(path, "docx xlsx pptx dotx xltx potx odt ods odp vsdx xlsm pptm docm key pages numbers")
 }
 
 /// Documents and fonts that are archives inside.

@@ -14,7 +14,7 @@ use crate::audit::wording::Raw;
 /// A download that goes into an interpreter.
 const RUNS: &str = concat!(
     r"\b(curl|wget|fetch)\b[^|;]*\|\s*(sudo\s+(-\S+\s+)*)?(env\s+)?(\w+=\S+\s+)*(\S*/)?((ba|z|da|k|fi)?sh\b|(python[\d.]*|node|perl|ruby|php|bun|deno)\s*(-\s|-?\s*($|[\x22'\x60)])))",
-    r"|((ba|z|da|k)?sh|source|\.|python[\d.]*|node|eval)\s+(-\w+\s+)*[\\\x22']*(<\(|\$\(|\x60)\s*(curl|wget)\b",
+    r"|((ba|z|da|k)?sh|source|(^|[\s;&|(])\.|python[\d.]*|node|eval)\s+(-\w+\s+)*[\\\x22']*(<\(|\$\(|\x60)\s*(curl|wget)\b",
     r"|\b(irm|iwr|invoke-restmethod|invoke-webrequest)\b[^|;]*\|\s*(iex|invoke-expression)\b",
     r"|\b(iex|invoke-expression)\b[\s(\x22'&$]*(\(?new-object\s+(system\.)?net\.webclient|irm|iwr|invoke-restmethod|invoke-webrequest|curl|wget)\b",
 );

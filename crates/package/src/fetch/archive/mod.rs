@@ -53,6 +53,16 @@ pub fn read(bytes: &[u8]) -> Result<MemoryTree, ArchiveError> {
     }
 }
 
+/// Reads a tar archive without compression.
+pub(crate) fn read_tar(bytes: &[u8]) -> Result<MemoryTree, ArchiveError> {
+    tar::read(bytes)
+}
+
+/// Inflates gzip, whatever is in it.
+pub(crate) fn gunzip(bytes: &[u8]) -> Result<Vec<u8>, ArchiveError> {
+    gzip::inflate(bytes)
+}
+
 /// Reads an archive from a file, which must be a regular one; the last step of the path may not be a link.
 pub fn open(path: &Path) -> Result<MemoryTree, ArchiveError> {
     let unreadable = |why: String, code| ArchiveError::Unreadable { path: path.to_owned(), why, code };
