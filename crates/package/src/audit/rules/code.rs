@@ -264,7 +264,7 @@ pub(super) const RULES: &[Rule] = &[
                 r"\|\s*crontab\s+-|>>?\s*/etc/cron|crontab\s+\S*(tmp|cron)\S*",
                 r"(cp|mv|tee|>|open\(|write\w*|launchctl\s+(load|bootstrap)).{0,80}(launchagents|launchdaemons)",
                 r"(reg(\.exe)?\s+add|set-itemproperty|new-itemproperty).{0,120}currentversion\\+run|schtasks(\.exe)?\s+/create",
-                r"(add-content|set-content|out-file|>>?)\b?.{0,60}\$profile\b|(cp|mv|tee|>|open\(|write\w*).{0,80}(\.config/systemd/user/|\.config/autostart/)\w",
+                r"(add-content|set-content|out-file|>>?).{0,60}\$profile\b|(cp|mv|tee|>|open\(|write\w*).{0,80}(\.config/systemd/user/|\.config/autostart/)\w",
             ],
         )),
         example: example("scripts/init.sh", "#!/bin/sh\necho '0 * * * * /opt/x' | crontab -\n"),
