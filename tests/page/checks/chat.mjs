@@ -254,13 +254,16 @@ export const chat = (world, browser, check, prowess) => [
       await page.waitForTimeout(300);
       assert((await rest()) < 5, `${await rest()} pixels from the end`);
     }
-    // Who scrolls up stays there.
+    // Who scrolls up stays there, whatever comes.
     await page.locator(".transcript").hover();
     await page.mouse.wheel(0, -900);
-    await page.waitForTimeout(200);
-    await page.evaluate(() => document.querySelector(".messages").append("x".repeat(5000)));
-    await page.waitForTimeout(200);
-    assert((await rest()) > 400, `${await rest()} pixels from the end`);
+    await page.waitForFunction(() => {
+      const { scrollHeight, clientHeight, scrollTop } = document.querySelector(".transcript");
+      return scrollHeight - clientHeight - scrollTop > 600;
+    });
+    await page.evaluate(() => document.querySelector(".messages").append("more ".repeat(2000)));
+    await page.waitForTimeout(300);
+    assert((await rest()) > 600, `${await rest()} pixels from the end is where nobody scrolled to`);
     return page;
   }),
 

@@ -27,6 +27,9 @@ const titleOf = (text) =>
   firstLine(text.replace(/^\/(\S+)\s*/, (whole, name) => (text.trim() === `/${name}` ? name : ""))) ||
   firstLine(text);
 
+/** How long after a key, a wheel or a finger the view moves because of it. */
+const BY_HAND = 1_000;
+
 export class ChatView extends HTMLElement {
   /** @type {Conversation | null} */
   #chat = null;
@@ -35,6 +38,8 @@ export class ChatView extends HTMLElement {
   #stick = true;
   /** Where the view was scrolled to last. */
   #at = 0;
+  /** When somebody last did what scrolls. */
+  #moved = 0;
   /** Whether the notice says that the server does not answer. */
   #unreachable = false;
   /** Whether the chat could not be read yet. */
@@ -69,6 +74,8 @@ export class ChatView extends HTMLElement {
       h("div", { class: "dock" }, this.#down, this.#problem, this.#active, this.#box, this.#said),
     );
     this.#scroll.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    for (const what of ["wheel", "touchmove", "pointerdown", "keydown"])
+      this.#scroll.addEventListener(what, () => (this.#moved = Date.now()), { passive: true });
     this.#down.addEventListener("click", () => this.#toEnd());
     this.#earlier.addEventListener("click", () => this.#loadEarlier());
     this.#box.addEventListener("written", () => drafts.set(this.#chat?.id ?? null, this.#box.text));
@@ -342,11 +349,25 @@ export class ChatView extends HTMLElement {
 
   #scrolled() {
     const rest = this.#scroll.scrollHeight - this.#scroll.clientHeight - this.#scroll.scrollTop;
-    // What arrives at once can be higher than that. Only who scrolls up wants to stay where they are.
+    // What arrives at once can be higher than that, and what goes moves the view up. Only who scrolls up wants to stay there.
     if (rest < NEAR) this.#stick = true;
-    else if (this.#scroll.scrollTop < this.#at) this.#stick = false;
+    else if (this.#scroll.scrollTop < this.#at) {
+      if (Date.now() - this.#moved < BY_HAND) this.#stick = false;
+      else this.#settle();
+    }
     this.#at = this.#scroll.scrollTop;
     this.#down.hidden = this.#stick || rest < 3 * NEAR;
+  }
+
+  /** The view was moved by something else than a hand: by a change of what is in it, which is followed in the next frame, or by
+   * the browser, which looks for a word. */
+  #settle() {
+    const at = this.#scroll.scrollTop;
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() => {
+        if (this.#scroll.scrollTop <= at) this.#stick = false;
+      }),
+    );
   }
 
   /** Where nothing was said yet, there is no end to follow. */
