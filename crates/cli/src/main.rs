@@ -15,6 +15,7 @@ mod report;
 mod scope;
 mod signals;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -26,6 +27,9 @@ use crate::output::Output;
 fn main() -> ExitCode {
     // Where this program was started again to hold a script, it does nothing else.
     prowess_run::script::helper_main();
+    if let Some(code) = version() {
+        return code;
+    }
     let typed: Vec<_> = scope::rewritten(Args::command, std::env::args_os()).into_iter().collect();
     let args = match Args::try_parse_from(&typed) {
         Ok(args) => Args { global: args.global.with_variables(), ..args },
@@ -42,4 +46,16 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(failure) => failure.report(&mut output),
     }
+}
+
+/// Answers `prowess --version` alone, which takes none of the commands. Everything else is left to the parser.
+fn version() -> Option<ExitCode> {
+    let mut typed = std::env::args_os().skip(1);
+    let asked = typed.next().is_some_and(|word| word == "--version" || word == "-V");
+    if !asked || typed.next().is_some() {
+        return None;
+    }
+    let text = concat!("prowess ", env!("CARGO_PKG_VERSION"), "\n");
+    let written = std::io::stdout().write_all(text.as_bytes());
+    Some(if written.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(2) })
 }
