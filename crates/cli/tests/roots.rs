@@ -66,7 +66,7 @@ fn one_that_is_missing_ends_every_command() {
         &["info", "pdf"],
         &["prompt"],
         &["match", "x"],
-        &["lint"],
+        &["lint", "--routing"],
         &["activate", "pdf"],
         &["files", "pdf"],
         &["tools"],
