@@ -6,7 +6,7 @@ mod world;
 
 use insta::{assert_snapshot, with_settings};
 use world::terminal::Dialogue;
-use world::{CHANGING, DROPPER, World, skill_md};
+use world::{CHANGING, DROPPER, HIGH, World, skill_md};
 
 fn world() -> World {
     let world = World::bare().variable("NO_COLOR", "1");
@@ -93,4 +93,20 @@ fn ctrl_c_at_a_question_leaves_nothing() {
     let (seen, code) = dialogue.end();
     assert_eq!(code, 2, "{seen}");
     assert_eq!(world.tree("~/.agents"), Vec::<String>::new());
+}
+
+#[test]
+fn high_findings_are_shown_before_the_question() {
+    let world = world();
+    world.file("~/shelf/root/SKILL.md", HIGH);
+    let ask = |answer: &str| {
+        let mut dialogue = Dialogue::start(&world, &["install", "~/shelf/root"]);
+        dialogue.until("Install it? [y/N] ").answer(answer).whole()
+    };
+    with_settings!({ filters => CHANGING }, {
+        assert_snapshot!(ask("n"));
+        assert_eq!(world.tree("~/.agents"), Vec::<String>::new());
+        assert_snapshot!("high_findings_that_are_confirmed", ask("y"));
+    });
+    assert_eq!(world.tree("~/.agents/skills"), ["root/SKILL.md"]);
 }

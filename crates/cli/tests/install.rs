@@ -5,7 +5,7 @@
 mod world;
 
 use insta::{assert_snapshot, with_settings};
-use world::{BROKEN, CHANGING, DROPPER, World, keys, skill_md};
+use world::{BROKEN, CHANGING, DROPPER, HIGH, World, keys, skill_md};
 
 /// A folder with one skill, and one with three, of which one lies in another.
 fn world() -> World {
@@ -212,4 +212,58 @@ fn by_way_of_skill() {
     let told = world.run(&["skill", "install", "~/shelf/pdf", "--dry-run"]);
     assert_eq!(told.out, world.run(&["install", "~/shelf/pdf", "--dry-run"]).out);
     assert_eq!(told.code, 0);
+}
+
+#[test]
+fn high_findings_need_a_yes_without_a_terminal() {
+    let world = World::bare();
+    world.file("~/shelf/root/SKILL.md", HIGH);
+    let told = world.run(&["install", "~/shelf/root", "--json"]);
+    assert_eq!((told.error().0.as_str(), told.code), ("UNTRUSTED", 1));
+    with_settings!({ filters => CHANGING }, {
+        assert_snapshot!(world.runs(&[
+            &["install", "~/shelf/root", "--project"],
+            &["import", "~/shelf/root", "--project"],
+            &["list"],
+            &["install", "~/shelf/root", "--project", "--yes"],
+            &["list"],
+        ]));
+    });
+}
+
+#[test]
+fn every_skill_that_cannot_be_installed_is_named() {
+    let world = world();
+    world
+        .file("~/many/skills/bad/SKILL.md", DROPPER)
+        .file("~/many/skills/broken/SKILL.md", BROKEN)
+        .file("~/many/skills/root/SKILL.md", HIGH);
+    assert_snapshot!(
+        world.runs(&[&["install", "~/many", "--all"], &["install", "~/many", "--all", "--json"]])
+    );
+    assert_eq!(world.tree("~/.agents"), Vec::<String>::new());
+    assert_snapshot!(
+        "the_others_are_installed_with_skip_invalid",
+        world.runs(&[
+            &["install", "~/many", "--all", "--skip-invalid", "--dry-run"],
+            &["install", "~/many", "--all", "--skip-invalid"],
+            &["import", "~/many", "--all", "--skip-invalid", "--json"],
+        ])
+    );
+    let expected = ["csv/SKILL.md", "xml/SKILL.md", "xml/inner/xsl/SKILL.md"];
+    assert_eq!(world.tree("~/.agents/skills"), expected);
+}
+
+#[test]
+fn the_same_bytes_from_elsewhere_are_no_conflict() {
+    let world = world();
+    world
+        .described("~/copy/csv", "Reads tables.")
+        .described("~/.agents/skills/xml", "Reads trees.")
+        .described("~/.agents/skills/xml/inner/xsl", "Changes trees.");
+    assert_eq!(world.run(&["install", "~/many/skills/csv"]).code, 0);
+    assert_snapshot!(
+        world.runs(&[&["install", "~/copy/csv"], &["install", "~/many", "--all"], &["verify"],])
+    );
+    assert!(world.text("~/.prowess/state/installed.json").contains("many/skills/csv"));
 }

@@ -105,8 +105,6 @@ impl Killer {
         }
         self.now = self.scene.is_sound().map_err(|error| context(format!("after {again}: {error}")))?;
         let whole = match command {
-            // Several are removed one after the other.
-            Command::Remove => (0..3).all(|at| self.now[at] == before[at] || self.now[at] == 0),
             _ if again || !killed => self.now == after,
             _ => self.now == before || self.now == after,
         };

@@ -10,7 +10,7 @@ use std::fs;
 
 use insta::{assert_snapshot, with_settings};
 use servers::repository::{Repository, skills};
-use world::{CHANGING, DROPPER, World, skill_md};
+use world::{CHANGING, DROPPER, HIGH, World, skill_md};
 
 /// A skill of the user's from a folder.
 fn world() -> World {
@@ -140,4 +140,39 @@ fn by_way_of_manage() {
     let world = world();
     let told = world.run(&["skill", "manage", "update", "--dry-run"]);
     assert_eq!((told.out, told.code), (world.run(&["update", "--dry-run"]).out, 0));
+}
+
+#[test]
+fn a_skill_that_was_renamed_at_its_source() {
+    let world = world();
+    world.file("~/shelf/pdf/SKILL.md", skill_md("forms", "Does pdf."));
+    assert_snapshot!(world.runs(&[&["update"], &["update", "pdf"], &["update", "pdf", "--json"]]));
+    assert_eq!(world.text("~/.agents/skills/pdf/SKILL.md"), skill_md("pdf", "Does pdf."));
+    assert!(!world.text("~/.prowess/state/installed.json").contains("renamed_from"));
+    // The hint works.
+    let source = world.path("~/shelf/pdf").display().to_string();
+    assert_eq!(world.run(&["install", &source]).code, 0);
+    assert_eq!(world.run(&["remove", "pdf"]).code, 0);
+    assert_eq!(world.run(&["update"]).code, 0);
+}
+
+#[test]
+fn what_was_renamed_here_keeps_its_name() {
+    let world = World::bare();
+    world.skill("~/shelf/pdf");
+    assert_eq!(world.run(&["install", "~/shelf/pdf", "--name", "forms"]).code, 0);
+    world.described("~/shelf/pdf", "Does more.");
+    assert_eq!(world.run(&["update"]).code, 0);
+    assert_eq!(world.text("~/.agents/skills/forms/SKILL.md"), skill_md("forms", "Does more."));
+    assert!(world.text("~/.prowess/state/installed.json").contains("\"renamed_from\": \"pdf\""));
+}
+
+#[test]
+fn an_update_with_high_findings_needs_a_yes() {
+    let world = World::bare();
+    world.skill("~/shelf/root");
+    assert_eq!(world.run(&["install", "~/shelf/root"]).code, 0);
+    world.file("~/shelf/root/SKILL.md", HIGH);
+    assert_snapshot!(world.runs(&[&["update"], &["update", "root"], &["update", "--yes"]]));
+    assert_eq!(world.text("~/.agents/skills/root/SKILL.md"), HIGH);
 }

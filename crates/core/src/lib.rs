@@ -52,6 +52,7 @@ pub mod registry;
 pub mod resource;
 pub mod route;
 mod scan;
+pub mod shell;
 pub mod supply;
 mod surroundings;
 mod tree_hash;

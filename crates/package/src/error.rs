@@ -117,6 +117,32 @@ pub enum PackageError {
         /// The critical findings.
         findings: String,
     },
+    /// The audit found something of high severity, and the user did not confirm.
+    #[error("the audit has findings of high severity in {name}: {findings}")]
+    Unconfirmed {
+        /// The skill.
+        name: String,
+        /// The findings.
+        findings: String,
+    },
+    /// The source calls the skill by another name than when it was installed.
+    #[error("{name} is called {now} at its source now")]
+    RenamedAtSource {
+        /// The name here.
+        name: String,
+        /// The name at the source.
+        now: String,
+        /// The command that installs it under its new name.
+        install: String,
+    },
+    /// Some of several skills cannot be installed, so none was.
+    #[error("{} of {total} skills cannot be installed: {}", failed.len(), each_failure(failed))]
+    Several {
+        /// The name of each such skill, and why.
+        failed: Vec<(String, PackageError)>,
+        /// How many skills there are.
+        total: usize,
+    },
     /// Not something to be removed or changed.
     #[error("{name} cannot be {what}: {why}")]
     ReadOnly {
@@ -174,6 +200,13 @@ pub enum PackageError {
     },
 }
 
+/// Each skill that cannot be installed, and why.
+fn each_failure(failed: &[(String, PackageError)]) -> String {
+    let reason =
+        |(name, error): &(String, PackageError)| format!("{}: {}", hidden::shown(name), error.without(name));
+    failed.iter().map(reason).collect::<Vec<_>>().join("; ")
+}
+
 pub(crate) fn first_error(diagnostics: &[Diagnostic]) -> &str {
     diagnostics.iter().find(|said| said.is_error()).map_or("it is not valid", |said| &said.message)
 }
@@ -184,6 +217,46 @@ impl PackageError {
         move |source| Self::Io { doing, path, source }
     }
 
+    /// The message for a reader who has just read the skill's name.
+    pub fn without(&self, name: &str) -> String {
+        let message = self.to_string();
+        match message.strip_prefix(&format!("{name} ")) {
+            Some(rest) => format!("it {rest}"),
+            None => message,
+        }
+    }
+
+    /// Whether this is about one skill, so that others of the same source can still be installed.
+    pub fn is_about_one_skill(&self) -> bool {
+        match self {
+            Self::Path { .. }
+            | Self::NotAFile { .. }
+            | Self::Collision(..)
+            | Self::Limit { .. }
+            | Self::Invalid { .. }
+            | Self::Name { .. }
+            | Self::Refused { .. }
+            | Self::Unconfirmed { .. } => true,
+            Self::NoSkill(_)
+            | Self::NoSuchSkill { .. }
+            | Self::Many { .. }
+            | Self::Outside { .. }
+            | Self::Taken(_)
+            | Self::Modified { .. }
+            | Self::Drift { .. }
+            | Self::RenamedAtSource { .. }
+            | Self::Several { .. }
+            | Self::ReadOnly { .. }
+            | Self::NotFound(_)
+            | Self::Choose { .. }
+            | Self::Call { .. }
+            | Self::Acquire { .. }
+            | Self::Lock(_)
+            | Self::Cancelled(_)
+            | Self::Io { .. } => false,
+        }
+    }
+
     /// The contract's code.
     pub fn code(&self) -> ErrorCode {
         match self {
@@ -191,12 +264,15 @@ impl PackageError {
                 ErrorCode::AccessDenied
             }
             Self::Collision(..) | Self::Taken(_) | Self::Choose { .. } => ErrorCode::Conflict,
-            Self::Modified { .. } | Self::Drift { .. } => ErrorCode::Conflict,
+            Self::Modified { .. } | Self::Drift { .. } | Self::RenamedAtSource { .. } => ErrorCode::Conflict,
+            Self::Several { failed, .. } => {
+                failed.first().map_or(ErrorCode::InternalError, |(_, error)| error.code())
+            }
             Self::Limit { .. } => ErrorCode::TooLarge,
             Self::NoSkill(_) | Self::NoSuchSkill { .. } | Self::NotFound(_) => ErrorCode::NotFound,
             Self::Many { .. } | Self::Call { .. } => ErrorCode::InvalidParam,
             Self::Invalid { .. } => ErrorCode::InternalError,
-            Self::Refused { .. } => ErrorCode::Untrusted,
+            Self::Refused { .. } | Self::Unconfirmed { .. } => ErrorCode::Untrusted,
             Self::ReadOnly { .. } => ErrorCode::AccessDenied,
             Self::Acquire { code, .. } => *code,
             Self::Lock(_) => ErrorCode::InvalidParam,
@@ -239,6 +315,13 @@ impl PackageError {
                  installs it all the same, and ~/.prowess/audit.toml accepts a rule with a reason"
                     .to_owned()
             }
+            Self::Unconfirmed { .. } => {
+                "read those lines; to install it anyway, run the same command with --yes".to_owned()
+            }
+            Self::RenamedAtSource { name, install, .. } => {
+                format!("to follow it: {install} && prowess remove {name}")
+            }
+            Self::Several { .. } => "to install the others, run the same command with --skip-invalid".to_owned(),
             Self::Choose { hint, .. } | Self::Call { hint, .. } => hint.clone(),
             Self::Acquire { hint, .. } => return hint.clone(),
             Self::Cancelled(_) => "nothing was changed".to_owned(),

@@ -59,8 +59,8 @@ pub use fetch::{
 };
 pub use inner_path::{InnerPath, PathError};
 pub use install::{
-    Action, Asks, Changes, Conflict, Import, Item, Judge, Known, OnConflict, Pick, Plan, Prepared, Request,
-    Upload, plan_import, plan_install, plan_remove, plan_restore, plan_update,
+    Action, Asks, Changes, Conflict, Import, Item, Judge, Known, OnConflict, OnInvalid, Pick, Plan, Prepared,
+    Request, Upload, Wanted, plan_import, plan_install, plan_remove, plan_restore, plan_update,
 };
 pub use parallel::parallel;
 pub use place::{For, NotOwn, Place, Verification, Verified, accept, iso_time, verify};

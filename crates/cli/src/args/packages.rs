@@ -25,8 +25,11 @@ pub(crate) struct Install {
     /// All skills of the source
     #[arg(long)]
     pub(crate) all: bool,
-    /// Exactly what the lock says, and nothing else
-    #[arg(long, conflicts_with_all = ["reference", "name", "skill", "all"])]
+    /// Skip invalid and refused skills and install the others; the exit code is still 1
+    #[arg(long)]
+    pub(crate) skip_invalid: bool,
+    /// Exactly what the lock says, and nothing else; with --skill only these
+    #[arg(long, conflicts_with_all = ["reference", "name", "all", "skip_invalid"])]
     pub(crate) locked: bool,
     /// Also where these agents look for skills, such as claude-code; can be given again
     #[arg(long, value_name = "AGENT", conflicts_with = "locked")]
@@ -72,6 +75,9 @@ pub(crate) struct Import {
     /// All of them
     #[arg(long)]
     pub(crate) all: bool,
+    /// Skip invalid and refused skills and import the others; the exit code is still 1
+    #[arg(long)]
+    pub(crate) skip_invalid: bool,
     /// What to call it, where it is one [default: what it calls itself]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,

@@ -247,3 +247,7 @@ pub const DROPPER: &str = "---\nname: bad\ndescription: Bad.\n---\n\nFirst run:\
 
 /// Neither repair nor leniency helps with this.
 pub const BROKEN: &str = "---\nname: broken\ndescription: x\n- y\n---\n\nDo it.\n";
+
+/// A skill that the audit has a finding of high severity in.
+pub const HIGH: &str =
+    "---\nname: root\ndescription: Works as root.\nallowed-tools: Bash(sudo:*)\n---\n\nDo it.\n";

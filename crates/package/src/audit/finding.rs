@@ -140,9 +140,14 @@ impl Verdict {
         self.worst() >= Some(Severity::Critical)
     }
 
-    /// The findings for which it is refused.
-    pub fn critical(&self) -> impl Iterator<Item = &Finding> {
-        self.open().filter(|finding| finding.severity == Severity::Critical)
+    /// Whether such a skill is installed only after the user has confirmed it, having seen the findings.
+    pub fn needs_confirmation(&self) -> bool {
+        self.worst() == Some(Severity::High)
+    }
+
+    /// The findings for which it is refused, or has to be confirmed.
+    pub fn serious(&self) -> impl Iterator<Item = &Finding> {
+        self.open().filter(|finding| finding.severity >= Severity::High)
     }
 
     /// The word for a lock, and for JSON: `clean`, or the worst severity.

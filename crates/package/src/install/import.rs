@@ -7,7 +7,7 @@ use prowess_format::{SkillName, hidden};
 use super::group::UPLOADED;
 use super::plan::{Action, Item, Plan};
 use super::prepare::{Called, Prepared, folder_name, prepare_as};
-use super::{Asks, Conflict, Decided, Judge, OnConflict, decide, locked, refused};
+use super::{Asks, Conflict, Decided, Judge, OnConflict, admit, decide, locked};
 use crate::error::PackageError;
 use crate::fetch::{Candidate, MemoryFile, MemoryTree, Names, Origin, archive, candidate};
 use crate::inner_path::InnerPath;
@@ -68,14 +68,12 @@ pub fn plan_import(
     let origin = Origin { source: source(import.upload), reference: None, commit: None };
     let after = locked(&origin, &prepared, place);
     let lock = Lock::read(&place.lock)?;
-    let mut asks = Answers { overwrite: import.overwrite };
+    let mut asks = Answers { overwrite: import.overwrite, accept_risk: import.accept_risk };
     let Decided::Item(item) = decide(prepared, after, &lock, place, &mut asks)? else {
         return Err(PackageError::Taken(place.root.clone()));
     };
-    let refused_by_audit =
-        item.prepared.as_ref().filter(|prepared| !import.accept_risk && prepared.verdict.is_refused());
-    if let Some(prepared) = refused_by_audit {
-        return Err(refused(prepared));
+    if let Some(prepared) = &item.prepared {
+        admit(prepared, &mut asks)?;
     }
     // The same again is nothing that changes, but it is there all the same.
     if item.action == Action::Keep && !import.overwrite {
@@ -88,6 +86,7 @@ pub fn plan_import(
 /// What the caller decided beforehand.
 struct Answers {
     overwrite: bool,
+    accept_risk: bool,
 }
 
 impl Asks for Answers {
@@ -103,7 +102,12 @@ impl Asks for Answers {
     }
 
     fn risk(&mut self, _: &Prepared) -> Result<bool, PackageError> {
-        Ok(false)
+        Ok(self.accept_risk)
+    }
+
+    /// The answer lists the findings, and the skill can be deleted again.
+    fn confirm_findings(&mut self, _: &Prepared) -> Result<bool, PackageError> {
+        Ok(true)
     }
 
     fn increase(&mut self, _: &Item) -> Result<bool, PackageError> {

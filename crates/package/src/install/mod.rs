@@ -12,6 +12,7 @@ mod update;
 
 use std::sync::Arc;
 
+use prowess::HashedTree;
 use prowess::lock::{Lock, Locked};
 use prowess_format::Rules;
 
@@ -32,7 +33,7 @@ pub use import::{Import, Known, Upload, plan_import};
 pub use plan::{Action, Changes, Item, Plan};
 pub use prepare::Prepared;
 pub use remove::plan_remove;
-pub use restore::plan_restore;
+pub use restore::{Wanted, plan_restore};
 pub use update::plan_update;
 
 /// What is to be installed.
@@ -48,6 +49,17 @@ pub struct Request {
     pub pick: Pick,
     /// Whether `file://` repositories may be used.
     pub file_urls: FileUrls,
+    /// What to do about skills that are invalid or refused, where there are several.
+    pub invalid: OnInvalid,
+}
+
+/// What to do about skills of a source that are invalid or refused, where there are several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnInvalid {
+    /// Install none.
+    Stop,
+    /// Install the others.
+    Skip,
 }
 
 /// Which skills of a source.
@@ -104,6 +116,8 @@ pub trait Asks {
     fn conflict(&mut self, conflict: &Conflict<'_>) -> Result<OnConflict, PackageError>;
     /// Whether to install what the audit refuses.
     fn risk(&mut self, prepared: &Prepared) -> Result<bool, PackageError>;
+    /// Whether to install what has findings of high severity, which the user must see first.
+    fn confirm_findings(&mut self, prepared: &Prepared) -> Result<bool, PackageError>;
     /// Whether an update may bring more than before.
     fn increase(&mut self, item: &Item) -> Result<bool, PackageError>;
 }
@@ -151,34 +165,54 @@ pub fn plan_install(
         work.add(1);
         prepared
     });
-    let all: Vec<Prepared> = all.into_iter().collect::<Result<_, _>>()?;
-    let mut items = Vec::with_capacity(all.len());
-    for (candidate, mut prepared) in skills.iter().zip(all) {
-        let item = loop {
+    let mut outcomes: Vec<Result<Item, (&Candidate, PackageError)>> = Vec::with_capacity(all.len());
+    for (candidate, prepared) in skills.iter().zip(all) {
+        let mut item_of = |mut prepared: Prepared| loop {
             let locked = locked(&origin, &prepared, place);
             match decide(prepared, locked, &lock, place, asks)? {
-                Decided::Item(item) => break item,
+                Decided::Item(item) => {
+                    if let Some(prepared) = item.prepared.as_ref().filter(|_| item.action.changes()) {
+                        admit(prepared, asks)?;
+                    }
+                    return Ok(*item);
+                }
                 Decided::Again(other) => prepared = prepare(candidate, Some(&other))?,
             }
         };
-        if let Some(prepared) = item.prepared.as_ref().filter(|_| item.action != Action::Keep)
-            && !matches!(item.action, Action::Skip(_))
-            && prepared.verdict.is_refused()
-            && !asks.risk(prepared)?
-        {
-            return Err(refused(prepared));
+        match prepared.and_then(&mut item_of) {
+            Err(error) if skills.len() > 1 && error.is_about_one_skill() => {
+                outcomes.push(Err((candidate, error)));
+            }
+            outcome => outcomes.push(Ok(outcome?)),
         }
-        items.push(*item);
     }
-    plan.items = items;
+    if request.invalid == OnInvalid::Stop && outcomes.iter().any(Result::is_err) {
+        let failed = outcomes.into_iter().filter_map(Result::err);
+        let failed = failed.map(|(candidate, error)| (candidate.name.clone(), error)).collect();
+        return Err(PackageError::Several { failed, total: skills.len() });
+    }
+    let failed =
+        |(candidate, error): (&Candidate, PackageError)| Item::failed(&candidate.name, &error, place);
+    plan.items = outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(failed)).collect();
     Ok(plan)
 }
 
-pub(crate) fn refused(prepared: &Prepared) -> PackageError {
-    let critical = prepared.verdict.critical();
-    let told =
-        critical.map(|found| format!("{}:{} {} ({})", found.path, found.line, found.message, found.rule));
-    PackageError::Refused { name: prepared.name.clone(), findings: told.collect::<Vec<_>>().join("; ") }
+/// Refuses a skill with critical findings, and one with findings of high severity that the user does not confirm.
+pub(crate) fn admit(prepared: &Prepared, asks: &mut dyn Asks) -> Result<(), PackageError> {
+    let findings = || {
+        let serious = prepared.verdict.serious();
+        let lines =
+            serious.map(|found| format!("{}:{} {} ({})", found.path, found.line, found.message, found.rule));
+        lines.collect::<Vec<_>>().join("; ")
+    };
+    let name = || prepared.name.clone();
+    if prepared.verdict.is_refused() && !asks.risk(prepared)? {
+        return Err(PackageError::Refused { name: name(), findings: findings() });
+    }
+    if prepared.verdict.needs_confirmation() && !asks.confirm_findings(prepared)? {
+        return Err(PackageError::Unconfirmed { name: name(), findings: findings() });
+    }
+    Ok(())
 }
 
 fn choose(
@@ -265,9 +299,24 @@ pub(crate) fn decide(
         let known = Locked { installed_at, granted, ..before.clone() };
         !modified && there && known == after
     };
+    // The same bytes from elsewhere are what the user asked for. Another reference of the same source is not: it decides
+    // what later updates bring.
+    let same_bytes = |before: &Locked| {
+        let other_source = before.source != after.source;
+        !modified
+            && there
+            && before.tree == after.tree
+            && (other_source || before.reference == after.reference)
+    };
+    let is_copy = || {
+        let is_link = std::fs::symlink_metadata(&folder).is_ok_and(|there| there.is_symlink());
+        !is_link && HashedTree::of(&folder).is_ok_and(|tree| tree.hash() == after.tree)
+    };
     let action = match (there, &before) {
-        (_, Some(before)) if same(before) => Action::Keep,
+        (_, Some(before)) if same(before) || same_bytes(before) => Action::Keep,
         (false, _) => Action::Add,
+        // Only the lock changes.
+        (true, None) if is_copy() => Action::Replace,
         (true, installed) => {
             let conflict = Conflict {
                 prepared: &prepared,

@@ -52,6 +52,8 @@ pub enum Action {
     Keep,
     /// The user left it out, or it cannot move: why.
     Skip(String),
+    /// It cannot be installed or updated: why.
+    Fail(String),
 }
 
 impl Action {
@@ -63,10 +65,11 @@ impl Action {
             Self::Remove => "removed",
             Self::Keep => "unchanged",
             Self::Skip(_) => "skipped",
+            Self::Fail(_) => "failed",
         }
     }
 
-    fn changes(&self) -> bool {
+    pub(crate) fn changes(&self) -> bool {
         matches!(self, Self::Add | Self::Replace | Self::Remove)
     }
 }
@@ -91,6 +94,18 @@ pub struct Changes {
 }
 
 impl Item {
+    /// A skill of a source that cannot be installed.
+    pub fn failed(name: &str, error: &PackageError, place: &Place) -> Self {
+        Self {
+            name: name.to_owned(),
+            folder: place.root.join(name),
+            action: Action::Fail(error.without(name)),
+            before: None,
+            after: None,
+            prepared: None,
+        }
+    }
+
     /// How it changes; nothing for what is new.
     pub fn changes(&self) -> Option<Changes> {
         let (before, after) = (self.before.as_ref()?, self.after.as_ref()?);
@@ -155,7 +170,7 @@ impl Plan {
                 Action::Add => !there,
                 // What somebody deleted by hand can still be taken out of the lock.
                 Action::Remove => there || item.before.is_some(),
-                Action::Replace | Action::Keep | Action::Skip(_) => there,
+                Action::Replace | Action::Keep | Action::Skip(_) | Action::Fail(_) => there,
             };
             if !fits || lock.skill(&folder) != item.before.as_ref() {
                 return Err(PackageError::Taken(item.folder.clone()));

@@ -7,19 +7,29 @@ use prowess::lock::{Lock, Locked};
 use super::group::{at_path, from_lock, groups};
 use super::plan::{Action, Item, Plan};
 use super::prepare::prepare;
+use super::update::chosen;
 use crate::error::PackageError;
 use crate::fetch::FileUrls;
-use crate::install::{Asks, Conflict, Judge, OnConflict, refused};
+use crate::install::{Asks, Conflict, Judge, OnConflict, admit};
 use crate::place::Place;
 use crate::place::commit::Trusts;
 use crate::place::standing::{Standing, standing};
 use crate::source::Source;
 use crate::work::Work;
 
+/// Which of the locked skills to restore.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// Only those from this source.
+    pub source: Option<&'a Source>,
+    /// Only those with these names; all where there are none.
+    pub names: &'a [String],
+}
+
 /// Fetches what is missing or modified, at the commit that the lock names, and refuses whatever is not what the lock
-/// says. `source` keeps it to the skills of one source.
+/// says.
 pub fn plan_restore(
-    source: Option<&Source>,
+    wanted: &Wanted<'_>,
     place: &Place,
     judge: &Judge<'_>,
     asks: &mut dyn Asks,
@@ -37,12 +47,13 @@ pub fn plan_restore(
             hint: Some("prowess install SOURCE writes it; --project and --user say whose".to_owned()),
         });
     }
-    let wanted = |locked: &&Locked| source.is_none_or(|source| is_from(locked, source, place));
-    if let (Some(source), None) = (source, lock.skills.iter().find(wanted)) {
+    let Wanted { source, names } = *wanted;
+    let is_wanted = |locked: &&Locked| source.is_none_or(|source| is_from(locked, source, place));
+    if let (Some(source), None) = (source, lock.skills.iter().find(is_wanted)) {
         return Err(PackageError::NotFound(format!("nothing that is locked comes from {source}")));
     }
     let mut missing: Vec<&Locked> = Vec::new();
-    for locked in lock.skills.iter().filter(wanted) {
+    for locked in chosen(&lock, names)?.into_iter().filter(is_wanted) {
         match standing(place, locked)? {
             (folder, Standing::Same) => plan.items.push(item(locked, folder, Action::Keep)),
             _ => missing.push(locked),
@@ -61,9 +72,7 @@ pub fn plan_restore(
                 let comparison = prowess::lock::compare(locked, &Ok(prepared.tree));
                 return Err(PackageError::Drift { name: locked.name.clone(), why: comparison.to_string() });
             }
-            if prepared.verdict.is_refused() && !asks.risk(&prepared)? {
-                return Err(refused(&prepared));
-            }
+            admit(&prepared, asks)?;
             let (folder, now) = standing(place, locked)?;
             let action = match now {
                 Standing::Missing => Action::Add,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use prowess::lock::{Lock, Locked};
+use prowess::shell::quote;
 
 use super::group::{Group, at_path, groups};
 use super::plan::{Action, Item, Plan};
@@ -10,7 +11,7 @@ use super::prepare::prepare;
 use crate::error::PackageError;
 use crate::fetch::git::Resolved;
 use crate::fetch::{FileUrls, Found, Origin, newest};
-use crate::install::{Asks, Conflict, Judge, OnConflict, locked, refused};
+use crate::install::{Asks, Conflict, Judge, OnConflict, admit, locked};
 use crate::place::Place;
 use crate::place::commit::Trusts;
 use crate::place::standing::{Standing, standing};
@@ -73,7 +74,7 @@ impl Updater<'_> {
     fn group(&mut self, group: &Group<'_>) -> Result<(), PackageError> {
         match self.try_group(group) {
             Err(error) if !self.strict && is_its_own(&error) => {
-                group.skills.iter().try_for_each(|locked| self.skip(locked, why_not(&error, locked)))
+                group.skills.iter().try_for_each(|locked| self.fail(locked, &error))
             }
             result => result,
         }
@@ -116,7 +117,7 @@ impl Updater<'_> {
             match self.one(locked, &found, &origin) {
                 Ok(item) => self.plan.items.push(item),
                 Err(error) if !self.strict && is_its_own(&error) => {
-                    self.skip(locked, why_not(&error, locked))?;
+                    self.fail(locked, &error)?;
                 }
                 Err(error) => return Err(error),
             }
@@ -131,6 +132,11 @@ impl Updater<'_> {
         let stage = self.plan.stage()?;
         let name = Some(before.name.as_str());
         let prepared = prepare(&*found.tree, candidate, name, self.judge, stage, self.work)?;
+        if let Some(now) =
+            prepared.renamed_from.as_ref().filter(|now| before.renamed_from.as_ref() != Some(*now))
+        {
+            return Err(renamed(before, now));
+        }
         let mut after = locked(origin, &prepared, place);
         after.folder.clone_from(&before.folder);
         after.path.clone_from(&before.path);
@@ -163,8 +169,8 @@ impl Updater<'_> {
             }
         };
         let changes = matches!(action, Action::Replace | Action::Add);
-        if changes && prepared.verdict.is_refused() && !self.asks.risk(&prepared)? {
-            return Err(refused(&prepared));
+        if changes {
+            admit(&prepared, self.asks)?;
         }
         let mut item = Item {
             name: before.name.clone(),
@@ -194,6 +200,18 @@ impl Updater<'_> {
         Ok(())
     }
 
+    fn fail(&mut self, locked: &Locked, error: &PackageError) -> Result<(), PackageError> {
+        let hint = match error {
+            // Only this error's hint is about this skill alone.
+            PackageError::RenamedAtSource { .. } => error.hint().map(|hint| format!("; {hint}")),
+            _ => None,
+        };
+        let why = format!("{}{}", error.without(&locked.name), hint.unwrap_or_default());
+        let item = self.item(locked, Action::Fail(why))?;
+        self.plan.items.push(item);
+        Ok(())
+    }
+
     fn item(&self, locked: &Locked, action: Action) -> Result<Item, PackageError> {
         let (before, after) = (Some(locked.clone()), Some(locked.clone()));
         let folder = self.plan.place.folder(locked)?;
@@ -206,13 +224,17 @@ fn is_its_own(error: &PackageError) -> bool {
     !matches!(error, PackageError::Cancelled(_) | PackageError::Io { .. })
 }
 
-/// Why one was left out. Its name stands before this already.
-fn why_not(error: &PackageError, locked: &Locked) -> String {
-    let told = error.to_string();
-    match told.strip_prefix(&format!("{} ", locked.name)) {
-        Some(rest) => format!("it {rest}"),
-        None => told,
+/// The error for a skill that has another name at its source than when it was installed.
+fn renamed(before: &Locked, now: &str) -> PackageError {
+    let (name, now) = (before.name.clone(), now.to_owned());
+    let mut install = format!("prowess install {}", quote(&before.source));
+    if let Some(path) = &before.path {
+        install.push_str(&format!(" --skill {}", quote(path)));
     }
+    if let Some(reference) = &before.reference {
+        install.push_str(&format!(" --ref {}", quote(reference)));
+    }
+    PackageError::RenamedAtSource { name, now, install }
 }
 
 /// What a skill is pinned to, in words; `None` for what is meant to move.

@@ -15,7 +15,7 @@ pub fn delete(skill: &Skill, policy: &Policy, world: &Surroundings) -> Result<()
     let place =
         Place::of_own(skill, policy, world).map_err(|why| OwnError::NotOwn { name: name.clone(), why })?;
     let folder = skill.folder();
-    let plan = plan_remove(&name, &folder, &place)?;
+    let plan = plan_remove(&[(&name, &folder)], &place)?;
     let trees: Vec<String> =
         plan.items.iter().filter_map(|item| Some(item.before.as_ref()?.tree.clone())).collect();
     plan.commit()?;

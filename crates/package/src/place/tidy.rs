@@ -32,8 +32,11 @@ impl Place {
 
     /// The same for whoever holds the guard.
     pub(crate) fn clear(&self) -> Result<(), PackageError> {
+        // A removed skill was perhaps the only one that the lock had in its directory.
+        let mut roots = self.roots(&Lock::read(&self.lock)?);
         recover(self, &clock::now())?;
-        for root in self.roots(&Lock::read(&self.lock)?) {
+        roots.extend(self.roots(&Lock::read(&self.lock)?));
+        for root in roots {
             stage::sweep(&root);
         }
         // What cannot be removed is replaced by whoever writes there next.

@@ -135,12 +135,22 @@ impl Asks for Answering<'_> {
         if !self.terminal {
             return Ok(false);
         }
-        let mut err = std::io::stderr();
-        for finding in prepared.verdict.open() {
-            let place = format!("{}:{}", clean(&finding.path), finding.line);
-            let _ = writeln!(err, "  {} {place} {}", finding.severity.as_str(), clean(&finding.message));
-        }
+        show_findings(prepared);
         self.confirm(&format!("The audit refuses {}. Install it all the same?", clean(&prepared.name)))
+    }
+
+    fn confirm_findings(&mut self, prepared: &Prepared) -> Result<bool, PackageError> {
+        if self.answers.yes || self.answers.accept_risk {
+            return Ok(true);
+        }
+        if !self.terminal {
+            return Ok(false);
+        }
+        show_findings(prepared);
+        self.confirm(&format!(
+            "The audit has findings of high severity in {}. Install it?",
+            clean(&prepared.name)
+        ))
     }
 
     fn increase(&mut self, item: &Item) -> Result<bool, PackageError> {
@@ -156,6 +166,15 @@ impl Asks for Answering<'_> {
             let _ = writeln!(err, "    {line}");
         }
         self.confirm("Update it?")
+    }
+}
+
+/// Lists what the audit found, before the question about it.
+fn show_findings(prepared: &Prepared) {
+    let mut err = std::io::stderr();
+    for finding in prepared.verdict.open() {
+        let place = format!("{}:{}", clean(&finding.path), finding.line);
+        let _ = writeln!(err, "  {} {place} {}", finding.severity.as_str(), clean(&finding.message));
     }
 }
 

@@ -5,12 +5,12 @@ use std::path::Path;
 use prowess::ErrorCode;
 use prowess_package::interchange::{import, link, skills_lock};
 use prowess_package::source::{self, Source};
-use prowess_package::{Action, For, Item, Pick, Place, Plan, Request};
+use prowess_package::{For, Item, PackageError, Pick, Place, Plan, Request};
 
+use super::super::Outcome;
 use super::super::audit::Lists;
-use super::super::{Outcome, YES, no};
 use super::asks::Answering;
-use super::install::{invalid, read_source};
+use super::install::{invalid, on_invalid, read_source};
 use super::{cancellable, failure, file_urls, links, place, short, told};
 use crate::args::Global;
 use crate::args::packages::Import;
@@ -29,7 +29,7 @@ pub(in crate::commands) fn run(
     let requests = match (&call.from, &call.source) {
         (Some(agent), _) => from_agent(agent, &place, call, context)?,
         (None, Some(source)) if is_lock(source) => from_lock(Path::new(source), call, context)?,
-        (None, Some(source)) => vec![request(read_source(source, context)?, None, pick(call))],
+        (None, Some(source)) => vec![request(read_source(source, context)?, None, pick(call), call)],
         (None, None) => return Err(Failure::call("there is nothing to import")),
     };
     if call.name.is_some() && requests.len() > 1 {
@@ -40,13 +40,24 @@ pub(in crate::commands) fn run(
     let lists = Lists::load(context, output)?;
     let judge = lists.judge(context);
     let mut asks = Answering::new(&call.answers, global, &work);
-    let mut plans = Vec::new();
+    let (mut plans, mut failed, total) = (Vec::new(), Vec::new(), requests.len());
     for request in requests {
         let request = Request { name: call.name.clone(), ..request };
         let plan = progress::of_work(global, &work, || {
             prowess_package::plan_install(&request, &place, &judge, &mut asks, &work)
         });
-        plans.push(plan.map_err(|error| invalid(error, output))?);
+        match plan {
+            Ok(plan) => plans.push(plan),
+            Err(error) if total > 1 && error.is_about_one_skill() => {
+                failed.push((called(&request), error));
+            }
+            Err(PackageError::Several { failed: several, .. }) if total > 1 => failed.extend(several),
+            Err(error) => return Err(invalid(error, output)),
+        }
+    }
+    if !failed.is_empty() && !call.skip_invalid {
+        let total = plans.iter().map(|plan| plan.items.len()).sum::<usize>() + failed.len();
+        return Err(invalid(PackageError::Several { failed, total }, output));
     }
     // All are ready before the first is done: what cannot be got stops the others, too.
     work.go_on().map_err(|cancelled| failure(cancelled.into()))?;
@@ -55,19 +66,29 @@ pub(in crate::commands) fn run(
     for plan in plans {
         items.extend(if call.dry_run { plan.items } else { plan.commit().map_err(failure)? });
     }
+    items.extend(failed.iter().map(|(name, error)| Item::failed(name, error, &place)));
     told::all(&items, &[], &place, !call.dry_run, context, output)?;
-    let skipped = |item: &Item| matches!(item.action, Action::Skip(_));
     match call.dry_run {
         _ if output.json() => {}
         true => output.remark("nothing was changed"),
         false if changes => output.remark(told::lock_remark(&items, &place, context)),
         false => {}
     }
-    Ok(if items.iter().all(skipped) { no() } else { YES })
+    Ok(told::outcome(&items, "imported", output))
 }
 
-fn request(source: Source, reference: Option<String>, pick: Pick) -> Request {
-    Request { source, reference, name: None, pick, file_urls: file_urls() }
+fn request(source: Source, reference: Option<String>, pick: Pick, call: &Import) -> Request {
+    let invalid = on_invalid(call.skip_invalid);
+    Request { source, reference, name: None, pick, file_urls: file_urls(), invalid }
+}
+
+/// The name of a skill that could not be prepared: its folder's, or what was asked for.
+fn called(request: &Request) -> String {
+    match (&request.pick, &request.source) {
+        (Pick::Named(names), _) => names.join(", "),
+        (_, Source::Folder(folder)) => folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        (_, source) => source.to_string(),
+    }
 }
 
 fn pick(call: &Import) -> Pick {
@@ -108,7 +129,7 @@ fn from_lock(path: &Path, call: &Import, context: &Context) -> Result<Vec<Reques
             _ => {
                 let source = read_source(text, context)?;
                 let pick = Pick::Named(vec![chosen]);
-                requests.push((text.to_owned(), request(source, skill.reference.clone(), pick)));
+                requests.push((text.to_owned(), request(source, skill.reference.clone(), pick, call)));
             }
         }
     }
@@ -150,5 +171,5 @@ fn from_agent(name: &str, place: &Place, call: &Import, context: &Context) -> Re
     }
     found.retain(|candidate| call.skill.is_empty() || call.skill.contains(&candidate.name));
     let source = |candidate: import::Candidate| Source::Folder(candidate.link.unwrap_or(candidate.folder));
-    Ok(found.into_iter().map(|candidate| request(source(candidate), None, Pick::Ask)).collect())
+    Ok(found.into_iter().map(|candidate| request(source(candidate), None, Pick::Ask, call)).collect())
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use prowess_package::interchange::link::How;
 use prowess_package::source::{self, Source};
-use prowess_package::{Action, Item, Pick, Place, Plan, Request, Work};
+use prowess_package::{OnInvalid, PackageError, Pick, Place, Plan, Request, Wanted, Work};
 
+use super::super::Outcome;
 use super::super::audit::Lists;
-use super::super::{Outcome, YES, no};
 use super::asks::Answering;
 use super::links::Planned;
 use super::{cancellable, failure, file_urls, links, place, told};
@@ -16,7 +16,7 @@ use crate::args::Global;
 use crate::args::packages::Install;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, clean, counted};
 use crate::progress;
 
 pub(in crate::commands) fn run(
@@ -34,7 +34,8 @@ pub(in crate::commands) fn run(
     let agents = links::agents(&call.agent)?;
     let plan = match (&source, call.locked) {
         (source, true) => progress::of_work(global, &work, || {
-            prowess_package::plan_restore(source.as_ref(), &place, &judge, &mut asks, file_urls(), &work)
+            let wanted = Wanted { source: source.as_ref(), names: &call.skill };
+            prowess_package::plan_restore(&wanted, &place, &judge, &mut asks, file_urls(), &work)
         }),
         (Some(source), false) => {
             let request = request(source, call);
@@ -58,7 +59,16 @@ fn request(source: &Source, call: &Install) -> Request {
         (false, true, _) => Pick::Ask,
     };
     let (reference, name) = (call.reference.clone(), call.name.clone());
-    Request { source: source.clone(), reference, name, pick, file_urls: file_urls() }
+    let invalid = on_invalid(call.skip_invalid);
+    Request { source: source.clone(), reference, name, pick, file_urls: file_urls(), invalid }
+}
+
+/// What `--skip-invalid` means.
+pub(super) fn on_invalid(skip: bool) -> OnInvalid {
+    match skip {
+        true => OnInvalid::Skip,
+        false => OnInvalid::Stop,
+    }
 }
 
 /// What was typed, with paths made absolute.
@@ -71,16 +81,36 @@ pub(super) fn read_source(text: &str, context: &Context) -> Result<Source, Failu
 }
 
 /// A manifest that does not load is shown as `check` shows it; the failure says the rest.
-pub(super) fn invalid(error: prowess_package::PackageError, output: &mut Output) -> Failure {
-    if let prowess_package::PackageError::Invalid { path, diagnostics, text } = &error
-        && !output.json()
-    {
+pub(super) fn invalid(error: PackageError, output: &mut Output) -> Failure {
+    if output.json() {
+        return failure(error);
+    }
+    match &error {
+        PackageError::Several { failed, total } => {
+            for (name, error) in failed {
+                show_invalid(error, output);
+                output.remark(format!("✗ failed {}: {}", clean(name), clean(&error.without(name))));
+            }
+            let message = format!("{} of {} cannot be installed", failed.len(), counted(*total, "skill"));
+            let failure = Failure::new(error.code(), message);
+            error.hint().into_iter().fold(failure, Failure::hint)
+        }
+        _ => {
+            show_invalid(&error, output);
+            failure(error)
+        }
+    }
+}
+
+/// Shows the lines of a manifest that does not load.
+fn show_invalid(error: &PackageError, output: &mut Output) {
+    if let PackageError::Invalid { path, diagnostics, text } = error {
         let (err, styled) = output.err();
         let colour = if styled { crate::report::Colour::Styled } else { crate::report::Colour::Plain };
         let source = |_: &Path| Some(text.clone());
+        // Standard error is for people; if it is gone, so are they.
         let _ = crate::report::human(err, Path::new(path), diagnostics, &source, colour);
     }
-    failure(error)
 }
 
 /// Does what was decided, unless it is only to be told, and tells it.
@@ -99,7 +129,7 @@ fn finish(
         if !output.json() {
             output.remark("nothing was changed");
         }
-        return Ok(YES);
+        return Ok(told::outcome(&plan.items, "installed", output));
     }
     work.go_on().map_err(|cancelled| failure(cancelled.into()))?;
     let items = plan.commit().map_err(failure)?;
@@ -108,6 +138,5 @@ fn finish(
     if changes && !call.locked && !output.json() {
         output.remark(told::lock_remark(&items, place, context));
     }
-    let skipped = |item: &Item| matches!(item.action, Action::Skip(_));
-    Ok(if !items.is_empty() && items.iter().all(skipped) { no() } else { YES })
+    Ok(told::outcome(&items, "installed", output))
 }

@@ -1,5 +1,6 @@
 //! `prowess remove`.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use prowess::lock::{Lock, Locked, compare};
@@ -35,15 +36,19 @@ pub(in crate::commands) fn run(
     let places = places(context, &call.scope)?;
     let registry = context.registry(global);
     let snapshot = registry.snapshot();
-    let going = call
-        .names
-        .iter()
-        .map(|name| going(name, &places, &snapshot, context))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut names = call.names.clone();
+    let mut seen = std::collections::HashSet::new();
+    names.retain(|name| seen.insert(name.clone()));
+    let going =
+        names.iter().map(|name| going(name, &places, &snapshot, context)).collect::<Result<Vec<_>, _>>()?;
     let answers = Answers { yes: call.yes, on_conflict: None, accept_risk: false };
     let asks = Answering::new(&answers, global, &cancellable());
-    for Going { name, own, .. } in going.iter().filter(|_| !call.yes && !call.dry_run) {
+    for Going { name, own, .. } in going.iter().filter(|_| !call.yes) {
         let Some(own) = own else { continue };
+        if call.dry_run && asks.is_terminal() {
+            output.remark(format!("{own}; it would be removed only after a question"));
+            continue;
+        }
         if !asks.is_terminal() {
             let failure = Failure::new(ErrorCode::Conflict, own.clone());
             return Err(failure.hint("there may be no other copy of it; --yes removes it all the same"));
@@ -53,10 +58,14 @@ pub(in crate::commands) fn run(
         }
     }
     let (mut items, mut links): (Vec<Item>, Vec<Linked>) = (Vec::new(), Vec::new());
-    for going in &going {
-        let plan = prowess_package::plan_remove(&going.name, &going.folder, &going.place).map_err(failure)?;
-        links.extend(plan.items.iter().flat_map(|item| links::leave(item, &going.place, !call.dry_run)));
-        items.extend(if call.dry_run { plan.items } else { plan.commit().map_err(failure)? });
+    for group in together(&going) {
+        let Some(place) = group.first().map(|going| &going.place) else { continue };
+        let skills: Vec<(&str, &Path)> =
+            group.iter().map(|going| (going.name.as_str(), going.folder.as_path())).collect();
+        let plan = prowess_package::plan_remove(&skills, place).map_err(failure)?;
+        let removed = if call.dry_run { plan.items } else { plan.commit().map_err(failure)? };
+        links.extend(removed.iter().flat_map(|item| links::leave(item, place, !call.dry_run)));
+        items.extend(removed);
     }
     if output.json() {
         let skills: Vec<_> = items.iter().map(told::item_json).collect();
@@ -70,6 +79,28 @@ pub(in crate::commands) fn run(
         output.remark("nothing was changed");
     }
     Ok(YES)
+}
+
+/// The skills that can go in one step: those of one lock, on one file system, in folders of different names.
+fn together(going: &[Going]) -> Vec<Vec<&Going>> {
+    let device = |going: &Going| {
+        let parent = going.folder.parent().and_then(|parent| std::fs::metadata(parent).ok());
+        parent.map(|parent| parent.dev())
+    };
+    let mut groups: Vec<Vec<&Going>> = Vec::new();
+    for one in going {
+        let fits = |group: &&mut Vec<&Going>| {
+            group.iter().all(|other| {
+                let same_place = other.place.lock == one.place.lock && device(other) == device(one);
+                same_place && other.folder.file_name() != one.folder.file_name()
+            })
+        };
+        match groups.iter_mut().find(fits) {
+            Some(group) => group.push(one),
+            None => groups.push(vec![one]),
+        }
+    }
+    groups
 }
 
 /// Where a skill lies and what speaks for it. What was installed goes before what is only there; of several of one

@@ -1,11 +1,13 @@
 //! What was done, in words and as JSON.
 
 use std::path::Path;
+use std::process::ExitCode;
 
 use prowess::lock::{Capabilities, Locked};
 use prowess_package::{Action, Changes, Conflict, Item, PackageError, Place};
 use serde_json::{Value, json};
 
+use super::super::{YES, no};
 use super::links::Linked;
 use super::short;
 use crate::context::Context;
@@ -94,6 +96,7 @@ fn item(
         Action::Add | Action::Replace | Action::Remove => ("✓", Tone::Good),
         Action::Keep => ("=", Tone::Faint),
         Action::Skip(_) => ("○", Tone::Caution),
+        Action::Fail(_) => ("✗", Tone::Bad),
     };
     let word = match (&item.action, done) {
         (action, true) => action.as_str(),
@@ -103,7 +106,7 @@ fn item(
         (action, false) => action.as_str(),
     };
     let why = match &item.action {
-        Action::Skip(why) => format!(": {}", clean(why)),
+        Action::Skip(why) | Action::Fail(why) => format!(": {}", clean(why)),
         Action::Keep => format!(" ({})", short(&item.folder, context)),
         Action::Add if !in_full => format!(" ({})", short(&item.folder, context)),
         Action::Add | Action::Replace | Action::Remove => String::new(),
@@ -129,6 +132,19 @@ fn item(
         }
     }
     warnings(item, output)
+}
+
+/// The exit code, after a line that counts what failed: 1 where anything did, or everything was left out.
+pub(super) fn outcome(items: &[Item], done: &str, output: &mut Output) -> ExitCode {
+    let failed = items.iter().filter(|item| matches!(item.action, Action::Fail(_))).count();
+    let left_out = |item: &Item| matches!(item.action, Action::Skip(_) | Action::Fail(_));
+    if failed > 0 && !output.json() {
+        output.remark(format!("{} of {} could not be {done}", failed, counted(items.len(), "skill")));
+    }
+    match failed > 0 || (!items.is_empty() && items.iter().all(left_out)) {
+        true => no(),
+        false => YES,
+    }
 }
 
 /// Whether an update was left out because of what it brings, which is then shown.
@@ -206,7 +222,7 @@ pub(super) fn item_json(item: &Item) -> Value {
         "tree": entry.map(|locked| &locked.tree),
         "audit": entry.map(|locked| &locked.audit.verdict),
     });
-    if let Action::Skip(why) = &item.action {
+    if let Action::Skip(why) | Action::Fail(why) = &item.action {
         value["reason"] = json!(why);
     }
     if let Some(locked) = entry {

@@ -3,7 +3,7 @@
 use prowess_package::{Action, Item};
 
 use super::super::audit::Lists;
-use super::super::{Outcome, YES, no};
+use super::super::{Outcome, YES};
 use super::asks::Answering;
 use super::install::invalid;
 use super::links::Linked;
@@ -63,8 +63,12 @@ pub(in crate::commands) fn run(
         return Err(unknown(name, &known));
     }
     tell(&items, &links, &places, call.dry_run, context, output)?;
-    let stuck = |item: &Item| matches!(item.action, Action::Skip(_));
-    Ok(if !call.names.is_empty() && items.iter().all(stuck) { no() } else { YES })
+    // That skills are pinned or were modified here is an error only for those that were named.
+    let failed = items.iter().any(|item| matches!(item.action, Action::Fail(_)));
+    match call.names.is_empty() && !failed {
+        true => Ok(YES),
+        false => Ok(told::outcome(&items, "updated", output)),
+    }
 }
 
 fn unknown(name: &str, known: &[String]) -> Failure {
