@@ -128,7 +128,7 @@ fn json_is_what_the_contract_says() {
     let whole_file = [Diagnostic::error(Code::MissingFile, "evil \u{9b}31m\u{202e}\u{e0041}\u{7f}\x1b[0m")];
     let reports = [report(PATH, &parsed.diagnostics), report("skills/empty", &whole_file)];
     let mut out = Vec::new();
-    json::write(&mut out, &reports, &Summary::of(&reports)).unwrap();
+    json::write(&mut out, &reports, &Summary::of(&reports), &[]).unwrap();
     let text = String::from_utf8(out).unwrap();
     assert_eq!(hidden::first(&text), None);
     let value: Value = serde_json::from_str(&text).unwrap();
@@ -259,7 +259,7 @@ proptest! {
         prop_assert_eq!(commands.lines().count(), 1);
         let mut out = Vec::new();
         sarif::write(&mut out, &[report], &|_| Some(source.clone()), Path::new("")).unwrap();
-        json::write(&mut out, &[report], &Summary::of(&[report])).unwrap();
+        json::write(&mut out, &[report], &Summary::of(&[report]), &[]).unwrap();
         nothing_raw(&String::from_utf8(out).unwrap())?;
     }
 
