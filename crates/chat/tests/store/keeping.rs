@@ -80,16 +80,17 @@ async fn a_question_is_asked_again_in_its_own_place(world: &mut World) {
     let store = world.open().await;
     let chat = store.create_chat(NewChat::default()).await.unwrap().id;
     let mut asked = String::new();
+    let unheard = |_| {};
     for (text, again) in [("hello", false), ("/notes buy milk", false), ("just buy milk", true)] {
         let past = Past::of(&*store, &chat).await.unwrap();
         let (past, mut keeper) = match again {
             false => {
-                let keeper = Keeper::ask(&store, &chat, text, &past, |_| {}).await.unwrap();
+                let keeper = Keeper::ask(&store, &chat, text, &past, unheard).await.unwrap();
                 (past, keeper)
             }
             true => {
                 let past = past.before(&asked);
-                let keeper = Keeper::ask_instead(&store, &chat, text, &asked, &past, |_| {}).await.unwrap();
+                let keeper = Keeper::ask_instead(&store, &chat, text, &asked, &past, unheard).await.unwrap();
                 (past, keeper)
             }
         };
