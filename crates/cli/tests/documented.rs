@@ -1,5 +1,6 @@
-//! The documentation is true: its console blocks are typed and compared, its configurations load, and every command and
-//! flag that it names exists.
+//! The documentation is true: the console blocks of the README and of `docs/packages.md` are typed and compared, the
+//! configurations of all pages load, and every command and flag that they name exists. `docs/chats.md` and `docs/mcp.md` are
+//! typed by the tests of chats and of MCP clients.
 //!
 //! `UPDATE_DOCS=1 cargo nextest run -p prowess-cli --all-features --test documented -j 1` writes what is printed into the
 //! console blocks; read the difference before you commit it.
@@ -42,12 +43,19 @@ fn documents() -> Vec<String> {
 /// The fenced blocks of a document, each with the word behind its fence.
 fn blocks(text: &str) -> Vec<(&str, &str)> {
     let mut blocks = Vec::new();
-    let mut rest = text;
-    while let Some((_, begun)) = rest.split_once("\n```") {
-        let (info, body) = begun.split_once('\n').unwrap();
-        let (block, after) = body.split_once("```").unwrap();
-        blocks.push((info, block));
-        rest = after;
+    let mut open: Option<(&str, &str, usize)> = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let fence = &line[..line.len() - line.trim_start_matches('`').len()];
+        match open {
+            None if fence.len() >= 3 => open = Some((fence, line[fence.len()..].trim(), at + line.len())),
+            Some((opened, info, start)) if fence == opened => {
+                blocks.push((info, &text[start..at]));
+                open = None;
+            }
+            None | Some(_) => {}
+        }
+        at += line.len();
     }
     blocks
 }
@@ -170,26 +178,15 @@ fn the_manual_of_packages() {
 }
 
 #[test]
-fn the_manual_of_mcp() {
-    let world = World::bare();
-    Reader::new(&world).types("docs/mcp.md", None);
-}
-
-#[test]
-fn the_manual_of_chats() {
-    let world = World::new();
-    Reader::new(&world).types("docs/chats.md", None);
-}
-
-#[test]
 fn configurations_load() {
     let world = World::new();
     let mut loaded = 0;
     for document in documents() {
         let text = text(&document);
         let is_configuration = |info: &str, block: &str| {
-            // The other blocks of YAML are frontmatter.
-            info == "toml" || (info == "yaml" && block.starts_with("preset:"))
+            // The other blocks of YAML are frontmatter, and suppressions are a file of their own.
+            (info == "toml" && !block.contains("[[suppress]]"))
+                || (info == "yaml" && block.starts_with("preset:"))
         };
         for (info, block) in blocks(&text).into_iter().filter(|(info, block)| is_configuration(info, block)) {
             let file = format!("example.{info}");
@@ -218,8 +215,9 @@ fn calls(text: &str) -> Vec<String> {
             block.lines().for_each(|line| take(line.trim_start_matches("$ ")));
         }
     }
-    let prose = text.split("\n```").step_by(2);
-    for line in prose.flat_map(str::lines) {
+    let prose =
+        blocks(text).into_iter().fold(text.to_owned(), |prose, (_, block)| prose.replacen(block, "", 1));
+    for line in prose.lines().filter(|line| !line.starts_with("```")) {
         line.split('`').skip(1).step_by(2).for_each(&mut take);
     }
     calls

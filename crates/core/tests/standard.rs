@@ -127,7 +127,8 @@ fn version_control_dependencies_build_output_and_hidden_folders_are_passed_over(
     for folder in [".git", ".hidden", "node_modules", "target", "group/node_modules", "group/.cache"] {
         world.skill(&format!(".agents/skills/{folder}/x"));
     }
-    world.skill(".agents/skills/group/good");
+    // With a `.git` in it, the directory is a repository of its own, which the trust of the project does not cover.
+    world.skill(".agents/skills/group/good").trust(".agents/skills");
     assert_eq!(world.told(), ["good in /project/.agents/skills/group/good is enabled"]);
     assert_eq!(world.said(), [] as [&str; 0]);
 }
