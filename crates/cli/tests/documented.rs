@@ -203,7 +203,7 @@ fn configurations_load() {
 fn calls(text: &str) -> Vec<String> {
     let mut calls: Vec<String> = Vec::new();
     let mut take = |call: &str| {
-        let call = call.split(" # ").next().unwrap().split(" | ").next().unwrap().trim();
+        let call = call.split([';', '|']).next().unwrap().split(" # ").next().unwrap().trim();
         if let Some((before, call)) = call.split_once("prowess ")
             && before.split(' ').all(|word| word.is_empty() || word.contains('='))
         {
