@@ -9,6 +9,8 @@ import { ModelSetup } from "./model-setup.js";
 export class EmptyChat extends HTMLElement {
   /** @type {(() => void)[]} */
   #ends = [];
+  /** What the view was last made of. */
+  #made = "";
 
   connectedCallback() {
     this.className = "empty-chat";
@@ -22,6 +24,10 @@ export class EmptyChat extends HTMLElement {
 
   #render() {
     const without = app.about && !app.about.is_model;
+    // Made again only when it would look different: what has the focus keeps it.
+    const made = JSON.stringify([without, app.about?.admin, without ? 0 : app.skills.length]);
+    if (made === this.#made) return;
+    this.#made = made;
     const tries = t.empty.tries.map(({ title, text }) =>
       h(
         "li",
