@@ -72,6 +72,48 @@ fn an_endless_loop_while_loading_ends() {
     assert!(matches!(world.failure(), ToolsetError::Time { .. }));
 }
 
+/// Modules that spin where the engine does not look at the clock: nothing can stop their threads.
+const STUCK: &str = "Array.prototype.reverse.call({ length: 2 ** 53 - 1 });\nexport const Set = [];\n";
+
+/// The threads of this process that run an engine of the skill `stuck`.
+fn engines() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    let name =
+        |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
+    tasks.map(name).filter(|name| name.trim() == "toolset stuck").count()
+}
+
+/// Asking again, at the same time, or from another place does not start the same code again.
+#[test]
+fn a_module_that_cannot_be_stopped_while_loading_is_started_once() {
+    let mut world = World::new();
+    world.skill("stuck", STUCK);
+    world.limits.load_time = Duration::from_millis(200);
+    let registry = world.registry();
+    let snapshot = registry.snapshot();
+    let skill = snapshot.get("stuck").unwrap();
+    let toolsets = world.toolsets();
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| assert!(matches!(toolsets.tools(skill), Err(ToolsetError::Time { .. }))));
+        }
+    });
+    let error = toolsets.tools(skill).unwrap_err();
+    assert_eq!(error.to_string(), "loading the toolset took longer than 0.2 s and was stopped");
+    let call = ToolCall::new("t", json!({}));
+    assert_eq!(toolsets.call(skill, call, Cancel::default()), Err(error.clone()));
+    assert_eq!(world.toolsets().tools(skill), Err(error), "another host, as after a reload");
+    assert_eq!(engines(), 1);
+    // Other files are another module.
+    world.skill("stuck", "export const Set = [];\n");
+    let registry = world.registry();
+    assert!(toolsets.tools(registry.snapshot().get("stuck").unwrap()).is_ok());
+    world.skill("stuck", STUCK);
+    let registry = world.registry();
+    assert!(toolsets.tools(registry.snapshot().get("stuck").unwrap()).is_err());
+    assert_eq!(engines(), 2, "the one that spins, and the one that loaded in between");
+}
+
 #[test]
 fn memory_has_a_limit() {
     for body in [

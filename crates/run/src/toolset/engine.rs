@@ -17,7 +17,7 @@ use super::cancel::Cancel;
 use super::error::ToolsetError;
 use super::limits::Limits;
 use super::machine::Machine;
-use super::sources::Sources;
+use super::sources::{Sources, Stamps};
 
 /// How much longer than the engine's own limit is waited for it.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -41,6 +41,16 @@ struct Order {
     reply: SyncSender<Result<ToolResult, ToolsetError>>,
 }
 
+/// A load that failed, and the thread that tried it, which may still be running.
+#[derive(Debug)]
+pub(super) struct FailedLoad {
+    pub(super) error: ToolsetError,
+    /// The files that it had read, with their digests.
+    pub(super) stamps: Vec<(String, String)>,
+    /// None where no thread could be started.
+    pub(super) thread: Option<JoinHandle<()>>,
+}
+
 /// A running engine.
 #[derive(Debug)]
 pub(super) struct Engine {
@@ -57,27 +67,40 @@ impl Engine {
         skill: &Skill,
         toolsets: &[(String, String)],
         limits: &Limits,
-    ) -> Result<Self, ToolsetError> {
+    ) -> Result<Self, FailedLoad> {
         let (skill, toolsets, own) = (skill.clone(), toolsets.to_vec(), limits.clone());
+        let stamps = Stamps::default();
+        let recorded = stamps.clone();
+        // For whoever looks at the threads of this process. A NUL in the name would be a panic.
+        let name: String = skill.name().chars().filter(char::is_ascii_graphic).collect();
         let (orders, incoming) = sync_channel(0);
         let (report, reported) = sync_channel(1);
         let thread = std::thread::Builder::new()
-            .name("toolset".to_owned())
+            .name(format!("toolset {name}"))
             // What is above the engine's own limit is for what it calls.
             .stack_size(limits.stack.saturating_mul(2).saturating_add(2 * 1024 * 1024))
-            .spawn(move || live(&skill, &toolsets, own, &report, &incoming))
-            .map_err(|error| ToolsetError::Engine(format!("no thread for it: {error}")))?;
-        let inventory = match reported.recv_timeout(limits.load_time.saturating_add(PATIENCE)) {
-            Ok(inventory) => inventory?,
+            .spawn(move || live(&skill, &toolsets, own, recorded, &report, &incoming))
+            .map_err(|error| FailedLoad {
+                error: ToolsetError::Engine(format!("no thread for it: {error}")),
+                stamps: Vec::new(),
+                thread: None,
+            })?;
+        let loaded = match reported.recv_timeout(limits.load_time.saturating_add(PATIENCE)) {
+            Ok(loaded) => loaded,
             Err(RecvTimeoutError::Timeout) => {
-                return Err(ToolsetError::Time { what: "loading the toolset", limit: limits.load_time });
+                Err(ToolsetError::Time { what: "loading the toolset", limit: limits.load_time })
             }
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(ToolsetError::Engine("it ended while it loaded".to_owned()));
+                Err(ToolsetError::Engine("it ended while it loaded".to_owned()))
             }
         };
-        let (limits, ended) = (limits.clone(), AtomicBool::new(false));
-        Ok(Self { inventory, orders: Mutex::new(orders), thread, limits, ended })
+        match loaded {
+            Ok(inventory) => {
+                let (limits, ended) = (limits.clone(), AtomicBool::new(false));
+                Ok(Self { inventory, orders: Mutex::new(orders), thread, limits, ended })
+            }
+            Err(error) => Err(FailedLoad { error, stamps: stamps.to_vec(), thread: Some(thread) }),
+        }
     }
 
     /// Calls a tool. Calls of one engine wait for each other.
@@ -142,10 +165,12 @@ fn live(
     skill: &Skill,
     toolsets: &[(String, String)],
     limits: Limits,
+    stamps: Stamps,
     report: &SyncSender<Result<Inventory, ToolsetError>>,
     orders: &Receiver<Order>,
 ) {
-    let made = Sources::new(skill.clone(), limits.clone()).and_then(|sources| Machine::new(sources, limits));
+    let made = Sources::new(skill.clone(), limits.clone(), stamps.clone())
+        .and_then(|sources| Machine::new(sources, limits));
     let machine = match made {
         Ok(machine) => machine,
         Err(error) => return drop(report.send(Err(error))),
@@ -158,7 +183,7 @@ fn live(
             Err(error) => failures.push(error),
         }
     }
-    let inventory = Inventory { tools, failures, stamps: machine.stamps(), memory: machine.memory() };
+    let inventory = Inventory { tools, failures, stamps: stamps.to_vec(), memory: machine.memory() };
     if report.send(Ok(inventory)).is_err() {
         return;
     }

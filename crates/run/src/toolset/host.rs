@@ -1,16 +1,18 @@
 //! The toolsets of all skills: loaded when they are asked for, kept while they are used, loaded again when they change.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use prowess::{Skill, Status, digest, resource};
+use prowess::{Skill, Status, resource};
 
 use super::answer::{Definition, ToolCall, ToolResult};
 use super::cancel::Cancel;
 use super::engine::Engine;
 use super::error::ToolsetError;
 use super::limits::Limits;
+use super::loads;
+use super::sources::are_unchanged;
 
 /// Runs the toolsets of skills.
 ///
@@ -88,14 +90,31 @@ impl Toolsets {
         if let Some(engine) = self.kept(skill, &folder, toolsets)? {
             return Ok(engine);
         }
-        let engine = Arc::new(Engine::start(skill, toolsets, &self.limits)?);
+        loads::one_at_a_time(&folder, || match self.kept(skill, &folder, toolsets)? {
+            Some(engine) => Ok(engine),
+            None => self.load(skill, &folder, toolsets),
+        })
+    }
+
+    /// Starts an engine, unless the same files already had to be given up.
+    fn load(
+        &self,
+        skill: &Skill,
+        folder: &Path,
+        toolsets: &[(String, String)],
+    ) -> Result<Arc<Engine>, ToolsetError> {
+        if let Some(error) = loads::given_up(skill, folder, toolsets) {
+            return Err(error);
+        }
+        let started = Engine::start(skill, toolsets, &self.limits);
+        let engine = Arc::new(started.map_err(|failed| loads::remember(folder, toolsets, failed))?);
         let mut engines = self.engines.lock().unwrap_or_else(PoisonError::into_inner);
         engines.retain(|kept| kept.folder != folder);
         while engines.len() >= self.limits.engines.max(1) {
             let oldest = engines.iter().enumerate().min_by_key(|(_, kept)| kept.used).map(|(at, _)| at);
             drop(oldest.map(|at| engines.swap_remove(at)));
         }
-        let (toolsets, used) = (toolsets.to_vec(), Instant::now());
+        let (folder, toolsets, used) = (folder.to_owned(), toolsets.to_vec(), Instant::now());
         engines.push(Kept { folder, toolsets, engine: Arc::clone(&engine), used });
         Ok(engine)
     }
@@ -104,7 +123,7 @@ impl Toolsets {
     fn kept(
         &self,
         skill: &Skill,
-        folder: &PathBuf,
+        folder: &Path,
         toolsets: &[(String, String)],
     ) -> Result<Option<Arc<Engine>>, ToolsetError> {
         let now = Instant::now();
@@ -115,7 +134,7 @@ impl Toolsets {
                 kept.engine.is_stuck()
                     || !kept.engine.has_ended() && now.duration_since(kept.used) < self.limits.idle
             });
-            let Some(kept) = engines.iter_mut().find(|kept| kept.folder == *folder) else { return Ok(None) };
+            let Some(kept) = engines.iter_mut().find(|kept| kept.folder == folder) else { return Ok(None) };
             if kept.engine.is_stuck() {
                 return Err(ToolsetError::Busy);
             }
@@ -125,12 +144,8 @@ impl Toolsets {
             kept.used = now;
             Arc::clone(&kept.engine)
         };
-        // A file that can no longer be read is a change, too: loading tells what it is.
-        let same = |(path, was): &(String, String)| {
-            resource::read_bytes(skill, path).is_ok_and(|file| digest(&file.bytes) == *was)
-        };
         // What could not be loaded may have been mended in a file that was not there before.
-        let sound = engine.inventory.failures.is_empty() && engine.inventory.stamps.iter().all(same);
+        let sound = engine.inventory.failures.is_empty() && are_unchanged(&engine.inventory.stamps, skill);
         Ok(sound.then_some(engine))
     }
 }

@@ -112,11 +112,6 @@ impl Machine {
         }
     }
 
-    /// What was read, with digests.
-    pub(super) fn stamps(&self) -> Vec<(String, String)> {
-        self.sources.borrow().stamps()
-    }
-
     /// Memory in use, in bytes.
     pub(super) fn memory(&self) -> u64 {
         self.runtime.run_gc();

@@ -16,6 +16,7 @@ mod error;
 mod host;
 mod limits;
 mod lint;
+mod loads;
 mod machine;
 mod modules;
 mod program;

@@ -1,6 +1,7 @@
 //! The modules of a skill, read as they are imported: contained, bounded, and remembered.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use prowess::{Skill, digest, resource};
 
@@ -16,7 +17,30 @@ struct Module {
     source: String,
     /// Where the JavaScript came from, if the source is something else.
     origins: Option<Origins>,
-    digest: String,
+}
+
+/// The files that an engine has read so far, with their digests. Clones share one record, so that it can be read while
+/// the engine is still loading.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Stamps(Arc<Mutex<BTreeMap<String, String>>>);
+
+impl Stamps {
+    fn add(&self, name: &str, digest: String) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), digest);
+    }
+
+    /// Returns each file with its digest, sorted by path.
+    pub(super) fn to_vec(&self) -> Vec<(String, String)> {
+        let stamps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        stamps.iter().map(|(name, digest)| (name.clone(), digest.clone())).collect()
+    }
+}
+
+/// Whether the files of a skill still have these digests. A file that can no longer be read has changed.
+pub(super) fn are_unchanged(stamps: &[(String, String)], skill: &Skill) -> bool {
+    stamps
+        .iter()
+        .all(|(path, was)| resource::read_bytes(skill, path).is_ok_and(|file| digest(&file.bytes) == *was))
 }
 
 /// What a file of a skill means to the engine.
@@ -75,15 +99,17 @@ pub(super) struct Sources {
     /// The skill's files; nothing where there are too many to list.
     listed: Option<BTreeSet<String>>,
     modules: BTreeMap<String, Module>,
+    stamps: Stamps,
     /// What the engine could not be told in its own words.
     failure: Option<ToolsetError>,
 }
 
 impl Sources {
-    pub(super) fn new(skill: Skill, limits: Limits) -> Result<Self, ToolsetError> {
+    /// Lists the files of a skill; what is read of them is recorded in `stamps`.
+    pub(super) fn new(skill: Skill, limits: Limits, stamps: Stamps) -> Result<Self, ToolsetError> {
         let contents = resource::list(&skill, None)?;
         let listed = (!contents.cut).then(|| contents.files.into_iter().map(|file| file.path).collect());
-        Ok(Self { skill, limits, listed, modules: BTreeMap::new(), failure: None })
+        Ok(Self { skill, limits, listed, modules: BTreeMap::new(), stamps, failure: None })
     }
 
     /// The file of a toolset's path.
@@ -132,9 +158,9 @@ impl Sources {
             )));
         }
         let bytes = resource::read_bytes(&self.skill, name)?.bytes;
-        let digest = digest(&bytes);
+        self.stamps.add(name, digest(&bytes));
         let Code { source, code, origins } = Code::of(name, bytes, &self.limits)?;
-        self.modules.insert(name.to_owned(), Module { source, origins, digest });
+        self.modules.insert(name.to_owned(), Module { source, origins });
         Ok(code)
     }
 
@@ -179,11 +205,6 @@ impl Sources {
 
     fn place_of_import(&self, base: &str, specifier: &str) -> Option<Place> {
         place_of_import(base, &self.modules.get(base)?.source, specifier)
-    }
-
-    /// Each file that was read, with its digest: what has to be the same for the engine to be the same.
-    pub(super) fn stamps(&self) -> Vec<(String, String)> {
-        self.modules.iter().map(|(name, module)| (name.clone(), module.digest.clone())).collect()
     }
 }
 
