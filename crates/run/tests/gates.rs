@@ -8,7 +8,7 @@ mod world;
 use std::time::Duration;
 
 use prowess::ErrorCode;
-use prowess::policy::{Preset, Scripts};
+use prowess::policy::{Policy, Preset, Scripts};
 use prowess_run::script::{Consent, Input, Protection, Tier, is_any_allowed, log, variables};
 use world::{TIERS, World};
 
@@ -104,6 +104,7 @@ fn a_locked_skill_runs_only_as_it_was_installed() {
 fn s004_23_allowed_tools_only_narrow() {
     let run = |frontmatter: &str| {
         let mut world = World::with(frontmatter);
+        world.policy.run.allowed_tools = Policy::preset(Preset::Chat).run.allowed_tools;
         let allowed = world.script("scripts/x.sh", HELLO).run().map_err(|error| error.code());
         world.policy.run.scripts = Scripts::Ask;
         // They allow nothing that the user does not.
@@ -121,6 +122,19 @@ fn s004_23_allowed_tools_only_narrow() {
     for tools in ["allowed-tools: Read\n", "allowed-tools: Bash(git:*)\n", "allowed-tools: Bash(python3:*)\n"]
     {
         assert_eq!(run(tools), Err(ErrorCode::AccessDenied), "{tools}");
+    }
+}
+
+/// The list pre-approves tools, as the specification has it; the example is the specification's own.
+#[test]
+fn allowed_tools_keep_no_script_from_running_in_standard() {
+    for tools in ["Bash(git:*) Bash(jq:*) Read", "Read"] {
+        let mut world = World::with(&format!("allowed-tools: {tools}\n"));
+        let ran = world.script("scripts/x.sh", HELLO).run().unwrap();
+        assert_eq!(ran.stdout_text(), "hello\n", "{tools}");
+        // Nor does it allow one.
+        world.policy.run.scripts = Scripts::Ask;
+        assert_eq!(world.named("scripts/x.sh").run().unwrap_err().code(), ErrorCode::AccessDenied);
     }
 }
 

@@ -8,7 +8,7 @@ mod program_world;
 
 use program_world::{Scene, World, doing};
 use prowess::ErrorCode;
-use prowess::policy::Scripts;
+use prowess::policy::{AllowedTools, Scripts};
 use serde_json::json;
 
 #[test]
@@ -49,7 +49,8 @@ fn the_gates_of_scripts_are_those_of_programs() {
     for (tools, runs) in
         [("Read", false), ("Bash(git:*)", false), ("Bash(toolsets/tools.py:*)", true), ("skills.run", true)]
     {
-        let world = World::with(&format!("toolsets: [toolsets/tools.py]\nallowed-tools: {tools}\n"));
+        let mut world = World::with(&format!("toolsets: [toolsets/tools.py]\nallowed-tools: {tools}\n"));
+        world.policy.run.allowed_tools = AllowedTools::Required;
         world.write("home/.prowess/skills/s/toolsets/tools.py", &doing("answer(call, 'x')"));
         let scene = Scene::over(world);
         let loaded = scene.tools().unwrap();

@@ -166,6 +166,8 @@ keys! {
 
     "run.scripts" "whether scripts of skills run; \"ask\" runs those of the skills that are named, and others once the user says so"
         Choice { at: at!(policy.run.scripts) }, Narrow;
+    "run.allowed-tools" "what allowed-tools of a skill means for its scripts: a listed tool has to cover each (required), or nothing (advisory)"
+        Choice { at: at!(policy.run.allowed_tools) }, Narrow;
     "run.allowed-skills" "skills whose scripts run without asking: names, or folders for skills of projects"
         Texts { at: at!(policy.run.allowed_skills) }, Within(narrow::allowed_skills);
     "run.network" "skills whose scripts reach the network: names, or folders for skills of projects"

@@ -5,8 +5,8 @@ use super::embeddings::EmbeddingsProvider;
 use prowess_format::{KnownKeys, Level, NameRule, Repair};
 
 use crate::policy::{
-    Activation, Ancestors, CatalogFormat, Identity, Location, Preset, ProjectTrust, Recognised, Refresh,
-    Requires, Scripts, Twice,
+    Activation, AllowedTools, Ancestors, CatalogFormat, Identity, Location, Preset, ProjectTrust, Recognised,
+    Refresh, Requires, Scripts, Twice,
 };
 
 /// A choice among a few, each of which has a name.
@@ -49,6 +49,7 @@ words! {
         "tool" CatalogFormat::Tool, "tiers" CatalogFormat::Tiers;
     Location: "hidden" Location::Hidden, "shown" Location::Shown;
     Recognised: "false" Recognised::No, "true" Recognised::Yes;
+    AllowedTools: "required" AllowedTools::Required, "advisory" AllowedTools::Advisory;
     Scripts: "never" Scripts::Never, "ask" Scripts::Ask, "allowed" Scripts::Allowed;
     Provider: "rehearsal" Provider::Rehearsal, "anthropic" Provider::Anthropic, "openai" Provider::OpenAi,
         "openai-chat" Provider::OpenAiChat;

@@ -13,7 +13,7 @@ use prowess_format::Rules;
 
 pub use presets::Preset;
 pub use roots::{RootPlace, RootSpec, RootSpecError, Scope};
-pub use run::{Run, RunLimits, Scripts};
+pub use run::{AllowedTools, Run, RunLimits, Scripts};
 
 /// What is scanned, what is taken, and how it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]

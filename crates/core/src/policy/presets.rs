@@ -6,8 +6,8 @@ use std::str::FromStr;
 use prowess_format::{KnownKeys, Level, NameRule, Repair, Rules};
 
 use super::{
-    Activation, Ancestors, Catalog, CatalogFormat, Identity, Limits, Location, Mention, Policy, ProjectTrust,
-    Recognised, Refresh, Requires, RootSpec, Run, Scan, Selection, Twice,
+    Activation, AllowedTools, Ancestors, Catalog, CatalogFormat, Identity, Limits, Location, Mention, Policy,
+    ProjectTrust, Recognised, Refresh, Requires, RootSpec, Run, Scan, Selection, Twice,
 };
 
 /// A named set of policies.
@@ -270,6 +270,7 @@ fn chat() -> Policy {
         catalog: Catalog { format: CatalogFormat::Json, location: Location::Hidden, ..base.catalog },
         activation: Activation::FrontmatterAndBody,
         mention: Mention { slash: Recognised::Yes, dollar: Recognised::No },
+        run: Run { allowed_tools: AllowedTools::Required, ..base.run },
         ..base
     }
 }

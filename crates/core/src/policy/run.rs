@@ -7,6 +7,8 @@ use std::time::Duration;
 pub struct Run {
     /// Whether scripts run.
     pub scripts: Scripts,
+    /// What `allowed-tools` of a skill means for its scripts.
+    pub allowed_tools: AllowedTools,
     /// Skills whose scripts run without asking: names, or folders for skills of projects.
     pub allowed_skills: Vec<String>,
     /// Skills whose scripts reach the network: names, or folders for skills of projects.
@@ -21,6 +23,7 @@ impl Default for Run {
     fn default() -> Self {
         Self {
             scripts: Scripts::Ask,
+            allowed_tools: AllowedTools::Advisory,
             allowed_skills: Vec::new(),
             network: Vec::new(),
             env: Vec::new(),
@@ -74,6 +77,15 @@ impl Default for RunLimits {
             argument_bytes: 4_096,
         }
     }
+}
+
+/// What `allowed-tools` of a skill means for its scripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AllowedTools {
+    /// A script runs only if a listed tool covers running it. A skill that lists none is not restricted.
+    Required,
+    /// The list pre-approves tools for a client, as in the specification. It neither allows nor forbids a script.
+    Advisory,
 }
 
 /// Whether the scripts of skills run.

@@ -1,5 +1,5 @@
-//! Whether a skill's `allowed-tools` cover running a script. They only narrow: a skill that lists none is not held to
-//! any, and one that lists some runs only what these cover.
+//! Whether a skill's `allowed-tools` cover running a script. This counts where the policy says
+//! [`Required`](prowess::policy::AllowedTools::Required): a skill that lists tools then runs only what these cover.
 //!
 //! `skills.run`, `Bash` and `*` cover every script. `Bash(PATTERN)` covers a script if the pattern is the command that
 //! one would type in the skill's folder: `scripts/x.py`, `./scripts/x.py` or `python3 scripts/x.py`, with the arguments.

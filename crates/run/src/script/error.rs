@@ -106,7 +106,8 @@ impl RunError {
                  run.allowed-skills = [\"{entry}\"]"
             )),
             Self::AllowedTools { script, .. } => Some(format!(
-                "its author can add Bash({script}:*) or skills.run to allowed-tools in SKILL.md"
+                "its author can add Bash({script}:*) or skills.run to allowed-tools in SKILL.md; run.allowed-tools = \
+                 \"advisory\" in ~/.prowess/config.toml ignores the list"
             )),
             Self::NoInterpreter { .. } => {
                 Some("begin it with a line such as #!/usr/bin/env python3".to_owned())

@@ -53,6 +53,7 @@ fn what_narrows_is_taken() {
          catalog.budget-chars = 100\n\
          mention.slash = false\n\
          refresh = \"at-start\"\n\
+         run.allowed-tools = \"required\"\n\
          run.script-timeout-ms = 1000\n",
     );
     assert_eq!(world.said(), "");
@@ -77,7 +78,7 @@ fn each_limit_of_scripts_is_lowered_by_a_project_and_raised_only_by_the_user() {
         ("argument-bytes", 4_096),
     ];
     let keys = KEYS.iter().filter_map(|key| key.name.strip_prefix("run."));
-    let others = ["scripts", "allowed-skills", "network", "env"];
+    let others = ["scripts", "allowed-tools", "allowed-skills", "network", "env"];
     assert_eq!(
         keys.filter(|key| !others.contains(key)).collect::<Vec<_>>(),
         limits.map(|(key, _)| key),

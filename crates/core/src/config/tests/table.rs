@@ -166,6 +166,7 @@ fn every_axis_of_the_policy_has_a_key() {
         run:
             Run {
                 scripts: _,
+                allowed_tools: _,
                 allowed_skills: _,
                 network: _,
                 env: _,
@@ -214,7 +215,7 @@ fn every_axis_of_the_policy_has_a_key() {
         timeout: _,
     } = Embeddings::default();
     // One each, `activation.max-pushed` and `sources.mcp`.
-    assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 13 + 18 + 8);
+    assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 14 + 18 + 8);
 }
 
 #[test]
