@@ -120,6 +120,53 @@ fn files_without_a_name_count_like_others() {
     }
 }
 
+/// Standard input is memory that no limit counts.
+#[test]
+fn standard_input_is_only_read() {
+    let text = BEGIN.to_owned()
+        + r#"
+attempt("write", lambda: os.write(0, b"x"))
+attempt("grow", lambda: os.ftruncate(0, 1 << 30))
+attempt("shrink", lambda: os.ftruncate(0, 0))
+attempt("allocate", lambda: os.posix_fallocate(0, 0, 1 << 20))
+attempt("open again", lambda: os.write(os.open("/proc/self/fd/0", os.O_RDWR), b"x"))
+attempt("unseal", lambda: fcntl.fcntl(0, 1033, 0))
+print(sys.stdin.read(), "denied")
+"#;
+    let world = World::new();
+    for tier in TIERS {
+        let ran = world
+            .script("x.py", &text)
+            .run_with(|options| {
+                options.protection = Protection::Only(tier);
+                options.input = prowess_run::script::Input::Bytes(b"{}".to_vec());
+            })
+            .unwrap();
+        assert_eq!(did(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
+        assert!(ran.stdout_text().ends_with("{} denied\n"), "{tier}: {}", ran.stdout_text());
+    }
+}
+
+/// In tier 2 a script shares `/proc` with everybody: what it may read there is about itself alone.
+#[test]
+fn connections_mounts_and_groups_of_the_machine_are_not_read() {
+    let text = BEGIN.to_owned()
+        + r#"
+for name in ("net/tcp", "net/unix", "net/arp", "net/route", "mountinfo", "mounts", "mountstats", "cgroup", "cpuset"):
+    for folder in ("/proc/self/", "/proc/thread-self/", f"/proc/self/task/{os.getpid()}/"):
+        attempt(folder + name, lambda: open(folder + name).read())
+attempt("net", lambda: open("/proc/net/tcp").read())
+attempt("mounts", lambda: open("/proc/mounts").read())
+for name in ("status", "stat", "statm", "maps", "cmdline", "limits"):
+    if not open("/proc/self/" + name).read(): print(name)
+if not os.listdir("/proc/self/fd") or not os.listdir("/proc/self/task"): print("lists")
+"#;
+    let world = World::new();
+    let ran = world.script("x.py", &text).run_on(Tier::Tier2).unwrap();
+    assert_eq!(did(&ran.stdout_text()), [""; 0], "{}", ran.stderr_text());
+    assert_eq!(ran.exit_code, Some(0), "{}", ran.stderr_text());
+}
+
 /// Neither by links nor by renaming does anything get in or out.
 #[test]
 fn links_renames_and_mounts_lead_nowhere() {

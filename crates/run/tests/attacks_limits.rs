@@ -60,6 +60,46 @@ fn three_gibibytes_are_not_to_be_had() {
     }
 }
 
+/// What waits in a socket is the memory of no process.
+#[test]
+fn what_waits_in_sockets_and_pipes_counts_as_memory() {
+    let sockets = r#"
+import os, socket, time
+kept = []
+for n in range(4):
+    if os.fork() == 0: break
+try:
+    while True:
+        for s in socket.socketpair():
+            s.setblocking(False); s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 23); kept.append(s)
+            try:
+                while True: s.send(b"x" * 65536)
+            except BlockingIOError: pass
+except OSError: pass
+print(kept[0].getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF), flush=True)
+time.sleep(20); print("GOT")
+"#;
+    let pipes = r#"
+import ctypes, fcntl, os, time
+r, w = os.pipe()
+try: fcntl.fcntl(w, 1031, 1 << 20); print("LARGER")
+except OSError: pass
+data = ctypes.create_string_buffer(4096)
+if ctypes.CDLL(None).vmsplice(w, ctypes.byref((ctypes.c_size_t * 2)(ctypes.addressof(data), 4096)), 1, 0) >= 0: print("LENT")
+"#;
+    let mut world = World::new();
+    world.policy.run.limits.memory_bytes = 160 * 1024 * 1024;
+    let default = std::fs::read_to_string("/proc/sys/net/core/wmem_default").unwrap();
+    for tier in TIERS {
+        let ran = world.script("x.py", sockets).run_on(tier).unwrap();
+        let hit = (ran.limits_hit.as_slice(), ran.signal);
+        assert_eq!(hit, (&[Limit::Memory][..], Some(9)), "{tier}: {ran:?}");
+        assert!(ran.stdout_text().lines().all(|size| size == default.trim()), "{tier}: {ran:?}");
+        let ran = world.script("y.py", pipes).run_on(tier).unwrap();
+        assert_eq!((ran.exit_code, ran.stdout_text().as_str()), (Some(0), ""), "{tier}: {ran:?}");
+    }
+}
+
 #[test]
 fn output_without_end_is_cut_and_ended() {
     let world = World::new();

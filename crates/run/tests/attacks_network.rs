@@ -133,6 +133,24 @@ except OSError: pass
     assert_eq!(ran.exit_code, Some(0));
 }
 
+/// With a network, a script can ask which addresses and routes there are, and nothing else of the kernel.
+#[test]
+fn netlink_is_for_addresses_and_routes() {
+    let text = "import socket\nfor protocol in range(23):\n    try:\n        socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol); print(protocol)\n    \
+                except OSError: pass\n";
+    let world = World::new();
+    let on = |protection| {
+        let script = world.script("x.py", text);
+        let ran = script
+            .run_with(|options| (options.network, options.protection) = (Some(Network::On), protection));
+        ran.unwrap().stdout_text()
+    };
+    for tier in TIERS {
+        assert_eq!(on(Protection::Only(tier)), "0\n", "{tier}");
+    }
+    assert!(on(Protection::Unsafe).lines().count() > 1, "there is something to hold back");
+}
+
 #[test]
 fn once_more_as_an_ordinary_user() {
     world::once_more_as_an_ordinary_user("once_more_as_an_ordinary_user");

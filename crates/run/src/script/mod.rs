@@ -9,7 +9,8 @@
 //! | `start` | a script that is left running, for those who talk to it |
 //! | [`sandbox`] | what can be enforced, and enforcing it |
 //! | `helper` | Prowess, started again to be confined |
-//! | `watch` | output, time, and what a script takes |
+//! | `watch` | output and time |
+//! | `meter` | memory, processes and files that a script takes |
 //! | [`log`] | what was run |
 //!
 //! What must always hold: the bytes that were hashed and judged are the bytes that run; a script that cannot be confined
@@ -28,6 +29,7 @@ mod helper;
 mod interpreter;
 mod locate;
 pub mod log;
+mod meter;
 mod options;
 mod prepare;
 mod processes;

@@ -4,11 +4,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use prowess::format::hidden;
+use prowess::policy::AllowedTools;
 use prowess::{Skill, Surroundings, resource};
 
 use super::error::RunError;
 use super::interpreter::{self, Runner};
 use super::log::{self, Record};
+use super::meter::Meter;
 use super::options::{Feed, Means, Network, Options, Protection};
 use super::sandbox::{self, Enforced, SandboxError, Task, unused_user};
 use super::stage::Stage;
@@ -46,7 +48,10 @@ pub(super) fn prepare(
     let runner = interpreter::runner(&script, &file.bytes)?;
     let user = unused_user().map_err(|error| RunError::Sandbox(vec![error]))?;
     let located = locate_runner(&script, &runner, world, user)?;
-    let tools = skill.manifest().and_then(|manifest| manifest.allowed_tools());
+    let tools = match policy.run.allowed_tools {
+        AllowedTools::Required => skill.manifest().and_then(|manifest| manifest.allowed_tools()),
+        AllowedTools::Advisory => None,
+    };
     if let Some(tools) = tools
         && !covers::covers(tools, &located.name, &script, arguments)
     {
@@ -164,6 +169,11 @@ impl Prepared {
         }
     }
 
+    /// What measures the script while it runs.
+    pub(super) fn meter(&self) -> Meter {
+        Meter::new(&self.stage.scratch, self.network)
+    }
+
     /// The best protection that can be had, and why no better one could.
     pub(super) fn enforce(&self, means: &Means) -> Result<(Enforced, Vec<String>), RunError> {
         let task = Task {
@@ -198,14 +208,9 @@ impl Prepared {
         let (enforced, remarks) = self.enforce(&means)?;
         let running = enforced.spawn().map_err(|error| RunError::Sandbox(vec![error]))?;
         let tier = running.tier();
-        let seen = watch::watch(
-            running,
-            &options.limits,
-            &self.stage.scratch,
-            &options.cancel,
-            &mut options.on_output,
-        )
-        .map_err(|why| RunError::Io { what: "the script cannot be watched", why })?;
+        let seen =
+            watch::watch(running, &options.limits, self.meter(), &options.cancel, &mut options.on_output)
+                .map_err(|why| RunError::Io { what: "the script cannot be watched", why })?;
         match seen.not_started {
             Some(why) => Err(RunError::NotStarted(why)),
             None => Ok(Outcome { seen, tier, remarks }),

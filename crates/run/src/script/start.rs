@@ -11,11 +11,12 @@ use prowess::Skill;
 
 use super::error::RunError;
 use super::log::{self, End, Record};
+use super::meter::Meter;
 use super::options::{Feed, Means, Options};
 use super::prepare::{Prepared, prepare};
 use super::ran::Limit;
 use super::sandbox::Running;
-use super::{Limits, grants_recorded, milliseconds, watch};
+use super::{Limits, grants_recorded, milliseconds};
 
 /// A script that may run, with everything that it needs.
 pub(crate) struct Ready {
@@ -70,7 +71,16 @@ impl Ready {
                 journal.record.sandbox = Some(running.tier().to_string());
                 // Written again, so that the tier of one that never ends is known.
                 journal.must_write()?;
-                Ok(Started { running, limits: means.limits, begun, journal, ended: false, prepared })
+                let meter = prepared.meter();
+                Ok(Started {
+                    running,
+                    limits: means.limits,
+                    meter,
+                    begun,
+                    journal,
+                    ended: false,
+                    _prepared: prepared,
+                })
             }
             Err(error) => {
                 journal.record.end = Some(End { error: Some(error.to_string()), ..End::default() });
@@ -86,17 +96,18 @@ pub(crate) struct Started {
     /// The script.
     pub(crate) running: Running,
     pub(crate) limits: Limits,
+    meter: Meter,
     begun: Instant,
     journal: Journal,
     ended: bool,
     // Last: what it runs among goes when nothing runs.
-    prepared: Prepared,
+    _prepared: Prepared,
 }
 
 impl Started {
     /// The limits that what it takes now is beyond.
-    pub(crate) fn taken(&self) -> Vec<Limit> {
-        watch::taken(&self.running, &self.limits, &self.prepared.stage.scratch)
+    pub(crate) fn taken(&mut self) -> Vec<Limit> {
+        self.meter.limits_hit(&self.running, &self.limits)
     }
 
     /// Ends it, with everything it started, and records how it ended.

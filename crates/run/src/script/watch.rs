@@ -1,11 +1,10 @@
 //! Looking after a script while it runs: its output, its time, and what it takes.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::Limits;
+use super::meter::Meter;
 use super::options::{Cancel, OnOutput};
-use super::processes::{lies_below, taken_below};
 use super::ran::{Limit, Stream};
 use super::sandbox::{Event, Running};
 
@@ -17,9 +16,6 @@ const COUNT: Duration = Duration::from_millis(100);
 
 /// How long output is waited for once everything has ended.
 const DRAIN: Duration = Duration::from_secs(2);
-
-/// The most entries that a script may make in its scratch folder.
-const ENTRIES_MAX: usize = 100_000;
 
 /// The signal that ends a process whose file grows too large.
 const SIGXFSZ: i32 = 25;
@@ -51,7 +47,7 @@ impl Seen {
 pub(super) fn watch(
     mut running: Running,
     limits: &Limits,
-    scratch: &Path,
+    mut meter: Meter,
     cancel: &Cancel,
     on_output: &mut Option<OnOutput<'_>>,
 ) -> std::io::Result<Seen> {
@@ -81,7 +77,7 @@ pub(super) fn watch(
         }
         if !ended && counted.elapsed() >= COUNT {
             counted = Instant::now();
-            taken(&running, limits, scratch).into_iter().for_each(|limit| seen.hit(limit));
+            meter.limits_hit(&running, limits).into_iter().for_each(|limit| seen.hit(limit));
         }
         let over = seen.limits_hit.iter().any(|limit| *limit != Limit::Processes);
         if over || seen.cancelled || ended {
@@ -93,10 +89,10 @@ pub(super) fn watch(
     if !seen.has_exited && seen.not_started.is_none() {
         seen.signal = Some(9);
     }
-    let lying = lies_below(scratch, ENTRIES_MAX);
-    if seen.signal == Some(SIGXFSZ) || lying.largest >= limits.file_bytes {
+    if seen.signal == Some(SIGXFSZ) {
         seen.hit(Limit::FileSize);
     }
+    meter.limits_hit_at_end(&running, limits).into_iter().for_each(|limit| seen.hit(limit));
     Ok(seen)
 }
 
@@ -130,21 +126,4 @@ fn take(event: Event, seen: &mut Seen, limits: &Limits, on_output: &mut Option<O
             }
         }
     }
-}
-
-/// The limits that what it takes now is beyond.
-pub(super) fn taken(running: &Running, limits: &Limits, scratch: &Path) -> Vec<Limit> {
-    let mut hit = Vec::new();
-    let taken = taken_below(running.process(), scratch);
-    if taken.memory > limits.memory_bytes {
-        hit.push(Limit::Memory);
-    }
-    if taken.processes >= limits.processes {
-        hit.push(Limit::Processes);
-    }
-    let lying = lies_below(scratch, ENTRIES_MAX);
-    if lying.bytes + taken.unnamed > limits.scratch_bytes || lying.entries >= ENTRIES_MAX {
-        hit.push(Limit::Scratch);
-    }
-    hit
 }

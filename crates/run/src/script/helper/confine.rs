@@ -20,6 +20,30 @@ const FILES: ABI = ABI::V3;
 /// The first version of Landlock that keeps signals inside.
 const KEEPS_SIGNALS: u32 = 6;
 
+/// What a process may read about itself in `/proc/self`. Connections, mounts and control groups are about the machine.
+const OWN_FILES: &[&str] = &[
+    "auxv",
+    "cmdline",
+    "comm",
+    "environ",
+    "io",
+    "limits",
+    "maps",
+    "oom_score",
+    "smaps",
+    "smaps_rollup",
+    "stat",
+    "statm",
+    "status",
+    "wchan",
+];
+
+/// The folders of `/proc/self` that hold nothing else.
+const OWN_FOLDERS: &[&str] = &["fd", "fdinfo"];
+
+/// The folders of `/proc/self` whose entries are listed and not read: each thread has connections and mounts, too.
+const OWN_LISTS: &[&str] = &["task"];
+
 /// Becomes another user and nobody's friend; without one, gives up what capabilities there are.
 pub(super) fn become_user(user: Option<u32>) -> io::Result<()> {
     if let Some(user) = user {
@@ -125,9 +149,17 @@ fn ruleset(order: &Order) -> Result<RulesetCreated, landlock::RulesetError> {
         .add_rules(path_beneath_rules(&order.readable, read))?
         .add_rules(path_beneath_rules(&order.devices, AccessFs::ReadFile | AccessFs::WriteFile))?
         .add_rules(path_beneath_rules(&order.writable, write))?;
-    // Its own entry: how much memory it has, which files it has open. No other process's.
-    if let Ok(own) = PathFd::new(Path::new("/proc/self")) {
-        rules = rules.add_rule(PathBeneath::new(own, AccessFs::ReadFile | AccessFs::ReadDir))?;
+    let own: [(&[&str], BitFlags<AccessFs>); 3] = [
+        (OWN_FILES, AccessFs::ReadFile.into()),
+        (OWN_FOLDERS, AccessFs::ReadFile | AccessFs::ReadDir),
+        (OWN_LISTS, AccessFs::ReadDir.into()),
+    ];
+    for (names, access) in own {
+        for name in names {
+            if let Ok(own) = PathFd::new(Path::new("/proc/self").join(name)) {
+                rules = rules.add_rule(PathBeneath::new(own, access))?;
+            }
+        }
     }
     Ok(rules)
 }

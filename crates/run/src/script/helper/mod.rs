@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{PidfdFlags, Signal, WaitOptions};
 
-use super::sandbox::wire::{Launch, Order, Said, Way, receive, receive_fd, send};
+use super::sandbox::wire::{Launch, Order, Said, Way, receive, receive_fd, send, send_fd};
 
 /// The first argument of a program that is to be the helper.
 pub(crate) const HIDDEN: &str = "__prowess-sandbox";
@@ -122,6 +122,17 @@ fn inside(control: &mut File) -> io::Result<()> {
     if !is_first {
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     }
+    if order.private_scratch
+        && let Some(scratch) = order.writable.first()
+    {
+        let scratch = File::open(scratch)?;
+        send(control, &Said::Scratch)?;
+        send_fd(control, &scratch)?;
+    }
+    if is_first {
+        // Before anything is confined: no script may do this, so no process can afterwards.
+        confine::hide_memory()?;
+    }
     let landlock = confine::confine(&order, is_first).map_err(io::Error::other)?;
     send(control, &Said::Enforced { landlock })?;
     let mut word = [0];
@@ -141,7 +152,6 @@ fn inside(control: &mut File) -> io::Result<()> {
         return send(control, &told(error));
     }
     // The first process of a namespace: no signal from inside ends it, and all others end with it.
-    confine::hide_memory()?;
     match command.spawn() {
         Ok(child) => {
             let status = wait_for(child.id());

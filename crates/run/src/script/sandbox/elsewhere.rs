@@ -1,6 +1,7 @@
 //! Systems for which nobody has filled in a sandbox: every script is refused.
 
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -45,6 +46,14 @@ impl Running {
     }
 
     pub(crate) fn process(&self) -> u32 {
+        match *self {}
+    }
+
+    pub(crate) fn private_scratch(&self) -> Option<BorrowedFd<'_>> {
+        match *self {}
+    }
+
+    pub(crate) fn private_scratch_use(&self) -> Option<io::Result<(u64, u64)>> {
         match *self {}
     }
 

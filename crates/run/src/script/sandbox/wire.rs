@@ -62,6 +62,8 @@ pub(crate) struct Order {
     pub(crate) devices: Vec<PathBuf>,
     /// The limits.
     pub(crate) limits: Rlimits,
+    /// Whether the first of `writable` is a file system of its own, whose folder is handed over before the answer.
+    pub(crate) private_scratch: bool,
     /// Whether the network is there.
     pub(crate) network: bool,
     /// Whether it is confined at all.
@@ -114,6 +116,8 @@ pub(crate) enum Said {
         /// The version of Landlock's interface; 0 where it was not asked for.
         landlock: u32,
     },
+    /// The scratch folder follows as a descriptor.
+    Scratch,
     /// It could not be enforced.
     Refused(String),
     /// The program could not be started.

@@ -99,7 +99,25 @@ pub(super) const SIGNALS: &[i64] = &[
 
 /// Memory that is seen in no count: files that lie nowhere, and pages that nobody else can look at. Programs can also be
 /// started from such files, which then lie nowhere.
-pub(super) const HIDDEN_MEMORY: &[i64] = &[libc::SYS_memfd_create, libc::SYS_memfd_secret];
+///
+/// `vmsplice` lends pages to a pipe, where they stay after the process has given them back.
+pub(super) const HIDDEN_MEMORY: &[i64] =
+    &[libc::SYS_memfd_create, libc::SYS_memfd_secret, libc::SYS_vmsplice];
+
+/// The command of `prctl` that keeps others from looking at the open files of a process.
+pub(super) const PR_SET_DUMPABLE: u64 = 4;
+
+/// The command of `fcntl` that sets the size of a pipe.
+pub(super) const F_SETPIPE_SZ: u64 = 1031;
+
+/// The command of `fcntl` that reports what happens in a folder.
+pub(super) const F_NOTIFY: u64 = 1026;
+
+/// The level of the options of all sockets.
+pub(super) const SOL_SOCKET: u64 = 1;
+
+/// The options that set the sizes of a socket's buffers: `SO_SNDBUF`, `SO_RCVBUF` and both with `FORCE`.
+pub(super) const BUFFER_SIZES: &[u64] = &[7, 8, 32, 33];
 
 /// Commands of `fcntl` that say who gets signals for an open file.
 pub(super) const OWNERS: &[u64] = &[8, 15];

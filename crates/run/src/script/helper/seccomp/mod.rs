@@ -103,10 +103,16 @@ impl Rules {
         Ok(rules)
     }
 
-    /// Modes and times of files by their names. Programs that copy files set them as a matter of course, and nothing
+    /// Sizes of socket buffers, and modes and times of files by their names. Programs that copy files set them as a matter of course, and nothing
     /// hangs on them in a scratch folder: where they cannot be kept to that folder, they are left as they are.
     fn without_effect(around: Around) -> Built<Self> {
         let mut rules = Self(BTreeMap::new());
+        // Programs ask for more as a hint, and the kernel grants what it likes. Buffers are memory that no process has, so
+        // their size has to be known.
+        for option in lists::BUFFER_SIZES {
+            let is_it = [(1, SeccompCmpOp::Eq, lists::SOL_SOCKET), (2, SeccompCmpOp::Eq, *option)];
+            rules.when(libc::SYS_setsockopt, &is_it)?;
+        }
         if around >= Around::OwnFiles {
             rules.always(lists::MODES);
             // Without a name it is about an open file.
@@ -129,6 +135,9 @@ impl Rules {
         rules.network(network)?;
         // Only its own limits and priority.
         rules.when(libc::SYS_prlimit64, &[(0, SeccompCmpOp::Ne, 0)])?;
+        // What cannot be seen cannot be counted.
+        rules.when(libc::SYS_prctl, &[(0, SeccompCmpOp::Eq, lists::PR_SET_DUMPABLE)])?;
+        rules.when(libc::SYS_fcntl, &[(1, SeccompCmpOp::Eq, lists::F_SETPIPE_SZ)])?;
         // Letters that appear as if typed at a terminal.
         for request in [lists::TIOCSTI, lists::TIOCLINUX] {
             rules.when(libc::SYS_ioctl, &[(1, SeccompCmpOp::Eq, request)])?;
@@ -146,6 +155,7 @@ impl Rules {
         if around != Around::Nothing {
             // What happens to files elsewhere, and where other processes run.
             rules.always(&[libc::SYS_inotify_add_watch]);
+            rules.when(libc::SYS_fcntl, &[(1, SeccompCmpOp::Eq, lists::F_NOTIFY)])?;
             rules.when(libc::SYS_sched_setaffinity, &[(0, SeccompCmpOp::Ne, 0)])?;
         }
         if around >= Around::OwnFiles {
@@ -209,14 +219,22 @@ impl Rules {
                 self.when_pointer(libc::SYS_sendto, 4)?;
             }
             // Sockets by path or abstract name lead to services of this machine, and others deeper still.
-            true => self.when(
-                libc::SYS_socket,
-                &[
-                    (0, SeccompCmpOp::Ne, family(libc::AF_INET)),
-                    (0, SeccompCmpOp::Ne, family(libc::AF_INET6)),
-                    (0, SeccompCmpOp::Ne, family(libc::AF_NETLINK)),
-                ],
-            )?,
+            true => {
+                self.when(
+                    libc::SYS_socket,
+                    &[
+                        (0, SeccompCmpOp::Ne, family(libc::AF_INET)),
+                        (0, SeccompCmpOp::Ne, family(libc::AF_INET6)),
+                        (0, SeccompCmpOp::Ne, family(libc::AF_NETLINK)),
+                    ],
+                )?;
+                // Resolvers ask for addresses and routes; other protocols are about other sockets, audits and firewalls.
+                let route = u64::from(libc::NETLINK_ROUTE.cast_unsigned());
+                self.when(
+                    libc::SYS_socket,
+                    &[(0, SeccompCmpOp::Eq, family(libc::AF_NETLINK)), (2, SeccompCmpOp::Ne, route)],
+                )?;
+            }
         }
         // A pair is good for talking to oneself, unless it can be pointed at somebody else afterwards.
         self.when(libc::SYS_socketpair, &[(0, SeccompCmpOp::Ne, family(libc::AF_UNIX))])?;

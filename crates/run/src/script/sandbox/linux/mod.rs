@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 use std::process::{ChildStderr, Command, Stdio};
 use std::time::Duration;
 
-use rustix::fs::{MemfdFlags, SeekFrom};
+use rustix::fs::{MemfdFlags, SealFlags, SeekFrom};
 
 pub(crate) use running::Event;
 pub use running::{Enforced, Running};
 pub(crate) use user::{may_enter, scratch_parent, unused_user};
 
-use super::wire::{Around, Launch, Order, Rlimits, Said, Signals, Way, receive, send, send_fd};
+use super::wire::{Around, Launch, Order, Rlimits, Said, Signals, Way, receive, receive_fd, send, send_fd};
 use super::{Sandbox, SandboxError, Task, Tier, places};
 use crate::script::helper::{HIDDEN, LAUNCH};
 use crate::script::options::{Feed, Helper, Input, Network};
@@ -63,24 +63,41 @@ impl Sandbox for Bubblewrap {
     fn enforce(&self, task: &Task<'_>) -> Result<Enforced, SandboxError> {
         let failed = |why: &dyn std::fmt::Display| SandboxError::new(Tier::Tier1, why);
         let program = bubblewrap().ok_or_else(|| failed(&"bubblewrap is not installed"))?;
-        let mut arguments = arguments(task);
-        let first = self.start(task, &program, &arguments);
-        // Older versions do not know it. Namespaces are denied by seccomp as well.
-        let flag = "--disable-userns";
-        match first {
-            Err(error) if error.why.contains(flag) => {
-                arguments.retain(|argument| argument != flag);
-                self.start(task, &program, &arguments)
+        let mut has = Features { disable_userns: true, size: true };
+        loop {
+            match self.start(task, &program, has) {
+                // Older versions do not know these. Namespaces are denied by seccomp as well, and files on a disk are counted.
+                Err(error) if has.disable_userns && error.why.contains(DISABLE_USERNS) => {
+                    has.disable_userns = false;
+                }
+                Err(error) if has.size && error.why.contains(SIZE) => has.size = false,
+                other => return other,
             }
-            other => other,
         }
     }
 }
 
+/// The options of bubblewrap that older versions do not have.
+#[derive(Debug, Clone, Copy)]
+struct Features {
+    /// [`DISABLE_USERNS`], since 0.8.
+    disable_userns: bool,
+    /// [`SIZE`], since 0.7.
+    size: bool,
+}
+
+const DISABLE_USERNS: &str = "--disable-userns";
+const SIZE: &str = "--size";
+
+/// How much larger the scratch folder is than its limit: a script is ended for exceeding it, where it does not write this
+/// much between two looks.
+const SCRATCH_MARGIN: u64 = 64 * 1024 * 1024;
+
 impl Bubblewrap {
-    fn start(&self, task: &Task<'_>, program: &Path, arguments: &[String]) -> Result<Enforced, SandboxError> {
-        let way = Way::Bubblewrap { program: program.to_owned(), arguments: arguments.to_vec() };
+    fn start(&self, task: &Task<'_>, program: &Path, has: Features) -> Result<Enforced, SandboxError> {
+        let way = Way::Bubblewrap { program: program.to_owned(), arguments: arguments(task, has) };
         let mut order = order(task, Signals::Namespace);
+        order.private_scratch = has.size;
         order.readable.push("/proc".into());
         start(&self.helper, Launch { user: task.user, way }, &order, task, Tier::Tier1)
     }
@@ -101,18 +118,13 @@ impl Sandbox for Watched {
 }
 
 /// What bubblewrap is told: everything is taken away, and little given back.
-fn arguments(task: &Task<'_>) -> Vec<String> {
-    let mut arguments: Vec<String> = [
-        "--unshare-all",
-        "--unshare-user",
-        "--disable-userns",
-        "--die-with-parent",
-        "--new-session",
-        "--as-pid-1",
-    ]
-    .map(str::to_owned)
-    .to_vec();
+fn arguments(task: &Task<'_>, has: Features) -> Vec<String> {
+    let mut arguments: Vec<String> = Vec::new();
     let mut add = |parts: &[&str]| arguments.extend(parts.iter().map(|part| (*part).to_owned()));
+    add(&["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--as-pid-1"]);
+    if has.disable_userns {
+        add(&[DISABLE_USERNS]);
+    }
     add(&["--cap-drop", "ALL", "--clearenv", "--hostname", "sandbox"]);
     if task.network == Network::On {
         add(&["--share-net"]);
@@ -133,7 +145,16 @@ fn arguments(task: &Task<'_>) -> Vec<String> {
         add(&["--ro-bind", &text, &text]);
     }
     let (skill, scratch) = (task.skill.to_string_lossy(), task.scratch.to_string_lossy());
-    add(&["--ro-bind", &skill, &skill, "--bind", &scratch, &scratch, "--remount-ro", "/", "--chdir", &skill]);
+    add(&["--ro-bind", &skill, &skill]);
+    match has.size {
+        // The kernel keeps the size, and knows how much is used, whatever the script does to hide it.
+        true => {
+            let size = task.limits.scratch_bytes.saturating_add(SCRATCH_MARGIN).to_string();
+            add(&["--perms", "0700", SIZE, &size, "--tmpfs", &scratch]);
+        }
+        false => add(&["--bind", &scratch, &scratch]),
+    }
+    add(&["--remount-ro", "/", "--chdir", &skill]);
     arguments
 }
 
@@ -159,6 +180,7 @@ fn order(task: &Task<'_>, signals: Signals) -> Order {
             file: task.limits.file_bytes,
             open_files: u64::from(task.limits.open_files),
         },
+        private_scratch: false,
         network: task.network == Network::On,
         confined: true,
         signals,
@@ -203,13 +225,16 @@ fn start(
         .map_err(|error| failed(&format_args!("the helper cannot be started: {error}")))?;
     let asked = ask(&ours, &launch, order, &input);
     let said = match asked {
-        Ok(Said::Enforced { landlock }) => Ok(landlock),
-        Ok(Said::Refused(why) | Said::NotStarted(why)) => Err(why),
-        Ok(Said::Exited { .. }) => Err("the helper ended".to_owned()),
+        Ok((Said::Enforced { .. }, None)) if order.private_scratch => {
+            Err("the helper did not hand the scratch folder over".to_owned())
+        }
+        Ok((Said::Enforced { landlock }, scratch)) => Ok((landlock, scratch)),
+        Ok((Said::Refused(why) | Said::NotStarted(why), _)) => Err(why),
+        Ok((Said::Exited { .. } | Said::Scratch, _)) => Err("the helper ended".to_owned()),
         Err(_) => Err(String::new()),
     };
     match (said, child.stdout.take(), child.stderr.take()) {
-        (Ok(landlock), Some(stdout), Some(stderr)) => {
+        (Ok((landlock, scratch)), Some(stdout), Some(stderr)) => {
             let control = File::from(OwnedFd::from(ours));
             Ok(Enforced {
                 landlock,
@@ -220,6 +245,7 @@ fn start(
                     stdout: Some(stdout),
                     stderr: Some(stderr),
                     input: pipe,
+                    scratch,
                     unsent: Vec::new(),
                     ended: false,
                 },
@@ -238,13 +264,25 @@ fn start(
     }
 }
 
-fn ask(ours: &UnixStream, launch: &Launch, order: &Order, input: &OwnedFd) -> io::Result<Said> {
+/// Sends everything that the helper needs. Returns its answer, with the scratch folder where that is its own.
+fn ask(
+    ours: &UnixStream,
+    launch: &Launch,
+    order: &Order,
+    input: &OwnedFd,
+) -> io::Result<(Said, Option<OwnedFd>)> {
     ours.set_read_timeout(Some(READY))?;
     let mut writer = ours;
     send(&mut writer, launch)?;
     send_fd(&ours, input)?;
     send(&mut writer, order)?;
-    receive(&mut &*ours)
+    match receive(&mut &*ours)? {
+        Said::Scratch => {
+            let scratch = receive_fd(&ours)?;
+            Ok((receive(&mut &*ours)?, Some(scratch)))
+        }
+        said => Ok((said, None)),
+    }
 }
 
 /// What bubblewrap or the loader complained about.
@@ -259,9 +297,12 @@ fn input(feed: &Feed) -> io::Result<(OwnedFd, Option<File>)> {
     match feed {
         Feed::Given(Input::Nothing) => Ok((File::open("/dev/null")?.into(), None)),
         Feed::Given(Input::Bytes(bytes)) => {
-            let fd = rustix::fs::memfd_create("input", MemfdFlags::CLOEXEC)?;
-            let mut file = File::from(fd);
+            let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+            let mut file = File::from(rustix::fs::memfd_create("input", flags)?);
             file.write_all(bytes)?;
+            // It is memory that no limit counts, so the script can only read it.
+            let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
+            rustix::fs::fcntl_add_seals(&file, seals)?;
             rustix::fs::seek(&file, SeekFrom::Start(0))?;
             Ok((file.into(), None))
         }

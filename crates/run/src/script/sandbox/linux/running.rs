@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Child, ChildStderr, ChildStdout};
 use std::time::{Duration, Instant};
 
@@ -53,6 +53,8 @@ pub struct Running {
     pub(super) stderr: Option<ChildStderr>,
     pub(super) input: Option<File>,
     pub(super) unsent: Vec<u8>,
+    /// The scratch folder, where that is a file system of its own.
+    pub(super) scratch: Option<OwnedFd>,
     pub(super) ended: bool,
 }
 
@@ -76,6 +78,22 @@ impl Running {
     /// The process that holds all of its others.
     pub(crate) fn process(&self) -> u32 {
         self.child.id()
+    }
+
+    /// The scratch folder, where that is a file system of its own.
+    pub(crate) fn private_scratch(&self) -> Option<BorrowedFd<'_>> {
+        self.scratch.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Returns how many bytes and entries are in use in a scratch folder that is a file system of its own, by the
+    /// kernel's count: files that have no name any more are part of it.
+    pub(crate) fn private_scratch_use(&self) -> Option<io::Result<(u64, u64)>> {
+        let scratch = self.scratch.as_ref()?;
+        Some(rustix::fs::fstatfs(scratch).map_err(io::Error::from).map(|stat| {
+            let block = u64::try_from(stat.f_bsize).unwrap_or(4096);
+            let bytes = stat.f_blocks.saturating_sub(stat.f_bfree).saturating_mul(block);
+            (bytes, stat.f_files.saturating_sub(stat.f_ffree))
+        }))
     }
 
     /// Sends it something. It goes out while [`next`](Self::next) waits, as fast as it is read.
@@ -147,7 +165,7 @@ impl Running {
             match receive(socket) {
                 Ok(Said::NotStarted(why) | Said::Refused(why)) => events.push(Event::NotStarted(why)),
                 Ok(Said::Exited { code, signal, left }) => events.push(Event::Exited { code, signal, left }),
-                Ok(Said::Enforced { .. }) => {}
+                Ok(Said::Enforced { .. } | Said::Scratch) => {}
                 Err(_) => self.control = None,
             }
         }
