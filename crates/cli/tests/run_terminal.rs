@@ -56,6 +56,23 @@ fn a_script_is_asked_about_and_runs_once() {
     assert!(code == 0 && !seen.contains("[y/N]"), "{seen}");
 }
 
+/// Direction marks and other hidden characters of a script would let a line read as another one.
+#[test]
+fn hidden_characters_of_a_script_are_written_out() {
+    let world = world();
+    world.file(
+        "~/.agents/skills/s/bidi.py",
+        "print('a\\u202eb\\u200b\\u2066c tab \\U0001f469\\u200d\\U0001f527\\rx')\n",
+    );
+    world.file("~/.prowess/config.toml", "run.allowed-skills = [\"s\"]\n");
+    let (seen, code) = Dialogue::start(&world, &["run", "s", "bidi.py"]).end();
+    assert_eq!(code, 0, "{seen}");
+    assert!(seen.contains("a\\u{202e}b\\u{200b}\\u{2066}c tab 👩\u{200d}🔧x"), "{seen}");
+    // Through a pipe it is the script's own output, byte by byte.
+    let ran = world.run(&["run", "s", "bidi.py"]);
+    assert!(ran.out.contains("a\u{202e}b\u{200b}"), "{}", ran.out);
+}
+
 #[test]
 fn ctrl_c_at_the_question_runs_nothing() {
     let world = world();

@@ -13,6 +13,7 @@ use prowess_run::script::{
 };
 use serde_json::{Value, json};
 
+use super::chat::words::Words;
 use super::{Outcome, YES, active, no};
 use crate::args::{Global, Run};
 use crate::context::Context;
@@ -179,7 +180,8 @@ fn pass(to: &mut impl Write, terminal: bool, held: &mut Vec<u8>, bytes: &[u8]) -
     let rest = held.split_off(end + 1);
     let mut text = String::from_utf8_lossy(&std::mem::replace(held, rest)).into_owned();
     strip_escapes(&mut text, 0);
-    to.write_all(text.as_bytes())?;
+    // What nobody would see, or would see in another order, is written out.
+    to.write_all(Words::new(true).shown(&text).as_bytes())?;
     to.flush()
 }
 

@@ -20,7 +20,7 @@ mod told;
 mod trouble;
 mod turn;
 mod typed;
-mod words;
+pub(super) mod words;
 
 use std::io::IsTerminal;
 use std::time::Duration;

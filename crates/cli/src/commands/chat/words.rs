@@ -4,14 +4,14 @@ use prowess_format::hidden::{self, is_control};
 
 /// What was passed on so far, as far as the next piece depends on it.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(in crate::commands) struct Words {
     before: char,
     /// Whether somebody looks: then nothing is hidden.
     seen: bool,
 }
 
 impl Words {
-    pub(super) fn new(seen: bool) -> Self {
+    pub(in crate::commands) fn new(seen: bool) -> Self {
         Self { before: '\n', seen }
     }
 
@@ -22,7 +22,7 @@ impl Words {
 
     /// The next piece. Line breaks and tabs stay; what a terminal would obey, or nobody would see, becomes `\u{…}`. In a
     /// pipe, what is merely hidden stays: it may be meant.
-    pub(super) fn shown(&mut self, piece: &str) -> String {
+    pub(in crate::commands) fn shown(&mut self, piece: &str) -> String {
         let mut out = String::with_capacity(piece.len());
         for c in piece.chars() {
             match c {
@@ -31,10 +31,13 @@ impl Words {
                 '\n' | '\t' => out.push(c),
                 c if is_control(c) => out.extend(c.escape_unicode()),
                 c if self.seen => {
-                    // A joiner is judged by what stands before it.
-                    let pair = String::from_iter([self.before, c]);
-                    let plain = hidden::first(&pair).is_none_or(|(at, _)| at == 0);
-                    if plain { out.push(c) } else { out.extend(c.escape_unicode()) }
+                    // A joiner is judged by what stands before it, and that was judged already.
+                    let is_judged = hidden::is_hidden(self.before) || is_control(self.before);
+                    let before = if is_judged { ' ' } else { self.before };
+                    match hidden::first(&String::from_iter([before, c])) {
+                        Some((at, _)) if at > 0 => out.extend(c.escape_unicode()),
+                        _ => out.push(c),
+                    }
                 }
                 c => out.push(c),
             }
@@ -58,6 +61,7 @@ mod tests {
     fn a_terminal_is_told_nothing_and_a_pipe_loses_nothing_that_is_text() {
         let nasty = "a\u{1b}[31m\r\u{9b}2J\u{202e}b\n\tc";
         assert_eq!(all(&[nasty], true), "a\\u{1b}[31m\\u{9b}2J\\u{202e}b\n\tc");
+        assert_eq!(all(&["\u{7f}\u{200b}\u{2066}\u{202e}"], true), "\\u{7f}\\u{200b}\\u{2066}\\u{202e}");
         assert_eq!(all(&[nasty], false), "a\\u{1b}[31m\\u{9b}2J\u{202e}b\n\tc");
         assert_eq!(all(&["👩", "\u{200d}", "🔧"], true), "👩\u{200d}🔧");
         assert_eq!(all(&["a", "\u{200d}", "b"], true), "a\\u{200d}b");
