@@ -8,6 +8,7 @@ use std::os::unix::fs::symlink;
 
 use prowess::Preset;
 use prowess::activate::activate;
+use prowess::policy::Activation;
 use prowess::route::mention::slash;
 use prowess_tools::{PromptRequest, Session, prompt, system_prompt, tokens};
 use serde_json::{Value, json};
@@ -272,4 +273,18 @@ fn s004_14_a_skill_that_is_called_can_be_put_into_one_request() {
     let request = system_prompt(&toolbox, &Session::default(), Some("/a now")) + &active.content();
     assert!(request.ends_with("BODY"));
     assert!(!system_prompt(&toolbox, &Session::default(), Some("and then?")).contains("BODY"));
+}
+
+#[test]
+fn what_models_are_told_to_call_is_what_they_have() {
+    for (activation, called) in [(Activation::ReadFile, "ReadFile"), (Activation::SkillTool, "tool Skill")] {
+        let (mut world, _) = one(Preset::Standard, "Body.");
+        world.policy.activation = activation;
+        let toolbox = world.toolbox();
+        let told = system_prompt(&toolbox, &Session::default(), Some("do it"));
+        assert!(told.contains(called) && !told.contains("skills."), "{told}");
+        let tools = toolbox.definitions_in(&Session::default());
+        assert!(tools.iter().all(|tool| !tool.name.starts_with("skills.")), "{tools:?}");
+        insta::assert_snapshot!(told.lines().next().unwrap_or_default().to_owned());
+    }
 }

@@ -12,6 +12,8 @@ pub(super) fn before(format: CatalogFormat, policy: &Policy) -> String {
         (CatalogFormat::Tool, _) => SKILL_TOOL,
         (CatalogFormat::Bullets, Activation::ReadFile) => READ_FILE,
         (CatalogFormat::Json, Activation::FrontmatterAndBody) => CHAT,
+        (CatalogFormat::Xml | CatalogFormat::Json, Activation::ReadFile) => BY_FILE,
+        (CatalogFormat::Xml | CatalogFormat::Json | CatalogFormat::Bullets, Activation::SkillTool) => BY_TOOL,
         (CatalogFormat::Xml | CatalogFormat::Json | CatalogFormat::Bullets, _) => STANDARD,
     };
     match format {
@@ -20,10 +22,21 @@ pub(super) fn before(format: CatalogFormat, policy: &Policy) -> String {
     }
 }
 
-const STANDARD: &str = "\
+/// How skills are used where they are loaded with `skills.activate`.
+pub const STANDARD: &str = "\
 Skills are instructions for particular tasks, kept in folders. When a task matches the description of one below, load it \
 with skills.activate before you begin, and follow what it says. Read the files it refers to with skills.readResource, \
 only when you need them. Do not load skills that the task does not need.";
+
+const BY_FILE: &str = "\
+Skills are instructions for particular tasks, kept in folders. When a task matches the description of one below, read its \
+SKILL.md with ReadFile before you begin (at its location, if there is one below, or else at .agents/skills/NAME/SKILL.md), \
+and follow what it says. Read the files it refers to with ReadFile, only when you need them. Do not read skills that the \
+task does not need.";
+
+const BY_TOOL: &str = "\
+Skills are instructions for particular tasks, kept in folders. When a task matches the description of one below, load it \
+with the tool Skill before you begin, and follow what it says. Do not load skills that the task does not need.";
 
 const READ_FILE: &str = "\
 You have access to the following skills. Each has an id and a short description. To use a skill, call the ReadFile tool \

@@ -15,7 +15,7 @@ use crate::policy::{CatalogFormat, Location, Policy};
 use crate::registry::Snapshot;
 
 pub use entries::{Entry, Visibility, visibility};
-pub use instructions::{SKILL_TOOL_RULES, active_skills};
+pub use instructions::{SKILL_TOOL_RULES, STANDARD, active_skills};
 pub use plan::{Budget, Cut, Level, Measure, Plan};
 pub use tiers::{Tiers, tier_one, tier_two};
 

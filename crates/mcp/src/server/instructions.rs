@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use prowess::Snapshot;
-use prowess::disclose::SKILL_TOOL_RULES;
+use prowess::disclose::{SKILL_TOOL_RULES, STANDARD};
 use prowess::policy::Activation;
 use prowess_tools::{PromptRequest, Tool, Toolbox, prompt};
 
@@ -39,6 +39,8 @@ fn make(toolbox: &Toolbox, most: u32) -> Option<Arc<str>> {
     }
     let rules = match policy.activation {
         Activation::SkillTool => format!("{SKILL_TOOL_RULES}\n\n"),
+        // Its catalog is the list and nothing else; a client has nobody else to tell it how to use that.
+        Activation::FullFile => format!("{STANDARD}\n\n"),
         _ => String::new(),
     };
     let left = most.min(policy.catalog.budget_chars.unwrap_or(u32::MAX));
