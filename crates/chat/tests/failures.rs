@@ -12,6 +12,7 @@ use prowess_chat::End;
 use prowess_chat::provider::connect;
 use prowess_testing::model::speech::{ALL, answer, text};
 use prowess_testing::model::{Piece, Reply, Server};
+use serde_json::json;
 use world::{Talk, Talks, World};
 
 async fn talk(provider: Provider, replies: Vec<Reply>, set: impl Fn(&mut Chat)) -> (Talk, Server) {
@@ -217,4 +218,30 @@ fn what_is_missing_is_said() {
         }),
     ];
     insta::assert_snapshot!(all.join("\n"));
+}
+
+#[tokio::test]
+async fn a_model_that_wants_another_form_is_asked_in_that_form() {
+    let provider = Provider::OpenAiChat;
+    let fine = answer(provider, &[text("ok")]);
+    let server = Server::answering(move |asked, _| {
+        let refused =
+            |message: &str| Reply::failure(400, &json!({"error": {"message": message}}).to_string());
+        if asked.body.get("max_tokens").is_some() {
+            return refused("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.");
+        }
+        if asked.body.get("stream_options").is_some() {
+            return refused("Unknown field: stream_options");
+        }
+        Reply::events(fine.clone())
+    })
+    .await;
+    let mut world = World::new(Preset::Chat).talking(provider, &server.base);
+    world.chat.limits.retries = 0;
+    let mut talk = world.start();
+    assert_eq!(talk.say("hello").await.end, Ok(End::Finished));
+    assert_eq!(server.asked().len(), 3);
+    assert_eq!(talk.say("again").await.end, Ok(End::Finished));
+    assert_eq!(server.asked().len(), 4, "what it wants is remembered");
+    assert!(server.asked()[3].body["max_completion_tokens"].is_u64());
 }

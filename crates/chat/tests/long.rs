@@ -67,6 +67,56 @@ async fn the_oldest_goes_and_active_skills_stay() {
 }
 
 #[tokio::test]
+async fn a_reminder_does_not_stand_for_the_instructions() {
+    let provider = Provider::OpenAiChat;
+    let steps = [
+        vec![call("c1", "skills_activate", json!({"name": "pdf", "args": "Ada"}))],
+        vec![text("loaded")],
+        vec![call("c2", "skills_activate", json!({"name": "pdf"}))],
+        vec![call("c3", "skills_readResource", json!({"name": "pdf", "path": "big.md"}))],
+        vec![text("ok")],
+    ];
+    let server = Server::start(steps.iter().map(|step| Reply::events(answer(provider, step)))).await;
+    let mut world = World::new(Preset::Chat).talking(provider, &server.base);
+    world.chat.limits.context_tokens = 4_000;
+    world.chat.limits.output_tokens = 200;
+    world
+        .skill("pdf", "Merge for $ARGUMENTS with UNFORGETTABLE care.")
+        .file(".skills/pdf/big.md", "alpha ".repeat(4_000));
+    let mut talk = world.start();
+    talk.say("load it").await;
+    assert_eq!(talk.say("and read").await.end, Ok(End::Finished));
+    let asked = server.asked();
+    let reminder = &results(provider, &asked[3]).last().unwrap().1.clone();
+    assert!(reminder.contains("already loaded in this conversation"), "{reminder}");
+    let last = asked[4].body.to_string();
+    assert!(last.contains("the first message of this conversation"), "the first turn was left out: {last}");
+    assert!(last.contains("Merge for Ada with UNFORGETTABLE care."), "with its arguments: {last}");
+}
+
+#[tokio::test]
+async fn a_skill_whose_file_was_read_is_active_like_any_other() {
+    let provider = Provider::OpenAiChat;
+    let read = |id| vec![call(id, "ReadFile", json!({"path": ".agents/skills/pdf/SKILL.md"}))];
+    let steps = [read("c1"), vec![text("loaded")], read("c2"), vec![text("ok")], vec![text("ok")]];
+    let server = Server::start(steps.iter().map(|step| Reply::events(answer(provider, step)))).await;
+    let mut world = World::new(Preset::App).talking(provider, &server.base);
+    world.chat.limits.context_tokens = 6_000;
+    world.chat.limits.output_tokens = 500;
+    world.skill("pdf", "Merge with UNFORGETTABLE care.");
+    let mut talk = world.start();
+    assert_eq!(talk.say("load it").await.activated, ["pdf"]);
+    talk.say("and again").await;
+    let told = results(provider, &server.asked()[3]);
+    assert!(told[0].1.contains("UNFORGETTABLE"), "{told:?}");
+    assert!(told[1].1.contains("already loaded in this conversation"), "{told:?}");
+    talk.chat.messages.extend(history(100));
+    talk.say("and now?").await;
+    let body = server.asked()[4].body.to_string();
+    assert!(body.contains("UNFORGETTABLE") && !body.contains("load it\""), "{body}");
+}
+
+#[tokio::test]
 async fn a_skill_that_does_not_fit_is_named_and_can_be_loaded_again() {
     let provider = Provider::OpenAiChat;
     let steps =

@@ -55,6 +55,19 @@ async fn s004_13_an_unknown_name_is_text_like_any_other() {
 }
 
 #[tokio::test]
+async fn a_skill_that_is_not_for_people_is_not_called_by_name() {
+    for preset in [Preset::Standard, Preset::Chat] {
+        let (world, mut talk, _server) = talk(preset, CHAT).await;
+        let root = if preset == Preset::Chat { ".skills" } else { ".agents/skills" };
+        let text = "---\nname: inner\ndescription: For models.\nuser-invocable: false\n---\nInner.";
+        world.file(&format!("{root}/inner/SKILL.md"), text);
+        for message in ["/inner x", "use $inner"] {
+            assert_eq!(talk.say(message).await.activated, Vec::<String>::new(), "{preset} {message}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn s004_13_nothing_but_a_name() {
     let (_world, mut talk, server) = talk(Preset::Chat, CHAT).await;
     talk.say("/pdf-tools").await;

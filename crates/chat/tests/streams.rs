@@ -126,6 +126,7 @@ async fn completions_as_other_servers_speak_them() {
         ),
         (completion(r#"{"content":"par"}"#, "\"length\""), ("par", vec![], Stop::Length)),
         (completion(r#"{"refusal":"no"}"#, "\"content_filter\""), ("no", vec![], Stop::Declined)),
+        (completion(r#"{"refusal":"no"}"#, "\"stop\""), ("no", vec![], Stop::Declined)),
         (
             completion(r#"{"content":null,"reasoning_content":"hm"}"#, "\"eos\""),
             ("", vec![], Stop::Other("eos".to_owned())),

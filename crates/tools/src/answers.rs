@@ -1,12 +1,13 @@
 //! What each tool of ours does.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use prowess::activate::{Activated, activate};
 use prowess::disclose::{Visibility, visibility};
 use prowess::format::{hidden, suggest};
 use prowess::ledger::Loaded;
-use prowess::policy::Policy;
+use prowess::policy::{Activation, Policy};
 use prowess::resource::{self, ReadFile};
 use prowess::route::Options;
 use prowess::usage::{self, Usage};
@@ -69,7 +70,7 @@ impl Toolbox {
                 // Document 000 leaves the parameter's name open.
                 let params = Params::new(params, &["path", "relativePath"])?;
                 let path = params.optional("relativePath")?;
-                self.read_file(path.map_or_else(|| params.text("path"), Ok)?)
+                self.read_file(path.map_or_else(|| params.text("path"), Ok)?, &snapshot, session)
             }
         }
     }
@@ -91,8 +92,10 @@ impl Toolbox {
         if !session.waiting.only_looks {
             self.uses.note(&called);
         }
-        if let (Loaded::Again, true, Some(reminder)) =
-            (again, activated.args.is_empty(), again.reminder(&activated.name))
+        let is_known = again == Loaded::Again && activated.args.is_empty();
+        if is_known
+            && !session.waiting.repeat_instructions
+            && let Some(reminder) = again.reminder(&activated.name)
         {
             let mut data = json!({"name": activated.name, "already_active": true});
             if tool == Tool::Skill {
@@ -102,13 +105,16 @@ impl Toolbox {
             return Ok(Envelope::success(data, reminder));
         }
         let content = activated.content();
-        let data = match tool {
+        let mut data = match tool {
             Tool::Skill => {
                 json!({"name": activated.name, "base_dir": activated.base_dir, "content": content})
             }
             _ if session.waiting.text_only => json!({"name": activated.name, "digest": activated.digest()}),
             _ => data_of(&activated),
         };
+        if is_known {
+            data["already_active"] = true.into();
+        }
         self.note_cut(&activated.name, "SKILL.md", activated.truncated);
         Ok(match activated.truncated {
             Some(_) => Envelope::partial(with_truncated(data), content),
@@ -178,15 +184,51 @@ impl Toolbox {
         })
     }
 
-    fn read_file(&self, path: &str) -> Result<Envelope, ToolError> {
-        let reader = ReadFile::with_policy(&self.registry().surroundings().project, self.registry().policy());
-        let read = reader.read(path).map_err(|error| ToolError::new(error.code(), error.to_string()))?;
-        let data = json!({"path": read.path, "content": read.content, "bytes": read.bytes});
+    /// Reads a file of the project. Where skills are activated by reading their `SKILL.md`, that is an activation.
+    fn read_file(
+        &self,
+        path: &str,
+        snapshot: &Snapshot,
+        session: &mut Session,
+    ) -> Result<Envelope, ToolError> {
+        let (project, policy) = (&self.registry().surroundings().project, self.registry().policy());
+        let read = ReadFile::with_policy(project, policy)
+            .read(path)
+            .map_err(|error| ToolError::new(error.code(), error.to_string()))?;
+        let mut data = json!({"path": read.path, "content": read.content, "bytes": read.bytes});
+        let text = read.content;
+        if policy.activation == Activation::ReadFile
+            && let Some(skill) = skill_at(snapshot, &project.join(&read.path))
+            && let Ok(activated) = activate(skill, None, policy)
+        {
+            let called = key(skill, policy);
+            let again = session.ledger.activated(&called, activated.digest());
+            if !session.waiting.only_looks {
+                self.uses.note(&called);
+            }
+            data["name"] = json!(called);
+            if again == Loaded::Again {
+                data["already_active"] = true.into();
+            }
+            if let Some(reminder) = again.reminder(&called).filter(|_| !session.waiting.repeat_instructions) {
+                data["content"] = json!(reminder);
+                return Ok(Envelope::success(data, reminder));
+            }
+        }
         Ok(match read.truncated {
-            Some(_) => Envelope::partial(with_truncated(data), read.content),
-            None => Envelope::success(data, read.content),
+            Some(_) => Envelope::partial(with_truncated(data), text),
+            None => Envelope::success(data, text),
         })
     }
+}
+
+/// The skill that is offered whose `SKILL.md` is at this path.
+fn skill_at<'s>(snapshot: &'s Snapshot, path: &Path) -> Option<&'s Skill> {
+    let path = std::fs::canonicalize(path).ok()?;
+    let (folder, file) = (path.parent()?, path.file_name()?);
+    snapshot
+        .enabled()
+        .find(|skill| skill.canonical_folder() == folder && skill.location().file_name() == Some(file))
 }
 
 /// The skill of this name that the model may load: one it is told of, or one the user called. One that is there and

@@ -53,6 +53,9 @@ pub struct Waiting {
     pub on_output: Option<Arc<OnOutput>>,
     /// Whoever waits takes instructions from an answer's text: its data need not have them a second time.
     pub text_only: bool,
+    /// The context of the conversation belongs to somebody else, who may have shortened it: instructions that it was given
+    /// before are given again, not a reminder of them.
+    pub repeat_instructions: bool,
     /// Nothing comes of it: somebody looks at what would happen, and that counts as no use of a skill.
     pub only_looks: bool,
 }

@@ -1,6 +1,7 @@
 //! OpenAI's Chat Completions, as many servers speak it: some leave things out, some add to it.
 
 use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
@@ -15,9 +16,64 @@ use crate::message::Usage;
 /// Chat Completions.
 #[derive(Debug)]
 pub(super) struct Completions {
-    /// What the bound on the answer is called: OpenAI's own has another name than everybody else's.
-    pub(super) max_tokens: &'static str,
+    form: Mutex<Form>,
 }
+
+/// How a request is written. Servers and models differ; what one refuses is remembered for as long as it is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Form {
+    /// Whether the bound on the answer is called `max_completion_tokens`, as OpenAI's newer models want it.
+    completion_tokens: bool,
+    /// Whether the cost is asked for with `stream_options`.
+    stream_options: bool,
+}
+
+impl Completions {
+    /// OpenAI's own server has another name for the bound on the answer than all others.
+    pub(super) fn new(is_openai: bool) -> Self {
+        Self { form: Mutex::new(Form { completion_tokens: is_openai, stream_options: true }) }
+    }
+
+    fn form(&self) -> Form {
+        *self.form.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Form {
+    fn max_tokens(self) -> &'static str {
+        if self.completion_tokens { "max_completion_tokens" } else { "max_tokens" }
+    }
+
+    /// The form to ask with after a request in this one was refused with these words; `None` where they are about something
+    /// else.
+    fn after(self, words: &str) -> Option<Self> {
+        let words = words.to_lowercase();
+        let is_about_form = UNKNOWN.iter().any(|unknown| words.contains(unknown));
+        let names = |key: &str| {
+            words
+                .match_indices(key)
+                .any(|(at, _)| !words[..at].ends_with(|c: char| c == '_' || c.is_alphanumeric()))
+        };
+        if is_about_form && self.stream_options && names("stream_options") {
+            return Some(Self { stream_options: false, ..self });
+        }
+        (is_about_form && names(self.max_tokens()))
+            .then_some(Self { completion_tokens: !self.completion_tokens, ..self })
+    }
+}
+
+/// How servers say that they do not know a parameter.
+const UNKNOWN: [&str; 9] = [
+    "unsupported",
+    "not supported",
+    "does not support",
+    "unknown",
+    "unrecognized",
+    "unexpected",
+    "not permitted",
+    "not allowed",
+    "extra inputs",
+];
 
 impl Interface for Completions {
     const NAME: &'static str = "openai-chat";
@@ -31,10 +87,13 @@ impl Interface for Completions {
         let mut body = json!({
             "model": model,
             "stream": true,
-            "stream_options": {"include_usage": true},
             "messages": messages.collect::<Vec<_>>(),
         });
-        body[self.max_tokens] = request.max_output_tokens.into();
+        let form = self.form();
+        if form.stream_options {
+            body["stream_options"] = json!({"include_usage": true});
+        }
+        body[form.max_tokens()] = request.max_output_tokens.into();
         if !request.tools.is_empty() {
             let tool = |tool: &prowess_tools::ToolDefinition| {
                 json!({"type": "function", "function": {
@@ -46,6 +105,16 @@ impl Interface for Completions {
             body["tools"] = request.tools.iter().map(tool).collect();
         }
         body
+    }
+
+    fn adapt(&self, sent: &Value, words: &str) -> bool {
+        let sent = Form {
+            completion_tokens: sent.get("max_completion_tokens").is_some(),
+            stream_options: sent.get("stream_options").is_some(),
+        };
+        let Some(form) = sent.after(words) else { return false };
+        *self.form.lock().unwrap_or_else(PoisonError::into_inner) = form;
+        true
     }
 
     fn reading(names: Names) -> Reading {
@@ -84,6 +153,8 @@ pub(super) struct Reading {
     names: Names,
     calls: Vec<Building>,
     stop: Option<Stop>,
+    /// The model declined, and said so in words; it stops as if it had answered.
+    refused: bool,
 }
 
 /// A call that is not whole yet.
@@ -118,6 +189,7 @@ impl Protocol for Reading {
         let choice = &value["choices"][0];
         for key in ["content", "refusal"] {
             if let Some(text) = choice["delta"][key].as_str().filter(|text| !text.is_empty()) {
+                self.refused |= key == "refusal";
                 out.push_back(Chunk::Text(text.to_owned()));
             }
         }
@@ -188,6 +260,42 @@ impl Reading {
             let id = if call.id.is_empty() { format!("call_{number}") } else { call.id };
             out.push_back(Chunk::Call { id, name: self.names.inward(&call.name), arguments: call.arguments });
         }
-        out.push_back(Chunk::End(self.stop.take().unwrap_or(Stop::Finished)));
+        let stop = self.stop.take().unwrap_or(Stop::Finished);
+        out.push_back(Chunk::End(if self.refused && stop == Stop::Finished { Stop::Declined } else { stop }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_servers_say_of_a_form_they_do_not_take() {
+        let usual = Form { completion_tokens: false, stream_options: true };
+        let newer = Form { completion_tokens: true, ..usual };
+        let plain = Form { stream_options: false, ..usual };
+        for (form, words, then) in [
+            (
+                usual,
+                "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+                Some(newer),
+            ),
+            (newer, "Unrecognized request argument supplied: max_completion_tokens", Some(usual)),
+            (newer, "body.max_completion_tokens: Extra inputs are not permitted", Some(usual)),
+            (usual, "Unknown field: stream_options", Some(plain)),
+            (usual, "[{'loc': ['stream_options'], 'msg': 'Extra inputs are not permitted'}]", Some(plain)),
+            (plain, "Unknown field: stream_options", None),
+            // It knows the parameter, and does not like its value.
+            (
+                usual,
+                "max_tokens is too large: 100000. This model takes at most 16384 completion tokens",
+                None,
+            ),
+            (usual, "Unknown model", None),
+            // Not the one that was sent.
+            (usual, "unsupported: max_completion_tokens", None),
+        ] {
+            assert_eq!(form.after(words), then, "{words}");
+        }
     }
 }

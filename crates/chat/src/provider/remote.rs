@@ -1,7 +1,6 @@
 //! A model somewhere else, behind any of the interfaces.
 
 use std::fmt;
-use std::sync::atomic::Ordering;
 
 use serde_json::Value;
 
@@ -20,6 +19,11 @@ pub(super) trait Interface: fmt::Debug + Send + Sync + 'static {
 
     /// What goes out.
     fn body(&self, model: &str, request: &Request<'_>, names: &Names) -> Value;
+
+    /// Whether a request that was refused with these words is worth sending again in another form, which is remembered.
+    fn adapt(&self, _sent: &Value, _words: &str) -> bool {
+        false
+    }
 
     /// What reads the answer to a request that used these names.
     fn reading(names: Names) -> Self::Reading;
@@ -40,12 +44,17 @@ impl<I: Interface> Model for Remote<I> {
     }
 
     fn can_call_tools(&self) -> bool {
-        self.tools && !self.http.no_tools.load(Ordering::Relaxed)
+        self.tools && !self.http.lacks_tools()
     }
 
     fn answer<'a>(&'a self, request: Request<'a>) -> Box<dyn Answer + 'a> {
         let names = Names::of(request.tools);
-        let body = self.interface.body(&self.model, &request, &names).to_string().into_bytes();
-        Streaming::boxed(&self.http, body, !request.tools.is_empty(), move || I::reading(names.clone()))
+        let body = self.interface.body(&self.model, &request, &names);
+        let tools = !request.tools.is_empty();
+        let known = names.clone();
+        let adapt = move |sent: &Value, words: &str| {
+            self.interface.adapt(sent, words).then(|| self.interface.body(&self.model, &request, &known))
+        };
+        Streaming::boxed(&self.http, body, tools, adapt, move || I::reading(names.clone()))
     }
 }

@@ -88,6 +88,8 @@ pub(super) struct Reading {
     names: Names,
     /// The calls that are not whole yet: place, id, name, arguments.
     calls: Vec<(u64, String, String, String)>,
+    /// The model declined, and said so in words.
+    refused: bool,
 }
 
 impl Protocol for Reading {
@@ -99,7 +101,8 @@ impl Protocol for Reading {
             .map_err(|error| ModelError::Malformed(format!("an event is not JSON: {error}")))?;
         let place = value["output_index"].as_u64().unwrap_or_default();
         match value["type"].as_str().unwrap_or(&event.name) {
-            "response.output_text.delta" | "response.refusal.delta" => {
+            kind @ ("response.output_text.delta" | "response.refusal.delta") => {
+                self.refused |= kind == "response.refusal.delta";
                 let text = value["delta"].as_str().unwrap_or_default();
                 if !text.is_empty() {
                     out.push_back(Chunk::Text(text.to_owned()));
@@ -119,7 +122,10 @@ impl Protocol for Reading {
                 arguments.push_str(value["delta"].as_str().unwrap_or_default());
             }
             "response.output_item.done" => self.done(place, &value["item"], out),
-            "response.completed" => self.end(&value["response"], Stop::Finished, out),
+            "response.completed" => {
+                let stop = if self.refused { Stop::Declined } else { Stop::Finished };
+                self.end(&value["response"], stop, out);
+            }
             "response.incomplete" => {
                 let stop = match value["response"]["incomplete_details"]["reason"].as_str() {
                     Some("max_output_tokens") => Stop::Length,

@@ -127,10 +127,9 @@ pub fn connect_with(
             Arc::new(Remote { http, model, tools, interface: Responses })
         }
         Provider::OpenAiChat | Provider::Rehearsal => {
-            let max_tokens =
-                if endpoint.is_host("api.openai.com") { "max_completion_tokens" } else { "max_tokens" };
+            let interface = Completions::new(endpoint.is_host("api.openai.com"));
             let http = http(&["chat", "completions"], bearer, &[])?;
-            Arc::new(Remote { http, model, tools, interface: Completions { max_tokens } })
+            Arc::new(Remote { http, model, tools, interface })
         }
     })
 }

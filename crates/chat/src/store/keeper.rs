@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Chat, Numbered, Store, StoreError, Turn, TurnWriter};
 use crate::provider::Pending;
-use crate::turn::{Begun, Record, RecordError, is_activation};
+use crate::turn::{Begun, Record, RecordError, is_reminder, loaded_skill};
 use crate::{Ending, Event, Message, Part};
 
 /// How many messages of a chat a turn begins with; what does not fit the model is left out there.
@@ -59,10 +59,7 @@ pub(super) fn without_those_of(active: &[String], messages: &[Message]) -> Vec<S
     let was_activated = |name: &str| {
         parts().any(|part| match part {
             Part::ToolResult { name: tool, summary, status, .. } => {
-                is_activation(tool)
-                    && status != "error"
-                    && summary["name"] == name
-                    && summary["already_active"] != true
+                status != "error" && loaded_skill(tool, summary) == Some(name) && !is_reminder(summary)
             }
             Part::Text { .. } | Part::ToolCall { .. } => false,
         })
@@ -203,7 +200,7 @@ impl<F: FnMut(Numbered) + Send> Record for Keeper<F> {
         Box::pin(async move {
             let Part::ToolResult { id, name, summary, status } = result.clone() else { return Ok(()) };
             self.keep_names(activated).await?;
-            let used = summary["name"].as_str().filter(|_| is_activation(&name) && status != "error");
+            let used = loaded_skill(&name, &summary).filter(|_| status != "error");
             if let Some(used) = used {
                 // A count is not worth a turn.
                 let _ = self.store.note_uses(&[used.to_owned()]).await;

@@ -52,9 +52,14 @@ impl Running<'_> {
             if over.is_none() && self.cancel.is_cancelled() {
                 over = Some(End::Cancelled);
             }
-            if kept::is_activation(&call.name) && envelope.status != Went::Error {
+            let data = Value::Object(envelope.data.clone());
+            // A reminder is not the instructions: those may be in an exchange that is left out later in this turn.
+            if envelope.status != Went::Error
+                && let Some(loaded) = kept::loaded_skill(&call.name, &data)
+                && !kept::is_reminder(&data)
+            {
                 stays = Stays::Yes;
-                let name = call.arguments["name"].as_str().unwrap_or_default();
+                let name = call.arguments["name"].as_str().unwrap_or(loaded);
                 self.context.skills.push(name.to_owned());
             }
             let (text, enough) = self.shown(&call, &envelope);

@@ -29,13 +29,14 @@ impl Running<'_> {
         let prepared = blocking(move || {
             let (past, left_out) = history::exchanges(&messages, &toolbox, &mut session, room, tools);
             let called = mention::called(&toolbox, &mut session, &text, &answer_id);
-            (session, past, left_out, called)
+            (session, past, left_out, history::arguments(&messages), called)
         });
-        let (session, past, left_out, called) = prepared.await?;
+        let (session, past, left_out, arguments, called) = prepared.await?;
         self.session = session;
         self.ids = past.iter().flat_map(|exchange| &exchange.entries).flat_map(ids).collect();
         self.query.clone_from(&called.text);
         (self.context.past, self.context.left_out) = (past, left_out);
+        self.context.arguments = arguments;
         self.context.add(Entry::User(called.text), Stays::Yes);
         for loaded in called.loaded {
             journal.call(&loaded.call).await?;

@@ -3,9 +3,11 @@
 //! The oldest exchanges go first, then results of tools of this turn, the oldest first. Skills that are active stay: what
 //! was left out of their instructions is put in again, as they are now.
 
+use std::collections::BTreeMap;
+
 use prowess::activate::activate;
 use prowess::ledger::Ledger;
-use prowess_tools::{Session, Toolbox, tokens};
+use prowess_tools::{Session, Toolbox, key, tokens};
 
 use crate::provider::{Entry, ModelError};
 
@@ -44,6 +46,8 @@ pub(super) struct Context {
     pub(super) now: Vec<(Entry, usize, Stays)>,
     /// The skills whose instructions this turn has.
     pub(super) skills: Vec<String>,
+    /// The arguments that skills were last loaded with, by what they are called by.
+    pub(super) arguments: BTreeMap<String, String>,
     /// What was put in again: skill, instructions, cost.
     again: Vec<(String, String, usize)>,
     /// Skills for which there was no room.
@@ -126,7 +130,8 @@ impl Context {
         let policy = toolbox.registry().policy();
         let mut shown = session.ledger.clone();
         let again = shown.reinjection(&toolbox.snapshot(), |skill| {
-            let activated = activate(skill, None, policy).ok()?;
+            let args = self.arguments.get(key(skill, policy).as_ref()).map(String::as_str);
+            let activated = activate(skill, args, policy).ok()?;
             Some((activated.content(), activated.digest().to_owned()))
         });
         for (name, text) in again.contents {

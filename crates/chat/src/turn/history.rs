@@ -3,12 +3,14 @@
 //! Texts of skills were not kept. They are read again: where a text is the same as then it stands where it stood; where it
 //! is not, that is said.
 
+use std::collections::BTreeMap;
+
 use prowess::activate::activate;
 use prowess_tools::{Session, Tool, Toolbox, tokens};
 use serde_json::Value;
 
 use super::context::{Exchange, cost};
-use super::kept::{is_activation, is_text_of_a_skill, plain_id};
+use super::kept::{is_reminder, is_text_of_a_skill, loaded_skill, plain_id};
 use super::mention::as_shown;
 use crate::message::{Message, Part, Role, State};
 use crate::provider::{Call, CallResult, Entry};
@@ -61,6 +63,19 @@ pub(super) fn exchanges(
         session.ledger.activated(name, digest);
     }
     (kept, left_out)
+}
+
+/// The arguments that skills were last loaded with, by what they are called by. A later call without arguments gives a
+/// reminder, and the instructions with them still count.
+pub(super) fn arguments(messages: &[Message]) -> BTreeMap<String, String> {
+    let parts = messages.iter().flat_map(|message| &message.parts);
+    let loads = parts.filter_map(|part| match part {
+        Part::ToolCall { name, arguments, .. } => {
+            loaded_skill(name, arguments).zip(arguments["args"].as_str().filter(|args| !args.is_empty()))
+        }
+        Part::Text { .. } | Part::ToolResult { .. } => None,
+    });
+    loads.map(|(name, args)| (name.to_owned(), args.to_owned())).collect()
 }
 
 fn text_of(message: &Message) -> String {
@@ -171,20 +186,26 @@ impl Again<'_> {
             return message.to_owned();
         }
         match Tool::named(tool) {
-            Some(_) if is_activation(tool) => self.skill(arguments, summary, skills),
+            Some(Tool::ReadFile) => match loaded_skill(tool, summary) {
+                Some(name) => self.skill(name, arguments, summary, skills),
+                None => self.file(tool, arguments, summary),
+            },
+            Some(Tool::Activate | Tool::Skill) => {
+                let name = arguments["name"].as_str().or_else(|| summary["name"].as_str());
+                self.skill(name.unwrap_or_default(), arguments, summary, skills)
+            }
             Some(_) if is_text_of_a_skill(tool) => self.file(tool, arguments, summary),
             _ => "[The result was not kept.]".to_owned(),
         }
     }
 
     /// The instructions of a skill, the latest time that they were given.
-    fn skill(&mut self, arguments: &Value, summary: &Value, skills: &mut Vec<String>) -> String {
-        let name = arguments["name"].as_str().or_else(|| summary["name"].as_str()).unwrap_or_default();
+    fn skill(&mut self, name: &str, arguments: &Value, summary: &Value, skills: &mut Vec<String>) -> String {
         let shown = prowess::format::hidden::shown(name);
         if self.known.iter().any(|(known, _)| known == name) {
             return format!("[The instructions of {shown} are given further down.]");
         }
-        if summary["already_active"] == true {
+        if is_reminder(summary) {
             return format!("[The skill {shown} was active already.]");
         }
         let snapshot = self.toolbox.snapshot();

@@ -61,9 +61,16 @@ pub(super) fn is_text_of_a_skill(tool: &str) -> bool {
     matches!(Tool::named(tool), Some(Tool::Activate | Tool::Skill | Tool::ReadResource | Tool::ReadFile))
 }
 
-/// Whether a tool loads skills.
-pub(crate) fn is_activation(tool: &str) -> bool {
-    matches!(Tool::named(tool), Some(Tool::Activate | Tool::Skill))
+/// The skill that a call loaded, by what is kept of its result: one that a tool for that gave, or whose `SKILL.md` was read
+/// where that is how skills are loaded.
+pub(crate) fn loaded_skill<'v>(tool: &str, summary: &'v Value) -> Option<&'v str> {
+    let loads = matches!(Tool::named(tool), Some(Tool::Activate | Tool::Skill | Tool::ReadFile));
+    summary["name"].as_str().filter(|_| loads)
+}
+
+/// Whether a result holds a reminder of instructions that were given before, and not the instructions.
+pub(crate) fn is_reminder(summary: &Value) -> bool {
+    summary["already_active"] == true
 }
 
 fn shown(value: &Value, left: &mut usize) -> Value {

@@ -52,7 +52,8 @@ pub(super) fn called(toolbox: &Toolbox, session: &mut Session, message: &str, an
         names.push((called.name.to_owned(), Some(called.rest.to_owned())));
     }
     if policy.mention.dollar == Recognised::Yes {
-        let known: Vec<String> = snapshot.enabled().map(|skill| key(skill, policy).into_owned()).collect();
+        let called = snapshot.enabled().filter(is_for_people);
+        let known: Vec<String> = called.map(|skill| key(skill, policy).into_owned()).collect();
         for name in dollar(message, |name| known.iter().find(|known| *known == name).map(String::as_str)) {
             if !names.iter().any(|(known, _)| known == name) {
                 names.push((name.to_owned(), None));
@@ -105,7 +106,12 @@ fn said(rest: &str) -> String {
 }
 
 fn find<'s>(snapshot: &'s Snapshot, name: &str) -> Option<&'s Skill> {
-    snapshot.get(name).filter(|skill| skill.is_enabled())
+    snapshot.get(name).filter(|skill| skill.is_enabled()).filter(is_for_people)
+}
+
+/// Whether people call it by name; `user-invocable: false` leaves it to the model.
+fn is_for_people(skill: &&Skill) -> bool {
+    skill.manifest().is_some_and(|manifest| manifest.user_invocable())
 }
 
 /// Whether what stands after the name goes into the instructions, too. The model is shown it in any case.

@@ -40,7 +40,7 @@ use prowess_tools::Toolbox;
 use tokio_util::sync::CancellationToken;
 
 pub use end::{Outcome, TurnError};
-pub(crate) use kept::is_activation;
+pub(crate) use kept::{is_reminder, loaded_skill};
 pub(crate) use mention::is_mention;
 pub use preview::Preview;
 pub use record::{Begun, Memory, Record, RecordError};

@@ -1,6 +1,6 @@
 //! The one client that talks to providers.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use prowess::config::ChatTimeouts;
@@ -47,9 +47,13 @@ pub(in super::super) struct Http {
     timeouts: ChatTimeouts,
     pub(super) retries: u32,
     pub(super) backoff: Backoff,
-    /// The server has said that the model cannot call tools.
-    pub(in super::super) no_tools: AtomicBool,
+    /// When the server has said that the model cannot call tools.
+    no_tools: Mutex<Option<Instant>>,
 }
+
+/// How long a model is not offered tools after its server said that it cannot call them. A server that chooses among several
+/// may have another one by then.
+const WITHOUT_TOOLS: Duration = Duration::from_secs(10 * 60);
 
 impl Http {
     pub(in super::super) fn new(setup: HttpSetup<'_>) -> Result<Self, String> {
@@ -87,16 +91,29 @@ impl Http {
             timeouts: setup.timeouts,
             retries: setup.retries,
             backoff: setup.backoff,
-            no_tools: AtomicBool::new(false),
+            no_tools: Mutex::new(None),
         })
     }
 
+    /// Remembers that the model cannot call tools, and says so in the log.
+    pub(super) fn note_no_tools(&self, why: &str) {
+        let minutes = WITHOUT_TOOLS.as_secs() / 60;
+        tracing::warn!(why, "the model cannot call tools; it is asked without them for {minutes} minutes");
+        *self.no_tools.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// Whether the server has said lately that the model cannot call tools.
+    pub(in super::super) fn lacks_tools(&self) -> bool {
+        let since = *self.no_tools.lock().unwrap_or_else(PoisonError::into_inner);
+        since.is_some_and(|since| since.elapsed() < WITHOUT_TOOLS)
+    }
+
     /// Sends a request and waits until its answer begins.
-    pub(super) async fn send(&self, body: &[u8], tools: bool) -> Result<Body, ModelError> {
+    pub(super) async fn send(&self, body: Vec<u8>, tools: bool) -> Result<Body, ModelError> {
         let begun = Instant::now();
         let first = (begun + self.timeouts.first_byte, Waited::FirstByte(self.timeouts.first_byte));
         let end = (begun + self.timeouts.request, Waited::End(self.timeouts.request));
-        let request = self.client.post(&self.url).headers(self.headers.clone()).body(body.to_vec());
+        let request = self.client.post(&self.url).headers(self.headers.clone()).body(body);
         let response = match within(first, end, request.send()).await? {
             Ok(response) => response,
             Err(error) if error.is_connect() && error.is_timeout() => {

@@ -4,7 +4,8 @@ mod failed;
 mod http;
 
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
+
+use serde_json::Value;
 
 use super::error::ModelError;
 use super::request::Chunk;
@@ -28,7 +29,10 @@ pub(super) trait Protocol: Send {
 pub(super) struct Streaming<'a, P> {
     http: &'a Http,
     make: Box<dyn Fn() -> P + Send + 'a>,
-    body: Vec<u8>,
+    adapt: Box<Adapt<'a>>,
+    body: Value,
+    /// How often the request was written in another form.
+    adapted: u32,
     /// Whether tools were offered.
     tools: bool,
     attempt: u32,
@@ -41,6 +45,12 @@ pub(super) struct Streaming<'a, P> {
     over: bool,
 }
 
+/// The same request in another form, after one was refused with these words.
+type Adapt<'a> = dyn Fn(&Value, &str) -> Option<Value> + Send + 'a;
+
+/// How many forms of one request are tried: each of two parameters may be unknown.
+const FORMS_MAX: u32 = 2;
+
 struct Open<P> {
     body: Body,
     events: Reader,
@@ -51,14 +61,17 @@ impl<'a, P: Protocol + 'a> Streaming<'a, P> {
     /// The answer to this body; `make` makes what reads it.
     pub(super) fn boxed(
         http: &'a Http,
-        body: Vec<u8>,
+        body: Value,
         tools: bool,
+        adapt: impl Fn(&Value, &str) -> Option<Value> + Send + 'a,
         make: impl Fn() -> P + Send + 'a,
     ) -> Box<dyn Answer + 'a> {
         Box::new(Self {
             http,
             make: Box::new(make),
+            adapt: Box::new(adapt),
             body,
+            adapted: 0,
             tools,
             attempt: 0,
             open: None,
@@ -95,7 +108,7 @@ impl<'a, P: Protocol + 'a> Streaming<'a, P> {
     /// Sends the request, or reads what comes next.
     async fn step(&mut self) -> Result<(), ModelError> {
         let Some(open) = &mut self.open else {
-            let body = self.http.send(&self.body, self.tools).await?;
+            let body = self.http.send(self.body.to_string().into_bytes(), self.tools).await?;
             self.open = Some(Open { body, events: Reader::default(), protocol: (self.make)() });
             return Ok(());
         };
@@ -118,8 +131,16 @@ impl<'a, P: Protocol + 'a> Streaming<'a, P> {
 
     /// Waits and begins anew, where that can help and nothing was handed out yet; else the error stands.
     async fn recover(&mut self, error: ModelError) {
-        if matches!(error, ModelError::NoTools(_)) {
-            self.http.no_tools.store(true, Ordering::Relaxed);
+        if let ModelError::NoTools(why) = &error {
+            self.http.note_no_tools(why);
+        }
+        if let ModelError::Refused { status: 400 | 422, message } = &error
+            && !self.given
+            && self.adapted < FORMS_MAX
+            && let Some(body) = (self.adapt)(&self.body, message)
+        {
+            (self.body, self.adapted, self.open) = (body, self.adapted + 1, None);
+            return;
         }
         // What came before the failure is handed out; then it is too late.
         let said = self.ready.iter().any(|chunk| matches!(chunk, Chunk::Text(_) | Chunk::Call { .. }));

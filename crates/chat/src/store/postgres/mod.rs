@@ -8,6 +8,7 @@ mod tls;
 mod trouble;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::time::timeout;
@@ -51,6 +52,7 @@ pub(crate) async fn open(database: &Database, options: Options) -> Result<Sql<Po
         bell,
         place: database.to_string(),
         call: options.call,
+        full: AtomicBool::new(false),
     });
     driver.beat().await?;
     super::sql::sweep(&*driver).await?;
@@ -78,6 +80,7 @@ pub(crate) struct Postgres {
     bell: Bell,
     place: String,
     call: Duration,
+    full: AtomicBool,
 }
 
 impl Postgres {
@@ -109,7 +112,13 @@ impl Driver for Postgres {
     /// Always as sure as the database is set up to be. It may stop while those who write go on: what it forgot then would be
     /// missing in the middle of what they say.
     async fn write<T: Send + 'static>(&self, _: Care, work: Work<T>) -> Result<T, StoreError> {
-        self.transact("BEGIN", work).await
+        let written = self.transact("BEGIN", work).await;
+        self.full.store(matches!(written, Err(StoreError::Full)), Ordering::Relaxed);
+        written
+    }
+
+    fn is_full(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
     }
 
     async fn read<T: Send + 'static>(&self, work: Work<T>) -> Result<T, StoreError> {

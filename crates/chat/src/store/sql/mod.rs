@@ -143,6 +143,9 @@ pub(crate) trait Driver: Send + Sync + 'static {
     /// Does it in a transaction that sees one state of the database and changes nothing.
     fn read<T: Send + 'static>(&self, work: Work<T>) -> impl Future<Output = Result<T, StoreError>> + Send;
 
+    /// Whether the last write failed for want of room.
+    fn is_full(&self) -> bool;
+
     /// This process, as turns name it.
     fn owner(&self) -> &str;
 

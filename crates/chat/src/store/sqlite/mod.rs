@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use tokio::sync::oneshot;
@@ -42,6 +42,7 @@ pub(crate) struct Sqlite {
     writer: Thread,
     readers: Vec<Thread>,
     next: AtomicUsize,
+    full: AtomicBool,
     hub: Arc<Hub>,
 }
 
@@ -73,6 +74,7 @@ impl Sqlite {
             writer: Thread::start(line)?,
             readers,
             next: AtomicUsize::new(0),
+            full: AtomicBool::new(false),
             hub: Arc::default(),
             path,
         })
@@ -92,18 +94,25 @@ fn make(path: &Path) -> io::Result<()> {
 
 impl Driver for Sqlite {
     async fn write<T: Send + 'static>(&self, care: Care, work: Work<T>) -> Result<T, StoreError> {
-        self.writer
+        let written = self
+            .writer
             .run(move |line| {
                 line.care(care)?;
                 // The right to write is taken first: taken later, it could be refused half-way.
                 line.transact("BEGIN IMMEDIATE", work)
             })
-            .await
+            .await;
+        self.full.store(matches!(written, Err(StoreError::Full)), Ordering::Relaxed);
+        written
     }
 
     async fn read<T: Send + 'static>(&self, work: Work<T>) -> Result<T, StoreError> {
         let next = self.next.fetch_add(1, Ordering::Relaxed) % READERS;
         self.readers[next].run(move |line| line.transact("BEGIN", work)).await
+    }
+
+    fn is_full(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
     }
 
     fn owner(&self) -> &str {
