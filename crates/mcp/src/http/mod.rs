@@ -4,14 +4,16 @@
 //! |---|---|
 //! | `door` | who is let in, and with what |
 //! | `token` | a secret that clients show |
+//! | `peer` | which user of this machine is at the other end |
 //! | `sessions`, `calls`, `streams` | the sessions of the older revisions, and going on with streams that broke |
 //!
-//! What must always hold: nobody is answered whose `Host` or `Origin` is not known, and nobody beyond this machine is
-//! answered without a token. Each session of the protocol is a [`Connection`] of its own; revisions of the protocol
+//! What must always hold: nobody is answered whose `Host` or `Origin` is not known, and nobody but the user who runs the
+//! server is answered without a token. Each session of the protocol is a [`Connection`] of its own; revisions of the protocol
 //! without sessions get one for each request.
 
 mod calls;
 mod door;
+mod peer;
 mod sessions;
 mod streams;
 mod token;
@@ -21,14 +23,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::middleware;
-use axum::serve::ListenerExt;
+use axum::extract::{ConnectInfo, Request};
+use axum::http::StatusCode;
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::{Connection, Server};
 use door::{Door, guard};
+pub use peer::Peer;
 use sessions::Sessions;
 pub use token::Token;
 
@@ -84,16 +89,31 @@ pub async fn serve(
     if !address.ip().is_loopback() && options.token.is_none() {
         return Err(HttpError::Open(address));
     }
-    let router = router(server, options, stop.clone());
-    // An answer comes in small pieces, and each of them would wait until the last is acknowledged.
-    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-    let serving = axum::serve(listener, router).with_graceful_shutdown(stop.clone().cancelled_owned());
+    let for_everyone = options.token.is_some();
+    let mut router = router(server, options, stop.clone());
+    if !for_everyone {
+        router = router.layer(middleware::from_fn(same_user));
+    }
+    let service = router.into_make_service_with_connect_info::<Peer>();
+    let serving = axum::serve(listener, service).with_graceful_shutdown(stop.clone().cancelled_owned());
     tokio::select! {
         served = serving.into_future() => served?,
         // Whoever does not read does not keep it from ending.
         () = async { stop.cancelled().await; tokio::time::sleep(GRACE).await } => {}
     }
     Ok(())
+}
+
+/// Answers only the user who runs this process, and root.
+async fn same_user(ConnectInfo(peer): ConnectInfo<Peer>, request: Request, next: Next) -> Response {
+    match peer.is_same_user().await {
+        true => next.run(request).await,
+        false => (
+            StatusCode::UNAUTHORIZED,
+            "this server belongs to another user of this machine; start it with --token-file to share it\n",
+        )
+            .into_response(),
+    }
 }
 
 /// What answers at [`PATH`], to be put into a larger server. Has to be called inside a runtime, which ends the sessions

@@ -51,6 +51,12 @@ impl Changes {
         Self { sender, _alive: alive, watched }
     }
 
+    /// Does not watch: somebody else does, and says so with [`Changes::tell`].
+    pub(super) fn watched_elsewhere(watched: bool) -> Self {
+        let (sender, _) = broadcast::channel(BEHIND);
+        Self { sender, _alive: Arc::default(), watched }
+    }
+
     pub(super) fn listen(&self) -> broadcast::Receiver<Change> {
         self.sender.subscribe()
     }

@@ -22,6 +22,7 @@ use rmcp::{ErrorData, ServerHandler};
 use serde_json::json;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::changes::Change;
 use super::log::Log;
 use super::subscriptions::{Listening, Sink, Subscriptions, forward};
 use super::{Shared, complete, prompts, resources, said, skills, tools};
@@ -40,7 +41,10 @@ pub struct Connection {
     pub(super) shared: Arc<Shared>,
     /// Tells connections of one server apart.
     pub(super) number: u64,
-    pub(super) session: Arc<Mutex<Session>>,
+    session: Arc<Mutex<Session>>,
+    /// Held while a call changes the session, so that one such call follows the other. The session itself is locked only to
+    /// take a copy and to put one back: never while a file is read.
+    changing: tokio::sync::Mutex<()>,
     pub(super) log: Log,
     subscriptions: Arc<Subscriptions>,
     /// Whether the client began with a handshake, and whether it said that it is ready.
@@ -64,11 +68,13 @@ impl Connection {
         }
         session.about.session_id = format!("mcp-{number}");
         session.waiting.text_only = true;
+        session.waiting.repeat_instructions = true;
         Self {
             _alive: Arc::clone(&shared.alive),
             shared,
             number,
             session: Arc::new(Mutex::new(session)),
+            changing: tokio::sync::Mutex::default(),
             log: Log::default(),
             subscriptions: Arc::default(),
             about_to_listen: Mutex::default(),
@@ -83,6 +89,29 @@ impl Connection {
     /// The conversation as it is now. Calls that take long work on this, so that others need not wait.
     pub(super) fn session(&self) -> Session {
         self.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Does work that changes the conversation, where waiting for the disk keeps nobody else waiting. Skills that become
+    /// active in it may bring tools, of which the client is told.
+    pub(super) async fn change<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Shared, &mut Session) -> T + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let _changing = self.changing.lock().await;
+        let mut session = self.session();
+        let (done, brings_tools, session) = self
+            .work(move |shared| {
+                let before = session.active();
+                let done = work(shared, &mut session);
+                (done, shared.brings_tools(&before, &session), session)
+            })
+            .await?;
+        *self.session.lock().unwrap_or_else(PoisonError::into_inner) = session;
+        // A client that asks for its tools at once sees the new ones.
+        if brings_tools {
+            self.shared.changes.tell(Change::Tools(self.number));
+        }
+        Ok(done)
     }
 
     /// What was made ready for a request that listens.

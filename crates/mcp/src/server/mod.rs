@@ -43,7 +43,7 @@ pub use connection::Connection;
 
 use crate::manifest::Manifests;
 use crate::page::Cursors;
-use changes::Changes;
+use changes::{Change, Changes};
 use instructions::Instructions;
 
 /// How a server behaves.
@@ -103,6 +103,21 @@ impl Server {
     /// ```
     pub fn new(toolbox: Toolbox, options: Options) -> Self {
         let changes = Changes::watching(toolbox.registry_arc());
+        Self::with(toolbox, options, changes)
+    }
+
+    /// A server of skills that somebody else watches, who calls [`Server::skills_changed`] when they change. Where they cannot
+    /// be watched (`watched` is `false`), they are looked at with each call.
+    pub fn watched_elsewhere(toolbox: Toolbox, options: Options, watched: bool) -> Self {
+        Self::with(toolbox, options, Changes::watched_elsewhere(watched))
+    }
+
+    /// Tells clients that skills changed.
+    pub fn skills_changed(&self) {
+        self.shared.changes.tell(Change::Skills);
+    }
+
+    fn with(toolbox: Toolbox, options: Options, changes: Changes) -> Self {
         Self {
             shared: Arc::new(Shared {
                 toolbox: toolbox.watched(changes.watched),

@@ -1,7 +1,5 @@
 //! The skills that people call by name, as prompts.
 
-use std::sync::{Arc, PoisonError};
-
 use prowess::Skill;
 use prowess::disclose::escape::one_line;
 use prowess::format::hidden::brief;
@@ -105,18 +103,14 @@ pub(super) async fn get(
     connection: &Connection,
     request: GetPromptRequestParams,
 ) -> Result<GetPromptResult, ErrorData> {
-    let (session, number) = (Arc::clone(&connection.session), connection.number);
-    let got = connection.work(move |shared| {
+    let got = connection.change(move |shared, session| {
         let snapshot = shared.toolbox.snapshot();
         let invocable = shared.invocable(&snapshot);
         let skill = invocable.iter().find(|(called, _)| **called == request.name).map(|(_, skill)| *skill);
         let skill = skill
             .ok_or_else(|| said::invalid(format!("there is no prompt named {}", brief(&request.name))))?;
         let args = line(arguments(hint(skill)), request.arguments.unwrap_or_default())?;
-        let mut session = session.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = session.active();
-        let envelope = shared.toolbox.invoke(&mut session, skill, args.as_deref());
-        shared.tell_of_tools(number, &before, &session);
+        let envelope = shared.toolbox.invoke(session, skill, args.as_deref());
         match envelope.error {
             Some(error) => Err(said::invalid(error.message)),
             None => {

@@ -106,6 +106,8 @@ pub(super) fn output(tool: Tool) -> Map<String, Value> {
                 "path": text("The path."),
                 "content": text("The file's text."),
                 "bytes": number("The size of the whole file."),
+                "name": text("The skill whose instructions the file holds."),
+                "already_active": truth("Whether the instructions were given before."),
                 "truncated": cut,
             }),
             json!(["path", "content", "bytes"]),

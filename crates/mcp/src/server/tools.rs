@@ -1,6 +1,6 @@
 //! The tools of the preset and of active skills, and calling them.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -16,7 +16,6 @@ use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::changes::Change;
 use super::connection::Connection;
 use super::instructions::dotless;
 use super::progress::Progress;
@@ -86,7 +85,8 @@ pub(super) async fn call(
     let called = Tool::named(&name);
     let envelope = match called {
         Some(Tool::Activate | Tool::Skill | Tool::ReadResource | Tool::ListResources | Tool::ReadFile) => {
-            quick(connection, name.clone(), params).await?
+            let name = name.clone();
+            connection.change(move |shared, session| shared.toolbox.call(session, &name, params)).await?
         }
         _ => work(connection, name.clone(), params, &context).await?,
     };
@@ -102,27 +102,6 @@ pub(super) async fn call(
     }
     let session = connection.session();
     connection.work(move |shared| failure(shared, &session, &name, envelope)).await?
-}
-
-/// Loads a skill or reads one of its files. Where that brings tools, the client is told. What lies on a disk is read at
-/// once: handing it to another thread takes longer than reading it. What a server has to be asked for is handed over.
-async fn quick(connection: &Connection, name: String, params: Value) -> Result<Envelope, ErrorData> {
-    let (session, number) = (Arc::clone(&connection.session), connection.number);
-    let loads = matches!(Tool::named(&name), Some(Tool::Activate | Tool::Skill));
-    let called = move |shared: &Shared| {
-        let mut session = session.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = if loads { session.active() } else { Vec::new() };
-        let envelope = shared.toolbox.call(&mut session, &name, params);
-        if loads {
-            shared.tell_of_tools(number, &before, &session);
-        }
-        envelope
-    };
-    let shared = &connection.shared;
-    match shared.registry().supplies().is_empty() {
-        true => Ok(called(shared)),
-        false => connection.work(called).await,
-    }
 }
 
 /// Calls a tool that may take long: others are answered meanwhile, and the client may lose patience.
@@ -241,15 +220,17 @@ fn image(shared: &Shared, session: &Session, envelope: &Envelope) -> Option<Call
 }
 
 impl Shared {
-    /// Tells a client that its tools changed, where a skill became active that brings some.
-    pub(super) fn tell_of_tools(&self, connection: u64, before: &[String], session: &Session) {
+    /// Returns `true` if a skill became active that brings tools.
+    pub(super) fn brings_tools(&self, before: &[String], session: &Session) -> bool {
+        let mut active = session.active();
+        active.retain(|name| !before.contains(name));
+        if active.is_empty() {
+            return false;
+        }
         let snapshot = self.toolbox.snapshot();
-        let brings = |name: &String| {
+        active.iter().any(|name| {
             let manifest = snapshot.get(name).and_then(|skill| skill.manifest());
             manifest.is_some_and(|manifest| !manifest.toolsets().is_empty())
-        };
-        if session.active().iter().any(|name| !before.contains(name) && brings(name)) {
-            self.changes.tell(Change::Tools(connection));
-        }
+        })
     }
 }
