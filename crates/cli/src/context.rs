@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use prowess::config::{self, Configuration, Inputs, Layer, Origin};
 use prowess::{Policy, Registry, Surroundings};
 use prowess_mcp::host::Sources;
+use prowess_server::LoadError;
 
 use crate::args::Global;
 use crate::failure::Failure;
@@ -68,9 +69,7 @@ impl Context {
 
     /// That the configuration has errors. People have read them by then; a program reads the first here.
     pub(crate) fn wrong(&self, output: &Output) -> Option<Failure> {
-        let mut errors =
-            self.configuration.diagnostics.iter().filter(|located| located.diagnostic.is_error());
-        let first = errors.next()?;
+        let first = self.configuration.first_error()?;
         let what = match output.json() {
             // A variable has a name, but no path.
             true if !first.path.is_absolute() => format!(": {}", first.diagnostic.message),
@@ -78,6 +77,15 @@ impl Context {
             false => String::new(),
         };
         Some(Failure::call(format!("the configuration is wrong{what}")))
+    }
+
+    /// Reads flags, environment and files as [`Context::load`] does, for a program that has a valid configuration already and
+    /// keeps it where this fails.
+    pub(crate) fn load_strictly(global: &Global) -> Result<Self, LoadError> {
+        let mut context = Self::load_leniently(global)
+            .map_err(|failure| LoadError::Configuration(failure.into_message()))?;
+        context.configuration = context.configuration.check()?;
+        Ok(context)
     }
 
     /// The same without complaining, for the commands that report on the configuration itself.

@@ -2,7 +2,7 @@
 
 import { AppShell } from "./components/app-shell.js";
 import { SignIn } from "./components/sign-in.js";
-import { Problem, signIn } from "./lib/api.js";
+import { Problem, api, signIn } from "./lib/api.js";
 import { make } from "./lib/dom.js";
 import { loadTexts } from "./lib/text.js";
 import { applyTheme } from "./lib/theme.js";
@@ -16,6 +16,17 @@ signIn.needed = () => {
 };
 
 customElements.define("app-shell", AppShell);
+
+/** The address that `prowess serve` prints carries a token: it is exchanged for a session, and leaves the address. */
+const exchangeToken = async () => {
+  const here = new URL(location.href);
+  const token = here.searchParams.get("token");
+  if (!token) return;
+  here.searchParams.delete("token");
+  history.replaceState(null, "", here);
+  await api.post("/api/session", { token }).catch(() => {});
+};
+await exchangeToken();
 
 /** Asks until somebody answers: a page that was opened a moment too early needs no reload. */
 const begin = async (wait = 500) => {

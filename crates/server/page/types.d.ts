@@ -6,10 +6,12 @@ export interface About {
   provider: string;
   model: string | null;
   is_model: boolean;
+  can_call_tools: boolean;
   admin: boolean;
   skills_enabled: boolean;
   store: string | null;
   configuration: string | null;
+  configuration_error: string | null;
   signed_in: boolean;
 }
 

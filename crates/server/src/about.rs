@@ -12,7 +12,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::guard::{Access, Guard};
+use crate::guard::{Access, Door};
+
+/// What is said of a configuration with errors where paths are not shown.
+pub(crate) const NOT_IN_FORCE: &str = "the configuration has errors";
 
 /// What this server is.
 #[derive(Debug, Serialize, ToSchema)]
@@ -28,6 +31,8 @@ pub(crate) struct About {
     model: Option<String>,
     /// Whether there is a model at all. Without one, a rehearsal shows what it would have been given.
     is_model: bool,
+    /// Whether the model is offered tools. Some cannot call them: then people load skills by name.
+    can_call_tools: bool,
     /// Whether whoever asks may change skills and settings.
     admin: bool,
     /// Whether skills are used at all.
@@ -36,6 +41,9 @@ pub(crate) struct About {
     store: Option<String>,
     /// The configuration file that settings are kept in, for administrators; null where there is no home directory.
     configuration: Option<String>,
+    /// Why the configuration file, as it is now, is not in force: the last valid one is. Null where it is in force. Only
+    /// administrators are told what is wrong with it.
+    configuration_error: Option<String>,
     /// Whether this browser has signed in, and can sign out (`DELETE /api/session`).
     signed_in: bool,
     /// The longest message, in bytes.
@@ -47,7 +55,7 @@ pub(crate) struct About {
 pub(crate) async fn about(
     State(app): State<App>,
     access: Access,
-    Extension(guard): Extension<Arc<Guard>>,
+    Extension(door): Extension<Arc<Door>>,
     headers: HeaderMap,
 ) -> Json<About> {
     let loaded = app.live.now();
@@ -61,11 +69,16 @@ pub(crate) async fn about(
         provider: chat.provider.as_str(),
         model: chat.model.clone(),
         is_model: chat.provider != Provider::Rehearsal,
+        can_call_tools: loaded.agent.model().can_call_tools(),
         admin,
         skills_enabled: policy.enabled,
         store: admin.then(|| app.store.place()),
         configuration: if admin { file().map(|path| path.display().to_string()) } else { None },
-        signed_in: guard.has_session(&headers),
+        configuration_error: app
+            .live
+            .error()
+            .map(|error| if admin { error } else { NOT_IN_FORCE.to_owned() }),
+        signed_in: door.has_session(&headers),
         message_max: MESSAGE_MAX,
     })
 }

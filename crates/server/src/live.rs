@@ -2,11 +2,11 @@
 //! goes on with those it began with.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, Weak};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use axum::Router;
-use prowess::config::{self, Configuration};
+use prowess::config::{self, Configuration, ConfigurationError};
 use prowess::registry::Watcher;
 use prowess::{Registry, Snapshot};
 use prowess_chat::provider::{SetupError, connect};
@@ -16,7 +16,7 @@ use prowess_mcp::http::HttpOptions;
 use prowess_tools::{Runner, Toolbox};
 use tokio_util::sync::CancellationToken;
 
-use crate::skills::{Index, Listed};
+use crate::skills::{Index, Listed, Overviews};
 
 /// How often a watch looks whether anybody still wants it.
 const ASK: Duration = Duration::from_millis(500);
@@ -39,6 +39,9 @@ pub enum LoadError {
     /// The configuration cannot be used.
     #[error("{0}")]
     Configuration(String),
+    /// The configuration has errors.
+    #[error(transparent)]
+    Wrong(#[from] ConfigurationError),
     /// There is no model.
     #[error(transparent)]
     Model(#[from] SetupError),
@@ -56,6 +59,8 @@ pub(crate) struct Loaded {
     pub(crate) mcp: Router,
     /// The list of skills as it is sent.
     pub(crate) listed: Listed,
+    /// The figures as they are sent.
+    pub(crate) overview: Overviews,
     /// What others can install from here.
     pub(crate) index: Index,
     /// Whether the skills are followed as they change.
@@ -90,6 +95,8 @@ impl Drop for Loaded {
 pub(crate) struct Live {
     load: Box<Load>,
     current: RwLock<Arc<Loaded>>,
+    /// Why the configuration that was read last is not in force; `None` if it is.
+    error: RwLock<Option<String>>,
     store: Arc<dyn Store>,
     hosts: Vec<String>,
     stop: CancellationToken,
@@ -104,7 +111,7 @@ impl Live {
         stop: CancellationToken,
     ) -> Result<Self, LoadError> {
         let current = RwLock::new(Arc::new(loaded(load()?, &store, &hosts, &stop)?));
-        Ok(Self { load, current, store, hosts, stop })
+        Ok(Self { load, current, error: RwLock::default(), store, hosts, stop })
     }
 
     /// What is in force now.
@@ -112,9 +119,28 @@ impl Live {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Why the configuration that was read last is not in force; `None` if it is.
+    pub(crate) fn error(&self) -> Option<String> {
+        self.error.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_error(&self, error: Option<String>) {
+        let mut last = self.error.write().unwrap_or_else(PoisonError::into_inner);
+        match &error {
+            Some(error) if last.as_ref() != Some(error) => {
+                tracing::error!(%error, "the changed configuration cannot be used; the previous one stays in force");
+            }
+            None if last.is_some() => tracing::info!("the configuration can be used again"),
+            _ => {}
+        }
+        *last = error;
+    }
+
     /// Reads everything anew. Where that fails, what was in force stays. It blocks; has to be called inside a runtime.
     pub(crate) fn reload(&self) -> Result<Arc<Loaded>, LoadError> {
-        let next = Arc::new(loaded((self.load)()?, &self.store, &self.hosts, &self.stop)?);
+        let loaded = (self.load)().and_then(|parts| loaded(parts, &self.store, &self.hosts, &self.stop));
+        self.set_error(loaded.as_ref().err().map(LoadError::to_string));
+        let next = Arc::new(loaded?);
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         *current = Arc::clone(&next);
         Ok(next)
@@ -124,11 +150,10 @@ impl Live {
     /// to be called inside a runtime.
     pub(crate) fn catch_up(&self) -> Arc<Snapshot> {
         let now = self.now();
-        if config::load(&now.configuration.inputs) != now.read {
-            match self.reload() {
-                Ok(next) => return next.registry.snapshot(),
-                Err(error) => tracing::warn!(%error, "the changed configuration cannot be used"),
-            }
+        if config::load(&now.configuration.inputs) == now.read {
+            self.set_error(None);
+        } else if let Ok(next) = self.reload() {
+            return next.registry.snapshot();
         }
         now.registry.refresh()
     }
@@ -141,33 +166,59 @@ fn loaded(
     stop: &CancellationToken,
 ) -> Result<Loaded, LoadError> {
     let Parts { configuration, registry, runner } = parts;
+    // A configuration with errors is partly that of the preset: skills that were switched off would be back.
+    let configuration = configuration.check()?;
     let alive = Arc::new(AtomicBool::new(true));
-    let watched = watch(&registry, store, Arc::downgrade(&alive));
+    let clients = Arc::new(OnceLock::new());
+    let watched = watch(&registry, store, Arc::clone(&clients), Arc::downgrade(&alive));
     let semantic = prowess_embed::semantic(&configuration.embeddings, |name| std::env::var_os(name));
     let semantic = semantic.map(|semantic| Arc::new(semantic.telling(|why| tracing::warn!("{why}"))));
     let toolbox =
         || Toolbox::new(Arc::clone(&registry)).with_runner(runner.clone()).with_semantic(semantic.clone());
     let stop = stop.child_token();
-    let server = prowess_mcp::Server::new(toolbox(), prowess_mcp::Options::default());
+    let server = prowess_mcp::Server::watched_elsewhere(toolbox(), prowess_mcp::Options::default(), watched);
+    let _ = clients.set(server.clone());
     // Whoever gets there was let in by our own guard.
     let options = HttpOptions { hosts: hosts.to_vec(), ..HttpOptions::default() };
     let mcp = prowess_mcp::http::router(&server, options, stop.clone());
     let toolbox = Arc::new(toolbox().watched(watched));
     let model = connect(&configuration.chat, |name| std::env::var_os(name), &toolbox)?;
     let agent = Agent::new(Arc::clone(&toolbox), model, configuration.chat.limits);
-    let (listed, index) = (Listed::default(), Index::default());
+    let (listed, overview, index) = (Listed::default(), Overviews::default(), Index::default());
     let read = config::load(&configuration.inputs);
-    Ok(Loaded { configuration, registry, toolbox, agent, mcp, listed, index, watched, read, alive, stop })
+    Ok(Loaded {
+        configuration,
+        registry,
+        toolbox,
+        agent,
+        mcp,
+        listed,
+        overview,
+        index,
+        watched,
+        read,
+        alive,
+        stop,
+    })
 }
 
-/// Follows what happens to the skills on disk; whether that is possible.
-fn watch(registry: &Arc<Registry>, store: &Arc<dyn Store>, wanted: Weak<AtomicBool>) -> bool {
+/// Follows what happens to the skills on disk; whether that is possible. Every server on the same store and the clients of MCP
+/// are told.
+fn watch(
+    registry: &Arc<Registry>,
+    store: &Arc<dyn Store>,
+    clients: Arc<OnceLock<prowess_mcp::Server>>,
+    wanted: Weak<AtomicBool>,
+) -> bool {
     let Ok(mut watcher) = Watcher::new(Arc::clone(registry)) else { return false };
     let store = Arc::clone(store);
     let work = move || {
         while wanted.upgrade().is_some_and(|alive| alive.load(Ordering::Relaxed)) {
             if watcher.next(ASK).is_some() {
                 store.announce(Topic::Skills);
+                if let Some(clients) = clients.get() {
+                    clients.skills_changed();
+                }
             }
         }
     };

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::api;
 use crate::app::App;
 use crate::guard::Guard;
-use crate::limits::Limits;
+use crate::limits::{Limits, PerAddress};
 use crate::listen::listen;
 use crate::live::{Live, Load, LoadError};
 
@@ -74,6 +74,11 @@ impl Server {
         Ok(Self { app, router, options })
     }
 
+    /// The skills as they are now.
+    pub fn skills(&self) -> Arc<prowess::Snapshot> {
+        self.app.live.now().registry.snapshot()
+    }
+
     /// Answers until it is stopped: then nothing new is begun, and turns finish or are marked. Until they have, questions are
     /// answered, among them whether requests should be sent here.
     pub async fn serve(self, listener: TcpListener) -> Result<(), ServeError> {
@@ -84,7 +89,9 @@ impl Server {
         let Self { app, router, options } = self;
         let heard = tokio::spawn(hear(app.clone(), app.store.announcements()));
         let close = CancellationToken::new();
-        let serving = listen(listener, app.clone(), router, close.clone());
+        // Behind a proxy that names people, all of them come from its address.
+        let shares = options.guard.proxy_header.is_none().then(|| PerAddress::of(options.limits.connections));
+        let serving = listen(listener, app.clone(), router, shares, close.clone());
         let ended = async {
             app.stop.cancelled().await;
             tracing::info!(turns = app.turns.count(), "stopping");
@@ -107,8 +114,16 @@ impl Server {
 async fn hear(app: App, mut announcements: Announcements) {
     while let Some(topic) = announcements.next().await {
         if matches!(topic, Topic::Skills | Topic::Missed) {
-            let app = app.clone();
-            let _ = tokio::task::spawn_blocking(move || app.live.catch_up()).await;
+            let work = app.clone();
+            let caught_up = tokio::task::spawn_blocking(move || {
+                let before = work.live.error();
+                work.live.catch_up();
+                before != work.live.error()
+            });
+            // Pages that have been told of the change already look again.
+            if caught_up.await.unwrap_or(false) {
+                app.store.announce(Topic::Skills);
+            }
         }
     }
 }

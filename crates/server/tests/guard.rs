@@ -101,9 +101,9 @@ async fn who_shows_what_gets_what() {
         ("nothing", None),
         ("a user's", Some(format!("Authorization: Bearer {USER}"))),
         ("an administrator's", Some(format!("authorization: bearer {ADMIN}"))),
-        ("a cookie", Some(format!("Cookie: a=b; prowess_token={USER}; c=d"))),
+        ("it in a cookie", Some(format!("Cookie: a=b; prowess_session={USER}; c=d"))),
         ("a wrong one", Some("Authorization: Bearer user-0123456789abcdee".to_owned())),
-        ("a wrong cookie", Some("Cookie: prowess_token=; prowess_tokens=x".to_owned())),
+        ("a wrong cookie", Some("Cookie: prowess_session=; prowess_sessions=x".to_owned())),
         ("another scheme", Some(format!("Authorization: Basic {USER}"))),
         ("it in the path", None),
     ];
@@ -139,15 +139,37 @@ async fn a_proxy_is_believed_where_it_speaks_alone() {
 }
 
 #[tokio::test]
-async fn a_browser_shows_its_token_once() {
+async fn a_browser_shows_its_token_once_and_signs_out() {
     let server = Running::start(with_tokens()).await;
     let wrong = server.post("/api/session", &serde_json::json!({"token": "guess"})).await;
     assert_eq!(wrong.status(), 401);
     assert!(!wrong.headers().contains_key("set-cookie"));
-    let right = server.post("/api/session", &serde_json::json!({"token": USER})).await;
-    assert_eq!(right.status(), 204);
-    let cookie = right.headers()["set-cookie"].to_str().unwrap();
-    assert_eq!(cookie, format!("prowess_token={USER}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000"));
+    let mut cookies = Vec::new();
+    for token in [USER, ADMIN] {
+        let right = server.post("/api/session", &serde_json::json!({"token": token})).await;
+        assert_eq!(right.status(), 204);
+        let cookie = right.headers()["set-cookie"].to_str().unwrap().to_owned();
+        assert!(!cookie.contains(token), "the cookie is not the token: {cookie}");
+        let (pair, rest) = cookie.split_once(';').unwrap();
+        assert_eq!(rest, " Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000");
+        assert_eq!(pair.strip_prefix("prowess_session=").unwrap().len(), 64);
+        cookies.push(format!("Cookie: a=b; {pair}; c=d"));
+    }
+    let status = async |path: &str, cookie: &str| {
+        let request = format!("GET {path} HTTP/1.1");
+        server.status(&[&request, "Host: localhost", cookie]).await
+    };
+    assert_eq!(
+        (status("/api/about", &cookies[0]).await, status("/api/admin/skills", &cookies[0]).await),
+        (200, 403)
+    );
+    assert_eq!(status("/api/admin/skills", &cookies[1]).await, 200);
+    // The token itself is not taken from a cookie.
+    assert_eq!(status("/api/about", &format!("Cookie: prowess_session={ADMIN}")).await, 401);
+    let out = ["DELETE /api/session HTTP/1.1", "Host: localhost", &cookies[1]];
+    assert_eq!(server.status(&out).await, 204);
+    assert_eq!(status("/api/about", &cookies[1]).await, 401, "a session that was ended lets nobody in");
+    assert_eq!(status("/api/about", &cookies[0]).await, 200);
     // A form of another page cannot log somebody in, for it cannot send JSON.
     let host = format!("Host: localhost:{}", server.at.port());
     let lines = ["POST /api/session HTTP/1.1", &host, "Content-Type: text/plain", "Content-Length: 0"];

@@ -54,6 +54,35 @@ async fn guessing_tokens_is_slow() {
         statuses.push(guess(n).await);
     }
     assert_eq!(statuses, [401, 401, 401, 401, 429, 429]);
+
+    let limits = Limits { rate: 1, burst: 40, ..Limits::default() };
+    let server = Running::start(Options { limits, ..with_tokens() }).await;
+    let mut statuses = Vec::new();
+    for n in 0..6 {
+        let guess = json!({"token": format!("guess-{n:020}")});
+        statuses.push(server.post("/api/session", &guess).await.status().as_u16());
+    }
+    assert_eq!(statuses, [401, 401, 401, 401, 429, 429], "signing in is no faster way");
+}
+
+#[tokio::test]
+async fn one_address_does_not_take_all_connections() {
+    let server = Running::start(limited(Limits { connections: 80, ..Limits::default() })).await;
+    let mut open = Vec::new();
+    for _ in 0..20 {
+        open.push(server.connect().await);
+    }
+    // Each was taken: it is answered.
+    for stream in &mut open {
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).await.unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 200");
+    }
+    let mut more = server.connect().await;
+    assert_eq!(more.read(&mut [0; 1]).await.unwrap_or(0), 0, "a connection beyond the share is closed");
+    drop(open);
+    until(async || server.status(&["GET /healthz HTTP/1.1", "Host: localhost"]).await == 200).await;
 }
 
 #[tokio::test]

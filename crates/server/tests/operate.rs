@@ -183,3 +183,53 @@ async fn everybody_hears_what_concerns_everybody() {
     server.end().await;
     assert_eq!(events.chunk().await.unwrap(), None);
 }
+
+#[tokio::test]
+async fn a_broken_configuration_keeps_the_last_valid_one() {
+    let valid = "skills.disabled = [\"hello-world\"]\nchat.max-steps = 3\n";
+    let server = Running::configured(valid, Options::default()).await;
+    let offered = async || {
+        let list: Value = server.get("/api/skills").await.json().await.unwrap();
+        let names = list["skills"].as_array().unwrap().iter().map(|skill| skill["name"].clone());
+        names.collect::<Vec<_>>()
+    };
+    let ready = async || server.get("/readyz").await.json::<Value>().await.unwrap();
+    let about = async || server.get("/api/about").await.json::<Value>().await.unwrap();
+    assert!(!offered().await.contains(&json!("hello-world")));
+    assert_eq!(ready().await, json!({"status": "ok"}));
+
+    for broken in [
+        "skills.disabled = [\"hello-world\"",
+        "skills.disabled = [\"hello-world\"]\nchat.max-steps = \"many\"\n",
+    ] {
+        server.configure(broken);
+        // A change of any skill makes the server look at its configuration, too.
+        let answer = server.post("/api/rescan", &json!({})).await;
+        assert_eq!(answer.status(), 200);
+        assert!(!offered().await.contains(&json!("hello-world")), "{broken}");
+        assert_eq!(ready().await, json!({"status": "ok", "configuration": "the configuration has errors"}));
+        let error = about().await["configuration_error"].as_str().unwrap().to_owned();
+        assert!(
+            error.starts_with("the configuration is wrong: /") && error.contains("config.toml"),
+            "{error}"
+        );
+        let settings: Value = server.get("/api/settings").await.json().await.unwrap();
+        let steps =
+            settings["settings"].as_array().unwrap().iter().find(|one| one["key"] == "chat.max-steps");
+        assert_eq!(steps.unwrap()["value"], 3);
+    }
+    // What was noticed by watching is told the same way.
+    server.configure(valid);
+    let mut events = server.get("/api/events").await;
+    server.store.announce(prowess_chat::store::Topic::Skills);
+    until(async || about().await["configuration_error"] == Value::Null).await;
+    assert_eq!(ready().await, json!({"status": "ok"}));
+    // Pages are told once more, when it is so.
+    let mut told = String::new();
+    while told.matches("event: skills").count() < 2 {
+        told += std::str::from_utf8(&events.chunk().await.unwrap().unwrap()).unwrap();
+    }
+    server.configure("");
+    server.post("/api/rescan", &json!({})).await;
+    assert!(offered().await.contains(&json!("hello-world")));
+}

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use prowess_server::{Guard, Limits, LoadError, Names, Options, Parts, ServeError, Server};
+use prowess_server::{Guard, Limits, Names, Options, Parts, ServeError, Server};
 use serde_json::json;
 
 use super::chat::open;
-use super::serving::{OPEN, token};
+use super::serving::{OPEN, not_available, token};
 use super::{Outcome, YES, log, runner};
 use crate::args::{Global, Serve};
 use crate::context::Context;
@@ -19,14 +19,15 @@ pub(super) fn run(global: &Global, call: &Serve, output: &mut Output) -> Outcome
     // What is wrong with the configuration is said before anything else.
     let context = Context::load(global, output)?;
     context.require_roots()?;
-    let options = options(call)?;
+    let mut options = options(call, output)?;
     if !call.addr.ip().is_loopback() && !options.guard.knows_people() {
         return Err(failure(&ServeError::Open(call.addr)));
     }
+    let start_token = options.guard.make_start_token();
     log::begin(call.log, global);
     room_for_connections();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let served = runtime.block_on(serve(&context, global, call, options, output));
+    let served = runtime.block_on(serve(&context, global, call, options, start_token, output));
     // A script that was given up must not keep the process.
     runtime.shutdown_timeout(Duration::from_secs(5));
     served
@@ -37,6 +38,7 @@ async fn serve(
     global: &Global,
     call: &Serve,
     options: Options,
+    start_token: Option<String>,
     output: &mut Output,
 ) -> Outcome {
     let store = open(context, &call.place).await?;
@@ -49,25 +51,35 @@ async fn serve(
     let cancel = super::run::cancellable();
     let wanted = global.clone();
     let load = move || {
-        let context = Context::load_leniently(&wanted)
-            .map_err(|failure| LoadError::Configuration(failure.into_message()))?;
+        let context = Context::load_strictly(&wanted)?;
         let registry = Arc::new(context.registry(&wanted));
         Ok(Parts { configuration: context.configuration, registry, runner: runner(cancel.clone()) })
     };
     let server =
         Server::new(Box::new(load), store.clone(), options, stop).map_err(|error| failure(&error))?;
+    if let Some(line) = not_available(&server.skills()) {
+        tracing::warn!("{line}");
+    }
     if output.json() {
-        output.answer(&json!({"schema": 1, "url": format!("http://{at}/"), "store": store.place()}))?;
+        let mut answer = json!({"schema": 1, "url": format!("http://{at}/"), "store": store.place()});
+        if let Some(token) = start_token {
+            answer["sign_in_url"] = format!("http://{at}/?token={token}").into();
+        }
+        output.answer(&answer)?;
     } else {
         output.line(format!("Prowess is at http://{at}/"))?;
         output.remark(format!("chats are kept in {}; Ctrl-C ends it", store.place()));
+        if let Some(token) = start_token {
+            output
+                .remark(format!("to open it as another user or through a proxy: http://{at}/?token={token}"));
+        }
     }
     output.finish()?;
     server.serve(listener).await.map_err(|error| failure(&error))?;
     Ok(YES)
 }
 
-fn options(call: &Serve) -> Result<Options, Failure> {
+fn options(call: &Serve, output: &mut Output) -> Result<Options, Failure> {
     let mut names = call.allow_host.clone();
     // Where it can be reached at one address, that is one of its names. Those of this machine are, anyway.
     if !call.addr.ip().is_unspecified() && !call.addr.ip().is_loopback() {
@@ -84,8 +96,9 @@ fn options(call: &Serve) -> Result<Options, Failure> {
     let proxy_header = call.trust_proxy_header.as_deref().map(str::parse).transpose();
     let guard = Guard {
         names: Names::new(names),
-        token: token(call.token_file.as_deref(), Some("PROWESS_TOKEN"))?,
-        admin_token: token(call.admin_token_file.as_deref(), Some("PROWESS_ADMIN_TOKEN"))?,
+        token: token(call.token_file.as_deref(), Some("PROWESS_TOKEN"), output)?,
+        admin_token: token(call.admin_token_file.as_deref(), Some("PROWESS_ADMIN_TOKEN"), output)?,
+        start_token: None,
         proxy_header: proxy_header
             .map_err(|_| Failure::call("--trust-proxy-header is the name of a header"))?,
     };

@@ -130,6 +130,17 @@ pub fn load(inputs: &Inputs) -> Configuration {
     made(inputs, None)
 }
 
+/// Reads the configuration as [`load`] does, and fails if it has errors. Warnings, among them everything that is wrong with a
+/// project's file, are no errors.
+pub fn load_strictly(inputs: &Inputs) -> Result<Configuration, ConfigurationError> {
+    load(inputs).check()
+}
+
+/// The configuration has errors. A program that has a valid one keeps using it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the configuration is wrong: {0}")]
+pub struct ConfigurationError(String);
+
 /// What the configuration would be if the file at `path` had this text. Nothing is written.
 pub fn load_with(inputs: &Inputs, path: &Path, text: &str) -> Configuration {
     made(inputs, Some((path, text)))
@@ -176,6 +187,21 @@ impl Configuration {
     /// The value in force of a key.
     pub fn setting(&self, key: &str) -> Option<&Setting> {
         self.settings.iter().find(|setting| setting.key == key)
+    }
+
+    /// The first error; `None` if there are warnings at most.
+    pub fn first_error(&self) -> Option<&Located> {
+        self.diagnostics.iter().find(|located| located.diagnostic.is_error())
+    }
+
+    /// This configuration, or the first of its errors.
+    pub fn check(self) -> Result<Self, ConfigurationError> {
+        let Some(Located { path, diagnostic }) = self.first_error() else { return Ok(self) };
+        Err(ConfigurationError(match path.is_absolute() {
+            true => format!("{}: {}", path.display(), diagnostic.message),
+            // A variable has a name, but no path.
+            false => diagnostic.message.clone(),
+        }))
     }
 
     /// Scans exactly these directories, as `--root` asks for.

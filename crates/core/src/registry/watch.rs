@@ -1,6 +1,7 @@
 //! Watching the roots and telling what changed.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -49,9 +50,17 @@ impl Watcher {
         let (sender, signals) = sync_channel(1);
         // Whatever changed between the last look at the roots and now is looked for first.
         let _ = sender.try_send(());
+        let state = registry.surroundings().state();
+        // The folder of the state holds chats, too, and those are written all the time.
+        let matters = move |path: &PathBuf| {
+            state.is_none() || path.parent() != state.as_deref() || decides_about_skills(path)
+        };
         let handler = move |result: DebounceEventResult| {
-            // Reading is no change, and reading is what a refresh does.
-            if result.map_or(true, |events| events.iter().any(|event| !event.kind.is_access())) {
+            let is_change = |event: &notify_debouncer_full::DebouncedEvent| {
+                // Reading is no change, and reading is what a refresh does.
+                !event.kind.is_access() && (event.paths.is_empty() || event.paths.iter().any(&matters))
+            };
+            if result.map_or(true, |events| events.iter().any(is_change)) {
                 // One signal that waits is enough.
                 let _ = sender.try_send(());
             }
@@ -149,7 +158,27 @@ impl Watcher {
     }
 }
 
+/// Whether a file of the state says which skills there are: trust, approvals and locks are JSON. So are uses, which do not.
+fn decides_about_skills(path: &Path) -> bool {
+    path.extension() == Some(OsStr::new("json")) && path.file_stem() != Some(OsStr::new("usage"))
+}
+
 fn identify(path: &Path) -> Option<Identity> {
     let metadata = std::fs::symlink_metadata(path).ok()?;
     Some((metadata.dev(), metadata.ino(), metadata.created().ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chats_and_uses_say_nothing_about_skills() {
+        for file in ["trust.json", "accepted.json", "installed.json"] {
+            assert!(decides_about_skills(&Path::new("/home/ada/.prowess/state").join(file)), "{file}");
+        }
+        for file in ["chats.sqlite3", "chats.sqlite3-wal", "usage.json", "log", "index"] {
+            assert!(!decides_about_skills(&Path::new("/home/ada/.prowess/state").join(file)), "{file}");
+        }
+    }
 }

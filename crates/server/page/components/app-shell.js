@@ -143,6 +143,9 @@ export class AppShell extends HTMLElement {
         model,
       ),
       h("span", { class: "preset", title: t.shell.preset }, about.preset),
+      about.can_call_tools
+        ? ""
+        : h("span", { class: "preset", title: t.shell.noToolsHelp }, t.shell.noTools),
     );
   }
 

@@ -1,4 +1,5 @@
-// Says calmly that the server is away, and that it is back. It lies over the page, so that nothing moves.
+// Says calmly that the server is away, that it is back, and that its configuration has errors. It lies over the page, so that
+// nothing moves.
 
 import { h } from "../lib/dom.js";
 import { t } from "../lib/text.js";
@@ -11,17 +12,21 @@ const GOOD_NEWS = 2500;
 export class StatusBanner extends HTMLElement {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
-  /** @type {(() => void) | null} */
-  #end = null;
+  /** @type {(() => void)[]} */
+  #ends = [];
 
   connectedCallback() {
     this.setAttribute("role", "status");
     this.className = "banner";
-    this.#end = app.on("connection", (event) => this.#changed(event.detail.back));
+    this.#ends = [
+      app.on("connection", (event) => this.#changed(event.detail.back)),
+      app.on("about", () => this.#rest()),
+    ];
+    this.#rest();
   }
 
   disconnectedCallback() {
-    this.#end?.();
+    for (const end of this.#ends) end();
   }
 
   /** @param {boolean} back */
@@ -31,8 +36,16 @@ export class StatusBanner extends HTMLElement {
       this.#timer = setTimeout(() => this.#say(t.connection.lost, "waiting"), PATIENCE);
     } else if (back && this.firstChild) {
       this.#say(t.connection.back, "good");
-      this.#timer = setTimeout(() => this.replaceChildren(), GOOD_NEWS);
-    } else this.replaceChildren();
+      this.#timer = setTimeout(() => this.#rest(), GOOD_NEWS);
+    } else this.#rest();
+  }
+
+  /** What is said while the server answers: nothing, or that its configuration is not the one in the file. */
+  #rest() {
+    if (app.connection === "lost") return;
+    const error = app.about?.configuration_error;
+    if (error) this.#say(t.connection.configuration(error), "waiting");
+    else this.replaceChildren();
   }
 
   /** @param {string} text @param {string} kind */

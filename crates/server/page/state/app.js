@@ -88,12 +88,13 @@ class App extends EventTarget {
   }
 
   #skillsChanged() {
+    // Whether the configuration is in force changes with the skills, too.
+    this.readAbout().catch(() => {});
     this.readSkills();
     this.tell("skills-changed");
   }
 
   #everything() {
-    this.readAbout().catch(() => {});
     this.#skillsChanged();
     this.tell("chats", null);
     this.tell("missed");

@@ -13,6 +13,8 @@ export const texts = {
     preset: "Preset",
     signOut: "Sign out",
     rehearsal: "Rehearsal",
+    noTools: "no tools",
+    noToolsHelp: "The model cannot call tools. Load skills by beginning a message with / and the name of a skill.",
     rehearsalHelp:
       "No model is configured. The rehearsal shows which skills would be used and what a model would be given.",
   },
@@ -34,7 +36,11 @@ export const texts = {
     why: "Replace MODEL with the name your provider uses. The page cannot change where keys come from or where they are sent: only the file can.",
   },
   time: { now: "just now" },
-  connection: { lost: "The server does not answer. Trying again…", back: "Connected again." },
+  connection: {
+    lost: "The server does not answer. Trying again…",
+    back: "Connected again.",
+    configuration: (/** @type {string} */ error) => `The last valid configuration stays in force: ${error}`,
+  },
   signIn: {
     title: "Sign in",
     why: "This server wants a token.",

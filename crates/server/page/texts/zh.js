@@ -14,6 +14,8 @@ export const texts = {
     preset: "预设",
     signOut: "退出登录",
     rehearsal: "演练",
+    noTools: "无工具",
+    noToolsHelp: "该模型无法调用工具。请在消息开头输入 / 和技能名称来加载技能。",
     rehearsalHelp: "尚未配置模型。演练会显示将使用哪些技能，以及模型会看到什么。",
   },
   common: { cancel: "取消", close: "关闭", back: "返回", save: "保存", delete: "删除" },
@@ -34,7 +36,11 @@ export const texts = {
     why: "请将 MODEL 换成提供方使用的模型名称。密钥从哪里读取、发送到哪里，页面都无法更改，只能在文件中修改。",
   },
   time: { now: "刚刚" },
-  connection: { lost: "服务器没有响应，正在重试…", back: "已重新连接。" },
+  connection: {
+    lost: "服务器没有响应，正在重试…",
+    back: "已重新连接。",
+    configuration: (/** @type {string} */ error) => `仍在使用上一次有效的配置：${error}`,
+  },
   signIn: {
     title: "登录",
     why: "此服务器需要令牌。",

@@ -3,25 +3,27 @@
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use prowess::ErrorCode;
 use prowess_mcp::http::Token;
+use uuid::Uuid;
 
 use super::{Access, Names};
 use crate::problem::Problem;
 
-/// What the page keeps a token in.
-pub(crate) const COOKIE: &str = "prowess_token";
-
 /// What is answered to everybody who calls the server by its name: whether it is well, and the page, which asks for the token.
-const OPEN: [&str; 3] = ["/healthz", "/readyz", "/"];
+const OPEN: [&str; 4] = ["/healthz", "/readyz", "/", "/api/session"];
 
 /// Who is let in.
 #[derive(Debug, Clone, Default)]
 pub struct Guard {
     /// The names by which the server may be called.
     pub names: Names,
-    /// What users show. Without any token and proxy, everybody who gets here is an administrator: that is this machine.
+    /// What users show. Without any token and proxy, the user of this machine who runs the server is an administrator, and
+    /// nobody else is let in.
     pub token: Option<Token>,
     /// What administrators show.
     pub admin_token: Option<Token>,
+    /// What lets administrators in where there is no other token and no proxy: made anew for each start, and shown to whoever
+    /// started the server.
+    pub start_token: Option<Token>,
     /// The header in which a proxy in front of this server says who somebody is. Whoever has one is a user.
     pub proxy_header: Option<HeaderName>,
 }
@@ -32,35 +34,45 @@ impl Guard {
         self.token.is_some() || self.admin_token.is_some() || self.proxy_header.is_some()
     }
 
-    /// As what a request is let in.
-    pub(crate) fn access(&self, headers: &HeaderMap, path: &str) -> Result<Access, Problem> {
-        if !self.knows_people() {
-            return Ok(Access::Admin);
+    /// Makes a start token where people are not known in another way, and returns it, to be shown once.
+    pub fn make_start_token(&mut self) -> Option<String> {
+        if self.knows_people() {
+            return None;
         }
-        let shows = |token: &Option<Token>| {
-            token.as_ref().is_some_and(|token| shown(headers).any(|text| token.is(text)))
-        };
-        if shows(&self.admin_token) {
-            return Ok(Access::Admin);
-        }
-        if shows(&self.token) || self.person(headers).is_some() {
-            return Ok(Access::User);
-        }
-        if OPEN.contains(&path) || path.starts_with("/assets/") || path == "/api/session" {
-            return Ok(Access::User);
-        }
-        Err(Problem::with_status(
-            StatusCode::UNAUTHORIZED,
-            ErrorCode::PermissionDenied,
-            "a token is needed: Authorization: Bearer TOKEN",
-        ))
+        let text = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
+        self.start_token = Token::new(&text).ok();
+        Some(text)
     }
 
-    /// Whether a request shows what a browser keeps after signing in.
-    pub(crate) fn has_session(&self, headers: &HeaderMap) -> bool {
-        let tokens = [&self.token, &self.admin_token];
-        let known = |text: &str| tokens.into_iter().flatten().any(|token| token.is(text));
-        cookies(headers).any(known)
+    /// As what a token lets its bearer in.
+    pub(crate) fn access_of(&self, text: &str) -> Option<Access> {
+        let is = |token: &Option<Token>| token.as_ref().is_some_and(|token| token.is(text));
+        let start = if self.knows_people() { &None } else { &self.start_token };
+        match is(&self.admin_token) || is(start) {
+            true => Some(Access::Admin),
+            false => is(&self.token).then_some(Access::User),
+        }
+    }
+
+    /// As what a request without a session is let in. `same_user` says that it comes from the user who runs the server.
+    pub(crate) fn access(&self, headers: &HeaderMap, path: &str, same_user: bool) -> Result<Access, Problem> {
+        if same_user && !self.knows_people() {
+            return Ok(Access::Admin);
+        }
+        if let Some(access) = bearer(headers).and_then(|token| self.access_of(token)) {
+            return Ok(access);
+        }
+        if self.person(headers).is_some() || is_open(path) {
+            return Ok(Access::User);
+        }
+        let detail = match self.knows_people() {
+            true => "a token is needed: Authorization: Bearer TOKEN",
+            false => {
+                "this server belongs to another user of this machine: open the address that prowess serve printed, or send its \
+                 token: Authorization: Bearer TOKEN"
+            }
+        };
+        Err(Problem::with_status(StatusCode::UNAUTHORIZED, ErrorCode::PermissionDenied, detail))
     }
 
     /// Who somebody is, as the proxy says. Where there are two, one is not the proxy's.
@@ -71,18 +83,40 @@ impl Guard {
     }
 }
 
-/// What a request shows: in the header that programs use, or in the page's cookie.
-fn shown(headers: &HeaderMap) -> impl Iterator<Item = &str> {
-    let bearer = headers.get(header::AUTHORIZATION).and_then(|value| {
-        let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
-    });
-    bearer.into_iter().chain(cookies(headers))
+/// Whether a path is answered to everybody who calls the server by its name.
+pub(super) fn is_open(path: &str) -> bool {
+    OPEN.contains(&path) || path.starts_with("/assets/")
 }
 
-/// What the page's cookie holds; there may be several of that name.
-fn cookies(headers: &HeaderMap) -> impl Iterator<Item = &str> {
-    let lines = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.filter(|(name, _)| *name == COOKIE).map(|(_, token)| token)
+/// The token that a program shows.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_token_other_users_need_the_one_of_this_start() {
+        let mut guard = Guard::default();
+        let token = guard.make_start_token().unwrap();
+        let shown = |guard: &Guard, token: &str, path: &str, same_user: bool| {
+            let value = format!("Bearer {token}").parse().unwrap();
+            let headers = HeaderMap::from_iter([(header::AUTHORIZATION, value)]);
+            guard.access(&headers, path, same_user).map_err(|problem| problem.detail)
+        };
+        assert_eq!(shown(&guard, "", "/api/about", true), Ok(Access::Admin));
+        insta::assert_snapshot!(shown(&guard, "", "/api/about", false).unwrap_err());
+        assert!(shown(&guard, "guess", "/mcp", false).is_err());
+        assert_eq!(shown(&guard, &token, "/api/about", false), Ok(Access::Admin));
+        assert_eq!(shown(&guard, "", "/", false), Ok(Access::User));
+        assert_eq!(shown(&guard, "", "/api/session", false), Ok(Access::User));
+        // Where there is a token, whose the connection is says nothing, and neither does a start token.
+        guard.token = Token::new("user-0123456789abcdef").ok();
+        assert!(shown(&guard, "", "/api/about", true).is_err());
+        assert!(shown(&guard, &token, "/api/about", true).is_err());
+        assert_eq!(guard.make_start_token(), None);
+    }
 }

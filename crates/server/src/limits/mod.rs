@@ -3,6 +3,7 @@
 //! | module | subject |
 //! |---|---|
 //! | `rate` | how many requests one client may make |
+//! | `share` | how many connections one address may have |
 //! | `arrival` | how slowly a request may come |
 //! | `room` | what is under way at once: turns and streams of events |
 //!
@@ -11,17 +12,19 @@
 mod arrival;
 mod rate;
 mod room;
+mod share;
 
 use std::time::Duration;
 
 pub(crate) use arrival::{Late, arriving};
 pub(crate) use rate::{Key, Rates};
 pub(crate) use room::{Place, Room};
+pub(crate) use share::PerAddress;
 
 /// How much a server takes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// The most connections at once; others wait until one is closed.
+    /// The most connections at once; others wait until one is closed. One address may have a quarter of them.
     pub connections: usize,
     /// The most answers that are written at once.
     pub turns: usize,

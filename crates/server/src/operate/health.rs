@@ -6,6 +6,7 @@ use prowess::ErrorCode;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::about::NOT_IN_FORCE;
 use crate::app::App;
 use crate::problem::{Answer, Problem};
 
@@ -14,12 +15,15 @@ use crate::problem::{Answer, Problem};
 pub(crate) struct Health {
     /// `ok`.
     status: &'static str,
+    /// That the configuration has errors, and the last valid one stays in force.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    configuration: Option<&'static str>,
 }
 
 /// Whether the process answers.
 #[utoipa::path(get, path = "/healthz", tag = "operations", security(()), responses((status = 200, body = Health)))]
 pub(crate) async fn healthz() -> Json<Health> {
-    Json(Health { status: "ok" })
+    Json(Health { status: "ok", configuration: None })
 }
 
 /// Whether requests should be sent here: not while it is being stopped, nor while the store is away.
@@ -30,5 +34,6 @@ pub(crate) async fn readyz(State(app): State<App>) -> Answer<Json<Health>> {
         return Err(Problem::new(ErrorCode::Unavailable, "the server is being stopped"));
     }
     app.store.check().await?;
-    Ok(Json(Health { status: "ok" }))
+    let configuration = app.live.error().map(|_| NOT_IN_FORCE);
+    Ok(Json(Health { status: "ok", configuration }))
 }

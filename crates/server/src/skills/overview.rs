@@ -1,12 +1,14 @@
 //! Figures: where skills come from, what became of them, what they cost, which are used.
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use axum::Json;
+use axum::body::Bytes;
 use axum::extract::State;
-use prowess::Snapshot;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
 use prowess::disclose::Level;
+use prowess::{ErrorCode, Snapshot};
 use prowess_chat::store::SkillUse;
 use prowess_tools::shapes::DiagnosticJson;
 use prowess_tools::{PromptRequest, key, prompt, tokens};
@@ -18,7 +20,7 @@ use super::{blocking, told};
 use crate::app::App;
 use crate::guard::Access;
 use crate::live::Loaded;
-use crate::problem::Answer;
+use crate::problem::{Answer, Problem};
 
 /// How many of the most used are told.
 const USED_MAX: usize = 20;
@@ -81,19 +83,86 @@ pub(crate) struct Used {
 
 /// Figures about all skills.
 #[utoipa::path(get, path = "/api/overview", tag = "skills", responses((status = 200, body = Overview)))]
-pub(crate) async fn overview(State(app): State<App>, access: Access) -> Answer<Json<Value>> {
+pub(crate) async fn overview(State(app): State<App>, access: Access) -> Answer<Response> {
     let loaded = app.live.now();
-    let snapshot = loaded.skills().await;
-    let uses = app.store.skill_uses().await?;
-    let chats = count(&app).await?;
-    let figures = blocking(move || {
-        let mut figures = figures(&snapshot, &loaded, &uses, chats);
-        if access != Access::Admin {
-            Hide::new(&snapshot, loaded.registry.surroundings()).value(&mut figures);
+    let of = Figures {
+        snapshot: loaded.skills().await,
+        uses: app.store.skill_uses().await?,
+        chats: count(&app).await?,
+        admin: access == Access::Admin,
+    };
+    let bytes = match loaded.overview.get(&of) {
+        Some(bytes) => bytes,
+        None => blocking(move || loaded.overview.make(&loaded, of)).await??,
+    };
+    Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], bytes).into_response())
+}
+
+/// What the figures are made of.
+struct Figures {
+    snapshot: Arc<Snapshot>,
+    uses: Vec<SkillUse>,
+    chats: usize,
+    admin: bool,
+}
+
+impl Figures {
+    fn is(&self, other: &Self) -> bool {
+        let Self { snapshot, uses, chats, admin } = self;
+        Arc::ptr_eq(snapshot, &other.snapshot)
+            && (*chats, *admin) == (other.chats, other.admin)
+            && *uses == other.uses
+    }
+}
+
+/// The figures as they were last sent, to administrators and to others, and those of the catalog, which cost most.
+#[derive(Default)]
+pub(crate) struct Overviews {
+    sent: RwLock<[Option<(Figures, Bytes)>; 2]>,
+    catalog: Mutex<Option<(Arc<Snapshot>, Value)>>,
+}
+
+impl Overviews {
+    fn get(&self, of: &Figures) -> Option<Bytes> {
+        let sent = self.sent.read().unwrap_or_else(PoisonError::into_inner);
+        let (made_of, bytes) = sent[usize::from(of.admin)].as_ref()?;
+        made_of.is(of).then(|| bytes.clone())
+    }
+
+    fn make(&self, loaded: &Loaded, of: Figures) -> Answer<Bytes> {
+        let mut figures =
+            figures(&of.snapshot, loaded, &of.uses, of.chats, self.catalog(loaded, &of.snapshot));
+        if !of.admin {
+            Hide::new(&of.snapshot, loaded.registry.surroundings()).value(&mut figures);
         }
+        let bytes = serde_json::to_vec(&figures)
+            .map_err(|error| Problem::new(ErrorCode::InternalError, error.to_string()))?;
+        let bytes = Bytes::from(bytes);
+        let mut sent = self.sent.write().unwrap_or_else(PoisonError::into_inner);
+        let of_admin = usize::from(of.admin);
+        sent[of_admin] = Some((of, bytes.clone()));
+        Ok(bytes)
+    }
+
+    /// What the catalog of a snapshot costs: made once for each, by whoever asks first.
+    fn catalog(&self, loaded: &Loaded, snapshot: &Arc<Snapshot>) -> Value {
+        let mut kept = self.catalog.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, figures)) = &*kept
+            && Arc::ptr_eq(of, snapshot)
+        {
+            return figures.clone();
+        }
+        let made = prompt(&loaded.toolbox, &PromptRequest::default());
+        let figures = json!({
+            "tokens": tokens::count(&made.text),
+            "characters": made.text.chars().count(),
+            "budget": loaded.registry.policy().catalog.tokens(),
+            "shown": made.plan.total() - made.plan.count(Level::Omitted),
+            "cut": made.plan.cuts().count(),
+        });
+        *kept = Some((Arc::clone(snapshot), figures.clone()));
         figures
-    });
-    figures.await.map(Json)
+    }
 }
 
 async fn count(app: &App) -> Answer<usize> {
@@ -109,7 +178,13 @@ async fn count(app: &App) -> Answer<usize> {
     Ok(count)
 }
 
-fn figures(snapshot: &Arc<Snapshot>, loaded: &Loaded, uses: &[SkillUse], chats: usize) -> Value {
+fn figures(
+    snapshot: &Arc<Snapshot>,
+    loaded: &Loaded,
+    uses: &[SkillUse],
+    chats: usize,
+    catalog: Value,
+) -> Value {
     let policy = loaded.registry.policy();
     let mut statuses: BTreeMap<&str, u64> = BTreeMap::new();
     let mut sources: Vec<(String, &str, BTreeMap<&str, u64>)> = Vec::new();
@@ -130,7 +205,6 @@ fn figures(snapshot: &Arc<Snapshot>, loaded: &Loaded, uses: &[SkillUse], chats: 
             json!({"source": source, "scope": scope, "count": by.values().sum::<u64>(), "by_status": by})
         })
         .collect();
-    let made = prompt(&loaded.toolbox, &PromptRequest::default());
     let known: HashSet<&str> = uses.iter().map(|used| used.name.as_str()).collect();
     let never: Vec<String> = snapshot
         .enabled()
@@ -151,13 +225,7 @@ fn figures(snapshot: &Arc<Snapshot>, loaded: &Loaded, uses: &[SkillUse], chats: 
         "schema": 1,
         "sources": sources,
         "statuses": statuses,
-        "catalog": {
-            "tokens": tokens::count(&made.text),
-            "characters": made.text.chars().count(),
-            "budget": policy.catalog.tokens(),
-            "shown": made.plan.total() - made.plan.count(Level::Omitted),
-            "cut": made.plan.cuts().count(),
-        },
+        "catalog": catalog,
         "most_used": used,
         "never_used": never,
         "problems": problems,

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use prowess::config::{Inputs, load};
+use prowess::config::{Inputs, load_strictly};
 use prowess::{Progress, Registry, Surroundings};
 use prowess_chat::store::{Address, Store, open};
 use prowess_mcp::http::Token;
@@ -60,7 +60,7 @@ impl Running {
         std::fs::write(folder.path().join("home/.prowess/config.toml"), toml).unwrap();
         let store = open(&Address::of(&surroundings, None).unwrap()).await.unwrap();
         let load = move || {
-            let configuration = load(&Inputs::new(surroundings.clone()));
+            let configuration = load_strictly(&Inputs::new(surroundings.clone()))?;
             let policy = configuration.policy.clone();
             let registry = Registry::open_in(policy, surroundings.clone(), &Progress::default());
             Ok(Parts { configuration, registry: Arc::new(registry), runner: Runner::default() })
@@ -73,6 +73,18 @@ impl Running {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         Self { at, stop, store, http, served, folder }
+    }
+
+    /// Replaces the configuration of the user's.
+    pub fn configure(&self, toml: &str) {
+        std::fs::write(self.folder.path().join("home/.prowess/config.toml"), toml).unwrap();
+    }
+
+    /// Puts a file below the home.
+    pub fn home_file(&self, path: &str, text: &str) {
+        let path = self.folder.path().join("home").join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
     }
 
     pub fn url(&self, path: &str) -> String {

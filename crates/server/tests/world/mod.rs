@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use prowess::config::{Inputs, Provider, load};
+use prowess::config::{Inputs, Provider, load_strictly};
 use prowess::{Preset, Progress, Registry};
 use prowess_chat::store::{Address, Options as StoreOptions, Store, open_with};
 use prowess_server::{LoadError, Options, Parts, Server};
@@ -102,7 +102,7 @@ pub fn parts(world: &World) -> impl Fn() -> Result<Parts, LoadError> + Send + Sy
     let (policy, chat, mut surroundings) = (world.policy.clone(), world.chat.clone(), world.surroundings());
     surroundings.path = std::env::var_os("PATH").unwrap_or_default();
     move || {
-        let mut configuration = load(&Inputs::new(surroundings.clone()));
+        let mut configuration = load_strictly(&Inputs::new(surroundings.clone()))?;
         configuration.policy = policy.clone();
         configuration.chat = chat.clone();
         let registry = Registry::open_in(policy.clone(), surroundings.clone(), &Progress::default());

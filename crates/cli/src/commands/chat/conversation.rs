@@ -62,6 +62,9 @@ impl Conversation<'_> {
             Some(line) => self.put(&line)?,
             None => self.put(&format!("model: {}", self.setup.agent.model().name()))?,
         }
+        if let Some(line) = self.setup.not_available() {
+            self.put(&line)?;
+        }
         let which = match &self.chat {
             Meant::New => "a new chat".to_owned(),
             Meant::Old(kept) if kept.title.is_empty() => format!("going on with {}", kept.id),

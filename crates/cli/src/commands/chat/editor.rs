@@ -117,6 +117,7 @@ struct Offered {
 fn offered(snapshot: &Snapshot, policy: &Policy) -> Vec<Offered> {
     let mut offered: Vec<_> = snapshot
         .enabled()
+        .filter(|skill| skill.manifest().is_some_and(|manifest| manifest.user_invocable()))
         .map(|skill| Offered {
             name: key(skill, policy).into_owned(),
             about: clean(skill.description()).into_owned(),

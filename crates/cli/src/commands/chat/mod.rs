@@ -76,6 +76,9 @@ async fn once(
     } else if let Some(line) = setup.no_model(context) {
         output.remark(line);
     }
+    if let Some(line) = setup.not_available() {
+        output.remark(line);
+    }
     output.finish()?;
     let mut stops = turn::Stops::new()?;
     let mut calls = Calls::default();
@@ -98,6 +101,9 @@ async fn once(
 fn notices(setup: &Setup, output: &mut Output) {
     print_located(output, &setup.toolbox.take_diagnostics());
     super::notices(&setup.toolbox, output);
+    if setup.lost_tools() {
+        output.remark("the model cannot call tools; load skills yourself with /NAME (chat.tools = \"off\" says so from the start)");
+    }
 }
 
 /// Whether a person sits at both ends.

@@ -1,15 +1,17 @@
 //! The store, the model, and the chat that is meant.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use prowess::Preset;
-use prowess::config::Provider;
+use prowess::config::{Provider, ToolCalling};
 use prowess_chat::provider::connect;
 use prowess_chat::store::{self, Address, Chat as Kept, NewChat, Store, StoreError};
 use prowess_chat::turn::Agent;
 
 use super::trouble::{self, of_store, unknown_chat};
 use crate::args::{Chat, Global, StoreArgs};
+use crate::commands::serving::not_available;
 use crate::context::Context;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::clean_path;
@@ -42,6 +44,8 @@ pub(super) struct Setup {
     pub(super) again: Again,
     preset: String,
     provider: Provider,
+    /// Whether the model is offered tools, as far as was said; and what is found out is said once.
+    tools: AtomicBool,
 }
 
 impl Setup {
@@ -71,7 +75,18 @@ impl Setup {
             again,
             preset: context.policy().preset.as_str().to_owned(),
             provider: wanted.provider,
+            tools: AtomicBool::new(wanted.tools == ToolCalling::Auto),
         })
+    }
+
+    /// Returns `true` once it turns out that the model cannot call tools.
+    pub(super) fn lost_tools(&self) -> bool {
+        !self.agent.model().can_call_tools() && self.tools.swap(false, Ordering::Relaxed)
+    }
+
+    /// How many skills were found and are not offered; `None` where all are.
+    pub(super) fn not_available(&self) -> Option<String> {
+        not_available(&self.toolbox.snapshot())
     }
 
     /// That there is no model, and how to have one; `None` where there is.

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::args::{Global, ServeMcp};
 use crate::commands::run::cancellable;
-use crate::commands::serving::{OPEN, token};
+use crate::commands::serving::{OPEN, not_available, token};
 use crate::commands::{Outcome, YES, active, semantic, toolbox_until};
 use crate::context::Context;
 use crate::failure::Failure;
@@ -24,6 +24,9 @@ pub(super) fn serve(context: &Context, global: &Global, call: &ServeMcp, output:
     let semantic = semantic(context).map(|semantic| Arc::new(semantic.telling(note)));
     let toolbox = toolbox_until(context, global, cancellable()).with_semantic(semantic);
     let snapshot = toolbox.snapshot();
+    if let Some(line) = not_available(&snapshot) {
+        output.remark(line);
+    }
     let policy = context.policy();
     let active: Result<Vec<String>, Failure> =
         call.skill.iter().map(|name| Ok(key(active(&snapshot, name)?, policy).into_owned())).collect();
@@ -50,7 +53,7 @@ async fn over_stdio(server: &Server, output: &mut Output) -> Outcome {
 }
 
 async fn over_http(server: &Server, address: SocketAddr, call: &ServeMcp, output: &mut Output) -> Outcome {
-    let token = token(call.token_file.as_deref(), Some("PROWESS_TOKEN"))?;
+    let token = token(call.token_file.as_deref(), Some("PROWESS_TOKEN"), output)?;
     if !address.ip().is_loopback() && token.is_none() {
         return Err(failure(&HttpError::Open(address)));
     }
