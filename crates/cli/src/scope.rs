@@ -1,4 +1,4 @@
-//! `--project` and `--user`: whose files a command changes.
+//! `--scope project` and `--scope user`: whose files a command changes. `--project` and `--user` mean the same.
 //!
 //! The global `--project DIR` names the project. Where a command changes something, a bare `--project` after it means
 //! the project's files, and `--project=DIR` still names the project, as does `--project-dir DIR` everywhere.
@@ -18,6 +18,9 @@ pub(crate) struct ScopeArgs {
     /// In the home, for all projects
     #[arg(long)]
     pub(crate) user: bool,
+    /// The same as --project or --user
+    #[arg(long, value_enum, value_name = "SCOPE", conflicts_with_all = ["project_scope", "user"])]
+    pub(crate) scope: Option<Chosen>,
 }
 
 /// The global `--project DIR` as `--project-dir DIR`. A command's own options are added when it is built, and then it has
@@ -31,7 +34,7 @@ fn under_another_name(option: Arg) -> Arg {
 }
 
 /// Whose files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Chosen {
     /// The project's.
     Project,
@@ -50,7 +53,7 @@ impl ScopeArgs {
         match (self.project, self.user) {
             (true, _) => Some(Chosen::Project),
             (false, true) => Some(Chosen::User),
-            (false, false) => None,
+            (false, false) => self.scope,
         }
     }
 }
@@ -173,6 +176,10 @@ mod tests {
             ("enable x --user", None, Some(User)),
             ("enable x --project", None, Some(Project)),
             ("enable --project x", None, Some(Project)),
+            ("enable x --scope project", None, Some(Project)),
+            ("enable x --scope user", None, Some(User)),
+            ("enable x --project=P --scope user", Some("P"), Some(User)),
+            ("--project P enable x --scope project", Some("P"), Some(Project)),
             ("enable x --project=P", Some("P"), None),
             ("enable x --project=P --project", Some("P"), Some(Project)),
             ("--project P enable x --project", Some("P"), Some(Project)),
@@ -200,6 +207,8 @@ mod tests {
     fn only_one_of_them() {
         let error = parse("enable x --project --user").unwrap_err().to_string();
         assert!(error.contains("'--project' cannot be used with '--user'"), "{error}");
+        assert!(parse("enable x --scope user --project").is_err());
+        assert!(parse("enable x --scope user --user").is_err());
         assert!(parse("list --project").is_err());
     }
 

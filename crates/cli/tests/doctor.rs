@@ -65,3 +65,19 @@ fn as_json() {
     assert_eq!(keys(&told.json()), ["diagnostics", "findings", "healthy", "schema", "version"]);
     assert_snapshot!(steady(told));
 }
+
+#[test]
+fn many_diagnostics_of_a_kind_are_counted() {
+    let world = World::bare();
+    for number in 0..8 {
+        world
+            .skill(&format!("~/.agents/skills/skill-{number}"))
+            .skill(&format!(".agents/skills/skill-{number}"));
+    }
+    assert_eq!(world.run(&["trust"]).code, 0);
+    let told = world.run(&["doctor"]);
+    assert_eq!(told.err.matches("warning[").count(), 3, "{}", told.whole());
+    assert!(told.err.contains("and 5 more of "), "{}", told.whole());
+    let all = world.run(&["doctor", "--verbose"]);
+    assert_eq!(all.err.matches("warning[").count(), 8, "{}", all.whole());
+}

@@ -108,3 +108,18 @@ fn json_has_the_fields_of_install() {
     assert_eq!(keys(&imported), keys(&installed));
     assert_eq!(keys(&imported["skills"][0]), keys(&installed["skills"][0]));
 }
+
+#[test]
+fn in_a_project_the_home_is_searched_too() {
+    let world = World::bare();
+    world.skill("~/.claude/skills/pdf").skill("~/.claude/skills/csv").file(".git/HEAD", "");
+    let told = world.run(&["import", "--from", "claude-code", "--skill", "pdf"]);
+    assert_eq!(told.code, 0, "{}", told.whole());
+    // What the project has goes first, and all of it is all of the project's.
+    world.described(".claude/skills/csv", "Of the project.");
+    let told = world.run(&["import", "--from", "claude-code", "--all"]);
+    assert_eq!(told.code, 0, "{}", told.whole());
+    assert_eq!(world.text(".agents/skills/csv/SKILL.md"), world::skill_md("csv", "Of the project."));
+    let told = world.run(&["import", "--from", "claude-code", "--skill", "xml", "--scope", "project"]);
+    assert_eq!(told.code, 1, "{}", told.whole());
+}

@@ -54,3 +54,18 @@ fn what_cannot_be_trusted() {
         &["list"],
     ]));
 }
+
+#[test]
+fn only_what_is_trusted_is_said_to_be() {
+    let world = World::bare();
+    world
+        .skill(".agents/skills/pdf")
+        .skill(".agents/skills/cloned")
+        .file(".agents/skills/cloned/.git/HEAD", "")
+        .file(".agents/skills/broken/SKILL.md", world::BROKEN);
+    assert_snapshot!(world.runs(&[&["trust"], &["trust", "--json"]]));
+    assert_snapshot!(
+        "a_skill_of_its_own_is_called_by_its_name",
+        world.runs(&[&["trust", ".agents/skills/pdf", "--pinned"]])
+    );
+}

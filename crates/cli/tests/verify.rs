@@ -189,3 +189,250 @@ fn the_doctor_sees_what_was_modified() {
     change(&world);
     assert_snapshot!(format!("{before}\n\n{}", line(&world)));
 }
+
+/// A situation in which a command names another one that helps.
+struct Hint {
+    name: &'static str,
+    begin: fn(&World),
+    /// What prints the hint.
+    ask: &'static [&'static str],
+    /// How many commands it names.
+    commands: usize,
+    /// What succeeds once any of them was run.
+    then: &'static [&'static str],
+}
+
+const PDF: &str = "~/.agents/skills/pdf";
+
+fn installed(world: &World) {
+    world.skill("~/shelf/pdf");
+    assert_eq!(world.run(&["install", "~/shelf/pdf", "--scope", "user"]).code, 0);
+}
+
+fn installed_in_the_project(world: &World) {
+    world.skill("shelf/pdf").file(".git/HEAD", "");
+    assert_eq!(world.run(&["install", "./shelf/pdf"]).code, 0);
+}
+
+const HINTS: &[Hint] = &[
+    Hint {
+        name: "why, modified for the user",
+        begin: |world| {
+            installed(world);
+            world.file("~/.agents/skills/pdf/more.md", "More.\n").file(".git/HEAD", "");
+        },
+        ask: &["why", "pdf"],
+        commands: 2,
+        then: &["why", "pdf"],
+    },
+    Hint {
+        name: "verify, modified in the project",
+        begin: |world| {
+            installed_in_the_project(world);
+            world.file(".agents/skills/pdf/more.md", "More.\n");
+        },
+        ask: &["verify"],
+        commands: 2,
+        then: &["verify"],
+    },
+    Hint {
+        name: "list, modified in the project",
+        begin: |world| {
+            installed_in_the_project(world);
+            world.file(".agents/skills/pdf/more.md", "More.\n");
+        },
+        ask: &["list", "--all"],
+        commands: 1,
+        then: &["activate", "pdf"],
+    },
+    Hint {
+        name: "verify, missing",
+        begin: |world| {
+            installed(world);
+            fs::remove_dir_all(world.path(PDF)).unwrap();
+            world.file(".git/HEAD", "");
+        },
+        ask: &["verify"],
+        commands: 1,
+        then: &["verify"],
+    },
+    Hint {
+        name: "why, untrusted",
+        begin: |world| {
+            world.skill(".agents/skills/pdf");
+        },
+        ask: &["why", "pdf"],
+        commands: 1,
+        then: &["why", "pdf"],
+    },
+    Hint {
+        name: "doctor, a nested repository",
+        begin: |world| {
+            world.skill(".agents/skills/pdf").file(".agents/skills/pdf/.git/HEAD", "");
+            assert_eq!(world.run(&["trust"]).code, 0);
+        },
+        ask: &["doctor"],
+        commands: 1,
+        then: &["why", "pdf"],
+    },
+    Hint {
+        name: "trust, a nested repository",
+        begin: |world| {
+            world.skill(".agents/skills/pdf").file(".agents/skills/pdf/.git/HEAD", "");
+        },
+        ask: &["trust"],
+        commands: 1,
+        then: &["why", "pdf"],
+    },
+    Hint {
+        name: "why, a link to a folder with a space and a quote in its name",
+        begin: |world| {
+            world.skill("~/it's my shelf/pdf").file("~/.agents/skills/.keep", "");
+            std::os::unix::fs::symlink(world.path("~/it's my shelf/pdf"), world.path(PDF)).unwrap();
+        },
+        ask: &["why", "pdf"],
+        commands: 1,
+        then: &["why", "pdf"],
+    },
+    Hint {
+        name: "why, changed since it was trusted",
+        begin: |world| {
+            world.skill(".agents/skills/pdf");
+            assert_eq!(world.run(&["trust", "--pinned"]).code, 0);
+            world.described(".agents/skills/pdf", "Something else.");
+        },
+        ask: &["why", "pdf"],
+        commands: 1,
+        then: &["why", "pdf"],
+    },
+    Hint {
+        name: "why, disabled by the user",
+        begin: |world| {
+            world.skill(PDF);
+            assert_eq!(world.run(&["disable", "pdf"]).code, 0);
+        },
+        ask: &["why", "pdf"],
+        commands: 1,
+        then: &["why", "pdf"],
+    },
+    Hint {
+        name: "why, disabled by the project",
+        begin: |world| {
+            world.skill(PDF);
+            assert_eq!(world.run(&["disable", "pdf", "--scope", "project"]).code, 0);
+        },
+        ask: &["why", "pdf"],
+        commands: 1,
+        then: &["why", "pdf"],
+    },
+    Hint {
+        name: "enable, disabled by the project",
+        begin: |world| {
+            world.skill(PDF);
+            assert_eq!(world.run(&["disable", "pdf", "--project"]).code, 0);
+        },
+        ask: &["enable", "pdf"],
+        commands: 1,
+        then: &["why", "pdf"],
+    },
+    Hint {
+        name: "why, its source disabled by the project",
+        begin: |world| {
+            world.skill(PDF);
+            assert_eq!(world.run(&["disable", "--source", "~/.agents/skills", "--project"]).code, 0);
+        },
+        ask: &["why", "pdf"],
+        commands: 1,
+        then: &["why", "pdf"],
+    },
+    Hint {
+        name: "install --locked, in a fresh clone",
+        begin: |world| {
+            installed_in_the_project(world);
+            fs::remove_dir_all(world.path(".agents")).unwrap();
+            fs::remove_dir_all(world.path("~/.prowess")).unwrap();
+        },
+        ask: &["install", "--locked"],
+        commands: 1,
+        then: &["why", "pdf"],
+    },
+    Hint {
+        name: "tools, an untrusted skill",
+        begin: |world| {
+            world.skill(".agents/skills/pdf");
+        },
+        ask: &["tools", "--skill", "pdf"],
+        commands: 1,
+        then: &["tools", "--skill", "pdf"],
+    },
+    Hint {
+        name: "update, renamed at the source",
+        begin: |world| {
+            installed(world);
+            world.file("~/shelf/pdf/SKILL.md", skill_md("forms", "Does pdf."));
+        },
+        ask: &["update"],
+        commands: 1,
+        then: &["update"],
+    },
+    Hint {
+        name: "install, high findings",
+        begin: |world| {
+            world.file("~/shelf/root/SKILL.md", world::HIGH);
+        },
+        ask: &["install", "~/shelf/root"],
+        commands: 1,
+        then: &["why", "root"],
+    },
+];
+
+/// The commands that a text names after a colon or an arrow, and those that are the same call with one more option.
+fn named(text: &str, ask: &[&str]) -> Vec<String> {
+    let mut commands: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let begins = line.match_indices("prowess ").filter(|(at, _)| {
+            let before = &line[..*at];
+            before.ends_with(": ") || before.ends_with("→ ")
+        });
+        commands.extend(begins.map(|(at, _)| line[at..].split("; ").next().unwrap().to_owned()));
+        if let Some((_, option)) = line.split_once("the same command with ") {
+            commands.push(format!("prowess {} {option}", ask.join(" ")));
+        }
+    }
+    commands.sort();
+    commands.dedup();
+    commands
+}
+
+#[test]
+fn every_hint_works_as_it_is_printed() {
+    for hint in HINTS {
+        let ask = || {
+            let world = World::bare();
+            (hint.begin)(&world);
+            let told = world.run(hint.ask);
+            (world, named(&format!("{}\n{}", told.out, told.err), hint.ask), told)
+        };
+        let (_, commands, told) = ask();
+        assert_eq!(commands.len(), hint.commands, "{}: {commands:?} in {}", hint.name, told.whole());
+        for command in commands {
+            let (world, ..) = ask();
+            let folder = |inner: &str| world.path(inner).display().to_string();
+            let pasted = command
+                .replace("[PROJECT]", folder("").trim_end_matches('/'))
+                .replace("[HOME]", folder("~/").trim_end_matches('/'));
+            let binary = world.command(&[]);
+            let mut shell = std::process::Command::new("/bin/sh");
+            let script = format!("prowess() {{ {} \"$@\"; }}; {pasted}", binary.get_program().display());
+            shell.args(["-c", &script]).env_clear().current_dir(world.path(""));
+            shell.envs(binary.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            // A shell expands a tilde by itself.
+            shell.env("HOME", world.path("~/"));
+            let output = shell.stdin(std::process::Stdio::null()).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success(), "{}: {command}: {said}", hint.name);
+            let then = world.run(hint.then);
+            assert_eq!(then.code, 0, "{}, after {command}: {}", hint.name, then.whole());
+        }
+    }
+}

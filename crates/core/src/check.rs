@@ -320,7 +320,7 @@ impl Checker<'_> {
         {
             let message =
                 format!("SKILL.md is a link that leads out of what is checked, to {}", target.display());
-            let help = format!("check it by its name: prowess check {}", link.display());
+            let help = format!("check it by its name: prowess check {}", crate::shell::quote_path(link));
             return Err(Diagnostic::error(Code::LinkOutside, message).help(help));
         }
         let (folder, name) = (target.parent().unwrap_or(&target), target.file_name().unwrap_or_default());

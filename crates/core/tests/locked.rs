@@ -145,3 +145,59 @@ fn a_lock_that_changes_is_noticed_by_a_registry_that_stays() {
     world.lock(&Locked { tree: "sha256-tree-v1:0".to_owned(), ..world.locked() });
     assert!(activate::activate(skill, None, registry.policy()).is_err());
 }
+
+#[test]
+fn what_was_modified_is_not_offered_and_says_so() {
+    let world = World::new();
+    let status = |registry: &Registry| {
+        let snapshot = registry.refresh();
+        let skill = snapshot.get("pdf").unwrap();
+        (skill.status().as_str(), skill.is_enabled(), skill.reason())
+    };
+    let registry = world.registry();
+    assert_eq!(status(&registry), ("enabled", true, None));
+    // A file that the scan itself does not look at.
+    fs::write(world.skill.join("scripts/x.py"), "evil()").unwrap();
+    let (word, offered, reason) = status(&registry);
+    assert_eq!((word, offered), ("modified", false));
+    insta::assert_snapshot!(reason.unwrap());
+    assert_eq!(status(&world.registry()).0, "modified");
+    // Accepting it is seen without another scan of the skill's own file.
+    lock::accept(&world.world, &world.skill, &prowess::tree_hash(&world.skill).unwrap()).unwrap();
+    assert_eq!(status(&registry), ("enabled", true, None));
+    fs::remove_file(world.skill.join("scripts/x.py")).unwrap();
+    assert_eq!(status(&registry).0, "modified");
+    // So is a lock that no longer names it.
+    world.write(&Lock::default());
+    assert_eq!(status(&registry).0, "enabled");
+}
+
+/// Gives every file of the skill a time at which it is no longer too new to be believed.
+fn settle(world: &World) {
+    for file in ["SKILL.md", "scripts/x.py"] {
+        let file = fs::File::options().write(true).open(world.skill.join(file)).unwrap();
+        file.set_modified(std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000))
+            .unwrap();
+    }
+    // The time of the last change cannot be set.
+    std::thread::sleep(std::time::Duration::from_secs(4));
+}
+
+#[test]
+fn what_was_hashed_once_is_remembered_until_it_changes() {
+    let world = World::new();
+    settle(&world);
+    let remembered = world.world.home.as_ref().unwrap().join(".prowess/state/hashes.json");
+    let status = || world.registry().snapshot().get("pdf").unwrap().status().as_str();
+    assert_eq!(status(), "enabled");
+    let known = fs::read_to_string(&remembered).unwrap();
+    assert!(known.contains(&world.locked().tree), "{known}");
+    assert_eq!(status(), "enabled");
+    fs::write(world.skill.join("scripts/x.py"), "print(2)\n").unwrap();
+    assert_eq!(status(), "modified");
+    // A damaged memory costs time, and nothing else.
+    fs::write(&remembered, "{").unwrap();
+    assert_eq!(status(), "modified");
+    fs::write(world.skill.join("scripts/x.py"), "print(1)\n").unwrap();
+    assert_eq!(status(), "enabled");
+}

@@ -46,6 +46,9 @@ pub enum PathError {
     /// Deeper than any skill needs.
     #[error("it lies deeper than {DEPTH_MAX} folders")]
     Deep,
+    /// A name that another system gives a meaning of its own: a device, the home directory, or another file.
+    #[error("it has a name that other systems take for a device, a home directory or another file")]
+    Reserved,
     /// A part of git's own folder, under any of the names that file systems take for it.
     #[error("it belongs to a .git folder")]
     Git,
@@ -75,6 +78,7 @@ impl InnerPath {
                 "" | "." | ".." => return Err(PathError::Step),
                 step if step.len() > 255 => return Err(PathError::Long),
                 step if is_git(step) => return Err(PathError::Git),
+                step if is_reserved(step, depth) => return Err(PathError::Reserved),
                 _ if depth > DEPTH_MAX => return Err(PathError::Deep),
                 _ => {}
             }
@@ -92,6 +96,18 @@ impl fmt::Display for InnerPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// Devices of Windows, with any ending; names whose end Windows drops; and what a shell takes for a home directory.
+fn is_reserved(step: &str, depth: usize) -> bool {
+    const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
+    let stem = step.split('.').next().unwrap_or(step).trim_end().to_ascii_lowercase();
+    let port = stem.strip_prefix("com").or_else(|| stem.strip_prefix("lpt"));
+    let is_port = port.is_some_and(|digit| matches!(digit.as_bytes(), [b'1'..=b'9']));
+    let home = step.strip_prefix('~').is_some_and(|user| {
+        user.is_empty() || (depth == 0 && user.starts_with(|c: char| c.is_ascii_alphanumeric()))
+    });
+    DEVICES.contains(&stem.as_str()) || is_port || step.ends_with(['.', ' ']) || home
 }
 
 /// Some file systems ignore case and what stands at the end of a name.
@@ -123,6 +139,27 @@ mod tests {
         assert_eq!(refused(&b"a/".repeat(18)[..35]), PathError::Deep);
         for git in [&b".git/config"[..], b"a/.GIT/x", b".git. /x", b"git~1"] {
             assert_eq!(refused(git), PathError::Git);
+        }
+        for name in [
+            "CON",
+            "a/con.txt",
+            "Aux.md",
+            "lpt1",
+            "COM9.x",
+            "nul ",
+            "x.",
+            "a./b",
+            "x ",
+            "~",
+            "a/~",
+            "~root/x",
+        ] {
+            assert_eq!(refused(name.as_bytes()), PathError::Reserved, "{name}");
+        }
+        for name in
+            ["console", "com", "com0", "lpt10", "x.y", "a~", "~$notes.docx", "a/~b", "auxiliary.md", ".con"]
+        {
+            assert!(InnerPath::parse(name.as_bytes()).is_ok(), "{name}");
         }
         assert!(InnerPath::parse(b".github/x").is_ok() && InnerPath::parse(b".gitignore").is_ok());
     }

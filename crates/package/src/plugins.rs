@@ -30,6 +30,8 @@ pub enum Standing {
     Disabled,
     /// On, and not usable: its folder or a command is missing, or it cannot be loaded.
     Unavailable,
+    /// On, and another skill of its name is used.
+    Shadowed,
 }
 
 impl Standing {
@@ -37,7 +39,7 @@ impl Standing {
     pub fn mark(self) -> &'static str {
         match self {
             Self::Enabled => "✓",
-            Self::Disabled => "○",
+            Self::Disabled | Self::Shadowed => "○",
             Self::Unavailable => "✗",
         }
     }
@@ -48,6 +50,7 @@ impl Standing {
             Self::Enabled => "enabled",
             Self::Disabled => "disabled",
             Self::Unavailable => "unavailable",
+            Self::Shadowed => "shadowed",
         }
     }
 
@@ -55,8 +58,11 @@ impl Standing {
     pub fn of(skill: &Skill) -> Self {
         match skill.status() {
             Status::Enabled => Self::Enabled,
-            Status::Disabled(_) | Status::Shadowed(_) => Self::Disabled,
-            Status::Unavailable(_) | Status::Untrusted(_) | Status::Invalid => Self::Unavailable,
+            Status::Disabled(_) => Self::Disabled,
+            Status::Shadowed(_) => Self::Shadowed,
+            Status::Unavailable(_) | Status::Untrusted(_) | Status::Modified(_) | Status::Invalid => {
+                Self::Unavailable
+            }
         }
     }
 }

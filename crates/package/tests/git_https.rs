@@ -234,7 +234,7 @@ fn a_host_that_nobody_answers_for_is_unreachable() {
         let url = GitUrl::parse(&url, Local::Refused).unwrap();
         let source = GitSource { url, reference: None, inner: None };
         let error = fetch(&source, folder.path(), &options(), &Arc::default()).unwrap_err();
-        assert_eq!(error.code(), ErrorCode::Unavailable, "{error:?}");
+        assert_eq!(error.code(), ErrorCode::ExecutionError, "{error:?}");
     });
 }
 
@@ -281,5 +281,18 @@ fn a_repository_of_sha256_works() {
             assert_eq!(fetched.commit, world.id("main"));
             assert_eq!((fetched.commit.len(), fetched.tree.read(0).unwrap()), (64, b"x".to_vec()));
         }
+    });
+}
+
+#[test]
+fn a_redirect_to_another_host_is_refused_and_named() {
+    trusting(|certificates| {
+        let world = World::new(certificates);
+        assert!(world.get("moved/skills.git", None).is_ok(), "the same host is followed");
+        let error = world.get("elsewhere/skills.git", None).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::AccessDenied, "{error:?}");
+        let there = world.server.url("git/skills.git").replace("localhost", "127.0.0.1");
+        assert!(matches!(&error, GitError::Redirected { to, .. } if *to == there), "{error:?}");
+        assert!(error.hint().unwrap().contains(&format!("prowess install {there}")));
     });
 }

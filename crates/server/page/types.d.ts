@@ -76,7 +76,7 @@ export interface Diagnostic {
   help?: string | null;
 }
 
-export type Status = "enabled" | "disabled" | "unavailable" | "untrusted" | "shadowed" | "invalid";
+export type Status = "enabled" | "disabled" | "unavailable" | "untrusted" | "modified" | "shadowed" | "invalid";
 
 export interface Skill {
   id: string;

@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 
 use prowess::policy::ProjectTrust;
 use prowess::registry::Untrusted;
+use prowess::shell::quote_path;
 use prowess::{RootProblem, Skill, Snapshot, Status, short_path, trust};
 use serde_json::json;
 
-use super::{Outcome, YES, no, place, print_located, remedy};
+use super::{Outcome, YES, no, place, print_summary, remedy};
 use crate::args::Global;
 use crate::context::Context;
 use crate::output::{Output, Tone, clean, clean_path, counted};
@@ -81,7 +82,7 @@ pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> Ou
                 output.line(format!("  {:13} → {}", "", clean(help)))?;
             }
         }
-        print_located(output, &said);
+        print_summary(output, &said, "prowess doctor --verbose");
     }
     Ok(if healthy { YES } else { no() })
 }
@@ -174,7 +175,22 @@ fn trusted(context: &Context, snapshot: &Snapshot) -> Finding {
         let pinned = waiting.iter().any(|why| matches!(why, Untrusted::Changed(_) | Untrusted::Added(_)));
         let flag = if pinned { " --pinned" } else { "" };
         let told = format!("{} {verb} for your trust", counted(waiting.len(), "skill"));
-        let help = Some(format!("look at {them}, then: prowess trust{flag}"));
+        let mut commands: Vec<String> = Vec::new();
+        for why in &waiting {
+            let command = match why {
+                Untrusted::NestedRepository(path) | Untrusted::Link(path) => {
+                    format!("prowess trust {}", quote_path(path))
+                }
+                Untrusted::Project(_) | Untrusted::Changed(_) | Untrusted::Added(_) => {
+                    format!("prowess trust{flag}")
+                }
+                Untrusted::Unapproved(_) | Untrusted::Replaced(_) => continue,
+            };
+            if !commands.contains(&command) && commands.len() < 3 {
+                commands.push(command);
+            }
+        }
+        let help = Some(format!("look at {them}, then: {}", commands.join(" && ")));
         return Finding { what, state: State::Note, told, help };
     }
     let world = &context.surroundings;
@@ -202,6 +218,7 @@ fn waits_for(skill: &Skill) -> Option<&Untrusted> {
         Status::Enabled
         | Status::Disabled(_)
         | Status::Unavailable(_)
+        | Status::Modified(_)
         | Status::Shadowed(_)
         | Status::Invalid => None,
     }
@@ -225,6 +242,16 @@ fn skills(context: &Context, snapshot: &Snapshot) -> Finding {
     Finding { what, state: if invalid { State::Note } else { State::Fine }, told, help }
 }
 
+/// The first few names, and how many more there are.
+fn few(names: &[String]) -> String {
+    const MOST: usize = 5;
+    let shown = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MOST) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
 /// Commands that skills need and that are missing.
 fn commands(snapshot: &Snapshot) -> Vec<Finding> {
     let mut missing: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -240,7 +267,7 @@ fn commands(snapshot: &Snapshot) -> Vec<Finding> {
         .map(|(command, skills)| Finding {
             what: "command",
             state: State::Note,
-            told: format!("{command} is missing, needed by {}", skills.join(", ")),
+            told: format!("{command} is missing, needed by {}", few(&skills)),
             help: Some(remedy::install(&[command])),
         })
         .collect()

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use prowess::{Skill, Snapshot};
 use prowess_tools::shapes::ListJson;
 
-use super::{Outcome, YES, called, nothing_found, print_located, standing};
+use super::{Outcome, YES, called, nothing_found, print_located, print_summary, standing};
 use crate::args::Global;
 use crate::columns;
 use crate::context::Context;
@@ -70,7 +70,8 @@ fn remarks(context: &Context, snapshot: &Snapshot, all: bool, output: &mut Outpu
     if output.verbose() {
         print_located(output, &snapshot.diagnostics().collect::<Vec<_>>());
     } else {
-        print_located(output, &said.into_iter().filter(|located| !is_collision(located)).collect::<Vec<_>>());
+        let said: Vec<_> = said.into_iter().filter(|located| !is_collision(located)).collect();
+        print_summary(output, &said, "prowess list --verbose");
     }
     let (links, others): (Vec<&Skill>, Vec<&Skill>) =
         snapshot.all().iter().filter(|skill| !skill.is_enabled()).partition(|skill| skill.link().is_some());

@@ -146,6 +146,31 @@ pub(crate) fn print_located(output: &mut Output, diagnostics: &[Located]) {
     }
 }
 
+/// Diagnostics of one code that are shown where there are many.
+const SHOWN_OF_A_CODE: usize = 3;
+
+/// Prints a few diagnostics of each code, and how many more there are; `all` is the command that shows them.
+fn print_summary(output: &mut Output, diagnostics: &[Located], all: &str) {
+    if output.verbose() {
+        return print_located(output, diagnostics);
+    }
+    let mut counts: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
+    let mut shown = Vec::new();
+    for located in diagnostics {
+        let count = counts.entry(located.diagnostic.code.as_str()).or_default();
+        *count += 1;
+        if *count <= SHOWN_OF_A_CODE {
+            shown.push(located.clone());
+        }
+    }
+    print_located(output, &shown);
+    for (code, count) in counts {
+        if let Some(more) = count.checked_sub(SHOWN_OF_A_CODE).filter(|more| *more > 0) {
+            output.remark(format!("and {more} more of {code}; to see them: {all}"));
+        }
+    }
+}
+
 /// That there is nothing to show, and what to do about it.
 fn nothing_found(context: &Context, output: &mut Output) {
     output.remark(match context.policy().enabled {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use prowess::policy::{ProjectTrust, RootPlace};
+use prowess::shell::quote;
 use prowess::{short_path, trust};
 use prowess_format::{NameRule, Rules, SkillName, hidden, parse};
 use serde_json::json;
@@ -39,7 +40,7 @@ pub(super) fn run(
     } else {
         ""
     };
-    output.remark(format!("next: write its instructions, then prowess check {short}{trust}"));
+    output.remark(format!("next: write its instructions, then: prowess check {}{trust}", quote(&short)));
     Ok(YES)
 }
 

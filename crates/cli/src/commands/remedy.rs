@@ -1,20 +1,33 @@
 //! What to do about a skill that is not offered, where its reason does not say so itself.
 
 use prowess::registry::{Disabled, Shadowed, Untrusted};
+use prowess::shell::{quote, quote_path};
 use prowess::{Skill, Status};
 use prowess_format::{Code, Rules, parse};
+use prowess_package::switch;
+
+use super::switch::enable_command;
+use crate::context::Context;
 
 /// The next step, if there is one to name.
-pub(super) fn remedy(skill: &Skill) -> Option<String> {
+pub(super) fn remedy(skill: &Skill, context: &Context) -> Option<String> {
     Some(match skill.status() {
-        Status::Disabled(Disabled::Configuration | Disabled::Default | Disabled::NotListed) => {
-            format!("to switch it on: prowess enable {}", skill.name())
+        Status::Disabled(
+            Disabled::Configuration | Disabled::Default | Disabled::NotListed | Disabled::Source,
+        ) => {
+            let name = skill.name();
+            let way = switch::disabled_by(&context.inputs, &context.roots, &name)?;
+            match (enable_command(&way, &name), &way.mention) {
+                (Some(command), _) => format!("to switch it on: {command}"),
+                (None, Some(mention)) => format!("take it out of {mention}"),
+                (None, None) => return None,
+            }
         }
-        Status::Disabled(Disabled::Source) => "prowess config tells where it was switched off".to_owned(),
         Status::Disabled(Disabled::TooMany(_)) => "raise scan.max-skills in the configuration".to_owned(),
         Status::Unavailable(missing) => install(missing),
+        Status::Modified(_) => format!("to restore what was installed: {}", restore(skill)),
         Status::Untrusted(Untrusted::Link(target)) => {
-            format!("look at it, then: prowess trust {}", target.display())
+            format!("look at it, then: prowess trust {}", quote_path(target))
         }
         Status::Shadowed(Shadowed { same_folder: false, .. }) => "rename or delete one of the two".to_owned(),
         Status::Invalid => return misnamed(skill).map(|file| format!("rename {file} to SKILL.md")),
@@ -30,6 +43,18 @@ pub(super) fn remedy(skill: &Skill) -> Option<String> {
         | Status::Shadowed(Shadowed { same_folder: true, .. })
         | Status::Enabled => return None,
     })
+}
+
+/// The command that restores a skill that was modified.
+pub(super) fn restore(skill: &Skill) -> String {
+    let scope = if skill.root().base().is_some() { "project" } else { "user" };
+    restore_command(&skill.name(), scope)
+}
+
+/// The command that restores an installed skill of a scope.
+pub(super) fn restore_command(name: &str, scope: &str) -> String {
+    let name = quote(name);
+    format!("prowess install --locked --skill {name} --scope {scope} --yes --on-conflict overwrite")
 }
 
 /// That commands should be installed.

@@ -46,7 +46,9 @@ fn entry(skill: &Skill, context: &Context, output: &mut Output) -> std::io::Resu
     let (mark, tone) = match skill.status() {
         Status::Enabled => ("✓", Tone::Good),
         Status::Disabled(_) | Status::Shadowed(_) => ("○", Tone::Faint),
-        Status::Unavailable(_) | Status::Untrusted(_) | Status::Invalid => ("✗", Tone::Bad),
+        Status::Unavailable(_) | Status::Untrusted(_) | Status::Modified(_) | Status::Invalid => {
+            ("✗", Tone::Bad)
+        }
     };
     let mark = output.tone(tone, mark);
     output.line(format!("  {mark} {}", called(skill, context)))?;

@@ -1,6 +1,7 @@
 //! `prowess enable` and `prowess disable`.
 
 use prowess::config::Layer;
+use prowess::shell::quote;
 use prowess::short_path;
 use prowess_package::switch::{self, InTheWay, SwitchError, Switched, Target, To, Whose};
 
@@ -76,14 +77,26 @@ fn tell(
 /// What would help.
 fn hint(way: &InTheWay, name: &str, whose: Whose) -> Option<String> {
     let layer = way.mention.as_ref().map(|mention| mention.layer)?;
-    let scope = if layer == Layer::Project { " --project" } else { "" };
     match &way.source {
-        Some(source) => Some(format!("to enable its source: prowess enable --source {source}{scope}")),
+        Some(_) => enable_command(way, name).map(|command| format!("to enable its source: {command}")),
         None if layer == Layer::Project && whose == Whose::User => {
-            Some(format!("to enable it there: prowess enable {name} --project"))
+            enable_command(way, name).map(|command| format!("to enable it there: {command}"))
         }
         None => None,
     }
+}
+
+/// The command that takes away what disables a skill; `None` where no command can, because `--config` names the file.
+pub(super) fn enable_command(way: &InTheWay, name: &str) -> Option<String> {
+    let scope = match way.mention.as_ref().map(|mention| mention.layer) {
+        Some(Layer::Project) => " --scope project",
+        Some(Layer::User) | None => "",
+        Some(_) => return None,
+    };
+    Some(match &way.source {
+        Some(source) => format!("prowess enable --source {}{scope}", quote(source)),
+        None => format!("prowess enable {}{scope}", quote(name)),
+    })
 }
 
 fn failure(error: &SwitchError, target: &Target) -> Failure {

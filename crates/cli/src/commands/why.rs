@@ -29,7 +29,9 @@ pub(super) fn run(context: &Context, global: &Global, name: &str, output: &mut O
     let snapshot = registry.snapshot();
     let copies: Vec<&Skill> = snapshot.copies(name).collect();
     // Where skills are called by their folders, several may have the name: one that is offered counts most.
-    let counts = |skill: &&&Skill| matches!(skill.status(), Status::Disabled(_) | Status::Unavailable(_));
+    let counts = |skill: &&&Skill| {
+        matches!(skill.status(), Status::Disabled(_) | Status::Unavailable(_) | Status::Modified(_))
+    };
     let winner =
         copies.iter().find(|skill| skill.is_enabled()).or_else(|| copies.iter().find(counts)).copied();
     let offered = winner.is_some_and(Skill::is_enabled);
@@ -56,7 +58,7 @@ impl Answer<'_> {
                 json!({
                     "skill": SkillJson::of(skill),
                     "wins": self.winner.is_some_and(|winner| winner == *skill),
-                    "help": remedy(skill),
+                    "help": remedy(skill, context),
                     "installed": Provenance::of(skill, &context.surroundings).map(|installed| installed.json()),
                     "diagnostics": diagnostics,
                 })
@@ -100,7 +102,7 @@ impl Answer<'_> {
             output.line("")?;
             output.line(format!("  {}", short(&skill.location())))?;
             output.line(format!("    {} {rest}", output.tone(Tone::Caution, &status)))?;
-            if let Some(remedy) = remedy(skill) {
+            if let Some(remedy) = remedy(skill, context) {
                 output.line(format!("    {arrow} {}", clean(&remedy)))?;
             }
             self.tell_provenance(skill, context, output)?;
@@ -123,19 +125,14 @@ impl Answer<'_> {
         Ok(())
     }
 
-    /// What a copy was installed from, and that it will not load where somebody changed it since.
+    /// What a copy was installed from, and whether it was changed since.
     fn tell_provenance(&self, skill: &Skill, context: &Context, output: &mut Output) -> std::io::Result<()> {
         let Some(provenance) = Provenance::of(skill, &context.surroundings) else { return Ok(()) };
         output.line(format!("    installed from {}", clean(&origin(&provenance.locked))))?;
-        let Some(changed) = provenance.changed() else { return Ok(()) };
-        output.line(format!("    {}", output.tone(Tone::Caution, &clean(&changed))))?;
-        if provenance.is_refused() {
-            let (arrow, name) = (output.tone(Tone::Good, "→"), clean(self.name));
-            output.line(format!(
-                "    {arrow} it will not load; prowess verify {name} shows what, and --accept takes it"
-            ))?;
-        }
-        Ok(())
+        // The status says already what was modified and not accepted.
+        let changed = provenance.changed().filter(|_| !matches!(skill.status(), Status::Modified(_)));
+        let Some(changed) = changed else { return Ok(()) };
+        output.line(format!("    {}", output.tone(Tone::Caution, &clean(&changed))))
     }
 
     /// What is wrong with the copies that are not offered, each with its line.

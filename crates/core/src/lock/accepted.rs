@@ -10,13 +10,18 @@ use crate::surroundings::Surroundings;
 
 const FILE_MAX: u64 = 16 * 1024 * 1024;
 
-fn path(world: &Surroundings) -> Option<PathBuf> {
+pub(super) fn path(world: &Surroundings) -> Option<PathBuf> {
     Some(world.state()?.join("accepted.json"))
 }
 
 /// The tree hash that the user accepted for a folder. A state that cannot be read has accepted nothing.
 pub fn accepted(world: &Surroundings, folder: &Path) -> Option<String> {
     read(&path(world)?).remove(folder)
+}
+
+/// All that the user accepted, by folder.
+pub(super) fn all(world: &Surroundings) -> BTreeMap<PathBuf, String> {
+    path(world).map(|path| read(&path)).unwrap_or_default()
 }
 
 /// Accepts exactly what a folder holds now.

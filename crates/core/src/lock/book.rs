@@ -27,7 +27,7 @@ type Read = (Option<Fingerprint>, Arc<Page>);
 
 /// One lock, by folders.
 #[derive(Debug)]
-struct Page(Result<HashMap<PathBuf, Vec<Locked>>, String>);
+pub(super) struct Page(Result<HashMap<PathBuf, Vec<Locked>>, String>);
 
 /// What a lock says of a skill.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl Book {
         Ok(None)
     }
 
-    fn page(&self, path: &Path, base: Option<&Path>, world: &Surroundings) -> Arc<Page> {
+    pub(super) fn page(&self, path: &Path, base: Option<&Path>, world: &Surroundings) -> Arc<Page> {
         let now = fingerprint(path);
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         match pages.get(path) {
@@ -150,11 +150,21 @@ fn told(difference: &Comparison) -> String {
 }
 
 /// One question to the system: most skills were not installed, and loading them shall not pay for those that were.
-fn fingerprint(path: &Path) -> Option<Fingerprint> {
+pub(super) fn fingerprint(path: &Path) -> Option<Fingerprint> {
     rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| Fingerprint::of(&stat))
 }
 
 impl Page {
+    /// Whether the lock could be read and names anything.
+    pub(super) fn has_entries(&self) -> bool {
+        self.0.as_ref().is_ok_and(|folders| !folders.is_empty())
+    }
+
+    /// What a folder may hold.
+    pub(super) fn expected(&self, folder: &Path) -> Option<&[Locked]> {
+        self.0.as_ref().ok()?.get(folder).map(Vec::as_slice)
+    }
+
     fn read(path: &Path, base: Option<&Path>, home: Option<&Path>) -> Self {
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         let lock = match Lock::read(path) {
@@ -181,9 +191,6 @@ impl Page {
 
 impl Entry {
     fn expected(&self) -> &[Locked] {
-        match &self.page.0 {
-            Ok(folders) => folders.get(&self.folder).map_or(&[], Vec::as_slice),
-            Err(_) => &[],
-        }
+        self.page.expected(&self.folder).unwrap_or_default()
     }
 }

@@ -10,6 +10,7 @@ mod compare;
 mod file;
 mod granted;
 pub(crate) mod guard;
+mod integrity;
 pub(crate) mod whole;
 
 pub use accepted::{accept, accepted, forget};
@@ -17,6 +18,7 @@ pub(crate) use book::Book;
 pub use compare::{Change, Comparison, compare};
 pub use file::{AuditRecord, Capabilities, Lock, LockError, Locked, NEWER, Pending, Replacement};
 pub use granted::{Granted, file_of, record};
+pub(crate) use integrity::{Compared, Integrity};
 
 use std::path::{Path, PathBuf};
 
@@ -33,7 +35,7 @@ pub fn project_file(project: &Path) -> PathBuf {
 /// Removes what killed processes staged in the user's state.
 pub fn clear(world: &Surroundings) -> std::io::Result<()> {
     let Some(state) = world.state() else { return Ok(()) };
-    ["trust.json", "accepted.json", "usage.json"]
+    ["trust.json", "accepted.json", "hashes.json", "usage.json"]
         .iter()
         .try_for_each(|file| crate::files::clear(&state.join(file)))
 }

@@ -19,7 +19,7 @@ pub use snapshot::{AbsentRoot, Difference, Snapshot};
 pub use watch::{WatchError, Watcher};
 
 use crate::located::Located;
-use crate::lock::Book;
+use crate::lock::{Book, Compared, Integrity};
 use crate::policy::{Policy, Preset, ProjectTrust};
 use crate::scan::{self, Found, Places, Progress, RootProblem, RootScan, Roots};
 use crate::supply::approvals::{Approvals, Standing};
@@ -55,6 +55,8 @@ struct Seen {
     commands: Vec<(String, bool)>,
     /// Whether trust was a matter of all files of a skill, which are not looked at otherwise.
     pinned: bool,
+    /// The locks, and the files of the skills that they name.
+    compared: Compared,
 }
 
 /// The process has no current directory.
@@ -141,6 +143,7 @@ impl Seen {
         let commands = Commands::new(&world.path);
         trust.same_state(&self.trust)
             && !self.pinned
+            && self.compared.is_unchanged()
             && places == self.places
             && roots == self.roots
             && self.commands.iter().all(|(name, was)| commands.has(name) == *was)
@@ -167,8 +170,9 @@ impl Seen {
             .collect();
         let commands = Commands::new(&world.path);
         let gate = (policy.trust == ProjectTrust::Required).then(|| Gate::new(&trust, present, &links));
-        let circumstances =
-            World { gate: gate.as_ref(), commands: &commands, book: Arc::new(Book::new(world)) };
+        let book = Arc::new(Book::new(world));
+        let integrity = Integrity::new(&book, present, world);
+        let circumstances = World { gate: gate.as_ref(), commands: &commands, book, integrity: &integrity };
         let (supplied, approvals) =
             take(if policy.enabled { supplies } else { &[] }, &policy.manifest, world);
         let found: Vec<&[Arc<Found>]> = scans
@@ -192,7 +196,8 @@ impl Seen {
         let snapshot = Snapshot::new(skills, policy.scan.identity, present, absent, diagnostics);
         let pinned = gate.is_some_and(|gate| gate.has_hashed());
         let commands = commands.into_known();
-        (Self { scans, supplied, approvals, roots, places, trust, commands, pinned }, snapshot)
+        let compared = integrity.finish();
+        (Self { scans, supplied, approvals, roots, places, trust, commands, pinned, compared }, snapshot)
     }
 }
 
@@ -281,7 +286,7 @@ fn root_diagnostics(policy: &Policy, roots: &Roots, trust: &Trust) -> Vec<Locate
         let diagnostic = Diagnostic::warning(code, message);
         let help = match problem {
             RootProblem::Outside(target) => {
-                format!("if you know that folder: prowess trust {}", target.display())
+                format!("if you know that folder: prowess trust {}", crate::shell::quote_path(target))
             }
             RootProblem::Missing if *given => "name a directory that is there".to_owned(),
             RootProblem::Missing | RootProblem::NoHome => {
@@ -300,6 +305,7 @@ struct World<'a> {
     gate: Option<&'a Gate<'a>>,
     commands: &'a Commands<'a>,
     book: Arc<Book>,
+    integrity: &'a Integrity<'a>,
 }
 
 impl Circumstances for World<'_> {
@@ -313,6 +319,10 @@ impl Circumstances for World<'_> {
             };
         }
         self.gate?.refuses(found)
+    }
+
+    fn modified(&self, found: &Found) -> Option<String> {
+        self.integrity.difference(found)
     }
 
     fn has_command(&self, name: &str) -> bool {

@@ -19,6 +19,8 @@ use crate::scan::Found;
 pub(crate) trait Circumstances {
     /// Why its project is not trusted; `None` where it is.
     fn untrusted(&self, found: &Found) -> Option<Untrusted>;
+    /// How it differs from what its lock says; `None` where it does not, or is not locked.
+    fn modified(&self, found: &Found) -> Option<String>;
     /// Whether a command can be run.
     fn has_command(&self, name: &str) -> bool;
     /// Where its lock is looked up.
@@ -66,7 +68,7 @@ fn overlap(found: &[&[Arc<Found>]]) -> bool {
 
 fn rank(status: &Status) -> u8 {
     match status {
-        Status::Enabled | Status::Disabled(_) | Status::Unavailable(_) => 0,
+        Status::Enabled | Status::Disabled(_) | Status::Unavailable(_) | Status::Modified(_) => 0,
         Status::Untrusted(_) => 1,
         Status::Shadowed(_) => 2,
         Status::Invalid => 3,
@@ -96,9 +98,16 @@ impl Resolver<'_> {
             return Status::Untrusted(Untrusted::Link(link.target.clone()));
         }
         let Some(manifest) = found.manifest() else { return Status::Invalid };
-        if let Some(reason) = self.world.untrusted(found) {
-            return Status::Untrusted(reason);
-        }
+        let modified = || self.world.modified(found);
+        let modified = match self.world.untrusted(found) {
+            // Trusting it again would not be enough: the lock has to be satisfied, too.
+            Some(reason @ Untrusted::Changed(_)) => match modified() {
+                Some(difference) => Some(difference),
+                None => return Status::Untrusted(reason),
+            },
+            Some(reason) => return Status::Untrusted(reason),
+            None => modified(),
+        };
         // Before it takes a name: with the folder's name as identity, a link has another one.
         if self.overlap {
             match self.folders.entry(found.canonical_folder()) {
@@ -126,6 +135,9 @@ impl Resolver<'_> {
         }
         if let Some(disabled) = self.disabled(found) {
             return Status::Disabled(disabled);
+        }
+        if let Some(difference) = modified {
+            return Status::Modified(difference);
         }
         let (common, own) = match self.policy.scan.requires {
             Requires::Checked => (Some(manifest.requires()), Some(manifest.own_requires())),

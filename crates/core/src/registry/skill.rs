@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::lock::{Book, Locked};
 use crate::scan::Found;
+use crate::shell::{quote, quote_path};
 
 /// Whether a skill is offered, and if not, why not. Every folder that was found has one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub enum Status {
     Unavailable(Vec<Box<str>>),
     /// Not disclosed until the user says so.
     Untrusted(Untrusted),
+    /// It differs from what its lock says: the files, and how.
+    Modified(String),
     /// Another copy of the same name is used.
     Shadowed(Shadowed),
     /// It cannot be loaded.
@@ -76,6 +79,7 @@ impl Status {
             Self::Disabled(_) => "disabled",
             Self::Unavailable(_) => "unavailable",
             Self::Untrusted(_) => "untrusted",
+            Self::Modified(_) => "modified",
             Self::Shadowed(_) => "shadowed",
             Self::Invalid => "invalid",
         }
@@ -147,35 +151,42 @@ impl Skill {
             Status::Disabled(Disabled::TooMany(limit)) => format!("more than {limit} skills"),
             Status::Unavailable(missing) => format!("missing commands: {}", missing.join(", ")),
             Status::Untrusted(Untrusted::Project(path)) => {
-                format!("the project is not trusted; to trust it: prowess trust {}", path.display())
+                format!("the project is not trusted; to trust it: prowess trust {}", quote_path(path))
             }
             Status::Untrusted(Untrusted::NestedRepository(path)) => {
                 format!(
                     "in a git repository of its own, which is not trusted; to trust it: prowess trust {}",
-                    path.display()
+                    quote_path(path)
                 )
             }
             Status::Untrusted(Untrusted::Changed(path)) => {
                 format!(
                     "changed since it was trusted; to trust it again: prowess trust --pinned {}",
-                    path.display()
+                    quote_path(path)
                 )
             }
             Status::Untrusted(Untrusted::Added(path)) => {
                 format!(
                     "added since the project was trusted; to trust it: prowess trust --pinned {}",
-                    path.display()
+                    quote_path(path)
                 )
             }
             Status::Untrusted(Untrusted::Link(target)) => {
                 format!("a link that leads outside the known directories, to {}", target.display())
             }
             Status::Untrusted(Untrusted::Unapproved(name)) => {
-                format!("not approved; to see and approve it: prowess trust --mcp {name}")
+                format!("not approved; to see and approve it: prowess trust --mcp {}", quote(name))
             }
             Status::Untrusted(Untrusted::Replaced(name)) => {
-                format!("has changed at its server and needs approval again: prowess trust --mcp {name}")
+                format!(
+                    "has changed at its server and needs approval again: prowess trust --mcp {}",
+                    quote(name)
+                )
             }
+            Status::Modified(difference) => format!(
+                "modified since it was installed: {difference}; to keep it as it is: prowess verify {} --accept",
+                quote(&self.name())
+            ),
             Status::Shadowed(Shadowed { by, same_folder: true }) => {
                 format!("the same folder as {}", by.display())
             }

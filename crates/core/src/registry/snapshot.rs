@@ -59,7 +59,10 @@ impl Snapshot {
         diagnostics: Vec<Located>,
     ) -> Self {
         let counts = |skill: &Skill| {
-            matches!(skill.status, Status::Enabled | Status::Disabled(_) | Status::Unavailable(_))
+            matches!(
+                skill.status,
+                Status::Enabled | Status::Disabled(_) | Status::Unavailable(_) | Status::Modified(_)
+            )
         };
         let index = skills
             .iter()
@@ -80,7 +83,7 @@ impl Snapshot {
         &self.skills
     }
 
-    /// The skill of this name that counts: offered, or disabled, or unavailable.
+    /// The skill of this name that counts: offered, disabled, unavailable, or modified.
     pub fn get(&self, name: &str) -> Option<&Skill> {
         self.index.get(name).and_then(|at| self.skills.get(*at as usize))
     }

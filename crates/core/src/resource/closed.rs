@@ -39,8 +39,8 @@ pub enum Closed {
     },
     /// It is not what was installed.
     #[error(
-        "the skill {name} was modified since it was installed ({difference}); the user can see it with `prowess verify \
-         {name}`, restore it with `prowess install --locked`, or accept it with `prowess verify --accept {name}`"
+        "the skill {name} was modified since it was installed ({difference}); the user can see with `prowess verify \
+         {name}` how to restore or accept it"
     )]
     Modified {
         /// The skill.
@@ -102,6 +102,7 @@ impl Closed {
                     Untrusted::Replaced(_) => "it has changed at its server and needs approval again",
                 },
             },
+            Status::Modified(difference) => Self::Modified { name, difference: difference.clone() },
             Status::Shadowed(_) => Self::Shadowed { name },
             Status::Invalid => Self::Invalid { name, why: invalid(skill) },
         })

@@ -15,6 +15,7 @@ use super::head::{self, Read};
 use super::links::{Doors, HOPS_MAX, Target};
 use super::roots::Root;
 use crate::files::{Entries, EntryKind, Fingerprint, Folder, words};
+use crate::shell::quote_path;
 
 const SKILL_MD: &str = "SKILL.md";
 
@@ -121,7 +122,7 @@ impl Visitor<'_> {
 
     fn link(&self, task: &Task, target: &Path, message: &str, code: Code) -> Visit {
         let help = match code {
-            Code::LinkOutside => format!("if you know that folder: prowess trust {}", target.display()),
+            Code::LinkOutside => format!("if you know that folder: prowess trust {}", quote_path(target)),
             _ => "delete the link or mend it".to_owned(),
         };
         let diagnostic = Diagnostic::warning(code, message).help(help);
@@ -214,7 +215,7 @@ impl Visitor<'_> {
             },
             Target::Outside(target) => {
                 let message = format!("SKILL.md is a link that leads outside, to {}", target.display());
-                let place = target.parent().unwrap_or(&target).display();
+                let place = quote_path(target.parent().unwrap_or(&target));
                 let diagnostic = Diagnostic::warning(Code::LinkOutside, message);
                 let found = self.refused(
                     task,

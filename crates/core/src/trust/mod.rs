@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub(crate) use gate::Gate;
 pub use installed::{trust_installed, trusted_installed};
 use store::State;
-pub use store::{TrustError, TrustRecord, changes_since, record_for, trust, untrust};
+pub use store::{TrustError, TrustRecord, changes_since, record_for, skills_in, trust, untrust};
 
 use crate::located::Located;
 use crate::scan::Found;

@@ -273,11 +273,20 @@ pub(super) fn as_it_was(folder: &Path) -> PathBuf {
 /// links lead to there.
 fn hashes(folder: &Path, policy: &Policy, world: &Surroundings) -> BTreeMap<PathBuf, String> {
     let policy = Policy { trust: ProjectTrust::NotNeeded, ..policy.clone() };
+    let skills = skills_in(folder, &policy, world);
+    // JSON cannot hold other names. Without a hash a pinned skill is not trusted.
+    let folders =
+        skills.iter().map(|skill| skill.canonical_folder()).filter(|folder| folder.to_str().is_some());
+    folders.map(|folder| (folder.clone(), hash(&folder))).collect()
+}
+
+/// The skills that trust in a folder is about, each once and with its status as of now.
+pub fn skills_in(folder: &Path, policy: &Policy, world: &Surroundings) -> Vec<Skill> {
     let mut worlds = vec![world.clone()];
     if !in_folder(&world.project, folder) {
         worlds.push(Surroundings { project: folder.to_owned(), ..world.clone() });
     }
-    let mut hashes = BTreeMap::new();
+    let mut skills: BTreeMap<PathBuf, Skill> = BTreeMap::new();
     for world in worlds {
         let registry = Registry::open_in(policy.clone(), world, &Progress::default());
         let snapshot: &Snapshot = &registry.snapshot();
@@ -289,15 +298,10 @@ fn hashes(folder: &Path, policy: &Policy, world: &Surroundings) -> BTreeMap<Path
                 || (!skill.is_outside() && base.is_some_and(|base| in_folder(base, folder)))
         };
         for skill in snapshot.all().iter().filter(ours) {
-            let folder = skill.canonical_folder();
-            // JSON cannot hold other names. Without a hash a pinned skill is not trusted.
-            if folder.to_str().is_some() && !hashes.contains_key(&folder) {
-                let hash = hash(&folder);
-                hashes.insert(folder, hash);
-            }
+            skills.entry(skill.canonical_folder()).or_insert_with(|| skill.clone());
         }
     }
-    hashes
+    skills.into_values().collect()
 }
 
 fn hash(folder: &Path) -> String {

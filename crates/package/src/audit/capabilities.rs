@@ -34,7 +34,9 @@ fn of_text(text: &Text<'_>, all: &mut Capabilities) {
     if text.is_binary() {
         return;
     }
-    all.hosts.extend(hosts::addresses(&text.bytes).filter_map(|address| hosts::name(&address)));
+    let licence = is_licence(text);
+    let named = hosts::addresses(&text.bytes).filter_map(|address| hosts::name(&address));
+    all.hosts.extend(named.filter(|host| !(licence && is_publisher(host))));
     if grant::is_skill_md(text.path)
         && let Some(document) = parse(&text.bytes, None, &Rules::standard()).document
     {
@@ -43,6 +45,31 @@ fn of_text(text: &Text<'_>, all: &mut Capabilities) {
         all.env.extend(prowess::grants::needs(&document.manifest));
     }
     variables(text, &mut all.env);
+}
+
+/// Whether a text is a licence by its name.
+fn is_licence(text: &Text<'_>) -> bool {
+    const NAMES: [&str; 6] = ["license", "licence", "copying", "notice", "unlicense", "ofl"];
+    let name = text.path.rsplit('/').next().unwrap_or(text.path).to_ascii_lowercase();
+    let stem = name.split(['.', '-', '_']).next().unwrap_or_default();
+    !is_script(text) && NAMES.contains(&stem)
+}
+
+/// Whether a host is one that the texts of common licences name. Any other host in such a file counts.
+fn is_publisher(host: &str) -> bool {
+    const HOSTS: [&str; 9] = [
+        "apache.org",
+        "opensource.org",
+        "gnu.org",
+        "fsf.org",
+        "creativecommons.org",
+        "mozilla.org",
+        "unlicense.org",
+        "spdx.org",
+        "sil.org",
+    ];
+    let host = host.strip_prefix("www.").or_else(|| host.strip_prefix("scripts.")).unwrap_or(host);
+    HOSTS.contains(&host)
 }
 
 fn is_script(text: &Text<'_>) -> bool {
@@ -77,6 +104,12 @@ fn variables(text: &Text<'_>, env: &mut BTreeSet<String>) {
     };
     for found in expanded.captures_iter(&text.bytes) {
         let Some(group) = found.get(1) else { continue };
+        let braced = group.start().checked_sub(1).and_then(|at| text.bytes.get(at)) == Some(&b'{');
+        // A template of JavaScript, such as ${JSON.stringify(x)}, is not an expansion of a shell.
+        let after = text.bytes.get(group.end()).copied().unwrap_or(b'}');
+        if braced && !b"}:-=+?#%/^,@[".contains(&after) {
+            continue;
+        }
         let name = String::from_utf8_lossy(group.as_bytes()).into_owned();
         let code = shell || text.part(text.line_of(group.start())) == Part::Code;
         if code && !own.contains(&name) && !COMMON.split(' ').any(|common| common == name) {

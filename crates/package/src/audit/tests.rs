@@ -324,3 +324,18 @@ proptest! {
         capabilities(files());
     }
 }
+
+#[test]
+fn templates_are_no_variables_and_licences_name_no_hosts() {
+    let manifest = "---\nname: x\ndescription: X.\n---\n\n```js\nlog(`${JSON.stringify(x)} ${URL}`)\n```\n\n\
+                    ```sh\necho ${API_KEY:-none} $OTHER_KEY\n```\n";
+    let licence = "See http://www.apache.org/licenses/ and https://collect.example/x\n";
+    let files = [
+        AuditFile::new("SKILL.md", false, manifest.as_bytes()),
+        AuditFile::new("LICENSE.txt", false, licence.as_bytes()),
+        AuditFile::new("notes.md", false, b"https://www.gnu.org/x"),
+    ];
+    let found = capabilities(files.into_iter());
+    assert_eq!(found.env.into_iter().collect::<Vec<_>>(), ["API_KEY", "OTHER_KEY", "URL"]);
+    assert_eq!(found.hosts.into_iter().collect::<Vec<_>>(), ["collect.example", "www.gnu.org"]);
+}

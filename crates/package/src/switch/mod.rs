@@ -207,6 +207,11 @@ pub fn switch_with(
     }
 }
 
+/// What disables a skill, without changing anything; `None` where nothing does.
+pub fn disabled_by(inputs: &Inputs, roots: &[PathBuf], name: &str) -> Option<InTheWay> {
+    skill::disabled_by(&World { inputs, roots, supplies: &[] }, name)
+}
+
 /// What everything is read from, as often as it takes.
 struct World<'w> {
     inputs: &'w Inputs,

@@ -69,6 +69,13 @@ pub(super) fn switch(world: &World<'_>, name: &str, to: To, whose: Whose) -> Res
     })
 }
 
+/// What disables a skill.
+pub(super) fn disabled_by(world: &World<'_>, name: &str) -> Option<InTheWay> {
+    let (configuration, snapshot) = world.read();
+    let skill = find(&snapshot, name)?;
+    in_the_way(world, &configuration, skill, &named(skill, &configuration), To::On)
+}
+
 /// Names it in the list that switches it off, unless it is there.
 fn off(world: &World<'_>, own: &[ConfigFile], named: &Named) -> Result<Option<PathBuf>, SwitchError> {
     if !offs(own, named).is_empty() {

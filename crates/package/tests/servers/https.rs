@@ -46,6 +46,7 @@ pub fn make_certificates(folder: &Path) {
 /// | `/stall/…` | packs stop half-way, and nothing comes any more |
 /// | `/cut/…` | packs end half-way |
 /// | `/moved/…` | sent on to `/git/…` |
+/// | `/elsewhere/…` | sent on to `/git/…` of another host |
 /// | `/plain/…` | sent on to http |
 /// | `/round/…` | sent on to itself |
 /// | `/private/…` | asks for a password |
@@ -150,6 +151,7 @@ impl Exchange {
         match way {
             "git" | "old" | "stall" | "cut" => self.git(way, rest, &request),
             "moved" => self.sent_on(&format!("https://localhost:{}/git/{rest}{query}", self.port)),
+            "elsewhere" => self.sent_on(&format!("https://127.0.0.1:{}/git/{rest}{query}", self.port)),
             "plain" => self.sent_on(&format!("http://localhost:{}/git/{rest}{query}", self.port)),
             "round" => self.sent_on(&format!("https://localhost:{}/round/{rest}{query}", self.port)),
             "private" => self.answer("401 Unauthorized", "text/plain", b"who are you?"),

@@ -15,6 +15,7 @@ const STATUSES = /** @type {const} */ ([
   "disabled",
   "unavailable",
   "untrusted",
+  "modified",
   "shadowed",
   "invalid",
 ]);

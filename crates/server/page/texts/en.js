@@ -190,6 +190,7 @@ export const texts = {
       disabled: "Disabled",
       unavailable: "Unavailable",
       untrusted: "Untrusted",
+      modified: "Modified",
       shadowed: "Shadowed",
       invalid: "Invalid",
     }),

@@ -167,6 +167,7 @@ export const texts = {
       disabled: "已停用",
       unavailable: "不可用",
       untrusted: "未受信任",
+      modified: "已修改",
       shadowed: "被覆盖",
       invalid: "无效",
     },

@@ -16,7 +16,8 @@ use crate::app::App;
 const STORE: Duration = Duration::from_secs(2);
 
 /// What skills can be.
-const SKILLS: [&str; 6] = ["enabled", "disabled", "unavailable", "untrusted", "shadowed", "invalid"];
+const SKILLS: [&str; 7] =
+    ["enabled", "disabled", "unavailable", "untrusted", "modified", "shadowed", "invalid"];
 
 /// What this process counts, in the text format of Prometheus.
 #[utoipa::path(get, path = "/metrics", tag = "operations",

@@ -21,7 +21,7 @@ pub(crate) struct SkillEntry {
     source: String,
     /// Its `SKILL.md`.
     location: String,
-    /// `enabled`, `disabled`, `unavailable`, `untrusted`, `shadowed` or `invalid`.
+    /// `enabled`, `disabled`, `unavailable`, `untrusted`, `modified`, `shadowed` or `invalid`.
     status: String,
     /// Why it is not offered; null where it is.
     reason: Option<String>,

@@ -144,20 +144,35 @@ fn from_lock(path: &Path, call: &Import, context: &Context) -> Result<Vec<Reques
 fn from_agent(name: &str, place: &Place, call: &Import, context: &Context) -> Result<Vec<Request>, Failure> {
     let agents = links::agents(&[name.to_owned()])?;
     let base = place.base().unwrap_or(&context.surroundings.project);
-    let folders = match place.scope {
+    let first = match place.scope {
         For::Project => link::Place::Project(base),
         For::User => link::Place::Home(base),
     };
-    let mut found: Vec<import::Candidate> =
-        agents.iter().flat_map(|agent| import::candidates(agent, folders)).collect();
+    // Where the scope was not chosen, it says only where the skills go, and the home is searched as well.
+    let home = context.surroundings.home.as_deref();
+    let home =
+        home.filter(|_| place.scope == For::Project && call.scope.said().is_none()).map(link::Place::Home);
     // What is linked to where it would go is there already.
     let there = std::fs::canonicalize(&place.root).ok();
-    found
-        .retain(|candidate| candidate.link.as_ref().is_none_or(|target| target.parent() != there.as_deref()));
+    let is_new = |candidate: &import::Candidate| {
+        candidate.link.as_ref().is_none_or(|target| target.parent() != there.as_deref())
+    };
+    let mut found: Vec<import::Candidate> = Vec::new();
+    for folders in std::iter::once(first).chain(home) {
+        let has = |name: &String| found.iter().any(|candidate| candidate.name == *name);
+        if !found.is_empty() && call.skill.iter().all(has) {
+            break;
+        }
+        let here = agents.iter().flat_map(|agent| import::candidates(agent, folders)).filter(is_new);
+        let here: Vec<_> = here.filter(|candidate| !has(&candidate.name)).collect();
+        found.extend(here);
+    }
     if found.is_empty() {
-        let folder = agents.first().and_then(|agent| folders.folder(agent)).unwrap_or_default();
-        let message = format!("{name} has no skills of its own in {}", short(&folder, context));
-        return Err(Failure::new(ErrorCode::NotFound, message).hint("--project and --user say where to look"));
+        let folder = |folders: link::Place<'_>| agents.first().and_then(|agent| folders.folder(agent));
+        let searched = std::iter::once(first).chain(home).filter_map(folder);
+        let searched: Vec<_> = searched.map(|folder| short(&folder, context)).collect();
+        let message = format!("{name} has no skills of its own in {}", searched.join(" or "));
+        return Err(Failure::new(ErrorCode::NotFound, message).hint("--scope says where to look"));
     }
     let names: Vec<String> = found.iter().map(|candidate| candidate.name.clone()).collect();
     if let Some(missing) = call.skill.iter().find(|name| !names.contains(name)) {

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use prowess::Status;
 use prowess_package::interchange::link::How;
 use prowess_package::source::{self, Source};
 use prowess_package::{OnInvalid, PackageError, Pick, Place, Plan, Request, Wanted, Work};
@@ -48,7 +49,11 @@ pub(in crate::commands) fn run(
     let plan = plan.map_err(|error| invalid(error, output))?;
     let how = if call.copy { How::Copy } else { How::Link };
     let planned = links::planned(&plan, &agents, how)?;
-    finish(plan, &planned, &place, call, context, output, &work)
+    let exit = finish(plan, &planned, &place, call, context, output, &work)?;
+    if call.locked && !output.json() {
+        not_offered(&place, context, global, output);
+    }
+    Ok(exit)
 }
 
 fn request(source: &Source, call: &Install) -> Request {
@@ -110,6 +115,26 @@ fn show_invalid(error: &PackageError, output: &mut Output) {
         let source = |_: &Path| Some(text.clone());
         // Standard error is for people; if it is gone, so are they.
         let _ = crate::report::human(err, Path::new(path), diagnostics, &source, colour);
+    }
+}
+
+/// Says which locked skills are not offered yet, because nobody trusts them.
+fn not_offered(place: &Place, context: &Context, global: &Global, output: &mut Output) {
+    let lock = prowess::lock::Lock::read(&place.lock).unwrap_or_default();
+    let folders: Vec<_> = lock.skills.iter().filter_map(|locked| place.folder(locked).ok()).collect();
+    let snapshot = context.registry(global).snapshot();
+    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+    for skill in snapshot.all().iter().filter(|skill| matches!(skill.status(), Status::Untrusted(_))) {
+        let Some(reason) = skill.reason().filter(|_| folders.contains(&skill.folder())) else { continue };
+        let name = clean(&skill.name()).into_owned();
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((reason, vec![name])),
+        }
+    }
+    for (reason, names) in reasons {
+        let are = if names.len() == 1 { "is" } else { "are" };
+        output.remark(format!("{} {are} not offered: {}", names.join(", "), clean(&reason)));
     }
 }
 

@@ -127,7 +127,7 @@ fn only_configured(listed: ListedPlugin) -> Installed {
 fn entry(one: &Installed, output: &mut Output) -> std::io::Result<()> {
     let tone = match one.standing {
         Standing::Enabled => Tone::Good,
-        Standing::Disabled => Tone::Faint,
+        Standing::Disabled | Standing::Shadowed => Tone::Faint,
         Standing::Unavailable => Tone::Bad,
     };
     let mark = output.tone(tone, one.standing.mark());

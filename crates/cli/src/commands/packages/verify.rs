@@ -1,6 +1,7 @@
 //! `prowess verify`.
 
-use prowess_package::{Place, Verification, Verified};
+use prowess::shell::quote;
+use prowess_package::{For, Place, Verification, Verified};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
@@ -39,7 +40,7 @@ pub(in crate::commands) fn run(context: &Context, call: &Verify, output: &mut Ou
     if call.accept {
         return accept(&found, context, output);
     }
-    let bad = |verified: &Verified| verified.status != Verification::Ok;
+    let bad = |verified: &Verified| verified.status != Verification::Ok && !verified.accepted;
     let wrong = found.iter().filter(|(_, verified)| bad(verified)).count();
     if output.json() {
         let skills: Vec<Value> = found.iter().map(|(_, verified)| to_json(verified)).collect();
@@ -62,12 +63,39 @@ pub(in crate::commands) fn run(context: &Context, call: &Verify, output: &mut Ou
             (wrong, 0) => format!("{skills}, {wrong} not as installed"),
             (wrong, made) => format!("{skills}, {wrong} not as installed, {made} not installed by prowess"),
         })?;
-        if wrong > made {
-            output
-                .remark("prowess install --locked restores; prowess verify NAME --accept takes it as it is");
+        for scope in [For::Project, For::User] {
+            let of_scope = found.iter().filter(|(place, verified)| place.scope == scope && bad(verified));
+            remedies(&of_scope.map(|(_, verified)| verified).collect::<Vec<_>>(), scope, output);
         }
     }
     Ok(if wrong == 0 { YES } else { no() })
+}
+
+/// The commands that restore or accept what differs in one scope.
+fn remedies(differing: &[&Verified], scope: For, output: &mut Output) {
+    let is_kept = |verified: &&&Verified| {
+        matches!(verified.status, Verification::Modified | Verification::Extra | Verification::Link)
+    };
+    let names = |skills: &[&Verified], before: &str| {
+        skills.iter().map(|verified| format!(" {before}{}", quote(&verified.name))).collect::<String>()
+    };
+    let scope = scope.as_str();
+    let kept: Vec<&Verified> = differing.iter().filter(is_kept).copied().collect();
+    let locked = differing.iter().filter(|verified| verified.status != Verification::Unlocked);
+    let locked: Vec<&Verified> = locked.copied().collect();
+    if !locked.is_empty() {
+        let overwrite = if kept.is_empty() { "" } else { " --yes --on-conflict overwrite" };
+        let skills = names(&locked, "--skill ");
+        output.remark(format!(
+            "to restore what was installed: prowess install --locked{skills} --scope {scope}{overwrite}"
+        ));
+    }
+    let acceptable = kept.into_iter().filter(|verified| verified.status != Verification::Link);
+    let acceptable: Vec<&Verified> = acceptable.collect();
+    if !acceptable.is_empty() {
+        let skills = names(&acceptable, "");
+        output.remark(format!("to keep it as it is: prowess verify{skills} --accept --scope {scope}"));
+    }
 }
 
 fn to_json(verified: &Verified) -> Value {

@@ -48,6 +48,14 @@ pub enum GitError {
         /// What is there instead.
         why: String,
     },
+    /// The server redirects to another host, which the user did not name.
+    #[error("{url} redirects to another host, {to}")]
+    Redirected {
+        /// What was asked for.
+        url: String,
+        /// Where it leads.
+        to: String,
+    },
     /// A repository without a commit.
     #[error("{url} is empty")]
     Empty {
@@ -126,7 +134,8 @@ impl GitError {
             Self::NotFound { .. } | Self::UnknownRef { .. } | Self::NoFolder { .. } | Self::Empty { .. } => {
                 ErrorCode::NotFound
             }
-            Self::Ssh { .. } | Self::NoSsh { .. } => ErrorCode::Unavailable,
+            Self::Redirected { .. } => ErrorCode::AccessDenied,
+            Self::Ssh { .. } | Self::NoSsh { .. } => ErrorCode::ExecutionError,
             Self::Timeout { .. } => ErrorCode::Timeout,
             Self::TooLarge | Self::Unpacked | Self::TooMany => ErrorCode::TooLarge,
             Self::NotGit { .. } | Self::NotACommit { .. } | Self::Unsupported { .. } => {
@@ -158,6 +167,9 @@ impl GitError {
             Self::NoSsh { .. } => "install OpenSSH, or name another program in GIT_SSH_COMMAND".to_owned(),
             Self::UnknownRef { short: true, .. } => "name the commit by all of its 40 digits".to_owned(),
             Self::UnknownRef { near, .. } if !near.is_empty() => format!("there is {}", near.join(", ")),
+            Self::Redirected { to, .. } => {
+                format!("if you trust that host: prowess install {}", prowess::shell::quote(to))
+            }
             Self::TooMany => "name a path inside the repository".to_owned(),
             Self::TooLarge => "use an archive of the part that you need".to_owned(),
             Self::Timeout { .. } => "try again later".to_owned(),

@@ -41,6 +41,16 @@ impl Https {
     }
 }
 
+/// The host and port of a URL. An https URL without a port means 443.
+fn authority(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default().to_ascii_lowercase();
+    match authority.strip_suffix(":443") {
+        Some(host) => host.to_owned(),
+        None => authority,
+    }
+}
+
 impl Link for Https {
     fn greeting(&mut self) -> Result<Box<dyn Read + '_>, GitError> {
         let asked = format!("{}/info/refs?service=git-upload-pack", self.url);
@@ -48,7 +58,10 @@ impl Link for Https {
         let answer = self.judge(answer, "application/x-git-upload-pack-advertisement")?;
         // As git does it: a repository that has moved is asked at its new place, if it is still a repository there.
         match answer.url().split_once("/info/refs?") {
-            Some((base, _)) => base.clone_into(&mut self.url),
+            Some((base, _)) if authority(base) == authority(&self.url) => base.clone_into(&mut self.url),
+            Some((base, _)) => {
+                return Err(GitError::Redirected { url: shown(&self.url), to: shown(base) });
+            }
             None => {
                 let why = "it sends us on to something that is no repository".to_owned();
                 return Err(GitError::NotGit { url: shown(&self.url), why });

@@ -101,7 +101,7 @@ impl HttpError {
             Self::Downgrade { .. } | Self::Certificate { .. } => ErrorCode::AccessDenied,
             Self::Status { status: 404 | 410, .. } => ErrorCode::NotFound,
             Self::Status { status: 401 | 403, .. } => ErrorCode::PermissionDenied,
-            Self::Unreachable { .. } => ErrorCode::Unavailable,
+            Self::Unreachable { .. } => ErrorCode::ExecutionError,
             Self::Timeout { .. } => ErrorCode::Timeout,
             Self::TooLarge { .. } => ErrorCode::TooLarge,
             Self::Redirects { .. } | Self::Status { .. } | Self::Broken { .. } | Self::Cancelled => {
