@@ -348,6 +348,24 @@ export const skills = (world, browser, check) => [
     return page;
   }),
 
+  check("a dialog that is opened early offers its actions once the server says who this is", async () => {
+    const person = await browser.person();
+    let answer = () => {};
+    const asked = new Promise((resolve) => (answer = resolve));
+    await person.route("**/api/about", async (route) => {
+      await asked;
+      await route.fallback();
+    });
+    const page = await browser.open(person, world.url);
+    await page.click("#open-skills");
+    await row(page, "short-lived").locator(".row-open").click();
+    await page.locator("skill-detail .files li").first().waitFor();
+    answer();
+    await page.locator("#add-skill").waitFor();
+    await page.locator(".detail-actions").getByRole("button", { name: "Delete" }).waitFor();
+    return page;
+  }),
+
   check("a user's skill is deleted after a question", async () => {
     const page = await openDialog(browser, world);
     await row(page, "short-lived").locator(".row-open").click();

@@ -40,15 +40,15 @@ export class SkillsDialog extends HTMLElement {
   #problem = h("p", { class: "notice error", role: "alert", hidden: true });
   #dialog = h("dialog", { class: "dialog large", "aria-labelledby": "skills-title" });
   #list = h("div", { class: "skills-list" });
-  /** @type {(() => void) | null} */
-  #end = null;
+  #admin = h("span", { class: "skills-admin" });
+  /** @type {(() => void)[]} */
+  #ends = [];
   /** What the server says of a text that was typed. @type {{ text: string, fits: boolean, names: string[] }} */
   #meant = { text: "", fits: false, names: [] };
   /** @type {AbortController | null} */
   #asking = null;
 
   connectedCallback() {
-    const admin = app.about?.admin ?? false;
     const close = h(
       "button",
       {
@@ -70,21 +70,9 @@ export class SkillsDialog extends HTMLElement {
       this.#status,
       this.#count,
       h("span", { class: "spring" }),
-      admin &&
-        h(
-          "button",
-          { class: "button", id: "import-skill", onclick: () => this.#import() },
-          icon("upload"),
-          t.skills.import,
-        ),
-      admin &&
-        h(
-          "button",
-          { class: "button primary", id: "add-skill", onclick: () => this.#add() },
-          icon("add"),
-          t.skills.add,
-        ),
+      this.#admin,
     );
+    this.#offer();
     this.#list.replaceChildren(tools, this.#problem, this.#table);
     this.#stage.replaceChildren(this.#list);
     this.#dialog.replaceChildren(
@@ -121,15 +109,42 @@ export class SkillsDialog extends HTMLElement {
     this.#table.addEventListener("changed", () => this.read());
     // The browser has returned the focus by then. Moving it here, a task later, would take it from a person who types on.
     this.#dialog.addEventListener("close", () => this.remove());
-    this.#end = app.on("skills-changed", () => this.read());
+    this.#ends = [
+      app.on("skills-changed", () => this.read()),
+      // The dialog may be opened before it is known what this person may do.
+      app.on("about", () => {
+        this.#offer();
+        this.read();
+      }),
+    ];
     this.#dialog.showModal();
     this.#filter.focus();
     this.read();
   }
 
   disconnectedCallback() {
-    this.#end?.();
+    for (const end of this.#ends) end();
     this.#asking?.abort();
+  }
+
+  /** The buttons for people who may change skills. */
+  #offer() {
+    if (!app.about?.admin) return this.#admin.replaceChildren();
+    if (this.#admin.childElementCount > 0) return;
+    this.#admin.replaceChildren(
+      h(
+        "button",
+        { class: "button", id: "import-skill", onclick: () => this.#import() },
+        icon("upload"),
+        t.skills.import,
+      ),
+      h(
+        "button",
+        { class: "button primary", id: "add-skill", onclick: () => this.#add() },
+        icon("add"),
+        t.skills.add,
+      ),
+    );
   }
 
   async #close() {
