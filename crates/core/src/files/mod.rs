@@ -15,6 +15,7 @@ pub use beneath::{Bounds, Met, Why, beneath};
 pub(crate) use fingerprint::{Fingerprint, now};
 pub use folder::{Entries, Entry, EntryKind, Folder, words};
 pub use lock::lock;
+pub(crate) use lock::{is_at, open as open_lock, remove_unless_locked};
 pub use put::{Put, Replaces};
 pub use read::{ReadError, read_bounded, read_whole};
 pub(crate) use read::{fill, read_marked, read_resolved, regular};

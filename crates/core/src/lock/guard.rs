@@ -2,10 +2,12 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, OFlags};
+use rustix::fs::FlockOperation;
+
+use crate::files::{is_at, open_lock};
 
 /// Held while a place is changed. Its file goes away with it: nothing is left in a project.
 #[derive(Debug)]
@@ -21,7 +23,7 @@ impl Guard {
         let path = busy(lock);
         fs::DirBuilder::new().recursive(true).mode(0o755).create(folder)?;
         loop {
-            let file = open(&path)?;
+            let file = open_lock(&path)?;
             rustix::fs::flock(&file, FlockOperation::LockExclusive)?;
             // Whoever held it before took the file away with it: then this is nobody's lock any more.
             if is_at(&file, &path) {
@@ -46,23 +48,9 @@ impl Drop for Guard {
     }
 }
 
-/// A file to lock, made where it is missing. Opening a FIFO would wait for somebody to read from it.
-fn open(path: &Path) -> io::Result<File> {
-    let flags = OFlags::NONBLOCK.union(OFlags::NOFOLLOW).bits().cast_signed();
-    File::options().create(true).truncate(false).write(true).mode(0o600).custom_flags(flags).open(path)
-}
-
-fn is_at(file: &File, path: &Path) -> bool {
-    let same = |a: &fs::Metadata, b: &fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
-    match (file.metadata(), fs::symlink_metadata(path)) {
-        (Ok(held), Ok(there)) => same(&held, &there),
-        _ => false,
-    }
-}
-
 /// Locks a file that stays, if nobody holds it.
 pub fn try_hold(path: &Path) -> io::Result<Option<File>> {
-    let file = open(path)?;
+    let file = open_lock(path)?;
     match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Some(file)),
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),

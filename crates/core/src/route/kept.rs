@@ -16,7 +16,7 @@ use rustix::fs::OFlags;
 use super::index::{Index, Segment, Source, build, checksum, with_sums};
 use super::texts::{kept_key, key, texts};
 use super::words::mix;
-use crate::files::{lock, replace_soon};
+use crate::files::{lock, remove_unless_locked, replace_soon};
 use crate::registry::{Skill, Snapshot};
 
 /// Smaller collections are indexed faster than a file is opened and checked.
@@ -183,10 +183,11 @@ impl<'b> Kept<'b> {
         firsts.sort_unstable();
         for (_, path) in firsts.iter().rev().skip(COLLECTIONS) {
             let base = path.with_extension("").with_extension("");
-            for level in 0..=ROOM.len() {
-                let _ = std::fs::remove_file(file(&base, level));
-            }
-            let _ = std::fs::remove_file(base.with_extension("lock"));
+            remove_unless_locked(&base, || {
+                for level in 0..=ROOM.len() {
+                    let _ = std::fs::remove_file(file(&base, level));
+                }
+            });
         }
     }
 }

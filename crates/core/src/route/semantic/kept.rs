@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::table::{FILE_MAX, Key, Table};
-use crate::files::{lock, read_bounded, replace_soon};
+use crate::files::{lock, read_bounded, remove_unless_locked, replace_soon};
 use crate::registry::Snapshot;
 use crate::route::index::checksum;
 use crate::route::kept::base;
@@ -48,7 +48,8 @@ fn tidy(path: &Path) {
     let mut files: Vec<_> = entries.flatten().filter_map(dated).collect();
     files.sort_unstable();
     for (_, path) in files.iter().rev().skip(FILES) {
-        let _ = std::fs::remove_file(path);
-        let _ = std::fs::remove_file(path.with_extension("lock"));
+        remove_unless_locked(path, || {
+            let _ = std::fs::remove_file(path);
+        });
     }
 }
