@@ -1,5 +1,6 @@
 //! What would change in a client's file; then changing it.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use prowess_format::Value;
@@ -178,6 +179,24 @@ impl Plan {
             false => Err(FileError::Changing { path: self.file.clone() }),
         };
         file::change_within(&self.file, machine.links(self.scope), FILE_MAX, changed)?;
+        if self.removes_file() {
+            self.remove_empty_folders(machine);
+        }
         Ok(())
+    }
+
+    /// Removes the folders that held nothing but the file, up to the home directory or the project.
+    fn remove_empty_folders(&self, machine: &Machine) {
+        let base = match self.scope {
+            For::User => machine.world.home.as_deref(),
+            For::Project => Some(machine.world.project.as_path()),
+        };
+        let is_inside = |folder: &&Path| base.is_some_and(|base| *folder != base && folder.starts_with(base));
+        for folder in self.file.ancestors().skip(1).take_while(is_inside) {
+            // The call refuses a folder that is not empty.
+            if fs::remove_dir(folder).is_err() {
+                return;
+            }
+        }
     }
 }

@@ -188,6 +188,31 @@ fn the_command_is_a_name_only_where_that_finds_it() {
     assert_eq!(world.machine().command(&other, true), other);
 }
 
+/// A folder that is left behind would look like a client that is installed.
+#[test]
+fn folders_that_held_nothing_else_go_with_the_file() {
+    let world = World::new();
+    let (machine, codex) = (world.machine(), client("codex").unwrap());
+    for scope in [For::User, For::Project] {
+        let there = |world: &World| {
+            let base = if scope == For::User { "home" } else { "project" };
+            world.path(&format!("{base}/.codex")).exists()
+        };
+        let install =
+            || plan_install(&machine, codex, scope, &name(), &stdio()).unwrap().perform(&machine).unwrap();
+        let uninstall =
+            || plan_uninstall(&machine, codex, scope, &name()).unwrap().perform(&machine).unwrap();
+        install();
+        assert!(there(&world));
+        uninstall();
+        assert!(!there(&world) && world.path("home").exists() && world.path("project").exists());
+    }
+    at(&world, "home/.codex/auth.json", "{}");
+    plan_install(&machine, codex, For::User, &name(), &stdio()).unwrap().perform(&machine).unwrap();
+    plan_uninstall(&machine, codex, For::User, &name()).unwrap().perform(&machine).unwrap();
+    assert!(world.path("home/.codex/auth.json").exists() && !world.path("home/.codex/config.toml").exists());
+}
+
 #[test]
 fn names_that_are_not_taken() {
     for bad in ["", "1a", "-a", "a b", "a.b", "é", "a\u{202e}", &"a".repeat(33)] {
