@@ -181,6 +181,10 @@ impl HttpError {
             io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe => {
                 Self::Broken { host, why: error.kind().to_string() }
             }
+            // The system's resolver fails without a kind of its own.
+            _ if error.to_string().starts_with("failed to lookup address") => {
+                Self::Unreachable { host, why: "its name cannot be resolved".to_owned() }
+            }
             kind => Self::Unreachable { host, why: kind.to_string() },
         }
     }
@@ -219,6 +223,14 @@ fn host(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_cannot_be_resolved_is_reported_as_that() {
+        // The name is reserved for never being there.
+        let error = std::net::ToSocketAddrs::to_socket_addrs("prowess.invalid:443").unwrap_err();
+        let told = HttpError::io("prowess.invalid".to_owned(), &error).to_string();
+        assert!(told.contains("its name cannot be resolved"), "{told}");
+    }
 
     #[test]
     fn a_message_shows_no_secret() {
