@@ -167,8 +167,13 @@ mod tests {
         }
         let usage = Some(Usage { input: 10, output: 2, cached: 1 });
         metrics.ended(&Outcome { message_id: None, end: Ok(End::Finished), usage, activated: Vec::new() });
-        let now =
-            Now { store: true, skills: [3, 0, 0, 1, 0, 0], connections: 2, turns: (1, 0), streams: (1, 7) };
+        let now = Now {
+            store: true,
+            skills: [3, 0, 0, 1, 0, 0, 0],
+            connections: 2,
+            turns: (1, 0),
+            streams: (1, 7),
+        };
         insta::assert_snapshot!(text(&metrics, &now));
     }
 }
