@@ -58,6 +58,7 @@ pub(super) fn not_available(snapshot: &Snapshot) -> Option<String> {
             Status::Shadowed(Shadowed { same_folder: true, .. }) => continue,
             status @ (Status::Unavailable(_)
             | Status::Untrusted(_)
+            | Status::Modified(_)
             | Status::Shadowed(_)
             | Status::Invalid) => *reasons.entry(status.as_str()).or_default() += 1,
         }
