@@ -175,8 +175,8 @@ fn a_network_that_goes_away_leaves_nothing() {
     net.repository.write("skills/csv/SKILL.md", skill_md("csv", "Reads more.")).commit("third");
     net.publish();
     let told = net.world.run(&["update"]);
-    assert_eq!(told.code, 0, "{}", told.whole());
-    assert!(told.out.contains("○ skipped csv: "), "{}", told.whole());
+    assert_eq!(told.code, 1, "{}", told.whole());
+    assert!(told.out.contains("✗ failed csv: "), "{}", told.whole());
     assert_ne!(net.world.run(&["update", "csv"]).code, 0);
     assert_eq!(net.world.text("skills.lock"), lock);
     assert_eq!(net.world.run(&["verify"]).code, 0);

@@ -47,20 +47,18 @@ fn is_readable_by_others(file: &Path) -> bool {
     std::fs::metadata(file).is_ok_and(|metadata| metadata.permissions().mode() & 0o044 != 0)
 }
 
-/// How many skills were found and are not offered, by reason; `None` where there are none. Those that the user switched off
-/// are not counted.
+/// How many skills were found and are not offered, by reason; `None` where there are none. Those that the user switched off or
+/// whose commands are not installed are not counted: they are no surprise at every start.
 pub(super) fn not_available(snapshot: &Snapshot) -> Option<String> {
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     for skill in snapshot.all() {
         match skill.status() {
-            Status::Enabled | Status::Disabled(_) => continue,
+            Status::Enabled | Status::Disabled(_) | Status::Unavailable(_) => continue,
             // The same folder by another path is the same skill.
             Status::Shadowed(Shadowed { same_folder: true, .. }) => continue,
-            status @ (Status::Unavailable(_)
-            | Status::Untrusted(_)
-            | Status::Modified(_)
-            | Status::Shadowed(_)
-            | Status::Invalid) => *reasons.entry(status.as_str()).or_default() += 1,
+            status @ (Status::Untrusted(_) | Status::Modified(_) | Status::Shadowed(_) | Status::Invalid) => {
+                *reasons.entry(status.as_str()).or_default() += 1
+            }
         }
     }
     let all: usize = reasons.values().sum();

@@ -110,6 +110,11 @@ impl Started {
         self.meter.limits_hit(&self.running, &self.limits)
     }
 
+    /// Whether what is in its scratch folder is beyond the limit, after it has ended.
+    pub(crate) fn has_filled_scratch(&self) -> bool {
+        self.meter.limits_hit_at_end(&self.running, &self.limits).contains(&Limit::Scratch)
+    }
+
     /// Ends it, with everything it started, and records how it ended.
     pub(crate) fn end(&mut self, how: End) {
         self.running.kill();

@@ -205,6 +205,10 @@ impl Talk {
     }
 
     fn ended(&self, exit: Exit) -> Fault {
+        // The kernel may have refused to write more before the files were counted.
+        if self.started.has_filled_scratch() {
+            return Fault::Limit(Limit::Scratch);
+        }
         let how = match (exit.code, exit.signal) {
             (Some(code), _) => format!("exit code {code}"),
             (None, Some(signal)) => format!("signal {signal}"),
