@@ -67,7 +67,7 @@ impl Engine {
         skill: &Skill,
         toolsets: &[(String, String)],
         limits: &Limits,
-    ) -> Result<Self, FailedLoad> {
+    ) -> Result<Self, Box<FailedLoad>> {
         let (skill, toolsets, own) = (skill.clone(), toolsets.to_vec(), limits.clone());
         let stamps = Stamps::default();
         let recorded = stamps.clone();
@@ -80,10 +80,9 @@ impl Engine {
             // What is above the engine's own limit is for what it calls.
             .stack_size(limits.stack.saturating_mul(2).saturating_add(2 * 1024 * 1024))
             .spawn(move || live(&skill, &toolsets, own, recorded, &report, &incoming))
-            .map_err(|error| FailedLoad {
-                error: ToolsetError::Engine(format!("no thread for it: {error}")),
-                stamps: Vec::new(),
-                thread: None,
+            .map_err(|error| {
+                let error = ToolsetError::Engine(format!("no thread for it: {error}"));
+                Box::new(FailedLoad { error, stamps: Vec::new(), thread: None })
             })?;
         let loaded = match reported.recv_timeout(limits.load_time.saturating_add(PATIENCE)) {
             Ok(loaded) => loaded,
@@ -99,7 +98,7 @@ impl Engine {
                 let (limits, ended) = (limits.clone(), AtomicBool::new(false));
                 Ok(Self { inventory, orders: Mutex::new(orders), thread, limits, ended })
             }
-            Err(error) => Err(FailedLoad { error, stamps: stamps.to_vec(), thread: Some(thread) }),
+            Err(error) => Err(Box::new(FailedLoad { error, stamps: stamps.to_vec(), thread: Some(thread) })),
         }
     }
 

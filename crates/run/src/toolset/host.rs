@@ -107,7 +107,7 @@ impl Toolsets {
             return Err(error);
         }
         let started = Engine::start(skill, toolsets, &self.limits);
-        let engine = Arc::new(started.map_err(|failed| loads::remember(folder, toolsets, failed))?);
+        let engine = Arc::new(started.map_err(|failed| loads::remember(folder, toolsets, *failed))?);
         let mut engines = self.engines.lock().unwrap_or_else(PoisonError::into_inner);
         engines.retain(|kept| kept.folder != folder);
         while engines.len() >= self.limits.engines.max(1) {
