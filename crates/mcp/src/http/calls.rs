@@ -1,10 +1,11 @@
-//! The calls of sessions: which numbers are in use, and what is kept of calls whose streams broke.
+//! The calls of sessions: which numbers are in use, when each session was last used, and what is kept of calls whose
+//! streams broke.
 //!
 //! What must always hold: what is kept of a session is bounded, is gone after a minute, and goes with the session.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rmcp::model::RequestId;
 use rmcp::transport::streamable_http_server::session::SessionId;
@@ -25,8 +26,9 @@ pub(super) struct Calls {
 }
 
 /// What a session is busy with.
-#[derive(Default)]
 struct OfSession {
+    /// When its last request arrived or was answered.
+    last_used: Instant,
     /// The requests that are being answered.
     asked: HashSet<RequestId>,
     /// Calls whose streams broke.
@@ -47,15 +49,36 @@ impl Drop for Broken {
 }
 
 impl Calls {
-    /// Takes the number of a request, unless it is in use.
+    /// The session begins.
+    pub(super) fn open(&self, session: &SessionId) {
+        let calls = OfSession { last_used: Instant::now(), asked: HashSet::new(), broken: VecDeque::new() };
+        self.lock().insert(session.clone(), calls);
+    }
+
+    /// A request of the session arrived.
+    pub(super) fn touch(&self, session: &SessionId) {
+        if let Some(calls) = self.lock().get_mut(session) {
+            calls.last_used = Instant::now();
+        }
+    }
+
+    /// The session that has not been used for the longest time, of those that have no request to be answered.
+    pub(super) fn idle_longest(&self) -> Option<SessionId> {
+        let all = self.lock();
+        let idle = all.iter().filter(|(_, calls)| calls.asked.is_empty());
+        idle.min_by_key(|(_, calls)| calls.last_used).map(|(session, _)| session.clone())
+    }
+
+    /// Takes the number of a request, unless it is in use. A session that has ended takes none.
     pub(super) fn begin(&self, session: &SessionId, request: &RequestId) -> bool {
-        self.lock().entry(session.clone()).or_default().asked.insert(request.clone())
+        self.lock().get_mut(session).is_none_or(|calls| calls.asked.insert(request.clone()))
     }
 
     /// The request was answered.
     pub(super) fn end(&self, session: &SessionId, request: &RequestId) {
         if let Some(calls) = self.lock().get_mut(session) {
             calls.asked.remove(request);
+            calls.last_used = Instant::now();
         }
     }
 

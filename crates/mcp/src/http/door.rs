@@ -53,7 +53,7 @@ async fn read(door: &Door, request: Request, next: Next) -> Response {
         Err(_) => return (StatusCode::REQUEST_TIMEOUT, "the message did not arrive\n").into_response(),
     };
     let is_new = !parts.headers.contains_key("mcp-session-id");
-    if is_new && door.sessions.count().await >= door.most && begins(&bytes) {
+    if is_new && begins(&bytes) && !door.sessions.make_room(door.most).await {
         let mut response = (StatusCode::SERVICE_UNAVAILABLE, "too many sessions\n").into_response();
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("30"));
         return response;

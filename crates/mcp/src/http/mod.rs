@@ -2,6 +2,7 @@
 //!
 //! | module | subject |
 //! |---|---|
+//! | `connections` | accepting connections, and how long a client may take to send the head of a request |
 //! | `door` | who is let in, and with what |
 //! | `token` | a secret that clients show |
 //! | `peer` | which user of this machine is at the other end |
@@ -12,6 +13,7 @@
 //! without sessions get one for each request.
 
 mod calls;
+mod connections;
 mod door;
 mod peer;
 mod sessions;
@@ -22,16 +24,17 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use axum::extract::{ConnectInfo, Request};
+use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Router};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::{Connection, Server};
+pub use connections::Connections;
 use door::{Door, guard};
 pub use peer::Peer;
 use sessions::Sessions;
@@ -53,13 +56,15 @@ pub struct HttpOptions {
     pub token: Option<Token>,
     /// Names beside those of this machine by which it may be reached, with or without a port.
     pub hosts: Vec<String>,
-    /// The most sessions at once.
+    /// The most sessions at once. Beyond it, the session that was idle the longest ends for each new one.
     pub sessions: usize,
+    /// How long a client may take to send the head of a request. Of no effect on a [`router`] in a larger server.
+    pub header_timeout: Duration,
 }
 
 impl Default for HttpOptions {
     fn default() -> Self {
-        Self { token: None, hosts: Vec::new(), sessions: 1_000 }
+        Self { token: None, hosts: Vec::new(), sessions: 1_000, header_timeout: Duration::from_secs(10) }
     }
 }
 
@@ -89,23 +94,26 @@ pub async fn serve(
     if !address.ip().is_loopback() && options.token.is_none() {
         return Err(HttpError::Open(address));
     }
-    let for_everyone = options.token.is_some();
+    let (for_everyone, header_timeout) = (options.token.is_some(), options.header_timeout);
     let mut router = router(server, options, stop.clone());
     if !for_everyone {
         router = router.layer(middleware::from_fn(same_user));
     }
-    let service = router.into_make_service_with_connect_info::<Peer>();
-    let serving = axum::serve(listener, service).with_graceful_shutdown(stop.clone().cancelled_owned());
-    tokio::select! {
-        served = serving.into_future() => served?,
-        // Whoever does not read does not keep it from ending.
-        () = async { stop.cancelled().await; tokio::time::sleep(GRACE).await } => {}
+    let connections = Connections::new(listener, header_timeout);
+    loop {
+        let (stream, client) = tokio::select! {
+            accepted = connections.accept() => accepted,
+            () = stop.cancelled() => break,
+        };
+        tokio::spawn(connections.serve(stream, client, router.clone()));
     }
+    // A client that does not read does not keep the server from ending.
+    let _ = tokio::time::timeout(GRACE, connections.shutdown()).await;
     Ok(())
 }
 
 /// Answers only the user who runs this process, and root.
-async fn same_user(ConnectInfo(peer): ConnectInfo<Peer>, request: Request, next: Next) -> Response {
+async fn same_user(Extension(peer): Extension<Peer>, request: Request, next: Next) -> Response {
     match peer.is_same_user().await {
         true => next.run(request).await,
         false => (

@@ -5,9 +5,6 @@ use std::io::{BufRead, BufReader};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use axum::extract::connect_info::Connected;
-use axum::serve::IncomingStream;
-use tokio::net::TcpListener;
 use tokio::sync::OnceCell;
 
 /// The user id that the kernel shows for users that the namespace of this process does not know.
@@ -44,14 +41,6 @@ impl Peer {
             tokio::task::spawn_blocking(move || is_same_user(client, server)).await.unwrap_or(false)
         };
         *same_user.get_or_init(look).await
-    }
-}
-
-impl Connected<IncomingStream<'_, TcpListener>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, TcpListener>) -> Self {
-        // An answer comes in small pieces, and each of them would wait until the last is acknowledged.
-        let _ = stream.io().set_nodelay(true);
-        Self::new(*stream.remote_addr(), stream.io().local_addr().ok())
     }
 }
 

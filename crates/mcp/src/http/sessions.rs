@@ -40,9 +40,15 @@ impl Sessions {
         Self { inner, calls: Arc::default() }
     }
 
-    /// How many there are.
-    pub(super) async fn count(&self) -> usize {
-        self.inner.sessions.read().await.len()
+    /// Ends sessions, the one that was idle the longest first, until there are fewer than `most`. Returns `false` if that
+    /// is not possible because the others are being answered.
+    pub(super) async fn make_room(&self, most: usize) -> bool {
+        while self.inner.sessions.read().await.len() >= most {
+            let Some(id) = self.calls.idle_longest() else { return false };
+            // One that is gone already is closed.
+            let _ = self.close_session(&id).await;
+        }
+        true
     }
 
     /// Ends all of them when it is time. The SDK leaves them to end by themselves, an hour later.
@@ -62,7 +68,9 @@ impl SessionManager for Sessions {
     type Transport = WorkerTransport<LocalSessionWorker>;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
-        self.inner.create_session().await
+        let created = self.inner.create_session().await?;
+        self.calls.open(&created.0);
+        Ok(created)
     }
 
     async fn initialize_session(
@@ -74,6 +82,8 @@ impl SessionManager for Sessions {
     }
 
     async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
+        // The SDK asks this first for every request of a session.
+        self.calls.touch(id);
         self.inner.has_session(id).await
     }
 

@@ -187,22 +187,46 @@ async fn a_session_is_known_by_its_id_alone() {
 }
 
 #[tokio::test]
-async fn there_are_only_so_many_sessions() {
+async fn a_new_session_ends_the_one_that_was_idle_the_longest() {
     let world = World::with(&["a"]);
+    let server = world.server();
     let options = HttpOptions { sessions: 3, ..HttpOptions::default() };
-    let site = Site::open(&world.server(), options).await;
+    let site = Site::open(&server, options).await;
     let mut first = site.session("2025-11-25").await;
     let second = site.session("2025-06-18").await;
-    site.session("2025-11-25").await;
-    let mut refused = site.post(begin()).send().await;
-    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("30")));
-    assert_eq!(refused.text().await, "too many sessions\n");
-    // Those who are there are served, and those who need none.
+    let third = site.session("2025-11-25").await;
     assert!(first.result("tools/list", json!({})).await["tools"].is_array());
+    site.session("2025-11-25").await;
+    // The first was used after the second.
+    let list = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/list"});
+    assert_eq!(status(second.post(&list)).await, 404);
+    assert_eq!((status(third.post(&list)).await, status(first.post(&list)).await), (200, 200));
+    crate::world::until("three are left", || server.clients() == 3).await;
+    // Requests without a session take no room.
     let mut reply = site.inline(1, "tools/list", json!({})).send().await;
     reply.expect(200).await;
-    second.delete().await;
-    site.session("2025-11-25").await;
+    assert_eq!(status(third.post(&json!({"jsonrpc": "2.0", "id": 10, "method": "tools/list"}))).await, 200);
+    site.close().await;
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_finish_its_headers_is_disconnected() {
+    let world = World::with(&["a"]);
+    let header_timeout = std::time::Duration::from_millis(200);
+    let site = Site::open(&world.server(), HttpOptions { header_timeout, ..HttpOptions::default() }).await;
+    for sent in ["", "POST /mcp HT", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Slow: "] {
+        let mut stream = TcpStream::connect(site.address).await.unwrap();
+        stream.write_all(sent.as_bytes()).await.unwrap();
+        let mut said = Vec::new();
+        let closed = tokio::time::timeout(crate::world::PATIENCE, stream.read_to_end(&mut said)).await;
+        assert!(closed.is_ok(), "still open after {sent:?}");
+        assert!(!said.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&said));
+    }
+    // The limit is on the head alone: a stream lasts longer.
+    let mut session = site.session("2025-11-25").await;
+    let mut stream = session.listen().await;
+    assert!(tokio::time::timeout(header_timeout * 3, stream.next_message()).await.is_err());
+    assert!(session.result("tools/list", json!({})).await["tools"].is_array());
     site.close().await;
 }
 

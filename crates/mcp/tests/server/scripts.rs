@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use prowess::Preset;
 use prowess::policy::Scripts;
+use prowess_mcp::http::HttpOptions;
 use serde_json::{Value, json};
 
 use crate::world::http::Site;
 use crate::world::stdio::Client;
-use crate::world::{NEWEST, ROOT, World, schema, until, with_meta};
+use crate::world::{NEWEST, ROOT, World, initialize, schema, until, with_meta};
 
 /// A script that says that it is there, and stays for longer than any test waits.
 const ENDLESS: &str = "#!/bin/sh\necho ready\nexec sleep 3333.3333\n";
@@ -149,6 +150,25 @@ async fn giving_up_ends_the_script_of_a_session() {
     let (_reply, _) = session.ask("tools/call", run("endless.sh", true)).await;
     endless.runs().await;
     session.delete().await;
+    endless.is_gone().await;
+    site.close().await;
+}
+
+#[tokio::test]
+async fn a_session_that_is_being_answered_is_not_ended_for_another() {
+    let (world, endless) = endless("3007.3007");
+    let options = HttpOptions { sessions: 1, ..HttpOptions::default() };
+    let site = Site::open(&world.running(), options).await;
+    let mut session = site.session("2025-11-25").await;
+    let (_reply, id) = session.ask("tools/call", run("endless.sh", true)).await;
+    endless.runs().await;
+    let begin =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize("2025-11-25")});
+    let mut refused = site.post(begin.to_string()).send().await;
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("30")));
+    assert_eq!(refused.text().await, "too many sessions\n");
+    assert!(!endless.processes().is_empty());
+    session.notify("notifications/cancelled", json!({"requestId": id})).await;
     endless.is_gone().await;
     site.close().await;
 }
