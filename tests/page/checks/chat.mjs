@@ -300,6 +300,25 @@ export const chat = (world, browser, check, prowess) => [
     }
   }),
 
+  check("a configuration that becomes invalid: the last one stays, and the page says so until it is fixed", async () => {
+    const place = await makeWorld(prowess);
+    try {
+      await place.serve();
+      const page = await browser.open(await browser.person(), place.url);
+      const banner = page.locator("status-banner", { hasText: "The last valid configuration stays in force" });
+      write(join(place.home, ".prowess"), { "config.toml": "no configuration" });
+      await place.api("/api/rescan", { method: "POST" });
+      await banner.waitFor();
+      await browser.accessible(page, "an invalid configuration");
+      write(join(place.home, ".prowess"), { "config.toml": "" });
+      await place.api("/api/rescan", { method: "POST" });
+      await banner.waitFor({ state: "hidden" });
+      return page;
+    } finally {
+      place.end();
+    }
+  }),
+
   check("chats are listed, renamed and, after a question, deleted", async () => {
     const page = await browser.open(await browser.person(), world.url);
     await say(page, "A chat of its own.");

@@ -20,7 +20,8 @@ export class StatusBanner extends HTMLElement {
     this.className = "banner";
     this.#ends = [
       app.on("connection", (event) => this.#changed(event.detail.back)),
-      app.on("about", () => this.#rest()),
+      // What is being said is said to its end.
+      app.on("about", () => this.#timer === undefined && this.#rest()),
     ];
     this.#rest();
   }
@@ -32,12 +33,21 @@ export class StatusBanner extends HTMLElement {
   /** @param {boolean} back */
   #changed(back) {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
     if (app.connection === "lost") {
-      this.#timer = setTimeout(() => this.#say(t.connection.lost, "waiting"), PATIENCE);
+      this.#after(PATIENCE, () => this.#say(t.connection.lost, "waiting"));
     } else if (back && this.firstChild) {
       this.#say(t.connection.back, "good");
-      this.#timer = setTimeout(() => this.#rest(), GOOD_NEWS);
+      this.#after(GOOD_NEWS, () => this.#rest());
     } else this.#rest();
+  }
+
+  /** @param {number} ms @param {() => void} then */
+  #after(ms, then) {
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      then();
+    }, ms);
   }
 
   /** What is said while the server answers: nothing, or that its configuration is not the one in the file. */
