@@ -133,6 +133,33 @@ fn a_lock_that_cannot_be_read_vouches_for_nothing() {
 }
 
 #[test]
+fn no_skill_is_offered_while_the_lock_cannot_be_read() {
+    let world = World::new();
+    let (project, user) = (lock::project_file(&world.world.project), lock::user_file(&world.world).unwrap());
+    let registry = world.registry();
+    let said = || {
+        let snapshot = registry.refresh();
+        let skill = snapshot.get("pdf").unwrap();
+        let top = world.world.project.parent().unwrap().to_str().unwrap();
+        let reason = skill.reason().unwrap_or_default().replace(top, "[TOP]");
+        format!("{} {}: {reason}", skill.status().as_str(), skill.is_enabled())
+    };
+    let good = fs::read(&project).unwrap();
+    fs::write(&project, "{\n<<<<<<< ours\n").unwrap();
+    let of_project = said();
+    fs::write(&project, &good).unwrap();
+    assert_eq!(said(), "enabled true: ");
+    // The project's lock names the skill; the user's is not asked.
+    fs::write(&user, "{").unwrap();
+    assert_eq!(said(), "enabled true: ");
+    world.write(&Lock::default());
+    let of_user = said();
+    insta::assert_snapshot!(format!("{of_project}\n{of_user}"));
+    fs::remove_file(&user).unwrap();
+    assert_eq!(said(), "enabled true: ");
+}
+
+#[test]
 fn a_lock_that_changes_is_noticed_by_a_registry_that_stays() {
     let world = World::new();
     let registry = world.registry();

@@ -1,6 +1,6 @@
 //! What to do about a skill that is not offered, where its reason does not say so itself.
 
-use prowess::registry::{Disabled, Shadowed, Untrusted};
+use prowess::registry::{Disabled, Modified, Shadowed, Untrusted};
 use prowess::shell::{quote, quote_path};
 use prowess::{Skill, Status};
 use prowess_format::{Code, Rules, parse};
@@ -25,13 +25,13 @@ pub(super) fn remedy(skill: &Skill, context: &Context) -> Option<String> {
         }
         Status::Disabled(Disabled::TooMany(_)) => "raise scan.max-skills in the configuration".to_owned(),
         Status::Unavailable(missing) => install(missing),
-        Status::Modified(_) => format!("to restore what was installed: {}", restore(skill)),
+        Status::Modified(Modified::Files(_)) => format!("to restore what was installed: {}", restore(skill)),
         Status::Untrusted(Untrusted::Link(target)) => {
             format!("look at it, then: prowess trust {}", quote_path(target))
         }
         Status::Shadowed(Shadowed { same_folder: false, .. }) => "rename or delete one of the two".to_owned(),
         Status::Invalid => return misnamed(skill).map(|file| format!("rename {file} to SKILL.md")),
-        // The reason names the command.
+        // The reason says what to do.
         Status::Untrusted(
             Untrusted::Project(_)
             | Untrusted::NestedRepository(_)
@@ -40,6 +40,7 @@ pub(super) fn remedy(skill: &Skill, context: &Context) -> Option<String> {
             | Untrusted::Unapproved(_)
             | Untrusted::Replaced(_),
         )
+        | Status::Modified(Modified::Lock(_))
         | Status::Shadowed(Shadowed { same_folder: true, .. })
         | Status::Enabled => return None,
     })

@@ -1,6 +1,8 @@
 //! What the file system says of a file, to tell whether it changed.
 
-use rustix::fs::Stat;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Stat};
 
 /// How young a file may be before its times are believed, in seconds: some file systems count in twos, and a file that
 /// is written again within one tick looks the same.
@@ -27,6 +29,11 @@ impl Fingerprint {
             modified: (stat.st_mtime as i64, stat.st_mtime_nsec as u64),
             changed: (stat.st_ctime as i64, stat.st_ctime_nsec as u64),
         }
+    }
+
+    /// Of what is at a path, with one question to the system; `None` where nothing is. A link is not followed.
+    pub(crate) fn at(path: &Path) -> Option<Self> {
+        rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| Self::of(&stat))
     }
 
     /// Of something that is not on disk.

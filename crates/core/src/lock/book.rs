@@ -4,10 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustix::fs::{AtFlags, CWD};
-
 use super::compare::{Comparison, compare};
-use super::file::{Lock, Locked};
+use super::file::{Lock, LockError, Locked};
 use super::{accepted, project_file, user_file};
 use crate::files::Fingerprint;
 use crate::registry::Skill;
@@ -27,7 +25,7 @@ type Read = (Option<Fingerprint>, Arc<Page>);
 
 /// One lock, by folders.
 #[derive(Debug)]
-pub(super) struct Page(Result<HashMap<PathBuf, Vec<Locked>>, String>);
+pub(super) struct Page(Result<HashMap<PathBuf, Vec<Locked>>, LockError>);
 
 /// What a lock says of a skill.
 #[derive(Debug)]
@@ -51,10 +49,10 @@ impl Book {
         let user = user_file(world).map(|path| (path, None));
         for (path, base) in project.into_iter().chain(user) {
             let page = self.page(&path, base, world);
-            let folders = page
-                .0
-                .as_ref()
-                .map_err(|why| Closed::Lock { name: shown_name(skill), why: crate::resource::shown(why) })?;
+            let folders = page.0.as_ref().map_err(|error| Closed::Lock {
+                name: shown_name(skill),
+                why: crate::resource::shown(&error.without_folder()),
+            })?;
             let folder = skill.canonical_folder();
             if folders.contains_key(&folder) {
                 return Ok(Some(Entry { page, folder }));
@@ -64,7 +62,7 @@ impl Book {
     }
 
     pub(super) fn page(&self, path: &Path, base: Option<&Path>, world: &Surroundings) -> Arc<Page> {
-        let now = fingerprint(path);
+        let now = Fingerprint::at(path);
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         match pages.get(path) {
             Some((then, page)) if *then == now => return Arc::clone(page),
@@ -149,27 +147,21 @@ fn told(difference: &Comparison) -> String {
     }
 }
 
-/// One question to the system: most skills were not installed, and loading them shall not pay for those that were.
-pub(super) fn fingerprint(path: &Path) -> Option<Fingerprint> {
-    rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| Fingerprint::of(&stat))
-}
-
 impl Page {
-    /// Whether the lock could be read and names anything.
-    pub(super) fn has_entries(&self) -> bool {
-        self.0.as_ref().is_ok_and(|folders| !folders.is_empty())
+    /// Returns `true` if skills depend on the lock: it names some, or cannot be read.
+    pub(super) fn is_relevant(&self) -> bool {
+        !self.0.as_ref().is_ok_and(HashMap::is_empty)
     }
 
-    /// What a folder may hold.
-    pub(super) fn expected(&self, folder: &Path) -> Option<&[Locked]> {
-        self.0.as_ref().ok()?.get(folder).map(Vec::as_slice)
+    /// What a folder may hold; `None` where the lock does not name it.
+    pub(super) fn expected(&self, folder: &Path) -> Result<Option<&[Locked]>, &LockError> {
+        Ok(self.0.as_ref()?.get(folder).map(Vec::as_slice))
     }
 
     fn read(path: &Path, base: Option<&Path>, home: Option<&Path>) -> Self {
-        let file = path.file_name().unwrap_or_default().to_string_lossy();
         let lock = match Lock::read(path) {
             Ok(lock) => lock,
-            Err(error) => return Self(Err(format!("{file} cannot be read: {}", error.why))),
+            Err(error) => return Self(Err(error)),
         };
         let mut parents: HashMap<PathBuf, PathBuf> = HashMap::new();
         let mut folders: HashMap<PathBuf, Vec<Locked>> = HashMap::new();
@@ -191,6 +183,6 @@ impl Page {
 
 impl Entry {
     fn expected(&self) -> &[Locked] {
-        self.page.expected(&self.folder).unwrap_or_default()
+        self.page.expected(&self.folder).ok().flatten().unwrap_or_default()
     }
 }

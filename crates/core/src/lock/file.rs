@@ -142,6 +142,14 @@ pub struct LockError {
     pub why: String,
 }
 
+impl LockError {
+    /// The text without the folder that the file is in.
+    pub(crate) fn without_folder(&self) -> String {
+        let file = self.path.file_name().unwrap_or_default().to_string_lossy();
+        format!("{file} cannot be read: {}", self.why)
+    }
+}
+
 impl Default for Lock {
     fn default() -> Self {
         Self { schema: SCHEMA, skills: Vec::new(), pending: None }

@@ -12,10 +12,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::accepted;
-use super::book::{Book, Page, fingerprint};
+use super::book::{Book, Page};
 use super::compare::compare;
 use super::{project_file, user_file};
 use crate::files::{Bounds, EntryKind, Fingerprint, Folder, Met, beneath, lock, now, read_bounded, replace};
+use crate::registry::Modified;
 use crate::scan::{Found, Root};
 use crate::surroundings::Surroundings;
 use crate::tree_hash::HashedTree;
@@ -29,7 +30,7 @@ const DEPTH_MAX: usize = 16;
 /// Compares the locked skills of one scan with their locks.
 pub(crate) struct Integrity<'w> {
     world: &'w Surroundings,
-    /// The locks that have entries, for each root.
+    /// The locks that have entries or cannot be read, for each root.
     pages: Vec<(Arc<Root>, Vec<Arc<Page>>)>,
     files: Vec<(PathBuf, Option<Fingerprint>)>,
     accepted: OnceLock<BTreeMap<PathBuf, String>>,
@@ -50,7 +51,8 @@ impl Compared {
         let same_stamp = |(folder, was): &(PathBuf, Option<Stamp>)| {
             was.as_ref().is_some_and(|was| was.settled && Stamp::of(folder).as_ref() == Some(was))
         };
-        self.files.iter().all(|(path, was)| fingerprint(path) == *was) && self.stamps.iter().all(same_stamp)
+        self.files.iter().all(|(path, was)| Fingerprint::at(path) == *was)
+            && self.stamps.iter().all(same_stamp)
     }
 }
 
@@ -129,10 +131,10 @@ impl<'w> Integrity<'w> {
             let mut of_root = Vec::new();
             for (path, base) in project.into_iter().chain(user) {
                 if !files.iter().any(|(known, _)| *known == path) {
-                    files.push((path.clone(), fingerprint(&path)));
+                    files.push((path.clone(), Fingerprint::at(&path)));
                 }
                 let page = book.page(&path, base, world);
-                if page.has_entries() {
+                if page.is_relevant() {
                     of_root.push(page);
                 }
             }
@@ -141,18 +143,22 @@ impl<'w> Integrity<'w> {
             }
         }
         if let Some(path) = accepted::path(world).filter(|_| !pages.is_empty()) {
-            files.push((path.clone(), fingerprint(&path)));
+            files.push((path.clone(), Fingerprint::at(&path)));
         }
         let (accepted, cache, stamps) = (OnceLock::new(), OnceLock::new(), Mutex::default());
         Self { world, pages, files, accepted, cache, stamps }
     }
 
-    /// How a locked skill differs from its lock; `None` where it does not, is not locked, or was accepted as it is.
-    pub(crate) fn difference(&self, found: &Found) -> Option<String> {
+    /// How a locked skill differs from its lock; `None` where it does not, is not locked, or was accepted as it is. A lock
+    /// that cannot be read may name any skill, and is asked in the same order as by [`Book::admit`].
+    pub(crate) fn difference(&self, found: &Found) -> Option<Modified> {
         let (_, pages) = self.pages.iter().find(|(root, _)| **root == *found.root())?;
         let folder = found.canonical_folder();
-        let expected =
-            pages.iter().find_map(|page| page.expected(&folder)).filter(|locked| !locked.is_empty())?;
+        let expected = match pages.iter().find_map(|page| page.expected(&folder).transpose())? {
+            Ok(expected) if expected.is_empty() => return None,
+            Ok(expected) => expected,
+            Err(error) => return Some(Modified::Lock(error.clone())),
+        };
         let stamp = Stamp::of(&folder);
         let is_vouched = |tree: &str| {
             let accepted = || self.accepted.get_or_init(|| accepted::all(self.world)).get(&folder);
@@ -181,7 +187,7 @@ impl<'w> Integrity<'w> {
             }
             return None;
         }
-        expected.last().map(|locked| compare(locked, &tree).to_string())
+        expected.last().map(|locked| Modified::Files(compare(locked, &tree).to_string()))
     }
 
     /// Remembers what was hashed, and returns what the scan depended on.

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use prowess_format::{Code, Diagnostic};
 
-pub use skill::{Disabled, Shadowed, Skill, Status, Untrusted};
+pub use skill::{Disabled, Modified, Shadowed, Skill, Status, Untrusted};
 pub use snapshot::{AbsentRoot, Difference, Snapshot};
 #[cfg(feature = "watch")]
 pub use watch::{WatchError, Watcher};
@@ -321,7 +321,7 @@ impl Circumstances for World<'_> {
         self.gate?.refuses(found)
     }
 
-    fn modified(&self, found: &Found) -> Option<String> {
+    fn modified(&self, found: &Found) -> Option<Modified> {
         self.integrity.difference(found)
     }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use prowess_format::{Code, Diagnostic, Severity};
 
 use super::lookalike::skeleton;
-use super::skill::{Disabled, Shadowed, Skill, Status, Untrusted};
+use super::skill::{Disabled, Modified, Shadowed, Skill, Status, Untrusted};
 use crate::located::Located;
 use crate::lock::Book;
 use crate::policy::{Identity, Policy, Requires, Scope, Twice};
@@ -20,7 +20,7 @@ pub(crate) trait Circumstances {
     /// Why its project is not trusted; `None` where it is.
     fn untrusted(&self, found: &Found) -> Option<Untrusted>;
     /// How it differs from what its lock says; `None` where it does not, or is not locked.
-    fn modified(&self, found: &Found) -> Option<String>;
+    fn modified(&self, found: &Found) -> Option<Modified>;
     /// Whether a command can be run.
     fn has_command(&self, name: &str) -> bool;
     /// Where its lock is looked up.

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::lock::{Book, Locked};
+use crate::lock::{self, Book, LockError, Locked};
 use crate::scan::Found;
 use crate::shell::{quote, quote_path};
 
@@ -20,12 +20,21 @@ pub enum Status {
     Unavailable(Vec<Box<str>>),
     /// Not disclosed until the user says so.
     Untrusted(Untrusted),
-    /// It differs from what its lock says: the files, and how.
-    Modified(String),
+    /// It is not what was installed, or that cannot be known.
+    Modified(Modified),
     /// Another copy of the same name is used.
     Shadowed(Shadowed),
     /// It cannot be loaded.
     Invalid,
+}
+
+/// Why a skill is not taken for what was installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Modified {
+    /// It differs from what its lock says: the files, and how.
+    Files(String),
+    /// The lock that may name it cannot be read.
+    Lock(LockError),
 }
 
 /// Who switched a skill off.
@@ -183,7 +192,14 @@ impl Skill {
                     quote(name)
                 )
             }
-            Status::Modified(difference) => format!(
+            Status::Modified(Modified::Lock(error)) => {
+                let remedy = match error.path.ends_with(lock::FILE) {
+                    true => "fix that file, or restore it from version control",
+                    false => "fix that file, or delete it and install your skills again",
+                };
+                format!("what was installed is not known: {error}; {remedy}")
+            }
+            Status::Modified(Modified::Files(difference)) => format!(
                 "modified since it was installed: {difference}; to keep it as it is: prowess verify {} --accept",
                 quote(&self.name())
             ),

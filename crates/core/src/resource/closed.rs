@@ -1,7 +1,7 @@
 //! Whether a skill's status lets anything of it be handed out.
 
 use crate::error_code::ErrorCode;
-use crate::registry::{Skill, Status, Untrusted};
+use crate::registry::{Modified, Skill, Status, Untrusted};
 
 /// A skill that is not disclosed, and why. The words name no path of the machine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -102,7 +102,12 @@ impl Closed {
                     Untrusted::Replaced(_) => "it has changed at its server and needs approval again",
                 },
             },
-            Status::Modified(difference) => Self::Modified { name, difference: difference.clone() },
+            Status::Modified(Modified::Files(difference)) => {
+                Self::Modified { name, difference: difference.clone() }
+            }
+            Status::Modified(Modified::Lock(error)) => {
+                Self::Lock { name, why: shown(&error.without_folder()) }
+            }
             Status::Shadowed(_) => Self::Shadowed { name },
             Status::Invalid => Self::Invalid { name, why: invalid(skill) },
         })
