@@ -344,3 +344,61 @@ pub fn short_path(path: &Path, world: &Surroundings) -> PathBuf {
         None => path.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    /// Whether a scan is made cannot be seen in a snapshot: a scan that finds the same returns the same.
+    #[test]
+    fn links_that_did_not_change_cause_no_scan() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let world = Surroundings { project: top.join("p"), home: Some(top.join("h")), path: "".into() };
+        let skill = |inner: &str| {
+            let name = inner.rsplit('/').next().unwrap();
+            fs::create_dir_all(top.join(inner)).unwrap();
+            let text = format!("---\nname: {name}\ndescription: Does {name}.\n---\nDo it.\n");
+            fs::write(top.join(inner).join("SKILL.md"), text).unwrap();
+        };
+        ["store/x", "store/group/y", "store/z", "far/w"].into_iter().for_each(skill);
+        let root = top.join("h/.agents/skills");
+        fs::create_dir_all(root.join("z")).unwrap();
+        fs::create_dir_all(&world.project).unwrap();
+        symlink(top.join("store/x"), root.join("x")).unwrap();
+        symlink(top.join("store/group"), root.join("group")).unwrap();
+        symlink(top.join("store/z/SKILL.md"), root.join("z/SKILL.md")).unwrap();
+        symlink(top.join("far/w"), root.join("w")).unwrap();
+        crate::trust::trust(&top.join("store"), false, &Policy::default(), &world).unwrap();
+        // Until the times of the file system are believed.
+        std::thread::sleep(std::time::Duration::from_millis(3100));
+        let registry = Registry::open_in(Policy::default(), world, &Progress::default());
+        let is_unchanged =
+            || registry.seen.lock().unwrap().is_unchanged(&registry.policy, &registry.surroundings);
+        let snapshot = registry.snapshot();
+        assert!(["x", "y", "z"].iter().all(|name| snapshot.get(name).is_some_and(Skill::is_enabled)));
+        assert!(is_unchanged());
+        let (here, there) = (top.join("store/x"), top.join("store/moved"));
+        fs::rename(&here, &there).unwrap();
+        assert!(!is_unchanged(), "the link leads nowhere");
+        symlink(&there, &here).unwrap();
+        assert!(!is_unchanged(), "the same file in another folder");
+        fs::remove_file(&here).unwrap();
+        fs::rename(&there, &here).unwrap();
+        assert!(is_unchanged());
+        skill("far/w");
+        assert!(is_unchanged(), "what is outside is not read");
+        fs::rename(top.join("far/w"), top.join("far/v")).unwrap();
+        assert!(!is_unchanged());
+        fs::rename(top.join("far/v"), top.join("far/w")).unwrap();
+        let file = top.join("store/z/SKILL.md");
+        let times = fs::metadata(&file).unwrap().modified().unwrap();
+        fs::File::options().append(true).open(&file).unwrap().set_modified(times).unwrap();
+        assert!(!is_unchanged(), "the file was touched");
+        assert!(["x", "y", "z"].iter().all(|name| registry.refresh().get(name).is_some()));
+        skill("store/group/new");
+        assert!(registry.refresh().get("new").is_some());
+    }
+}

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicUsize;
 use prowess_format::{Code, Diagnostic, Rules};
 use rustix::io::Errno;
 
-use super::found::{FileName, Found};
+use super::found::{FileName, Found, Link};
 use super::links::Doors;
 use super::parallel;
 use super::roots::Root;
@@ -33,6 +33,8 @@ pub(crate) struct RootScan {
 #[derive(Debug, PartialEq)]
 struct Listed {
     inner: PathBuf,
+    /// Where it is without links, if a link led there.
+    real: Option<PathBuf>,
     fingerprint: Fingerprint,
     settled: bool,
 }
@@ -55,17 +57,43 @@ impl RootScan {
         let same = |inner: &Path, fingerprint: &Fingerprint| {
             folder.stat(inner).is_ok_and(|stat| Fingerprint::of(&stat) == *fingerprint)
         };
-        let listed =
-            self.listed.iter().all(|listed| listed.settled && same(&listed.inner, &listed.fingerprint));
-        listed
-            && parallel(&self.found, |found| {
+        let same_listing = |listed: &Listed| {
+            listed.settled
+                && match &listed.real {
+                    None => same(&listed.inner, &listed.fingerprint),
+                    Some(real) => {
+                        self.leads_to(&listed.inner, real)
+                            && Fingerprint::at(real) == Some(listed.fingerprint)
+                    }
+                }
+        };
+        self.listed.iter().all(same_listing)
+            && parallel(&self.found, |found| match found.link() {
+                Some(link) => self.is_link_unchanged(found, link),
                 // That there is no file is known from the listing.
-                let settled = found.settled && found.link.is_none();
-                found.file == FileName::Missing
-                    || (settled && same(&found.inner.join(found.file.as_str()), &found.fingerprint))
+                None if found.file == FileName::Missing => true,
+                None => found.settled && same(&found.inner.join(found.file.as_str()), &found.fingerprint),
             })
             .into_iter()
             .all(|same| same)
+    }
+
+    /// Whether a link still leads to the same skill, and the skill's file is the same. What is outside the known places is
+    /// not read, and need only be there.
+    fn is_link_unchanged(&self, found: &Found, link: &Link) -> bool {
+        let folder = found.canonical_folder();
+        let is_there = self.leads_to(&found.inner, &folder)
+            && (link.folder || self.leads_to(&found.inner.join(found.file.as_str()), &link.target));
+        let file = if link.folder { folder.join(found.file.as_str()) } else { link.target.clone() };
+        is_there
+            && match link.known {
+                true => found.settled && Fingerprint::at(&file) == Some(found.fingerprint),
+                false => !link.folder || link.target.is_dir(),
+            }
+    }
+
+    fn leads_to(&self, inner: &Path, target: &Path) -> bool {
+        std::fs::canonicalize(self.root.canonical().join(inner)).is_ok_and(|path| path == target)
     }
 }
 
@@ -141,7 +169,7 @@ impl Walk<'_, '_> {
         let fingerprint = Fingerprint::of(&folder.own_stat()?);
         let now = now();
         let listing = folder.entries(*self.bounds.entries.get_mut())?;
-        self.listed(PathBuf::from("."), fingerprint, now);
+        self.listed(PathBuf::from("."), None, fingerprint, now);
         self.bounds.cut_entries |= listing.cut;
         *self.bounds.entries.get_mut() -= listing.list.len();
         if let Some(stray) = listing.list.iter().find(|entry| *entry.name == *OsStr::new("SKILL.md")) {
@@ -181,29 +209,35 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    fn listed(&mut self, inner: PathBuf, fingerprint: Fingerprint, now: i64) {
-        self.scan.listed.push(Listed { inner, fingerprint, settled: fingerprint.is_settled(now) });
+    fn listed(&mut self, inner: PathBuf, real: Option<PathBuf>, fingerprint: Fingerprint, now: i64) {
+        self.scan.listed.push(Listed { inner, real, fingerprint, settled: fingerprint.is_settled(now) });
     }
 
     fn take(&mut self, task: Task, visit: Visit, now: i64, next: &mut Vec<Task>) {
         match visit {
             Visit::Skill(found, listing) => {
                 if let Some(fingerprint) = listing {
-                    self.listed(task.inner.clone(), fingerprint, now);
+                    self.listed(
+                        task.inner.clone(),
+                        found.real.as_deref().map(Path::to_owned),
+                        fingerprint,
+                        now,
+                    );
                 }
                 self.scan.found.push(self.shared(found));
             }
             Visit::Link(found) => self.scan.found.push(self.shared(found)),
             // Whether it is a folder tomorrow is not seen in any listing.
-            Visit::Nothing => self.listed(task.inner, Fingerprint::none(0), 0),
+            Visit::Nothing => self.listed(task.inner, None, Fingerprint::none(0), 0),
             Visit::Failed(diagnostic) => {
                 self.scan.diagnostics.push(Located::new(self.scan.root.path().join(&task.inner), diagnostic));
                 // Whether it can be read tomorrow is not seen in any listing.
-                self.listed(task.inner, Fingerprint::none(0), 0);
+                self.listed(task.inner, None, Fingerprint::none(0), 0);
             }
             Visit::Group { entries, fingerprint, through } => {
                 self.bounds.cut_entries |= entries.cut;
-                self.listed(task.inner.clone(), fingerprint, now);
+                let real = through.as_ref().map(|through| through.target.clone());
+                self.listed(task.inner.clone(), real, fingerprint, now);
                 if task.depth == 1 && !task.is_link && !is_pruned(&task.inner) {
                     self.ungrouped.push(task.inner.clone());
                 }
