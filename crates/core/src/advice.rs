@@ -62,7 +62,12 @@ fn estimated_tokens(text: &[u8]) -> usize {
     if text.len() / 2 <= TOKENS_MAX {
         return 0;
     }
-    count(text, |byte| byte < 0x80) / 4 + count(text, |byte| byte >= 0xC0)
+    let beyond = count(text, |byte| byte >= 0xC0);
+    // For the same reason, there are no more than this, which is known after the first count.
+    if (text.len() + 2 * beyond) / 4 <= TOKENS_MAX {
+        return 0;
+    }
+    count(text, |byte| byte < 0x80) / 4 + beyond
 }
 
 /// How many bytes are so. Counting up to 255 in a byte lets the compiler compare many at once.

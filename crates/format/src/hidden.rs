@@ -37,18 +37,29 @@ pub fn first(text: &str) -> Option<(usize, char)> {
 /// instructions for many bytes at a time.
 fn next_odd(bytes: &[u8]) -> Option<usize> {
     const BLOCK: usize = 64;
-    let plain = |block: &&[u8]| !block.iter().fold(false, |any, byte| any | is_odd(*byte));
-    let start = bytes.chunks(BLOCK).take_while(plain).count() * BLOCK;
+    let pairs = |block: &[u8], next: &[u8]| {
+        block.iter().zip(next).fold(false, |any, (byte, next)| any | is_odd(*byte, *next))
+    };
+    let mut start = 0;
+    while let (Some(block), Some(next)) =
+        (bytes.get(start..start + BLOCK), bytes.get(start + 1..start + BLOCK + 1))
+    {
+        if pairs(block, next) {
+            break;
+        }
+        start += BLOCK;
+    }
     let rest = bytes.get(start..)?;
-    rest.iter().position(|byte| is_odd(*byte)).map(|at| start + at)
+    let next = |at: usize| rest.get(at + 1).copied().unwrap_or_default();
+    (0..rest.len()).find(|at| rest.get(*at).is_some_and(|byte| is_odd(*byte, next(*at)))).map(|at| start + at)
 }
 
-/// Whether a hidden or control character may begin with this byte. No letter of Latin, Greek, Cyrillic or most Chinese text
-/// does, so that such text is passed over, too.
-fn is_odd(byte: u8) -> bool {
+/// Whether a hidden or control character may begin with this byte and the next. No letter of Latin, Greek, Cyrillic or
+/// most Chinese text does, nor do arrows and mathematical signs, so that such text is passed over, too.
+fn is_odd(byte: u8, next: u8) -> bool {
     let control = (byte < 0x20) & (byte != b'\n') & (byte != b'\r') & (byte != b'\t');
     let two = (byte == 0xC2) | (byte == 0xCD) | (byte == 0xD8);
-    let three = (byte.wrapping_sub(0xE1) < 3) | (byte == 0xEF);
+    let three = (byte == 0xE1) | ((byte == 0xE2) & (next < 0x82)) | (byte == 0xE3) | (byte == 0xEF);
     let four = (byte == 0xF0) | (byte == 0xF3);
     control | (byte == 0x7F) | two | three | four
 }
@@ -122,7 +133,8 @@ mod tests {
         for c in '\0'..=char::MAX {
             let mut bytes = [0; 4];
             if is_hidden(c) || is_control(c) {
-                assert!(is_odd(c.encode_utf8(&mut bytes).as_bytes()[0]), "{c:?}");
+                c.encode_utf8(&mut bytes);
+                assert!(is_odd(bytes[0], bytes[1]), "{c:?}");
             }
         }
     }
