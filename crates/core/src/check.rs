@@ -100,6 +100,16 @@ pub struct CheckedTree {
 /// The search finds every skill that `install --all` and `list` would take: it goes into hidden folders and build
 /// output, but not into [folders of dependencies and git](is_passed_over).
 pub fn check_tree(path: &Path, rules: &Rules, progress: &Progress) -> Result<CheckedTree, CheckError> {
+    tree(path, rules, true, progress)
+}
+
+/// Finds and reads the skills that [`check_tree`] checks, without its recommendations and without a look at the files
+/// that the bodies refer to.
+pub fn find_tree(path: &Path, rules: &Rules, progress: &Progress) -> Result<CheckedTree, CheckError> {
+    tree(path, rules, false, progress)
+}
+
+fn tree(path: &Path, rules: &Rules, advises: bool, progress: &Progress) -> Result<CheckedTree, CheckError> {
     let path = &std::path::absolute(path).map_err(|_| CheckError::Missing(path.to_owned()))?;
     let unreadable = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound => CheckError::Missing(path.clone()),
@@ -112,11 +122,12 @@ pub fn check_tree(path: &Path, rules: &Rules, progress: &Progress) -> Result<Che
             return Err(CheckError::NotASkill(path.clone()));
         }
         let root = open(path.parent().unwrap_or(Path::new("/")))?;
-        let checked = vec![Checker { rules, root, links: Links::Followed }.skill(Path::new("."), name)];
+        let checker = Checker { rules, root, links: Links::Followed, advises };
+        let checked = vec![checker.skill(Path::new("."), name)];
         return Ok(CheckedTree { checked, passed_over: Vec::new() });
     }
     let links = Links::Within(std::fs::canonicalize(path).map_err(unreadable)?);
-    let checker = Checker { rules, root: open(path)?, links };
+    let checker = Checker { rules, root: open(path)?, links, advises };
     let Tree { mut checked, failed, mut passed_over } = checker.tree(progress);
     let failed = failed.into_iter();
     checked.extend(failed.map(|(inner, diagnostic)| Checked::failed(normal(&path.join(inner)), diagnostic)));
@@ -169,6 +180,8 @@ struct Checker<'a> {
     rules: &'a Rules,
     root: Folder,
     links: Links,
+    /// Whether it says what goes beyond the rules.
+    advises: bool,
 }
 
 /// Where a `SKILL.md` that is a link may lead.
@@ -298,7 +311,9 @@ impl Checker<'_> {
                 // What cannot be opened is there all the same.
                 let gone = |error: Errno| matches!(error, Errno::NOENT | Errno::NOTDIR);
                 let exists = |path: &Path| !self.root.stat(&inner.join(path)).is_err_and(gone);
-                advise(&mut parsed, &bytes, exists);
+                if self.advises {
+                    advise(&mut parsed, &bytes, exists);
+                }
                 parsed
             }
             Err(diagnostic) => Parsed { document: None, diagnostics: vec![diagnostic] },

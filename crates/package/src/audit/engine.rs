@@ -1,7 +1,8 @@
 //! The rules, compiled once, and how they go over a text.
 //!
-//! One pass looks for the words of all rules. Only where a word of a pattern occurs is the pattern tried, on that line
-//! and no more than once: whatever the text is, the work grows with its length and not faster.
+//! One pass looks for the words of all patterns, but for those that mean something only beside another: they get a pass of
+//! their own where the other was found. Only where a word of a pattern occurs is the pattern tried, on that line and no more
+//! than once: whatever the text is, the work grows with its length and not faster.
 
 use std::sync::OnceLock;
 
@@ -20,7 +21,16 @@ pub(super) struct Engine {
     /// Each pattern once, however many rules use it.
     patterns: Vec<Compiled>,
     uses: Vec<Use>,
-    words: Option<AhoCorasick>,
+    /// The words of the patterns that mean something alone.
+    alone: Words,
+    /// The words of the others, made when they are first wanted: most texts want none of them.
+    paired: OnceLock<Words>,
+}
+
+/// Words, and the patterns that want them.
+struct Words {
+    /// `None` only where the words could not be compiled, which a test rules out.
+    automaton: Option<AhoCorasick>,
     /// For each word the patterns that want it.
     wanted: Vec<Vec<u16>>,
 }
@@ -101,20 +111,12 @@ impl Engine {
                 Test::Own => {}
             }
         }
-        let mut words: Vec<&str> =
-            patterns.iter().flat_map(|compiled| compiled.pattern.words).copied().collect();
-        words.sort_unstable();
-        words.dedup();
-        let wants = |word: &&str| {
-            let wanting =
-                patterns.iter().enumerate().filter(|(_, compiled)| compiled.pattern.words.contains(word));
-            wanting.filter_map(|(index, _)| u16::try_from(index).ok()).collect()
-        };
-        let wanted = words.iter().map(wants).collect();
-        // The larger of the automata: every byte of every file goes through it.
-        let kind = Some(AhoCorasickKind::DFA);
-        let words = AhoCorasick::builder().kind(kind).ascii_case_insensitive(true).build(&words).ok();
-        Self { patterns, uses, words, wanted }
+        let alone = Words::of(&patterns, |compiled| compiled.needs.is_none());
+        Self { patterns, uses, alone, paired: OnceLock::new() }
+    }
+
+    fn paired(&self) -> &Words {
+        self.paired.get_or_init(|| Words::of(&self.patterns, |compiled| compiled.needs.is_some()))
     }
 
     /// Whether every pattern compiles, for the tests.
@@ -123,7 +125,8 @@ impl Engine {
         let broken = |at: usize| self.patterns.get(at).is_none_or(|compiled| compiled.get().is_none());
         let broken = self.uses.iter().filter(|one| broken(one.first) || one.second.is_some_and(broken));
         let mut ids: Vec<_> = broken.map(|one| one.rule.id).collect();
-        ids.extend(self.words.is_none().then_some("words"));
+        let words = [&self.alone, self.paired()];
+        ids.extend(words.iter().any(|words| words.automaton.is_none()).then_some("words"));
         ids.extend(super::context::words().is_none().then_some("context"));
         ids
     }
@@ -160,7 +163,7 @@ impl Engine {
     fn hits(&self, text: &Text<'_>) -> Vec<Hit> {
         let mut hits = Vec::new();
         let mut tried = vec![0; self.patterns.len()];
-        self.pass(text, &mut tried, &mut hits, &|compiled| compiled.needs.is_none());
+        self.pass(&self.alone, text, &mut tried, &mut hits, &|compiled| compiled.needs.is_none());
         // What means nothing alone is looked for only where there is the other half of it.
         let mut there = vec![false; self.patterns.len()];
         hits.iter().for_each(|hit| there[hit.pattern] = true);
@@ -169,7 +172,7 @@ impl Engine {
             needs.iter().any(|first| there.get(*first).is_some_and(|there| *there))
         };
         if self.patterns.iter().any(is_wanted) {
-            self.pass(text, &mut tried, &mut hits, &is_wanted);
+            self.pass(self.paired(), text, &mut tried, &mut hits, &is_wanted);
         }
         hits
     }
@@ -177,12 +180,13 @@ impl Engine {
     /// Goes over a text with some of the patterns.
     fn pass(
         &self,
+        words: &Words,
         text: &Text<'_>,
         tried: &mut [usize],
         hits: &mut Vec<Hit>,
         is_wanted: &dyn Fn(&Compiled) -> bool,
     ) {
-        let Some(words) = &self.words else { return };
+        let Some(automaton) = &words.automaton else { return };
         let wanted: Vec<bool> = self
             .patterns
             .iter()
@@ -190,8 +194,8 @@ impl Engine {
                 compiled.scopes.iter().any(|scope| is_in(*scope, text.kind)) && is_wanted(compiled)
             })
             .collect();
-        for word in words.find_overlapping_iter(&*text.bytes) {
-            for index in self.wanted.get(word.pattern().as_usize()).into_iter().flatten() {
+        for word in automaton.find_overlapping_iter(&*text.bytes) {
+            for index in words.wanted.get(word.pattern().as_usize()).into_iter().flatten() {
                 let index = usize::from(*index);
                 let is_wanted = wanted.get(index).is_some_and(|wanted| *wanted);
                 if !is_wanted || tried.get(index).is_none_or(|until| word.start() < *until) {
@@ -199,9 +203,18 @@ impl Engine {
                 }
                 let (start, window) = text.window(word.start());
                 tried[index] = start + window.len().max(1);
-                self.matches(index, text, start, window, hits);
+                if self.is_covered(index, text, start, window.len()) {
+                    self.matches(index, text, start, window, hits);
+                }
             }
         }
+    }
+
+    /// Whether a rule that uses the pattern looks at any of the lines of a window.
+    fn is_covered(&self, index: usize, text: &Text<'_>, start: usize, length: usize) -> bool {
+        let scopes = self.patterns.get(index).map_or(&[][..], |compiled| &compiled.scopes);
+        let (first, last) = (text.line_of(start), text.line_of(start + length));
+        (first..=last).any(|line| scopes.iter().any(|scope| covers(*scope, text.part(line))))
     }
 
     fn matches(&self, index: usize, text: &Text<'_>, start: usize, window: &[u8], hits: &mut Vec<Hit>) {
@@ -224,6 +237,26 @@ impl Engine {
             }
             false => regex.find_iter(window).for_each(|found| push(found.start(), None)),
         }
+    }
+}
+
+impl Words {
+    /// The words of some of the patterns.
+    fn of(patterns: &[Compiled], is_meant: impl Fn(&Compiled) -> bool) -> Self {
+        let meant = || patterns.iter().enumerate().filter(|(_, compiled)| is_meant(compiled));
+        let mut words: Vec<&str> =
+            meant().flat_map(|(_, compiled)| compiled.pattern.words).copied().collect();
+        words.sort_unstable();
+        words.dedup();
+        let wants = |word: &&str| {
+            let wanting = meant().filter(|(_, compiled)| compiled.pattern.words.contains(word));
+            wanting.filter_map(|(index, _)| u16::try_from(index).ok()).collect()
+        };
+        let wanted = words.iter().map(wants).collect();
+        // The larger of the automata: every byte of every file goes through it.
+        let kind = Some(AhoCorasickKind::DFA);
+        let automaton = AhoCorasick::builder().kind(kind).ascii_case_insensitive(true).build(&words).ok();
+        Self { automaton, wanted }
     }
 }
 

@@ -135,7 +135,7 @@ fn is_path(target: &str) -> bool {
 /// The skills at a path, as `check` finds them.
 fn beneath(path: &Path, progress: &prowess::Progress) -> Result<(Vec<Audited>, Vec<PathBuf>), Failure> {
     let tree =
-        prowess::check::check_tree(path, &Rules::standard(), progress).map_err(super::check::failure)?;
+        prowess::check::find_tree(path, &Rules::standard(), progress).map_err(super::check::failure)?;
     let checked = tree.checked;
     let missing = |said: &Diagnostic| said.code == Code::MissingFile;
     if let Some(checked) = checked.iter().find(|checked| checked.diagnostics.iter().any(missing)) {
