@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::world::http::Site;
 use crate::world::stdio::Client;
-use crate::world::{NEWEST, OLDER, ROOT, World, error, initialize, meta, pretty, with_meta};
+use crate::world::{NEWEST, OLDER, ROOT, World, error, initialize, meta, pretty, root, with_meta};
 
 fn world() -> World {
     let world = World::with(&["pdf"]);
@@ -22,6 +22,18 @@ async fn a_handshake_tells_a_client_all_it_needs() {
     let instructions = answer["result"]["instructions"].as_str().unwrap();
     insta::assert_snapshot!(instructions);
     assert!(!instructions.contains("Body of pdf") && !instructions.contains("secret"));
+}
+
+/// The preset tells a model nothing by itself; a client of the server has nothing else.
+#[tokio::test]
+async fn clients_get_instructions_in_the_preset_harness_too() {
+    let world = World::new(Preset::Harness);
+    world.skill(&format!("{}/pdf", root(Preset::Harness)), "Body of pdf.");
+    let mut client = Client::silent(&world.server());
+    let answer = client.request("initialize", initialize("2025-11-25")).await;
+    let instructions = answer["result"]["instructions"].as_str().unwrap();
+    insta::assert_snapshot!(instructions);
+    assert!(instructions.contains("pdf"));
 }
 
 #[tokio::test]

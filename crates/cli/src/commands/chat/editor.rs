@@ -245,6 +245,27 @@ mod tests {
     }
 
     #[test]
+    fn skills_that_users_do_not_call_are_not_completed() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        for (name, more) in [("for-all", ""), ("for-models", "user-invocable: false\n")] {
+            let skill = home.join(".agents/skills").join(name);
+            std::fs::create_dir_all(&skill).unwrap();
+            let text = format!("---\nname: {name}\ndescription: Does it.\n{more}---\nDo it.\n");
+            std::fs::write(skill.join("SKILL.md"), text).unwrap();
+        }
+        let world =
+            prowess::Surroundings { project: home.join("p"), home: Some(home.clone()), path: "".into() };
+        let registry = prowess::Registry::open_in(Policy::default(), world, &prowess::Progress::default());
+        let snapshot = registry.snapshot();
+        assert!(snapshot.get("for-models").is_some());
+        let names: Vec<_> =
+            offered(&snapshot, registry.policy()).into_iter().map(|skill| skill.name).collect();
+        assert!(names.iter().any(|name| name == "for-all"), "{names:?}");
+        assert!(!names.iter().any(|name| name == "for-models"), "{names:?}");
+    }
+
+    #[test]
     fn what_is_completed_where() {
         let all = |names: &[&str]| names.iter().map(|name| format!("{name} ")).collect::<Vec<_>>();
         assert_eq!(names("/p"), (0, all(&["/pdf", "/pdf-forms"])));
