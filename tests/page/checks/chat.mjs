@@ -193,7 +193,7 @@ export const chat = (world, browser, check, prowess) => [
     const first = world.model.requests[before];
     assert.equal(JSON.stringify(first.messages).includes("Greet me"), true);
     assert.equal(first.messages.filter((one) => one.role === "tool").length, 0, "nothing is left of the answer");
-    assert.match(await card(page, "skills.activate").innerText(), /Loaded the skill\s+hello-world\s+complete/);
+    await card(page, "skills.activate").filter({ hasText: /Loaded the skill\s*hello-world\s*complete/ }).waitFor();
     return page;
   }),
 

@@ -42,7 +42,7 @@ class Browser {
       locale: "en-GB",
       ...options,
     });
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(30_000);
     if (process.env.PAGE_FROM) await fromDisk(context, process.env.PAGE_FROM);
     this.#contexts.add(context);
     return context;

@@ -69,10 +69,11 @@ class App extends EventTarget {
   #listen() {
     feed.start({
       opened: (missed) => {
-        const lost = this.connection === "lost";
+        const [lost, first] = [this.connection === "lost", this.connection === "starting"];
         this.answers(true);
         // What happened while nobody listened is not told again.
         if (missed || lost) this.#everything();
+        else if (first) this.#skillsChanged();
       },
       lost: () => this.answers(false),
       refused: (status) => {
