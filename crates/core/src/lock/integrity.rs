@@ -155,7 +155,7 @@ impl<'w> Integrity<'w> {
         let (_, pages) = self.pages.iter().find(|(root, _)| **root == *found.root())?;
         let folder = found.canonical_folder();
         let expected = match pages.iter().find_map(|page| page.expected(&folder).transpose())? {
-            Ok(expected) if expected.is_empty() => return None,
+            Ok([]) => return None,
             Ok(expected) => expected,
             Err(error) => return Some(Modified::Lock(error.clone())),
         };
