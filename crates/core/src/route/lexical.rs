@@ -24,9 +24,6 @@ const LOOKED_AT: usize = 64;
 /// How many words of a message are compared: those that are worth most.
 const COMPARED: usize = 48;
 
-/// How many find the skills that are like a whole description: who has nearly all of its words has the rarest of them.
-const COMPARED_OF_DESCRIPTION: usize = 12;
-
 /// In a collection of so few skills "please" may be rare and "review" may not: there, a word that says nothing counts at
 /// most so much, and any other at least so much.
 const FEW: usize = 100;
@@ -161,7 +158,7 @@ impl Lexical {
     pub fn ingredients(&self, query: &str) -> Vec<(usize, [f32; INGREDIENTS])> {
         let mut query = Query::new(query);
         let known = self.know(&mut query).unwrap_or_default();
-        let looks = self.looks(&query, &known, 0, COMPARED).unwrap_or_default();
+        let looks = self.looks(&query, &known, 0).unwrap_or_default();
         looks.into_iter().map(|looked| (looked.skill as usize, looked.look.ingredients)).collect()
     }
 
@@ -169,20 +166,14 @@ impl Lexical {
     pub(super) fn scores(&self, query: &str, k: usize) -> Vec<(usize, f32)> {
         let sorted = |mut query: Query<'_>| {
             let known = self.know(&mut query)?;
-            self.sorted_looks(&query, &known, k, COMPARED_OF_DESCRIPTION)
+            self.sorted_looks(&query, &known, k)
         };
         let looks: Vec<Looked> = sorted(Query::new(query)).unwrap_or_default();
         looks.into_iter().take(k).map(|looked| (looked.skill as usize, looked.score)).collect()
     }
 
-    fn sorted_looks(
-        &self,
-        query: &Query<'_>,
-        known: &[Known],
-        k: usize,
-        compared: usize,
-    ) -> Result<Vec<Looked>, Damaged> {
-        let mut looks = self.looks(query, known, k, compared)?;
+    fn sorted_looks(&self, query: &Query<'_>, known: &[Known], k: usize) -> Result<Vec<Looked>, Damaged> {
+        let mut looks = self.looks(query, known, k)?;
         looks.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.skill.cmp(&b.skill)));
         Ok(looks)
     }
@@ -192,7 +183,7 @@ impl Lexical {
         let mut query = Query::new(query);
         let known = self.know(&mut query)?;
         // One more than asked for, to know how far the first is ahead.
-        let (looks, copies) = copies_last(self.sorted_looks(&query, &known, k, COMPARED)?, k.max(2));
+        let (looks, copies) = copies_last(self.sorted_looks(&query, &known, k)?, k.max(2));
         let (first_copy, least) = (looks.len(), looks.last().map_or(0.0, |looked| looked.score));
         let score = |at: usize| looks.get(at).map_or(0.0, |looked| looked.score);
         let (first, second) = (score(0), score(1));
@@ -229,13 +220,7 @@ impl Lexical {
         Ok(known)
     }
 
-    fn looks(
-        &self,
-        query: &Query<'_>,
-        known: &[Known],
-        k: usize,
-        most: usize,
-    ) -> Result<Vec<Looked>, Damaged> {
+    fn looks(&self, query: &Query<'_>, known: &[Known], k: usize) -> Result<Vec<Looked>, Damaged> {
         let asked: Vec<Asked> = query.words.iter().map(|word| word.asked).collect();
         let mut worth: Vec<(f32, usize)> =
             asked.iter().zip(known).map(|(asked, known)| asked.weight * known.rarity[1]).zip(0..).collect();
@@ -251,7 +236,7 @@ impl Lexical {
                 .filter(|(_, at)| query.words[*at].stop)
                 .for_each(|(_, at)| compared[*at].weight = 0.0);
         }
-        for (_, at) in worth.iter().skip(most) {
+        for (_, at) in worth.iter().skip(COMPARED) {
             compared[*at].weight = 0.0;
         }
         let found = self.index.search(&compared, known, k.max(LOOKED_AT))?;
