@@ -252,5 +252,9 @@ async fn a_locked_skill_that_was_modified_is_not_served() {
         client.request("resources/read", json!({"uri": "skill://locked/x.txt"})).await["error"].is_object()
     );
     world.file(".agents/skills/locked/x.txt", "as installed");
+    // The server may have seen the modified file meanwhile; it sees this change with its next look at the folder.
+    while client.request("skills/get", uri.clone()).await.get("error").is_some() {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
     assert_eq!(entry(&mut client, "locked").await["resources"], before["resources"]);
 }
