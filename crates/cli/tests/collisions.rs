@@ -44,7 +44,7 @@ fn s000_23_the_system_wins_over_the_user() {
     assert_eq!(ids, ["report", "other"]);
 }
 
-/// Nobody reads a listing before a conversation: one line says that there is something to look at.
+/// One line at the start points to skills that are not available.
 #[test]
 fn servers_and_chats_say_at_start_what_is_not_available() {
     let world = World::new();

@@ -166,7 +166,7 @@ fn one_ctrl_c_ends_commands_that_run_no_script() {
         &["lint", "--routing", "--json"],
         &["eval", "queries.jsonl", "--json"],
     ] {
-        // Nobody reads the pipe: the command waits until there is room in it.
+        // The pipe is full and has no reader: the command blocks on its write.
         let (reader, writer) = std::io::pipe().unwrap();
         let mut fill = writer.try_clone().unwrap();
         rustix::io::ioctl_fionbio(&fill, true).unwrap();

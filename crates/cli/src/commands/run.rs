@@ -180,7 +180,7 @@ fn pass(to: &mut impl Write, terminal: bool, held: &mut Vec<u8>, bytes: &[u8]) -
     let rest = held.split_off(end + 1);
     let mut text = String::from_utf8_lossy(&std::mem::replace(held, rest)).into_owned();
     strip_escapes(&mut text, 0);
-    // What nobody would see, or would see in another order, is written out.
+    // Invisible and reordering characters are escaped.
     to.write_all(Words::new(true).shown(&text).as_bytes())?;
     to.flush()
 }

@@ -34,7 +34,7 @@ pub(crate) fn remove_unless_locked(path: &Path, remove: impl FnOnce()) {
     }
 }
 
-/// A file to lock, made where it is missing. Opening a FIFO would wait for somebody to read from it.
+/// A file to lock, made where it is missing. Opening a FIFO would block until it has a reader.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::NONBLOCK.union(OFlags::NOFOLLOW).bits().cast_signed();
     File::options().create(true).truncate(false).write(true).mode(0o600).custom_flags(flags).open(path)

@@ -118,7 +118,7 @@ fn show_invalid(error: &PackageError, output: &mut Output) {
     }
 }
 
-/// Says which locked skills are not offered yet, because nobody trusts them.
+/// Says which locked skills are not offered because they are not trusted yet.
 fn not_offered(place: &Place, context: &Context, global: &Global, output: &mut Output) {
     let lock = prowess::lock::Lock::read(&place.lock).unwrap_or_default();
     let folders: Vec<_> = lock.skills.iter().filter_map(|locked| place.folder(locked).ok()).collect();
