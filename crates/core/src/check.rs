@@ -6,12 +6,12 @@ use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use prowess_format::{Code, Diagnostic, Document, Level, Parsed, Rules, parse};
+use prowess_format::{Code, Diagnostic, Level, Manifest, Parsed, Rules, parse};
 use rustix::fs::Stat;
 use rustix::io::Errno;
 
 use crate::files::{Entry, EntryKind, Folder, words};
-use crate::scan::{Progress, check_file, parallel};
+use crate::scan::{Progress, Read, check_file, head, parallel};
 
 /// How deep a tree is looked into.
 const DEPTH_MAX: usize = 32;
@@ -38,8 +38,7 @@ impl Checked {
         Self { path, name: None, diagnostics: vec![diagnostic], toolsets: Vec::new() }
     }
 
-    fn of(path: PathBuf, document: Option<&Document>, diagnostics: Vec<Diagnostic>) -> Self {
-        let manifest = document.map(|document| &document.manifest);
+    fn of(path: PathBuf, manifest: Option<&Manifest>, diagnostics: Vec<Diagnostic>) -> Self {
         let name = manifest.map(|manifest| manifest.name().to_string());
         let toolsets = manifest.map_or_else(Vec::new, |manifest| manifest.toolsets().to_vec());
         Self { path, name, diagnostics, toolsets }
@@ -103,8 +102,8 @@ pub fn check_tree(path: &Path, rules: &Rules, progress: &Progress) -> Result<Che
     tree(path, rules, true, progress)
 }
 
-/// Finds and reads the skills that [`check_tree`] checks, without its recommendations and without a look at the files
-/// that the bodies refer to.
+/// Finds the skills that [`check_tree`] checks and reads their frontmatter. Nothing is said about bodies, and nothing that
+/// goes beyond the rules.
 pub fn find_tree(path: &Path, rules: &Rules, progress: &Progress) -> Result<CheckedTree, CheckError> {
     tree(path, rules, false, progress)
 }
@@ -160,7 +159,8 @@ pub fn check_source(path: &Path, source: &[u8], rules: &Rules) -> Checked {
     let mut parsed = parse(source, None, rules);
     // Which files are beside it is not known.
     advise(&mut parsed, source, |_| true);
-    Checked::of(path.to_owned(), parsed.document.as_ref(), parsed.diagnostics)
+    let read = Read::from(parsed);
+    Checked::of(path.to_owned(), read.manifest.as_ref(), read.diagnostics)
 }
 
 /// Adds what goes beyond the rules: recommendations, and the files that the body refers to.
@@ -180,7 +180,7 @@ struct Checker<'a> {
     rules: &'a Rules,
     root: Folder,
     links: Links,
-    /// Whether it says what goes beyond the rules.
+    /// Whether it looks at bodies, and says what goes beyond the rules.
     advises: bool,
 }
 
@@ -305,23 +305,22 @@ impl Checker<'_> {
             Err(Errno::LOOP) => self.follow(&folder.join(name)),
             opened => opened.map_err(refused),
         };
-        let Parsed { document, mut diagnostics } = match opened {
+        let Read { manifest, mut diagnostics } = match opened {
+            Ok((file, stat)) if !self.advises => head(&file, &stat, &id, self.rules),
             Ok((file, stat)) => {
                 let (mut parsed, bytes) = check_file(&file, &stat, &id, self.rules);
                 // What cannot be opened is there all the same.
                 let gone = |error: Errno| matches!(error, Errno::NOENT | Errno::NOTDIR);
                 let exists = |path: &Path| !self.root.stat(&inner.join(path)).is_err_and(gone);
-                if self.advises {
-                    advise(&mut parsed, &bytes, exists);
-                }
-                parsed
+                advise(&mut parsed, &bytes, exists);
+                parsed.into()
             }
-            Err(diagnostic) => Parsed { document: None, diagnostics: vec![diagnostic] },
+            Err(diagnostic) => Read { manifest: None, diagnostics: vec![diagnostic] },
         };
         if name != "SKILL.md" {
             diagnostics.insert(0, misnamed(&name.to_string_lossy(), self.rules));
         }
-        Checked::of(folder.join(name), document.as_ref(), diagnostics)
+        Checked::of(folder.join(name), manifest.as_ref(), diagnostics)
     }
 
     /// Opens a `SKILL.md` that is a link where it leads.

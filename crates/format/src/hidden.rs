@@ -33,6 +33,19 @@ pub fn first(text: &str) -> Option<(usize, char)> {
     None
 }
 
+/// Whether bytes may hold a hidden or control character, once they are decoded: `false` where [`first`] would find
+/// nothing in any part of them. They need not be UTF-8.
+///
+/// ```
+/// use prowess_format::hidden::is_suspect;
+///
+/// assert!(!is_suspect("Grüße".as_bytes()));
+/// assert!(is_suspect("a\u{202e}b".as_bytes()));
+/// ```
+pub fn is_suspect(bytes: &[u8]) -> bool {
+    next_odd(bytes).is_some()
+}
+
 /// The next byte that is odd. Whole blocks are judged at once, without branches, which the compiler turns into
 /// instructions for many bytes at a time.
 fn next_odd(bytes: &[u8]) -> Option<usize> {

@@ -34,7 +34,7 @@ impl From<Parsed> for Read {
 }
 
 /// Reads the frontmatter of an open file.
-pub(super) fn head(file: &OwnedFd, stat: &Stat, folder: &str, rules: &Rules) -> Read {
+pub(crate) fn head(file: &OwnedFd, stat: &Stat, folder: &str, rules: &Rules) -> Read {
     match try_head(file, stat, folder, rules) {
         Ok(read) => read,
         Err(error) => Read::refused(refusal(error)),

@@ -15,7 +15,7 @@ mod walk;
 pub(crate) use embedded::embedded;
 pub(crate) use found::FileName;
 pub use found::{Found, Link};
-pub(crate) use head::check_file;
+pub(crate) use head::{Read, check_file, head};
 pub(crate) use links::Places;
 pub(crate) use parallel::parallel;
 pub use roots::{Root, RootProblem};

@@ -11,7 +11,7 @@ use regex::bytes::{Captures, Regex, RegexBuilder};
 
 use super::checks;
 use super::finding::Finding;
-use super::rule::{Pattern, Rule, Scope, Test};
+use super::rule::{EDGE, Pattern, Rule, Scope, Test};
 use super::rules::rules;
 use super::text::{Kind, Part, Text, texts};
 use super::wording::{self, EACH_MAX, Raw};
@@ -32,7 +32,15 @@ struct Words {
     /// `None` only where the words could not be compiled, which a test rules out.
     automaton: Option<AhoCorasick>,
     /// For each word the patterns that want it.
-    wanted: Vec<Vec<u16>>,
+    wanted: Vec<Vec<Wish>>,
+}
+
+/// That a pattern is tried where a word occurs.
+struct Wish {
+    /// The index of the pattern.
+    pattern: usize,
+    /// Whether the word has to begin and to end where it occurs, and not be a part of a longer one.
+    edges: (bool, bool),
 }
 
 struct Compiled {
@@ -164,6 +172,9 @@ impl Engine {
         let mut hits = Vec::new();
         let mut tried = vec![0; self.patterns.len()];
         self.pass(&self.alone, text, &mut tried, &mut hits, &|compiled| compiled.needs.is_none());
+        if hits.is_empty() {
+            return hits;
+        }
         // What means nothing alone is looked for only where there is the other half of it.
         let mut there = vec![false; self.patterns.len()];
         hits.iter().for_each(|hit| there[hit.pattern] = true);
@@ -187,21 +198,20 @@ impl Engine {
         is_wanted: &dyn Fn(&Compiled) -> bool,
     ) {
         let Some(automaton) = &words.automaton else { return };
-        let wanted: Vec<bool> = self
-            .patterns
-            .iter()
-            .map(|compiled| {
-                compiled.scopes.iter().any(|scope| is_in(*scope, text.kind)) && is_wanted(compiled)
-            })
-            .collect();
         for word in automaton.find_overlapping_iter(&*text.bytes) {
-            for index in words.wanted.get(word.pattern().as_usize()).into_iter().flatten() {
-                let index = usize::from(*index);
-                let is_wanted = wanted.get(index).is_some_and(|wanted| *wanted);
-                if !is_wanted || tried.get(index).is_none_or(|until| word.start() < *until) {
+            for wish in words.wanted.get(word.pattern().as_usize()).into_iter().flatten() {
+                let (index, at) = (wish.pattern, word.start());
+                if tried.get(index).is_none_or(|until| at < *until)
+                    || !wish.is_met(&text.bytes, at, word.end())
+                {
                     continue;
                 }
-                let (start, window) = text.window(word.start());
+                let is_in =
+                    |compiled: &&Compiled| compiled.scopes.iter().any(|scope| is_in(*scope, text.kind));
+                if !self.patterns.get(index).filter(is_in).is_some_and(is_wanted) {
+                    continue;
+                }
+                let (start, window) = text.window(at);
                 tried[index] = start + window.len().max(1);
                 if self.is_covered(index, text, start, window.len()) {
                     self.matches(index, text, start, window, hits);
@@ -243,20 +253,44 @@ impl Engine {
 impl Words {
     /// The words of some of the patterns.
     fn of(patterns: &[Compiled], is_meant: impl Fn(&Compiled) -> bool) -> Self {
-        let meant = || patterns.iter().enumerate().filter(|(_, compiled)| is_meant(compiled));
-        let mut words: Vec<&str> =
-            meant().flat_map(|(_, compiled)| compiled.pattern.words).copied().collect();
-        words.sort_unstable();
-        words.dedup();
-        let wants = |word: &&str| {
-            let wanting = meant().filter(|(_, compiled)| compiled.pattern.words.contains(word));
-            wanting.filter_map(|(index, _)| u16::try_from(index).ok()).collect()
-        };
-        let wanted = words.iter().map(wants).collect();
+        let mut words: Vec<(&str, Wish)> = Vec::new();
+        for (index, compiled) in patterns.iter().enumerate().filter(|(_, compiled)| is_meant(compiled)) {
+            words.extend(compiled.pattern.words.iter().map(|word| Wish::of(index, word)));
+        }
+        words.sort_by_key(|(word, wish)| (*word, wish.pattern));
+        let mut wanted: Vec<Vec<Wish>> = Vec::new();
+        let mut distinct: Vec<&str> = Vec::new();
+        for (word, wish) in words {
+            match wanted.last_mut() {
+                Some(last) if distinct.last() == Some(&word) => last.push(wish),
+                _ => {
+                    distinct.push(word);
+                    wanted.push(vec![wish]);
+                }
+            }
+        }
         // The larger of the automata: every byte of every file goes through it.
         let kind = Some(AhoCorasickKind::DFA);
-        let automaton = AhoCorasick::builder().kind(kind).ascii_case_insensitive(true).build(&words).ok();
+        let automaton = AhoCorasick::builder().kind(kind).ascii_case_insensitive(true).build(&distinct).ok();
         Self { automaton, wanted }
+    }
+}
+
+impl Wish {
+    /// The wish of a pattern for one of its words, and the word itself.
+    fn of(pattern: usize, word: &'static str) -> (&'static str, Self) {
+        let begun = word.strip_prefix(EDGE);
+        let word = begun.unwrap_or(word);
+        let ended = word.strip_suffix(EDGE);
+        (ended.unwrap_or(word), Self { pattern, edges: (begun.is_some(), ended.is_some()) })
+    }
+
+    fn is_met(&self, bytes: &[u8], start: usize, end: usize) -> bool {
+        let goes_on = |at: Option<usize>| {
+            let byte = at.and_then(|at| bytes.get(at));
+            byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+        };
+        !(self.edges.0 && goes_on(start.checked_sub(1))) && !(self.edges.1 && goes_on(Some(end)))
     }
 }
 

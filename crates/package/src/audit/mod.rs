@@ -132,7 +132,8 @@ impl Auditor {
 
     fn nested(&mut self, file: &AuditFile<'_>, depth: usize) {
         let kept = file.bytes.get(..LOOKED_AT).unwrap_or(file.bytes);
-        let whole = checks::content::of(file, kept);
+        let format = (file.kind == AuditKind::File).then(|| unpack::format(kept)).flatten();
+        let whole = checks::content::of(file, kept, format);
         // That a program or an archive is no text has been said then.
         let is_text = whole
             .as_ref()
@@ -143,9 +144,9 @@ impl Auditor {
         }
         let found = Engine::get().file(file.path, kept);
         self.findings.extend(found.into_iter().filter(|finding| is_text || finding.rule != "PA710"));
-        let Some(unpack) = unpack::format(kept) else { return };
+        let Some(format) = format else { return };
         let opened = match (depth < unpack::DEPTH_MAX, self.unpacked < unpack::TOTAL_MAX) {
-            (true, true) => unpack::open(unpack, file.path, kept),
+            (true, true) => unpack::open(format, file.path, kept),
             (false, _) => Err("it lies in too many archives".to_owned()),
             (true, false) => Err("more is packed into the skill than is ever unpacked".to_owned()),
         };

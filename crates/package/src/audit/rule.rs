@@ -60,7 +60,11 @@ pub(crate) enum Test {
     Own,
 }
 
-/// A pattern, and the words that a line must have one of before the pattern is tried. Case does not matter.
+/// The edge of a word, as in a pattern.
+pub(super) const EDGE: &str = r"\b";
+
+/// A pattern, and the words that a line must have one of before the pattern is tried. Case does not matter. A word that is
+/// found in many longer ones begins or ends with [`EDGE`], if the pattern does not match the longer ones.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
     pub(crate) words: &'static [&'static str],

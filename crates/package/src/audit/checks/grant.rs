@@ -8,8 +8,9 @@ use crate::audit::text::Text;
 use crate::audit::wording::Raw;
 
 pub(super) fn check(text: &Text<'_>, raw: &mut Vec<Raw>) {
-    let asks = [&b"allowed-tools"[..], b"hooks:"].iter().any(|key| memmem::find(&text.bytes, key).is_some());
-    if !is_skill_md(text.path) || !asks {
+    let asks =
+        || [&b"allowed-tools"[..], b"hooks:"].iter().any(|key| memmem::find(&text.bytes, key).is_some());
+    if !is_skill_md(text.path) || !asks() {
         return;
     }
     let Some(document) = parse(&text.bytes, None, &Rules::standard()).document else { return };

@@ -10,10 +10,12 @@ use crate::audit::wording::Raw;
 const RUN: usize = 3;
 
 pub(super) fn check(text: &Text<'_>, raw: &mut Vec<Raw>) {
-    // Most texts are plain, and that is seen in a moment.
-    let plain = |byte: &u8| (b' '..=b'~').contains(byte) || matches!(byte, b'\n' | b'\r' | b'\t');
-    if text.bytes.iter().all(plain) {
+    // Most texts have no such character, and that is seen without decoding them.
+    if !hidden::is_suspect(&text.bytes) {
         return;
+    }
+    if let Ok(whole) = std::str::from_utf8(&text.bytes) {
+        return valid(whole, 0, raw);
     }
     let mut base = 0;
     for chunk in text.bytes.utf8_chunks() {

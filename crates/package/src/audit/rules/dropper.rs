@@ -27,7 +27,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "decode it without running it, and judge what it does; do not install the skill otherwise",
         scope: Any,
         test: Line(but(
-            &["base64", "xxd", "unhexlify", "base32", "uudecode", "b64decode", "rev"],
+            &["base64", "xxd", "unhexlify", "base32", "uudecode", "b64decode", r"\brev\b"],
             &[
                 r"(base(64|32)\s+(-\w+\s+)*(-d|-D|--decode)\b|\|\s*rev\b|uudecode)[^|\n]*\|\s*(sudo\s+(-\w+\s+)*)?(\S*/)?(ba|z|da|k)?sh\b",
                 r"(openssl\s+(enc\s+)?-?base64\s+[^|]*-d\b|xxd\s+[^|]*-r)[^|\n]*\|\s*(sudo\s+(-\w+\s+)*)?(\S*/)?(ba|z|da|k)?sh\b",
@@ -112,7 +112,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "look at the package first, or install the one of the registry",
         scope: Any,
         test: Line(but(
-            &["pip", "npm", "npx", "gem", "index-url", "uvx"],
+            &[r"\bpip\b", "pip3", "pipx", "npm", "npx", "index-url", "uvx"],
             &[
                 r"\b(pip3?|uv\s+pip|pipx|uvx)\s+(install|run)?\s*[^|]{0,120}(--(extra-)?index-url[=\s]+http://|https?://[^\s'\x22]+\.(tar\.gz|tgz|zip|whl)\b)",
                 r"\b(npm\s+(i|install|exec)|npx)\s+(-\S+\s+)*['\x22]?(git\+)?https?://[^\s'\x22]+",

@@ -330,7 +330,16 @@ pub(super) const RULES: &[Rule] = &[
         help: "do not use the skill",
         scope: Any,
         test: Line(but(
-            &["image", "pixel", "badge", "logo", "picture", "![", "gif", "render", "<img"],
+            &[
+                r"\bimage\b",
+                r"\bpixel\b",
+                r"\bbadge\b",
+                r"\blogo\b",
+                r"\bpicture\b",
+                r"\bgif\b",
+                "![",
+                "<img",
+            ],
             &[
                 r"!\[[^\]]*\]\(https?://[^)\s]*\?[^)]*[{<\[$][^)]*(user|conversation|message|summary|secret|key|env|history|context|prompt|session)",
                 r"(!\[[^\]]*\]\(|<img[^>]{1,80}src=['\x22]?)https?://[^)>\s]*[?&]\w+=\$\{?\w*(key|token|secret|user|pass)",
