@@ -10,6 +10,7 @@ mod track;
 mod verify;
 mod within;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use prowess::contained::{Durable, Guard, busy, write_whole};
@@ -155,7 +156,28 @@ impl Place {
 
     /// Where a folder of the lock lies.
     pub fn folder(&self, locked: &Locked) -> Result<PathBuf, PackageError> {
-        let folder = self.locate(&locked.folder)?;
+        let folder = self.named(locked)?;
+        self.contains(&folder)?;
+        Ok(folder)
+    }
+
+    /// Where the folders of many entries of the lock lie. Each directory that they lie in is resolved once.
+    pub(crate) fn folders(&self, all: &[Locked]) -> Result<Vec<PathBuf>, PackageError> {
+        let mut known: HashSet<PathBuf> = HashSet::new();
+        let one = |locked: &Locked| {
+            let folder = self.named(locked)?;
+            if let Some(parent) = folder.parent().filter(|parent| !known.contains(*parent)) {
+                self.contains(&folder)?;
+                known.insert(parent.to_owned());
+            }
+            Ok(folder)
+        };
+        all.iter().map(one).collect()
+    }
+
+    /// Where a folder of the lock lies, unless links lead elsewhere.
+    fn named(&self, locked: &Locked) -> Result<PathBuf, PackageError> {
+        let folder = self.joined(&locked.folder)?;
         // Whoever names a skill means its folder, not whatever else a lock from strangers puts behind the name.
         if folder.file_name().is_none_or(|name| name != locked.name.as_str()) {
             return Err(
@@ -165,17 +187,28 @@ impl Place {
         Ok(folder)
     }
 
-    /// The same for a folder alone.
+    /// The same as [`folder`](Self::folder) for a folder alone.
     pub(crate) fn locate(&self, folder: &str) -> Result<PathBuf, PackageError> {
+        let path = self.joined(folder)?;
+        self.contains(&path)?;
+        Ok(path)
+    }
+
+    /// Where a folder lies by its name in the lock, unless links lead elsewhere.
+    fn joined(&self, folder: &str) -> Result<PathBuf, PackageError> {
         let locked = Locked { folder: folder.to_owned(), ..Locked::default() };
         let path = locked.place(self.base.as_deref(), self.world.home.as_deref());
         let path = path.ok_or_else(|| self.bad_entry(folder, "lies outside"))?;
-        if let Some(base) = &self.base {
+        if self.base.is_some() {
             InnerPath::parse(folder.as_bytes())
                 .map_err(|why| self.bad_entry(folder, &format!("is no place for a skill: {why}")))?;
-            within(base, path.parent().unwrap_or(base))?;
         }
         Ok(path)
+    }
+
+    /// Refuses a folder where links lead out of the project on the way to it.
+    fn contains(&self, folder: &Path) -> Result<(), PackageError> {
+        self.base.as_deref().map_or(Ok(()), |base| within(base, folder.parent().unwrap_or(base)))
     }
 
     fn bad_entry(&self, folder: &str, why: &str) -> PackageError {

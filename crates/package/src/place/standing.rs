@@ -1,6 +1,6 @@
 //! What is in a folder, beside what the lock says of it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use prowess::HashedTree;
 use prowess::lock::{Comparison, Locked, compare};
@@ -11,15 +11,20 @@ use crate::error::PackageError;
 /// What is installed in a folder, beside what the lock says.
 pub(crate) fn standing(place: &Place, locked: &Locked) -> Result<(PathBuf, Standing), PackageError> {
     let folder = place.folder(locked)?;
-    let standing = match std::fs::symlink_metadata(&folder) {
+    let standing = standing_at(&folder, locked);
+    Ok((folder, standing))
+}
+
+/// The same as [`standing`] for a folder that is known to be the one of the entry.
+pub(super) fn standing_at(folder: &Path, locked: &Locked) -> Standing {
+    match std::fs::symlink_metadata(folder) {
         Err(_) => Standing::Missing,
         Ok(there) if there.is_symlink() => Standing::Link,
         Ok(_) => {
-            let comparison = compare(locked, &HashedTree::of(&folder));
+            let comparison = compare(locked, &HashedTree::of(folder));
             if comparison.is_same() { Standing::Same } else { Standing::Modified(comparison) }
         }
-    };
-    Ok((folder, standing))
+    }
 }
 
 /// How an installed folder compares with the lock.

@@ -15,7 +15,12 @@ use crate::error::PackageError;
 impl Place {
     /// Finishes what a killed process began and clears what it left, if there is anything. Waits for whoever is at work.
     pub fn tidy(&self) -> Result<(), PackageError> {
-        let read = Lock::read(&self.lock)?;
+        self.tidied().map(drop)
+    }
+
+    /// The lock, after [`tidy`](Self::tidy).
+    pub(crate) fn tidied(&self) -> Result<Lock, PackageError> {
+        let mut read = Lock::read(&self.lock)?;
         let beside = [busy(&self.lock), staged(&self.lock)];
         let mut beside = beside.into_iter().chain(self.plugins.as_deref().map(file::staged));
         let is_left = read.pending.is_some()
@@ -24,10 +29,11 @@ impl Place {
         if is_left {
             let _guard = self.guard()?;
             self.clear()?;
+            read = Lock::read(&self.lock)?;
         }
         // The state has files of its own to lock. What cannot be removed there is in nobody's way.
         let _ = lock::clear(&self.world);
-        Ok(())
+        Ok(read)
     }
 
     /// The same for whoever holds the guard.
@@ -51,8 +57,9 @@ impl Place {
     fn roots(&self, lock: &Lock) -> BTreeSet<PathBuf> {
         let pending = lock.pending.iter().flat_map(|pending| &pending.changes).map(|change| &change.folder);
         let folders = lock.skills.iter().map(|locked| &locked.folder).chain(pending);
-        let located = folders.filter_map(|folder| self.locate(folder).ok()?.parent().map(Into::into));
-        let own = self.base.as_deref().is_none_or(|base| super::within(base, &self.root).is_ok());
-        located.chain(own.then(|| self.root.clone())).collect()
+        let parents = folders.filter_map(|folder| self.joined(folder).ok()?.parent().map(Into::into));
+        let mut roots: BTreeSet<PathBuf> = parents.chain([self.root.clone()]).collect();
+        roots.retain(|root| self.base.as_deref().is_none_or(|base| super::within(base, root).is_ok()));
+        roots
     }
 }

@@ -7,7 +7,7 @@ use prowess::lock::{Change, Lock, Locked};
 use prowess::{HashedTree, lock};
 
 use super::Place;
-use super::standing::{Standing, standing};
+use super::standing::{Standing, standing_at};
 use crate::error::PackageError;
 use crate::parallel::parallel;
 
@@ -63,15 +63,15 @@ pub struct Verified {
 
 /// Compares every skill of a place with its lock, sorted by name; those that nobody installed come as `unlocked`.
 pub fn verify(place: &Place) -> Result<Vec<Verified>, PackageError> {
-    let tidied = place.tidy();
-    let lock = Lock::read(&place.lock)?;
-    if lock.pending.is_some() {
+    let lock = place.tidied().or_else(|error| {
+        let lock = Lock::read(&place.lock)?;
         // Where nothing can be written, what is merely left over does not matter; this does.
-        tidied?;
-    }
+        if lock.pending.is_some() { Err(error) } else { Ok(lock) }
+    })?;
+    let folders = place.folders(&lock.skills)?;
+    let located: Vec<(PathBuf, &Locked)> = folders.into_iter().zip(&lock.skills).collect();
     // Hashing is all there is to it: every core takes its share.
-    let mut verified: Vec<Verified> =
-        parallel(&lock.skills, |locked| one(place, locked)).into_iter().collect::<Result<_, _>>()?;
+    let mut verified: Vec<Verified> = parallel(&located, |(folder, locked)| one(place, folder, locked));
     for (verified, locked) in verified.iter_mut().zip(lock.skills) {
         verified.locked = Some(locked);
     }
@@ -85,11 +85,11 @@ pub fn verify(place: &Place) -> Result<Vec<Verified>, PackageError> {
 }
 
 /// One of them, without its entry of the lock.
-fn one(place: &Place, locked: &Locked) -> Result<Verified, PackageError> {
-    let (folder, standing) = standing(place, locked)?;
+fn one(place: &Place, folder: &Path, locked: &Locked) -> Verified {
+    let standing = standing_at(folder, locked);
     let mut verified = Verified {
         name: locked.name.clone(),
-        folder,
+        folder: folder.to_owned(),
         status: Verification::Ok,
         files: Vec::new(),
         problem: None,
@@ -117,7 +117,7 @@ fn one(place: &Place, locked: &Locked) -> Result<Verified, PackageError> {
             verified.problem = comparison.problem;
         }
     }
-    Ok(verified)
+    verified
 }
 
 /// Accepts a skill exactly as it is now, and trusts it where that is needed.

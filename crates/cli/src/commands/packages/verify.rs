@@ -13,18 +13,20 @@ use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, Tone, clean, counted};
 
 pub(in crate::commands) fn run(context: &Context, call: &Verify, output: &mut Output) -> Outcome {
-    let mut found: Vec<(Place, Verified)> = Vec::new();
+    let places = places(context, &call.scope)?;
+    let mut found: Vec<(&Place, Verified)> = Vec::new();
     let mut locked = false;
-    for place in places(context, &call.scope)? {
-        // What a killed process left can be all there is. Where it cannot be cleared, comparing says what is wrong.
-        let _ = place.tidy();
-        let here = place.lock.exists();
-        locked |= here;
-        // Where nobody ever installed anything, there is nothing that could have been locked.
-        if here || !call.names.is_empty() {
-            let verified = prowess_package::verify(&place).map_err(failure)?;
-            found.extend(verified.into_iter().map(|verified| (place.clone(), verified)));
+    for place in &places {
+        // What a killed process left can be all there is; comparing clears it, too, and says where it cannot be cleared.
+        if !place.lock.exists() {
+            let _ = place.tidy();
         }
+        // Where nobody ever installed anything, there is nothing that could have been locked.
+        if place.lock.exists() || !call.names.is_empty() {
+            let verified = prowess_package::verify(place).map_err(failure)?;
+            found.extend(verified.into_iter().map(|verified| (place, verified)));
+        }
+        locked |= place.lock.exists();
     }
     for name in &call.names {
         if !found.iter().any(|(_, verified)| verified.name == *name) {
@@ -136,7 +138,7 @@ fn tell(verified: &Verified, width: usize, context: &Context, output: &mut Outpu
     Ok(())
 }
 
-fn accept(found: &[(Place, Verified)], context: &Context, output: &mut Output) -> Outcome {
+fn accept(found: &[(&Place, Verified)], context: &Context, output: &mut Output) -> Outcome {
     for (place, verified) in found {
         match verified.status {
             Verification::Modified | Verification::Extra => {
