@@ -47,10 +47,6 @@ pub mod source;
 pub mod switch;
 mod work;
 
-#[cfg(test)]
-#[path = "../tests/servers/mod.rs"]
-mod servers;
-
 pub use error::PackageError;
 pub use fetch::http::{HttpError, Timeouts};
 pub use fetch::{

@@ -2,18 +2,22 @@
 //!
 //! | module | subject |
 //! |---|---|
+//! | [`builders`] | archives made by hand, byte by byte |
 //! | [`embeddings`] | a server that turns texts into vectors, or does what it is told instead |
 //! | [`html`] | what HTML made of Markdown may hold |
 //! | [`model`] | a server that speaks as providers of models do, byte by byte |
 //! | [`postgres`] | a real PostgreSQL for one test |
+//! | [`servers`] | git over https and over ssh, and repositories to serve |
 //! | [`world`] | a project, a home, and skills in them |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod builders;
 pub mod embeddings;
 pub mod html;
 pub mod model;
 pub mod postgres;
+pub mod servers;
 pub mod world;
 
 pub use world::World;

@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+#[path = "it/world/mod.rs"]
 mod world;
 
 use std::time::{Duration, Instant};

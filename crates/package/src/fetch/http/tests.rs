@@ -2,8 +2,8 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
-use crate::servers::https::Server;
-use crate::servers::trusting;
+use prowess_testing::servers::https::Server;
+use prowess_testing::servers::trusting;
 
 /// A server with one file of ten bytes.
 fn server(certificates: &Path) -> (tempfile::TempDir, Server) {

@@ -1,0 +1,167 @@
+//! The procedure of the conformance fixture, through the loop, with every provider.
+
+use crate::world::{Talks, World};
+use prowess::Preset;
+use prowess::config::{Provider, ToolCalling};
+use prowess_chat::End;
+use prowess_testing::model::speech::{ALL, Say, answer, call, results, system, text};
+use prowess_testing::model::{Reply, Server};
+use serde_json::json;
+
+const NAME: &str = "skills-system-validation";
+const BODY: &str = "PROWESS_SKILL_MARKER_7F3A91D2";
+const FILES: [(&str, &str); 3] = [
+    ("references/REFERENCE.md", "PROWESS_REFERENCE_MARKER_C25E08B4"),
+    ("assets/fixture.json", "PROWESS_ASSET_MARKER_4B6D17E9"),
+    ("scripts/echo.sh", "PROWESS_SCRIPT_MARKER_E9810C5F"),
+];
+
+fn read(id: &'static str, path: &str) -> Say {
+    call(id, "skills_readResource", json!({"name": NAME, "path": path}))
+}
+
+/// What a model that follows the procedure does, step by step.
+fn steps(provider: Provider, explicit: bool) -> Vec<Reply> {
+    let mut steps = vec![
+        vec![text("Ich prüfe das jetzt. "), call("c1", "skills_activate", json!({"name": NAME}))],
+        vec![
+            call("c2", "skills_activate", json!({"name": "no-such-skill-here"})),
+            read("c3", FILES[0].0),
+            read("c4", FILES[1].0),
+            read("c5", FILES[2].0),
+        ],
+        vec![
+            read("c6", "../SKILL.md"),
+            read("c7", "/etc/passwd"),
+            read("c8", "references/../../../../etc/passwd"),
+        ],
+        vec![read("c9", FILES[0].0)],
+        vec![text("Result: PASS ✓")],
+    ];
+    if explicit {
+        steps.remove(0);
+    }
+    // Pieces of seven bytes cut characters, names and JSON anywhere.
+    steps.iter().map(|step| Reply::cut(answer(provider, step), 7)).collect()
+}
+
+async fn implicit_and_explicit(preset: Preset, provider: Provider, explicit: bool) {
+    let server = Server::start(steps(provider, explicit)).await;
+    let world = World::new(preset).talking(provider, &server.base);
+    world.fixture();
+    let mut talk = world.start();
+    let message =
+        if explicit { format!("/{NAME} run all steps") } else { "Validate the skills system".to_owned() };
+    let outcome = talk.say(&message).await;
+    assert_eq!((outcome.end, outcome.activated), (Ok(End::Finished), vec![NAME.to_owned()]));
+    assert_eq!(talk.said(), if explicit { "Result: PASS ✓" } else { "Ich prüfe das jetzt. Result: PASS ✓" });
+
+    let asked = server.asked();
+    // Step 1: metadata only. Explicitly called, the body is in the conversation, and still not in the system prompt.
+    let first = system(provider, &asked[0]);
+    assert!(first.contains(NAME) && !first.contains("_MARKER_"), "{first}");
+    let at = usize::from(!explicit);
+    let activated = &results(provider, &asked[at])[0].1;
+    assert!(activated.contains(BODY) && FILES.iter().all(|(_, marker)| !activated.contains(marker)));
+    // Steps 2 and 3.
+    let read: Vec<_> = results(provider, &asked[at + 1]).split_off(1);
+    assert_eq!(read.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["c2", "c3", "c4", "c5"]);
+    assert!(read[0].1.contains("there is no skill named no-such-skill-here"));
+    for ((_, marker), (_, content)) in FILES.iter().zip(&read[1..]) {
+        assert!(content.contains(marker) && content.matches("_MARKER_").count() == 1);
+    }
+    // Steps 4 and the rest.
+    let last = results(provider, &asked[at + 3]);
+    for (id, text) in &last[5..8] {
+        assert!(!text.contains("root:") && !text.contains("_MARKER_"), "{id}: {text}");
+    }
+    assert!(last[8].1.contains(FILES[0].1));
+    let told: Vec<String> = talk.results().iter().map(|(_, status, _)| status.clone()).collect();
+    assert_eq!(
+        told,
+        ["success", "error", "success", "success", "success", "error", "error", "error", "success"]
+    );
+    // Nothing of any text is kept, only digests.
+    let kept = serde_json::to_string(&talk.chat.messages).unwrap();
+    assert!(!kept.contains("_MARKER_") && kept.contains("text_digest"), "{kept}");
+}
+
+#[tokio::test]
+async fn s004_24_s004_12_implicit_invocation_with_every_provider() {
+    for provider in ALL {
+        for preset in [Preset::Chat, Preset::Standard, Preset::Harness, Preset::Triggers] {
+            implicit_and_explicit(preset, provider, false).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn s004_24_s004_13_explicit_invocation_with_every_provider() {
+    for provider in ALL {
+        for preset in [Preset::Chat, Preset::Standard] {
+            implicit_and_explicit(preset, provider, true).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn s004_24_s004_14_a_model_that_cannot_call_tools_with_every_provider() {
+    for provider in ALL {
+        for tools in [ToolCalling::Off, ToolCalling::Auto] {
+            let spoken = answer(provider, &[text("I read the marker.")]);
+            let server = Server::answering(move |asked, _| match asked.body.get("tools") {
+                Some(_) => Reply::failure(400, r#"{"error": {"message": "model-1 does not support tools"}}"#),
+                None => Reply::cut(spoken.clone(), 5),
+            });
+            let server = server.await;
+            let mut world = World::new(Preset::Chat).talking(provider, &server.base);
+            world.chat.tools = tools;
+            world.fixture();
+            let mut talk = world.start();
+            let outcome = talk.say(&format!("/{NAME} what is your marker?")).await;
+            assert_eq!((outcome.end, outcome.activated), (Ok(End::Finished), vec![NAME.to_owned()]));
+            assert_eq!(talk.said(), "I read the marker.");
+            talk.say("and what else?").await;
+
+            let asked: Vec<_> =
+                server.asked().into_iter().filter(|asked| asked.body.get("tools").is_none()).collect();
+            assert_eq!(asked.len(), 2, "it is asked with tools once at most");
+            assert!(system(provider, &asked[0]).contains(BODY), "the one request has it");
+            let whole = asked[1].body.to_string();
+            assert!(!whole.contains("_MARKER_"), "and only that one");
+            assert!(results(provider, &asked[1]).is_empty());
+            assert!(whole.contains("what is your marker?") && !whole.contains(&format!("/{NAME}")));
+            assert!(!system(provider, &asked[1]).contains("skills_activate"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn s000_06_s001_16_the_procedure_with_read_file_and_skill() {
+    for provider in ALL {
+        let path = format!(".agents/skills/{NAME}/SKILL.md");
+        let file = format!(".agents/skills/{NAME}/references/REFERENCE.md");
+        let steps = [
+            vec![
+                call("c1", "ReadFile", json!({"path": path})),
+                call("c2", "ReadFile", json!({"path": file})),
+            ],
+            vec![text("PASS")],
+        ];
+        let server = Server::start(steps.iter().map(|step| Reply::events(answer(provider, step)))).await;
+        let world = World::new(Preset::App).talking(provider, &server.base);
+        world.fixture();
+        let mut talk = world.start();
+        assert_eq!(talk.say("validate").await.end, Ok(End::Finished));
+        let read = results(provider, &server.asked()[1]);
+        assert!(read[0].1.contains(BODY) && read[1].1.contains(FILES[0].1));
+
+        let steps = [vec![call("c1", "Skill", json!({"name": NAME}))], vec![text("PASS")]];
+        let server = Server::start(steps.iter().map(|step| Reply::events(answer(provider, step)))).await;
+        let world = World::new(Preset::SkillTool).talking(provider, &server.base);
+        world.fixture();
+        let mut talk = world.start();
+        assert_eq!(talk.say("validate").await.activated, [NAME]);
+        assert!(results(provider, &server.asked()[1])[0].1.contains(BODY));
+    }
+}

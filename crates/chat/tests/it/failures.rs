@@ -1,0 +1,243 @@
+//! Providers that are busy, out of order, gone, or not what they seem; and keys that stay secret.
+
+use std::time::Duration;
+
+use crate::world::{Talk, Talks, World};
+use prowess::Preset;
+use prowess::config::{Chat, Provider};
+use prowess_chat::End;
+use prowess_chat::provider::connect;
+use prowess_testing::model::speech::{ALL, answer, text};
+use prowess_testing::model::{Piece, Reply, Server};
+use serde_json::json;
+
+async fn talk(provider: Provider, replies: Vec<Reply>, set: impl Fn(&mut Chat)) -> (Talk, Server) {
+    let server = Server::start(replies).await;
+    let mut world = World::new(Preset::Standard).talking(provider, &server.base);
+    world.chat.limits.retries = 2;
+    set(&mut world.chat);
+    let mut talk = world.start();
+    talk.say("hello").await;
+    let debug = format!("{:?} {:?} {:?}", talk.agent, talk.chat, talk.events);
+    assert!(!debug.contains("SECRET"), "{debug}");
+    (talk, server)
+}
+
+#[tokio::test]
+async fn a_busy_provider_is_asked_again() {
+    let busy = || Reply::failure(429, r#"{"error":{"message":"slow down","type":"rate_limit_error"}}"#);
+    for provider in ALL {
+        let fine = Reply::events(answer(provider, &[text("hello")]));
+        for replies in [
+            vec![busy().header("retry-after", "0"), fine.clone()],
+            vec![busy().header("retry-after-ms", "5"), fine.clone()],
+            vec![busy(), Reply::failure(500, ""), fine.clone()],
+            vec![Reply::failure(503, "<h1>no</h1>"), Reply::failure(529, "{}"), fine.clone()],
+            vec![Reply::events("").then(Piece::Reset), fine.clone()],
+            vec![Reply { pieces: vec![Piece::Reset], ..Reply::events("") }, fine.clone()],
+        ] {
+            let asked = replies.len();
+            let (talk, server) = talk(provider, replies, |_| {}).await;
+            assert_eq!((talk.said().as_str(), server.asked().len()), ("hello", asked));
+            let bodies: Vec<_> = server.asked().into_iter().map(|asked| asked.body).collect();
+            assert!(bodies.windows(2).all(|pair| pair[0] == pair[1]), "the same request each time");
+        }
+    }
+}
+
+#[tokio::test]
+async fn and_in_the_end_given_up() {
+    for provider in ALL {
+        let (talk, server) = talk(provider, vec![Reply::failure(500, r#"{"error":"boom"}"#)], |_| {}).await;
+        assert_eq!(
+            talk.error(),
+            ("UNAVAILABLE".to_owned(), "the provider is out of order (status 500): boom".to_owned())
+        );
+        assert_eq!(server.asked().len(), 3);
+    }
+}
+
+#[tokio::test]
+async fn a_provider_that_wants_to_be_left_alone_for_long_is() {
+    let reply = Reply::failure(429, r#"{"error":{"message":"tomorrow"}}"#).header("retry-after", "86400");
+    let (talk, server) = talk(Provider::OpenAiChat, vec![reply], |_| {}).await;
+    assert_eq!((talk.error().0.as_str(), server.asked().len()), ("UNAVAILABLE", 1));
+}
+
+#[tokio::test]
+async fn what_asking_again_does_not_help() {
+    for (status, code) in [
+        (400, "EXECUTION_ERROR"),
+        (401, "ACCESS_DENIED"),
+        (403, "ACCESS_DENIED"),
+        (404, "EXECUTION_ERROR"),
+        (413, "TOO_LARGE"),
+    ] {
+        for provider in ALL {
+            let body = r#"{"error":{"message":"no: sk-SECRET-123 is wrong"}}"#;
+            let (talk, server) =
+                talk(provider, vec![Reply::failure(status, body)], |chat| chat.limits.steps = 1).await;
+            let (told, message) = talk.error();
+            assert_eq!(told, code);
+            assert!(message.contains("no: [key] is wrong"), "{message}");
+            // Too long is tried twice more, each time shorter.
+            assert_eq!(server.asked().len(), if status == 413 { 3 } else { 1 });
+        }
+    }
+}
+
+#[tokio::test]
+async fn redirects_are_not_followed() {
+    let elsewhere = Server::start([Reply::events("")]).await;
+    for status in [301, 302, 303, 307, 308] {
+        for provider in ALL {
+            let reply = Reply::failure(status, "").header("location", &format!("{}/v1", elsewhere.base));
+            let (talk, _) = talk(provider, vec![reply], |_| {}).await;
+            assert!(talk.error().1.contains(&format!("redirects the request (status {status})")));
+        }
+    }
+    assert!(elsewhere.asked().is_empty(), "nobody else sees the key");
+}
+
+#[tokio::test]
+async fn a_provider_that_never_answers() {
+    for provider in ALL {
+        for (set, words) in [
+            (
+                Box::new(|chat: &mut Chat| chat.timeouts.first_byte = Duration::from_millis(100))
+                    as Box<dyn Fn(&mut Chat)>,
+                "no answer within 100 ms (chat.first-byte-timeout-ms)",
+            ),
+            (
+                Box::new(|chat: &mut Chat| chat.timeouts.request = Duration::from_millis(100)),
+                "no end of the answer within 100 ms (chat.request-timeout-ms)",
+            ),
+        ] {
+            // Neither a word, nor more than its headers.
+            for pieces in [vec![Piece::Hang], vec![Piece::Pause(Duration::ZERO), Piece::Hang]] {
+                let (talk, server) = talk(provider, vec![Reply { pieces, ..Reply::events("") }], &*set).await;
+                assert_eq!(talk.error().0, "TIMEOUT");
+                assert!(talk.error().1.ends_with(words), "{}", talk.error().1);
+                assert_eq!(server.asked().len(), 1);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_stream_of_nothing_has_an_end() {
+    // Comments keep coming for ever: only the bound on the whole request ends it.
+    let mut drip = Reply::events("");
+    for _ in 0..1_000 {
+        drip = drip.then(Piece::Bytes(b": ping\n\n".to_vec())).then(Piece::Pause(Duration::from_millis(20)));
+    }
+    let set = |chat: &mut Chat| chat.timeouts.request = Duration::from_millis(300);
+    let (talk, _) = talk(Provider::OpenAiChat, vec![drip], set).await;
+    assert!(talk.error().1.contains("chat.request-timeout-ms"));
+}
+
+#[tokio::test]
+async fn nobody_there() {
+    let gone = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", gone.local_addr().unwrap());
+    drop(gone);
+    let mut world = World::new(Preset::Standard).talking(Provider::OpenAi, &base);
+    world.chat.limits.retries = 1;
+    let mut talk = world.start();
+    talk.say("hello").await;
+    let (code, message) = talk.error();
+    assert_eq!(code, "UNAVAILABLE");
+    assert!(message.starts_with("the provider cannot be reached: Connection refused"), "{message}");
+    assert!(!message.contains("127.0.0.1"));
+}
+
+#[tokio::test]
+async fn cancelling_ends_a_request_at_once() {
+    for provider in ALL {
+        let half = answer(provider, &[text("I was saying")]);
+        let reply = Reply::events(half[..half.len() - 80].to_vec()).then(Piece::Hang);
+        let server = Server::start([reply]).await;
+        let mut talk = World::new(Preset::Standard).talking(provider, &server.base).start();
+        let cancel = talk.cancel.clone();
+        let asked = async {
+            while server.asked().is_empty() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            cancel.cancel();
+        };
+        let (outcome, ()) = tokio::join!(talk.say("hello"), asked);
+        assert_eq!((outcome.end, talk.reason().as_str()), (Ok(End::Cancelled), "cancelled"));
+        assert_eq!(talk.chat.messages.len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn the_key_goes_into_one_header() {
+    for (provider, header, value, path) in [
+        (Provider::Anthropic, "x-api-key", "sk-SECRET-123", "/v1/messages"),
+        (Provider::OpenAi, "authorization", "Bearer sk-SECRET-123", "/v1/responses"),
+        (Provider::OpenAiChat, "authorization", "Bearer sk-SECRET-123", "/v1/chat/completions"),
+    ] {
+        let (_, server) =
+            talk(provider, vec![Reply::events(answer(provider, &[text("hello")]))], |_| {}).await;
+        let asked = &server.asked()[0];
+        assert_eq!((asked.path.as_str(), asked.header(header)), (path, Some(value)));
+        assert_eq!(asked.headers.iter().filter(|(_, value)| value.contains("SECRET")).count(), 1);
+        assert!(!asked.body.to_string().contains("SECRET"));
+        assert_eq!(asked.header("accept-encoding"), None, "nothing compressed is asked for");
+    }
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let toolbox = World::new(Preset::Standard).toolbox();
+    let chat = |provider, set: &dyn Fn(&mut Chat)| {
+        let mut chat = Chat { provider, model: Some("m".to_owned()), ..Chat::default() };
+        set(&mut chat);
+        let error = connect(&chat, |name| (name == "KEY").then(|| "sk-SECRET".into()), &toolbox).unwrap_err();
+        assert!(!format!("{error:?}").contains("SECRET"));
+        format!("{} {error}", error.code())
+    };
+    let all = [
+        chat(Provider::Anthropic, &|chat| chat.model = None),
+        chat(Provider::OpenAi, &|_| {}),
+        chat(Provider::OpenAiChat, &|_| {}),
+        chat(Provider::Anthropic, &|chat| chat.key_env = Some("OTHER".to_owned())),
+        chat(Provider::Anthropic, &|chat| {
+            (chat.key_env, chat.key_file) = (Some("KEY".to_owned()), Some("/k".into()))
+        }),
+        chat(Provider::Anthropic, &|chat| chat.key_file = Some("/no/such/key".into())),
+        chat(Provider::OpenAiChat, &|chat| chat.base_url = Some("http://10.0.0.1/v1".to_owned())),
+        chat(Provider::OpenAiChat, &|chat| {
+            chat.base_url = Some("https://me:pw@models.example/v1".to_owned())
+        }),
+    ];
+    insta::assert_snapshot!(all.join("\n"));
+}
+
+#[tokio::test]
+async fn a_model_that_wants_another_form_is_asked_in_that_form() {
+    let provider = Provider::OpenAiChat;
+    let fine = answer(provider, &[text("ok")]);
+    let server = Server::answering(move |asked, _| {
+        let refused =
+            |message: &str| Reply::failure(400, &json!({"error": {"message": message}}).to_string());
+        if asked.body.get("max_tokens").is_some() {
+            return refused("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.");
+        }
+        if asked.body.get("stream_options").is_some() {
+            return refused("Unknown field: stream_options");
+        }
+        Reply::events(fine.clone())
+    })
+    .await;
+    let mut world = World::new(Preset::Chat).talking(provider, &server.base);
+    world.chat.limits.retries = 0;
+    let mut talk = world.start();
+    assert_eq!(talk.say("hello").await.end, Ok(End::Finished));
+    assert_eq!(server.asked().len(), 3);
+    assert_eq!(talk.say("again").await.end, Ok(End::Finished));
+    assert_eq!(server.asked().len(), 4, "what it wants is remembered");
+    assert!(server.asked()[3].body["max_completion_tokens"].is_u64());
+}

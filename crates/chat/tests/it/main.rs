@@ -1,0 +1,16 @@
+//! Every integration test of this crate, by topic, in one program.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, unreachable_pub)]
+
+mod checklists;
+mod conformance;
+mod failures;
+mod long;
+mod mentions;
+mod rehearsal;
+mod requests;
+mod store;
+mod streams;
+mod tls;
+mod turn;
+mod world;

@@ -1,0 +1,285 @@
+//! Answers as they come over the wire: cut anywhere, interleaved, incomplete, broken.
+
+use std::time::Duration;
+
+use crate::world::{Talks, World};
+use prowess::Preset;
+use prowess::config::Provider;
+use prowess_chat::provider::{Chunk, Entry, ModelError, Request, Stop};
+use prowess_chat::{State, Usage};
+use prowess_testing::model::speech::{ALL, answer, call, text};
+use prowess_testing::model::{Piece, Reply, Server};
+use serde_json::json;
+
+/// Asks a server once, without the loop.
+async fn ask(provider: Provider, replies: Vec<Reply>) -> (Vec<Chunk>, Option<ModelError>, usize) {
+    let server = Server::start(replies).await;
+    let mut world = World::new(Preset::Standard).talking(provider, &server.base);
+    world.chat.limits.retries = 2;
+    world.chat.timeouts.first_byte = Duration::from_secs(20);
+    world.chat.timeouts.idle = Duration::from_millis(300);
+    let toolbox = world.toolbox();
+    let model = world.model(&toolbox);
+    let entries = [Entry::User("hello".to_owned())];
+    let mut heard =
+        model.answer(Request { system: "", entries: &entries, tools: &[], max_output_tokens: 10 });
+    let mut chunks = Vec::new();
+    let error = loop {
+        match heard.next().await {
+            Ok(Some(chunk)) => chunks.push(chunk),
+            Ok(None) => break None,
+            Err(error) => break Some(error),
+        }
+    };
+    // An answer that is over stays over.
+    assert_eq!(heard.next().await, Ok(None));
+    (chunks, error, server.asked().len())
+}
+
+/// The words, the calls and the end of an answer.
+fn told(chunks: &[Chunk]) -> (String, Vec<(String, String, String)>, Option<Stop>) {
+    let (mut words, mut calls, mut end) = (String::new(), Vec::new(), None);
+    for chunk in chunks {
+        match chunk.clone() {
+            Chunk::Text(more) => words.push_str(&more),
+            Chunk::Call { id, name, arguments } => calls.push((id, name, arguments)),
+            Chunk::Usage(_) => {}
+            Chunk::End(stop) => end = Some(stop),
+        }
+    }
+    (words, calls, end)
+}
+
+#[tokio::test]
+async fn cut_anywhere_and_interleaved() {
+    let said = [
+        text("Grüße 👋🏽, 你好: \"ok\"\n"),
+        call("c1", "one", json!({"größe": "👋🏽 \" \\ \n", "n": [1, 2.5, null]})),
+        call("c2", "two", json!({"path": "a/b.md"})),
+        call("c3", "three", json!({})),
+    ];
+    for provider in ALL {
+        let bytes = answer(provider, &said);
+        for size in [1, 2, 3, 7, 64, 100_000] {
+            let (chunks, error, _) = ask(provider, vec![Reply::cut(bytes.clone(), size)]).await;
+            assert_eq!(error, None);
+            let (words, calls, end) = told(&chunks);
+            assert_eq!((words.as_str(), end), ("Grüße 👋🏽, 你好: \"ok\"\n", Some(Stop::Finished)));
+            let calls: Vec<_> = calls
+                .iter()
+                .map(|(id, name, arguments)| (id.as_str(), name.as_str(), arguments.as_str()))
+                .collect();
+            let first = json!({"größe": "👋🏽 \" \\ \n", "n": [1, 2.5, null]}).to_string();
+            assert_eq!(
+                calls,
+                [("c1", "one", first.as_str()), ("c2", "two", r#"{"path":"a/b.md"}"#), ("c3", "three", "{}")]
+            );
+            let usage = chunks
+                .iter()
+                .rev()
+                .find_map(|chunk| if let Chunk::Usage(usage) = chunk { Some(*usage) } else { None });
+            assert_eq!(usage, Some(Usage { input: 100, output: 20, cached: 10 }), "{provider:?}");
+        }
+    }
+}
+
+fn completion(delta: &str, finish: &str) -> String {
+    format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{delta},\"finish_reason\":{finish}}}]}}\n\n")
+}
+
+#[tokio::test]
+async fn completions_as_other_servers_speak_them() {
+    // No [DONE], no id, whole arguments as an object, the same place for all calls, no place at all.
+    let cases = [
+        (
+            completion(r#"{"content":"hi"}"#, "null") + &completion("{}", "\"stop\""),
+            ("hi", vec![], Stop::Finished),
+        ),
+        (
+            completion(
+                r#"{"tool_calls":[{"index":0,"function":{"name":"a","arguments":{"x":1}}}]}"#,
+                "\"tool_calls\"",
+            ) + "data: [DONE]\n\n",
+            ("", vec![("call_0", "a", r#"{"x":1}"#)], Stop::Finished),
+        ),
+        (
+            completion(
+                r#"{"tool_calls":[{"index":0,"id":"p","function":{"name":"a","arguments":"{}"}}]}"#,
+                "null",
+            ) + &completion(
+                r#"{"tool_calls":[{"index":0,"id":"q","function":{"name":"b","arguments":"{\"y\":"}}]}"#,
+                "null",
+            ) + &completion(
+                r#"{"tool_calls":[{"index":0,"function":{"arguments":"2}"}}]}"#,
+                "\"tool_calls\"",
+            ),
+            ("", vec![("p", "a", "{}"), ("q", "b", r#"{"y":2}"#)], Stop::Finished),
+        ),
+        (
+            completion(r#"{"tool_calls":[{"id":"p","function":{"name":"a","arguments":"{\"z\""}}]}"#, "null")
+                + &completion(r#"{"tool_calls":[{"function":{"arguments":":3}"}}]}"#, "\"tool_calls\""),
+            ("", vec![("p", "a", r#"{"z":3}"#)], Stop::Finished),
+        ),
+        (completion(r#"{"content":"par"}"#, "\"length\""), ("par", vec![], Stop::Length)),
+        (completion(r#"{"refusal":"no"}"#, "\"content_filter\""), ("no", vec![], Stop::Declined)),
+        (completion(r#"{"refusal":"no"}"#, "\"stop\""), ("no", vec![], Stop::Declined)),
+        (
+            completion(r#"{"content":null,"reasoning_content":"hm"}"#, "\"eos\""),
+            ("", vec![], Stop::Other("eos".to_owned())),
+        ),
+        // [DONE] without a reason is an end, too.
+        (completion(r#"{"content":"x"}"#, "null") + "data: [DONE]\n\n", ("x", vec![], Stop::Finished)),
+    ];
+    for (body, expected) in cases {
+        let (chunks, error, _) = ask(Provider::OpenAiChat, vec![Reply::events(body.clone())]).await;
+        assert_eq!(error, None, "{body}");
+        let (words, calls, end) = told(&chunks);
+        let calls: Vec<_> = calls.iter().map(|(a, b, c)| (a.as_str(), b.as_str(), c.as_str())).collect();
+        assert_eq!((words.as_str(), calls, end.unwrap()), expected, "{body}");
+    }
+}
+
+#[tokio::test]
+async fn stop_reasons_of_the_others() {
+    let anthropic = |reason: &str| {
+        format!(
+            "data: {{\"type\":\"message_delta\",\"delta\":{{\"stop_reason\":\"{reason}\"}},\"usage\":{{\"output_tokens\":1}}}}\n\ndata: {{\"type\":\"message_stop\"}}\n\n"
+        )
+    };
+    for (reason, stop) in [
+        ("end_turn", Stop::Finished),
+        ("max_tokens", Stop::Length),
+        ("refusal", Stop::Declined),
+        ("new_reason", Stop::Other("new_reason".to_owned())),
+    ] {
+        let (chunks, error, _) = ask(Provider::Anthropic, vec![Reply::events(anthropic(reason))]).await;
+        assert_eq!((error, told(&chunks).2), (None, Some(stop)));
+    }
+    let incomplete = |reason: &str| {
+        format!(
+            "data: {{\"type\":\"response.incomplete\",\"response\":{{\"incomplete_details\":{{\"reason\":\"{reason}\"}}}}}}\n\n"
+        )
+    };
+    for (reason, stop) in [("max_output_tokens", Stop::Length), ("content_filter", Stop::Declined)] {
+        let (chunks, error, _) = ask(Provider::OpenAi, vec![Reply::events(incomplete(reason))]).await;
+        assert_eq!((error, told(&chunks).2), (None, Some(stop)));
+    }
+}
+
+/// An answer up to the first piece of its words, of which it has these.
+fn begun(provider: Provider, words: &'static str, first: &str) -> Vec<u8> {
+    let said = String::from_utf8(answer(provider, &[text(words)])).unwrap();
+    let at = said.find(first).and_then(|at| said[at..].find("\n\n").map(|end| at + end + 2)).unwrap();
+    said.as_bytes()[..at].to_vec()
+}
+
+#[tokio::test]
+async fn an_answer_that_ends_too_early_broke_off() {
+    for provider in ALL {
+        let whole = answer(provider, &[text("Hello there")]);
+        let half = begun(provider, "Hello there", "Hel");
+        let pause = Piece::Pause(Duration::from_millis(100));
+        for reply in [Reply::events(half.clone()), Reply::events(half).then(pause).then(Piece::Reset)] {
+            let (chunks, error, asked) = ask(provider, vec![reply]).await;
+            assert!(matches!(error, Some(ModelError::BrokeOff(_))), "{provider:?} {error:?}");
+            assert_eq!(told(&chunks).0, "Hel");
+            assert_eq!(asked, 1, "what was said cannot be taken back");
+        }
+        // Nothing was said yet: it is asked again.
+        let (chunks, error, asked) =
+            ask(provider, vec![Reply::events(": hi\n\n"), Reply::events(whole)]).await;
+        assert_eq!((told(&chunks).0.as_str(), error, asked), ("Hello there", None, 2));
+    }
+}
+
+#[tokio::test]
+async fn errors_in_mid_stream() {
+    let overloaded = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n";
+    let failed = "data: {\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":\"server_error\",\"message\":\"Boom sk-SECRET-123\"}}}\n\n";
+    let chunk = "data: {\"error\":{\"message\":\"The server had an error\",\"type\":\"server_error\"}}\n\n";
+    for (provider, broken) in
+        [(Provider::Anthropic, overloaded), (Provider::OpenAi, failed), (Provider::OpenAiChat, chunk)]
+    {
+        // Before anything was said it is tried again.
+        let whole = answer(provider, &[text("okay")]);
+        let (chunks, error, asked) =
+            ask(provider, vec![Reply::events(broken), Reply::events(whole.clone())]).await;
+        assert_eq!((told(&chunks).0.as_str(), error, asked), ("okay", None, 2));
+        // Afterwards it is told, and what was said stays.
+        let mixed = [begun(provider, "okay", "oka").as_slice(), broken.as_bytes()].concat();
+        let (chunks, error, asked) = ask(provider, vec![Reply::events(mixed)]).await;
+        assert_eq!((told(&chunks).0.as_str(), asked), ("oka", 1));
+        assert!(matches!(error, Some(ModelError::Reported { passing: true, .. })), "{error:?}");
+        assert!(!error.unwrap().to_string().contains("SECRET"));
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_what_the_interface_promises() {
+    let huge = [b"data: ".as_slice(), &vec![b'x'; 9 * 1024 * 1024]].concat();
+    for provider in ALL {
+        for (body, words) in [
+            (b"data: {\"type\": oops}\n\n".to_vec(), "not JSON"),
+            (b"data: <html>\n\n".to_vec(), "not JSON"),
+            (huge.clone(), "more than 8388608 bytes"),
+        ] {
+            let (_, error, asked) = ask(provider, vec![Reply::events(body)]).await;
+            let Some(ModelError::Malformed(message)) = error else { panic!("{error:?}") };
+            assert!(message.contains(words), "{message}");
+            assert_eq!(asked, 1);
+        }
+        let json = Reply::events("{}").header("content-type", "application/json");
+        let (_, error, _) = ask(provider, vec![json]).await;
+        assert_eq!(error, Some(ModelError::NotAStream("application/json".to_owned())));
+        let zipped = Reply::events("\u{1f}").header("content-encoding", "gzip");
+        let (_, error, _) = ask(provider, vec![zipped]).await;
+        assert!(
+            matches!(error, Some(ModelError::Malformed(message)) if message.contains("compressed (gzip)"))
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_slow_stream_is_waited_for_and_a_silent_one_is_not() {
+    for provider in ALL {
+        let bytes = answer(provider, &[text("slow but sure")]);
+        let mut slow = Reply::events("");
+        for piece in bytes.chunks(bytes.len() / 6) {
+            slow = slow.then(Piece::Pause(Duration::from_millis(30))).then(Piece::Bytes(piece.to_vec()));
+        }
+        let (chunks, error, _) = ask(provider, vec![slow]).await;
+        assert_eq!((told(&chunks).0.as_str(), error), ("slow but sure", None));
+        let silent = Reply::events(bytes[..bytes.len() / 2].to_vec()).then(Piece::Hang);
+        let (_, error, asked) = ask(provider, vec![silent]).await;
+        let error = error.unwrap().to_string();
+        assert_eq!(
+            error,
+            "the provider took too long: nothing more for 300 ms in the middle of an answer (chat.idle-timeout-ms)"
+        );
+        assert_eq!(asked, 1);
+    }
+}
+
+#[tokio::test]
+async fn what_was_said_before_it_broke_off_is_kept_and_told_to_the_model_next_time() {
+    for provider in ALL {
+        let pause = Piece::Pause(Duration::from_millis(100));
+        let half = Reply::events(begun(provider, "The first half", "The")).then(pause).then(Piece::Reset);
+        let server = Server::start([half, Reply::events(answer(provider, &[text("Again.")]))]).await;
+        let world = World::new(Preset::Standard).talking(provider, &server.base);
+        let mut talk = world.start();
+        let outcome = talk.say("say it").await;
+        assert!(outcome.end.is_err());
+        assert_eq!(talk.error().0, "EXECUTION_ERROR");
+        let said = talk.said();
+        assert_eq!(said, "The");
+        assert!(matches!(talk.chat.messages[1].state, State::Interrupted { .. }));
+        talk.say("go on").await;
+        assert_eq!((talk.said().as_str(), talk.reason().as_str()), ("Again.", "end"));
+        let body = server.asked()[1].body.to_string();
+        assert!(
+            body.contains(said.trim()) && body.contains("[The answer broke off: the answer broke off"),
+            "{body}"
+        );
+    }
+}

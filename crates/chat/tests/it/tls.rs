@@ -1,0 +1,42 @@
+//! Encrypted means that the other side is who it says: a certificate that nobody vouches for is refused before the key is sent.
+
+use std::io::Read;
+use std::net::TcpListener;
+use std::sync::Arc;
+
+use crate::world::{Talks, World};
+use prowess::Preset;
+use prowess::config::Provider;
+use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+
+#[tokio::test]
+async fn a_certificate_that_nobody_vouches_for_is_refused() {
+    let own = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(own.signing_key.serialize_der()));
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![own.cert.der().clone()], key)
+        .unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let config = Arc::new(config);
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut connection = rustls::ServerConnection::new(config).unwrap();
+        let mut heard = Vec::new();
+        let end = rustls::Stream::new(&mut connection, &mut stream).read_to_end(&mut heard);
+        (heard, end.is_err())
+    });
+    let mut world =
+        World::new(Preset::Standard).talking(Provider::Anthropic, &format!("https://localhost:{port}"));
+    world.chat.limits.retries = 0;
+    let mut talk = world.start();
+    talk.say("hello").await;
+    let (code, message) = talk.error();
+    assert_eq!(code, "UNAVAILABLE");
+    assert!(message.contains("invalid peer certificate"), "{message}");
+    assert_eq!(server.join().unwrap(), (Vec::new(), true), "nothing was said to it");
+}

@@ -1,0 +1,98 @@
+//! Several processes at once in one place: nobody harms anybody. Whoever comes second is told so, and what is there in the
+//! end is what some order of the commands explains.
+
+use std::process::{Child, Output, Stdio};
+
+use crate::scene::{Kind, Random, SKILLS, Scene, State};
+
+/// The words after `prowess`.
+type Words = Vec<String>;
+
+fn words(text: &str) -> Words {
+    text.split(' ').map(str::to_owned).collect()
+}
+
+fn start(scene: &Scene, words: &Words) -> Child {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut command = scene.world.command(&[&scene.call(&words)[..], &["--json"]].concat());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Runs all of them at once and tells the exit code of each. Who fails says that somebody was first.
+fn at_once(scene: &Scene, calls: &[Words]) -> Vec<i32> {
+    let children: Vec<Child> = calls.iter().map(|words| start(scene, words)).collect();
+    let ended = children.into_iter().map(|child| child.wait_with_output().unwrap());
+    ended.zip(calls).map(|(output, words)| code(&output, words)).collect()
+}
+
+fn code(output: &Output, words: &Words) -> i32 {
+    let said = String::from_utf8_lossy(&output.stdout);
+    let code = output.status.code().unwrap();
+    let second = ["CONFLICT", "NOT_FOUND"].iter().any(|word| said.contains(word));
+    assert!(code == 0 || (code == 1 && second), "{words:?}: {code} {said} {:?}", output.stderr);
+    code
+}
+
+fn sound(scene: &Scene, calls: &[Words]) -> State {
+    // What `verify` finds is what everybody left: it does not have to clear anything.
+    let left = scene.agrees().unwrap_or_else(|error| panic!("{calls:?}: {error}"));
+    assert_eq!(scene.is_sound(), Ok(left), "{calls:?}");
+    left
+}
+
+#[test]
+fn different_skills_all_arrive() {
+    for kind in [Kind::Project, Kind::User, Kind::Harness] {
+        let scene = Scene::new(kind);
+        scene.offer(1);
+        let calls = SKILLS.map(|name| words(&format!("install ../source --skill {name}")));
+        assert_eq!(at_once(&scene, &calls), [0; 3], "{kind:?}");
+        assert_eq!(sound(&scene, &calls), [1; 3], "{kind:?}");
+        let calls = SKILLS.map(|name| words(&format!("remove {name}")));
+        assert_eq!(at_once(&scene, &calls), [0; 3], "{kind:?}");
+        assert_eq!(sound(&scene, &calls), [0; 3], "{kind:?}");
+    }
+}
+
+#[test]
+fn of_several_that_install_one_skill_one_does() {
+    for kind in [Kind::Project, Kind::User, Kind::Harness] {
+        let scene = Scene::new(kind);
+        let calls: Vec<Words> =
+            (0..8).map(|at| words(&format!("install ../v{} --skill alpha", at % 2 + 1))).collect();
+        let codes = at_once(&scene, &calls);
+        let winners: Vec<usize> = (0..8).filter(|at| codes[*at] == 0).collect();
+        // Whoever finds exactly what it brings has nothing to do, and is content.
+        assert!(
+            !winners.is_empty() && winners.iter().all(|at| at % 2 == winners[0] % 2),
+            "{kind:?}: {codes:?}"
+        );
+        let version = u8::try_from(winners[0] % 2 + 1).unwrap();
+        assert_eq!(sound(&scene, &calls), [version, 0, 0], "{kind:?}");
+    }
+}
+
+#[test]
+fn whatever_is_done_at_once_the_lock_agrees() {
+    for (seed, kind) in (1..).zip([Kind::Project, Kind::User, Kind::Harness]) {
+        let mut random = Random::new(seed);
+        let scene = Scene::new(kind);
+        for _ in 0..8 {
+            let number = 2 + random.below(7);
+            let calls: Vec<Words> = (0..number).map(|_| any_call(&mut random)).collect();
+            at_once(&scene, &calls);
+            sound(&scene, &calls);
+        }
+    }
+}
+
+fn any_call(random: &mut Random) -> Words {
+    let (name, version) = (random.pick(&SKILLS), random.pick(&[1, 2]));
+    words(&match random.below(5) {
+        0 => format!("install ../v{version} --skill {name}"),
+        1 => format!("install ../v{version} --skill {name} --yes --on-conflict overwrite"),
+        2 => format!("install ../v{version} --all --yes --on-conflict overwrite"),
+        3 => "update --yes".to_owned(),
+        _ => format!("remove --yes {name}"),
+    })
+}

@@ -1,0 +1,142 @@
+//! A disk that fills up at any point, and one that cannot be written to: nothing is changed, and nothing is left.
+//!
+//! The disk is a small tmpfs in a namespace of its own. Where none can be made, a limit on the size of files stands for
+//! it, and modes for a disk that is read-only.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Output};
+
+use crate::scene::{Kind, Scene};
+
+/// Runs a script with the project as a file system of its own; `$BIN` is the binary.
+fn mounted(scene: &Scene, script: &str, size: u32, free: u32) -> Output {
+    let binary = scene.world.command(&[]);
+    let mut command = Command::new("unshare");
+    command.args(["-rm", "sh", "-c", script]).current_dir(scene.world.path(".."));
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("BIN", binary.get_program());
+    command.env("SIZE", size.to_string()).env("FREE", free.to_string());
+    command.envs(
+        binary
+            .get_envs()
+            .filter(|(name, _)| *name != "PATH")
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    command.output().unwrap()
+}
+
+fn can_mount() -> bool {
+    let mount = "mount -t tmpfs -o size=64k tmpfs /mnt";
+    Command::new("unshare")
+        .args(["-rm", "sh", "-c", mount])
+        .output()
+        .is_ok_and(|output| output.status.success())
+}
+
+/// Installs one version, fills the disk up to a few blocks, and updates to another.
+const FILL: &str = r#"
+mount -t tmpfs -o size="$SIZE"k tmpfs project && cd project && mkdir .agents || exit 90
+"$BIN" install ../source --all --project >/dev/null 2>&1 || exit 91
+mv ../source ../v1 && mv ../v2 ../source
+dd if=/dev/zero of=fill bs=1k count="$SIZE" 2>/dev/null
+truncate -s -"$FREE"k fill
+"$BIN" update --yes --project >/dev/null; code=$?
+rm fill
+"$BIN" verify --project >/dev/null || exit 92
+grep -h 'Do [12]' .agents/skills/*/SKILL.md | sort -u
+find . -name '.*' ! -name . ! -name .agents
+exit $code"#;
+
+#[test]
+fn a_disk_that_fills_up_while_updating() {
+    if !can_mount() {
+        return limited();
+    }
+    let (mut full, mut done) = (0, 0);
+    for free in (0..=80).step_by(4) {
+        let scene = Scene::new(Kind::Project);
+        scene.offer(1);
+        let output = mounted(&scene, FILL, 400, free);
+        let (out, err) =
+            (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        match output.status.code() {
+            Some(0) => {
+                assert_eq!(out, "Do 2.\n", "{free}: {err}");
+                done += 1;
+            }
+            Some(2) => {
+                assert_eq!(out, "Do 1.\n", "{free}: {err}");
+                assert!(err.contains("the disk is full") && err.contains("hint: make room"), "{free}: {err}");
+                full += 1;
+            }
+            code => panic!("{free}: {code:?} {out} {err}"),
+        }
+    }
+    assert!(full > 0 && done > 0, "{full} were full, {done} were not");
+}
+
+/// A file may not grow beyond a few blocks.
+fn limited() {
+    for blocks in 0..8 {
+        let scene = Scene::new(Kind::Project);
+        scene.offer(1);
+        assert_eq!(scene.world.run(&scene.call(&["install", "../source", "--all"])).code, 0);
+        scene.offer(2);
+        let run = scene.world.command(&scene.call(&["update", "--yes"]));
+        let mut limited = Command::new("/bin/sh");
+        limited.args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\""), "sh"]);
+        limited.arg(run.get_program()).args(run.get_args()).current_dir(run.get_current_dir().unwrap());
+        limited.env_clear().envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let code = limited.output().unwrap().status.code();
+        let state = scene.is_sound().unwrap_or_else(|error| panic!("{blocks}: {error}"));
+        assert_eq!(state, if code == Some(0) { [2; 3] } else { [1; 3] }, "{blocks}: {code:?}");
+    }
+}
+
+#[test]
+fn a_file_that_may_not_grow() {
+    limited();
+}
+
+/// The same by modes, which mean nothing to root.
+fn by_modes() {
+    assert!(
+        !rustix::process::geteuid().is_root(),
+        "root has to be able to mount a file system for this test"
+    );
+    let scene = Scene::new(Kind::Project);
+    scene.offer(1);
+    assert_eq!(scene.world.run(&scene.call(&["install", "../source", "--all"])).code, 0);
+    scene.offer(2);
+    let folders = [scene.root(), scene.world.path("")];
+    let set = |mode| {
+        folders.iter().for_each(|path| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap())
+    };
+    set(0o555);
+    let told = scene.world.run(&scene.call(&["update", "--yes"]));
+    set(0o755);
+    assert_eq!((told.code, scene.is_sound()), (2, Ok([1; 3])), "{}", told.whole());
+}
+
+const READ_ONLY: &str = r#"
+"$BIN" --project project install source --all --project >/dev/null 2>&1 || exit 90
+mv source v1 && mv v2 source
+mount --bind project project && mount -o remount,bind,ro project && cd project || exit 91
+for call in "install ../source --all --yes --on-conflict overwrite" "update --yes" "remove alpha --yes" \
+    "install ../v1 --skill beta --name other"; do
+    "$BIN" $call --project 2>&1; echo "exit $?"
+done
+"$BIN" verify --project; echo "exit $?"
+find . | sort"#;
+
+#[test]
+fn a_disk_that_is_read_only() {
+    if !can_mount() {
+        return by_modes();
+    }
+    let scene = Scene::new(Kind::Project);
+    scene.offer(1);
+    let output = mounted(&scene, READ_ONLY, 0, 0);
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    insta::assert_snapshot!(scene.world.filtered(&String::from_utf8(output.stdout).unwrap()));
+}

@@ -1,0 +1,234 @@
+//! Killed at any instant, a command leaves the old state or the new one, and the next run clears what it left.
+//!
+//! `PROWESS_KILLS` says how many kills, `PROWESS_KILL_SEED` where they begin, and with `PROWESS_KILL_CALLS=1` it is strace
+//! that kills, at a call to the system that changes something; `scripts/kill-test` sets them.
+
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::scene::{Kind, Random, SKILLS, Scene, State, Version};
+
+/// What is killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Command {
+    Install,
+    Overwrite,
+    Update,
+    Remove,
+}
+
+/// The calls to the system that change files, or say that a change may begin.
+const CALLS: &str = "/^(rename|unlink|mkdir|rmdir|open|write|fsync|flock|close|ftruncate|chmod)";
+
+/// When it is killed: that long after it began, made its stage, or first wrote the lock.
+#[derive(Debug, Clone, Copy)]
+enum Since {
+    Start,
+    Stage,
+    Lock,
+}
+
+struct Killer {
+    scene: Scene,
+    random: Random,
+    now: State,
+    /// How long each command takes after each of the moments, as it was last seen to.
+    lengths: HashMap<(Command, u8), Duration>,
+    kills: u64,
+    /// In how many kills there was a stage, and a change that had begun.
+    hits: [u64; 2],
+}
+
+#[test]
+fn killed_at_any_instant_old_or_new_and_nothing_left() {
+    let number = |name: &str, usual: u64| std::env::var(name).map_or(usual, |text| text.parse().unwrap());
+    let (kills, seed) = (number("PROWESS_KILLS", 300), number("PROWESS_KILL_SEED", 1));
+    let kinds = [Kind::Project, Kind::User, Kind::Harness];
+    std::thread::scope(|scope| {
+        for (at, kind) in (0..).zip(kinds) {
+            scope.spawn(move || {
+                let seed = seed + at;
+                let mut killer = Killer::new(kind, seed);
+                while killer.kills < kills.div_ceil(3) {
+                    let round = killer.kills;
+                    if let Err(error) = killer.round() {
+                        panic!("{kind:?}, PROWESS_KILL_SEED={}, after {round} kills: {error}", seed - at);
+                    }
+                }
+                let [staged, begun] = killer.hits;
+                eprintln!("{kind:?}: {} kills, {staged} with a stage, {begun} while swapping", killer.kills);
+            });
+        }
+    });
+}
+
+impl Killer {
+    fn new(kind: Kind, seed: u64) -> Self {
+        let scene = Scene::new(kind);
+        let lengths = HashMap::new();
+        Self { scene, random: Random::new(seed), now: [0; 3], lengths, kills: 0, hits: [0; 2] }
+    }
+
+    /// One command, killed somewhere; what it left is looked at, and looked at again after the next command.
+    fn round(&mut self) -> Result<(), String> {
+        let before = self.now;
+        let (command, goal) = self.choose();
+        let words = words(command, before);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let call = self.scene.call(&words);
+        let (since, killed) = match std::env::var_os("PROWESS_KILL_CALLS") {
+            Some(_) => self.kill_at_call(&call),
+            None => self.kill(command, &call),
+        };
+        let after = after(command, before, goal);
+        let context =
+            |error: String| format!("{command:?} {before:?} → {after:?}, killed {killed} {since}: {error}");
+        self.kills += u64::from(killed);
+        self.hits[0] +=
+            u64::from(self.scene.left_over().iter().any(|path| path.contains(".prowess-staging-")));
+        self.hits[1] +=
+            u64::from(fs::read_to_string(self.scene.lock()).is_ok_and(|lock| lock.contains("\"pending\"")));
+        self.at_once(before, after).map_err(context)?;
+        let again = self.random.below(2) == 0;
+        if again {
+            // What was done already cannot be removed again, which is no harm.
+            self.scene.world.run(&call);
+        }
+        self.now = self.scene.is_sound().map_err(|error| context(format!("after {again}: {error}")))?;
+        let whole = match command {
+            _ if again || !killed => self.now == after,
+            _ => self.now == before || self.now == after,
+        };
+        match whole {
+            true => Ok(()),
+            false => Err(context(format!("after {again} it is {:?}", self.now))),
+        }
+    }
+
+    /// A command that changes something here, and the version it brings.
+    fn choose(&mut self) -> (Command, Version) {
+        let present: Vec<Version> = self.now.into_iter().filter(|version| *version > 0).collect();
+        let command = match present.is_empty() {
+            true => Command::Install,
+            false => {
+                self.random.pick(&[Command::Overwrite, Command::Update, Command::Update, Command::Remove])
+            }
+        };
+        let goal = match present.first() {
+            Some(version) => 3 - version,
+            None => self.random.pick(&[1, 2]),
+        };
+        self.scene.offer(goal);
+        (command, goal)
+    }
+
+    /// Right after a kill: every folder is old or new, the lock and the configuration are whole, and a skill that is
+    /// there can be used.
+    fn at_once(&mut self, before: State, after: State) -> Result<(), String> {
+        let state = self.scene.state()?;
+        if (0..3).any(|at| state[at] != before[at] && state[at] != after[at]) {
+            return Err(format!("neither old nor new: {state:?}"));
+        }
+        self.scene.locked()?;
+        if self.scene.kind == Kind::Harness {
+            self.scene.config_is_whole()?;
+        }
+        let there: Vec<usize> = (0..3).filter(|at| state[*at] > 0).collect();
+        if there.is_empty() {
+            return Ok(());
+        }
+        let (name, version) = (SKILLS[there[self.random.below(there.len() as u64) as usize]], state);
+        let preset: &[&str] = if self.scene.kind == Kind::Harness { &["--preset", "harness"] } else { &[] };
+        let told = self.scene.world.run(&[&["activate", name][..], preset].concat());
+        match told.code {
+            0 => Ok(()),
+            _ => Err(format!("{name} cannot be used in {version:?}: {}", told.whole())),
+        }
+    }
+
+    /// Runs a command and has it killed at one of its calls.
+    fn kill_at_call(&mut self, call: &[&str]) -> (String, bool) {
+        let number = self.random.below(400) + 1;
+        let run = self.scene.world.command(call);
+        let mut traced = std::process::Command::new("strace");
+        traced.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={CALLS}")]);
+        traced.args(["-e", &format!("inject={CALLS}:signal=SIGKILL:when={number}")]);
+        traced.arg(run.get_program()).args(run.get_args()).current_dir(run.get_current_dir().unwrap());
+        traced.env_clear().env("PATH", std::env::var_os("PATH").unwrap());
+        traced.envs(
+            run.get_envs()
+                .filter(|(name, _)| *name != "PATH")
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+        let ended = traced.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+        (format!("at call {number}"), ended.signal().is_some())
+    }
+
+    /// Runs a command and kills it at a moment of its run; tells when, and whether it was still running.
+    fn kill(&mut self, command: Command, call: &[&str]) -> (String, bool) {
+        let since = self.random.pick(&[Since::Start, Since::Stage, Since::Lock]);
+        let part = self.random.below(1_100);
+        let length = self.lengths.get(&(command, since as u8)).copied().unwrap_or(Duration::from_millis(20));
+        let delay = length * u32::try_from(part).unwrap() / 1_000;
+        let written =
+            |scene: &Scene| fs::metadata(scene.lock()).map(|lock| (lock.ino(), lock.mtime_nsec())).ok();
+        let old = written(&self.scene);
+        let mut run = self.scene.world.command(call);
+        let begin = Instant::now();
+        let mut child = run.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let root = self.scene.root();
+        match since {
+            Since::Start => {}
+            Since::Stage => wait(&mut child, || {
+                let mut there = fs::read_dir(&root).into_iter().flatten().flatten();
+                there.any(|entry| entry.file_name().to_string_lossy().starts_with(".prowess-staging-"))
+            }),
+            Since::Lock => wait(&mut child, || written(&self.scene) != old),
+        }
+        let seen = begin.elapsed();
+        let moment = Instant::now();
+        while moment.elapsed() < delay && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_micros(50).min(delay));
+        }
+        let _ = child.kill();
+        let killed = child.wait().unwrap().signal().is_some();
+        let lasted = moment.elapsed();
+        // A run that ended by itself shows how long it takes; one that did not takes at least as long.
+        let known = self.lengths.entry((command, since as u8)).or_insert(length);
+        *known = if killed { (*known).max(lasted) } else { (*known + lasted) / 2 };
+        (format!("{delay:?} after {since:?} at {seen:?}"), killed)
+    }
+}
+
+fn words(command: Command, before: State) -> Vec<String> {
+    let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    match command {
+        Command::Install => words("install ../source --all"),
+        Command::Overwrite => words("install ../source --all --yes --on-conflict overwrite"),
+        Command::Update => words("update --yes"),
+        Command::Remove => {
+            let there = SKILLS.iter().zip(before).filter(|(_, version)| *version > 0);
+            words("remove --yes").into_iter().chain(there.map(|(name, _)| (*name).to_owned())).collect()
+        }
+    }
+}
+
+/// What the folders hold when the command is done.
+fn after(command: Command, before: State, goal: Version) -> State {
+    match command {
+        Command::Install | Command::Overwrite => [goal; 3],
+        Command::Update => before.map(|version| if version == 0 { 0 } else { goal }),
+        Command::Remove => [0; 3],
+    }
+}
+
+/// Waits for something to happen while a process runs.
+fn wait(child: &mut Child, happened: impl Fn() -> bool) {
+    while !happened() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_micros(20));
+    }
+}

@@ -1,0 +1,123 @@
+//! What `prowess serve` notes, and how it ends: the real program, stopped by a signal.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+use crate::world::World;
+use insta::assert_snapshot;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+struct Server {
+    child: Child,
+    at: String,
+}
+
+impl Server {
+    fn start(world: &World, args: &[&str]) -> Self {
+        let args = [&["serve", "--json", "--addr", "127.0.0.1:0"], args].concat();
+        Self::spawn(world.command(&args))
+    }
+
+    fn spawn(mut command: Command) -> Self {
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let told: Value = serde_json::from_str(&line).unwrap();
+        let at = told["url"].as_str().unwrap().trim_start_matches("http://").trim_end_matches('/').to_owned();
+        Self { child, at }
+    }
+
+    fn ask(&self, request: &str, headers: &str, body: &str) -> String {
+        let mut stream = TcpStream::connect(&self.at).unwrap();
+        let length = body.len();
+        let head = format!("{request} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}");
+        write!(stream, "{head}Content-Length: {length}\r\n\r\n{body}").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    /// Stops it, as an operator's system does; what it wrote on standard error.
+    fn stop(mut self) -> String {
+        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
+        let mut written = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut written).unwrap();
+        assert!(self.child.wait().unwrap().success(), "{written}");
+        written
+    }
+}
+
+/// Requests with everything that must not be in a log.
+fn asked(server: &Server) {
+    let secrets = "X-Request-Id: r-1\r\nAuthorization: Bearer SECRET-1\r\nCookie: prowess_token=SECRET-2\r\n\
+                   Content-Type: application/json\r\n";
+    let made = server.ask("POST /api/chats", secrets, "{\"title\":\"SECRET-3\"}");
+    assert!(made.starts_with("HTTP/1.1 201"), "{made}");
+    let chat: Value = serde_json::from_str(made.split("\r\n\r\n").nth(1).unwrap()).unwrap();
+    let id = chat["id"].as_str().unwrap();
+    let said = server.ask(&format!("POST /api/chats/{id}/messages"), secrets, "{\"text\":\"SECRET-4\"}");
+    assert!(said.contains("event: done"), "{said}");
+    server.ask(&format!("DELETE /api/chats/{id}"), secrets, "");
+    let none = server.ask("GET /api/SECRET-5?token=SECRET-6", "X-Request-Id: SECRET 7\r\n", "");
+    assert!(none.starts_with("HTTP/1.1 404"), "{none}");
+}
+
+#[test]
+fn lines_of_json() {
+    let world = World::new();
+    let server = Server::start(&world, &["--log", "json"]);
+    asked(&server);
+    let written = server.stop();
+    assert!(!written.contains("SECRET"), "{written}");
+    let mut told = Vec::new();
+    for line in written.lines() {
+        let mut event: Value = serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"));
+        let event = event.as_object_mut().unwrap();
+        for (key, value) in event.iter_mut() {
+            match (key.as_str(), value.as_str()) {
+                ("timestamp" | "chat", Some(_)) | ("ms" | "bytes", None) => *value = "[…]".into(),
+                ("id", Some(id)) if id.len() == 36 => *value = "[uuid]".into(),
+                _ => {}
+            }
+        }
+        told.push(serde_json::to_string(&event).unwrap());
+    }
+    assert_snapshot!(told.join("\n"));
+}
+
+#[test]
+fn lines_for_people_and_none_at_all() {
+    let world = World::new();
+    let server = Server::start(&world, &["--log", "text"]);
+    asked(&server);
+    let written = server.stop();
+    assert!(!written.contains("SECRET"), "{written}");
+    let request = written.lines().find(|line| line.contains("route=\"/api/chats\"")).unwrap();
+    assert!(request.contains("INFO request id=\"r-1\" method=\"POST\""), "{request}");
+    assert!(request.contains("status=201 ms="), "{request}");
+
+    let server = Server::start(&world, &["--log", "off"]);
+    asked(&server);
+    assert_eq!(server.stop(), "");
+    // Without a terminal, programs read it.
+    let server = Server::start(&world, &[]);
+    asked(&server);
+    assert!(server.stop().lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
+}
+
+#[test]
+fn a_hangup_does_not_end_a_server_that_was_started_to_ignore_it() {
+    let world = World::bare();
+    let mut command = Command::new("/bin/sh");
+    let program = world.command(&["serve", "--json", "--addr", "127.0.0.1:0"]);
+    command.env_clear().envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.current_dir(world.path("")).args(["-c", "trap '' HUP; exec \"$@\"", "sh"]);
+    command.arg(program.get_program()).args(program.get_args());
+    let server = Server::spawn(command);
+    kill_process(Pid::from_child(&server.child), Signal::HUP).unwrap();
+    assert!(server.ask("GET /healthz", "", "").starts_with("HTTP/1.1 200"));
+    server.stop();
+}

@@ -1,0 +1,60 @@
+//! What activation allocates: the file once, and what is handed out once.
+
+use crate::world::World;
+use prowess::Preset;
+
+/// Much larger than anything else that activation needs.
+const BODY: usize = 150_000;
+
+#[test]
+fn no_copy_of_a_body_is_made_that_is_not_handed_out() {
+    for preset in [Preset::Standard, Preset::SkillTool, Preset::Harness, Preset::Triggers, Preset::Chat] {
+        let mut world = World::new(preset);
+        world.policy = world.policy.clone().with_roots([world.path("skills")]);
+        let body = "Do $ARGUMENTS well. </skill_content> `$1` é\n".repeat(BODY / 45);
+        world.file("skills/a/SKILL.md", format!("---\nname: a\ndescription: D.\n---\n{body}"));
+        world.file("skills/a/scripts/x.py", "x");
+        let registry = world.registry();
+        let snapshot = registry.snapshot();
+        let skill = snapshot.get("a").unwrap();
+
+        let mut activated = None;
+        let loading = allocation_counter::measure(|| {
+            activated = prowess::activate::activate(skill, Some("it"), registry.policy()).ok();
+        });
+        let activated = activated.unwrap();
+        let size = activated.source().len() as u64;
+        assert!(loading.bytes_total < size + 100_000 && size > 100_000, "{preset}: {loading:?}");
+        assert!(loading.bytes_max < 2 * size, "{preset}: {loading:?}");
+
+        // The files are listed when they are first asked for.
+        assert_eq!(activated.resources(), ["scripts/x.py"]);
+        let mut content = String::new();
+        let handing_out = allocation_counter::measure(|| content = activated.content());
+        assert_eq!(handing_out.count_total, 1, "{preset}");
+        assert_eq!(handing_out.bytes_total, content.len() as u64, "{preset}");
+        assert_eq!(content.capacity(), content.len(), "{preset}");
+        assert!(content.contains("Do it well."), "{preset}");
+    }
+}
+
+/// A writer that keeps nothing.
+struct Nowhere;
+
+impl std::fmt::Write for Nowhere {
+    fn write_str(&mut self, _: &str) -> std::fmt::Result {
+        Ok(())
+    }
+}
+
+#[test]
+fn writing_allocates_nothing() {
+    let world = World::new(Preset::Standard);
+    let registry = world.registry();
+    let snapshot = registry.snapshot();
+    let skill = snapshot.get("skills-system-validation").unwrap();
+    let activated = prowess::activate::activate(skill, Some("a b"), registry.policy()).unwrap();
+    assert!(!activated.resources().is_empty());
+    let writing = allocation_counter::measure(|| activated.write_content(&mut Nowhere).unwrap());
+    assert_eq!(writing.count_total, 0);
+}

@@ -1,0 +1,506 @@
+//! Links: people keep skills in one place and link them from others, and strangers link to what is not theirs.
+
+use std::fs;
+use std::path::Path;
+
+use crate::world::{World, disturbed, names, skill_md};
+use prowess::{Contents, Preset};
+
+/// A world whose project is trusted.
+fn trusted() -> World {
+    let world = World::new(Preset::Standard);
+    world.trust("");
+    world
+}
+
+#[test]
+fn a_linked_folder_inside_a_known_root_is_a_skill() {
+    let world = World::new(Preset::Standard);
+    world.skill("~/.prowess/skills/store/pdf").file("~/.prowess/skills/store/pdf/a.txt", "a");
+    world.link("~/.agents/skills/pdf", "~/.prowess/skills/store/pdf");
+    assert_eq!(
+        world.told(),
+        [
+            "pdf in /home/.agents/skills/pdf is enabled",
+            "pdf in /home/.prowess/skills/store/pdf is shadowed: the same folder as /home/.agents/skills/pdf/SKILL.md",
+        ]
+    );
+    let snapshot = world.snapshot();
+    let pdf = snapshot.get("pdf").unwrap();
+    assert_eq!(pdf.canonical_folder(), world.path("~/.prowess/skills/store/pdf"));
+    assert!(pdf.read_source().is_some());
+    let files: Vec<_> = Contents::of(pdf).files.into_iter().map(|file| file.path).collect();
+    assert_eq!(files, ["SKILL.md", "a.txt"]);
+}
+
+#[test]
+fn a_linked_file_inside_a_known_root_is_a_skill() {
+    let world = World::new(Preset::Standard);
+    world.file("~/.prowess/skills/store/shared.md", skill_md("pdf", "Reads."));
+    world.file("~/.agents/skills/pdf/a.txt", "a");
+    world.link("~/.agents/skills/pdf/SKILL.md", "~/.prowess/skills/store/shared.md");
+    let snapshot = world.snapshot();
+    let pdf = snapshot.get("pdf").unwrap();
+    assert_eq!(world.tell(pdf), "pdf in /home/.agents/skills/pdf is enabled");
+    assert_eq!(pdf.canonical_folder(), world.path("~/.agents/skills/pdf"));
+    assert_eq!(pdf.read_source(), Some(skill_md("pdf", "Reads.").into_bytes()));
+    let contents = Contents::of(pdf);
+    let files: Vec<_> = contents.files.iter().map(|file| (file.path.as_str(), file.bytes)).collect();
+    assert_eq!(files, [("SKILL.md", pdf.bytes()), ("a.txt", 1)]);
+    assert_eq!(contents.refused, [] as [&str; 0]);
+}
+
+#[test]
+fn a_linked_file_in_a_linked_folder_lies_where_both_lead() {
+    let world = World::new(Preset::Standard);
+    world.file("~/.prowess/skills/store/shared.md", skill_md("pdf", "Reads."));
+    world.link("~/.prowess/skills/store/pdf/SKILL.md", "../shared.md");
+    world.link("~/.agents/skills/pdf", "~/.prowess/skills/store/pdf");
+    let snapshot = world.snapshot();
+    let pdf = snapshot.get("pdf").unwrap();
+    assert_eq!(world.tell(pdf), "pdf in /home/.agents/skills/pdf is enabled");
+    assert_eq!(pdf.canonical_folder(), world.path("~/.prowess/skills/store/pdf"));
+    assert_eq!(pdf.read_source(), Some(skill_md("pdf", "Reads.").into_bytes()));
+}
+
+#[test]
+fn links_that_lead_outside_are_listed_with_the_reason_and_read_in_no_way() {
+    let world = trusted();
+    world.skill("/elsewhere/evil").file("/elsewhere/evil/secret", "s").skill(".agents/skills/good");
+    world.link(".agents/skills/evil", "/elsewhere/evil");
+    world.link(".agents/skills/odd/SKILL.md", "/elsewhere/evil/SKILL.md");
+    assert_eq!(
+        world.told(),
+        [
+            "evil in /project/.agents/skills/evil is untrusted: a link that leads outside the known directories, to \
+             /elsewhere/evil",
+            "good in /project/.agents/skills/good is enabled",
+            "odd in /project/.agents/skills/odd is untrusted: a link that leads outside the known directories, to \
+             /elsewhere/evil/SKILL.md",
+        ]
+    );
+    assert_eq!(
+        world.said(),
+        [
+            "SK074 /project/.agents/skills/evil/SKILL.md: the link leads outside the known directories, to \
+             /elsewhere/evil",
+            "SK074 /project/.agents/skills/odd/SKILL.md: SKILL.md is a link that leads outside, to \
+             /elsewhere/evil/SKILL.md",
+        ]
+    );
+    for skill in world.snapshot().all().iter().filter(|skill| skill.is_outside()) {
+        assert_eq!((skill.read_source(), Contents::of(skill)), (None, Contents::default()));
+        assert_eq!((skill.manifest(), skill.bytes()), (None, 0));
+    }
+}
+
+#[test]
+fn a_link_of_the_users_own_leads_outside_just_the_same() {
+    let world = World::new(Preset::Standard);
+    world.skill("/elsewhere/x").link("~/.agents/skills/x", "/elsewhere/x");
+    assert_eq!(
+        world.told(),
+        [
+            "x in /home/.agents/skills/x is untrusted: a link that leads outside the known directories, to /elsewhere/x"
+        ]
+    );
+}
+
+#[test]
+fn a_trusted_folder_is_a_known_place() {
+    let world = World::new(Preset::Standard);
+    world.skill("/dotfiles/x").skill("/dotfiles/group/y");
+    world.link("~/.agents/skills/x", "/dotfiles/x").link("~/.agents/skills/group", "/dotfiles/group");
+    world.trust("/dotfiles");
+    assert_eq!(
+        world.told(),
+        ["x in /home/.agents/skills/x is enabled", "y in /home/.agents/skills/group/y is enabled"]
+    );
+    let snapshot = world.snapshot();
+    assert_eq!(snapshot.get("y").unwrap().canonical_folder(), world.path("/dotfiles/group/y"));
+    assert!(snapshot.get("y").unwrap().read_source().is_some());
+}
+
+#[test]
+fn a_folder_that_is_excepted_from_a_trusted_one_is_not() {
+    let world = World::new(Preset::Standard);
+    world.skill("/dotfiles/x").skill("/dotfiles/bad/y");
+    world.link("~/.agents/skills/x", "/dotfiles/x").link("~/.agents/skills/y", "/dotfiles/bad/y");
+    world.trust("/dotfiles").untrust("/dotfiles/bad");
+    assert_eq!(
+        world.told(),
+        [
+            "x in /home/.agents/skills/x is enabled",
+            "y in /home/.agents/skills/y is untrusted: the project is not trusted; to trust it: prowess trust \
+             /dotfiles/bad",
+        ]
+    );
+}
+
+#[test]
+fn the_configuration_can_name_places() {
+    let mut world = World::new(Preset::Standard);
+    world.skill("/nix/store/abc/x").link("~/.agents/skills/x", "/nix/store/abc/x");
+    world.policy.scan.links = vec![world.path("/nix/store")];
+    assert_eq!(world.told(), ["x in /home/.agents/skills/x is enabled"]);
+    world.policy.scan.links = vec!["~/../nix".into()];
+    assert_eq!(world.told(), ["x in /home/.agents/skills/x is enabled"], "with the home's sign, too");
+}
+
+/// Otherwise a trusted project could bring in what the user does not trust.
+#[test]
+fn what_a_link_leads_to_must_be_trusted_where_it_is() {
+    let world = World::new(Preset::Standard);
+    world.folder("/.git").trust("").skill("/.agents/skills/top");
+    world.link(".agents/skills/up", "/.agents/skills/top").link("~/.agents/skills/up", "/.agents/skills/top");
+    let untrusted = "is untrusted: the project is not trusted; to trust it: prowess trust ";
+    assert_eq!(
+        world.told(),
+        [
+            format!("top in /project/.agents/skills/up {untrusted}"),
+            format!("top in /.agents/skills/top {untrusted}"),
+            format!("top in /home/.agents/skills/up {untrusted}"),
+        ]
+    );
+    world.trust("/");
+    assert_eq!(names(&world.snapshot()), ["top"]);
+}
+
+#[test]
+fn broken_links_and_circles_are_said_and_nothing_else_is_lost() {
+    let world = trusted();
+    world.skill(".agents/skills/good").link(".agents/skills/gone", "./nowhere");
+    world.link(".agents/skills/self", "./self");
+    world.link(".agents/skills/one", "./two").link(".agents/skills/two", "./one");
+    world.link(".agents/skills/up", "..").link(".agents/skills/here", ".");
+    world.link(".agents/skills/file/SKILL.md", "./nowhere");
+    world.link(".agents/skills/round/SKILL.md", "./SKILL.md");
+    assert_eq!(
+        world.told(),
+        [
+            "file in /project/.agents/skills/file is invalid: SKILL.md is a link that leads nowhere",
+            "gone in /project/.agents/skills/gone is invalid: the link leads nowhere",
+            "good in /project/.agents/skills/good is enabled",
+            "here in /project/.agents/skills/here is invalid: the link leads back to a folder above it",
+            "one in /project/.agents/skills/one is invalid: the link leads nowhere",
+            "round in /project/.agents/skills/round is invalid: SKILL.md is a link that leads nowhere",
+            "self in /project/.agents/skills/self is invalid: the link leads nowhere",
+            "two in /project/.agents/skills/two is invalid: the link leads nowhere",
+            "up in /project/.agents/skills/up is invalid: the link leads back to a folder above it",
+        ]
+    );
+    assert_eq!(world.codes(), ["SK075"; 8]);
+}
+
+#[test]
+fn groups_that_link_to_each_other_are_gone_through_once() {
+    let world = trusted();
+    world.skill(".agents/skills/a/x").skill(".agents/skills/b/y");
+    world.link(".agents/skills/a/to-b", "../b").link(".agents/skills/b/to-a", "../a");
+    assert_eq!(
+        world.told(),
+        [
+            "to-a in /project/.agents/skills/a/to-b/to-a is invalid: the link leads back to a folder above it",
+            "to-b in /project/.agents/skills/b/to-a/to-b is invalid: the link leads back to a folder above it",
+            "x in /project/.agents/skills/a/x is enabled",
+            "x in /project/.agents/skills/b/to-a/x is shadowed: the same folder as \
+             /project/.agents/skills/a/x/SKILL.md",
+            "y in /project/.agents/skills/a/to-b/y is enabled",
+            "y in /project/.agents/skills/b/y is shadowed: the same folder as \
+             /project/.agents/skills/a/to-b/y/SKILL.md",
+        ]
+    );
+}
+
+/// Thirty folders that each link to all the others: there are more ways through them than anybody could go.
+#[test]
+fn a_maze_of_links_takes_no_time() {
+    let world = trusted();
+    for one in 0..30 {
+        world.skill(&format!(".agents/skills/g{one}/s{one}"));
+        for other in 0..30 {
+            world.link(&format!(".agents/skills/g{one}/to{other}"), &format!("../g{other}"));
+        }
+    }
+    let snapshot = world.snapshot();
+    assert_eq!(names(&snapshot).len(), 30);
+    assert!(snapshot.all().len() < 3000, "{}", snapshot.all().len());
+}
+
+/// Each used to hold its target open: more links than a process may have open files.
+#[test]
+fn thousands_of_linked_groups_hold_no_files_open() {
+    let world = World::large(Preset::Standard);
+    for at in 0..2000 {
+        world.skill(&format!("/store/{at}/s{at}"));
+        world.link(&format!("~/.agents/skills/g{at}"), &format!("/store/{at}"));
+    }
+    world.trust("/store");
+    let (soft, hard) = (Some(256), rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum);
+    let limit = rustix::process::Rlimit { current: soft, maximum: hard };
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, limit).unwrap();
+    let snapshot = world.snapshot();
+    assert_eq!(names(&snapshot).len(), 2000);
+    assert_eq!(snapshot.diagnostics().count(), 0);
+}
+
+#[test]
+fn a_chain_of_links_is_one_link() {
+    let world = World::new(Preset::Standard);
+    world.skill("~/.prowess/skills/real").link("/hop/1", "~/.prowess/skills/real").link("/hop/2", "/hop/1");
+    world.link("~/.agents/skills/real", "/hop/2");
+    let snapshot = world.snapshot();
+    let real = snapshot.get("real").unwrap();
+    assert_eq!(world.tell(real), "real in /home/.agents/skills/real is enabled");
+    assert_eq!(real.canonical_folder(), world.path("~/.prowess/skills/real"));
+}
+
+#[test]
+fn groups_linked_in_groups_are_followed_four_times() {
+    let world = World::new(Preset::Standard);
+    for (at, next) in [(1, 2), (2, 3), (3, 4), (4, 5), (5, 6)] {
+        world.skill(&format!("/store/{at}/s{at}"));
+        world.link(&format!("/store/{at}/n"), &format!("/store/{next}"));
+    }
+    world.skill("/store/6/s6").link("~/.agents/skills/n", "/store/1").trust("/store");
+    assert_eq!(
+        world.told(),
+        [
+            "n in /home/.agents/skills/n/n/n/n/n is invalid: there are more than 4 links on the way to it",
+            "s1 in /home/.agents/skills/n/s1 is enabled",
+            "s2 in /home/.agents/skills/n/n/s2 is enabled",
+            "s3 in /home/.agents/skills/n/n/n/s3 is enabled",
+            "s4 in /home/.agents/skills/n/n/n/n/s4 is enabled",
+        ]
+    );
+}
+
+#[test]
+fn a_folder_that_becomes_a_link_and_back_is_seen() {
+    let world = World::new(Preset::Standard);
+    world.skill("~/.agents/skills/x").skill("/elsewhere/y").folder("~/.prowess/skills").settle();
+    let registry = world.registry();
+    let told = || world.told_of(&registry.refresh());
+    assert_eq!(told(), ["x in /home/.agents/skills/x is enabled"]);
+
+    // Moved with everything in it: the file itself is the same one, at the same age.
+    fs::rename(world.path("~/.agents/skills/x"), world.path("~/.prowess/skills/x")).unwrap();
+    world.link("~/.agents/skills/x", "~/.prowess/skills/x");
+    assert_eq!(
+        told(),
+        [
+            "x in /home/.agents/skills/x is enabled",
+            "x in /home/.prowess/skills/x is shadowed: the same folder as /home/.agents/skills/x/SKILL.md",
+        ]
+    );
+
+    fs::remove_file(world.path("~/.agents/skills/x")).unwrap();
+    world.link("~/.agents/skills/x", "/elsewhere/y");
+    assert_eq!(
+        told(),
+        [
+            "x in /home/.prowess/skills/x is enabled",
+            "x in /home/.agents/skills/x is untrusted: a link that leads outside the known directories, to /elsewhere/y",
+        ]
+    );
+
+    fs::remove_file(world.path("~/.agents/skills/x")).unwrap();
+    fs::rename(world.path("~/.prowess/skills/x"), world.path("~/.agents/skills/x")).unwrap();
+    assert_eq!(told(), ["x in /home/.agents/skills/x is enabled"]);
+}
+
+/// The check is long past when a skill is activated.
+#[test]
+fn what_is_swapped_for_a_link_after_the_scan_is_not_read() {
+    let world = trusted();
+    world.skill(".agents/skills/group/x").skill("/secret/x").skill("/secret/group/x");
+    world.link(".claude/skills/l", "../../.agents/skills/group/x");
+    for (swapped, target) in [
+        (".agents/skills/group/x/SKILL.md", "/secret/x/SKILL.md"),
+        (".agents/skills/group/x", "/secret/x"),
+        (".agents/skills/group", "/secret/group"),
+    ] {
+        let snapshot = world.snapshot();
+        assert_eq!(snapshot.all().iter().filter(|skill| skill.name() == "x").count(), 2);
+        fs::rename(world.path(swapped), world.path("/aside")).unwrap();
+        world.link(swapped, target);
+        for skill in snapshot.all().iter().filter(|skill| skill.name() == "x") {
+            assert_eq!(skill.read_source(), None, "{swapped}");
+            let read = Contents::of(skill).files;
+            assert!(read.is_empty(), "{swapped}: {read:?}");
+        }
+        fs::remove_file(world.path(swapped)).unwrap();
+        fs::rename(world.path("/aside"), world.path(swapped)).unwrap();
+    }
+}
+
+/// Somebody swaps a folder for a link as fast as the disk allows while it is scanned.
+#[test]
+fn a_race_for_the_link_is_never_won() {
+    let world = trusted();
+    world.file("/secret/x/SKILL.md", skill_md("stolen", "Stolen.")).skill(".agents/skills/y");
+    world.skill("/real/x");
+    let (folder, aside) = (world.path(".agents/skills/x"), world.path(".agents/aside"));
+    let (real, secret) = (world.path("/real/x"), world.path("/secret/x"));
+    disturbed(
+        |_| {
+            fs::rename(&real, &folder).unwrap();
+            fs::rename(&folder, &real).unwrap();
+            std::os::unix::fs::symlink(&secret, &aside).unwrap();
+            fs::rename(&aside, &folder).unwrap();
+            fs::remove_file(&folder).unwrap();
+        },
+        || {
+            let snapshot = world.snapshot();
+            assert!(snapshot.get("y").is_some());
+            for skill in snapshot.all() {
+                assert_ne!(skill.name(), "stolen");
+                let source = skill.read_source().unwrap_or_default();
+                assert!(!String::from_utf8_lossy(&source).contains("stolen"));
+            }
+        },
+    );
+}
+
+#[test]
+fn a_linked_root_may_lead_into_the_project_and_nowhere_else() {
+    let world = trusted();
+    world.skill("vendor/skills/in").skill("/elsewhere/out").skill("~/.ssh/key");
+    world.link(".agents/skills", "../vendor/skills");
+    world.link(".prowess/skills", "/elsewhere").link(".claude/skills", "~/.ssh");
+    assert_eq!(world.told(), ["in in /project/.agents/skills/in is enabled"]);
+    assert_eq!(
+        world.said(),
+        [
+            "SK074 /project/.prowess/skills: the directory is a link that leads out of the project, to /elsewhere",
+            "SK074 /project/.claude/skills: the directory is a link that leads out of the project, to /home/.ssh",
+        ]
+    );
+    world.trust("/elsewhere");
+    assert_eq!(names(&world.snapshot()), ["in", "out"]);
+}
+
+#[test]
+fn a_linked_root_of_an_untrusted_project_stays_untrusted_wherever_it_leads() {
+    let world = World::new(Preset::Standard);
+    world.skill("/elsewhere/out").link(".agents/skills", "/elsewhere").trust("/elsewhere");
+    assert_eq!(
+        world.told(),
+        [
+            "out in /project/.agents/skills/out is untrusted: the project is not trusted; to trust it: prowess trust \
+             /project"
+        ]
+    );
+}
+
+/// Else a folder that is not trusted could take a trusted root for its own, and hide it.
+#[test]
+fn a_root_that_links_to_another_does_not_take_its_place() {
+    let world = World::new(Preset::Standard);
+    world.folder("/.git").skill("/.agents/skills/top").trust("/").untrust("");
+    world.link(".agents/skills", "/.agents/skills");
+    assert_eq!(world.told(), ["top in /.agents/skills/top is enabled"]);
+}
+
+#[test]
+fn a_root_that_is_a_broken_link_is_said() {
+    let world = trusted();
+    world.link(".agents/skills", "./nowhere").link(".claude/skills", "./skills");
+    assert_eq!(
+        world.said(),
+        [
+            "SK072 /project/.agents/skills: the directory cannot be read: the link leads nowhere",
+            "SK072 /project/.claude/skills: the directory cannot be read: the link leads back to itself",
+        ]
+    );
+}
+
+#[test]
+fn the_doors_of_the_kernel_lead_nowhere_new() {
+    let world = trusted();
+    world.skill(".agents/skills/good").skill("~/.agents/skills/mine");
+    world.link_out(".agents/skills/root", "/proc/self/root");
+    world.link_out(".agents/skills/cwd", "/proc/self/cwd");
+    world.link_out(".agents/skills/etc", "/etc");
+    world.link_out(".agents/skills/fd/SKILL.md", "/proc/self/fd/0");
+    world.link_out(".agents/skills/passwd/SKILL.md", "/etc/passwd");
+    world.link_out(".agents/skills/zero/SKILL.md", "/dev/zero");
+    world.link_out(".agents/skills/device", "/dev/zero");
+    let mine = format!("/proc/self/root{}", world.path("~/.agents/skills/mine").display());
+    world.link_out(".agents/skills/mine", mine);
+    let told = world.told();
+    let told: Vec<_> =
+        told.iter().map(|told| told.split_once(": ").map_or(&**told, |(told, _)| told)).collect();
+    assert_eq!(
+        told,
+        [
+            "cwd in /project/.agents/skills/cwd is untrusted",
+            "etc in /project/.agents/skills/etc is untrusted",
+            "fd in /project/.agents/skills/fd is untrusted",
+            "good in /project/.agents/skills/good is enabled",
+            "mine in /project/.agents/skills/mine is enabled",
+            "mine in /home/.agents/skills/mine is shadowed",
+            "passwd in /project/.agents/skills/passwd is untrusted",
+            "root in /project/.agents/skills/root is untrusted",
+            "zero in /project/.agents/skills/zero is untrusted",
+        ]
+    );
+}
+
+#[test]
+fn links_to_plain_files_are_no_skills_wherever_they_lead() {
+    let world = trusted();
+    world.file("/elsewhere/README.md", "x").file(".agents/skills/notes/real.md", "x");
+    world.link(".agents/skills/README.md", "/elsewhere/README.md");
+    world.link(".agents/skills/NOTES.md", "./notes/real.md");
+    world.skill(".agents/skills/good").skill(".agents/skills/notes/deep");
+    assert_eq!(names(&world.snapshot()), ["deep", "good"]);
+    assert_eq!(world.said(), [] as [&str; 0]);
+}
+
+/// With the folder's name as identity, a link has a name of its own; what is one folder must still not take two names.
+#[test]
+fn a_link_under_another_name_takes_no_name_away() {
+    let mut world = World::new(Preset::App);
+    world.skill(".agents/skills/a").link(".agents/skills/b", "./a");
+    world.policy.scan.roots.push(prowess::RootSpec::given(world.path("/more")));
+    world.skill("/more/b");
+    assert_eq!(
+        world.told(),
+        [
+            "a in /project/.agents/skills/a is enabled",
+            "a in /project/.agents/skills/b is shadowed: the same folder as /project/.agents/skills/a/SKILL.md",
+            "b in /more/b is enabled",
+        ]
+    );
+}
+
+/// Nobody has to name a folder twice to check a skill of theirs, and nobody's secrets are shown by checking a tree.
+#[test]
+fn checking_follows_a_link_that_was_named_and_none_that_leads_out_of_the_tree() {
+    use prowess::check::check;
+    let rules = prowess::format::Rules::strict();
+    let world = World::new(Preset::Standard);
+    world.file("/store/shared.md", skill_md("pdf", "Reads.")).link("/tree/pdf/SKILL.md", "/store/shared.md");
+    world.skill("/tree/store/a").link("/tree/b/SKILL.md", "../store/a/SKILL.md");
+    world.link("/tree/gone/SKILL.md", "./nowhere");
+    let told = |path: &Path| {
+        let checked = check(path, &rules, &Default::default()).unwrap();
+        let lines = checked.iter().map(|checked| {
+            let codes: Vec<_> = checked.diagnostics.iter().map(|said| said.code.as_str()).collect();
+            let name = checked.name.as_deref().unwrap_or("-");
+            format!("{} {name} {codes:?}", world.short(&checked.path.to_string_lossy()))
+        });
+        lines.collect::<Vec<_>>()
+    };
+    assert_eq!(told(&world.path("/tree/pdf/SKILL.md")), ["/tree/pdf/SKILL.md pdf [\"SK044\"]"]);
+    assert_eq!(
+        told(&world.path("/tree")),
+        [
+            "/tree/b/SKILL.md - [\"SK036\"]",
+            "/tree/gone/SKILL.md - [\"SK075\"]",
+            "/tree/pdf/SKILL.md - [\"SK074\"]",
+            "/tree/store/a/SKILL.md a [\"SK044\"]",
+        ]
+    );
+}

@@ -1,0 +1,28 @@
+//! Every integration test of this crate, by topic, in one program.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::unwrap_used)]
+
+mod activation;
+mod allocations;
+mod bad_input;
+mod disclosure;
+mod ledger;
+mod links;
+mod locked;
+mod preset_app;
+mod preset_chat;
+mod preset_harness;
+mod preset_skill_tool;
+mod preset_triggers;
+mod properties;
+mod read_file;
+mod refresh;
+mod resources;
+mod routing;
+mod routing_kept;
+mod routing_semantic;
+mod standard;
+mod supply;
+mod supply_world;
+mod trust;
+mod world;

@@ -1,0 +1,86 @@
+//! Preset `app`: document 000's lines on finding skills.
+
+use crate::world::{World, names, skill_md};
+use prowess::{Preset, Scope};
+
+#[test]
+fn s000_01_only_folders_with_name_and_description_are_skills() {
+    let world = World::new(Preset::App);
+    world
+        .skill(".agents/skills/good")
+        .file(".agents/skills/no-file/readme.md", "x")
+        .file(".agents/skills/no-frontmatter/SKILL.md", "# Text\n")
+        .file(".agents/skills/no-name/SKILL.md", "---\ndescription: x\n---\n")
+        .file(".agents/skills/broken/SKILL.md", "---\nname: [\n---\n");
+    assert_eq!(names(&world.snapshot()), ["good"]);
+    assert_eq!(world.snapshot().all().len(), 5, "the others are known, with a reason");
+}
+
+#[test]
+fn s000_02_system_and_user_skills_lie_in_the_run_directory() {
+    let world = World::new(Preset::App);
+    world.skill(".agents/sys.skills/report").skill(".agents/skills/mine").skill("~/.agents/skills/other");
+    let scopes: Vec<_> =
+        world.snapshot().all().iter().map(|skill| (skill.id().into_owned(), skill.root().scope())).collect();
+    assert_eq!(scopes, [("mine".to_owned(), Scope::User), ("report".to_owned(), Scope::Bundled)]);
+}
+
+#[test]
+fn s000_03_the_id_is_the_folder_and_the_name_is_a_title() {
+    let world = World::new(Preset::App);
+    world.file(".agents/skills/weekly-report/SKILL.md", skill_md("Weekly Report / 2026", "Writes."));
+    let snapshot = world.snapshot();
+    let skill = snapshot.get("weekly-report").unwrap();
+    assert_eq!((skill.id().as_ref(), skill.name().as_ref()), ("weekly-report", "Weekly Report / 2026"));
+    assert!(skill.is_enabled() && skill.diagnostics().is_empty());
+}
+
+#[test]
+fn s000_04_listing_reads_no_body() {
+    let world = World::new(Preset::App);
+    let mut file = skill_md("big", "Big.").into_bytes();
+    file.extend([0xff; 100_000]);
+    world.file(".agents/skills/big/SKILL.md", file);
+    assert_eq!(names(&world.snapshot()), ["big"], "what is not text in the body is not seen");
+}
+
+#[test]
+fn s000_11_a_list_has_id_name_description_and_whether_it_is_the_systems() {
+    let world = World::new(Preset::App);
+    world.skill(".agents/sys.skills/report");
+    let snapshot = world.snapshot();
+    let skill = snapshot.enabled().next().unwrap();
+    assert_eq!(skill.id(), "report");
+    assert_eq!(skill.name(), "report");
+    assert_eq!(skill.description(), "Does report from .agents/sys.skills/report.");
+    assert_eq!(skill.root().scope(), Scope::Bundled);
+}
+
+#[test]
+fn s000_12_all_valid_skills_are_offered() {
+    let world = World::new(Preset::App);
+    let needs =
+        "---\nname: a\ndescription: A.\nmetadata: {requires: no-such-command}\ndefault_enabled: false\n---\n";
+    world.file(".agents/skills/a/SKILL.md", needs).skill(".agents/skills/b");
+    assert_eq!(names(&world.snapshot()), ["a", "b"]);
+}
+
+#[test]
+fn s000_22_missing_roots_are_an_empty_list() {
+    let world = World::new(Preset::App);
+    assert_eq!(world.told(), [] as [&str; 0]);
+    assert_eq!(world.codes(), [] as [&str; 0]);
+}
+
+#[test]
+fn s000_23_of_two_ids_the_system_s_wins() {
+    let world = World::new(Preset::App);
+    world.skill(".agents/skills/report").skill(".agents/sys.skills/report");
+    assert_eq!(
+        world.told(),
+        [
+            "report in /project/.agents/sys.skills/report is enabled",
+            "report in /project/.agents/skills/report is shadowed: shadowed by /project/.agents/sys.skills/report/SKILL.md",
+        ]
+    );
+}

@@ -1,0 +1,266 @@
+//! What holds in every world: made at random, of up to twelve folders in several places.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::world::{World, skill_md};
+use proptest::collection::{btree_map, vec};
+use proptest::prelude::*;
+use prowess::{Preset, Snapshot, Status};
+
+/// Where folders may lie. The last is no root, but links lead there.
+const PLACES: [&str; 5] =
+    [".agents/skills", ".claude/skills", "~/.agents/skills", "~/.prowess/skills", "/store"];
+const NAMES: [&str; 3] = ["alpha", "beta", "gamma"];
+
+/// What may lie in a folder.
+#[derive(Debug, Clone)]
+enum Thing {
+    Skill(usize),
+    /// Its file is named `skill.md`.
+    Lower(usize),
+    /// It needs a command that is not there.
+    Needs(usize),
+    Invalid,
+    Empty,
+    /// The folder is a link.
+    Link(String),
+    /// Its `SKILL.md` is.
+    FileLink(String),
+}
+
+/// The folders of a world by their paths, and whom the user trusts.
+#[derive(Debug, Clone)]
+struct Plan {
+    folders: BTreeMap<String, Thing>,
+    project: bool,
+    store: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Edit {
+    Put(String, Thing),
+    Delete(String),
+    Trust(bool),
+    TrustStore(bool),
+}
+
+fn path() -> impl Strategy<Value = String> {
+    (0..PLACES.len(), prop::option::of(0..2), 0..3).prop_map(|(place, group, folder)| match group {
+        Some(group) => format!("{}/group{group}/f{folder}", PLACES[place]),
+        None => format!("{}/f{folder}", PLACES[place]),
+    })
+}
+
+/// Where a link may lead: a folder, a group of them, or a whole place.
+fn target() -> impl Strategy<Value = String> {
+    let above = |path: String| Path::new(&path).parent().unwrap().to_str().unwrap().to_owned();
+    prop_oneof![3 => path(), 1 => path().prop_map(above)]
+}
+
+fn thing() -> impl Strategy<Value = Thing> {
+    let name = || 0..NAMES.len();
+    prop_oneof![
+        6 => name().prop_map(Thing::Skill),
+        1 => name().prop_map(Thing::Lower),
+        1 => name().prop_map(Thing::Needs),
+        2 => Just(Thing::Invalid),
+        1 => Just(Thing::Empty),
+        3 => target().prop_map(Thing::Link),
+        2 => path().prop_map(|path| Thing::FileLink(path + "/SKILL.md")),
+    ]
+}
+
+fn plan() -> impl Strategy<Value = Plan> {
+    (btree_map(path(), thing(), 0..12), any::<bool>(), any::<bool>())
+        .prop_map(|(folders, project, store)| Plan { folders, project, store })
+}
+
+fn edit() -> impl Strategy<Value = Edit> {
+    prop_oneof![
+        4 => (path(), thing()).prop_map(|(path, thing)| Edit::Put(path, thing)),
+        2 => path().prop_map(Edit::Delete),
+        1 => any::<bool>().prop_map(Edit::Trust),
+        1 => any::<bool>().prop_map(Edit::TrustStore),
+    ]
+}
+
+fn put(world: &World, path: &str, thing: &Thing) {
+    delete(world, path);
+    let file = format!("{path}/SKILL.md");
+    match thing {
+        Thing::Skill(name) => world.file(&file, skill_md(NAMES[*name], "Does it.")),
+        Thing::Lower(name) => world.file(&format!("{path}/skill.md"), skill_md(NAMES[*name], "Does it.")),
+        Thing::Needs(name) => {
+            let name = NAMES[*name];
+            world.file(
+                &file,
+                format!(
+                    "---\nname: {name}\ndescription: D.\nmetadata: {{prowess-requires: none}}\n---\nDo.\n"
+                ),
+            )
+        }
+        Thing::Invalid => world.file(&file, "---\nname: [\n---\n"),
+        Thing::Empty => world.folder(path),
+        Thing::Link(target) => world.link_out(path, world.path(target)),
+        Thing::FileLink(target) => world.link_out(&file, world.path(target)),
+    };
+}
+
+fn delete(world: &World, path: &str) {
+    let path = world.path(path);
+    if path.is_symlink() {
+        fs::remove_file(path).unwrap();
+    } else if path.exists() {
+        fs::remove_dir_all(path).unwrap();
+    }
+}
+
+fn decide(world: &World, folder: &str, trusted: bool) {
+    world.folder(folder);
+    if trusted {
+        world.trust(folder)
+    } else {
+        world.untrust(folder)
+    };
+}
+
+fn build<'p>(plan: &Plan, folders: impl Iterator<Item = (&'p String, &'p Thing)>) -> World {
+    let world = World::large(Preset::Standard);
+    for (path, thing) in folders {
+        put(&world, path, thing);
+    }
+    decide(&world, "", plan.project);
+    decide(&world, "/store", plan.store);
+    world
+}
+
+/// The exact rules of precedence, as anybody could check them on a snapshot.
+fn judge(world: &World, snapshot: &Snapshot) {
+    let counts =
+        |status: &Status| matches!(status, Status::Enabled | Status::Disabled(_) | Status::Unavailable(_));
+    let roots: Vec<PathBuf> = snapshot.roots().map(|root| root.path().to_owned()).collect();
+    let order = |skill: &prowess::Skill| {
+        let root = roots.iter().position(|root| root == skill.root().path()).unwrap();
+        (root, skill.inner().to_owned())
+    };
+    for name in NAMES {
+        let candidates: Vec<_> = snapshot
+            .all()
+            .iter()
+            .filter(|skill| skill.name() == name && skill.manifest().is_some())
+            .filter(|skill| !matches!(skill.status(), Status::Untrusted(_) | Status::Invalid))
+            .collect();
+        let winners: Vec<_> = candidates.iter().filter(|skill| counts(skill.status())).collect();
+        assert_eq!(winners.len(), usize::from(!candidates.is_empty()), "{name}: {:#?}", world.told());
+        if let Some(winner) = winners.first() {
+            assert!(
+                candidates.iter().all(|skill| order(skill) >= order(winner)),
+                "{name}: {:#?}",
+                world.told()
+            );
+            assert_eq!(snapshot.get(name).unwrap().location(), winner.location());
+        }
+    }
+    for skill in snapshot.all() {
+        if let Status::Shadowed(shadowed) = skill.status() {
+            let by = snapshot.all().iter().find(|other| other.location() == shadowed.by).unwrap();
+            assert!(!matches!(by.status(), Status::Untrusted(_) | Status::Invalid), "{:#?}", world.told());
+            assert_eq!(by.canonical_folder() == skill.canonical_folder(), shadowed.same_folder);
+        }
+        if skill.is_enabled() {
+            assert!(skill.read_source().is_some(), "{}", world.tell(skill));
+        }
+    }
+    let places: HashSet<_> = snapshot
+        .all()
+        .iter()
+        .map(|skill| (skill.root().path().to_owned(), skill.inner().to_owned()))
+        .collect();
+    assert_eq!(places.len(), snapshot.all().len(), "no folder is told of twice: {:#?}", world.told());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn one_skill_counts_for_each_name_and_nothing_is_lost(plan in plan()) {
+        let world = build(&plan, plan.folders.iter());
+        let snapshot = world.snapshot();
+        judge(&world, &snapshot);
+        for (path, thing) in &plan.folders {
+            let has_file =
+                matches!(thing, Thing::Skill(_) | Thing::Lower(_) | Thing::Needs(_) | Thing::Invalid | Thing::FileLink(_));
+            if has_file && !path.starts_with("/store") {
+                let path = world.path(path);
+                let found = snapshot.all().iter().filter(|skill| skill.folder() == path).count();
+                prop_assert_eq!(found, 1, "{:?}: {:#?}", path, world.told());
+            }
+        }
+        if !plan.project {
+            let ours = |skill: &&prowess::Skill| skill.root().base().is_some();
+            prop_assert!(!snapshot.enabled().any(|skill| ours(&skill)), "{:#?}", world.told());
+        }
+    }
+
+    #[test]
+    fn the_order_in_which_folders_were_made_does_not_matter(plan in plan()) {
+        let one = build(&plan, plan.folders.iter());
+        let other = build(&plan, plan.folders.iter().rev());
+        prop_assert_eq!(one.told(), other.told());
+        prop_assert_eq!(one.said(), other.said());
+    }
+
+    #[test]
+    fn a_refresh_sees_what_a_fresh_look_sees(plan in plan(), edits in vec(edit(), 1..8)) {
+        let world = build(&plan, plan.folders.iter());
+        let registry = world.registry();
+        for edit in edits {
+            apply(&world, &edit);
+            let (refreshed, fresh) = (registry.refresh(), world.snapshot());
+            prop_assert_eq!(world.told_of(&refreshed), world.told_of(&fresh), "after {:?}", edit);
+            prop_assert!(*refreshed == *fresh);
+            judge(&world, &refreshed);
+        }
+    }
+}
+
+fn apply(world: &World, edit: &Edit) {
+    match edit {
+        Edit::Put(path, thing) => put(world, path, thing),
+        Edit::Delete(path) => delete(world, path),
+        Edit::Trust(trusted) => decide(world, "", *trusted),
+        Edit::TrustStore(trusted) => decide(world, "/store", *trusted),
+    }
+}
+
+proptest! {
+    // Each case waits until files are old enough for a refresh to rely on their times; so many worlds share one.
+    #![proptest_config(ProptestConfig {
+        cases: 3, max_shrink_iters: 40, failure_persistence: None, ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn the_same_where_files_have_settled(plans in vec((plan(), vec(edit(), 1..4)), 60..80)) {
+        let worlds: Vec<_> = plans
+            .iter()
+            .map(|(plan, _)| {
+                let world = build(plan, plan.folders.iter());
+                let registry = world.registry();
+                (world, registry)
+            })
+            .collect();
+        worlds[0].0.settle();
+        for ((world, registry), (_, edits)) in worlds.iter().zip(&plans) {
+            let before = registry.refresh();
+            prop_assert!(*before == *world.snapshot());
+            for edit in edits {
+                apply(world, edit);
+                let (refreshed, fresh) = (registry.refresh(), world.snapshot());
+                prop_assert_eq!(world.told_of(&refreshed), world.told_of(&fresh), "after {:?}", edit);
+                prop_assert!(*refreshed == *fresh);
+            }
+        }
+    }
+}

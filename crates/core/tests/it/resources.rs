@@ -1,0 +1,295 @@
+//! Files of skills, read on demand and never from outside.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use crate::world::{World, skill_md};
+use proptest::prelude::*;
+use prowess::activate::TierApi;
+use prowess::resource::{self, AccessError, Kind};
+use prowess::{ErrorCode, Preset, Skill, Snapshot};
+
+const SECRET: &str = "OUTSIDE_MARKER";
+
+/// A skill with files, links and worse, and a secret beside it.
+fn world() -> World {
+    let world = World::new(Preset::Chat);
+    world
+        .skill(".skills/a")
+        .file(".skills/a/references/Guide.md", "GUIDE")
+        .file(".skills/a/references/deep/more.md", "MORE")
+        .file(".skills/a/scripts/run.sh", "echo")
+        .file(".skills/a/assets/data.json", "{}")
+        .file(".skills/secret.md", SECRET)
+        .file("~/secret.md", SECRET);
+    let inside = |name: &str| world.path(&format!(".skills/a/{name}"));
+    symlink("../secret.md", inside("out.md")).unwrap();
+    symlink(world.path("~/"), inside("home")).unwrap();
+    symlink("references", inside("refs")).unwrap();
+    symlink("SKILL.md", inside("same.md")).unwrap();
+    world
+}
+
+fn read(world: &World, path: &str) -> Result<resource::Resource, AccessError> {
+    resource::read(world.snapshot().get("a").unwrap(), path, &world.policy.limits)
+}
+
+fn code(world: &World, path: &str) -> ErrorCode {
+    read(world, path).unwrap_err().code()
+}
+
+#[test]
+fn s004_16_a_resource_has_name_path_and_content() {
+    let world = world();
+    let read = read(&world, "./references//Guide.md").unwrap();
+    assert_eq!((read.name.as_str(), read.path.as_str()), ("a", "references/Guide.md"));
+    assert_eq!((read.content.as_str(), read.truncated, read.bytes), ("GUIDE", None, 5));
+}
+
+#[test]
+fn s004_16_every_refusal_as_a_model_reads_it() {
+    let world = world();
+    world.file(".skills/a/binary.bin", b"a\0b").file(".skills/a/latin.txt", b"caf\xe9");
+    Command::new("mkfifo").arg(world.path(".skills/a/fifo")).status().unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(world.path(".skills/a/socket")).unwrap();
+    let long = "x".repeat(5000);
+    let paths = [
+        "",
+        ".",
+        "references",
+        "references/",
+        "/etc/passwd",
+        "../SKILL.md",
+        "a/../b",
+        "references/../SKILL.md",
+        "references/../../../../etc/passwd",
+        "..",
+        "out.md",
+        "home/secret.md",
+        "refs/Guide.md",
+        "same.md",
+        "missing.md",
+        "references/guide.md",
+        "references/Giude.md",
+        "Guide.md",
+        "SKILL.md/x",
+        "references\\Guide.md",
+        "%2e%2e/secret.md",
+        "a\0b",
+        "binary.bin",
+        "latin.txt",
+        "fifo",
+        "socket",
+        &long,
+        "nl\n\x1b[31m",
+    ];
+    let said = paths.map(|path| {
+        let error = read(&world, path).unwrap_err();
+        assert!(!error.to_string().contains("/tmp") && error.to_string().len() < 400, "{error}");
+        let path: String = path.chars().take(40).collect();
+        format!("{path:?}: {} {error}", error.code())
+    });
+    insta::assert_snapshot!(said.join("\n"));
+    assert_eq!(read(&world, "references/Guide.md").unwrap().content, "GUIDE", "it still works");
+}
+
+#[test]
+fn s004_17_what_is_not_text_is_not_supported() {
+    let world = world();
+    world.file(".skills/a/late.txt", [vec![b'a'; 100], vec![0]].concat());
+    let error = read(&world, "late.txt").unwrap_err();
+    assert!(error.code() == ErrorCode::BinaryFile && error.to_string().contains("binary not supported"));
+}
+
+#[test]
+fn s004_22_more_than_the_limit_is_cut_and_said_exactly() {
+    let mut world = world();
+    world.policy.limits.resource_bytes = 10;
+    world.file(".skills/a/long.md", "aéééééééé").file(".skills/a/fits.md", "0123456789");
+    let long = read(&world, "long.md").unwrap();
+    insta::assert_snapshot!(long.content, @r"
+    aéééé
+
+    [truncated: 9 of 17 bytes shown]
+    ");
+    assert_eq!((long.truncated.map(|cut| (cut.shown, cut.total)), long.bytes), (Some((9, 17)), 17));
+    assert_eq!(read(&world, "fits.md").unwrap().content, "0123456789");
+}
+
+#[test]
+fn s004_22_above_the_hard_cap_nothing_is_read() {
+    let mut world = world();
+    world.policy.limits.resource_bytes = u64::MAX;
+    let file = fs::File::create(world.path(".skills/a/huge.txt")).unwrap();
+    file.set_len(16 * 1024 * 1024 + 1).unwrap();
+    assert_eq!(code(&world, "huge.txt"), ErrorCode::TooLarge);
+}
+
+#[test]
+fn terminal_escapes_do_not_reach_a_model() {
+    let world = world();
+    world.file(".skills/a/log.txt", "\x1b[31mred\x1b[0m \x1b]0;evil\x07plain");
+    assert_eq!(read(&world, "log.txt").unwrap().content, "red plain");
+}
+
+#[test]
+fn bytes_come_with_a_guessed_type() {
+    let world = world();
+    world.file(".skills/a/assets/logo.png", b"\x89PNG\r\n\x1a\n\0\0");
+    let snapshot = world.snapshot();
+    let skill = snapshot.get("a").unwrap();
+    let logo = resource::read_bytes(skill, "assets/logo.png").unwrap();
+    assert_eq!((logo.mime, logo.bytes.len()), ("image/png", 10));
+    assert_eq!(resource::read_bytes(skill, "out.md").unwrap_err().code(), ErrorCode::AccessDenied);
+}
+
+#[test]
+fn a_device_is_refused_and_nothing_blocks() {
+    let world = world();
+    let made = Command::new("mknod").arg(world.path(".skills/a/dev")).args(["c", "1", "5"]).status();
+    if made.is_ok_and(|status| status.success()) {
+        assert_eq!(code(&world, "dev"), ErrorCode::AccessDenied);
+    }
+}
+
+#[test]
+fn s002_17_a_folder_that_became_a_link_is_not_followed() {
+    let world = world();
+    let snapshot = world.snapshot();
+    let skill = snapshot.get("a").unwrap();
+    fs::rename(world.path(".skills/a"), world.path("moved")).unwrap();
+    symlink(world.path("~/"), world.path(".skills/a")).unwrap();
+    let error = resource::read(skill, "secret.md", &world.policy.limits).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::NotFound);
+    insta::assert_snapshot!(error, @"the folder of a is no longer there");
+    fs::rename(world.path(".skills"), world.path("elsewhere")).unwrap();
+    assert_eq!(resource::list(skill, None).unwrap_err().code(), ErrorCode::NotFound);
+}
+
+#[test]
+fn linked_skills_give_their_files_if_the_place_is_known() {
+    let world = World::new(Preset::Harness);
+    world.skill("~/.agent/skills/real").file("~/.agent/skills/real/references/r.md", "R");
+    world.skill("elsewhere/out").file("elsewhere/out/references/r.md", SECRET);
+    world.file("~/.agent/skills/texts/whole.md", skill_md("file", "D."));
+    world.file(".agent/skills/file/references/own.md", "OWN");
+    fs::create_dir_all(world.path(".agent/skills")).unwrap();
+    symlink(world.path("~/.agent/skills/real"), world.path(".agent/skills/real")).unwrap();
+    symlink(world.path("elsewhere/out"), world.path(".agent/skills/out")).unwrap();
+    symlink(world.path("~/.agent/skills/texts/whole.md"), world.path(".agent/skills/file/SKILL.md")).unwrap();
+    let snapshot = world.snapshot();
+    let find = |name: &str| {
+        snapshot.all().iter().find(|skill| skill.id() == name && skill.link().is_some()).unwrap()
+    };
+    let limits = &world.policy.limits;
+    let text = |skill: &Skill, path: &str| resource::read(skill, path, limits).map(|read| read.content);
+    let real = snapshot.get("real").unwrap();
+    assert_eq!(text(real, "references/r.md").as_deref(), Ok("R"));
+    assert!(text(find("file"), "SKILL.md").unwrap().contains("name: file"));
+    assert_eq!(text(find("file"), "references/own.md").as_deref(), Ok("OWN"));
+    let refused = text(find("out"), "references/r.md").unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::Untrusted);
+    assert!(!refused.to_string().contains("/tmp"), "{refused}");
+}
+
+#[test]
+fn skills_that_are_not_disclosed_give_nothing_away() {
+    let mut world = World::new(Preset::Standard);
+    world.policy.selection.disabled.push("off".to_owned());
+    world.skill("~/.agents/skills/off").skill(".agents/skills/project");
+    world.file("~/.agents/skills/bad/SKILL.md", "nothing").file("~/.agents/skills/bad/x.md", SECRET);
+    world.file(
+        "~/.agents/skills/gh2/SKILL.md",
+        "---\nname: gh2\ndescription: D.\nmetadata: {prowess-requires: none-such}\n---\nB",
+    );
+    let snapshot = world.snapshot();
+    let read = |name: &str| {
+        let skill = snapshot.all().iter().find(|skill| skill.id() == name).unwrap();
+        resource::read(skill, "SKILL.md", &world.policy.limits)
+    };
+    let said = ["off", "project", "bad"].map(|name| {
+        let error = read(name).unwrap_err();
+        format!("{} {error}", error.code())
+    });
+    insta::assert_snapshot!(said.join("\n"));
+    assert!(read("gh2").is_ok(), "what the missing command is for can be read");
+}
+
+#[test]
+fn bundled_skills_are_read_as_if_they_lay_on_disk() {
+    let world = World::new(Preset::Standard);
+    let snapshot = world.snapshot();
+    let skill = snapshot.get("gh").unwrap_or_else(|| snapshot.get("code-review").unwrap());
+    let limits = &world.policy.limits;
+    assert!(resource::read(skill, "SKILL.md", limits).is_ok());
+    let code = |path: &str| resource::read(skill, path, limits).unwrap_err().code();
+    assert_eq!(code("references"), ErrorCode::IsDirectory);
+    assert_eq!(code("../gh/SKILL.md"), ErrorCode::AccessDenied);
+    assert_eq!(code("skill.md"), ErrorCode::NotFound);
+    let listed = resource::list(skill, Some(Kind::References)).unwrap();
+    assert_eq!(listed.files.len(), 2);
+}
+
+#[test]
+fn s002_07_the_tiers() {
+    let world = World::new(Preset::Harness);
+    world.skill(".agent/skills/a").file(".agent/skills/a/references/r.md", "R");
+    world.file(".agent/skills/a/scripts/x.py", "X").file(".agent/skills/a/scripts/lib/y.py", "Y");
+    let snapshot = world.snapshot();
+    let tiers = TierApi::new(&snapshot, &world.policy);
+    assert!(tiers.skill_names().contains(&"a".to_owned()));
+    assert!(tiers.skill("a").is_some() && tiers.skill("none").is_none());
+    let whole = fs::read_to_string(world.path(".agent/skills/a/SKILL.md")).unwrap();
+    assert_eq!(tiers.tier2_context("a"), Some(whole));
+    assert_eq!(tiers.tier2_context("none"), None);
+    assert_eq!(tiers.tier3_resource_list("a", Kind::Scripts), ["scripts/lib/y.py", "scripts/x.py"]);
+    assert_eq!(tiers.tier3_resource_list("a", Kind::References), ["references/r.md"]);
+    assert_eq!(tiers.tier3_resource_list("a", Kind::Assets), [] as [&str; 0]);
+    assert_eq!(tiers.tier3_resource_list("none", Kind::Scripts), [] as [&str; 0]);
+    assert_eq!(tiers.tier3_resource("a", "references/r.md").as_deref(), Some("R"));
+    for path in ["../a/SKILL.md", "/etc/passwd", "none.md"] {
+        assert_eq!(tiers.tier3_resource("a", path), None);
+    }
+}
+
+#[test]
+fn a_hundred_thousand_files_are_listed_within_bounds() {
+    let world = world();
+    let folder = world.path(".skills/a/assets");
+    for at in 0..100_000 {
+        fs::File::create(folder.join(format!("f{at}"))).unwrap();
+    }
+    let snapshot = world.snapshot();
+    let skill = snapshot.get("a").unwrap();
+    let all = resource::list(skill, None).unwrap();
+    assert!(all.cut && all.files.len() <= 1_000);
+    assert_eq!(resource::list(skill, Some(Kind::Scripts)).unwrap().files.len(), 1);
+    let activated = prowess::activate::activate(skill, None, &world.policy).unwrap();
+    let cut = activated.resources_cut().unwrap();
+    assert!(activated.resources().len() == 100 && cut.or_more, "{cut}");
+    assert_eq!(code(&world, "assets/f"), ErrorCode::NotFound);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn no_path_reads_outside(parts in prop::collection::vec(
+        prop::sample::select(vec!["..", ".", "", "/", "a", "home", "out.md", "secret.md", "refs", "references",
+            "Guide.md", "SKILL.md", ".skills", "~", "\\", "%2e%2e", "..\\"]), 0..7), absolute in any::<bool>()) {
+        thread_local! {
+            static FIXTURE: (World, std::sync::Arc<Snapshot>) = { let world = world(); let s = world.snapshot(); (world, s) };
+        }
+        let path = format!("{}{}", if absolute { "/" } else { "" }, parts.join("/"));
+        FIXTURE.with(|(world, snapshot)| {
+            let skill = snapshot.get("a").unwrap();
+            if let Ok(read) = resource::read(skill, &path, &world.policy.limits) {
+                assert!(!read.content.contains(SECRET), "{path}");
+                assert!(!path.starts_with('/') && !path.split('/').any(|part| part == ".."), "{path}");
+            }
+            let tool = resource::ReadFile::new(world.path(".skills/a"));
+            assert!(tool.read(&path).map_or(true, |read| !read.content.contains(SECRET)), "{path}");
+        });
+    }
+}

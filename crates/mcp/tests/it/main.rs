@@ -1,0 +1,10 @@
+//! Every integration test of this crate, by topic, in one program.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+
+mod host;
+mod host_bad;
+mod host_session;
+mod host_world;
+mod server;
+mod world;

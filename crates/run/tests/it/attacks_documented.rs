@@ -1,0 +1,44 @@
+//! The table of attacks in the documentation names tests that are there, and all that are there.
+
+use std::collections::BTreeSet;
+
+/// The tests of a file.
+fn tests(source: &str) -> impl Iterator<Item = &str> {
+    source.split("#[test]\nfn ").skip(1).filter_map(|rest| rest.split_once('(')).map(|(name, _)| name)
+}
+
+#[test]
+fn every_attack_of_the_table_has_its_test() {
+    let document = include_str!("../../../../docs/scripts.md");
+    let table = document.split_once("## Attacks that are tried").unwrap().1;
+    let rows = table.lines().filter(|line| line.starts_with("| ")).skip(1);
+    let named: BTreeSet<&str> =
+        rows.flat_map(|row| row.split('|').nth(2).unwrap().split('`').skip(1).step_by(2)).collect();
+    let attacks = [
+        include_str!("attacks_around.rs"),
+        include_str!("attacks_files.rs"),
+        include_str!("attacks_limits.rs"),
+        include_str!("attacks_network.rs"),
+        include_str!("attacks_processes.rs"),
+    ];
+    let gates = [include_str!("gates.rs"), include_str!("../../../cli/tests/it/run_limits.rs")];
+    let there: BTreeSet<&str> = attacks.iter().chain(&gates).flat_map(|source| tests(source)).collect();
+    let missing: Vec<_> = named.difference(&there).collect();
+    assert!(missing.is_empty() && named.len() > 20, "no such tests: {missing:?}");
+    // What is no attack: what scripts can do, and that the attacks are real.
+    let others = [
+        "cancelling_ends_everything_and_output_streams",
+        "each_number_is_what_it_says",
+        "files_can_be_copied_in_the_scratch_folder",
+        "once_more_as_an_ordinary_user",
+        "the_attacks_are_real",
+        "the_home_is_a_scratch_folder_that_is_gone_afterwards",
+        "the_network_is_there_for_those_to_whom_the_user_grants_it",
+    ];
+    let untold: Vec<_> = attacks
+        .iter()
+        .flat_map(|source| tests(source))
+        .filter(|name| !named.contains(name) && !others.contains(name))
+        .collect();
+    assert!(untold.is_empty(), "not in the table: {untold:?}");
+}

@@ -1,0 +1,152 @@
+//! The procedure of the conformance fixture through the chat API, with every provider's protocol, on both databases.
+
+use crate::world::stream::{is_whole, kinds, said};
+use crate::world::{Place, both, talking, words};
+use prowess::Preset;
+use prowess::config::{Provider, ToolCalling};
+use prowess_testing::model::speech::{ALL, Say, answer, call, results, system, text};
+use prowess_testing::model::{Reply, Server};
+use serde_json::{Value, json};
+
+const NAME: &str = "skills-system-validation";
+const BODY: &str = "PROWESS_SKILL_MARKER_7F3A91D2";
+const FILES: [(&str, &str); 3] = [
+    ("references/REFERENCE.md", "PROWESS_REFERENCE_MARKER_C25E08B4"),
+    ("assets/fixture.json", "PROWESS_ASSET_MARKER_4B6D17E9"),
+    ("scripts/echo.sh", "PROWESS_SCRIPT_MARKER_E9810C5F"),
+];
+
+both![
+    s004_24_s004_12_s004_15_s004_16_implicit_invocation_over_http,
+    s004_24_s004_13_s004_19_explicit_invocation_over_http,
+    s004_24_s004_14_a_model_that_cannot_call_tools_over_http,
+];
+
+fn read(id: &'static str, path: &str) -> Say {
+    call(id, "skills_readResource", json!({"name": NAME, "path": path}))
+}
+
+/// What a model that follows the procedure does, step by step; the calls of a step are told interleaved.
+fn steps(provider: Provider, explicit: bool) -> Vec<Reply> {
+    let mut steps = vec![
+        vec![text("Ich prüfe das jetzt. "), call("c1", "skills_activate", json!({"name": NAME}))],
+        vec![
+            call("c2", "skills_activate", json!({"name": "no-such-skill-here"})),
+            read("c3", FILES[0].0),
+            read("c4", FILES[1].0),
+            read("c5", FILES[2].0),
+        ],
+        vec![
+            read("c6", "../SKILL.md"),
+            read("c7", "/etc/passwd"),
+            read("c8", "references/../../../../etc/passwd"),
+        ],
+        vec![text("Result: PASS ✓")],
+    ];
+    if explicit {
+        steps.remove(0);
+    }
+    // Pieces of seven bytes cut characters, names and JSON anywhere.
+    steps.iter().map(|step| Reply::cut(answer(provider, step), 7)).collect()
+}
+
+async fn s004_24_s004_12_s004_15_s004_16_implicit_invocation_over_http(place: &mut Place) {
+    for provider in ALL {
+        for preset in [Preset::Chat, Preset::Standard] {
+            procedure(place, preset, provider, false).await;
+        }
+    }
+}
+
+async fn s004_24_s004_13_s004_19_explicit_invocation_over_http(place: &mut Place) {
+    for provider in ALL {
+        procedure(place, Preset::Chat, provider, true).await;
+    }
+}
+
+async fn procedure(place: &Place, preset: Preset, provider: Provider, explicit: bool) {
+    let model = Server::start(steps(provider, explicit)).await;
+    let world = talking(preset, provider, &model.base);
+    world.fixture();
+    let site = place.serve(&world).await;
+    let chat = site.chat().await;
+    let message =
+        if explicit { format!("/{NAME} run all steps") } else { "Validate the skills system".to_owned() };
+    let all = site.say(&chat, &message).await.all().await;
+
+    assert!(is_whole(&all), "{all:?}");
+    let answered = if explicit { "Result: PASS ✓" } else { "Ich prüfe das jetzt. Result: PASS ✓" };
+    assert_eq!(said(&all), answered);
+    let told: Vec<&str> = all
+        .iter()
+        .filter(|heard| heard.event == "tool_result")
+        .map(|heard| heard.data["status"].as_str().unwrap())
+        .collect();
+    assert_eq!(told, ["success", "error", "success", "success", "success", "error", "error", "error"]);
+    let done = all.last().unwrap();
+    assert_eq!((done.event.as_str(), &done.data["reason"]), ("done", &json!("end")));
+    assert_eq!(done.data["activated_skill_names"], json!([NAME]));
+    assert!(done.data["usage"]["output"].as_u64().is_some_and(|tokens| tokens > 0), "{done:?}");
+
+    // What the model was given: names first, the body on activation, each file when it is asked for, nothing from outside.
+    let asked = model.asked();
+    let first = system(provider, &asked[0]);
+    assert!(first.contains(NAME) && !first.contains("_MARKER_"), "{first}");
+    let given = results(provider, asked.last().unwrap());
+    assert!(given[0].1.contains(BODY), "{given:?}");
+    assert!(given[1].1.contains("there is no skill named no-such-skill-here"));
+    for ((_, marker), (_, content)) in FILES.iter().zip(&given[2..5]) {
+        assert!(content.contains(marker) && content.matches("_MARKER_").count() == 1);
+    }
+    for (id, text) in &given[5..8] {
+        assert!(!text.contains("root:") && !text.contains("_MARKER_"), "{id}: {text}");
+    }
+
+    // What is told and kept: names and digests, never a text of the skill.
+    let kept = site.get(&format!("/api/chats/{chat}")).await;
+    assert_eq!(kept["activated_skill_names"], json!([NAME]));
+    assert_eq!(
+        (words(&kept["messages"][1]).as_str(), &kept["messages"][1]["state"]),
+        (answered, &json!("complete"))
+    );
+    let heard: Vec<&Value> = all.iter().map(|heard| &heard.data).collect();
+    for whole in [kept.to_string(), json!(heard).to_string()] {
+        assert!(!whole.contains("_MARKER_") && whole.contains("text_digest"), "{whole}");
+    }
+    if explicit {
+        assert_eq!(kinds(&all)[..2], ["tool_call", "tool_result"]);
+        assert!(all[0].data["id"].as_str().unwrap().starts_with("mention_"));
+        assert_eq!(kept["title"], json!(message));
+    }
+}
+
+async fn s004_24_s004_14_a_model_that_cannot_call_tools_over_http(place: &mut Place) {
+    for provider in ALL {
+        // Either it is said beforehand, or the provider says so when it is asked with tools.
+        for tools in [ToolCalling::Off, ToolCalling::Auto] {
+            let spoken = answer(provider, &[text("I read the marker.")]);
+            let model = Server::answering(move |asked, _| match asked.body.get("tools") {
+                Some(_) => {
+                    Reply::failure(400, r#"{"error":{"message":"this model does not support tools"}}"#)
+                }
+                None => Reply::cut(spoken.clone(), 5),
+            });
+            let model = model.await;
+            let mut world = talking(Preset::Chat, provider, &model.base);
+            world.chat.tools = tools;
+            world.fixture();
+            let site = place.serve(&world).await;
+            let chat = site.chat().await;
+            let all = site.say(&chat, &format!("/{NAME} what is your marker?")).await.all().await;
+            assert_eq!(said(&all), "I read the marker.");
+            assert_eq!(all.last().unwrap().data["activated_skill_names"], json!([NAME]));
+            site.say(&chat, "and what else?").await.all().await;
+
+            let asked = model.asked();
+            let without: Vec<_> = asked.iter().filter(|asked| asked.body.get("tools").is_none()).collect();
+            assert_eq!(without.len(), 2);
+            assert!(system(provider, without[0]).contains(BODY), "the one request has it");
+            assert!(!without[1].body.to_string().contains("_MARKER_"), "and only that one");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The description of the interface: whole, and what the server does.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::running::Running;
+use prowess_server::{Options, description};
+use serde_json::Value;
+
+fn described() -> Value {
+    description()
+}
+
+/// Every operation: path, method, and itself.
+fn operations(description: &Value) -> Vec<(String, String, Value)> {
+    let paths = description["paths"].as_object().unwrap();
+    let methods = |(path, item): (&String, &Value)| {
+        let of = |(method, operation): (&String, &Value)| (path.clone(), method.clone(), operation.clone());
+        item.as_object().unwrap().iter().map(of).collect::<Vec<_>>()
+    };
+    paths.iter().flat_map(methods).collect()
+}
+
+#[test]
+fn what_there_is_and_how_it_is_answered() {
+    let described = described();
+    let told = operations(&described).into_iter().map(|(path, method, operation)| {
+        let mut statuses: Vec<_> = operation["responses"].as_object().unwrap().keys().cloned().collect();
+        statuses.sort();
+        format!("{} {path}: {}", method.to_uppercase(), statuses.join(" "))
+    });
+    insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn it_is_openapi() {
+    let described = described();
+    assert_eq!(described["openapi"], "3.1.0");
+    for field in ["title", "version"] {
+        assert!(!described["info"][field].as_str().unwrap().is_empty());
+    }
+    let mut ids = BTreeSet::new();
+    for (path, method, operation) in operations(&described) {
+        let at = format!("{method} {path}");
+        assert!(["get", "put", "post", "patch", "delete"].contains(&method.as_str()), "{at}");
+        assert!(ids.insert(operation["operationId"].as_str().unwrap().to_owned()), "{at}: two have this id");
+        assert!(operation["summary"].is_string() && operation["tags"].is_array(), "{at}");
+        let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+        let declared: BTreeSet<_> = parameters
+            .iter()
+            .filter(|parameter| parameter["in"] == "path" && parameter["required"] == true)
+            .map(|parameter| parameter["name"].as_str().unwrap())
+            .collect();
+        let named: BTreeSet<_> = path
+            .split('{')
+            .skip(1)
+            .map(|rest| rest.split('}').next().unwrap().trim_start_matches('*'))
+            .collect();
+        assert_eq!(declared, named, "{at}");
+        assert!(parameters.iter().all(|parameter| parameter["schema"].is_object()), "{at}");
+        if !operation["requestBody"].is_null() {
+            assert!(operation["requestBody"]["content"].is_object(), "{at}");
+        }
+        for (status, response) in operation["responses"].as_object().unwrap() {
+            let response = resolved(&described, response);
+            assert!(response["description"].is_string(), "{at} {status}");
+            if status.starts_with(['4', '5']) {
+                let schema = &response["content"]["application/problem+json"]["schema"];
+                assert_eq!(schema["$ref"], "#/components/schemas/Problem", "{at} {status}");
+            }
+        }
+    }
+    every_reference(&described, &described);
+    assert!(
+        !described.to_string().contains("\"int64\",\"minimum\":0"),
+        "half of the range of a number without a sign"
+    );
+}
+
+fn resolved<'v>(described: &'v Value, value: &'v Value) -> &'v Value {
+    match value["$ref"].as_str() {
+        Some(name) => described.pointer(name.trim_start_matches('#')).unwrap_or(&Value::Null),
+        None => value,
+    }
+}
+
+fn every_reference(described: &Value, value: &Value) {
+    match value {
+        Value::Object(fields) => {
+            if fields.contains_key("$ref") {
+                assert!(!resolved(described, value).is_null(), "{value} leads nowhere");
+            }
+            fields.values().for_each(|field| every_reference(described, field));
+        }
+        Value::Array(values) => values.iter().for_each(|value| every_reference(described, value)),
+        _ => {}
+    }
+}
+
+/// Of two schemas with one name, the last would stand for both.
+#[test]
+fn every_schema_has_a_name_of_its_own() {
+    let (mut open, mut names) = (vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")], BTreeSet::new());
+    while let Some(folder) = open.pop() {
+        for entry in folder.read_dir().unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            let derived = text
+                .split("#[derive(")
+                .skip(1)
+                .filter(|after| after.split(")]").next().is_some_and(|traits| traits.contains("ToSchema")));
+            for after in derived {
+                let head = after.split('{').next().unwrap();
+                let word = |before: &str| {
+                    let rest = head.split_once(before)?.1;
+                    Some(rest.split(|c: char| !c.is_alphanumeric()).next().unwrap().to_owned())
+                };
+                let name =
+                    word("schema(as = ").or_else(|| word("struct ")).or_else(|| word("enum ")).unwrap();
+                assert!(names.insert(name.clone()), "{name} in {} is the second", path.display());
+            }
+        }
+    }
+    assert!(names.len() > 20, "{names:?}");
+}
+
+#[tokio::test]
+async fn the_server_gives_out_the_same() {
+    let server = Running::start(Options::default()).await;
+    let given: Value = server.get("/openapi.json").await.json().await.unwrap();
+    assert_eq!(given, described());
+    // What is described is there.
+    for (path, method, _) in operations(&given) {
+        let place = path.replace('{', "none-").replace('}', "");
+        let method = method.to_uppercase().parse().unwrap();
+        let answer = server.http.request(method, server.url(&place)).send().await.unwrap();
+        let (status, kind) = (answer.status(), answer.headers().get("content-type").cloned());
+        if kind.is_some_and(|kind| kind == "application/problem+json") {
+            let problem: Value = answer.json().await.unwrap();
+            let detail = problem["detail"].as_str().unwrap();
+            assert!(status != 405 && !detail.starts_with("there is nothing at"), "{path}: {detail}");
+        }
+    }
+}

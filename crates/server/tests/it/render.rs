@@ -1,0 +1,109 @@
+//! Markdown as HTML, and what must never get through it.
+
+use crate::running::Running;
+use proptest::prelude::*;
+use prowess_server::Options;
+use prowess_server::markdown::render;
+use serde_json::{Value, json};
+
+#[test]
+fn what_markdown_becomes() {
+    let text = "# Title\n\nSome *words*, **bold**, ~~gone~~ and `code <b>`.\n\n- one\n- [x] done\n- [ ] open\n\n3. three\n4. four\n\n\
+                > quoted\n\n```rust,ignore\nfn main() {} // <script>\n```\n\n```\nplain\n```\n\n| a | b |\n|---|:-:|\n| 1 | 2 |\n\n---\n\n\
+                [link](https://example.org/a?b=1&c=2 \"title\"), <https://example.org>, <me@example.org>,\n![a picture](https://example.org/p.png)  \nnext\n";
+    insta::assert_snapshot!(render(text));
+}
+
+#[test]
+fn what_attacks_become() {
+    let attacks = [
+        "<script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        "a <b onclick=\"x\">b</b> <!-- c --> <?php ?> <![CDATA[x]]>",
+        "[a](javascript:alert(1))",
+        "[a](JaVaScRiPt&colon;alert(1))",
+        "[a](&#106;avascript:alert(1))",
+        "[a](  java\nscript:alert(1))",
+        "[a](data:text/html;base64,PHNjcmlwdD4=)",
+        "[a](vbscript:x)",
+        "[a](file:///etc/passwd)",
+        "[a](//evil.example/x)",
+        "[a](/api/export)",
+        "[a](#x)",
+        "<javascript:alert(1)>",
+        "[a](https://x.example/\" onmouseover=\"alert(1))",
+        "[a](https://x.example \"\" onmouseover=alert(1) x=\"\")",
+        "![a\" onerror=\"alert(1)](https://x.example/p.png)",
+        "![a](javascript:alert(1))",
+        "[![a](https://x.example/p.png)](https://x.example/)",
+        "![a [b](https://x.example/b) c](https://x.example/p.png)",
+        "[a]\n\n[a]: javascript:alert(1)",
+        "```\"><script>alert(1)</script>\nx\n```",
+        "```language-x onload=y\nx\n```",
+        "<svg><style><img src=x onerror=alert(1)></style></svg>",
+        "<math><mtext><table><mglyph><style><!--</style><img title=\"--&gt;&lt;img src=1 onerror=alert(1)&gt;\">",
+        "<a href=\"https://x.example\" target=\"_self\">a</a>",
+        "<style>*{display:none}</style>\n\ntext",
+        "&lt;script&gt;alert(1)&lt;/script&gt;",
+        "\u{0}<scr\u{0}ipt>",
+    ];
+    let told: Vec<_> =
+        attacks.iter().map(|text| format!("{text:?}\n    {}", render(text).trim_end())).collect();
+    for text in attacks {
+        harmless(text);
+    }
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+#[test]
+fn what_is_nested_without_end_is_flat() {
+    for piece in ["> ", "- ", "*", "_a ", "[", "![", "`", "<b>", "| a ", "**a _b ", "1. "] {
+        harmless(&piece.repeat(20_000));
+        harmless(&format!("{}x{}", piece.repeat(2_000), "](https://x.example)".repeat(2_000)));
+    }
+}
+
+fn harmless(text: &str) {
+    prowess_testing::html::harmless(text, &render(text));
+}
+
+proptest! {
+    #[test]
+    fn nothing_harmful_survives_any_text(text in "\\PC{0,200}") {
+        harmless(&text);
+    }
+
+    #[test]
+    fn nothing_harmful_survives_pieces_of_attacks(pieces in proptest::collection::vec(prop_oneof![
+        Just("<script>"), Just("</script>"), Just("<img src=x onerror=alert(1)>"), Just("javascript:"), Just("]("), Just("["),
+        Just("!["), Just(")"), Just("<"), Just(">"), Just("\""), Just("'"), Just("`"), Just("```"), Just("\n"), Just("\n\n"),
+        Just("    "), Just("> "), Just("- "), Just("*"), Just("**"), Just("&lt;"), Just("&#x6a;"), Just("<!--"), Just("-->"),
+        Just("<a href="), Just("https://x.example/"), Just("<svg/onload="), Just("\\"), Just("\0"), Just("|"), Just("---"), Just("x"),
+    ], 0..40)) {
+        harmless(&pieces.concat());
+    }
+}
+
+#[tokio::test]
+async fn texts_are_rendered_over_http() {
+    let server = Running::start(Options::default()).await;
+    let answer: Value = server.post("/api/render", &json!({"text": "*a* <i>"})).await.json().await.unwrap();
+    assert_eq!(answer, json!({"html": "<p><em>a</em> &lt;i&gt;</p>\n"}));
+    let chat = server.chat().await;
+    let said = server.post(&format!("/api/chats/{chat}/messages"), &json!({"text": "**hi** <script>"})).await;
+    said.text().await.unwrap();
+    let plain: Value = server.get(&format!("/api/chats/{chat}")).await.json().await.unwrap();
+    let rendered: Value = server.get(&format!("/api/chats/{chat}?html=1")).await.json().await.unwrap();
+    assert_eq!(plain["messages"][0]["parts"], json!([{"type": "text", "text": "**hi** <script>"}]));
+    let html = "<p><strong>hi</strong> &lt;script&gt;</p>\n";
+    assert_eq!(
+        rendered["messages"][0]["parts"],
+        json!([{"type": "text", "text": "**hi** <script>", "html": html}])
+    );
+    let parts = rendered["messages"][1]["parts"].as_array().unwrap();
+    let texts = parts.iter().filter(|part| part["type"] == "text");
+    assert!(
+        texts.count() > 0 && parts.iter().all(|part| part["html"].is_string() == (part["type"] == "text"))
+    );
+    assert_eq!(server.get(&format!("/api/chats/{chat}?html=2")).await.status(), 400);
+}

@@ -1,0 +1,152 @@
+//! What a model is shown over HTTP, which skills answer, what is in force, and what others install from here.
+
+use crate::site::{Plan, site, skill_md};
+use insta::assert_snapshot;
+use prowess::{Preset, digest};
+use serde_json::{Value, json};
+
+/// An answer without how well each skill fits: how that is reckoned is another's matter.
+fn unscored((status, mut answer): (u16, Value)) -> (u16, Value) {
+    for list in ["matches", "skills"] {
+        let found = answer.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten();
+        for found in found.filter(|it| it.get("score").is_some()) {
+            assert!(found["reasons"].as_array().is_some_and(|reasons| !reasons.is_empty()));
+            (found["score"], found["reasons"]) = (json!("[SCORE]"), json!("[REASONS]"));
+        }
+    }
+    (status, answer)
+}
+
+fn world(preset: Preset) -> Plan {
+    site(preset)
+        .file(".agents/skills/pdf/SKILL.md", skill_md("pdf", "Fills PDF forms."))
+        .file(".agents/skills/csv/SKILL.md", skill_md("csv", "Reads tables."))
+}
+
+#[tokio::test]
+async fn the_prompt_the_matches_and_the_completions() {
+    let site = world(Preset::App).start().await;
+    assert_snapshot!("prompt", site.told(site.get("/api/prompt?query=fill%20a%20pdf%20form").await));
+    assert_snapshot!("match", site.told(unscored(site.get("/api/match?query=fill%20a%20pdf%20form").await)));
+    assert_snapshot!("complete", site.told(site.get("/api/complete?query=cs").await));
+    let (_, all) = site.get("/api/complete?query=").await;
+    assert_eq!(all["skills"].as_array().unwrap().len(), 2);
+    let (_, xml) = site.get("/api/prompt?format=xml").await;
+    assert!(xml["text"].as_str().unwrap().contains("<available_skills>"), "{xml}");
+    for wrong in [
+        "/api/match",
+        "/api/match?query=x&k=0",
+        "/api/match?query=x&k=101",
+        "/api/prompt?format=odd",
+        "/api/complete",
+    ] {
+        assert_eq!(site.get(wrong).await.0, 400, "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_model_would_be_given_part_by_part() {
+    let site = world(Preset::Chat).start().await;
+    let (status, inspected) = site.get("/api/inspect?query=/pdf%20fill%20it").await;
+    assert_eq!(status, 200);
+    assert_snapshot!("inspect", site.told(unscored((status, inspected.clone()))));
+    // Nothing came of looking.
+    let (_, overview) = site.get("/api/overview").await;
+    assert_eq!(overview["most_used"], json!([]));
+    let sum: u64 =
+        inspected["parts"].as_array().unwrap().iter().map(|part| part["tokens"].as_u64().unwrap()).sum();
+    assert_eq!(inspected["tokens"], sum);
+    // In a chat, with what was said there.
+    let (_, chat) = site.send("POST", "/api/chats", json!({})).await;
+    let chat = chat["id"].as_str().unwrap();
+    site.store.say(chat, "Earlier words.").await.unwrap();
+    let (_, inspected) = site.get(&format!("/api/inspect?query=now&chat={chat}")).await;
+    let history =
+        inspected["parts"].as_array().unwrap().iter().find(|part| part["part"] == "history").unwrap();
+    assert!(history["text"].as_str().unwrap().contains("Earlier words."), "{inspected}");
+    let message = site.store.messages(chat, None, 10).await.unwrap().messages[0].id.clone();
+    let (status, then) = site.get(&format!("/api/inspect?chat={chat}&message={message}")).await;
+    assert_eq!(status, 200);
+    let said = then["parts"].as_array().unwrap().iter().find(|part| part["part"] == "message").unwrap();
+    assert_eq!(said["text"], "user: Earlier words.");
+    assert_eq!(site.get("/api/inspect?query=x&chat=none").await.0, 404);
+    assert_eq!(site.get("/api/inspect?message=x").await.0, 400);
+}
+
+#[tokio::test]
+async fn figures() {
+    let site = world(Preset::App).skill(".agents/sys.skills/shipped").start().await;
+    site.store.note_uses(&["pdf".to_owned(), "pdf".to_owned(), "csv".to_owned()]).await.unwrap();
+    let (status, mut figures) = site.get("/api/overview").await;
+    for used in figures["most_used"].as_array_mut().unwrap() {
+        used["last"] = json!(0);
+    }
+    assert_snapshot!("overview", site.told((status, figures)));
+}
+
+#[tokio::test]
+async fn settings_are_changed_where_the_user_keeps_them_and_count_at_once() {
+    let site = site(Preset::Standard)
+        .file("~/.prowess/config.toml", "# mine\n\n[catalog]\nformat = \"xml\" # as it was\n")
+        .skill("~/.agents/skills/pdf")
+        .start()
+        .await;
+    let change = async |body: Value| site.send("PATCH", "/api/settings", body).await;
+    let value = async |key: &str| {
+        let (_, settings) = site.get("/api/settings").await;
+        let found = settings["settings"].as_array().unwrap().iter().find(|it| it["key"] == key).unwrap();
+        found["value"].clone()
+    };
+    let (status, _) =
+        change(json!({"catalog.format": "bullets", "skills.disabled": ["hello-world"], "enabled": true}))
+            .await;
+    assert_eq!(status, 200);
+    assert_snapshot!("settings_file", site.text("~/.prowess/config.toml"));
+    assert_eq!(value("catalog.format").await, "bullets");
+    assert!(!site.offered().await.contains(&"hello-world".to_owned()));
+    let (_, prompt) = site.get("/api/prompt").await;
+    assert!(!prompt["text"].as_str().unwrap().contains("<available_skills>"));
+    assert_eq!(
+        change(json!({"catalog.format": null, "skills.disabled": null, "enabled": null})).await.0,
+        200
+    );
+    assert_eq!(site.text("~/.prowess/config.toml"), "# mine\n\n[catalog]\n\n[skills]\n");
+    assert_eq!(value("catalog.format").await, "xml");
+    let before = site.text("~/.prowess/config.toml");
+    let told = [
+        site.told(change(json!({"catalog.format": "odd"})).await),
+        site.told(change(json!({"none.such": 1})).await),
+        site.told(change(json!({"run.scripts": "always"})).await),
+        site.told(change(json!({"chat.base-url": "http://evil"})).await),
+        site.told(change(json!({"catalog.format": {"a": 1}})).await),
+        site.told(change(json!({"chat.provider": "anthropic"})).await),
+    ];
+    assert_snapshot!("settings_refused", told.join("\n"));
+    assert_eq!(site.text("~/.prowess/config.toml"), before);
+}
+
+#[tokio::test]
+async fn others_install_from_here() {
+    let site = world(Preset::App).file(".agents/skills/pdf/more.md", "more").start().await;
+    let (status, index) = site.get("/.well-known/agent-skills/index.json").await;
+    assert_snapshot!("index", site.told((status, index.clone())));
+    for skill in index["skills"].as_array().unwrap() {
+        let bytes = site.raw(&format!("/.well-known/agent-skills/{}", skill["url"].as_str().unwrap())).await;
+        assert_eq!(digest(&bytes.bytes().await.unwrap()), skill["digest"].as_str().unwrap());
+    }
+    for none in ["none/SKILL.md", "pdf/SKILL.md", "..%2F..%2Fx", "none.zip"] {
+        assert_eq!(site.get(&format!("/.well-known/agent-skills/{none}")).await.0, 404, "{none}");
+    }
+}
+
+/// What is described is answered: every path of the description that needs no more than a name.
+#[tokio::test]
+async fn the_description_has_all_of_it() {
+    let site = world(Preset::App).start().await;
+    let (_, description) = site.get("/openapi.json").await;
+    let ours = ["skills", "prompt", "match", "complete", "inspect", "overview", "settings", "rescan"];
+    let paths = description["paths"].as_object().unwrap().keys();
+    let skills: Vec<_> =
+        paths.filter(|path| ours.iter().any(|our| path.contains(our))).map(String::as_str).collect();
+    assert_snapshot!("paths", skills.join("\n"));
+}

@@ -1,0 +1,95 @@
+//! What is sent over HTTP becomes a skill, or nothing.
+
+use crate::site::{site, skill_md};
+use insta::assert_snapshot;
+use prowess::Preset;
+use serde_json::json;
+
+/// A zip of a skill's folder.
+fn archive(files: &[(&str, &str)]) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    prowess_package::pack::skill_bytes(folder.path()).unwrap()
+}
+
+#[tokio::test]
+async fn s000_15_s000_20_an_archive_or_a_folder_under_its_own_or_a_given_id() {
+    let site = site(Preset::App).start().await;
+    let zip = archive(&[("SKILL.md", &skill_md("report", "Writes.")), ("notes.md", "n")]);
+    let (status, imported) = site.form("/api/skills/import", &[], &[("report.zip", &zip)]).await;
+    assert_eq!((status, &imported["id"], &imported["status"]), (201, &json!("report"), &json!("enabled")));
+    let text = skill_md("My Notes", "Keeps notes.");
+    let files: [(&str, &[u8]); 2] = [("notes/SKILL.md", text.as_bytes()), ("notes/more/x.md", b"x")];
+    assert_snapshot!(
+        "imported",
+        site.told(site.form("/api/skills/import", &[("id", "my-notes")], &files).await)
+    );
+    assert_eq!(site.offered().await, ["my-notes", "report"]);
+    assert_eq!(site.text(".agents/skills/my-notes/SKILL.md"), text);
+    assert_eq!(site.text(".agents/skills/my-notes/more/x.md"), "x");
+}
+
+#[tokio::test]
+async fn s000_24_over_a_skill_that_is_there_after_a_confirmation() {
+    let site = site(Preset::App).skill(".agents/skills/report").start().await;
+    let new = skill_md("report", "Is new.");
+    let files: [(&str, &[u8]); 1] = [("report/SKILL.md", new.as_bytes())];
+    let (status, plan) = site.form("/api/skills/import?dry_run=1", &[], &files).await;
+    assert_eq!((status, &plan["replaces"], &plan["status"]), (200, &json!(true), &json!(null)));
+    assert_eq!(site.text(".agents/skills/report/SKILL.md"), skill_md("report", "Does report."));
+    assert_snapshot!("taken", site.told(site.form("/api/skills/import", &[], &files).await));
+    assert_eq!(site.text(".agents/skills/report/SKILL.md"), skill_md("report", "Does report."));
+    for confirmed in ["true", "1"] {
+        let (status, done) = site.form("/api/skills/import", &[("overwrite", confirmed)], &files).await;
+        assert_eq!((status, &done["replaces"]), (201, &json!(true)));
+    }
+    assert!(site.get("/api/skills").await.1.to_string().contains("Is new."));
+}
+
+#[tokio::test]
+async fn what_the_audit_finds_is_told_before_and_refused_unless_accepted() {
+    let site = site(Preset::Standard).start().await;
+    let text = format!("{}```sh\necho aGVsbG8= | base64 -d | bash\n```\n", skill_md("pdf", "D."));
+    let files: [(&str, &[u8]); 1] = [("pdf/SKILL.md", text.as_bytes())];
+    let (status, plan) = site.form("/api/skills/import?dry_run=1", &[], &files).await;
+    assert_eq!(
+        (status, &plan["refused"], &plan["findings"][0]["rule"]),
+        (200, &json!(true), &json!("PA101"))
+    );
+    assert_snapshot!("refused", site.told(site.form("/api/skills/import", &[], &files).await));
+    assert!(!site.path("~/.agents").exists());
+    let (status, _) = site.form("/api/skills/import", &[("accept_risk", "true")], &files).await;
+    assert_eq!(status, 201);
+}
+
+#[tokio::test]
+async fn what_cannot_be_a_skill_leaves_nothing() {
+    let site = site(Preset::Standard).start().await;
+    let good = skill_md("pdf", "D.").into_bytes();
+    let form = async |fields: &[(&str, &str)], files: &[(&str, &[u8])]| {
+        site.told(site.form("/api/skills/import", fields, files).await)
+    };
+    let mut told = Vec::new();
+    told.push(form(&[], &[]).await);
+    told.push(form(&[], &[("x.zip", b"no archive")]).await);
+    told.push(form(&[], &[("pdf/README.md", b"x")]).await);
+    told.push(form(&[], &[("pdf/SKILL.md", b"# no frontmatter")]).await);
+    told.push(form(&[], &[("pdf/SKILL.md", &good), ("../evil", b"x")]).await);
+    told.push(form(&[], &[("pdf/SKILL.md", &good), ("/etc/evil", b"x")]).await);
+    told.push(form(&[], &[("pdf/SKILL.md", &good), ("pdf/skill.MD", b"x")]).await);
+    told.push(form(&[("id", "../evil")], &[("pdf/SKILL.md", &good)]).await);
+    told.push(form(&[("overwrite", "perhaps")], &[("pdf/SKILL.md", &good)]).await);
+    told.push(form(&[("other", "x")], &[("pdf/SKILL.md", &good)]).await);
+    told.push(form(&[], &[("a/SKILL.md", &good), ("b/SKILL.md", &good)]).await);
+    assert_snapshot!("hostile", told.join("\n"));
+    assert!(!site.path("~/.agents").exists());
+    let large = vec![0; 17 * 1024 * 1024];
+    let files: [(&str, &[u8]); 2] = [("pdf/SKILL.md", &good), ("pdf/large", &large)];
+    assert_eq!(site.form("/api/skills/import", &[], &files).await.0, 413);
+    let (status, problem) = site.send("POST", "/api/skills/import", json!({"id": "x"})).await;
+    assert_eq!(status, 400, "{problem}");
+}

@@ -1,0 +1,127 @@
+//! The envelope of every answer.
+
+use crate::world::{World, checked, one, root};
+use proptest::prelude::*;
+use prowess::Preset;
+use prowess_tools::{Envelope, Session, Tool};
+use serde_json::{Value, json};
+
+#[test]
+fn s001_13_data_of_the_skill_tool_has_name_base_dir_and_content() {
+    let (world, toolbox) = one(Preset::SkillTool, "Do it.");
+    let params = json!({"name": "a", "args": "x"});
+    let answer = checked(toolbox.call(&mut Session::default(), "Skill", params.clone()));
+    let base = world.path("skills/a");
+    let content = format!("Base directory for this skill: {}\n\nDo it.\n\nARGUMENTS: x", base.display());
+    assert_eq!(Value::Object(answer.data), json!({"name": "a", "base_dir": base, "content": content}));
+    assert_eq!(answer.text, content);
+    assert_eq!(answer.context.params_input, params);
+    assert_eq!(answer.context.cwd, world.path("").components().as_path().to_str().unwrap());
+}
+
+#[test]
+fn s001_21_every_path_answers_in_the_envelope() {
+    for preset in Preset::ALL {
+        let mut world = World::new(preset);
+        let folder = format!("{}/a", root(preset));
+        world.skill(&folder, &"long ".repeat(100)).file(&format!("{folder}/big.md"), "x".repeat(500));
+        world.policy.limits.skill_md_bytes = 100;
+        world.policy.limits.resource_bytes = 100;
+        let toolbox = world.toolbox();
+        let mut statuses = Vec::new();
+        for tool in Tool::ALL.map(Tool::name) {
+            for params in [
+                json!({"name": "a"}),
+                json!({"name": "a", "path": "big.md"}),
+                json!({"path": format!("{folder}/big.md")}),
+                json!({"query": "a"}),
+                json!({"name": "b"}),
+                json!({}),
+                json!(null),
+                json!([1]),
+            ] {
+                statuses.push(checked(toolbox.call(&mut Session::default(), tool, params)).status);
+            }
+        }
+        for status in [prowess_tools::Outcome::Partial, prowess_tools::Outcome::Error] {
+            assert!(statuses.contains(&status), "{preset}: {status:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_cut_is_partial_and_says_so() {
+    let mut world = World::new(Preset::Standard);
+    world.skill("~/.agents/skills/a", &"é".repeat(200)).file("~/.agents/skills/a/big.md", "é".repeat(200));
+    world.policy.limits.skill_md_bytes = 101;
+    world.policy.limits.resource_bytes = 101;
+    let loaded = world.call("skills.activate", json!({"name": "a"}));
+    assert_eq!(loaded.data["truncated"], true);
+    assert!(loaded.text.contains("bytes"), "{}", loaded.text);
+    let read = world.call("skills.readResource", json!({"name": "a", "path": "big.md"}));
+    assert_eq!((&read.data["truncated"], &read.data["bytes"]), (&json!(true), &json!(400)));
+    assert!(
+        read.text.starts_with(&"é".repeat(50)) && read.text.contains("100 of 400 bytes"),
+        "{}",
+        read.text
+    );
+    let app = {
+        let mut app = World::new(Preset::App);
+        app.skill(".agents/skills/a", "x").file("big.md", "y".repeat(200));
+        app.policy.limits.resource_bytes = 100;
+        app
+    };
+    assert_eq!(app.call("ReadFile", json!({"path": "big.md"})).data["truncated"], true);
+}
+
+#[test]
+fn data_is_always_an_object() {
+    for (data, expected) in
+        [(json!(null), json!({})), (json!(3), json!({"value": 3})), (json!({"a": 1}), json!({"a": 1}))]
+    {
+        assert_eq!(Value::Object(Envelope::success(data, "").data), expected);
+    }
+}
+
+fn json_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+        "(a|b|SKILL.md|\\.\\./a|/etc/passwd|x/\\.\\./\\.\\.)".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 16, 4, |inner| {
+        let key = "(name|args|path|relativePath|query|k|[a-zé]{0,3})";
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            prop::collection::btree_map(key, inner, 0..4)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+fn tool_name() -> impl Strategy<Value = String> {
+    let known: Vec<String> =
+        Tool::ALL.into_iter().flat_map(|tool| [tool.name().to_owned(), tool.dotless()]).collect();
+    prop_oneof![3 => prop::sample::select(known), 1 => any::<String>()]
+}
+
+#[test]
+fn s001_21_any_name_and_any_parameters_give_an_envelope() {
+    let worlds: Vec<_> = Preset::ALL.into_iter().map(|preset| one(preset, "$ARGUMENTS")).collect();
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(300));
+    runner
+        .run(&(0..worlds.len(), tool_name(), json_value()), |(at, tool, params)| {
+            let (world, toolbox) = &worlds[at];
+            let sent = params.clone();
+            let answer = toolbox.call(&mut Session::default(), &tool, params);
+            prop_assert_eq!(&answer.context.params_input, &sent);
+            if answer.error.is_some() {
+                prop_assert!(!world.is_named_in(&answer.text), "{}", answer.text);
+            }
+            checked(answer);
+            Ok(())
+        })
+        .unwrap();
+}

@@ -1,0 +1,230 @@
+//! Every failure has its code, its message, and names no place on the machine.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use crate::world::{World, checked, error, one, root};
+use prowess::Preset;
+use prowess_tools::Session;
+use serde_json::{Value, json};
+
+/// What a call of the tool that loads says, in the preset of document 001.
+fn refused(params: Value) -> (String, String) {
+    let (_world, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
+    let answer = checked(toolbox.call(&mut Session::default(), "Skill", params));
+    let (code, message) = error(&answer);
+    (code.to_owned(), message.to_owned())
+}
+
+fn pair(code: &str, message: &str) -> (String, String) {
+    (code.to_owned(), message.to_owned())
+}
+
+#[test]
+fn s001_19_wrong_parameters() {
+    for (params, message) in [
+        (json!({}), "name is missing"),
+        (json!({"name": null}), "name is missing"),
+        (json!({"name": " "}), "name is empty"),
+        (json!({"name": 3}), "name has to be text"),
+        (json!({"name": "a", "args": ["x"]}), "args has to be text"),
+        (json!({"name": "a\0"}), "name has a NUL character"),
+        (json!({"name": "a", "args": "x\0"}), "args has a NUL character"),
+        (json!({"name": "a", "arg": "x"}), "unknown parameter arg; did you mean args?"),
+        (json!({"name": "a", "frobnicate": 1}), "unknown parameter frobnicate; it takes name, args"),
+        (json!(null), "the parameters have to be an object"),
+        (json!("a"), "the parameters have to be an object"),
+    ] {
+        assert_eq!(refused(params), pair("INVALID_PARAM", message));
+    }
+}
+
+#[test]
+fn s001_19_unknown_names_are_not_found_with_the_nearest() {
+    let world = World::new(Preset::SkillTool);
+    world.skill("skills/code-review", "x");
+    let told = |name: &str| {
+        let answer = world.call("Skill", json!({"name": name}));
+        let (code, message) = error(&answer);
+        format!("{code} {message}")
+    };
+    assert_eq!(told("code-reviw"), "NOT_FOUND there is no skill named code-reviw; did you mean code-review?");
+    assert_eq!(told("zzzz"), "NOT_FOUND there is no skill named zzzz");
+    assert_eq!(told("x\u{202e}\n\u{1b}[31m"), "NOT_FOUND there is no skill named x\\u{202e} \\u{1b}[31m");
+    assert_eq!(
+        told("../code-review"),
+        "NOT_FOUND there is no skill named ../code-review; did you mean code-review?"
+    );
+}
+
+#[test]
+fn tools_that_are_not_there() {
+    let (_world, toolbox) = one(Preset::SkillTool, "x");
+    for (tool, message) in [
+        ("Skil", "there is no tool named Skil; did you mean Skill?"),
+        ("rm", "there is no tool named rm"),
+        ("", "there is no tool named "),
+        ("ReadFile", "ReadFile is not offered in preset skill-tool"),
+        ("skills_activate", "skills_activate is not offered in preset skill-tool"),
+    ] {
+        let answer = checked(toolbox.call(&mut Session::default(), tool, json!({})));
+        assert_eq!(error(&answer), ("NOT_FOUND", message));
+    }
+}
+
+/// Root reads whatever there is: where the tests run as root, the code is only seen in the unit test of
+/// `prowess::activate` (`s001_19_each_failure_has_its_code`).
+#[test]
+fn s001_19_the_operating_system_refuses_unless_the_test_is_run_by_root() {
+    let (world, toolbox) = one(Preset::SkillTool, "x");
+    let path = world.path("skills/a/SKILL.md");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
+    if fs::read(&path).is_ok() {
+        return;
+    }
+    let answer = checked(toolbox.call(&mut Session::default(), "Skill", json!({"name": "a"})));
+    assert_eq!(error(&answer).0, "PERMISSION_DENIED");
+    assert!(!world.is_named_in(&answer.text));
+}
+
+/// What became of `SKILL.md` between discovery and the call.
+#[test]
+fn s001_19_what_happened_since_discovery_is_said_without_a_path() {
+    type Change = fn(&World);
+    let changes: [(&str, Change, &str); 7] = [
+        ("deleted", |world| fs::remove_file(world.path("skills/a/SKILL.md")).unwrap(), "NOT_FOUND"),
+        ("emptied", |world| _ = world.file("skills/a/SKILL.md", ""), "INTERNAL_ERROR"),
+        ("broken", |world| _ = world.file("skills/a/SKILL.md", "---\nname: a\n- b\n---\n"), "INTERNAL_ERROR"),
+        (
+            "without a description",
+            |world| _ = world.file("skills/a/SKILL.md", "---\nname: a\n---\n"),
+            "INTERNAL_ERROR",
+        ),
+        (
+            "a folder",
+            |world| {
+                fs::remove_file(world.path("skills/a/SKILL.md")).unwrap();
+                fs::create_dir(world.path("skills/a/SKILL.md")).unwrap();
+            },
+            "EXECUTION_ERROR",
+        ),
+        (
+            "a link",
+            |world| {
+                fs::remove_file(world.path("skills/a/SKILL.md")).unwrap();
+                symlink("/etc/passwd", world.path("skills/a/SKILL.md")).unwrap();
+            },
+            "ACCESS_DENIED",
+        ),
+        ("its folder deleted", |world| fs::remove_dir_all(world.path("skills/a")).unwrap(), "NOT_FOUND"),
+    ];
+    for (what, change, code) in changes {
+        let mut world = World::new(Preset::SkillTool);
+        world.skill("skills/a", "x");
+        // As it is where nobody looks again before a call.
+        world.policy.refresh = prowess::policy::Refresh::AtStart;
+        let toolbox = world.toolbox();
+        change(&world);
+        let answer = checked(toolbox.call(&mut Session::default(), "Skill", json!({"name": "a"})));
+        assert_eq!(error(&answer).0, code, "{what}: {}", answer.text);
+        assert!(!world.is_named_in(&answer.text) && !answer.text.contains("/etc"), "{}", answer.text);
+    }
+}
+
+#[test]
+fn s001_19_a_skill_that_could_not_be_parsed_says_so_when_it_is_asked_for() {
+    let world = World::new(Preset::SkillTool);
+    world.skill("skills/a", "x").file("skills/b/SKILL.md", "---\nname: b\ndescription: x\n- y\n---\n");
+    let answer = world.call("Skill", json!({"name": "b"}));
+    assert_eq!(error(&answer).0, "INTERNAL_ERROR", "{}", answer.text);
+    assert!(!world.is_named_in(&answer.text));
+}
+
+#[test]
+fn a_status_that_forbids_it_has_its_code() {
+    let mut world = World::new(Preset::Standard);
+    world
+        .skill("~/.agents/skills/a", "x")
+        .skill("~/.agents/skills/off", "x")
+        .skill(".agents/skills/waiting", "x");
+    let needy = "---\nname: needy\ndescription: d\nmetadata: {prowess-requires: frobnicate}\n---\nx";
+    world.file("~/.agents/skills/needy/SKILL.md", needy);
+    world.policy.selection.disabled = vec!["off".to_owned()];
+    for (name, code) in [("off", "DISABLED"), ("waiting", "UNTRUSTED"), ("needy", "UNAVAILABLE")] {
+        let answer = world.call("skills.activate", json!({"name": name}));
+        assert_eq!(error(&answer).0, code, "{}", answer.text);
+        assert!(!world.is_named_in(&answer.text), "{}", answer.text);
+    }
+    for tool in ["skills.readResource", "skills.listResources"] {
+        let mut params = json!({"name": "waiting"});
+        if tool == "skills.readResource" {
+            params["path"] = json!("SKILL.md");
+        }
+        assert_eq!(error(&world.call(tool, params)).0, "UNTRUSTED", "{tool}");
+    }
+}
+
+#[test]
+fn arguments_of_a_hundred_thousand_bytes_are_refused_and_placeholders_in_them_are_text() {
+    let (code, message) = refused(json!({"name": "a", "args": "x".repeat(100_000)}));
+    assert_eq!(code, "INVALID_PARAM");
+    assert!(message.contains("100000 bytes") && message.len() < 200, "{message}");
+    let (_world, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
+    let args = "$ARGUMENTS $ARGUMENTS[0] $1 \u{1b}[31mred";
+    let answer = toolbox.call(&mut Session::default(), "Skill", json!({"name": "a", "args": args}));
+    assert!(answer.text.ends_with("Do $ARGUMENTS $ARGUMENTS[0] $1 red."), "{}", answer.text);
+    let big =
+        toolbox.call(&mut Session::default(), "Skill", json!({"name": "a", "args": "x".repeat(60_000)}));
+    assert!(big.text.len() > 60_000);
+}
+
+#[test]
+fn s004_16_s004_17_every_refusal_of_a_resource() {
+    let (world, toolbox) = one(Preset::Chat, "x");
+    world
+        .file(".skills/a/bin.dat", b"\0\x01")
+        .file(".skills/a/latin.txt", b"caf\xe9")
+        .file(".skills/a/d/x.md", "X");
+    symlink("/etc/passwd", world.path(".skills/a/out.md")).unwrap();
+    fs::File::create(world.path(".skills/a/huge.md")).unwrap().set_len(1 << 30).unwrap();
+    for (path, code) in [
+        ("../SKILL.md", "ACCESS_DENIED"),
+        ("/etc/passwd", "ACCESS_DENIED"),
+        ("d/../../../../etc/passwd", "ACCESS_DENIED"),
+        ("out.md", "ACCESS_DENIED"),
+        ("bin.dat", "BINARY_FILE"),
+        ("latin.txt", "BINARY_FILE"),
+        ("d", "IS_DIRECTORY"),
+        ("huge.md", "TOO_LARGE"),
+        ("no.md", "NOT_FOUND"),
+        ("", "INVALID_PARAM"),
+        ("a\0b", "INVALID_PARAM"),
+    ] {
+        let params = json!({"name": "a", "path": path});
+        let answer = checked(toolbox.call(&mut Session::default(), "skills.readResource", params));
+        assert_eq!(error(&answer).0, code, "{path}: {}", answer.text);
+        assert!(!world.is_named_in(&answer.text) && !answer.text.contains("root:"), "{}", answer.text);
+        if code == "BINARY_FILE" {
+            assert!(answer.text.contains("binary not supported"));
+        }
+    }
+}
+
+#[test]
+fn no_error_of_any_preset_names_the_machine_when_the_skill_is_gone() {
+    for preset in Preset::ALL {
+        let mut world = World::new(preset);
+        world.skill(&format!("{}/a", root(preset)), "x");
+        world.policy.refresh = prowess::policy::Refresh::AtStart;
+        let toolbox = world.toolbox();
+        fs::remove_dir_all(world.path(root(preset))).unwrap();
+        for definition in toolbox.definitions() {
+            let mut params = json!({});
+            for required in definition.input_schema["required"].as_array().unwrap() {
+                params[required.as_str().unwrap()] = json!(if required == "name" { "a" } else { "SKILL.md" });
+            }
+            let answer = checked(toolbox.call(&mut Session::default(), &definition.name, params));
+            assert!(!world.is_named_in(&answer.text), "{preset}: {}", answer.text);
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Every integration test of this crate, by topic, in one program.
+
+#![allow(clippy::panic, clippy::unwrap_used)]
+
+mod conformance;
+mod definitions;
+mod envelope;
+mod errors;
+mod presets;
+mod prompt_large;
+mod sessions;
+mod toolsets;
+mod world;

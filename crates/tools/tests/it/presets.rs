@@ -1,0 +1,286 @@
+//! What each document promises of its tools and prompts, through the tools themselves.
+
+use std::os::unix::fs::symlink;
+
+use crate::world::{World, checked, error, one};
+use prowess::Preset;
+use prowess::activate::activate;
+use prowess::policy::Activation;
+use prowess::route::mention::slash;
+use prowess_tools::{PromptRequest, Session, prompt, system_prompt, tokens};
+use serde_json::{Value, json};
+
+#[test]
+fn s000_05_the_prompt_of_the_app() {
+    let world = World::new(Preset::App);
+    world.file(
+        ".agents/skills/report/SKILL.md",
+        "---\nname: Weekly Report\ndescription: Writes it.\n---\nBODY\n",
+    );
+    insta::assert_snapshot!(system_prompt(&world.toolbox(), &Session::default(), Some("write the report")));
+}
+
+#[test]
+fn s000_06_s000_07_s000_08_s000_09_s000_10_read_file() {
+    let (world, toolbox) = one(Preset::App, "Body.");
+    world
+        .file("notes.txt", "N")
+        .file("run.sh", "touch ran")
+        .file("~/secret.md", "S")
+        .file(".agents/skills/broken/SKILL.md", "no frontmatter")
+        .file(".agents/skills/a/tool.py", "open('ran', 'w')");
+    symlink(world.path("~/secret.md"), world.path("out.md")).unwrap();
+    let read = |params: Value| checked(toolbox.call(&mut Session::default(), "ReadFile", params));
+    for key in ["path", "relativePath"] {
+        let answer = read(json!({key: ".agents/skills/a/SKILL.md"}));
+        assert!(answer.text.contains("Body."));
+        assert_eq!(answer.data["path"], ".agents/skills/a/SKILL.md");
+    }
+    assert_eq!(read(json!({"path": "notes.txt"})).text, "N", "any allowed file under the run directory");
+    assert_eq!(read(json!({"path": ".agents/skills/broken/SKILL.md"})).text, "no frontmatter");
+    assert_eq!(
+        read(json!({"path": ".agents/skills/a/tool.py"})).text,
+        "open('ran', 'w')",
+        "read and not run"
+    );
+    assert!(!world.path("ran").exists());
+    for (path, code) in [
+        ("../home/secret.md", "ACCESS_DENIED"),
+        ("/etc/passwd", "ACCESS_DENIED"),
+        ("a/../../home/secret.md", "ACCESS_DENIED"),
+        ("out.md", "ACCESS_DENIED"),
+        ("run.sh", "ACCESS_DENIED"),
+        ("LICENSE", "ACCESS_DENIED"),
+        ("none.md", "NOT_FOUND"),
+        (".agents", "IS_DIRECTORY"),
+        (".", "IS_DIRECTORY"),
+    ] {
+        let answer = read(json!({"path": path}));
+        assert_eq!(error(&answer).0, code, "{path}: {}", answer.text);
+        assert!(answer.text.len() < 200 && !world.is_named_in(&answer.text), "{}", answer.text);
+    }
+    assert_eq!(error(&read(json!({}))), ("INVALID_PARAM", "path is missing"));
+}
+
+#[test]
+fn s000_08_the_endings_can_be_configured() {
+    let (mut world, _) = one(Preset::App, "x");
+    world.policy.read_extensions = vec![".rs".to_owned()];
+    world.file("main.rs", "fn main() {}");
+    assert_eq!(world.call("ReadFile", json!({"path": "main.rs"})).text, "fn main() {}");
+    assert_eq!(
+        error(&world.call("ReadFile", json!({"path": ".agents/skills/a/SKILL.md"}))).0,
+        "ACCESS_DENIED"
+    );
+    assert!(world.toolbox().definitions()[0].description.contains(".rs."));
+}
+
+#[test]
+fn s001_09_s001_10_s001_11_s001_12_the_text_of_the_skill_tool() {
+    let world = World::new(Preset::SkillTool);
+    world
+        .skill("skills/with", "Do $ARGUMENTS.")
+        .skill("skills/without", "Do it.")
+        .skill("skills/only", "$ARGUMENTS");
+    let load = |name: &str, args: Option<&str>| {
+        let text = world.call("Skill", json!({"name": name, "args": args})).text;
+        let base =
+            format!("Base directory for this skill: {}\n\n", world.path(&format!("skills/{name}")).display());
+        text.strip_prefix(&base).unwrap().to_owned()
+    };
+    assert_eq!(load("with", Some("this")), "Do this.");
+    assert_eq!(load("with", None), "Do $ARGUMENTS.");
+    assert_eq!(load("with", Some("")), "Do $ARGUMENTS.");
+    assert_eq!(load("without", Some("this")), "Do it.\n\nARGUMENTS: this");
+    assert_eq!(load("without", None), "Do it.");
+    assert_eq!(load("only", Some("this")), "this");
+}
+
+#[test]
+fn s001_16_s001_17_the_system_prompt_has_the_rules_and_the_tool_s_text() {
+    let (_world, toolbox) = one(Preset::SkillTool, "BODY");
+    let text = system_prompt(&toolbox, &Session::default(), None);
+    insta::assert_snapshot!(text);
+    assert!(text.contains(&toolbox.definitions()[0].description));
+}
+
+fn triggered(world: &World, name: &str, triggers: &str) {
+    let text =
+        format!("---\nname: {name}\ndescription: Does {name}. And more.\n{triggers}---\nBody of {name}.\n");
+    world.file(&format!(".agent/skills/{name}/SKILL.md"), text);
+}
+
+#[test]
+fn s003_02_s003_03_s003_04_s003_05_each_tier_of_the_prompt() {
+    let world = World::new(Preset::Triggers);
+    let say = |query: &str| system_prompt(&world.toolbox(), &Session::default(), Some(query));
+    assert_eq!(say("merge"), "");
+    triggered(&world, "pdf", "triggers: {keywords: [pdf], verbs: [merge]}\n");
+    triggered(&world, "gh", "triggers: {patterns: ['issue #\\d+']}\n");
+    assert_eq!(say("good morning"), "[2 skills available]\n");
+    assert_eq!(say("what can you do?"), "Available skills:\n- gh: Does gh.\n- pdf: Does pdf.\n");
+    let full = say("please merge and look at issue #3");
+    assert!(full.contains("Body of pdf.") && full.contains("Body of gh."), "{full}");
+    assert!(!say("pdfs").contains("Body"));
+}
+
+#[test]
+fn s003_06_at_most_three_are_pushed() {
+    let world = World::new(Preset::Triggers);
+    for name in ["a1", "b2", "c3", "d4"] {
+        triggered(&world, name, "triggers: {keywords: [merge]}\n");
+    }
+    let text = system_prompt(&world.toolbox(), &Session::default(), Some("merge"));
+    assert_eq!(text.matches("Body of").count(), 3);
+    assert!(!text.contains("Body of d4."));
+}
+
+#[test]
+fn what_the_tiers_cut_is_reported() {
+    let world = World::new(Preset::Triggers);
+    for number in 0..50 {
+        triggered(&world, &format!("skill-{number}"), "");
+    }
+    let request = PromptRequest { budget_chars: Some(300), ..PromptRequest::default() };
+    let made = prompt(&world.toolbox(), &request);
+    assert!(made.text.chars().count() <= 300, "{}", made.text);
+    assert_eq!(made.plan.total(), 50);
+    assert!(made.plan.cuts().count() > 0);
+}
+
+#[test]
+fn s004_11_the_prompt_of_the_chat_has_no_paths() {
+    let (world, toolbox) = one(Preset::Chat, "BODY");
+    let text = system_prompt(&toolbox, &Session::default(), None);
+    let list: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert_eq!(list, json!({"available_skills": [{"name": "a", "description": "Does a."}]}));
+    assert!(!world.is_named_in(&text) && !text.contains("BODY"));
+}
+
+#[test]
+fn s004_15_activation_gives_name_frontmatter_and_body() {
+    let (_world, toolbox) = one(Preset::Chat, "Body.");
+    let call =
+        |name: &str| checked(toolbox.call(&mut Session::default(), "skills.activate", json!({"name": name})));
+    let answer = call("a");
+    assert_eq!(answer.data["name"], "a");
+    assert_eq!(answer.data["frontmatter"], json!({"name": "a", "description": "Does a."}));
+    assert_eq!(answer.data["body"].as_str().unwrap().trim(), "Body.");
+    assert_eq!(answer.text, "Body.");
+    assert_eq!(error(&call("no-such-skill-here")).0, "NOT_FOUND");
+}
+
+#[test]
+fn s004_16_a_resource_has_name_path_and_content() {
+    let (world, toolbox) = one(Preset::Chat, "x");
+    world.file(".skills/a/references/r.md", "R");
+    let params = json!({"name": "a", "path": "./references/r.md"});
+    let answer = checked(toolbox.call(&mut Session::default(), "skills.readResource", params));
+    let expected = json!({"name": "a", "path": "references/r.md", "content": "R", "bytes": 1});
+    assert_eq!((Value::Object(answer.data), answer.text.as_str()), (expected, "R"));
+}
+
+#[test]
+fn s004_22_oversize_is_cut_with_a_notice() {
+    let (mut world, _) = one(Preset::Chat, &"x".repeat(1_000));
+    world.policy.limits.skill_md_bytes = 500;
+    let answer = world.call("skills.activate", json!({"name": "a"}));
+    assert_eq!(answer.data["truncated"], true);
+    assert!(answer.text.contains("500 of 1039 bytes"), "{}", answer.text);
+    let toolbox = world.toolbox();
+    for _ in 0..3 {
+        toolbox.call(&mut Session::default(), "skills.activate", json!({"name": "a"}));
+    }
+    assert_eq!(
+        toolbox.take_notices(),
+        ["SKILL.md of a is too long: 500 of 1039 bytes are shown"],
+        "told once"
+    );
+    assert_eq!(toolbox.take_notices(), [] as [&str; 0]);
+}
+
+#[test]
+fn s004_23_allowed_tools_come_with_every_activation() {
+    let world = World::new(Preset::Chat);
+    let text = "---\nname: a\ndescription: d\nallowed-tools: Bash(git:*) Read\n---\nx\n";
+    world.file(".skills/a/SKILL.md", text);
+    let answer = world.call("skills.activate", json!({"name": "a"}));
+    assert_eq!(answer.data["allowed_tools"], json!(["Bash(git:*)", "Read"]));
+}
+
+#[test]
+fn search_finds_the_best_first_with_reasons() {
+    let world = World::new(Preset::Standard);
+    for (name, about) in [("pdf", "Fills forms."), ("notes", "Takes notes."), ("forms", "Draws web pages.")] {
+        world.file(
+            &format!("~/.agents/skills/{name}/SKILL.md"),
+            format!("---\nname: {name}\ndescription: {about}\n---\nx\n"),
+        );
+    }
+    let found = world.call("skills.search", json!({"query": "fills forms"}));
+    let names: Vec<_> =
+        found.data["matches"].as_array().unwrap().iter().map(|found| &found["name"]).collect();
+    assert_eq!(names, ["pdf", "forms"]);
+    assert!(found.data["matches"][0]["reasons"][0].as_str().unwrap().starts_with("lexical: "));
+    assert_eq!(found.text, "- pdf: Fills forms.\n- forms: Draws web pages.\n");
+    let one = world.call("skills.search", json!({"query": "fills forms", "k": 1}));
+    assert_eq!(one.data["matches"].as_array().unwrap().len(), 1);
+    assert_eq!(world.call("skills.search", json!({"query": "zzz"})).text, "No skill fits.\n");
+    for k in [json!(0), json!(51), json!(-1), json!("3"), json!(1.5)] {
+        let answer = world.call("skills.search", json!({"query": "x", "k": k}));
+        assert_eq!(error(&answer), ("INVALID_PARAM", "k has to be a whole number from 1 to 50"));
+    }
+}
+
+#[test]
+fn listing_is_sorted_with_sizes() {
+    let (world, toolbox) = one(Preset::Standard, "x");
+    world.file("~/.agents/skills/a/scripts/b.sh", "12").file("~/.agents/skills/a/references/a.md", "123");
+    let answer = checked(toolbox.call(&mut Session::default(), "skills.listResources", json!({"name": "a"})));
+    let files: Vec<_> = answer.text.lines().collect();
+    assert_eq!(files[1..], ["references/a.md (3 bytes)", "scripts/b.sh (2 bytes)"]);
+    assert_eq!(answer.data["files"][1], json!({"path": "references/a.md", "bytes": 3}));
+}
+
+#[test]
+fn s002_06_what_each_tier_costs() {
+    let world = World::with_bundled(Preset::Harness);
+    let toolbox = world.toolbox();
+    let (snapshot, catalog) = (toolbox.snapshot(), system_prompt(&toolbox, &Session::default(), None));
+    let skills: Vec<_> = snapshot.enabled().collect();
+    let each = tokens::count(&catalog) / skills.len();
+    assert!((20..=150).contains(&each), "about a hundred tokens a skill: {each}");
+    for skill in skills {
+        let name = skill.name();
+        let text = world.call("skills.activate", json!({"name": name})).text;
+        assert!((50..5_000).contains(&tokens::count(&text)), "{name}");
+        assert!(!catalog.contains(text.lines().last().unwrap()), "{name}");
+    }
+}
+
+/// Where a model has no tools, whoever serves it puts the skill that the user calls into that one request.
+#[test]
+fn s004_14_a_skill_that_is_called_can_be_put_into_one_request() {
+    let (_world, toolbox) = one(Preset::Chat, "BODY");
+    let snapshot = toolbox.snapshot();
+    let called = slash("/a now", |name| snapshot.get(name).is_some()).unwrap();
+    assert_eq!((called.name, called.rest), ("a", "now"));
+    let active = activate(snapshot.get(called.name).unwrap(), None, toolbox.registry().policy()).unwrap();
+    let request = system_prompt(&toolbox, &Session::default(), Some("/a now")) + &active.content();
+    assert!(request.ends_with("BODY"));
+    assert!(!system_prompt(&toolbox, &Session::default(), Some("and then?")).contains("BODY"));
+}
+
+#[test]
+fn what_models_are_told_to_call_is_what_they_have() {
+    for (activation, called) in [(Activation::ReadFile, "ReadFile"), (Activation::SkillTool, "tool Skill")] {
+        let (mut world, _) = one(Preset::Standard, "Body.");
+        world.policy.activation = activation;
+        let toolbox = world.toolbox();
+        let told = system_prompt(&toolbox, &Session::default(), Some("do it"));
+        assert!(told.contains(called) && !told.contains("skills."), "{told}");
+        let tools = toolbox.definitions_in(&Session::default());
+        assert!(tools.iter().all(|tool| !tool.name.starts_with("skills.")), "{tools:?}");
+        insta::assert_snapshot!(told.lines().next().unwrap_or_default().to_owned());
+    }
+}

@@ -1,0 +1,139 @@
+//! What a conversation remembers, and what is noticed between its calls.
+
+use crate::world::{World, error, one, root};
+use prowess::Preset;
+use prowess::policy::Refresh;
+use prowess_tools::{Session, Toolbox, system_prompt};
+use serde_json::json;
+
+fn load(toolbox: &Toolbox, session: &mut Session, name: &str) -> String {
+    let tool = toolbox.definitions()[0].name.clone();
+    crate::world::checked(toolbox.call(session, &tool, json!({"name": name}))).text
+}
+
+#[test]
+fn loading_twice_gives_a_reminder_and_a_change_the_text() {
+    for preset in [Preset::Standard, Preset::SkillTool, Preset::Harness, Preset::Triggers, Preset::Chat] {
+        let (world, toolbox) = one(preset, "First text.");
+        let (mut session, mut other) = (Session::default(), Session::default());
+        assert!(load(&toolbox, &mut session, "a").contains("First text."), "{preset}");
+        let reminder = load(&toolbox, &mut session, "a");
+        assert!(reminder.contains("already loaded") && !reminder.contains("First"), "{preset}: {reminder}");
+        assert!(load(&toolbox, &mut other, "a").contains("First text."), "conversations are apart");
+        world.skill(&format!("{}/a", root(preset)), "Second text.");
+        assert!(load(&toolbox, &mut session, "a").contains("Second text."), "{preset}");
+        assert!(load(&toolbox, &mut session, "a").contains("already loaded"));
+    }
+}
+
+#[test]
+fn arguments_make_another_text() {
+    let (_world, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
+    let mut session = Session::default();
+    let mut with = |args: &str| toolbox.call(&mut session, "Skill", json!({"name": "a", "args": args}));
+    assert!(with("x").text.contains("Do x."));
+    assert!(with("x").text.contains("Do x."));
+    assert!(with("y").text.contains("Do y."));
+    let reminder = with("");
+    assert_eq!(reminder.data["already_active"], true);
+    assert_eq!(reminder.data["content"], reminder.text);
+    assert!(reminder.data.contains_key("base_dir"));
+}
+
+#[test]
+fn s004_12_s004_19_active_skills_are_in_the_next_prompt_by_name_only() {
+    let (_world, toolbox) = one(Preset::Chat, "SECRET BODY");
+    let mut session = Session::default();
+    let before = system_prompt(&toolbox, &session, None);
+    assert!(before.contains("before you use its instructions") && !before.contains("already active"));
+    load(&toolbox, &mut session, "a");
+    assert!(toolbox.call(&mut session, "skills.activate", json!({"name": "b"})).error.is_some());
+    let after = system_prompt(&toolbox, &session, None);
+    assert_eq!(after, format!("{before}Skills already active in this conversation: a.\n"));
+    assert!(!after.contains("SECRET"));
+    let kept = serde_json::to_string(&session.ledger).unwrap();
+    assert!(kept.contains("\"a\"") && !kept.contains("SECRET"), "{kept}");
+}
+
+#[test]
+fn switched_off_nothing_is_said_of_what_was_active() {
+    let (mut world, toolbox) = one(Preset::Standard, "x");
+    let mut session = Session::default();
+    load(&toolbox, &mut session, "a");
+    world.policy.enabled = false;
+    assert_eq!(system_prompt(&world.toolbox(), &session, Some("a")), "");
+}
+
+#[test]
+fn s001_18_an_added_skill_is_there_on_the_next_call() {
+    for (preset, seen) in [
+        (Preset::SkillTool, true),
+        (Preset::Standard, true),
+        (Preset::Harness, false),
+        (Preset::Triggers, false),
+        (Preset::Chat, false),
+    ] {
+        let (world, toolbox) = one(preset, "x");
+        world.skill(&format!("{}/added", root(preset)), "Added.");
+        let tool = toolbox.definitions()[0].name.clone();
+        let answer = toolbox.call(&mut Session::default(), &tool, json!({"name": "added"}));
+        assert_eq!(answer.error.is_none(), seen, "{preset}: {}", answer.text);
+        assert_eq!(toolbox.definitions()[0].input_schema.to_string().contains("added"), seen, "{preset}");
+    }
+}
+
+#[test]
+fn s001_18_refreshing_can_be_switched_off() {
+    let mut world = World::new(Preset::SkillTool);
+    world.skill("skills/a", "x");
+    world.policy.refresh = Refresh::AtStart;
+    let toolbox = world.toolbox();
+    world.skill("skills/added", "x");
+    let answer = toolbox.call(&mut Session::default(), "Skill", json!({"name": "added"}));
+    assert_eq!(error(&answer).0, "NOT_FOUND");
+}
+
+#[test]
+fn manual_skills_are_hidden_entirely_until_the_user_calls_them() {
+    let mut world = World::new(Preset::Standard);
+    let own = "---\nname: ship\ndescription: Ships it.\ndisable-model-invocation: true\n---\nShip.\n";
+    world.skill("~/.agents/skills/a", "x").skill("~/.agents/skills/deploy", "Deploy.");
+    world.file("~/.agents/skills/ship/SKILL.md", own);
+    world.policy.selection.manual = vec!["deploy".to_owned()];
+    let toolbox = world.toolbox();
+    let mut session = Session::default();
+    for name in ["deploy", "ship"] {
+        assert!(!serde_json::to_string(&toolbox.definitions()).unwrap().contains(name));
+        assert!(!system_prompt(&toolbox, &session, Some("deploy and ship it")).contains(name));
+        let mut call = |tool: &str, params| toolbox.call(&mut session, tool, params);
+        let answer = call("skills.activate", json!({"name": name}));
+        assert_eq!(error(&answer), ("NOT_FOUND", &*format!("there is no skill named {name}")));
+        assert!(call("skills.listResources", json!({"name": name})).error.is_some());
+        assert!(call("skills.readResource", json!({"name": name, "path": "SKILL.md"})).error.is_some());
+        assert_eq!(call("skills.search", json!({"query": name})).data["matches"], json!([]));
+        // Neither does a misspelt name give it away.
+        let near = call("skills.activate", json!({"name": format!("{name}x")}));
+        assert!(!near.text.contains("did you mean"), "{}", near.text);
+        session.call_by_name(name);
+        assert!(toolbox.call(&mut session, "skills.activate", json!({"name": name})).error.is_none());
+    }
+}
+
+#[test]
+fn s003_06_what_a_model_loads_counts_as_recent_use() {
+    let world = World::new(Preset::Triggers);
+    for name in ["b", "a"] {
+        let text = format!(
+            "---\nname: {name}\ndescription: d\ntriggers: {{keywords: [merge]}}\n---\nBody of {name}.\n"
+        );
+        world.file(&format!(".agent/skills/{name}/SKILL.md"), text);
+    }
+    let first = |toolbox: &Toolbox| {
+        let text = system_prompt(toolbox, &Session::default(), Some("merge"));
+        text.find("Body of a.") < text.find("Body of b.")
+    };
+    let toolbox = world.toolbox();
+    assert!(first(&toolbox));
+    load(&toolbox, &mut Session::default(), "b");
+    assert!(!first(&world.toolbox()));
+}

@@ -1,0 +1,223 @@
+//! The tools that skills bring: when they are there, what they are called, and how they answer.
+
+#![cfg(feature = "toolsets")]
+
+use std::os::unix::fs::symlink;
+
+use crate::world::World;
+use prowess::Preset;
+use prowess_tools::{Envelope, Session, Toolbox};
+use serde_json::{Value, json};
+
+const ROOT: &str = "~/.agents/skills";
+
+/// A skill with the tools of these names; each says whose it is.
+fn skill(world: &World, name: &str, tools: &[&str]) {
+    let tools: Vec<_> = tools
+        .iter()
+        .map(|tool| {
+            format!(
+                "Tool.define('{tool}', {{ description: 'Does {tool}.', parameters: z.object({{ a: z.string().optional() }}), \
+                 execute: async (args, ctx) => ({{ title: 'T', metadata: {{ n: 1 }}, output: `{name}/{tool} ${{args.a ?? ''}}` }}) }})"
+            )
+        })
+        .collect();
+    toolset(world, name, &format!("export const Set = [{}];", tools.join(", ")));
+}
+
+fn toolset(world: &World, name: &str, module: &str) {
+    let head =
+        format!("---\nname: {name}\ndescription: Does {name}.\ntoolsets: [\"toolsets/index:Set\"]\n---\nB\n");
+    let imports = "import { Tool } from '@agent/tools';\nimport { z } from 'zod';\n";
+    world.file(&format!("{ROOT}/{name}/SKILL.md"), head);
+    world.file(&format!("{ROOT}/{name}/toolsets/index.ts"), format!("{imports}{module}\n"));
+}
+
+/// A skill `a` whose tool `t` does this.
+fn doing(body: &str) -> World {
+    let world = World::new(Preset::Standard);
+    toolset(
+        &world,
+        "a",
+        &format!(
+            "export const Set = [Tool.define('t', {{ description: 'T.', execute: async (args, ctx) => {{ {body} }} }})];"
+        ),
+    );
+    world
+}
+
+fn called(skills: &[&str]) -> Session {
+    let mut session = Session::default();
+    skills.iter().for_each(|name| session.call_by_name(name));
+    session
+}
+
+fn brought(toolbox: &Toolbox, session: &Session) -> Vec<String> {
+    let names = toolbox.definitions_in(session).into_iter().map(|tool| tool.name);
+    names.filter(|name| !name.starts_with("skills.")).collect()
+}
+
+fn answer(world: &World) -> Envelope {
+    world.toolbox().call(&mut called(&["a"]), "t", json!({}))
+}
+
+/// Without what differs from run to run.
+fn shown(envelope: &Envelope) -> String {
+    let mut value = serde_json::to_value(envelope).unwrap();
+    value["stats"]["time_ms"] = json!("[TIME]");
+    value["context"]["cwd"] = json!("[CWD]");
+    serde_json::to_string_pretty(&value).unwrap()
+}
+
+#[test]
+fn s003_08_tools_are_registered_when_their_skill_becomes_active() {
+    let world = World::new(Preset::Standard);
+    skill(&world, "greet", &["hello", "bye"]);
+    skill(&world, "other", &["else"]);
+    let (toolbox, mut session) = (world.toolbox(), Session::default());
+    assert!(brought(&toolbox, &session).is_empty());
+    assert_eq!(toolbox.call(&mut session, "hello", json!({})).error.unwrap().code.as_str(), "NOT_FOUND");
+    toolbox.call(&mut session, "skills.activate", json!({"name": "greet"}));
+    assert_eq!(brought(&toolbox, &session), ["hello", "bye"]);
+    assert_eq!(toolbox.call(&mut session, "hello", json!({"a": "x"})).text, "greet/hello x");
+    session.ledger.release("greet");
+    assert!(brought(&toolbox, &session).is_empty());
+}
+
+#[test]
+fn s003_09_definition_and_envelopes() {
+    let world = World::new(Preset::Standard);
+    skill(&world, "greet", &["hello"]);
+    let (toolbox, mut session) = (world.toolbox(), called(&["greet"]));
+    let definition = toolbox.definitions_in(&session).pop().unwrap();
+    insta::assert_snapshot!("definition", serde_json::to_string_pretty(&definition).unwrap());
+    insta::assert_snapshot!("success", shown(&toolbox.call(&mut session, "hello", json!({"a": "you"}))));
+    insta::assert_snapshot!("rejected", shown(&toolbox.call(&mut session, "hello", json!({"a": 5}))));
+}
+
+#[test]
+fn a_thrown_error_is_an_error() {
+    insta::assert_snapshot!("thrown", shown(&answer(&doing("throw new RangeError('no such thing');"))));
+}
+
+#[test]
+fn an_error_in_the_metadata_marks_failure() {
+    let failed = answer(&doing(
+        "return { title: 'Error', metadata: { error: 'NOT_FOUND' }, output: 'Error: no file\\nof that name' };",
+    ));
+    insta::assert_snapshot!("failed", shown(&failed));
+    let failed = answer(&doing("return { title: 'E', metadata: { error: true }, output: '' };"));
+    assert_eq!(failed.error.unwrap().code.as_str(), "EXECUTION_ERROR");
+    let fine = answer(&doing("return { title: 'E', metadata: { error: false }, output: 'fine' };"));
+    assert!(fine.error.is_none());
+}
+
+#[test]
+fn attachments_and_console_come_through() {
+    let body = "console.log('seen'); return { title: 'P', metadata: {}, output: 'o', attachments: [{ mime: 'image/png', url: 'data:image/png;base64,AA==' }] };";
+    insta::assert_snapshot!("attachments", shown(&answer(&doing(body))));
+}
+
+#[test]
+fn output_beyond_the_limit_is_partial() {
+    let envelope = answer(&doing("return 'x'.repeat(2 * 1024 * 1024);"));
+    let value = serde_json::to_value(&envelope).unwrap();
+    assert_eq!((&value["status"], &value["data"]["truncated"]), (&json!("partial"), &json!(true)));
+    assert!(envelope.text.ends_with("x\n\n[truncated: 1048576 bytes shown]"));
+}
+
+#[test]
+fn names_that_mean_two_tools_are_qualified() {
+    let world = World::new(Preset::Standard);
+    skill(&world, "a", &["greet", "only", "Skill", "skills.activate", "x.y"]);
+    skill(&world, "b", &["greet", "x_y"]);
+    let (toolbox, mut session) = (world.toolbox(), called(&["a", "b"]));
+    assert_eq!(
+        brought(&toolbox, &session),
+        ["a.greet", "only", "a.Skill", "a.skills.activate", "a.x.y", "b.greet", "b.x_y"]
+    );
+    for (name, text) in [
+        ("a.greet", "a/greet "),
+        ("a_greet", "a/greet "),
+        ("b_greet", "b/greet "),
+        ("only", "a/only "),
+        ("a.only", "a/only "),
+        ("a_only", "a/only "),
+        ("a.skills.activate", "a/skills.activate "),
+        ("a_x_y", "a/x.y "),
+    ] {
+        assert_eq!(toolbox.call(&mut session, name, json!({})).text, text, "{name}");
+    }
+    let near = toolbox.call(&mut session, "onyl", json!({}));
+    assert_eq!(near.text, "there is no tool named onyl; did you mean only?");
+    assert_eq!(brought(&toolbox, &called(&["a"]))[0], "greet");
+}
+
+#[test]
+fn a_toolset_that_cannot_be_loaded_is_a_diagnostic_with_its_place() {
+    let world = World::new(Preset::Standard);
+    toolset(&world, "a", "type T = 1;\nexport const Set = [nowhere];");
+    let (toolbox, mut session) = (world.toolbox(), called(&["a"]));
+    assert!(brought(&toolbox, &session).is_empty());
+    let said = toolbox.take_diagnostics();
+    let place = said[0].diagnostic.at.unwrap();
+    assert_eq!((said.len(), said[0].diagnostic.code.as_str(), place.line, place.column), (1, "SK064", 4, 21));
+    assert!(said[0].path.ends_with("a/toolsets/index.ts"));
+    let failed = toolbox.call(&mut session, "t", json!({}));
+    assert_eq!(
+        failed.text,
+        "a toolset of a cannot be loaded: toolsets/index.ts:4:21: ReferenceError: nowhere is not defined"
+    );
+    assert!(!world.is_named_in(&failed.text));
+}
+
+#[test]
+fn skills_that_are_not_on_offer_bring_nothing() {
+    // Untrusted: a project's skill without the user's word.
+    let world = World::new(Preset::Standard);
+    skill(&world, "a", &["t"]);
+    for file in ["SKILL.md", "toolsets/index.ts"] {
+        let content = std::fs::read(world.path(&format!("{ROOT}/a/{file}"))).unwrap();
+        world.file(
+            &format!(".agents/skills/b/{file}"),
+            String::from_utf8(content).unwrap().replace("name: a", "name: b"),
+        );
+    }
+    assert_eq!(brought(&world.toolbox(), &called(&["a", "b"])), ["t"]);
+    // Switched off.
+    let mut off = World::new(Preset::Standard);
+    skill(&off, "a", &["t"]);
+    off.policy.selection.disabled = vec!["a".into()];
+    assert!(brought(&off.toolbox(), &called(&["a"])).is_empty());
+    // Gone between finding and calling, and replaced by a link.
+    let (toolbox, mut session) = (world.toolbox(), called(&["a"]));
+    assert_eq!(brought(&toolbox, &session), ["t"]);
+    let path = world.path(&format!("{ROOT}/a/toolsets/index.ts"));
+    std::fs::rename(&path, world.path("elsewhere.ts")).unwrap();
+    symlink(world.path("elsewhere.ts"), &path).unwrap();
+    let refused = toolbox.call(&mut session, "t", json!({}));
+    assert_eq!(refused.error.unwrap().code.as_str(), "ACCESS_DENIED", "{}", refused.text);
+}
+
+#[test]
+fn parameters_that_are_no_object_are_refused() {
+    let world = World::new(Preset::Standard);
+    skill(&world, "a", &["t"]);
+    for params in [json!(null), json!([]), json!("x"), json!(5)] {
+        let refused = world.toolbox().call(&mut called(&["a"]), "t", params);
+        assert_eq!(refused.error.unwrap().code.as_str(), "INVALID_PARAM");
+    }
+}
+
+#[test]
+fn what_the_session_knows_is_told() {
+    let world = doing(
+        "return JSON.stringify([ctx.sessionID, ctx.messageID, ctx.agent, ctx.extra, ctx.callID.slice(0, 5)]);",
+    );
+    let mut session = called(&["a"]);
+    session.about.session_id = "s-1".into();
+    session.about.agent = "helper".into();
+    session.about.extra.insert("k".into(), Value::from(1));
+    let told = world.toolbox().call(&mut session, "t", json!({}));
+    assert_eq!(told.text, r#"["s-1","","helper",{"k":1},"call-"]"#);
+}
