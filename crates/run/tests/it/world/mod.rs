@@ -42,12 +42,13 @@ pub fn once_more_as_an_ordinary_user(module: &str) {
     if !rustix::process::geteuid().is_root() {
         return;
     }
-    const USER: u32 = 61_111;
+    // The limit on processes counts all of a user, so that no two tests at a time run as the same one.
+    let user = 61_000 + std::process::id() % 4_000;
     let folder = tempfile::Builder::new().prefix("prowess-user-").tempdir_in("/tmp").unwrap();
     let copy = folder.path().join("helper");
     fs::copy(env!("CARGO_BIN_EXE_prowess-sandbox-helper"), &copy).unwrap();
     fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).unwrap();
-    std::os::unix::fs::chown(folder.path(), Some(USER), Some(USER)).unwrap();
+    std::os::unix::fs::chown(folder.path(), Some(user), Some(user)).unwrap();
     let told = std::process::Command::new("/proc/self/exe")
         .args([
             module.trim_start_matches("it::"),
@@ -61,8 +62,8 @@ pub fn once_more_as_an_ordinary_user(module: &str) {
         .env("HOME", folder.path())
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
         .current_dir("/")
-        .uid(USER)
-        .gid(USER)
+        .uid(user)
+        .gid(user)
         .output()
         .unwrap();
     let (out, err) = (String::from_utf8_lossy(&told.stdout), String::from_utf8_lossy(&told.stderr));
