@@ -5,6 +5,7 @@
 //! than once: whatever the text is, the work grows with its length and not faster.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Captures, Regex, RegexBuilder};
@@ -15,6 +16,9 @@ use super::rule::{EDGE, Pattern, Rule, Scope, Test};
 use super::rules::rules;
 use super::text::{Kind, Part, Text, texts};
 use super::wording::{self, EACH_MAX, Raw};
+
+/// After so many bytes the large automaton is worth making: what it saves by then is what making it takes.
+const LARGE_FROM: usize = 1024 * 1024;
 
 /// The compiled rules.
 pub(super) struct Engine {
@@ -29,8 +33,13 @@ pub(super) struct Engine {
 
 /// Words, and the patterns that want them.
 struct Words {
-    /// `None` only where the words could not be compiled, which a test rules out.
-    automaton: Option<AhoCorasick>,
+    words: Vec<&'static str>,
+    /// The automaton that is made fast. `None` only where the words could not be compiled, which a test rules out.
+    small: Option<AhoCorasick>,
+    /// The one that is fast, and takes longer to make than many skills to audit.
+    large: OnceLock<Option<AhoCorasick>>,
+    /// How many bytes were looked through.
+    bytes: AtomicUsize,
     /// For each word the patterns that want it.
     wanted: Vec<Vec<Wish>>,
 }
@@ -134,7 +143,9 @@ impl Engine {
         let broken = self.uses.iter().filter(|one| broken(one.first) || one.second.is_some_and(broken));
         let mut ids: Vec<_> = broken.map(|one| one.rule.id).collect();
         let words = [&self.alone, self.paired()];
-        ids.extend(words.iter().any(|words| words.automaton.is_none()).then_some("words"));
+        let is_broken =
+            |words: &&Words| words.small.is_none() || automaton(&words.words, AhoCorasickKind::DFA).is_none();
+        ids.extend(words.iter().any(is_broken).then_some("words"));
         ids.extend(super::context::words().is_none().then_some("context"));
         ids
     }
@@ -197,7 +208,7 @@ impl Engine {
         hits: &mut Vec<Hit>,
         is_wanted: &dyn Fn(&Compiled) -> bool,
     ) {
-        let Some(automaton) = &words.automaton else { return };
+        let Some(automaton) = words.automaton(text.bytes.len()) else { return };
         for word in automaton.find_overlapping_iter(&*text.bytes) {
             for wish in words.wanted.get(word.pattern().as_usize()).into_iter().flatten() {
                 let (index, at) = (wish.pattern, word.start());
@@ -253,13 +264,13 @@ impl Engine {
 impl Words {
     /// The words of some of the patterns.
     fn of(patterns: &[Compiled], is_meant: impl Fn(&Compiled) -> bool) -> Self {
-        let mut words: Vec<(&str, Wish)> = Vec::new();
+        let mut words: Vec<(&'static str, Wish)> = Vec::new();
         for (index, compiled) in patterns.iter().enumerate().filter(|(_, compiled)| is_meant(compiled)) {
             words.extend(compiled.pattern.words.iter().map(|word| Wish::of(index, word)));
         }
         words.sort_by_key(|(word, wish)| (*word, wish.pattern));
         let mut wanted: Vec<Vec<Wish>> = Vec::new();
-        let mut distinct: Vec<&str> = Vec::new();
+        let mut distinct: Vec<&'static str> = Vec::new();
         for (word, wish) in words {
             match wanted.last_mut() {
                 Some(last) if distinct.last() == Some(&word) => last.push(wish),
@@ -269,11 +280,22 @@ impl Words {
                 }
             }
         }
-        // The larger of the automata: every byte of every file goes through it.
-        let kind = Some(AhoCorasickKind::DFA);
-        let automaton = AhoCorasick::builder().kind(kind).ascii_case_insensitive(true).build(&distinct).ok();
-        Self { automaton, wanted }
+        let small = automaton(&distinct, AhoCorasickKind::ContiguousNFA);
+        Self { words: distinct, small, large: OnceLock::new(), bytes: AtomicUsize::new(0), wanted }
     }
+
+    /// The automaton for so many more bytes.
+    fn automaton(&self, bytes: usize) -> Option<&AhoCorasick> {
+        if self.bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) < LARGE_FROM {
+            return self.small.as_ref();
+        }
+        let large = self.large.get_or_init(|| automaton(&self.words, AhoCorasickKind::DFA));
+        large.as_ref().or(self.small.as_ref())
+    }
+}
+
+fn automaton(words: &[&str], kind: AhoCorasickKind) -> Option<AhoCorasick> {
+    AhoCorasick::builder().kind(Some(kind)).ascii_case_insensitive(true).build(words).ok()
 }
 
 impl Wish {
@@ -370,5 +392,37 @@ fn covers(scope: Scope, part: Part) -> bool {
         Scope::Code => part == Part::Code,
         Scope::Prose => matches!(part, Part::Prose | Part::Frontmatter),
         Scope::File => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_with_edges_is_no_part_of_a_longer_one() {
+        let met = |word: &'static str, text: &str| {
+            let (word, wish) = Wish::of(0, word);
+            let start = text.find(word).unwrap();
+            wish.is_met(text.as_bytes(), start, start + word.len())
+        };
+        assert!(met(r"\brev\b", "echo x |rev| sh") && met(r"\brev\b", "rev"));
+        assert!(!met(r"\brev\b", "review") && !met(r"\brev\b", "a_rev"));
+        assert!(met("rev", "preview") && met(r"rev\b", "xrev") && !met(r"\brev", "xrev"));
+    }
+
+    #[test]
+    fn both_automata_find_the_same() {
+        let text = "Print `base64 -d`, then ask the USER; 忽略 it, pip install x, ![](y)";
+        let found = |kind| {
+            let automaton = automaton(&Engine::get().alone.words, kind).unwrap();
+            let found = automaton.find_overlapping_iter(text);
+            let mut found: Vec<_> = found.map(|found| (found.start(), found.pattern())).collect();
+            found.sort();
+            found
+        };
+        let small = found(AhoCorasickKind::ContiguousNFA);
+        assert!(small.len() > 3);
+        assert_eq!(small, found(AhoCorasickKind::DFA));
     }
 }
