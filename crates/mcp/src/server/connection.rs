@@ -20,6 +20,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
 use serde_json::json;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::changes::Change;
@@ -100,7 +101,7 @@ impl Connection {
         let _changing = self.changing.lock().await;
         let mut session = self.session();
         let (done, brings_tools, session) = self
-            .work(move |shared| {
+            .work_briefly(move |shared| {
                 let before = session.active();
                 let done = work(shared, &mut session);
                 (done, shared.brings_tools(&before, &session), session)
@@ -130,7 +131,20 @@ impl Connection {
         }
     }
 
-    /// Does work that may wait for the disk where that keeps nobody else waiting.
+    /// Does work that may wait for the disk, but not for long, and keeps nobody else waiting. The thread goes on with it
+    /// while another one takes over its other tasks: handing the work over, and waiting to be woken, would take longer than
+    /// most of it. The request itself cannot be cancelled meanwhile, nor report progress.
+    async fn work_briefly<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Shared) -> T + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        match Handle::current().runtime_flavor() {
+            RuntimeFlavor::MultiThread => Ok(tokio::task::block_in_place(|| work(&self.shared))),
+            _ => self.work(work).await,
+        }
+    }
+
+    /// Does work that may take long where that keeps nobody else waiting.
     pub(super) async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Shared) -> T + Send + 'static,
