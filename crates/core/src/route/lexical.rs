@@ -7,12 +7,16 @@ use std::io;
 use std::path::Path;
 
 use super::fits::confidence;
-use super::index::{Asked, Damaged, Index, Known, Segment, Source, build, with_sums};
+use super::index::{
+    Asked, Candidate, Columns, Damaged, Hit, Index, Known, Segment, Sketch, Source, build, build_with,
+    with_sums,
+};
 use super::lenient::{Beyond, add_near};
-use super::look::{INGREDIENTS, Look, Weights, look};
+use super::look::{Bound, INGREDIENTS, Look, Weights, look};
 use super::phrase;
 use super::query::Query;
 use super::why::reasons;
+use super::words::Term;
 use crate::files::replace_soon;
 
 /// How much of a body counts, in bytes.
@@ -93,14 +97,27 @@ struct Looked {
 impl Lexical {
     /// Indexes skills in memory; `texts` is called for each on several threads.
     pub fn new<T: Sync>(skills: &[T], texts: impl Fn(&T) -> Texts + Sync) -> Self {
+        Self::with_terms(skills, texts, |_| ()).0
+    }
+
+    /// Indexes skills in memory, and gives what `keep` takes from the sorted words of each.
+    pub(super) fn with_terms<T: Sync, K: Send>(
+        skills: &[T],
+        texts: impl Fn(&T) -> Texts + Sync,
+        keep: impl Fn(&mut dyn Iterator<Item = Term>) -> K + Sync,
+    ) -> (Self, Vec<K>) {
         let numbered: Vec<(u64, &T)> = (0u64..).zip(skills).collect();
-        let bytes = build(&numbered, |(number, skill)| (*number, texts(skill)));
+        let (bytes, kept) = build_with(
+            &numbered,
+            |(number, skill)| (*number, texts(skill)),
+            |entry| keep(&mut entry.words.iter().map(|word| word.term)),
+        );
         let index = match Segment::open(Source::Memory(bytes)) {
             Ok(segment) => Index::whole(segment),
             // What was just written can be read; an empty index finds nothing.
             Err(Damaged) => Index::parts([]),
         };
-        Self::over(index)
+        (Self::over(index), kept)
     }
 
     /// Indexes skills into a file, in place of what is there, and says how many bytes that took.
@@ -163,12 +180,11 @@ impl Lexical {
     }
 
     /// The best `k` skills for a description, with their scores. Copies of a skill keep their places, unlike in [`Lexical::rank`].
+    #[cfg(test)]
     pub(super) fn scores(&self, query: &str, k: usize) -> Vec<(usize, f32)> {
-        let sorted = |mut query: Query<'_>| {
-            let known = self.know(&mut query)?;
-            self.sorted_looks(&query, &known, k)
-        };
-        let looks: Vec<Looked> = sorted(Query::new(query)).unwrap_or_default();
+        let mut query = Query::new(query);
+        let known = self.know(&mut query).unwrap();
+        let looks = self.sorted_looks(&query, &known, k).unwrap();
         looks.into_iter().take(k).map(|looked| (looked.skill as usize, looked.score)).collect()
     }
 
@@ -221,38 +237,86 @@ impl Lexical {
     }
 
     fn looks(&self, query: &Query<'_>, known: &[Known], k: usize) -> Result<Vec<Looked>, Damaged> {
-        let asked: Vec<Asked> = query.words.iter().map(|word| word.asked).collect();
-        let mut worth: Vec<(f32, usize)> =
-            asked.iter().zip(known).map(|(asked, known)| asked.weight * known.rarity[1]).zip(0..).collect();
-        // Words that no skill has are worth most, and find nothing.
-        worth.retain(|(_, at)| known[*at].is_known());
-        worth.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let mut compared = asked;
-        // Words that say nothing have the longest lists: they decide only where there are few others.
-        let telling = worth.iter().filter(|(_, at)| !query.words[*at].stop).count();
-        if telling >= TELLING {
-            worth
-                .iter()
-                .filter(|(_, at)| query.words[*at].stop)
-                .for_each(|(_, at)| compared[*at].weight = 0.0);
+        let found = self.index.search(&compared(query, known), known, k.max(LOOKED_AT))?;
+        found.into_iter().map(|candidate| self.looked(query, known, candidate)).collect()
+    }
+
+    fn looked(&self, query: &Query<'_>, known: &[Known], candidate: Candidate) -> Result<Looked, Damaged> {
+        let look = look(query, known, &candidate)?;
+        let impacts = || query.words.iter().zip(&candidate.impacts);
+        let has = |term| impacts().any(|(word, impacts)| word.asked.term == term && *impacts != [0, 0]);
+        let phrases = phrase::had(&query.phrases, &candidate.sketch, has)?;
+        let score = self.weights.score(&look.ingredients) + phrase::worth(phrases.len(), query.phrases.len());
+        Ok(Looked { score, skill: candidate.skill, look, impacts: candidate.impacts, phrases })
+    }
+}
+
+/// The words of a message with the weights that are compared: 0 for those that are left out.
+fn compared(query: &Query<'_>, known: &[Known]) -> Vec<Asked> {
+    let mut compared: Vec<Asked> = query.words.iter().map(|word| word.asked).collect();
+    let mut worth: Vec<(f32, usize)> =
+        compared.iter().zip(known).map(|(asked, known)| asked.weight * known.rarity[1]).zip(0..).collect();
+    // Words that no skill has are worth most, and find nothing.
+    worth.retain(|(_, at)| known[*at].is_known());
+    worth.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    // Words that say nothing have the longest lists: they decide only where there are few others.
+    let telling = worth.iter().filter(|(_, at)| !query.words[*at].stop).count();
+    if telling >= TELLING {
+        worth.iter().filter(|(_, at)| query.words[*at].stop).for_each(|(_, at)| compared[*at].weight = 0.0);
+    }
+    for (_, at) in worth.iter().skip(COMPARED) {
+        compared[*at].weight = 0.0;
+    }
+    compared
+}
+
+/// Ranks the skills of an index for many descriptions, one after the other.
+#[derive(Debug)]
+pub(super) struct Comparison<'l> {
+    lexical: &'l Lexical,
+    columns: Columns<'l>,
+}
+
+impl<'l> Comparison<'l> {
+    pub(super) fn new(lexical: &'l Lexical) -> Self {
+        Self { lexical, columns: Columns::new(&lexical.index) }
+    }
+
+    /// The best `k` skills for a description, with their scores, as far as they score at least `share` of what the skill
+    /// `own` does. Where that one is not among those that get a second look, all count.
+    ///
+    /// `share` is at most 1, so every skill that is left out ranks behind `own`.
+    pub(super) fn scores(&self, about: &str, own: usize, share: f32, k: usize) -> Vec<(usize, f32)> {
+        let mut looks = self.looks(about, own, share, k).unwrap_or_default();
+        looks.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        looks.truncate(k);
+        looks.into_iter().map(|(skill, score)| (skill as usize, score)).collect()
+    }
+
+    fn looks(&self, about: &str, own: usize, share: f32, k: usize) -> Result<Vec<(u32, f32)>, Damaged> {
+        let mut query = Query::new(about);
+        let known = self.lexical.know(&mut query)?;
+        let asked = compared(&query, &known);
+        let columns = self.columns.of(&asked, &known)?;
+        let found = self.columns.search(&asked, &known, &columns, k.max(LOOKED_AT));
+        let score = |hit: &Hit| {
+            let candidate = self.columns.candidate(*hit, &columns)?;
+            Ok(self.lexical.looked(&query, &known, candidate)?.score)
+        };
+        let own = found.iter().find(|hit| hit.skill as usize == own);
+        let Some((own, own_score)) = own.map(|own| Ok((own, score(own)?))).transpose()? else {
+            return found.iter().map(|hit| Ok((hit.skill, score(hit)?))).collect();
+        };
+        let bound = Bound::new(&query, &known, &self.lexical.weights, own_score * share);
+        let mut looks = vec![(own.skill, own_score)];
+        for hit in found.iter().filter(|hit| hit.skill != own.skill) {
+            let sketch = self.columns.sketch(hit.skill)?;
+            if bound.can_reach(hit.score(), &Sketch::read(&sketch)?, |word| columns[word].impacts(hit.skill))
+            {
+                looks.push((hit.skill, score(hit)?));
+            }
         }
-        for (_, at) in worth.iter().skip(COMPARED) {
-            compared[*at].weight = 0.0;
-        }
-        let found = self.index.search(&compared, known, k.max(LOOKED_AT))?;
-        found
-            .into_iter()
-            .map(|candidate| {
-                let look = look(query, known, &candidate)?;
-                let impacts = || query.words.iter().zip(&candidate.impacts);
-                let has =
-                    |term| impacts().any(|(word, impacts)| word.asked.term == term && *impacts != [0, 0]);
-                let phrases = phrase::had(&query.phrases, &candidate.sketch, has)?;
-                let score =
-                    self.weights.score(&look.ingredients) + phrase::worth(phrases.len(), query.phrases.len());
-                Ok(Looked { score, skill: candidate.skill, look, impacts: candidate.impacts, phrases })
-            })
-            .collect()
+        Ok(looks)
     }
 }
 

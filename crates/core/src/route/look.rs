@@ -2,8 +2,9 @@
 //!
 //! Each ingredient is a number that does not depend on how long the message is; `docs/routing.md` says what each is worth.
 
-use super::index::{Candidate, Damaged, Gist, Known, Sketch};
-use super::query::Query;
+use super::index::{Candidate, Damaged, Gist, Known, Sketch, small};
+use super::phrase;
+use super::query::{Query, Word};
 use super::words::Term;
 
 /// What a word of a name weighs that the message does not have: about as much as a rare one.
@@ -80,10 +81,7 @@ pub(super) struct Look {
 
 pub(super) fn look(query: &Query<'_>, known: &[Known], candidate: &Candidate) -> Result<Look, Damaged> {
     let sketch = Sketch::read(&candidate.sketch)?;
-    let worth: Vec<f32> =
-        query.words.iter().zip(known).map(|(word, known)| word.asked.weight * known.rarity[1]).collect();
-    let said = query.words.iter().zip(&worth).filter(|(word, _)| word.said);
-    let total = said.map(|(_, worth)| worth).sum::<f32>().max(1.0);
+    let (worth, total) = worth(query, known);
     let share = |has: &dyn Fn([u8; 2]) -> bool| {
         let had = candidate.impacts.iter().zip(&worth).filter(|(impacts, _)| has(**impacts));
         had.map(|(_, worth)| worth).sum::<f32>() / total
@@ -102,7 +100,7 @@ pub(super) fn look(query: &Query<'_>, known: &[Known], candidate: &Candidate) ->
         3.0 * candidate.score / total,
         3.0 * share(&|[about, body]| about > 0 || body > 0),
         named(query, known, &sketch, &in_name),
-        3.0 * together.len() as f32 / (query.pairs.len().max(1) as f32).sqrt(),
+        pairs(query, together.len()),
         (count.count() as f32).sqrt(),
         3.0 * when / total,
         3.0 * near / total,
@@ -110,10 +108,128 @@ pub(super) fn look(query: &Query<'_>, known: &[Known], candidate: &Candidate) ->
     Ok(Look { ingredients, together, in_name, gist: sketch.gist() })
 }
 
+/// An upper bound on the score of a skill, to skip the second look at skills that cannot reach some score.
+///
+/// Ingredients are computed one after the other, the cheapest first; an ingredient that is not computed yet counts with its maximum.
+#[derive(Debug)]
+pub(super) struct Bound<'q> {
+    query: &'q Query<'q>,
+    known: &'q [Known],
+    weights: &'q Weights,
+    /// What each word of the message is worth, and all that are said.
+    worth: Vec<f32>,
+    total: f32,
+    /// The words of the message as sketches have them, in order, with their places.
+    small: Vec<(u32, usize)>,
+    /// The score that is to be reached.
+    score: f32,
+    /// The most that each ingredient could be, and phrases with them.
+    most: [f32; INGREDIENTS],
+    phrases: f32,
+}
+
+/// Sums of the same numbers in another order differ by less than this share.
+const ROUNDING: f32 = 1e-3;
+
+impl<'q> Bound<'q> {
+    pub(super) fn new(query: &'q Query<'q>, known: &'q [Known], weights: &'q Weights, score: f32) -> Self {
+        let (worth, total) = worth(query, known);
+        let all = 3.0 * worth.iter().sum::<f32>() / total;
+        let telling = query.words.iter().filter(|word| !word.stop).count();
+        let most = [
+            f32::INFINITY,
+            all,
+            f32::INFINITY,
+            pairs(query, query.pairs.len()),
+            (telling as f32).sqrt(),
+            all,
+            all,
+        ];
+        let mut small: Vec<(u32, usize)> =
+            query.words.iter().map(|word| small(word.asked.term)).zip(0..).collect();
+        small.sort_unstable();
+        let phrases = phrase::worth(query.phrases.len(), query.phrases.len());
+        Self { query, known, weights, worth, total, small, score, most, phrases }
+    }
+
+    /// Whether a skill may come to the score, going by the sum of its words, its sketch, and the impacts of each word.
+    pub(super) fn can_reach(
+        &self,
+        sum: f32,
+        sketch: &Sketch<'_>,
+        impacts: impl Fn(usize) -> [u8; 2],
+    ) -> bool {
+        let mut most = self.most;
+        (most[0], most[2]) = (3.0 * sum / self.total, self.named(sketch));
+        let Some(misses) = self.misses(&most) else { return false };
+        // A pair more than may be missing is enough to know.
+        let missing = self.query.pairs.iter().filter(|(pair, ..)| !sketch.has(*pair));
+        let missing = missing.take(misses.saturating_add(1)).count();
+        if missing > misses {
+            return false;
+        }
+        most[3] = pairs(self.query, self.query.pairs.len() - missing);
+        let (mut covered, mut count) = (0.0, 0usize);
+        for (at, (word, worth)) in self.query.words.iter().zip(&self.worth).enumerate() {
+            let [about, body] = impacts(at);
+            covered += if about > 0 || body > 0 { *worth } else { 0.0 };
+            count += usize::from(about > 0 && !word.stop);
+        }
+        (most[1], most[4]) = (3.0 * covered / self.total, (count as f32).sqrt());
+        self.above(&most) >= 0.0
+    }
+
+    /// How far what a skill comes to at most is above the score.
+    fn above(&self, most: &[f32; INGREDIENTS]) -> f32 {
+        (self.weights.score(most) + self.phrases) * (1.0 + ROUNDING) - self.score
+    }
+
+    /// How many pairs of the message a skill may be without; `None` where it does not come to the score with all of them.
+    fn misses(&self, most: &[f32; INGREDIENTS]) -> Option<usize> {
+        let above = self.above(most);
+        let pair = self.weights.pairs * pairs(self.query, 1);
+        // One more than that, because of rounding.
+        (above >= 0.0).then(|| if pair > 0.0 { (above / pair) as usize + 1 } else { usize::MAX })
+    }
+
+    /// How much of the name the message has, as [`named`] has it.
+    fn named(&self, sketch: &Sketch<'_>) -> f32 {
+        let mut had: Vec<usize> = Vec::new();
+        for word in sketch.name() {
+            let from = self.small.partition_point(|(small, _)| *small < word);
+            let same = self.small.iter().skip(from).take_while(|(small, _)| *small == word);
+            had.extend(same.map(|(_, at)| *at));
+        }
+        had.sort_unstable();
+        had.dedup();
+        share_of_name(had.iter().filter_map(|at| self.query.words.get(*at).zip(self.known.get(*at))), sketch)
+    }
+}
+
+/// What each word of the message is worth, and all that are said, together.
+fn worth(query: &Query<'_>, known: &[Known]) -> (Vec<f32>, f32) {
+    let worth: Vec<f32> =
+        query.words.iter().zip(known).map(|(word, known)| word.asked.weight * known.rarity[1]).collect();
+    let said = query.words.iter().zip(&worth).filter(|(word, _)| word.said);
+    let total = said.map(|(_, worth)| worth).sum::<f32>().max(1.0);
+    (worth, total)
+}
+
+/// What it counts to have so many pairs of the message.
+fn pairs(query: &Query<'_>, had: usize) -> f32 {
+    3.0 * had as f32 / (query.pairs.len().max(1) as f32).sqrt()
+}
+
 /// How much of the name the message has.
 fn named(query: &Query<'_>, known: &[Known], sketch: &Sketch<'_>, in_name: &[bool]) -> f32 {
+    let words = query.words.iter().zip(known).zip(in_name);
+    share_of_name(words.filter(|(_, in_name)| **in_name).map(|(word, _)| word), sketch)
+}
+
+/// The share of a name that these words are.
+fn share_of_name<'w>(words: impl Iterator<Item = (&'w Word<'w>, &'w Known)>, sketch: &Sketch<'_>) -> f32 {
     let (mut had, mut weighed, mut count) = (0.0, 0.0, 0);
-    for ((word, known), _) in query.words.iter().zip(known).zip(in_name).filter(|(_, in_name)| **in_name) {
+    for (word, known) in words {
         weighed += known.rarity[1] * word.asked.weight;
         had += known.rarity[1];
         count += 1;

@@ -1,7 +1,7 @@
 //! Text as it is compared: NFKC, lower case, one space for each run of white space; and where words end.
 
-use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 /// The most of a message that is looked at, in bytes.
 pub const QUERY_MAX: usize = 64 * 1024;
@@ -23,6 +23,12 @@ pub(crate) fn head(text: &str, max: usize) -> &str {
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return spaced(text.chars().map(|c| c.to_ascii_lowercase()));
+    }
+    // Most text is that already, and asking is faster than doing it twice.
+    let is_folded =
+        is_nfkc_quick(text.chars()) == IsNormalized::Yes && text.chars().all(|c| lower(c).eq([c]));
+    if is_folded {
+        return spaced(text.chars());
     }
     // Lower case can bring back what is not in NFKC, and the other way round: twice is enough.
     let once: String = text.nfkc().flat_map(lower).collect();

@@ -32,13 +32,37 @@ impl Found {
 /// Calls `take` for each word of a text, with the stretch that it was made of.
 pub(crate) fn words<'t>(text: &'t str, mut take: impl FnMut(Found, &'t str)) {
     let mut rest = text;
-    while let Some(start) = rest.find(is_part) {
-        let run = &rest[start..];
-        let end = run.find(|c| !is_part(c)).unwrap_or(run.len());
-        let (run, after) = run.split_at(end);
-        compound(run.trim_matches(['-', '_']), &mut take);
+    loop {
+        let (_, run) = rest.split_at(first_where(rest, is_part));
+        if run.is_empty() {
+            return;
+        }
+        let (run, after) = run.split_at(first_where(run, |c| !is_part(c)));
+        if is_simple(run) {
+            plain(run.as_bytes(), &mut |term| take(Found::Word(term), run));
+        } else {
+            compound(run.trim_matches(['-', '_']), &mut take);
+        }
         rest = after;
     }
+}
+
+/// Where the first character is for which something holds, or the end. Most text is ASCII, and need not be decoded.
+fn first_where(text: &str, holds: impl Fn(char) -> bool) -> usize {
+    let ascii = text.bytes().position(|byte| !byte.is_ascii() || holds(char::from(byte)));
+    let Some(at) = ascii else { return text.len() };
+    let rest = text.get(at..).unwrap_or_default();
+    if rest.starts_with(|c: char| c.is_ascii()) { at } else { at + rest.find(holds).unwrap_or(rest.len()) }
+}
+
+/// Whether a run is one word and nothing else: ASCII letters and digits without a hump.
+fn is_simple(run: &str) -> bool {
+    let mut before = 0;
+    run.bytes().all(|byte| {
+        let is_hump = byte.is_ascii_uppercase() && u8::is_ascii_lowercase(&before);
+        before = byte;
+        byte.is_ascii_alphanumeric() && !is_hump
+    })
 }
 
 /// Every word of a text and every whole of words.
@@ -176,6 +200,7 @@ pub(crate) const fn mix(mut bits: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn all(text: &str) -> Vec<Term> {
         let mut words = Vec::new();
@@ -191,6 +216,19 @@ mod tests {
         assert_eq!(all("--PDF--"), all("pdf"));
         assert_eq!(all("HTTPServer"), all("httpserver"));
         assert!(all("- _").is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn a_simple_run_is_read_as_any_other(text in "[a-zA-Z0-9_é译 -]{0,40}") {
+            let mut expected = Vec::new();
+            for run in text.split(|c| !is_part(c)).filter(|run| !run.is_empty()) {
+                compound(run.trim_matches(['-', '_']), &mut |found, text| expected.push((found, text)));
+            }
+            let mut found = Vec::new();
+            words(&text, |word, text| found.push((word, text)));
+            prop_assert_eq!(found, expected);
+        }
     }
 
     #[test]

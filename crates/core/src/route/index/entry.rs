@@ -48,7 +48,10 @@ pub(crate) struct Entry {
 impl Entry {
     pub(crate) fn new(texts: &Texts) -> Self {
         let mut drawn = Drawn::default();
-        let mut counted: Vec<(Term, [u32; 2])> = Vec::new();
+        // About a word for six bytes.
+        let expected = (texts.about.len() + texts.body.len().min(BODY_MAX)) / 6;
+        let mut counted: Vec<(Term, [u32; 2])> = Vec::with_capacity(expected);
+        drawn.pairs.reserve(expected);
         let mut name: Vec<String> = Vec::new();
         words(&texts.name, |found, text| {
             counted.push((found.term(), [NAME_TIMES, 0]));

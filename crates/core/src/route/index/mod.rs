@@ -5,6 +5,7 @@
 
 mod build;
 mod bytes;
+mod columns;
 mod entry;
 mod layout;
 mod list;
@@ -23,9 +24,10 @@ use crate::scan::parallel;
 pub(crate) use build::Builder;
 pub(crate) use bytes::Damaged;
 pub(crate) use bytes::checksum;
+pub(crate) use columns::{Columns, Hit};
 pub(crate) use entry::{Entry, FULL};
 pub(crate) use segment::Segment;
-pub(crate) use sketch::{Gist, Sketch, pair};
+pub(crate) use sketch::{Gist, Sketch, pair, small};
 pub(crate) use source::{Source, with_sums};
 
 use list::{List, Place};
@@ -39,17 +41,30 @@ const BATCH: usize = 1024;
 
 /// Indexes texts under their keys.
 pub(crate) fn build<T: Sync>(skills: &[T], texts: impl Fn(&T) -> (u64, Texts) + Sync) -> Vec<u8> {
+    build_with(skills, texts, |_| ()).0
+}
+
+/// Indexes texts under their keys, and gives what `keep` takes from each entry.
+pub(crate) fn build_with<T: Sync, K: Send>(
+    skills: &[T],
+    texts: impl Fn(&T) -> (u64, Texts) + Sync,
+    keep: impl Fn(&Entry) -> K + Sync,
+) -> (Vec<u8>, Vec<K>) {
     let mut builder = Builder::default();
+    let mut kept = Vec::with_capacity(skills.len());
     for batch in skills.chunks(BATCH) {
         let entries = parallel(batch, |skill| {
             let (key, texts) = texts(skill);
-            (key, Entry::new(&texts))
+            let entry = Entry::new(&texts);
+            let keep = keep(&entry);
+            (key, entry, keep)
         });
-        for (key, entry) in &entries {
-            builder.add(*key, entry);
+        for (key, entry, keep) in entries {
+            builder.add(key, &entry);
+            kept.push(keep);
         }
     }
-    builder.finish()
+    (builder.finish(), kept)
 }
 
 /// Segments, and which skills of the caller they hold.
@@ -99,6 +114,11 @@ impl Known {
     pub(crate) fn is_told(&self) -> bool {
         self.places.iter().flatten().any(|[about, _]| about.count > 0)
     }
+}
+
+/// What one unit of impact of a word is worth in a field.
+fn worth(asked: &Asked, known: &Known, field: usize) -> f32 {
+    asked.weight * known.rarity[field] * FULL[field] / 255.0
 }
 
 /// A skill that has some of the words.
@@ -177,8 +197,7 @@ impl Index {
         let mut best = Best::new(k);
         for ((number, part), lists) in self.parts.iter().enumerate().zip(&mut lists) {
             let worth = |word: usize, field: usize| {
-                let rarity = known.get(word).map_or(0.0, |known| known.rarity[field]);
-                asked.get(word).map_or(0.0, |asked| asked.weight) * rarity * FULL[field] / 255.0
+                asked.get(word).zip(known.get(word)).map_or(0.0, |(asked, known)| worth(asked, known, field))
             };
             let mut wanted = Vec::with_capacity(lists.len() * 2);
             for (word, lists) in lists.iter_mut().enumerate() {

@@ -13,7 +13,7 @@ use super::bytes::Damaged;
 use super::list::List;
 
 /// How many skills a window has: their sums stay in the fastest cache.
-const WINDOW: u32 = 4096;
+pub(super) const WINDOW: u32 = 4096;
 
 /// Shorter stretches of a list are always gone through.
 const LONG: usize = 256;
@@ -25,7 +25,13 @@ const ASKING: usize = 32;
 const RARE: u32 = 4;
 
 /// What 1 is in whole numbers.
-const ONE: f32 = 65_536.0;
+pub(super) const ONE: f32 = 65_536.0;
+
+/// What one unit of impact is worth, as a whole number: 0 only where it is worth nothing at all, because a word that every
+/// skill has still finds them.
+pub(super) fn whole_worth(worth: f32) -> u32 {
+    (worth * ONE).ceil() as u32
+}
 
 /// A list that is wanted, and what one unit of impact in it is worth.
 #[derive(Debug)]
@@ -37,8 +43,7 @@ pub(crate) struct Wanted<'l, 's> {
 impl<'l, 's> Wanted<'l, 's> {
     /// `None` where the list cannot add anything.
     pub(crate) fn new(list: &'l mut List<'s>, worth: f32) -> Option<Self> {
-        // Never 0: a word that every skill has still finds them.
-        let worth = (worth * ONE).ceil() as u32;
+        let worth = whole_worth(worth);
         (worth > 0 && list.place.count > 0).then_some(Self { list, worth })
     }
 }

@@ -27,7 +27,7 @@ const ENOUGH: usize = 16;
 const WHEN: u32 = 1 << 31;
 
 /// A word in a sketch: 31 bits of it are enough to compare a few dozen with a few dozen.
-fn small(term: Term) -> u32 {
+pub(crate) fn small(term: Term) -> u32 {
     term as u32 & !WHEN
 }
 
@@ -133,6 +133,11 @@ impl<'b> Sketch<'b> {
     /// How many words the name has.
     pub(crate) fn name_len(&self) -> usize {
         self.name.len()
+    }
+
+    /// The words of the name, as [`small`] gives them.
+    pub(crate) fn name(&self) -> impl Iterator<Item = u32> {
+        self.name.iter().map(|word| u32::from_le_bytes(*word))
     }
 
     pub(crate) fn name_has(&self, term: Term) -> bool {
