@@ -81,6 +81,9 @@ pub trait Store: Send + Sync + 'static {
     /// The ids of chats in an order that does not change, beginning after this one; for going through all of them.
     async fn chat_ids(&self, after: Option<&str>, most: usize) -> Result<Vec<String>, StoreError>;
 
+    /// How many chats there are.
+    async fn chat_count(&self) -> Result<u64, StoreError>;
+
     /// One chat, without its messages.
     async fn chat(&self, chat: &str) -> Result<Chat, StoreError>;
 

@@ -25,10 +25,6 @@ use crate::problem::{Answer, Problem};
 /// How many of the most used are told.
 const USED_MAX: usize = 20;
 
-/// How many chats are counted at a time, and how many times.
-const CHATS_STEP: usize = 1_000;
-const CHATS_STEPS: usize = 100;
-
 /// Figures.
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "it is described, not made")]
@@ -88,7 +84,7 @@ pub(crate) async fn overview(State(app): State<App>, access: Access) -> Answer<R
     let of = Figures {
         snapshot: loaded.skills().await,
         uses: app.store.skill_uses().await?,
-        chats: count(&app).await?,
+        chats: app.store.chat_count().await?,
         admin: access == Access::Admin,
     };
     let bytes = match loaded.overview.get(&of) {
@@ -102,7 +98,7 @@ pub(crate) async fn overview(State(app): State<App>, access: Access) -> Answer<R
 struct Figures {
     snapshot: Arc<Snapshot>,
     uses: Vec<SkillUse>,
-    chats: usize,
+    chats: u64,
     admin: bool,
 }
 
@@ -165,24 +161,11 @@ impl Overviews {
     }
 }
 
-async fn count(app: &App) -> Answer<usize> {
-    let (mut count, mut after) = (0, None::<String>);
-    for _ in 0..CHATS_STEPS {
-        let ids = app.store.chat_ids(after.as_deref(), CHATS_STEP).await?;
-        count += ids.len();
-        match ids.last() {
-            Some(last) if ids.len() == CHATS_STEP => after = Some(last.clone()),
-            _ => break,
-        }
-    }
-    Ok(count)
-}
-
 fn figures(
     snapshot: &Arc<Snapshot>,
     loaded: &Loaded,
     uses: &[SkillUse],
-    chats: usize,
+    chats: u64,
     catalog: Value,
 ) -> Value {
     let policy = loaded.registry.policy();

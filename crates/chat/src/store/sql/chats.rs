@@ -102,6 +102,11 @@ pub(super) async fn ids(tx: &mut dyn Tx, after: String, most: usize) -> Result<V
     tx.query(sql, values![after, most]).await?.into_iter().map(|mut row| row.text()).collect()
 }
 
+pub(super) async fn count(tx: &mut dyn Tx) -> Result<u64, StoreError> {
+    let rows = tx.query("SELECT COUNT(*) FROM prowess_chats", values![]).await?;
+    rows.into_iter().next().map_or(Ok(0), |mut row| row.int())
+}
+
 pub(super) async fn rename(tx: &mut dyn Tx, id: String, title: String) -> Result<(), StoreError> {
     changed(tx.execute("UPDATE prowess_chats SET title = $1 WHERE id = $2", values![title, id]).await?)
 }

@@ -67,6 +67,10 @@ impl<D: Driver> Store for Sql<D> {
         self.driver.read(work(move |tx| Box::pin(chats::ids(tx, after, most)))).await
     }
 
+    async fn chat_count(&self) -> Result<u64, StoreError> {
+        self.driver.read(work(|tx| Box::pin(chats::count(tx)))).await
+    }
+
     async fn chat(&self, chat: &str) -> Result<Chat, StoreError> {
         let chat = known(chat)?;
         self.driver.read(work(|tx| Box::pin(chats::one(tx, chat)))).await

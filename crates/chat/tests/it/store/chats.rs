@@ -66,6 +66,7 @@ async fn chats_are_listed_page_by_page_the_latest_first(world: &mut World) {
     };
     assert!(times.is_sorted_by(|earlier, later| earlier > later), "{times:?}");
     assert_eq!(store.chat_ids(None, 100).await.unwrap(), ids);
+    assert_eq!(store.chat_count().await.unwrap(), ids.len() as u64);
     assert_eq!(store.chat_ids(Some(&ids[4]), 1).await.unwrap(), [ids[5].clone()]);
     for wrong in ["", "x", "-1-a", "1-", "1-a b", "99999999999999999999-a"] {
         assert_eq!(store.chats(Some(wrong), 3).await.unwrap_err().code(), ErrorCode::InvalidParam, "{wrong}");
