@@ -15,7 +15,7 @@ mod turns;
 use std::error::Error;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 type Any = Box<dyn Error + Send + Sync>;
@@ -32,7 +32,7 @@ async fn main() -> Result<(), Any> {
     let quick = words.iter().any(|word| word == "--quick");
     words.retain(|word| word != "--quick");
     let prowess = match words.first() {
-        Some(path) => PathBuf::from(path),
+        Some(path) => std::path::absolute(path)?,
         None => std::env::current_exe()?.with_file_name("prowess"),
     };
     load::measure(&prowess, quick).await?;

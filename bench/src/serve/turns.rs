@@ -40,7 +40,8 @@ struct Server {
 
 impl Server {
     fn start(prowess: &Path, size: usize) -> Result<Self, Any> {
-        let tree = Tree::ensure(Path::new("target/bench-trees"), size)?;
+        // The server runs in a folder of its own.
+        let tree = Tree::ensure(&std::path::absolute("target/bench-trees")?, size)?;
         let folder = tempfile::tempdir()?;
         let config = folder.path().join("config.toml");
         std::fs::write(&config, "[chat]\nprovider = \"rehearsal\"\n")?;

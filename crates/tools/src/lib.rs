@@ -42,6 +42,7 @@
 //! ```
 
 mod answers;
+mod catalogs;
 mod definition;
 mod envelope;
 mod invoke;

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use prowess::Snapshot;
 use prowess::activate::activate;
-use prowess::disclose::{Budget, Plan, Request, SKILL_TOOL_RULES, Tiers, active_skills, catalog, tier_two};
+use prowess::disclose::{Catalog, Plan, SKILL_TOOL_RULES, Tiers, active_skills, catalog};
 use prowess::policy::{Activation, CatalogFormat, Location};
 use prowess::route::{Options, Routing, Tier};
 use prowess::usage::{self, Usage};
 
+use crate::catalogs::{Order, Wanted};
 use crate::session::Session;
-use crate::tokens;
 use crate::toolbox::Toolbox;
 
 /// What may be asked of a prompt besides what the policy says.
@@ -41,32 +41,45 @@ pub struct Prompt {
 
 /// Exactly what a model is shown of the skills of a toolbox.
 pub fn prompt(toolbox: &Toolbox, request: &PromptRequest<'_>) -> Prompt {
+    let (made, routing) = made(toolbox, request);
+    let Catalog { text, plan } = Arc::unwrap_or_clone(made);
+    Prompt { text, plan, routing }
+}
+
+/// The text and the plan of a prompt, and which skills the query asks for.
+fn made(toolbox: &Toolbox, request: &PromptRequest<'_>) -> (Arc<Catalog>, Option<Routing>) {
     let (snapshot, policy) = (toolbox.snapshot(), toolbox.registry().policy());
     let usage = Usage::load(toolbox.registry().surroundings());
     let format = request.format.unwrap_or(policy.catalog.format);
     let routing = request.query.map(|query| route(toolbox, &snapshot, query, &usage));
-    let relevant: Vec<String> =
+    let relevant =
         routing.iter().flat_map(|routing| routing.matches.iter().map(|found| found.name.clone())).collect();
-    let recent = usage.recent(16);
     // A bound that is asked for takes the place of those that the policy has.
     let asked = request.budget_chars.is_some() || request.budget_tokens.is_some();
-    let (chars, limit) = match asked {
+    let (chars, tokens) = match asked {
         true => (request.budget_chars, request.budget_tokens),
         false => (policy.catalog.budget_chars, policy.catalog.tokens()),
     };
-    let wanted = Request {
+    let wanted = Wanted {
         format,
         location: if request.location { Location::Shown } else { policy.catalog.location },
-        budget: Budget::chars(chars).and_tokens(limit, &tokens::count),
-        relevant: &relevant,
-        recent: &recent,
+        chars,
+        tokens,
+        order: Order { relevant, recent: usage.recent(16) },
     };
-    if format == CatalogFormat::Tiers {
-        let (text, plan) = tiers(&snapshot, toolbox, routing.as_ref(), &wanted);
-        return Prompt { text, plan, routing };
-    }
-    let made = catalog(&snapshot, policy, &wanted);
-    Prompt { text: made.text, plan: made.plan, routing }
+    let made = match format {
+        CatalogFormat::Tiers => tiers(&snapshot, toolbox, routing.as_ref(), wanted),
+        CatalogFormat::Xml | CatalogFormat::Json | CatalogFormat::Bullets | CatalogFormat::Tool => {
+            whole(&snapshot, toolbox, wanted)
+        }
+    };
+    (made, routing)
+}
+
+/// The catalog of all skills.
+fn whole(snapshot: &Arc<Snapshot>, toolbox: &Toolbox, wanted: Wanted) -> Arc<Catalog> {
+    let policy = toolbox.registry().policy();
+    toolbox.catalogs.get(snapshot, wanted, |wanted| catalog(snapshot, policy, &wanted.request()))
 }
 
 fn route(toolbox: &Toolbox, snapshot: &Arc<Snapshot>, query: &str, usage: &Usage) -> Routing {
@@ -81,18 +94,15 @@ fn route(toolbox: &Toolbox, snapshot: &Arc<Snapshot>, query: &str, usage: &Usage
 
 /// The tier that the query asks for; without a query, names and brief descriptions.
 fn tiers(
-    snapshot: &Snapshot,
+    snapshot: &Arc<Snapshot>,
     toolbox: &Toolbox,
     routing: Option<&Routing>,
-    request: &Request<'_>,
-) -> (String, Plan) {
+    wanted: Wanted,
+) -> Arc<Catalog> {
     let policy = toolbox.registry().policy();
     let mut full = Vec::new();
     let tier = match routing.map(|routing| routing.tier) {
-        None | Some(Tier::Registry) => {
-            let made = tier_two(snapshot, policy, request);
-            return (made.text, made.plan);
-        }
+        None | Some(Tier::Registry) => return whole(snapshot, toolbox, wanted),
         Some(Tier::Nothing) => Tiers::Nothing,
         Some(Tier::Breadcrumb) => Tiers::Count,
         Some(Tier::Full) => {
@@ -104,13 +114,13 @@ fn tiers(
                 Some((name.to_owned(), activate(skill, None, policy).ok()?.content()))
             }));
             if full.is_empty() {
-                let made = tier_two(snapshot, policy, request);
-                return (made.text, made.plan);
+                return whole(snapshot, toolbox, wanted);
             }
             Tiers::Full(&full)
         }
     };
-    (tier.render(snapshot, policy, request), Plan::default())
+    let text = tier.render(snapshot, policy, &wanted.request());
+    Arc::new(Catalog { text, plan: Plan::default() })
 }
 
 /// The system prompt of a turn: the catalog or the tiers, the rules that go with them, and what is active already.
@@ -118,12 +128,12 @@ pub fn system_prompt(toolbox: &Toolbox, session: &Session, query: Option<&str>) 
     if !toolbox.registry().policy().enabled {
         return String::new();
     }
-    let made = prompt(toolbox, &PromptRequest { query, ..PromptRequest::default() });
+    let (made, routing) = made(toolbox, &PromptRequest { query, ..PromptRequest::default() });
     if query.is_some() && toolbox.registry().policy().catalog.format == CatalogFormat::Tiers {
-        let pushed = made.routing.iter().filter(|routing| routing.tier == Tier::Full);
+        let pushed = routing.iter().filter(|routing| routing.tier == Tier::Full);
         session.push(pushed.flat_map(Routing::pushed).map(|found| found.name.clone()).collect());
     }
-    let mut text = made.text;
+    let mut text = made.text.clone();
     if !text.is_empty() && toolbox.registry().policy().activation == Activation::SkillTool {
         text = format!("{SKILL_TOOL_RULES}\n\n{text}");
     }

@@ -13,6 +13,7 @@ use prowess::route::semantic::Semantic;
 use prowess::{ErrorCode, Located, Registry, Skill, Snapshot};
 use serde_json::Value;
 
+use crate::catalogs::Catalogs;
 use crate::definition::{Tool, ToolDefinition, callable};
 use crate::envelope::{Envelope, ToolError};
 use crate::run::Runner;
@@ -24,6 +25,8 @@ pub struct Toolbox {
     registry: Arc<Registry>,
     /// The router of the latest snapshot: built once for each.
     router: Mutex<Option<(Arc<Snapshot>, Arc<Router>)>>,
+    /// The catalogs that were rendered for the latest snapshot.
+    pub(crate) catalogs: Catalogs,
     /// What says how close a message is in meaning, if anything does.
     semantic: Option<Arc<Semantic>>,
     /// What was warned about already, in this process.
@@ -47,6 +50,7 @@ impl Toolbox {
             uses: crate::uses::Uses::of(Arc::clone(&registry)),
             registry,
             router: Mutex::default(),
+            catalogs: Catalogs::default(),
             semantic: None,
             warned: WarnedOnce::new(),
             notices: Mutex::default(),

@@ -52,9 +52,7 @@ pub(super) fn called(toolbox: &Toolbox, session: &mut Session, message: &str, an
         names.push((called.name.to_owned(), Some(called.rest.to_owned())));
     }
     if policy.mention.dollar == Recognised::Yes {
-        let called = snapshot.enabled().filter(is_for_people);
-        let known: Vec<String> = called.map(|skill| key(skill, policy).into_owned()).collect();
-        for name in dollar(message, |name| known.iter().find(|known| *known == name).map(String::as_str)) {
+        for name in dollar(message, |name| snapshot.known_name(name).filter(|name| is_skill(name))) {
             if !names.iter().any(|(known, _)| known == name) {
                 names.push((name.to_owned(), None));
             }

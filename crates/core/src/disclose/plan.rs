@@ -1,5 +1,7 @@
 //! What is told of each skill under a budget. The property: what is rendered never costs more than the budget.
 
+use std::cell::RefCell;
+
 use super::entries::Entry;
 use super::form::Form;
 
@@ -128,6 +130,11 @@ impl Plan {
             .map(|(name, level)| Cut { name: name.clone(), level: *level })
     }
 
+    /// Whether everything is told of every skill.
+    pub fn is_whole(&self) -> bool {
+        self.levels.iter().all(|level| *level == Level::Full)
+    }
+
     /// How many skills there are.
     pub fn total(&self) -> usize {
         self.levels.len()
@@ -163,10 +170,11 @@ const NOTE_ROOM: &str = "Cut to fit: of 1000000 skills, 1000000 with a shortened
 pub(super) fn plan(entries: &[Entry<'_>], form: &Form<'_>, budget: &Budget<'_>) -> Plan {
     let names = entries.iter().map(|entry| entry.name.to_string()).collect();
     let mut plan = Plan { levels: vec![Level::Full; entries.len()], names };
-    let planner = Planner { entries, form, budget };
+    let mut planner = Planner { entries, form, budget, prices: RefCell::default() };
     if budget.is_unbounded() || planner.all_fit() {
         return plan;
     }
+    planner.prices = RefCell::new(vec![[None; 3]; entries.len()]);
     let (head, tail) = planner.order();
     let frame = budget.left(&form.frame(Some(NOTE_ROOM)));
     let Some(room) = frame else {
@@ -198,6 +206,8 @@ struct Planner<'p, 'a> {
     entries: &'p [Entry<'a>],
     form: &'p Form<'p>,
     budget: &'p Budget<'p>,
+    /// What was priced before, entry by entry and level by level; empty while each is priced only once.
+    prices: RefCell<Vec<[Option<Cost>; 3]>>,
 }
 
 impl Planner<'_, '_> {
@@ -206,7 +216,8 @@ impl Planner<'_, '_> {
         let all: Vec<usize> = (0..self.entries.len()).collect();
         // A token is at least a byte. Where the bytes fit, nothing has to be counted, and no vocabulary to be loaded.
         let in_bytes = self.budget.in_bytes();
-        let bytes = Planner { entries: self.entries, form: self.form, budget: &in_bytes };
+        let bytes =
+            Planner { entries: self.entries, form: self.form, budget: &in_bytes, prices: RefCell::default() };
         let frame = in_bytes.left(&self.form.frame(None));
         if frame.is_some_and(|room| bytes.spend(&all, Level::Full, room).is_some()) {
             return true;
@@ -224,7 +235,15 @@ impl Planner<'_, '_> {
     }
 
     fn price(&self, at: usize, level: Level) -> Cost {
-        self.budget.cost(&self.form.entry(&self.entries[at], level))
+        let known = self.prices.borrow().get(at).and_then(|levels| *levels.get(level as usize)?);
+        known.unwrap_or_else(|| {
+            let price = self.budget.cost(&self.form.entry(&self.entries[at], level));
+            let mut prices = self.prices.borrow_mut();
+            if let Some(place) = prices.get_mut(at).and_then(|levels| levels.get_mut(level as usize)) {
+                *place = Some(price);
+            }
+            price
+        })
     }
 
     /// What is left after telling all of these at one level; `None` if it is not enough.

@@ -88,6 +88,11 @@ impl Snapshot {
         self.index.get(name).and_then(|at| self.skills.get(*at as usize))
     }
 
+    /// The name under which [`Snapshot::get`] finds a skill, as a text that lives as long as the snapshot.
+    pub fn known_name(&self, name: &str) -> Option<&str> {
+        self.index.get_key_value(name).map(|(known, _)| &**known)
+    }
+
     /// Every copy of this name or folder, the one that counts first.
     pub fn copies<'s>(&'s self, name: &'s str) -> impl Iterator<Item = &'s Skill> {
         self.skills.iter().filter(move |skill| skill.name() == name || skill.id() == name)
