@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use prowess::config::{Configuration, Inputs, KEYS, load};
+use prowess_config::{Configuration, Inputs, KEYS, load};
 use prowess::policy::{Policy, ProjectTrust, RootPlace};
 use prowess::{Preset, Scope, Surroundings};
 

@@ -13,11 +13,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use prowess::config::Provider;
 use prowess::policy::Scripts;
 use prowess::{Preset, Progress, Registry};
 use prowess_chat::End;
 use prowess_chat::turn::Agent;
+use prowess_config::Provider;
 use prowess_testing::model::speech::{answer, call, results, text};
 use prowess_testing::model::{Reply, Server};
 use prowess_tools::Toolbox;

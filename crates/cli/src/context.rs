@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use prowess::config::{self, Configuration, Inputs, Layer, Origin};
 use prowess::{Policy, Registry, Surroundings};
+use prowess_config::{Configuration, Inputs, Layer, Origin};
 use prowess_mcp::host::Sources;
 use prowess_server::LoadError;
 
@@ -97,7 +97,7 @@ impl Context {
             file: global.config.as_ref().map(absolute).transpose()?,
             environment: environment(),
         };
-        let mut configuration = config::load(&inputs);
+        let mut configuration = prowess_config::load(&inputs);
         let roots = global.root.iter().map(absolute).collect::<Result<Vec<_>, _>>()?;
         if !roots.is_empty() {
             configuration = configuration.with_roots(roots.iter().cloned());

@@ -10,8 +10,8 @@ use prowess_format::{Code, Diagnostic, Level, Manifest, Parsed, Rules, parse};
 use rustix::fs::Stat;
 use rustix::io::Errno;
 
-use crate::files::{Entry, EntryKind, Folder, words};
 use crate::scan::{Progress, Read, check_file, head, parallel};
+use prowess_fs::{Entry, EntryKind, Folder, words};
 
 /// How deep a tree is looked into.
 const DEPTH_MAX: usize = 32;

@@ -5,10 +5,10 @@ use std::path::Path;
 use rustix::fs::Stat;
 
 use crate::bundled::BUNDLED;
-use crate::files::{EntryKind, Folder};
 use crate::resource::is_gits;
 use crate::scan::{Found, Link};
 use crate::supply::{OfferedFile, Supplied};
+use prowess_fs::{EntryKind, Folder};
 
 /// The most files that are listed.
 const FILES_MAX: usize = 1_000;

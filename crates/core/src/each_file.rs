@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
 
-use crate::files::{Bounds, EntryKind, Folder, Met, Why, beneath, fill, words};
 use crate::resource::is_gits;
+use prowess_fs::{Bounds, EntryKind, Folder, Met, Why, beneath, fill, words};
 
 /// The most files, and the most bytes of all of them together.
 const FILES_MAX: usize = 4_096;

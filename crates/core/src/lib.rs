@@ -20,7 +20,6 @@
 //! | module | subject |
 //! |---|---|
 //! | [`policy`] | everything in which skills systems differ, and the six presets |
-//! | [`config`] | configuration files, environment and flags to a policy, each value with its origin |
 //! | [`registry`] | roots to skills with a status, in immutable snapshots |
 //! | [`check`] | judging skill folders, files and trees of them |
 //! | [`route`] | which skills answer a message: mentions, triggers, words |
@@ -36,12 +35,10 @@ pub mod activate;
 mod advice;
 pub mod bundled;
 pub mod check;
-pub mod config;
 mod contents;
 pub mod disclose;
 mod each_file;
 pub mod error_code;
-mod files;
 pub mod grants;
 pub mod ledger;
 mod located;
@@ -55,19 +52,12 @@ mod scan;
 pub mod shell;
 pub mod supply;
 mod surroundings;
-mod tree_hash;
 pub mod trust;
 pub mod usage;
 
-/// The contained file system, for the other crates of this workspace; not a promise to anybody else.
+/// Text from elsewhere, for the other crates of this workspace; not a promise to anybody else.
 #[doc(hidden)]
 pub mod contained {
-    pub use crate::files::{
-        Bounds, Entries, Entry, EntryKind, Folder, Met, Put, ReadError, Replaces, Why, beneath, lock,
-        read_whole, replace, words,
-    };
-    pub use crate::lock::guard::{Guard, busy, try_hold};
-    pub use crate::lock::whole::{Durable, staged, write_whole};
     pub use crate::resource::text::strip_escapes;
 
     /// Foreign text without terminal escapes and control characters; line breaks and tabs stay.
@@ -80,11 +70,10 @@ pub mod contained {
 pub use contents::{Contents, FileEntry};
 pub use each_file::{Each, each_file};
 pub use error_code::ErrorCode;
-pub use files::read_bounded;
 pub use located::Located;
 pub use policy::{Policy, Preset, RootSpec, Scope};
 pub use prowess_format as format;
+pub use prowess_fs::{HashedFile, HashedTree, TreeError, digest, read_bounded, tree_hash};
 pub use registry::{Difference, Registry, Skill, Snapshot, Status, short_path};
 pub use scan::{Found, Link, Progress, Root, RootProblem};
 pub use surroundings::Surroundings;
-pub use tree_hash::{HashedFile, HashedTree, TreeError, digest, tree_hash};

@@ -7,8 +7,8 @@ use std::path::Path;
 use prowess_format::name::NAME_MAX;
 use serde::{Deserialize, Serialize};
 
-use crate::files::{lock, read_bounded, replace};
 use crate::surroundings::Surroundings;
+use prowess_fs::{lock, read_bounded, replace};
 
 /// The most names that are remembered; the ones used longest ago are forgotten first.
 pub const NAMES_MAX: usize = 1_000;

@@ -10,7 +10,7 @@
 //! | [`mod@file`] | a model on this machine: one vector for each token, and their mean |
 //!
 //! ```
-//! use prowess::config::Embeddings;
+//! use prowess_config::Embeddings;
 //!
 //! // Off, unless the user says otherwise.
 //! assert!(prowess_embed::semantic(&Embeddings::default(), |_| None).is_none());

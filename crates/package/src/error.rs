@@ -370,8 +370,8 @@ impl From<crate::fetch::well_known::FetchFailure> for PackageError {
     }
 }
 
-impl From<crate::edit::file::FileError> for PackageError {
-    fn from(error: crate::edit::file::FileError) -> Self {
+impl From<prowess_config::edit::file::FileError> for PackageError {
+    fn from(error: prowess_config::edit::file::FileError) -> Self {
         Self::Acquire { code: ErrorCode::ExecutionError, message: error.to_string(), hint: None }
     }
 }

@@ -29,7 +29,6 @@
 pub mod agents;
 pub mod audit;
 pub mod connect;
-pub mod edit;
 mod error;
 mod fetch;
 mod inner_path;

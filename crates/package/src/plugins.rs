@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use prowess::config::Configuration;
 use prowess::{Preset, Scope, Skill, Snapshot, Status, Surroundings};
+use prowess_config::Configuration;
 
-use crate::edit::file::{self, FileError};
-use crate::edit::harness::{self, Plugin};
+use prowess_config::edit::file::{self, FileError};
+use prowess_config::edit::harness::{self, Plugin};
 
 /// A plugin and how it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,12 +3,12 @@
 
 use std::path::PathBuf;
 
-use prowess::config::{self, Configuration, Inputs};
 use prowess::{ErrorCode, Located};
+use prowess_config::{Configuration, Inputs};
 use prowess_format::Value;
 
-use crate::edit::file::{self, FileError, Links};
-use crate::edit::setting::set;
+use prowess_config::edit::file::{self, FileError, Links};
+use prowess_config::edit::setting::set;
 
 /// What decides which code runs, where keys go, and what is trusted: that is for the user's own hands.
 const BY_HAND: [&str; 9] = [
@@ -113,7 +113,7 @@ impl Changed {
 /// Sets keys in the user's configuration, all of them or none; no value takes a key away, so that the preset decides again.
 pub fn change(inputs: &Inputs, changes: &[(String, Option<Value>)]) -> Result<Changed, SettingsError> {
     for (key, _) in changes {
-        if config::key(key).is_none() {
+        if prowess_config::key(key).is_none() {
             return Err(SettingsError::NoKey(key.clone()));
         }
         if is_by_hand(key) {
@@ -130,7 +130,7 @@ pub fn change(inputs: &Inputs, changes: &[(String, Option<Value>)]) -> Result<Ch
             text = set(&text, &steps, value.as_ref())?;
         }
         // Nothing is written that could not be read.
-        let trial = config::load_with(inputs, &path, &text);
+        let trial = prowess_config::load_with(inputs, &path, &text);
         failed = wrong(&trial, &path, changes);
         texts = (before.to_owned(), if failed.is_some() { before.to_owned() } else { text.clone() });
         Ok(texts.1.clone())
@@ -139,7 +139,7 @@ pub fn change(inputs: &Inputs, changes: &[(String, Option<Value>)]) -> Result<Ch
         Some(error) => Err(error),
         None => {
             let (before, after) = texts;
-            Ok(Changed { path, before, after, configuration: config::load(inputs) })
+            Ok(Changed { path, before, after, configuration: prowess_config::load(inputs) })
         }
     }
 }
@@ -173,7 +173,7 @@ pub fn file_of(inputs: &Inputs) -> Result<PathBuf, SettingsError> {
     let home = inputs.surroundings.home.as_ref();
     let path = home.ok_or(SettingsError::NoFile("there is no home directory to keep settings in"))?;
     let path = path.join(".prowess/config.toml");
-    let counts = config::load(inputs).files.iter().any(|(known, _)| *known == path);
+    let counts = prowess_config::load(inputs).files.iter().any(|(known, _)| *known == path);
     let is_given = inputs.file.as_ref().is_some_and(|given| *given == path);
     match counts && !is_given {
         true => Ok(path),

@@ -6,12 +6,12 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use axum::Router;
-use prowess::config::{self, Configuration, ConfigurationError};
 use prowess::registry::Watcher;
 use prowess::{Registry, Snapshot};
 use prowess_chat::provider::{SetupError, connect};
 use prowess_chat::store::{Store, Topic};
 use prowess_chat::turn::Agent;
+use prowess_config::{Configuration, ConfigurationError};
 use prowess_mcp::http::HttpOptions;
 use prowess_tools::{Runner, Toolbox};
 use tokio_util::sync::CancellationToken;
@@ -150,7 +150,7 @@ impl Live {
     /// to be called inside a runtime.
     pub(crate) fn catch_up(&self) -> Arc<Snapshot> {
         let now = self.now();
-        if config::load(&now.configuration.inputs) == now.read {
+        if prowess_config::load(&now.configuration.inputs) == now.read {
             self.set_error(None);
         } else if let Ok(next) = self.reload() {
             return next.registry.snapshot();
@@ -185,7 +185,7 @@ fn loaded(
     let model = connect(&configuration.chat, |name| std::env::var_os(name), &toolbox)?;
     let agent = Agent::new(Arc::clone(&toolbox), model, configuration.chat.limits);
     let (listed, overview, index) = (Listed::default(), Overviews::default(), Index::default());
-    let read = config::load(&configuration.inputs);
+    let read = prowess_config::load(&configuration.inputs);
     Ok(Loaded {
         configuration,
         registry,

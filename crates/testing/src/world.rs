@@ -4,8 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use prowess::config::{Chat, Provider};
 use prowess::{Policy, Preset, Progress, Registry, Surroundings};
+use prowess_config::{Chat, Provider};
 use prowess_tools::Toolbox;
 
 /// A project and a home in a folder that goes with it.

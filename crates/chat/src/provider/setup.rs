@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use prowess::ErrorCode;
-use prowess::config::{Chat, Provider, ToolCalling};
+use prowess_config::{Chat, Provider, ToolCalling};
 use prowess_tools::Toolbox;
 
 use super::Model;
@@ -58,7 +58,7 @@ impl SetupError {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use prowess::config::Chat;
+/// use prowess_config::Chat;
 /// use prowess::{Policy, Registry};
 /// use prowess_chat::provider::connect;
 /// use prowess_tools::Toolbox;

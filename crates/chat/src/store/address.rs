@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use prowess::Surroundings;
-use prowess::config::ChatStore;
+use prowess_config::ChatStore;
 
 use super::StoreError;
 

@@ -35,7 +35,7 @@ mod run;
 
 use std::sync::Arc;
 
-use prowess::config::ChatLimits;
+use prowess_config::ChatLimits;
 use prowess_tools::Toolbox;
 use tokio_util::sync::CancellationToken;
 
@@ -89,7 +89,7 @@ impl Agent {
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use prowess::config::{Chat, ChatLimits};
+    /// use prowess_config::{Chat, ChatLimits};
     /// use prowess::{Policy, Registry};
     /// use prowess_chat::End;
     /// use prowess_chat::provider::connect;

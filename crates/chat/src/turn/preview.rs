@@ -30,7 +30,7 @@ impl Agent {
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use prowess::config::{Chat, ChatLimits};
+    /// use prowess_config::{Chat, ChatLimits};
     /// use prowess::{Policy, Registry};
     /// use prowess_chat::provider::connect;
     /// use prowess_chat::turn::{Agent, Input};

@@ -2,8 +2,8 @@
 
 use crate::world::{Talks, World};
 use prowess::Preset;
-use prowess::config::{Provider, ToolCalling};
 use prowess_chat::End;
+use prowess_config::{Provider, ToolCalling};
 use prowess_testing::model::speech::{ALL, Say, answer, call, results, system, text};
 use prowess_testing::model::{Reply, Server};
 use serde_json::json;

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use crate::world::{Talk, Talks, World};
 use prowess::Preset;
-use prowess::config::{Chat, Provider};
 use prowess_chat::End;
 use prowess_chat::provider::connect;
+use prowess_config::{Chat, Provider};
 use prowess_testing::model::speech::{ALL, answer, text};
 use prowess_testing::model::{Piece, Reply, Server};
 use serde_json::json;

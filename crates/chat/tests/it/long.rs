@@ -2,9 +2,9 @@
 
 use crate::world::{Talks, World};
 use prowess::Preset;
-use prowess::config::Provider;
 use prowess_chat::End;
 use prowess_chat::{Message, Part, Role, State};
+use prowess_config::Provider;
 use prowess_testing::model::speech::{ALL, answer, call, results, system, text};
 use prowess_testing::model::{Reply, Server};
 use prowess_tools::tokens;

@@ -2,8 +2,8 @@
 
 use crate::world::{Talk, Talks, World};
 use prowess::Preset;
-use prowess::config::Provider;
 use prowess_chat::End;
+use prowess_config::Provider;
 use prowess_testing::model::speech::{ALL, answer, call, results, system, text};
 use prowess_testing::model::{Asked, Reply, Server};
 use serde_json::json;

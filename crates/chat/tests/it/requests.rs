@@ -2,7 +2,7 @@
 
 use crate::world::{Talks, World};
 use prowess::Preset;
-use prowess::config::Provider;
+use prowess_config::Provider;
 use prowess_testing::model::speech::{ALL, answer, call, text};
 use prowess_testing::model::{Reply, Server};
 use serde_json::json;
@@ -50,7 +50,7 @@ async fn what_is_told_before_everything_else_in_every_preset() {
         world.start().say("hello").await;
         let mut off = World::new(preset).talking(provider, &server.base);
         off.skill("pdf", "Merge with care.");
-        off.chat.tools = prowess::config::ToolCalling::Off;
+        off.chat.tools = prowess_config::ToolCalling::Off;
         off.start().say("hello").await;
         for (asked, world, tools) in [(0, &world, "with tools"), (1, &off, "without tools")] {
             let text = server.asked()[asked].body["messages"][0]["content"].as_str().unwrap().to_owned();

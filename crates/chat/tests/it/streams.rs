@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use crate::world::{Talks, World};
 use prowess::Preset;
-use prowess::config::Provider;
 use prowess_chat::provider::{Chunk, Entry, ModelError, Request, Stop};
 use prowess_chat::{State, Usage};
+use prowess_config::Provider;
 use prowess_testing::model::speech::{ALL, answer, call, text};
 use prowess_testing::model::{Piece, Reply, Server};
 use serde_json::json;

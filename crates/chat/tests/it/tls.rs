@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::world::{Talks, World};
 use prowess::Preset;
-use prowess::config::Provider;
+use prowess_config::Provider;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
 #[tokio::test]

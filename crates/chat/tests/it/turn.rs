@@ -1,11 +1,11 @@
 //! The loop: its ends, and what a model that makes mistakes is told.
 
 use crate::world::{Talk, Talks, World};
-use prowess::config::Provider;
 use prowess::{ErrorCode, Preset};
 use prowess_chat::turn::{Begun, Input, Memory, Record, RecordError, TurnError};
 use prowess_chat::{End, Ending};
 use prowess_chat::{Event, Part, State, Usage};
+use prowess_config::Provider;
 use prowess_testing::model::speech::{ALL, Say, answer, call, results, text};
 use prowess_testing::model::{Reply, Server};
 use serde_json::{Value, json};

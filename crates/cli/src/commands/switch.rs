@@ -1,8 +1,8 @@
 //! `prowess enable` and `prowess disable`.
 
-use prowess::config::Layer;
 use prowess::shell::quote;
 use prowess::short_path;
+use prowess_config::Layer;
 use prowess_package::switch::{self, InTheWay, SwitchError, Switched, Target, To, Whose};
 
 use super::{Outcome, YES, no};

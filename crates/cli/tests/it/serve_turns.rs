@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use crate::world::World;
-use prowess::config::Provider;
+use prowess_config::Provider;
 use prowess_testing::model::speech::{answer, call, text};
 use prowess_testing::model::{Blocking, Reply};
 use prowess_testing::postgres;

@@ -5,11 +5,11 @@ use rustix::io::Errno;
 
 use super::arguments::ArgumentsError;
 use crate::error_code::ErrorCode;
-use crate::files::ReadError;
 use crate::registry::Skill;
 use crate::resource::place::FILE_MAX;
 use crate::resource::{Closed, noun, shown, shown_name};
 use crate::supply::Unverified;
+use prowess_fs::ReadError;
 
 /// Why a skill was not activated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

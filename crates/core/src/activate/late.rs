@@ -56,7 +56,7 @@ impl Late {
     }
 
     pub(super) fn digest(&self, bytes: &[u8]) -> &str {
-        self.digest.get_or_init(|| crate::tree_hash::digest(bytes))
+        self.digest.get_or_init(|| prowess_fs::digest(bytes))
     }
 
     pub(super) fn frontmatter(&self, bytes: &[u8]) -> &Map<String, Value> {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::files::{lock, read_bounded, replace};
 use crate::surroundings::Surroundings;
+use prowess_fs::{lock, read_bounded, replace};
 
 const FILE_MAX: u64 = 16 * 1024 * 1024;
 

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::compare::{Comparison, compare};
 use super::file::{Lock, LockError, Locked};
 use super::{accepted, project_file, user_file};
-use crate::files::Fingerprint;
 use crate::registry::Skill;
 use crate::resource::{Closed, shown_name};
 use crate::surroundings::Surroundings;
-use crate::tree_hash::{HashedTree, TreeError, digest};
+use prowess_fs::Fingerprint;
+use prowess_fs::{HashedTree, TreeError, digest};
 
 /// All locks of one world.
 #[derive(Debug, Default)]

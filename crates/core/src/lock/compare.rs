@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::file::Locked;
-use crate::tree_hash::{HashedTree, TreeError};
+use prowess_fs::{HashedTree, TreeError};
 
 /// How a file differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,8 +7,8 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::granted::Granted;
-use crate::files::{Folder, read_whole, words};
-use crate::tree_hash::HashedTree;
+use prowess_fs::HashedTree;
+use prowess_fs::{Folder, read_whole, words};
 
 const SCHEMA: u32 = 1;
 const FILE_MAX: u64 = 64 * 1024 * 1024;

@@ -10,11 +10,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::file::{Lock, Locked};
-use super::guard::Guard;
-use super::whole::{Durable, write_whole};
 use super::{project_file, user_file};
 use crate::registry::Skill;
 use crate::surroundings::Surroundings;
+use prowess_fs::{Durable, Guard, write_whole};
 
 /// What the user granted to a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -15,11 +15,11 @@ use super::accepted;
 use super::book::{Book, Page};
 use super::compare::compare;
 use super::{project_file, user_file};
-use crate::files::{Bounds, EntryKind, Fingerprint, Folder, Met, beneath, lock, now, read_bounded, replace};
 use crate::registry::Modified;
 use crate::scan::{Found, Root};
 use crate::surroundings::Surroundings;
-use crate::tree_hash::HashedTree;
+use prowess_fs::HashedTree;
+use prowess_fs::{Bounds, EntryKind, Fingerprint, Folder, Met, beneath, lock, now, read_bounded, replace};
 
 const CACHE_MAX: u64 = 16 * 1024 * 1024;
 /// Folders that are remembered. More than this is started anew.

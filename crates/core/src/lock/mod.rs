@@ -9,9 +9,7 @@ mod book;
 mod compare;
 mod file;
 mod granted;
-pub(crate) mod guard;
 mod integrity;
-pub(crate) mod whole;
 
 pub use accepted::{accept, accepted, forget};
 pub(crate) use book::Book;
@@ -37,7 +35,7 @@ pub fn clear(world: &Surroundings) -> std::io::Result<()> {
     let Some(state) = world.state() else { return Ok(()) };
     ["trust.json", "accepted.json", "hashes.json", "usage.json"]
         .iter()
-        .try_for_each(|file| crate::files::clear(&state.join(file)))
+        .try_for_each(|file| prowess_fs::clear(&state.join(file)))
 }
 
 /// Where the user's state keeps what the user installed; `None` without a home.

@@ -9,9 +9,9 @@ use super::material::{FILES_MAX, too_large};
 use super::path::Inner;
 use super::{is_gits, open_folder};
 use crate::contents::Contents;
-use crate::files::EntryKind;
 use crate::registry::Skill;
 use crate::scan::Link;
+use prowess_fs::EntryKind;
 
 /// A file or a folder in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use rustix::io::Errno;
 
 use super::closed::{Closed, shown};
 use crate::error_code::ErrorCode;
-use crate::files::ReadError;
 use crate::supply::Unverified;
+use prowess_fs::ReadError;
 
 /// Why a file was not handed out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

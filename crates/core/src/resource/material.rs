@@ -9,11 +9,11 @@ use super::path::Inner;
 use super::place::{self, FILE_MAX};
 use super::{is_gits, no_folder, open_folder};
 use crate::bundled::Bundled;
-use crate::files::{EntryKind, Folder, ReadError, read_whole};
 use crate::registry::Skill;
 use crate::scan::Link;
 use crate::supply::Unverified;
-use crate::tree_hash::{HashedTree, digest};
+use prowess_fs::{EntryKind, Folder, ReadError, read_whole};
+use prowess_fs::{HashedTree, digest};
 
 /// The most files, the most bytes of all of them together, and how deep they may lie: as many as a lock can hold.
 pub(super) const FILES_MAX: usize = 4_096;

@@ -36,13 +36,13 @@ pub use read_file::ReadFile;
 pub use stamp::{Stamp, stamp};
 pub use text::Truncation;
 
-use crate::files::{Folder, read_whole};
 use crate::policy::Limits;
 use crate::registry::Skill;
 use crate::scan::{Found, Link};
 use crate::supply::{OfferedFile, Supplied};
 use path::Inner;
 use place::{FILE_MAX, PlaceError};
+use prowess_fs::{Folder, read_whole};
 use rustix::io::Errno;
 
 /// The text of a file.

@@ -11,8 +11,8 @@ use rustix::fs::Stat;
 use rustix::io::Errno;
 
 use crate::bundled::{BUNDLED, Bundled};
-use crate::files::{Folder, ReadError, read_marked};
 use crate::scan::{Found, Link};
+use prowess_fs::{Folder, ReadError, read_marked};
 
 /// The hard cap on any file.
 pub(crate) const FILE_MAX: u64 = 16 * 1024 * 1024;

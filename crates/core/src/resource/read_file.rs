@@ -11,8 +11,8 @@ use rustix::io::Errno;
 use super::path::Inner;
 use super::place::FILE_MAX;
 use super::{AccessError, Resource, as_text, shown};
-use crate::files::{Folder, read_whole};
 use crate::policy::Policy;
+use prowess_fs::{Folder, read_whole};
 
 /// The endings that are read unless somebody says otherwise.
 pub const EXTENSIONS: [&str; 7] = [".md", ".cs", ".py", ".txt", ".json", ".yml", ".yaml"];

@@ -6,9 +6,9 @@ use super::closed::Closed;
 use super::error::AccessError;
 use super::material::{DEPTH_MAX, FILES_MAX, too_large};
 use super::{is_gits, open_folder};
-use crate::files::{Bounds, EntryKind, Fingerprint, Met, beneath, now};
 use crate::registry::Skill;
 use crate::scan::Link;
+use prowess_fs::{Bounds, EntryKind, Fingerprint, Met, beneath, now};
 
 /// What the file system said of all files of a skill. Where two are equal, and the earlier one [is
 /// settled](Stamp::is_settled), every file has the bytes it had.

@@ -16,8 +16,8 @@ use rustix::fs::OFlags;
 use super::index::{Index, Segment, Source, build, checksum, with_sums};
 use super::texts::{kept_key, key, texts};
 use super::words::mix;
-use crate::files::{lock, remove_unless_locked, replace_soon};
 use crate::registry::{Skill, Snapshot};
+use prowess_fs::{lock, remove_unless_locked, replace_soon};
 
 /// Smaller collections are indexed faster than a file is opened and checked.
 const WORTH_KEEPING: usize = 256;

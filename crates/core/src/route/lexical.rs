@@ -17,7 +17,7 @@ use super::phrase;
 use super::query::Query;
 use super::why::reasons;
 use super::words::Term;
-use crate::files::replace_soon;
+use prowess_fs::replace_soon;
 
 /// How much of a body counts, in bytes.
 pub const BODY_MAX: usize = 32 * 1024;

@@ -8,7 +8,7 @@ use prowess_format::{Rules, parse};
 use super::found::FileName;
 use super::{Found, Root};
 use crate::bundled::BUNDLED;
-use crate::files::Fingerprint;
+use prowess_fs::Fingerprint;
 
 /// All bundled skills, as if they had been found on disk.
 pub(crate) fn embedded(root: &Arc<Root>, rules: &Rules) -> Vec<Arc<Found>> {

@@ -9,8 +9,8 @@ use prowess_format::{Diagnostic, Manifest};
 use super::Root;
 use super::head::SKILL_MD_MAX;
 use crate::bundled::BUNDLED;
-use crate::files::{Fingerprint, read_resolved};
 use crate::supply::Supplied;
+use prowess_fs::{Fingerprint, read_resolved};
 
 /// What was found in one folder. Immutable: a later scan shares it if nothing changed.
 #[derive(Debug)]

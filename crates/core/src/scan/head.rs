@@ -7,7 +7,7 @@ use prowess_format::{Code, Diagnostic, Head, Manifest, Parsed, Rules, parse, par
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 
-use crate::files::{Fingerprint, ReadError, fill, read_whole, regular, words};
+use prowess_fs::{Fingerprint, ReadError, fill, read_whole, regular, words};
 
 /// The largest `SKILL.md` that is ever read.
 pub(crate) const SKILL_MD_MAX: u64 = 16 * 1024 * 1024;

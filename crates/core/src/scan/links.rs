@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use crate::files::Folder;
+use prowess_fs::Folder;
 
 /// The most links on the way to one skill.
 pub(crate) const HOPS_MAX: usize = 4;

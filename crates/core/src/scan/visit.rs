@@ -14,8 +14,8 @@ use super::found::{FileName, Found, Link};
 use super::head::{self, Read};
 use super::links::{Doors, HOPS_MAX, Target};
 use super::roots::Root;
-use crate::files::{Entries, EntryKind, Fingerprint, Folder, words};
 use crate::shell::quote_path;
+use prowess_fs::{Entries, EntryKind, Fingerprint, Folder, words};
 
 const SKILL_MD: &str = "SKILL.md";
 

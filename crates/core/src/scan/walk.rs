@@ -15,9 +15,9 @@ use super::parallel;
 use super::roots::Root;
 use super::visit::{Task, Through, Visit, Visitor};
 use super::{Progress, embedded};
-use crate::files::{Entry, EntryKind, Fingerprint, Folder, now, words};
 use crate::located::Located;
 use crate::policy::Scan;
+use prowess_fs::{Entry, EntryKind, Fingerprint, Folder, now, words};
 
 /// What one root holds.
 #[derive(Debug, PartialEq)]

@@ -11,11 +11,11 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::Offered;
-use crate::files::{Folder, lock, read_whole, replace, words};
 use crate::located::Located;
 use crate::surroundings::Surroundings;
 use crate::trust::TrustError;
 use crate::usage::now;
+use prowess_fs::{Folder, lock, read_whole, replace, words};
 
 const STATE_MAX: u64 = 64 * 1024 * 1024;
 

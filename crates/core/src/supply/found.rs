@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::approvals::Approvals;
 use super::{Offered, Offering, Supplied, Supply};
-use crate::files::Fingerprint;
 use crate::located::Located;
 use crate::scan::{FileName, Found, Root};
+use prowess_fs::Fingerprint;
 
 /// What one supply offered at a scan.
 #[derive(Debug)]

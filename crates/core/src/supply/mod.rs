@@ -100,7 +100,7 @@ impl Offered {
         for (uri, digest) in files {
             text.push_str(&format!("{}:{uri}{digest}\n", uri.len()));
         }
-        crate::tree_hash::digest(text.as_bytes())
+        prowess_fs::digest(text.as_bytes())
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::error::Unverified;
 use super::{Supplied, SupplyError};
 use crate::resource::shown;
-use crate::tree_hash::digest;
+use prowess_fs::digest;
 
 impl Supplied {
     /// Fetches a file and verifies it. A path that was not listed is not asked for.

@@ -11,7 +11,7 @@ use super::Trust;
 use super::store::{Decision, TrustRecord, decide, is_repository};
 use crate::registry::Untrusted;
 use crate::scan::{Found, Root};
-use crate::tree_hash::resolved_tree_hash;
+use prowess_fs::resolved_tree_hash;
 
 /// Judges the finds of one scan.
 pub(crate) struct Gate<'a> {

@@ -8,13 +8,13 @@ use prowess_format::{Code, Diagnostic};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use crate::files::{Folder, lock, read_whole, replace, words};
 use crate::located::Located;
 use crate::policy::{Policy, ProjectTrust};
 use crate::registry::{Registry, Skill, Snapshot};
 use crate::scan::Progress;
 use crate::surroundings::Surroundings;
-use crate::tree_hash::resolved_tree_hash;
+use prowess_fs::resolved_tree_hash;
+use prowess_fs::{Folder, lock, read_whole, replace, words};
 
 const STATE_MAX: u64 = 16 * 1024 * 1024;
 

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use prowess::Surroundings;
-use prowess::config::{McpSource, Reach};
-use prowess::contained::{lock, replace};
 use prowess::supply::OfferedFile;
+use prowess_config::{McpSource, Reach};
+use prowess_fs::{lock, replace};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

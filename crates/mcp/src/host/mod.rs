@@ -31,8 +31,8 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use prowess::Surroundings;
-use prowess::config::McpSource;
 use prowess::supply::Supply;
+use prowess_config::McpSource;
 
 pub use cache::{forget, prune};
 pub use source::{Report, Source};

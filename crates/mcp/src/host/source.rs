@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use prowess::Surroundings;
-use prowess::config::McpSource;
 use prowess::supply::{Offered, OfferedFile, Offering, Supply, SupplyError};
+use prowess_config::McpSource;
 
 use super::engine::Engine;
 use super::entry;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prowess::Surroundings;
-use prowess::config::{McpSource, Reach};
 use prowess::supply::SupplyError;
+use prowess_config::{McpSource, Reach};
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, serve_client_with_lifecycle};
 use rmcp::transport::StreamableHttpClientTransport;

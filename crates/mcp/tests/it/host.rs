@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::host_world::{World, activate, files, official, read, serve_if_asked, skill};
-use prowess::config::{McpSource, Reach};
 use prowess::resource;
 use prowess::supply::Supply;
 use prowess::supply::approvals::Grants;
+use prowess_config::{McpSource, Reach};
 use prowess_mcp::host::{Sources, forget, prune};
 use serde_json::json;
 

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use crate::host_world::{Script, World, activate, read, skill};
 use prowess::Registry;
-use prowess::config::{McpSource, Reach};
 use prowess::supply::approvals::Grants;
+use prowess_config::{McpSource, Reach};
 use prowess_mcp::host::Sources;
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use prowess_format::suggest;
 
 use super::ConnectError;
 use super::machine::Base::{self, Config, Home, Own, Support};
-use crate::edit::entry::Form;
+use prowess_config::edit::entry::Form;
 
 /// A program that speaks MCP, and how it is told of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

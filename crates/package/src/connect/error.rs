@@ -8,9 +8,9 @@ use prowess_format::hidden;
 
 use super::clients::CLIENTS;
 use super::server::Name;
-use crate::edit::entry::EntryError;
-use crate::edit::file::FileError;
 use crate::refusal;
+use prowess_config::edit::entry::EntryError;
+use prowess_config::edit::file::FileError;
 
 /// Why it failed. Nothing has changed then.
 #[derive(Debug, thiserror::Error)]

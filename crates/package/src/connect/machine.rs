@@ -6,8 +6,8 @@ use prowess::Surroundings;
 
 use super::clients::{Client, Location};
 use super::error::ConnectError;
-use crate::edit::file::Links;
 use crate::place::For;
+use prowess_config::edit::file::Links;
 
 /// A system that keeps applications' files in a place of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

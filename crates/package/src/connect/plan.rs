@@ -11,9 +11,9 @@ use super::error::ConnectError;
 use super::machine::Machine;
 use super::server::{Name, Server};
 use super::shape;
-use crate::edit::entry::{self, Found};
-use crate::edit::file::{self, FileError};
 use crate::place::For;
+use prowess_config::edit::entry::{self, Found};
+use prowess_config::edit::file::{self, FileError};
 
 /// The largest file that is changed. Claude Code keeps its history beside its settings.
 pub const FILE_MAX: u64 = 16 * 1024 * 1024;

@@ -5,7 +5,7 @@ use prowess_format::Value;
 use super::clients::{Client, Shape, TokenBy};
 use super::error::ConnectError;
 use super::server::{Name, Server, Token};
-use crate::edit::entry;
+use prowess_config::edit::entry;
 
 /// What an extension of goose says of itself.
 const DESCRIPTION: &str = "Skills: finds, loads and runs them";

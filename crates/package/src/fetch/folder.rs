@@ -5,9 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use prowess::ErrorCode;
-use prowess::contained::{
-    Bounds, EntryKind as Kind, Folder, Met, ReadError, Why, beneath, read_whole, words,
-};
+use prowess_fs::{Bounds, EntryKind as Kind, Folder, Met, ReadError, Why, beneath, read_whole, words};
 use rustix::io::Errno;
 
 use crate::limits::{ENTRIES_MAX, FILE_MAX};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use prowess::contained::{Folder, ReadError, read_whole, words};
 use prowess::{ErrorCode, Policy, Skill, Surroundings};
+use prowess_fs::{Folder, ReadError, read_whole, words};
 use rustix::fs::FileType;
 
 use super::OwnError;

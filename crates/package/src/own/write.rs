@@ -8,9 +8,9 @@ use std::io::Write;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use prowess::contained::{Folder, Put, ReadError, Replaces, read_whole, words};
 use prowess::{Contents, ErrorCode, Policy, Skill, Surroundings, digest};
 use prowess_format::{Diagnostic, Rules, parse};
+use prowess_fs::{Folder, Put, ReadError, Replaces, read_whole, words};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 

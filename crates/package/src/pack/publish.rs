@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use prowess::contained::{EntryKind, Folder, words};
+use prowess_fs::{EntryKind, Folder, words};
 use serde::Serialize;
 
 use super::{PackError, collect, readable, write, zip};

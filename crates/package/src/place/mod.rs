@@ -13,12 +13,12 @@ mod within;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use prowess::contained::{Durable, Guard, busy, write_whole};
 use prowess::grants::Grantee;
 use prowess::lock::{self, Granted, Lock, Locked};
 use prowess::policy::{ProjectTrust, RootPlace, Run};
 use prowess::{Policy, Preset, RootSpec, Scope, Surroundings};
 use prowess_format::hidden;
+use prowess_fs::{Durable, Guard, busy, write_whole};
 
 use crate::error::PackageError;
 use crate::inner_path::InnerPath;

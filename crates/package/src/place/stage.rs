@@ -8,7 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use prowess::contained::try_hold;
+use prowess_fs::try_hold;
 
 use crate::error::PackageError;
 

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use prowess::contained::{busy, staged};
 use prowess::lock::{self, Lock};
+use prowess_fs::{busy, staged};
 
 use super::commit::recover;
 use super::{Place, clock, stage};
-use crate::edit::file;
 use crate::error::PackageError;
+use prowess_config::edit::file;
 
 impl Place {
     /// Finishes what a killed process began and clears what it left, if there is anything. Waits for whoever is at work.

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use prowess::lock::{Lock, Locked, Replacement};
 
 use super::Place;
-use crate::edit::EditError;
-use crate::edit::file::{self, Links};
-use crate::edit::harness::{self, Plugin};
 use crate::error::PackageError;
+use prowess_config::edit::EditError;
+use prowess_config::edit::file::{self, Links};
+use prowess_config::edit::harness::{self, Plugin};
 
 /// What is to be written into that file, worked out before anything is swapped.
 #[derive(Debug, Default)]

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use prowess::config::{Configuration, Inputs, Layer};
 use prowess::{Preset, Surroundings};
+use prowess_config::{Configuration, Inputs, Layer};
 
 use super::{Mention, SwitchError, Whose};
-use crate::edit::file::{self, Links};
-use crate::edit::list::{self, Form};
-use crate::edit::{EditError, harness};
+use prowess_config::edit::file::{self, Links};
+use prowess_config::edit::list::{self, Form};
+use prowess_config::edit::{EditError, harness};
 
 /// A list that switches skills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,11 +15,11 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use prowess::config::{self, Configuration, Inputs, Layer};
 use prowess::supply::Supply;
 use prowess::{ErrorCode, Progress, Registry, Snapshot};
+use prowess_config::{Configuration, Inputs, Layer};
 
-use crate::edit::file::FileError;
+use prowess_config::edit::file::FileError;
 
 /// What to switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -222,7 +222,7 @@ struct World<'w> {
 impl World<'_> {
     /// The configuration as it is now, and the skills under it.
     fn read(&self) -> (Configuration, Arc<Snapshot>) {
-        let mut configuration = config::load(self.inputs);
+        let mut configuration = prowess_config::load(self.inputs);
         if !self.roots.is_empty() {
             configuration = configuration.with_roots(self.roots.iter().cloned());
         }

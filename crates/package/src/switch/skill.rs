@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use prowess::config::{Configuration, Layer};
 use prowess::policy::Identity;
 use prowess::registry::Disabled;
 use prowess::{Scope, Skill, Snapshot, Status};
+use prowess_config::{Configuration, Layer};
 use prowess_format::suggest;
 
 use super::files::{self, ConfigFile, Key, for_list};

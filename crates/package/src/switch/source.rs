@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use prowess::config::Layer;
 use prowess::{Root, Surroundings, short_path};
+use prowess_config::Layer;
 
 use super::files::{self, Key, for_list};
 use super::{InTheWay, SwitchError, Switched, To, Whose, World};

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
-use prowess::config::{Inputs, key, tree};
 use prowess::format::Value;
 use prowess::{ErrorCode, Preset, Surroundings};
-use prowess_package::edit::setting::set;
+use prowess_config::edit::setting::set;
+use prowess_config::{Inputs, key, tree};
 use prowess_package::settings::{SettingsError, change};
 
 struct World(tempfile::TempDir);

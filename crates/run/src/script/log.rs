@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use prowess::Surroundings;
-use prowess::contained::lock;
+use prowess_fs::lock;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use prowess::contained::{Folder, read_whole};
+use prowess_fs::{Folder, read_whole};
 
 use super::error::{Place, ToolsetError};
 use super::host::is_module;
@@ -60,9 +60,7 @@ impl Beneath {
         let none = || ToolsetError::load(format!("there is no file {path}"));
         let (file, stat) = self.folder.file(Path::new(path)).map_err(|error| match error {
             rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR => none(),
-            error => {
-                ToolsetError::load(format!("{path} cannot be read: {}", prowess::contained::words(error)))
-            }
+            error => ToolsetError::load(format!("{path} cannot be read: {}", prowess_fs::words(error))),
         })?;
         read_whole(&file, &stat, most)
             .map_err(|error| ToolsetError::load(format!("{path} cannot be read: {error}")))

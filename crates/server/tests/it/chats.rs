@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::world::stream::{is_whole, kinds, said};
 use crate::world::{Place, Site, both, refused, talking, words};
-use prowess::config::Provider;
 use prowess::{Policy, Preset};
+use prowess_config::Provider;
 use prowess_testing::World;
 use prowess_testing::model::speech::{Say, answer, call, results, system, text};
 use prowess_testing::model::{Piece, Reply, Server};

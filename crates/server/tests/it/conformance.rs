@@ -3,7 +3,7 @@
 use crate::world::stream::{is_whole, kinds, said};
 use crate::world::{Place, both, talking, words};
 use prowess::Preset;
-use prowess::config::{Provider, ToolCalling};
+use prowess_config::{Provider, ToolCalling};
 use prowess_testing::model::speech::{ALL, Say, answer, call, results, system, text};
 use prowess_testing::model::{Reply, Server};
 use serde_json::{Value, json};

@@ -8,7 +8,7 @@ use crate::world::process::Process;
 use crate::world::stream::{Heard, is_whole, said};
 use crate::world::{Place, Site, refused, talking, until, words};
 use prowess::Preset;
-use prowess::config::{Chat, Provider};
+use prowess_config::{Chat, Provider};
 use prowess_testing::World;
 use prowess_testing::model::speech::{ALL, Say, answer, call, results, text};
 use prowess_testing::model::{Piece, Reply, Server};

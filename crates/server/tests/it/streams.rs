@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::world::stream::{Events, Heard, is_whole, said};
 use crate::world::{Place, Site, both, talking, until, words};
 use prowess::Preset;
-use prowess::config::Provider;
+use prowess_config::Provider;
 use prowess_testing::model::speech::answer;
 use prowess_testing::model::{Piece, Reply, Server};
 use reqwest::{Method, StatusCode};

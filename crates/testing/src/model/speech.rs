@@ -1,6 +1,6 @@
 //! What a model says, in the words of each provider's interface.
 
-use prowess::config::Provider;
+use prowess_config::Provider;
 use serde_json::{Value, json};
 
 use super::Asked;

@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use prowess::config::{Chat as Wanted, ChatLimits};
 use prowess::{Policy, Registry, Surroundings};
 use prowess_chat::provider::connect;
 use prowess_chat::store::{Keeper, NewChat, Numbered, Past, StoreError};
 use prowess_chat::turn::{Agent, Input};
 use prowess_chat::{End, Event, Part, Role, State};
+use prowess_config::{Chat as Wanted, ChatLimits};
 use prowess_tools::Toolbox;
 
 use crate::store::world::{World, both};

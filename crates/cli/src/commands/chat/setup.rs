@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use prowess::Preset;
-use prowess::config::{Provider, ToolCalling};
 use prowess_chat::provider::connect;
 use prowess_chat::store::{self, Address, Chat as Kept, NewChat, Store, StoreError};
 use prowess_chat::turn::Agent;
+use prowess_config::{Provider, ToolCalling};
 
 use super::trouble::{self, of_store, unknown_chat};
 use crate::args::{Chat, Global, StoreArgs};

@@ -1,7 +1,7 @@
 //! What says how close a message is in meaning: asked for one vector.
 
-use prowess::config::EmbeddingsProvider;
 use prowess::route::semantic::Purpose;
+use prowess_config::EmbeddingsProvider;
 
 use super::{Finding, State};
 use crate::context::Context;

@@ -2,7 +2,7 @@
 //! checklist.
 
 use prowess::bundled::BUNDLED;
-use prowess::config::Provider;
+use prowess_config::Provider;
 use prowess_testing::model::speech::{call, results, system, text};
 use prowess_testing::model::{Asked, Blocking};
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::{Output, Stdio};
 
 use insta::assert_snapshot;
-use prowess::config::Provider;
+use prowess_config::Provider;
 
 use crate::chat::talking::{bare, configure, steady, words};
 use crate::world::World;

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use prowess::config::Provider;
+use prowess_config::Provider;
 use prowess_testing::model::speech::{call, text};
 use serde_json::json;
 

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Stdio};
 
 use insta::assert_snapshot;
-use prowess::config::Provider;
+use prowess_config::Provider;
 use prowess_testing::model::speech::{answer, text};
 use prowess_testing::model::{Blocking, Piece, Reply};
 use prowess_testing::postgres;

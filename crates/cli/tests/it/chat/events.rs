@@ -1,7 +1,7 @@
 //! `--json`: one event a line, the same that are kept and that go over HTTP.
 
 use insta::assert_snapshot;
-use prowess::config::Provider;
+use prowess_config::Provider;
 use prowess_testing::model::{Blocking, Reply};
 use serde_json::{Value, json};
 

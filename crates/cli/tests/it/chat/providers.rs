@@ -1,7 +1,7 @@
 //! Every interface of models, and what they do wrong.
 
 use insta::assert_snapshot;
-use prowess::config::Provider;
+use prowess_config::Provider;
 use prowess_testing::model::speech::{ALL, answer, call, text};
 use prowess_testing::model::{Blocking, Piece, Reply};
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! A world with a model in it.
 
 use insta::Settings;
-use prowess::config::Provider;
+use prowess_config::Provider;
 use prowess_testing::model::speech::{Say, answer, call, text};
 use prowess_testing::model::{Blocking, Piece, Reply};
 use serde_json::{Value, json};

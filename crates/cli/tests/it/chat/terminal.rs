@@ -1,7 +1,7 @@
 //! A conversation on a real terminal.
 
 use insta::assert_snapshot;
-use prowess::config::Provider;
+use prowess_config::Provider;
 use prowess_testing::model::speech::{answer, text};
 use prowess_testing::model::{Blocking, Piece, Reply};
 use rustix::process::{Signal, kill_process};

@@ -169,7 +169,7 @@ impl Scene {
             }
         }
         let plugins =
-            prowess_package::edit::harness::plugins(&text).map_err(|error| format!("{error}: {text}"))?;
+            prowess_config::edit::harness::plugins(&text).map_err(|error| format!("{error}: {text}"))?;
         let mut names: Vec<String> = plugins.iter().map(|(plugin, _)| plugin.called().to_owned()).collect();
         names.retain(|name| name != "hand");
         names.sort();

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::table::{FILE_MAX, Key, Table};
-use crate::files::{lock, read_bounded, remove_unless_locked, replace_soon};
 use crate::registry::Snapshot;
 use crate::route::index::checksum;
 use crate::route::kept::base;
+use prowess_fs::{lock, read_bounded, remove_unless_locked, replace_soon};
 
 /// How many files of vectors are kept; the ones written longest ago go first.
 const FILES: usize = 8;

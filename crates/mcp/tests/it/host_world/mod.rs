@@ -12,10 +12,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prowess::config::{McpSource, Reach};
 use prowess::supply::approvals::{Grants, approve};
 use prowess::supply::{Offered, Supply};
 use prowess::{Policy, Progress, Registry, Surroundings};
+use prowess_config::{McpSource, Reach};
 use prowess_mcp::host::Sources;
 use serde_json::{Value, json};
 

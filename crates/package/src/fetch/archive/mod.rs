@@ -23,7 +23,7 @@ mod zip;
 use std::path::Path;
 
 use prowess::ErrorCode;
-use prowess::contained::{Folder, ReadError, read_whole, words};
+use prowess_fs::{Folder, ReadError, read_whole, words};
 
 use crate::MemoryTree;
 use crate::limits::DOWNLOAD_MAX;

@@ -6,9 +6,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use prowess::config::{Inputs, load_strictly};
 use prowess::{Progress, Registry, Surroundings};
 use prowess_chat::store::{Address, Store, open};
+use prowess_config::{Inputs, load_strictly};
 use prowess_mcp::http::Token;
 use prowess_server::{Guard, Options, Parts, Server};
 use prowess_tools::Runner;

@@ -6,9 +6,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use prowess::config::{Inputs, load};
 use prowess::{Preset, Progress, Registry, Surroundings};
 use prowess_chat::store::{self, Address, Store};
+use prowess_config::{Inputs, load};
 use prowess_mcp::http::Token;
 use prowess_server::{Guard, Options, Parts, Server};
 use prowess_tools::Runner;

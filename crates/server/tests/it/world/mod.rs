@@ -17,9 +17,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use prowess::config::{Inputs, Provider, load_strictly};
 use prowess::{Preset, Progress, Registry};
 use prowess_chat::store::{Address, Options as StoreOptions, Store, open_with};
+use prowess_config::{Inputs, Provider, load_strictly};
 use prowess_server::{LoadError, Options, Parts, Server};
 use prowess_testing::{World, postgres};
 use prowess_tools::Runner;

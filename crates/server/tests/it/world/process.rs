@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prowess::Preset;
-use prowess::config::Provider;
 use prowess_chat::store::{Address, Options as StoreOptions, open_with};
+use prowess_config::Provider;
 use prowess_server::{Options, Server};
 use tokio_util::sync::CancellationToken;
 

@@ -1,0 +1,275 @@
+//! Every key can be set, written back, and found in the documentation.
+
+use serde_json::{Value as Json, json};
+
+use super::World;
+use crate::tree::toml;
+use crate::values::Values;
+use crate::words::Named;
+use crate::{
+    Chat, ChatLimits, ChatTimeouts, Embeddings, EmbeddingsProvider, KEYS, Key, Origin, Provider, key,
+};
+use prowess::policy::{Catalog, Limits, Mention, Policy, Preset, Run, RunLimits, Scan, Selection};
+use prowess_format::Rules;
+
+/// Values of every form; a key takes some of them.
+pub(super) fn samples(key: &Key) -> Vec<Json> {
+    let lists = [
+        json!([]),
+        json!(["pdf", "source:/opt/skills"]),
+        json!(["/opt/a", "/opt/b"]),
+        json!([".skills", "~/s"]),
+        json!([
+            {"label": "docs", "command": "docs-server", "args": ["--skills"], "env": ["DOCS_KEY"]},
+            {"label": "team", "url": "https://skills.example/mcp", "token-env": "TEAM", "timeout-ms": 100, "enabled": false},
+        ]),
+    ];
+    let plain = [json!(true), json!(false), json!(1), json!(7), json!(100), json!(5_000), json!(6_000)];
+    let texts = [json!("https://models.example/v1"), json!("MODEL_KEY"), json!("/opt/key")];
+    let words = key.field.words().into_iter().map(|word| match word {
+        "true" | "false" => json!(word == "true"),
+        word => json!(word),
+    });
+    words.chain(plain).chain(texts).chain(lists).filter(|sample| takes(key, sample)).collect()
+}
+
+/// A value as TOML writes it, in one line.
+pub(super) fn as_toml(value: &Json) -> String {
+    match value {
+        Json::Object(entries) => {
+            let entries: Vec<_> =
+                entries.iter().map(|(key, value)| format!("{key} = {}", as_toml(value))).collect();
+            format!("{{ {} }}", entries.join(", "))
+        }
+        Json::Array(items) => format!("[{}]", items.iter().map(as_toml).collect::<Vec<_>>().join(", ")),
+        other => other.to_string(),
+    }
+}
+
+fn takes(key: &Key, sample: &Json) -> bool {
+    let tree = toml(&format!("x = {}", as_toml(sample)), &["x"]).unwrap().unwrap();
+    key.field.read(&tree, &mut Values::of(Policy::default(), Some("/home".into()))).is_ok()
+}
+
+#[test]
+fn every_key_is_set_by_toml_and_yaml_and_reads_what_it_writes() {
+    for key in KEYS {
+        let written: Vec<Json> = samples(key)
+            .iter()
+            .map(|sample| {
+                let (section, name) = key.name.split_once('.').unwrap_or(("", key.name));
+                let yaml = match section {
+                    "" => format!("{name}: {sample}\n"),
+                    section => format!("{section}:\n  {name}: {sample}\n"),
+                };
+                let toml =
+                    World::new().given("g.toml", &format!("{} = {}\n", key.name, as_toml(sample))).load();
+                let yaml = World::new().given("g.yaml", &yaml).load();
+                assert_eq!(
+                    (&toml.diagnostics, &toml.policy, &toml.chat, &toml.embeddings),
+                    (&yaml.diagnostics, &yaml.policy, &yaml.chat, &yaml.embeddings),
+                    "{}",
+                    key.name
+                );
+                let setting = toml.setting(key.name).unwrap();
+                assert!(matches!(setting.origin, Origin::File { line: 1, .. }), "{setting:?}");
+                let again = World::new()
+                    .given("g.toml", &format!("{} = {}\n", key.name, as_toml(&setting.value)))
+                    .load();
+                assert_eq!(again.setting(key.name).unwrap().value, setting.value);
+                assert_eq!((again.policy, again.chat), (toml.policy.clone(), toml.chat.clone()));
+                setting.value.clone()
+            })
+            .collect();
+        assert!(
+            written.iter().any(|value| *value != written[0]),
+            "{} takes two values: {written:?}",
+            key.name
+        );
+    }
+}
+
+#[test]
+fn every_key_sets_itself_and_nothing_else() {
+    for key in KEYS.iter().filter(|key| key.name != "preset") {
+        let before = World::new().load();
+        for sample in samples(key) {
+            let after =
+                World::new().given("g.toml", &format!("{} = {}\n", key.name, as_toml(&sample))).load();
+            for (before, after) in before.settings.iter().zip(&after.settings) {
+                assert!(before.key == key.name || before == after, "{} changed {}", key.name, before.key);
+            }
+        }
+    }
+}
+
+/// A new field of the policy does not compile here until it is named; then count its key in.
+#[test]
+fn every_axis_of_the_policy_has_a_key() {
+    let Policy {
+        preset: _,
+        enabled: _,
+        scan:
+            Scan {
+                roots: _,
+                ancestors: _,
+                depth: _,
+                max_directories: _,
+                max_entries: _,
+                max_skills: _,
+                links: _,
+                identity: _,
+                twice: _,
+                requires: _,
+            },
+        manifest:
+            Rules {
+                name: _,
+                name_form: _,
+                name_max: _,
+                name_folder: _,
+                description_max: _,
+                description_long: _,
+                field_form: _,
+                known_keys: _,
+                unknown_keys: _,
+                duplicate_keys: _,
+                preamble: _,
+                lowercase_file: _,
+                repair: _,
+            },
+        trust: _,
+        selection:
+            Selection {
+                disabled: _,
+                enabled: _,
+                disabled_bundled: _,
+                enabled_bundled: _,
+                pinned: _,
+                name_only: _,
+                manual: _,
+            },
+        read_extensions: _,
+        limits: Limits { skill_md_bytes: _, resource_bytes: _ },
+        catalog:
+            Catalog {
+                format: _,
+                location: _,
+                budget_chars: _,
+                budget_tokens: _,
+                window_tokens: _,
+                window_percent: _,
+            },
+        activation: _,
+        mention: Mention { slash: _, dollar: _ },
+        refresh: _,
+        run:
+            Run {
+                scripts: _,
+                allowed_tools: _,
+                allowed_skills: _,
+                network: _,
+                env: _,
+                limits:
+                    RunLimits {
+                        time: _,
+                        output_bytes: _,
+                        memory_bytes: _,
+                        processes: _,
+                        file_bytes: _,
+                        open_files: _,
+                        scratch_bytes: _,
+                        arguments: _,
+                        argument_bytes: _,
+                    },
+            },
+    } = Policy::default();
+    let Chat {
+        provider: _,
+        model: _,
+        base_url: _,
+        allow_http: _,
+        key_env: _,
+        key_file: _,
+        tools: _,
+        limits:
+            ChatLimits {
+                steps: _,
+                output_tokens: _,
+                context_tokens: _,
+                turn_tokens: _,
+                result_bytes: _,
+                retries: _,
+            },
+        timeouts: ChatTimeouts { connect: _, first_byte: _, idle: _, request: _ },
+        store: _,
+    } = Chat::default();
+    let Embeddings {
+        provider: _,
+        model: _,
+        base_url: _,
+        allow_http: _,
+        key_env: _,
+        file: _,
+        weight: _,
+        timeout: _,
+    } = Embeddings::default();
+    // One each, `activation.max-pushed` and `sources.mcp`.
+    assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 14 + 18 + 8);
+}
+
+#[test]
+fn every_preset_is_written_as_it_is_called() {
+    let words: Vec<_> = Preset::WORDS.iter().map(|(word, preset)| (*word, *preset)).collect();
+    assert_eq!(words, Preset::ALL.map(|preset| (preset.as_str(), preset)));
+}
+
+#[test]
+fn every_provider_is_written_as_it_is_called() {
+    let words: Vec<_> = Provider::WORDS.iter().map(|(word, provider)| (*word, *provider)).collect();
+    assert_eq!(words, Provider::ALL.map(|provider| (provider.as_str(), provider)));
+    let words: Vec<_> = EmbeddingsProvider::WORDS.iter().map(|(word, provider)| (*word, *provider)).collect();
+    assert_eq!(words, EmbeddingsProvider::ALL.map(|provider| (provider.as_str(), provider)));
+}
+
+#[test]
+fn names_are_unique_and_sections_stand_together() {
+    let mut names: Vec<_> = KEYS.iter().map(|key| key.name).collect();
+    let sections: Vec<_> =
+        names.iter().map(|name| name.split_once('.').map_or(*name, |(section, _)| section)).collect();
+    let mut runs = sections.clone();
+    runs.dedup();
+    let mut unique = runs.clone();
+    unique.sort_unstable();
+    unique.dedup();
+    assert_eq!(runs.len(), unique.len(), "{runs:?}");
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), KEYS.len());
+    assert!(key("scan").is_none());
+}
+
+#[test]
+fn the_standard_settings_as_people_read_them() {
+    let settings = World::new().load().settings;
+    let lines =
+        settings.iter().map(|setting| format!("{} = {} ({})", setting.key, setting.value, setting.origin));
+    insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn every_key_is_documented_as_it_is() {
+    let document = include_str!("../../../../docs/configuration.md");
+    let values = Values::of(Policy::default(), None);
+    let rows: Vec<_> = KEYS
+        .iter()
+        .map(|key| {
+            let default = key.field.write(&values).to_string();
+            let (takes, who) = (key.takes(), key.who());
+            format!("| `{}` | {} | {takes} | `{default}` | {who} |", key.name, key.about)
+        })
+        .collect();
+    let missing: Vec<_> =
+        rows.iter().filter(|row| !document.contains(row.as_str())).map(String::as_str).collect();
+    assert!(missing.is_empty(), "docs/configuration.md lacks these rows:\n{}", missing.join("\n"));
+}
