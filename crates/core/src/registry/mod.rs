@@ -25,7 +25,7 @@ use crate::scan::{self, Found, Places, Progress, RootProblem, RootScan, Roots};
 use crate::supply::approvals::{Approvals, Standing};
 use crate::supply::{self, Supply, SupplyScan};
 use crate::surroundings::Surroundings;
-use crate::trust::{Gate, Trust};
+use crate::trust::{Gate, Repositories, Trust};
 use commands::Commands;
 use resolve::Circumstances;
 
@@ -55,6 +55,8 @@ struct Seen {
     commands: Vec<(String, bool)>,
     /// Whether trust was a matter of all files of a skill, which are not looked at otherwise.
     pinned: bool,
+    /// Where a `.git` was looked for: trust ends there.
+    repositories: Repositories,
     /// The locks, and the files of the skills that they name.
     compared: Compared,
 }
@@ -143,6 +145,7 @@ impl Seen {
         let commands = Commands::new(&world.path);
         trust.same_state(&self.trust)
             && !self.pinned
+            && self.repositories.is_unchanged()
             && self.compared.is_unchanged()
             && places == self.places
             && roots == self.roots
@@ -193,11 +196,24 @@ impl Seen {
             .collect();
         let present: Vec<_> =
             present.iter().chain(supplied.iter().map(|scan| &scan.root)).map(Arc::clone).collect();
-        let snapshot = Snapshot::new(skills, policy.scan.identity, present, absent, diagnostics);
-        let pinned = gate.is_some_and(|gate| gate.has_hashed());
+        let mut snapshot = Snapshot::new(skills, policy.scan.identity, present, absent, diagnostics);
+        snapshot.passed_over = scans.iter().flat_map(|scan| scan.passed_over.iter().cloned()).collect();
+        let (pinned, repositories) = gate.map(Gate::finish).unwrap_or_default();
         let commands = commands.into_known();
         let compared = integrity.finish();
-        (Self { scans, supplied, approvals, roots, places, trust, commands, pinned, compared }, snapshot)
+        let seen = Self {
+            scans,
+            supplied,
+            approvals,
+            roots,
+            places,
+            trust,
+            commands,
+            pinned,
+            repositories,
+            compared,
+        };
+        (seen, snapshot)
     }
 }
 
@@ -371,6 +387,15 @@ mod tests {
         symlink(top.join("store/group"), root.join("group")).unwrap();
         symlink(top.join("store/z/SKILL.md"), root.join("z/SKILL.md")).unwrap();
         symlink(top.join("far/w"), root.join("w")).unwrap();
+        // Links that lead to no skill.
+        fs::write(top.join("far/notes.txt"), "Notes.").unwrap();
+        fs::write(top.join("store/notes.txt"), "Notes.").unwrap();
+        symlink(top.join("far/notes.txt"), root.join("notes")).unwrap();
+        symlink(top.join("store/notes.txt"), root.join("known-notes")).unwrap();
+        symlink(top.join("far/later"), root.join("later")).unwrap();
+        symlink(".", root.join("back")).unwrap();
+        fs::create_dir_all(root.join("q")).unwrap();
+        symlink(top.join("store/q.md"), root.join("q/SKILL.md")).unwrap();
         crate::trust::trust(&top.join("store"), false, &Policy::default(), &world).unwrap();
         // Until the times of the file system are believed.
         std::thread::sleep(std::time::Duration::from_millis(3100));
@@ -393,6 +418,21 @@ mod tests {
         fs::rename(top.join("far/w"), top.join("far/v")).unwrap();
         assert!(!is_unchanged());
         fs::rename(top.join("far/v"), top.join("far/w")).unwrap();
+        let appears = |inner: &str, what: &str| {
+            skill(inner);
+            assert!(!is_unchanged(), "{what}");
+            fs::remove_dir_all(top.join(inner)).unwrap();
+        };
+        appears("far/later", "a broken link leads to a skill");
+        assert!(is_unchanged());
+        fs::remove_file(top.join("far/notes.txt")).unwrap();
+        assert!(!is_unchanged(), "a link to a file leads nowhere");
+        appears("far/notes.txt", "a link to a file leads to a skill");
+        fs::write(top.join("far/notes.txt"), "Notes.").unwrap();
+        assert!(is_unchanged());
+        fs::write(top.join("store/q.md"), "Text.").unwrap();
+        assert!(!is_unchanged(), "a SKILL.md that led nowhere leads to a file");
+        fs::remove_file(top.join("store/q.md")).unwrap();
         let file = top.join("store/z/SKILL.md");
         let times = fs::metadata(&file).unwrap().modified().unwrap();
         fs::File::options().append(true).open(&file).unwrap().set_modified(times).unwrap();
@@ -400,5 +440,29 @@ mod tests {
         assert!(["x", "y", "z"].iter().all(|name| registry.refresh().get(name).is_some()));
         skill("store/group/new");
         assert!(registry.refresh().get("new").is_some());
+    }
+
+    /// Trust ends at a nested repository, also at one that is created while a process runs.
+    #[test]
+    fn a_git_folder_that_appears_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let project = top.join("p/inner");
+        let world = Surroundings { project: project.clone(), home: Some(top.join("h")), path: "".into() };
+        let skill = project.join(".agents/skills/x");
+        fs::create_dir_all(&skill).unwrap();
+        fs::write(skill.join("SKILL.md"), "---\nname: x\ndescription: Does x.\n---\nDo it.\n").unwrap();
+        crate::trust::trust(&top.join("p"), false, &Policy::default(), &world).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(3100));
+        let registry = Registry::open_in(Policy::default(), world, &Progress::default());
+        let is_enabled = || registry.refresh().get("x").is_some_and(Skill::is_enabled);
+        assert!(is_enabled());
+        assert!(registry.seen.lock().unwrap().is_unchanged(&registry.policy, &registry.surroundings));
+        for nested in [&skill, &project] {
+            fs::create_dir(nested.join(".git")).unwrap();
+            assert!(!is_enabled(), "{}", nested.display());
+            fs::remove_dir(nested.join(".git")).unwrap();
+            assert!(is_enabled(), "{}", nested.display());
+        }
     }
 }

@@ -30,6 +30,7 @@ pub struct Snapshot {
     pub(crate) absent: Vec<AbsentRoot>,
     /// What is said about roots, collisions and the like; what is said about a skill is with the skill.
     pub(crate) diagnostics: Vec<Located>,
+    pub(crate) passed_over: Vec<PathBuf>,
 }
 
 /// What differs between two snapshots, by what the skills are called by.
@@ -70,7 +71,7 @@ impl Snapshot {
             .filter(|(_, skill)| counts(skill))
             .map(|(at, skill)| (key(identity, skill).into(), u32::try_from(at).unwrap_or(u32::MAX)))
             .collect();
-        Self { skills, index, identity, roots, absent, diagnostics }
+        Self { skills, index, identity, roots, absent, diagnostics, passed_over: Vec::new() }
     }
 
     /// The skills a model is offered, in the order of the catalog.
@@ -106,6 +107,12 @@ impl Snapshot {
     /// The roots that were not.
     pub fn absent_roots(&self) -> &[AbsentRoot] {
         &self.absent
+    }
+
+    /// The folders in the roots that were not searched: hidden ones but for git's own, and those of dependencies and
+    /// build output.
+    pub fn passed_over(&self) -> &[PathBuf] {
+        &self.passed_over
     }
 
     /// All there is to say: about roots and collisions first, then skill by skill.

@@ -72,7 +72,9 @@ pub(super) enum Visit {
     Failed(Diagnostic),
     /// A link that leads outside, or nowhere.
     Link(Arc<Found>),
-    /// A link to a plain file, or what is gone since it was listed.
+    /// A link to this plain file.
+    File(PathBuf),
+    /// What is gone since it was listed.
     Nothing,
 }
 
@@ -110,7 +112,7 @@ impl Visitor<'_> {
                 self.look(task, Some(&Through { place, inner, target, passed }), Some(link), earlier)
             }
             // Plain files are linked into such folders, too; only what could be a skill is worth a word.
-            Target::Outside(target) if !target.is_dir() => Visit::Nothing,
+            Target::Outside(target) if !target.is_dir() => Visit::File(target),
             Target::Outside(target) => {
                 let message =
                     format!("the link leads outside the known directories, to {}", target.display());
@@ -174,7 +176,10 @@ impl Visitor<'_> {
             Ok((file, stat)) => skill(Found { link, real, ..self.read(task, &file, &stat) }),
             Err(Errno::LOOP) => skill(Found { real, ..self.linked_file(task, folder, &file) }),
             Err(Errno::NOENT) => self.list(task, folder, inner, through, link),
-            Err(Errno::NOTDIR) => Visit::Nothing,
+            Err(Errno::NOTDIR) => match through {
+                Some(through) if task.is_link => Visit::File(through.target.clone()),
+                Some(_) | None => Visit::Nothing,
+            },
             // A socket as SKILL.md cannot even be opened.
             Err(Errno::NXIO) => {
                 let diagnostic = Diagnostic::error(Code::NotAFile, "SKILL.md is a socket");

@@ -28,6 +28,10 @@ pub(crate) struct RootScan {
     pub(crate) diagnostics: Vec<Located>,
     /// Folders whose listing was read: they tell of what was added.
     listed: Vec<Listed>,
+    /// Links to plain files, and where each leads.
+    file_links: Vec<(PathBuf, PathBuf)>,
+    /// Folders that were not searched: hidden ones but for git's own, and those of dependencies and build output.
+    pub(crate) passed_over: Vec<PathBuf>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -67,7 +71,10 @@ impl RootScan {
                     }
                 }
         };
+        let same_file =
+            |(inner, target): &(PathBuf, PathBuf)| self.leads_to(inner, target) && !target.is_dir();
         self.listed.iter().all(same_listing)
+            && self.file_links.iter().all(same_file)
             && parallel(&self.found, |found| match found.link() {
                 Some(link) => self.is_link_unchanged(found, link),
                 // That there is no file is known from the listing.
@@ -81,6 +88,9 @@ impl RootScan {
     /// Whether a link still leads to the same skill, and the skill's file is the same. What is outside the known places is
     /// not read, and need only be there.
     fn is_link_unchanged(&self, found: &Found, link: &Link) -> bool {
+        if found.diagnostics().iter().any(|said| said.code == Code::LinkBroken) {
+            return self.is_still_broken(found, link);
+        }
         let folder = found.canonical_folder();
         let is_there = self.leads_to(&found.inner, &folder)
             && (link.folder || self.leads_to(&found.inner.join(found.file.as_str()), &link.target));
@@ -92,6 +102,22 @@ impl RootScan {
             }
     }
 
+    /// Whether a link that led to no skill, because it leads nowhere or back to a folder above it, still does. The target
+    /// of one that leads nowhere is the link itself.
+    fn is_still_broken(&self, found: &Found, link: &Link) -> bool {
+        let path = match link.folder {
+            true => self.root.path().join(&found.inner),
+            false if self.leads_to(&found.inner, &found.canonical_folder()) => {
+                found.canonical_file(found.file.as_str())
+            }
+            false => return false,
+        };
+        match std::fs::canonicalize(&path) {
+            Err(_) => link.target == path,
+            Ok(target) => link.target != path && link.target == target,
+        }
+    }
+
     fn leads_to(&self, inner: &Path, target: &Path) -> bool {
         std::fs::canonicalize(self.root.canonical().join(inner)).is_ok_and(|path| path == target)
     }
@@ -99,8 +125,14 @@ impl RootScan {
 
 /// Scans one root; `earlier` is what it held the last time.
 pub(crate) fn walk(root: &Arc<Root>, settings: &Settings<'_>, earlier: Option<&RootScan>) -> RootScan {
-    let mut scan =
-        RootScan { root: Arc::clone(root), found: Vec::new(), diagnostics: Vec::new(), listed: Vec::new() };
+    let mut scan = RootScan {
+        root: Arc::clone(root),
+        found: Vec::new(),
+        diagnostics: Vec::new(),
+        listed: Vec::new(),
+        file_links: Vec::new(),
+        passed_over: Vec::new(),
+    };
     if root.is_embedded() {
         scan.found = embedded(root, settings.rules);
         return scan;
@@ -120,6 +152,7 @@ pub(crate) fn walk(root: &Arc<Root>, settings: &Settings<'_>, earlier: Option<&R
             .push(Located::new(root.path(), Diagnostic::warning(Code::DirectoryUnreadable, message)));
     }
     scan.found.sort_by(|a, b| a.inner.cmp(&b.inner));
+    scan.passed_over.sort();
     scan
 }
 
@@ -179,7 +212,7 @@ impl Walk<'_, '_> {
             self.scan.diagnostics.push(Located::new(root.path().join(&*stray.name), diagnostic));
         }
         let top = Task { inner: PathBuf::new(), through: None, depth: 0, is_link: false };
-        let mut level = children(&top, &listing.list);
+        let mut level = self.children(&top, &listing.list);
         while !level.is_empty() {
             if level.len() > self.bounds.directories {
                 self.bounds.cut_directories += level.len() - self.bounds.directories;
@@ -227,6 +260,7 @@ impl Walk<'_, '_> {
                 self.scan.found.push(self.shared(found));
             }
             Visit::Link(found) => self.scan.found.push(self.shared(found)),
+            Visit::File(target) => self.scan.file_links.push((task.inner, target)),
             // Whether it is a folder tomorrow is not seen in any listing.
             Visit::Nothing => self.listed(task.inner, None, Fingerprint::none(0), 0),
             Visit::Failed(diagnostic) => {
@@ -241,12 +275,15 @@ impl Walk<'_, '_> {
                 if task.depth == 1 && !task.is_link && !is_pruned(&task.inner) {
                     self.ungrouped.push(task.inner.clone());
                 }
+                if is_pruned(&task.inner) {
+                    return self.pass_over(&task.inner);
+                }
                 let known = |through: &Through| !self.linked_groups.insert(through.target.clone());
-                if is_pruned(&task.inner) || (task.is_link && through.as_ref().is_some_and(known)) {
+                if task.is_link && through.as_ref().is_some_and(known) {
                     return;
                 }
                 let task = Task { through, is_link: false, ..task };
-                let deeper = children(&task, &entries.list);
+                let deeper = self.children(&task, &entries.list);
                 if task.depth < self.bounds.depth {
                     next.extend(deeper);
                 } else if !deeper.is_empty() {
@@ -254,6 +291,33 @@ impl Walk<'_, '_> {
                 }
             }
         }
+    }
+
+    /// The folders and links among the entries that may hold skills.
+    fn children(&mut self, task: &Task, entries: &[Entry]) -> Vec<Task> {
+        let mut children = Vec::new();
+        for entry in entries {
+            match entry.kind {
+                EntryKind::File | EntryKind::Special => {}
+                EntryKind::Folder | EntryKind::Link if !is_hidden(&entry.name) => {
+                    children.push(task.child(&entry.name, entry.kind == EntryKind::Link));
+                }
+                EntryKind::Folder | EntryKind::Link if *entry.name == *OsStr::new(".git") => {}
+                EntryKind::Folder => self.pass_over(&task.inner.join(&*entry.name)),
+                EntryKind::Link => {
+                    let inner = task.inner.join(&*entry.name);
+                    if self.scan.root.path().join(&inner).is_dir() {
+                        self.pass_over(&inner);
+                    }
+                }
+            }
+        }
+        children
+    }
+
+    fn pass_over(&mut self, inner: &Path) {
+        let path = self.scan.root.path().join(inner);
+        self.scan.passed_over.push(path);
     }
 
     /// The earlier find, if nothing about it changed: snapshots share it.
@@ -339,15 +403,6 @@ impl Walk<'_, '_> {
             );
         }
     }
-}
-
-/// The folders and links among the entries that may hold skills.
-fn children(task: &Task, entries: &[Entry]) -> Vec<Task> {
-    entries
-        .iter()
-        .filter(|entry| matches!(entry.kind, EntryKind::Folder | EntryKind::Link) && !is_hidden(&entry.name))
-        .map(|entry| task.child(&entry.name, entry.kind == EntryKind::Link))
-        .collect()
 }
 
 fn is_hidden(name: &OsStr) -> bool {

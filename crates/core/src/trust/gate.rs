@@ -22,6 +22,29 @@ pub(crate) struct Gate<'a> {
     free: Vec<PathBuf>,
     /// What has been hashed: many links may lead to one folder.
     hashed: Mutex<HashMap<PathBuf, Option<String>>>,
+    repositories: Repositories,
+}
+
+/// The directories that were searched for a `.git`, and whether they have one.
+#[derive(Debug, Default)]
+pub(crate) struct Repositories(Mutex<HashMap<PathBuf, bool>>);
+
+impl Repositories {
+    fn contain(&self, directory: &Path) -> bool {
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(is_repository) = known().get(directory) {
+            return *is_repository;
+        }
+        let is_repository = is_repository(directory);
+        known().insert(directory.to_owned(), is_repository);
+        is_repository
+    }
+
+    /// Whether no `.git` was created or removed since.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.iter().all(|(directory, was)| is_repository(directory) == *was)
+    }
 }
 
 /// A root whose skills need trust.
@@ -40,11 +63,13 @@ impl<'a> Gate<'a> {
     pub(crate) fn new(trust: &'a Trust, roots: &'a [Arc<Root>], links: &[PathBuf]) -> Self {
         let records: HashMap<_, _> =
             trust.state.folders.iter().map(|record| (record.path.as_path(), record)).collect();
+        let repositories = Repositories::default();
         let project = |root: &'a Arc<Root>| {
             let base = root.base()?;
             let canonical = std::fs::canonicalize(base).unwrap_or_else(|_| base.to_owned());
             let inside = root.canonical().starts_with(&canonical);
-            let decision = nearest(&records, if inside { root.canonical() } else { &canonical });
+            let start = if inside { root.canonical() } else { &canonical };
+            let decision = nearest(&records, start, &repositories);
             let divided =
                 inside && trust.state.folders.iter().any(|record| record.path.starts_with(root.canonical()));
             Some(Project { root, base, inside, decision, divided })
@@ -52,7 +77,8 @@ impl<'a> Gate<'a> {
         let own = |root: &&Arc<Root>| root.base().is_none() && root.is_folder();
         let own = roots.iter().filter(own).map(|root| root.canonical().to_owned());
         let projects = roots.iter().filter_map(project).collect();
-        Self { records, projects, free: own.chain(links.iter().cloned()).collect(), hashed: Mutex::default() }
+        let free = own.chain(links.iter().cloned()).collect();
+        Self { records, projects, free, hashed: Mutex::default(), repositories }
     }
 
     /// Why a find is not trusted; `None` where it is.
@@ -60,8 +86,8 @@ impl<'a> Gate<'a> {
         let project = self.projects.iter().find(|project| project.root == found.root());
         let refused = project.and_then(|project| {
             let folder = found.root().canonical().join(found.inner());
-            let decision = match project.divided || in_nested_repository(&folder, found.root().canonical()) {
-                true => nearest(&self.records, &folder),
+            let decision = match project.divided || self.in_nested_repository(&folder, found.root()) {
+                true => nearest(&self.records, &folder, &self.repositories),
                 false => project.decision.clone(),
             };
             self.judge(found, decision, project.base)
@@ -77,7 +103,8 @@ impl<'a> Gate<'a> {
             return None;
         }
         let holder = self.projects.iter().find(|project| target.starts_with(project.root.canonical()));
-        self.judge(found, nearest(&self.records, &target), holder.map_or(&target, |project| project.base))
+        let decision = nearest(&self.records, &target, &self.repositories);
+        self.judge(found, decision, holder.map_or(&target, |project| project.base))
     }
 
     fn judge(&self, found: &Found, decision: Decision<'_>, folder: &Path) -> Option<Untrusted> {
@@ -90,9 +117,16 @@ impl<'a> Gate<'a> {
         }
     }
 
-    /// Whether any find depends on more files than a scan looks at.
-    pub(crate) fn has_hashed(&self) -> bool {
-        !self.hashed.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    /// Whether any find depends on more files than a scan looks at, and the directories that were searched for a `.git`.
+    pub(crate) fn finish(self) -> (bool, Repositories) {
+        let hashed = self.hashed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (!hashed.is_empty(), self.repositories)
+    }
+
+    /// Whether a skill in a root is in a git repository that begins below the root.
+    fn in_nested_repository(&self, folder: &Path, root: &Root) -> bool {
+        let mut below = folder.ancestors().take_while(|above| *above != root.canonical());
+        below.any(|directory| self.repositories.contain(directory))
     }
 
     fn pinned(&self, found: &Found, record: &TrustRecord) -> Option<Untrusted> {
@@ -114,11 +148,10 @@ impl<'a> Gate<'a> {
 }
 
 /// The decision about a folder.
-fn nearest<'a>(records: &HashMap<&'a Path, &'a TrustRecord>, folder: &Path) -> Decision<'a> {
-    decide(folder, |above| records.get(above).copied())
-}
-
-/// Whether a skill in a root is in a git repository that begins below the root.
-fn in_nested_repository(folder: &Path, root: &Path) -> bool {
-    folder.ancestors().take_while(|above| *above != root).any(is_repository)
+fn nearest<'a>(
+    records: &HashMap<&'a Path, &'a TrustRecord>,
+    folder: &Path,
+    repositories: &Repositories,
+) -> Decision<'a> {
+    decide(folder, |above| records.get(above).copied(), |directory| repositories.contain(directory))
 }

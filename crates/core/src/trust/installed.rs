@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::store::{State, TrustError, TrustRecord, as_it_was, decide, now};
+use super::store::{State, TrustError, TrustRecord, as_it_was, decide, is_repository, now};
 use crate::surroundings::Surroundings;
 
 /// Trusts skills that the user installed, each with one of these tree hashes, of which there are two only while it is being
@@ -35,7 +35,7 @@ pub fn trusted_installed(folders: &[PathBuf], world: &Surroundings) -> Vec<Vec<S
     let mut resolve = Resolve::default();
     let trees = |folder: &PathBuf| {
         let path = resolve.folder(folder);
-        let nearest = decide(&path, |above| known.get(above).copied()).record();
+        let nearest = decide(&path, |above| known.get(above).copied(), is_repository).record();
         let nearest = nearest.filter(|record| record.trusted && record.pinned);
         let pinned = nearest.and_then(|record| record.skills.get(&path));
         pinned.map(|trees| trees.split(' ').map(str::to_owned).collect()).unwrap_or_default()
@@ -51,7 +51,7 @@ fn changed<'w>(state: &State, wanted: &'w HashMap<PathBuf, String>) -> Vec<&'w P
         if trees.is_empty() {
             return own.is_some();
         }
-        let nearest = decide(path, |above| known.get(above).copied()).record();
+        let nearest = decide(path, |above| known.get(above).copied(), is_repository).record();
         let trusted_anyway = nearest.is_some_and(|record| record.trusted && !record.pinned);
         let same = |record: &&&TrustRecord| {
             record.trusted && record.skills.len() == 1 && record.skills.get(*path) == Some(*trees)

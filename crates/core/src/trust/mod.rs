@@ -8,7 +8,7 @@ mod store;
 
 use std::path::PathBuf;
 
-pub(crate) use gate::Gate;
+pub(crate) use gate::{Gate, Repositories};
 pub use installed::{trust_installed, trusted_installed};
 use store::State;
 pub use store::{TrustError, TrustRecord, changes_since, record_for, skills_in, trust, untrust};

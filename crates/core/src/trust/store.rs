@@ -115,7 +115,7 @@ impl State {
     }
 
     fn decide(&self, folder: &Path) -> Decision<'_> {
-        decide(folder, |path| self.folders.iter().find(|record| record.path == path))
+        decide(folder, |path| self.folders.iter().find(|record| record.path == path), is_repository)
     }
 
     /// Changes the state while no other process does.
@@ -164,6 +164,7 @@ impl<'a> Decision<'a> {
 pub(super) fn decide<'a>(
     folder: &Path,
     record_at: impl Fn(&Path) -> Option<&'a TrustRecord>,
+    is_repository: impl Fn(&Path) -> bool,
 ) -> Decision<'a> {
     let Some(record) = folder.ancestors().find_map(record_at) else { return Decision::None };
     let nested = folder.ancestors().take_while(|above| *above != record.path);

@@ -24,10 +24,18 @@ pub struct ListJson<'a> {
 
 impl Serialize for ListJson<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut answer = serializer.serialize_struct("List", 3)?;
+        let passed_over: Vec<_> =
+            self.snapshot.passed_over().iter().map(|path| path.to_string_lossy()).collect();
+        let fields = 3 + usize::from(!passed_over.is_empty());
+        let mut answer = serializer.serialize_struct("List", fields)?;
         answer.serialize_field("schema", &1)?;
         answer.serialize_field("skills", &Skills(self))?;
         answer.serialize_field("diagnostics", &Diagnostics(self.snapshot))?;
+        if passed_over.is_empty() {
+            answer.skip_field("passed_over")?;
+        } else {
+            answer.serialize_field("passed_over", &passed_over)?;
+        }
         answer.end()
     }
 }
