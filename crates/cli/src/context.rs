@@ -52,21 +52,6 @@ impl Context {
         }
     }
 
-    /// Fails where a directory of `--root` is not there: what it would have held must not be taken for nothing.
-    pub(crate) fn require_roots(&self) -> Result<(), Failure> {
-        for root in &self.roots {
-            let why = match std::fs::metadata(root) {
-                Ok(found) if found.is_dir() => continue,
-                Ok(_) => "it is not a directory".to_owned(),
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => "it does not exist".to_owned(),
-                Err(error) => error.kind().to_string(),
-            };
-            let message = format!("cannot open {} given with --root: {why}", clean_path(root));
-            return Err(Failure::call(message).hint("name an existing directory of skills"));
-        }
-        Ok(())
-    }
-
     /// That the configuration has errors. People have read them by then; a program reads the first here.
     pub(crate) fn wrong(&self, output: &Output) -> Option<Failure> {
         let first = self.configuration.first_error()?;
@@ -127,6 +112,37 @@ impl Context {
             Registry::open_in(self.policy().clone(), self.surroundings.clone(), progress)
         })
     }
+}
+
+/// Fails where a path of a global flag does not exist, in every command: what it would have held must not be taken for
+/// nothing. A home that is named by a variable need not exist: programs are started with one before anything is in it.
+pub(crate) fn require_paths(global: &Global) -> Result<(), Failure> {
+    let directories = global
+        .root
+        .iter()
+        .map(|root| (root, "--root", "name an existing directory of skills"))
+        .chain(global.project.iter().map(|path| (path, "--project", "name an existing directory")))
+        .chain(global.home.iter().map(|path| (path, "--home", "name an existing directory")));
+    for (path, flag, hint) in directories {
+        require(path, flag, true).map_err(|failure| failure.hint(hint))?;
+    }
+    match &global.config {
+        Some(path) => require(path, "--config", false)
+            .map_err(|failure| failure.hint("name an existing file, or leave the flag out")),
+        None => Ok(()),
+    }
+}
+
+fn require(path: &PathBuf, flag: &str, directory: bool) -> Result<(), Failure> {
+    let path = absolute(path)?;
+    let why = match std::fs::metadata(&path) {
+        Ok(found) if found.is_dir() == directory => return Ok(()),
+        Ok(_) if directory => "it is not a directory".to_owned(),
+        Ok(_) => "it is a directory".to_owned(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "it does not exist".to_owned(),
+        Err(error) => error.kind().to_string(),
+    };
+    Err(Failure::call(format!("cannot open {} given with {flag}: {why}", clean_path(&path))))
 }
 
 fn surroundings(global: &Global) -> Result<Surroundings, Failure> {

@@ -24,12 +24,19 @@ pub(crate) struct Failure {
     hint: Option<String>,
     /// Whether it is only that nobody reads the answer any more.
     unread: bool,
+    /// Whether a path of the call does not exist, which is a usage error whatever the code is.
+    missing_path: bool,
 }
 
 impl Failure {
     /// A failure of this kind.
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None, unread: false }
+        Self { code, message: message.into(), hint: None, unread: false, missing_path: false }
+    }
+
+    /// A path of the call does not exist.
+    pub(crate) fn missing_path(message: impl Into<String>) -> Self {
+        Self { missing_path: true, ..Self::new(ErrorCode::NotFound, message) }
     }
 
     /// The call is wrong.
@@ -76,7 +83,7 @@ impl Failure {
 
     /// The exit code that says the same.
     pub(crate) fn exit(&self) -> ExitCode {
-        ExitCode::from(exit_of(self.code))
+        ExitCode::from(if self.missing_path { 2 } else { exit_of(self.code) })
     }
 
     /// What stands under `error`.

@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     }
     let typed: Vec<_> = scope::rewritten(Args::command, std::env::args_os()).into_iter().collect();
     let args = match Args::try_parse_from(&typed) {
-        Ok(args) => Args { global: args.global.with_variables(), ..args },
+        Ok(args) => args,
         Err(error) => {
             // What is wrong is repeated on the terminal: as it may get there.
             let shown = typed.iter().map(|word| output::clean(&word.to_string_lossy()).into_owned());
@@ -40,7 +40,8 @@ fn main() -> ExitCode {
         }
     };
     let mut output = Output::new(&args.global);
-    let result = commands::run(args, &mut output)
+    let result = context::require_paths(&args.global)
+        .and_then(|()| commands::run(Args { global: args.global.with_variables(), ..args }, &mut output))
         .and_then(|code| output.finish().map(|()| code).map_err(Failure::from));
     match result {
         Ok(code) => code,

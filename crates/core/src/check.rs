@@ -92,6 +92,9 @@ pub struct CheckedTree {
     pub checked: Vec<Checked>,
     /// Folders of dependencies and links to folders, in the order of their paths.
     pub passed_over: Vec<PathBuf>,
+    /// Folders with a `SKILL.md` that are inside a skill, in the order of their paths. They belong to that skill: no
+    /// command lists or installs them. [`find_tree`] does not look for them.
+    pub nested: Vec<PathBuf>,
 }
 
 /// Checks what [`check`] checks, and also returns the folders that were not searched.
@@ -123,11 +126,11 @@ fn tree(path: &Path, rules: &Rules, advises: bool, progress: &Progress) -> Resul
         let root = open(path.parent().unwrap_or(Path::new("/")))?;
         let checker = Checker { rules, root, links: Links::Followed, advises };
         let checked = vec![checker.skill(Path::new("."), name)];
-        return Ok(CheckedTree { checked, passed_over: Vec::new() });
+        return Ok(CheckedTree { checked, ..CheckedTree::default() });
     }
     let links = Links::Within(std::fs::canonicalize(path).map_err(unreadable)?);
     let checker = Checker { rules, root: open(path)?, links, advises };
-    let Tree { mut checked, failed, mut passed_over } = checker.tree(progress);
+    let Tree { mut checked, failed, mut passed_over, mut nested } = checker.tree(progress);
     let failed = failed.into_iter();
     checked.extend(failed.map(|(inner, diagnostic)| Checked::failed(normal(&path.join(inner)), diagnostic)));
     if checked.is_empty() {
@@ -136,9 +139,11 @@ fn tree(path: &Path, rules: &Rules, advises: bool, progress: &Progress) -> Resul
         let diagnostic = diagnostic.help("make one: prowess new NAME --description TEXT");
         checked.push(Checked::failed(path.clone(), diagnostic));
     }
-    passed_over.iter_mut().for_each(|inner| *inner = normal(&path.join(&*inner)));
-    passed_over.sort();
-    Ok(CheckedTree { checked, passed_over })
+    for paths in [&mut passed_over, &mut nested] {
+        paths.iter_mut().for_each(|inner| *inner = normal(&path.join(&*inner)));
+        paths.sort();
+    }
+    Ok(CheckedTree { checked, passed_over, nested })
 }
 
 /// Whether no command looks for skills in a folder of this name: git's own, and copies of what others publish.
@@ -201,26 +206,49 @@ struct Tree {
     failed: Vec<(PathBuf, Diagnostic)>,
     /// The folders and links that are never looked into, but for git's own.
     passed_over: Vec<PathBuf>,
+    /// The folders with a `SKILL.md` inside a skill.
+    nested: Vec<PathBuf>,
+}
+
+/// A folder to look at.
+struct Task {
+    inner: PathBuf,
+    /// Whether it is inside a skill.
+    in_skill: bool,
 }
 
 impl Checker<'_> {
     /// Looks through the tree, level by level.
     fn tree(&self, progress: &Progress) -> Tree {
         let mut tree = Tree::default();
-        let mut level = vec![PathBuf::from(".")];
+        let mut level = vec![Task { inner: PathBuf::from("."), in_skill: false }];
         let mut left = FOLDERS_MAX;
         for _ in 0..DEPTH_MAX {
-            let looks = parallel(&level, |inner| {
+            let looks = parallel(&level, |task| {
                 progress.add(1);
-                self.look(inner)
+                if task.in_skill { self.look_in_skill(&task.inner) } else { self.look(&task.inner) }
             });
             let mut next = Vec::new();
-            for (inner, look) in level.into_iter().zip(looks) {
+            for (Task { inner, .. }, look) in level.into_iter().zip(looks) {
+                let below = |names: Vec<Box<OsStr>>, in_skill: bool| {
+                    names.into_iter().map(move |name| (name, in_skill))
+                };
+                let task =
+                    |(name, in_skill): (Box<OsStr>, bool)| Task { inner: inner.join(&*name), in_skill };
                 match look {
-                    Look::Skill(checked) => tree.checked.push(checked),
+                    Look::Skill { checked, folders } => {
+                        tree.checked.push(checked);
+                        next.extend(below(folders, true).map(task));
+                    }
+                    Look::InSkill { nested, folders } => {
+                        next.extend(below(folders, true).map(task));
+                        if nested {
+                            tree.nested.push(inner);
+                        }
+                    }
                     Look::Folders { skill, folders, passed_over } => {
                         tree.checked.extend(skill);
-                        next.extend(folders.into_iter().map(|name| inner.join(&*name)));
+                        next.extend(below(folders, false).map(task));
                         tree.passed_over.extend(passed_over.into_iter().map(|name| inner.join(&*name)));
                     }
                     Look::Failed(diagnostic) => tree.failed.push((inner, diagnostic)),
@@ -234,10 +262,12 @@ impl Checker<'_> {
             left -= next.len();
             level = next;
         }
-        if let Some(first) = level.first() {
+        let (in_skill, others): (Vec<Task>, Vec<Task>) = level.into_iter().partition(|task| task.in_skill);
+        tree.passed_over.extend(in_skill.into_iter().map(|task| task.inner));
+        if let Some(first) = others.first() {
             let message =
-                format!("{} folders lie deeper than {DEPTH_MAX} and were not looked into", level.len());
-            tree.failed.push((first.clone(), bound(message)));
+                format!("{} folders lie deeper than {DEPTH_MAX} and were not looked into", others.len());
+            tree.failed.push((first.inner.clone(), bound(message)));
         }
         tree.checked.sort_by(|a, b| a.path.cmp(&b.path));
         tree
@@ -249,7 +279,10 @@ impl Checker<'_> {
         if !holds_skills {
             match self.root.file(&inner.join("SKILL.md")) {
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => {}
-                opened => return Look::Skill(self.judge(inner, OsStr::new("SKILL.md"), opened)),
+                opened => {
+                    let checked = self.judge(inner, OsStr::new("SKILL.md"), opened);
+                    return Look::Skill { checked, folders: self.folders_of_skill(inner) };
+                }
             }
         }
         let entries = match self.root.folder(inner).and_then(|folder| folder.entries(FOLDERS_MAX)) {
@@ -270,11 +303,37 @@ impl Checker<'_> {
         // A SKILL.md in a directory of skills is a skill to some commands and hides the others from none.
         if let Some(skill) = skill {
             if !holds_skills {
-                return Look::Skill(skill);
+                return Look::Skill { checked: skill, folders: self.folders_of_skill(inner) };
             }
             return self.folders(inner, entries.list, Some(skill));
         }
         self.folders(inner, entries.list, None)
+    }
+
+    /// The folders of a skill that may hold other skills.
+    fn folders_of_skill(&self, inner: &Path) -> Vec<Box<OsStr>> {
+        // A directory without subdirectories has two links on most file systems. Asking for that is cheaper than listing it.
+        let is_leaf = |stat: Stat| stat.st_nlink == 2;
+        if !self.advises || self.root.stat(inner).is_ok_and(is_leaf) {
+            return Vec::new();
+        }
+        match self.look_in_skill(inner) {
+            Look::InSkill { folders, .. } => folders,
+            Look::Skill { .. } | Look::Folders { .. } | Look::Failed(_) => Vec::new(),
+        }
+    }
+
+    /// Looks at a folder inside a skill. One that cannot be read is not an error of the skill.
+    fn look_in_skill(&self, inner: &Path) -> Look {
+        let entries = self.root.folder(inner).and_then(|folder| folder.entries(FOLDERS_MAX));
+        let entries = entries.map_or_else(|_| Vec::new(), |entries| entries.list);
+        let nested = entries
+            .iter()
+            .any(|entry| entry.kind == EntryKind::File && *entry.name == *OsStr::new("SKILL.md"));
+        let is_searched =
+            |entry: &Entry| entry.kind == EntryKind::Folder && !is_passed_over(entry.name.as_encoded_bytes());
+        let folders = entries.into_iter().filter(is_searched).map(|entry| entry.name).collect();
+        Look::InSkill { nested, folders }
     }
 
     fn folders(&self, inner: &Path, entries: Vec<Entry>, skill: Option<Checked>) -> Look {
@@ -343,7 +402,16 @@ impl Checker<'_> {
 }
 
 enum Look {
-    Skill(Checked),
+    Skill {
+        checked: Checked,
+        folders: Vec<Box<OsStr>>,
+    },
+    /// A folder inside a skill.
+    InSkill {
+        /// Whether it has a `SKILL.md`.
+        nested: bool,
+        folders: Vec<Box<OsStr>>,
+    },
     Folders {
         /// What a SKILL.md in a directory of skills says.
         skill: Option<Checked>,

@@ -1,11 +1,13 @@
 //! `prowess check`: validate skill folders, files and trees.
 
+use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use prowess::Located;
 use prowess::check::{CheckError, Checked, check_source, check_tree};
 use prowess::policy::RootPlace;
+use prowess::shell::quote_path;
 use prowess_format::{Code, Rules};
 
 use super::{Outcome, YES, no, source_of};
@@ -26,8 +28,8 @@ pub(super) fn run(context: &Context, global: &Global, call: &Check, output: &mut
     let rules = if call.strict { Rules::strict() } else { context.policy().manifest.clone() };
     let format = format(global, call)?;
     let stdin = call.paths.iter().any(|path| is_stdin(path)).then(standard_input).transpose()?;
-    let (checked, passed_over) = progress::during(global, "checking", |progress| {
-        let (mut all, mut passed_over): (Vec<Checked>, Vec<PathBuf>) = Default::default();
+    let (checked, passed_over, nested) = progress::during(global, "checking", |progress| {
+        let (mut all, mut passed_over, mut nested) = <(Vec<Checked>, Vec<PathBuf>, Vec<PathBuf>)>::default();
         for path in paths(context, &call.paths) {
             match stdin.as_deref().filter(|_| is_stdin(&path)) {
                 Some(source) => all.push(check_source(Path::new(STDIN), source, &rules)),
@@ -35,12 +37,14 @@ pub(super) fn run(context: &Context, global: &Global, call: &Check, output: &mut
                     let tree = check_tree(&path, &rules, progress).map_err(failure)?;
                     all.extend(tree.checked);
                     passed_over.extend(tree.passed_over);
+                    nested.extend(tree.nested);
                 }
             }
         }
-        Ok::<_, Failure>((all, passed_over))
+        Ok::<_, Failure>((all, passed_over, nested))
     })?;
     let checked = distinct(checked, !call.paths.is_empty());
+    let (passed_over, nested) = not_checked(passed_over, nested, &checked);
     let beside: Vec<_> = checked.iter().map(toolsets).collect();
     let reports: Vec<_> =
         checked.iter().zip(&beside).map(|(checked, beside)| report(checked, beside)).collect();
@@ -49,9 +53,11 @@ pub(super) fn run(context: &Context, global: &Global, call: &Check, output: &mut
         Some(source) if path == Path::new(STDIN) => Some(source.clone()),
         Some(_) | None => source_of(path),
     };
-    print(&reports, &summary, &passed_over, format, &sources, output)?;
+    let all_passed_over = [passed_over.as_slice(), nested.as_slice()].concat();
+    print(&reports, &summary, &all_passed_over, format, &sources, output)?;
     if format == CheckFormat::Human {
         name_passed_over(&passed_over, output);
+        name_nested(&nested, output);
     }
     if reports.is_empty() && format == CheckFormat::Human {
         output.remark("there are no skills here; prowess check PATH looks elsewhere, prowess new makes one");
@@ -88,28 +94,67 @@ fn paths(context: &Context, given: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 pub(super) fn failure(error: CheckError) -> Failure {
-    let code = match error {
-        CheckError::Missing(_) => ErrorCode::NotFound,
-        CheckError::Unreadable { .. } => ErrorCode::PermissionDenied,
-        CheckError::NotASkill(_) => ErrorCode::InvalidParam,
+    let failure = match error {
+        CheckError::Missing(_) => Failure::missing_path(error.to_string()),
+        CheckError::Unreadable { .. } => Failure::new(ErrorCode::PermissionDenied, error.to_string()),
+        CheckError::NotASkill(_) => Failure::call(error.to_string()),
     };
-    Failure::new(code, error.to_string()).hint("name a skill's folder, its SKILL.md, or a tree of them")
+    failure.hint("name a skill's folder, its SKILL.md, or a tree of them")
 }
 
 /// Names the folders that were not searched for skills.
 pub(super) fn name_passed_over(passed_over: &[PathBuf], output: &mut Output) {
-    const SHOWN: usize = 5;
     if passed_over.is_empty() {
         return;
     }
-    let base = std::env::current_dir().unwrap_or_default();
-    let shown = |path: &PathBuf| clean_path(path.strip_prefix(&base).unwrap_or(path));
-    let mut names: Vec<_> = passed_over.iter().take(SHOWN).map(shown).collect();
-    if passed_over.len() > SHOWN {
-        names.push(format!("and {} more", passed_over.len() - SHOWN));
-    }
     let what = counted(passed_over.len(), "folder");
-    output.remark(format!("not searched: {what} of dependencies or behind a link: {}", names.join(", ")));
+    output
+        .remark(format!("not searched: {what} of dependencies or behind a link: {}", first_few(passed_over)));
+}
+
+/// Names the skills inside other skills, which belong to those.
+fn name_nested(nested: &[PathBuf], output: &mut Output) {
+    let Some(first) = nested.first() else { return };
+    let what = counted(nested.len(), "skill");
+    output.remark(format!("not checked: {what} inside another skill: {}", first_few(nested)));
+    output.remark(format!("hint: prowess check {}", quote_path(relative(first, &current_directory()))));
+}
+
+/// The first few paths, and how many more there are.
+fn first_few(paths: &[PathBuf]) -> String {
+    const SHOWN: usize = 5;
+    let base = current_directory();
+    let mut names: Vec<_> = paths.iter().take(SHOWN).map(|path| clean_path(relative(path, &base))).collect();
+    if paths.len() > SHOWN {
+        names.push(format!("and {} more", paths.len() - SHOWN));
+    }
+    names.join(", ")
+}
+
+fn current_directory() -> PathBuf {
+    std::env::current_dir().unwrap_or_default()
+}
+
+fn relative<'p>(path: &'p Path, base: &Path) -> &'p Path {
+    path.strip_prefix(base).unwrap_or(path)
+}
+
+/// Leaves out what was reached and checked by another path.
+fn not_checked(
+    mut passed_over: Vec<PathBuf>,
+    mut nested: Vec<PathBuf>,
+    checked: &[Checked],
+) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let folders: HashSet<&Path> = match nested.is_empty() {
+        true => HashSet::new(),
+        false => checked.iter().filter_map(|checked| checked.path.parent()).collect(),
+    };
+    nested.retain(|path| !folders.contains(path.as_path()));
+    for paths in [&mut passed_over, &mut nested] {
+        paths.sort();
+        paths.dedup();
+    }
+    (passed_over, nested)
 }
 
 fn is_stdin(path: &Path) -> bool {

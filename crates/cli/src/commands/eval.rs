@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Outcome, YES, notices, toolbox};
 use crate::args::{Eval, Global};
 use crate::context::Context;
-use crate::failure::{ErrorCode, Failure};
+use crate::failure::Failure;
 use crate::output::{Output, clean, clean_path};
 use crate::progress;
 
@@ -113,7 +113,7 @@ fn print(name: &str, score: &Score, output: &mut Output) -> std::io::Result<()> 
 fn read(file: &Path, skill: Option<&str>) -> Result<Vec<Labelled>, Failure> {
     let path = std::path::absolute(file)?;
     let bytes = prowess::read_bounded(&path, FILE_MAX).ok_or_else(|| {
-        Failure::new(ErrorCode::NotFound, format!("{} cannot be read", clean_path(file)))
+        Failure::missing_path(format!("{} cannot be read", clean_path(file)))
             .hint("name a file of JSON lines, each with query and skills")
     })?;
     let text = String::from_utf8_lossy(&bytes);

@@ -72,10 +72,6 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
         _ => {}
     }
     let context = Context::load(&global, output)?;
-    // New makes the directory that it writes to.
-    if !matches!(command, Command::New { .. }) {
-        context.require_roots()?;
-    }
     match command {
         Command::List { all } => list::run(&context, &global, all, output),
         Command::Show | Command::Skill { command: SkillCommand::Show } => {

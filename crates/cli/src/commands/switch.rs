@@ -100,7 +100,10 @@ pub(super) fn enable_command(way: &InTheWay, name: &str) -> Option<String> {
 }
 
 fn failure(error: &SwitchError, target: &Target) -> Failure {
-    let failure = Failure::new(error.code(), error.to_string());
+    let failure = match error {
+        SwitchError::NoSource { .. } => Failure::missing_path(error.to_string()),
+        error => Failure::new(error.code(), error.to_string()),
+    };
     match (error, target) {
         (SwitchError::NoSkill { near: Some(near), name }, _) => {
             failure.hint(format!("did you mean {near}? prowess why {name} tells where was looked"))
@@ -110,10 +113,10 @@ fn failure(error: &SwitchError, target: &Target) -> Failure {
         }
         (SwitchError::NoSource { known, .. }, _) => failure.hint(format!("there are {}", known.join(", "))),
         (SwitchError::NotTheProjects { mention }, Target::Skill(name)) if mention.layer == Layer::User => {
-            failure.hint(format!("to enable it for yourself: prowess enable {name} --user"))
+            failure.hint(format!("to enable it for yourself: prowess enable {} --user", quote(name)))
         }
         (SwitchError::NotTheProjects { mention }, Target::Source(path)) if mention.layer == Layer::User => {
-            failure.hint(format!("to enable it for yourself: prowess enable --source {path} --user"))
+            failure.hint(format!("to enable it for yourself: prowess enable --source {} --user", quote(path)))
         }
         _ => failure,
     }

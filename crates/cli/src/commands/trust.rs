@@ -92,6 +92,10 @@ fn tell(changes: &Difference, base: &Path, output: &mut Output) -> std::io::Resu
 pub(super) fn untrust(context: &Context, path: Option<PathBuf>, output: &mut Output) -> Outcome {
     let folder = folder(context, path)?;
     let before = trust::untrust(&folder, &context.surroundings).map_err(failure)?;
+    // A folder that was deleted can still be named, but not one that never was there.
+    if before.is_none() && !folder.exists() {
+        return Err(failure(TrustError::Missing(folder)));
+    }
     if output.json() {
         output.answer(
             &json!({"schema": 1, "path": folder, "trusted": false, "was_trusted": before.is_some()}),
@@ -114,16 +118,14 @@ fn folder(context: &Context, path: Option<PathBuf>) -> Result<PathBuf, Failure> 
 }
 
 pub(super) fn failure(error: TrustError) -> Failure {
-    let code = match &error {
-        TrustError::Missing(_) => ErrorCode::NotFound,
-        TrustError::NoHome | TrustError::State(_) => ErrorCode::InvalidParam,
-        TrustError::Write { .. } => ErrorCode::PermissionDenied,
-    };
     let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
-    let failure = Failure::new(code, format!("{error}{cause}"));
+    let message = format!("{error}{cause}");
     match &error {
-        TrustError::Missing(_) => failure.hint("name a folder that is there, or none for the project"),
-        TrustError::State(_) => failure.hint("mend that file, or delete it and trust again"),
-        TrustError::NoHome | TrustError::Write { .. } => failure,
+        TrustError::Missing(_) => {
+            Failure::missing_path(message).hint("name a folder that is there, or none for the project")
+        }
+        TrustError::NoHome => Failure::call(message),
+        TrustError::State(_) => Failure::call(message).hint("mend that file, or delete it and trust again"),
+        TrustError::Write { .. } => Failure::new(ErrorCode::PermissionDenied, message),
     }
 }

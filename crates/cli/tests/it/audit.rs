@@ -138,6 +138,56 @@ fn no_skill_of_a_tree_is_passed_over() {
     assert_eq!(answer["summary"]["audited"], 2, "{answer}");
 }
 
+/// `list` shows nothing that `check` and `audit` do not look at, `install --all` takes nothing else, and what a command
+/// leaves out is in its `passed_over`.
+#[test]
+fn every_command_finds_the_same_skills() {
+    let world = World::bare();
+    let shown = ["tree/a", "tree/group/b", "tree/skills/c"];
+    let hidden = ["tree/.agents/skills/d", "tree/.hidden/e", "tree/target/f", "tree/.venv/g"];
+    for folder in shown.iter().chain(&hidden) {
+        world.skill(folder);
+    }
+    world.file("tree/skills/SKILL.md", skill_md("skills", "Does skills."));
+    world.file("tree/.agents/skills/SKILL.md", skill_md("agents", "Does agents."));
+    world.skill("tree/a/assets/nested").skill("tree/node_modules/dependency").skill("elsewhere/far");
+    symlink("../elsewhere/far", world.path("tree/linked")).unwrap();
+    let texts = |list: &serde_json::Value, key: Option<&str>| -> Vec<String> {
+        let texts = list.as_array().into_iter().flatten();
+        let texts = texts.map(|value| key.map_or(value, |key| &value[key]).as_str().unwrap().to_owned());
+        texts.map(|path| path.replace("[PROJECT]/", "").replace("/SKILL.md", "")).collect()
+    };
+    let listed = world.run(&["list", "--all", "--json", "--root", "tree"]).json();
+    let in_list = texts(&listed["skills"], Some("location"));
+    assert!(shown.iter().all(|folder| in_list.contains(&(*folder).to_owned()) || *folder == "tree/skills/c"));
+    let passed_over = texts(&listed["passed_over"], None);
+    assert_eq!(
+        passed_over,
+        ["tree/.agents", "tree/.hidden", "tree/.venv", "tree/node_modules", "tree/target"]
+    );
+    for command in ["check", "audit"] {
+        let answer = world.run(&[command, "tree", "--json"]).json();
+        let named = [texts(&answer["skills"], Some("path")), texts(&answer["passed_over"], None)].concat();
+        for folder in in_list.iter().map(String::as_str).chain(shown).chain(hidden) {
+            assert!(named.contains(&folder.to_owned()), "{command} does not name {folder}: {named:?}");
+        }
+        for folder in ["tree/skills", "tree/.agents/skills", "tree/node_modules", "tree/linked"] {
+            assert!(named.contains(&folder.to_owned()), "{command} does not name {folder}: {named:?}");
+        }
+    }
+    // A skill inside another is part of it: the audit reads its files, and a check says that it was not checked.
+    let checked = world.run(&["check", "tree", "--json"]).json();
+    assert!(texts(&checked["passed_over"], None).contains(&"tree/a/assets/nested".to_owned()), "{checked}");
+    assert_snapshot!(world.run(&["check", "tree"]).err);
+    assert_eq!(world.run(&["check", "tree/a/assets/nested"]).code, 0);
+    let installed =
+        world.run(&["install", "./tree", "--all", "--skip-invalid", "--yes", "--dry-run", "--json"]);
+    for name in ["a", "b", "e", "f", "g", "skills", "agents"] {
+        assert!(installed.out.contains(&format!("\"{name}\"")), "{name}: {}{}", installed.out, installed.err);
+    }
+    assert!(!installed.out.contains("\"nested\"") && !installed.out.contains("\"dependency\""));
+}
+
 /// What is passed over is named.
 #[test]
 fn what_is_passed_over_is_named() {

@@ -16,7 +16,8 @@ fn every_value_has_its_origin() {
     world
         .file("~/.prowess/config.toml", "[scan]\ndepth = 3\n")
         .file(".prowess/config.toml", "[skills]\ndisabled = [\"pdf\"]\n")
-        .file("more.yaml", "catalog:\n  budget-tokens: 4000\n");
+        .file("more.yaml", "catalog:\n  budget-tokens: 4000\n")
+        .file("skills/README.md", "");
     assert_snapshot!(set(&world, &["config", "--config", "more.yaml", "--root", "skills"]));
 }
 

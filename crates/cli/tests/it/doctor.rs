@@ -44,8 +44,8 @@ fn a_wrong_configuration() {
 
 #[test]
 fn a_home_that_is_not_there() {
-    let world = World::bare();
-    let told = world.run(&["doctor", "--home", "/nonexistent/home"]);
+    let world = World::bare().variable("PROWESS_HOME", "/nonexistent/home");
+    let told = world.run(&["doctor"]);
     let lines: Vec<_> = told.out.lines().skip(1).take(2).collect();
     assert_snapshot!(lines.join("\n"));
 }

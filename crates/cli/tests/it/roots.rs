@@ -80,6 +80,206 @@ fn one_that_is_missing_ends_every_command() {
     }
 }
 
+/// A call of every command. A command without a row fails the test.
+const COMMANDS: &[(&str, &str)] = &[
+    ("list", ""),
+    ("show", ""),
+    ("info", "pdf"),
+    ("why", "pdf"),
+    ("check", ""),
+    ("audit", ""),
+    ("prompt", ""),
+    ("match", "x"),
+    ("activate", "pdf"),
+    ("files", "pdf"),
+    ("read", "pdf SKILL.md"),
+    ("run", "pdf x.sh"),
+    ("tools", ""),
+    ("call", "skills.search {}"),
+    ("chat", "hello"),
+    ("chats", ""),
+    ("chats list", ""),
+    ("chats show", "x"),
+    ("chats delete", "x"),
+    ("chats export", ""),
+    ("chats import", "file"),
+    ("mcp", ""),
+    ("mcp install", "--client cursor --dry-run"),
+    ("mcp uninstall", "--client cursor --dry-run"),
+    ("mcp clients", ""),
+    ("serve", "--addr 127.0.0.1:0"),
+    ("eval", "file"),
+    ("lint", "--routing"),
+    ("new", "made --description X."),
+    ("install", "./one --dry-run"),
+    ("import", "./one --dry-run"),
+    ("update", ""),
+    ("remove", "pdf --dry-run"),
+    ("verify", ""),
+    ("pack", "one/pdf"),
+    ("index", "one"),
+    ("enable", "pdf"),
+    ("disable", "pdf"),
+    ("plugins", ""),
+    ("trust", ""),
+    ("untrust", ""),
+    ("config", ""),
+    ("doctor", ""),
+    ("skill", "show"),
+    ("skill show", ""),
+    ("skill install", "./one --dry-run"),
+    ("skill manage", ""),
+    ("skill manage enable", "pdf"),
+    ("skill manage disable", "pdf"),
+    ("skill manage update", ""),
+    ("skill manage remove", "pdf --dry-run"),
+    ("skill manage list", ""),
+    ("completions", "bash"),
+    ("man", ""),
+];
+
+/// Every argument that is a path, in a call with a path that cannot be: one that does not exist where something is read,
+/// and one below a file where something is written, since those directories are made.
+const PATH_ARGUMENTS: &[(&str, &str, &str)] = &[
+    ("check", "PATHS", "check missing"),
+    ("audit", "PATH|NAME", "audit ./missing"),
+    ("eval", "FILE", "eval missing"),
+    ("eval", "--compare", "eval queries --compare missing"),
+    ("new", "--dir", "new made --description X. --dir file/x"),
+    ("enable", "--source", "enable --source missing"),
+    ("disable", "--source", "disable --source missing"),
+    ("skill manage enable", "--source", "skill manage enable --source missing"),
+    ("skill manage disable", "--source", "skill manage disable --source missing"),
+    ("install", "SOURCE", "install ./missing"),
+    ("skill install", "SOURCE", "skill install ./missing"),
+    ("import", "SOURCE", "import ./missing"),
+    ("import", "SOURCE", "import ./missing/skills-lock.json"),
+    ("pack", "FOLDER", "pack missing"),
+    ("pack", "--output", "pack one/pdf --output missing/x.skill"),
+    ("index", "FOLDER", "index missing"),
+    ("index", "--output", "index one --output file/x"),
+    ("trust", "PATH", "trust missing"),
+    ("untrust", "PATH", "untrust missing"),
+    ("serve", "--token-file", "serve --addr 127.0.0.1:0 --token-file missing"),
+    ("serve", "--admin-token-file", "serve --addr 127.0.0.1:0 --admin-token-file missing"),
+    ("mcp", "--token-file", "mcp --http 127.0.0.1:0 --token-file missing"),
+    ("chats export", "--to", "chats export --to missing/chats.json"),
+    ("chats import", "FILE", "chats import missing"),
+];
+
+/// How paths are called in the help.
+const PATH_NAMES: &[&str] = &["DIR", "FILE", "FOLDER", "PATH", "PATHS", "PATH|NAME", "SOURCE", "CONFIG"];
+
+/// How other values are called there. `read NAME PATH` takes a path inside a skill.
+const OTHER_NAMES: &[&str] = &[
+    "NAME",
+    "NAMES",
+    "WHEN",
+    "QUERY",
+    "FORMAT",
+    "N",
+    "TEXT",
+    "REF",
+    "AGENT",
+    "CHOICE",
+    "SCOPE",
+    "SECONDS",
+    "JSON",
+    "ADDRESS:PORT",
+    "ADDRESS",
+    "HOST",
+    "HEADER",
+    "FORM",
+    "URL",
+    "VARIABLE",
+    "CLIENT",
+    "ID",
+    "IDS",
+    "SKILL",
+    "TOOL",
+    "PARAMS",
+    "SHELL",
+    "COMMAND",
+    "ARGS",
+    "MESSAGE",
+    "SCRIPT",
+    "S",
+    "COUNT",
+];
+
+/// The commands below this one, as its help lists them.
+fn commands_below(world: &World, command: &str, all: &mut Vec<String>) {
+    let words: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
+    let help = world.run(&words).out;
+    let listed =
+        help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    for line in listed.filter(|line| line.starts_with("  ") && !line.starts_with("   ")) {
+        let name = line.split_whitespace().next().unwrap();
+        if name != "help" {
+            let inner = format!("{command} {name}").trim().to_owned();
+            commands_below(world, &inner, all);
+            all.push(inner);
+        }
+    }
+}
+
+/// The arguments of a command that take a value: a flag or the value's name, and the value's name.
+fn arguments(help: &str) -> Vec<(String, String)> {
+    let heads = help.lines().map(str::trim_start).filter(|line| line.starts_with(['-', '<', '[']));
+    let value = |line: &str| {
+        let start = line.find(['<', '['])? + 1;
+        let end = line[start..].find(['>', ']'])? + start;
+        Some(line[start..end].to_owned())
+    };
+    heads
+        .filter_map(|line| {
+            let value = value(line)
+                .filter(|name| name.chars().all(|c| c.is_ascii_uppercase() || ":|".contains(c)))?;
+            let flag = line.split([' ', ',']).find(|word| word.starts_with("--"));
+            Some((flag.map_or_else(|| value.clone(), str::to_owned), value))
+        })
+        .collect()
+}
+
+#[test]
+fn every_path_that_does_not_exist_is_a_usage_error() {
+    let world = world();
+    world.file("file", "x").file("queries", "{\"query\": \"x\", \"skills\": [\"pdf\"]}\n");
+    let mut commands = Vec::new();
+    commands_below(&world, "", &mut commands);
+    assert!(commands.len() > 40, "{commands:?}");
+    let mut wrong = Vec::new();
+    let mut expect_2 = |call: &[&str]| {
+        let told = world.run(call);
+        if told.code != 2 || !told.err.lines().any(|line| line.starts_with("error")) {
+            wrong.push(format!("{call:?}: exit code {}\n{}{}", told.code, told.out, told.err));
+        }
+    };
+    for command in &commands {
+        let row = COMMANDS.iter().find(|(name, _)| name == command);
+        let Some((_, args)) = row else { panic!("`{command}` has no row in COMMANDS") };
+        let call: Vec<&str> = command.split(' ').chain(args.split_whitespace()).collect();
+        for flag in ["--root", "--project", "--home", "--config"] {
+            expect_2(&[&[flag, "missing"], &call[..]].concat());
+        }
+        let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+        for (argument, value) in arguments(&world.run(&words).out) {
+            let known = PATH_NAMES.contains(&&*value) || OTHER_NAMES.contains(&&*value);
+            assert!(known, "{command}: is {value} a path? Add it to PATH_NAMES or OTHER_NAMES");
+            let global = ["--root", "--project", "--project-dir", "--home", "--config"].contains(&&*argument);
+            if !PATH_NAMES.contains(&&*value) || global || (command == "read" && value == "PATH") {
+                continue;
+            }
+            let has_row = PATH_ARGUMENTS.iter().any(|(name, arg, _)| name == command && *arg == argument);
+            assert!(has_row, "{argument} of `{command}` has no row in PATH_ARGUMENTS");
+        }
+    }
+    for (_, _, call) in PATH_ARGUMENTS {
+        expect_2(&call.split(' ').collect::<Vec<_>>());
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn other_commands_go_by_it() {
     let world = world();

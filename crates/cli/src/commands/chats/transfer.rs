@@ -76,7 +76,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     match taken {
         Ok(_) => Ok(bytes),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Err(Failure::new(ErrorCode::NotFound, format!("there is no file {}", clean_path(path))))
+            Err(Failure::missing_path(format!("there is no file {}", clean_path(path))))
         }
         Err(error) => Err(Failure::call(format!("{} cannot be read: {error}", clean_path(path)))),
     }

@@ -22,7 +22,6 @@ pub(super) fn run(global: &Global, call: &Mcp, output: &mut Output) -> Outcome {
     match &call.command {
         None => {
             let context = Context::load(global, output)?;
-            context.require_roots()?;
             serve::serve(&context, global, &call.serve, output)
         }
         Some(command) => {

@@ -111,7 +111,7 @@ fn from_lock(path: &Path, call: &Import, context: &Context) -> Result<Vec<Reques
     let whole = source::absolute(path, &std::env::current_dir()?, context.surroundings.home.as_deref());
     if source::kind_on_disk(&whole).is_none() {
         let message = format!("there is no file {}", crate::output::clean_path(path));
-        return Err(Failure::new(ErrorCode::NotFound, message));
+        return Err(Failure::missing_path(message));
     }
     let skills = skills_lock::read(&whole).map_err(wrong)?;
     let mut requests: Vec<(String, Request)> = Vec::new();

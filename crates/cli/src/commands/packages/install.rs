@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use prowess::Status;
 use prowess_package::interchange::link::How;
-use prowess_package::source::{self, Source};
+use prowess_package::source::{self, Source, SourceError};
 use prowess_package::{OnInvalid, PackageError, Pick, Place, Plan, Request, Wanted, Work};
 
 use super::super::Outcome;
@@ -81,7 +81,10 @@ pub(super) fn read_source(text: &str, context: &Context) -> Result<Source, Failu
     let home = context.surroundings.home.as_deref();
     let here = std::env::current_dir()?;
     let on_disk = |path: &Path| source::kind_on_disk(&source::absolute(path, &here, home));
-    let source = source::parse(text, on_disk).map_err(|error| failure(error.into()))?;
+    let source = source::parse(text, on_disk).map_err(|error| match (&error, error.hint()) {
+        (SourceError::Missing(_), Some(hint)) => Failure::missing_path(error.to_string()).hint(hint),
+        _ => failure(error.into()),
+    })?;
     Ok(source.resolved(&here, home))
 }
 
