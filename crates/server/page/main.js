@@ -2,7 +2,7 @@
 
 import { AppShell } from "./components/app-shell.js";
 import { SignIn } from "./components/sign-in.js";
-import { Problem, api, signIn } from "./lib/api.js";
+import { Problem, signIn } from "./lib/api.js";
 import { make } from "./lib/dom.js";
 import { loadTexts } from "./lib/text.js";
 import { applyTheme } from "./lib/theme.js";
@@ -17,14 +17,22 @@ signIn.needed = () => {
 
 customElements.define("app-shell", AppShell);
 
-/** The address that `prowess serve` prints carries a token: it is exchanged for a session, and leaves the address. */
+/**
+ * The address that `prowess serve` prints carries a token: it is exchanged for a session, once, and leaves the address.
+ * A browser that has a session already does not need it, so that a refusal alone is no reason to ask for a token.
+ */
 const exchangeToken = async () => {
   const here = new URL(location.href);
   const token = here.searchParams.get("token");
   if (!token) return;
   here.searchParams.delete("token");
   history.replaceState(null, "", here);
-  await api.post("/api/session", { token }).catch(() => {});
+  const body = JSON.stringify({ token });
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch("/api/session", { method: "POST", credentials: "same-origin", headers, body }).catch(
+    () => null,
+  );
+  signIn.refused = answer?.status === 401;
 };
 await exchangeToken();
 

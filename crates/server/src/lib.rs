@@ -41,7 +41,7 @@ mod skills;
 mod transfer;
 
 pub use api::description;
-pub use guard::{Guard, Names};
+pub use guard::{Guard, Names, StartToken};
 pub use limits::Limits;
 pub use live::{Load, LoadError, Parts};
 pub use serve::{Options, ServeError, Server};

@@ -128,6 +128,59 @@ export const hostile = (world, browser, check, prowess) => [
     return page;
   }),
 
+  check("characters that hide or reorder text are seen in what scripts print", async () => {
+    const page = await browser.open(await browser.person(), world.url);
+    await page.locator(".model-name").waitFor();
+    const text = await page.evaluate(async () => {
+      await customElements.whenDefined("tool-card");
+      const card = /** @type {any} */ (document.createElement("tool-card"));
+      document.body.append(card);
+      const call = { id: "1", name: "skills.run", arguments: { name: "x", script: "a\u202e.sh" } };
+      const summary = { stdout: "one\u202etwo\u001b[31m\n\tthree", stderr: "\u2066four", exit_code: 0 };
+      card.show(call, { status: "success", summary }, false);
+      const text = card.textContent;
+      card.remove();
+      return text;
+    });
+    for (const part of ["a\\u{202e}.sh", "one\\u{202e}two\\u{1b}[31m\n\tthree", "\\u{2066}four"]) {
+      assert.ok(text.includes(part), `${part} is not in ${text}`);
+    }
+    assert.doesNotMatch(text, /[\u202e\u2066\u001b]/);
+    return page;
+  }),
+
+  check("the printed address signs in one browser, and a used one asks nobody who is let in", async () => {
+    const place = await makeWorld(prowess);
+    try {
+      await place.serve();
+      const addresses = () => place.said().match(/http:\S+\?token=\w+/g) ?? [];
+      const [first] = addresses();
+      const sessions = async (page) =>
+        (await page.context().cookies()).filter((cookie) => cookie.name === "prowess_session").length;
+      const page = await browser.open(await browser.person(), first);
+      await page.locator(".model-name").waitFor();
+      assert.equal(page.url().includes("token"), false, "the token leaves the address");
+      assert.equal(await sessions(page), 1);
+      await page.reload();
+      await page.locator(".model-name").waitFor();
+      // Here everybody is the user who runs the server, so that the page can be used without a session.
+      const other = await browser.open(await browser.person(), first);
+      await other.locator(".model-name").waitFor();
+      assert.equal(await sessions(other), 0, "a used address signs in nobody");
+      assert.equal(await other.locator("sign-in").count(), 0);
+      const next = addresses().at(-1);
+      assert.notEqual(next, first);
+      const third = await browser.open(await browser.person(), next);
+      await third.locator(".model-name").waitFor();
+      assert.equal(await sessions(third), 1);
+      // The browser itself notes the refused exchange.
+      other.told = other.told.filter((line) => !line.includes("401"));
+      for (const opened of [page, other, third]) assert.deepEqual(opened.told, []);
+    } finally {
+      place.end();
+    }
+  }),
+
   check(
     "where there is a token the page asks for it, and non-administrators cannot change skills",
     async () => {

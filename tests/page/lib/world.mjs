@@ -56,6 +56,8 @@ export const makeWorld = async (prowess, { script, skills = {}, args = [], env =
     args,
     model,
     url: `http://127.0.0.1:${port}/`,
+    /** What the server has printed on standard error since it was started. */
+    said: () => "",
     /** Starts the server, at the same address each time, and waits until it is well. */
     async serve() {
       const call = ["--home", home, "--project", project, "serve", "--addr", `127.0.0.1:${port}`, ...args];
@@ -65,6 +67,7 @@ export const makeWorld = async (prowess, { script, skills = {}, args = [], env =
         stdio: ["ignore", "ignore", "pipe"],
       });
       child.stderr.on("data", (part) => (said += part));
+      self.said = () => said;
       for (let tries = 0; tries < 300; tries++) {
         if (child.exitCode !== null) throw new Error(`the server ended: ${said}`);
         const well = await fetch(`${self.url}readyz`).then(

@@ -1,10 +1,12 @@
 //! `prowess serve`: skills and chats over HTTP, with a page.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use prowess_server::{Guard, Limits, Names, Options, Parts, ServeError, Server};
+use prowess_server::{Guard, Limits, Names, Options, Parts, ServeError, Server, StartToken};
 use serde_json::json;
+use tokio::sync::watch;
 
 use super::chat::open;
 use super::serving::{OPEN, not_available, token};
@@ -18,7 +20,6 @@ use crate::signals::cancelled_on_termination;
 pub(super) fn run(global: &Global, call: &Serve, output: &mut Output) -> Outcome {
     // What is wrong with the configuration is said before anything else.
     let context = Context::load(global, output)?;
-    context.require_roots()?;
     let mut options = options(call, output)?;
     if !call.addr.ip().is_loopback() && !options.guard.knows_people() {
         return Err(failure(&ServeError::Open(call.addr)));
@@ -38,7 +39,7 @@ async fn serve(
     global: &Global,
     call: &Serve,
     options: Options,
-    start_token: Option<String>,
+    start_token: Option<Arc<StartToken>>,
     output: &mut Output,
 ) -> Outcome {
     let store = open(context, &call.place).await?;
@@ -60,23 +61,43 @@ async fn serve(
     if let Some(line) = not_available(&server.skills()) {
         tracing::warn!("{line}");
     }
+    let renewed = start_token.as_ref().map(|token| token.subscribe());
+    let sign_in_url = |token: &str| format!("http://{at}/?token={token}");
     if output.json() {
         let mut answer = json!({"schema": 1, "url": format!("http://{at}/"), "store": store.place()});
-        if let Some(token) = start_token {
-            answer["sign_in_url"] = format!("http://{at}/?token={token}").into();
+        if let Some(token) = &start_token {
+            answer["sign_in_url"] = sign_in_url(&token.current()).into();
         }
         output.answer(&answer)?;
     } else {
         output.line(format!("Prowess is at http://{at}/"))?;
         output.remark(format!("chats are kept in {}; Ctrl-C ends it", store.place()));
-        if let Some(token) = start_token {
-            output
-                .remark(format!("to open it as another user or through a proxy: http://{at}/?token={token}"));
+        if let Some(token) = &start_token {
+            let url = sign_in_url(&token.current());
+            output.remark(format!("to open it as another user or through a proxy, in one browser: {url}"));
         }
     }
     output.finish()?;
-    server.serve(listener).await.map_err(|error| failure(&error))?;
+    tokio::select! {
+        served = server.serve(listener) => served.map_err(|error| failure(&error))?,
+        never = print_addresses(renewed, sign_in_url, output) => match never {},
+    }
     Ok(YES)
+}
+
+/// Prints a new address each time one was used.
+async fn print_addresses(
+    renewed: Option<watch::Receiver<String>>,
+    sign_in_url: impl Fn(&str) -> String,
+    output: &mut Output,
+) -> Infallible {
+    if let Some(mut current) = renewed {
+        while current.changed().await.is_ok() {
+            let url = sign_in_url(&current.borrow_and_update());
+            output.remark(format!("that address was used; to sign in another browser: {url}"));
+        }
+    }
+    std::future::pending().await
 }
 
 fn options(call: &Serve, output: &mut Output) -> Result<Options, Failure> {

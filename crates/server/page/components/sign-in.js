@@ -1,6 +1,6 @@
 // Asks for the token that the server wants. The server keeps it in a cookie that no script can read.
 
-import { api } from "../lib/api.js";
+import { api, signIn } from "../lib/api.js";
 import { h } from "../lib/dom.js";
 import { t } from "../lib/text.js";
 
@@ -13,7 +13,7 @@ export class SignIn extends HTMLElement {
       autocomplete: "current-password",
       required: true,
     });
-    const problem = h("p", { class: "field-error", role: "alert" });
+    const problem = h("p", { class: "field-error", role: "alert" }, signIn.refused ? t.signIn.used : "");
     const form = h(
       "form",
       { class: "form" },

@@ -17,8 +17,11 @@ export class Problem extends Error {
 /** Nobody answered. */
 export class Unreachable extends Error {}
 
-/** Told when the server wants to know who is asking. @type {{ needed: () => void }} */
-export const signIn = { needed: () => {} };
+/**
+ * Told when the server wants to know who is asking. `refused` says that the token in the address was not accepted.
+ * @type {{ needed: () => void, refused: boolean }}
+ */
+export const signIn = { needed: () => {}, refused: false };
 
 /**
  * Asks, and gives the response if it is a yes.

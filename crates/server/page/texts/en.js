@@ -47,6 +47,7 @@ export const texts = {
     token: "Token",
     go: "Sign in",
     wrong: "The server does not know this token.",
+    used: "This address does not work any more: each one signs in one browser. Open the address that prowess serve printed last, or restart the server.",
   },
   copy: {
     copy: "Copy",

@@ -47,6 +47,7 @@ export const texts = {
     token: "令牌",
     go: "登录",
     wrong: "服务器不认识这个令牌。",
+    used: "此地址已失效：每个地址只能登录一个浏览器。请打开 prowess serve 最后打印的地址，或重新启动服务器。",
   },
   copy: {
     copy: "复制",

@@ -1,11 +1,12 @@
 //! Who somebody is: a token, or a proxy that says so.
 
+use std::sync::Arc;
+
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use prowess::ErrorCode;
 use prowess_mcp::http::Token;
-use uuid::Uuid;
 
-use super::{Access, Names};
+use super::{Access, Names, StartToken};
 use crate::problem::Problem;
 
 /// What is answered to everybody who calls the server by its name: whether it is well, and the page, which asks for the token.
@@ -21,9 +22,8 @@ pub struct Guard {
     pub token: Option<Token>,
     /// What administrators show.
     pub admin_token: Option<Token>,
-    /// What lets administrators in where there is no other token and no proxy: made anew for each start, and shown to whoever
-    /// started the server.
-    pub start_token: Option<Token>,
+    /// Signs in administrators, one browser each, where there is no other token and no proxy.
+    pub start_token: Option<Arc<StartToken>>,
     /// The header in which a proxy in front of this server says who somebody is. Whoever has one is a user.
     pub proxy_header: Option<HeaderName>,
 }
@@ -34,21 +34,26 @@ impl Guard {
         self.token.is_some() || self.admin_token.is_some() || self.proxy_header.is_some()
     }
 
-    /// Makes a start token where people are not known in another way, and returns it, to be shown once.
-    pub fn make_start_token(&mut self) -> Option<String> {
+    /// Makes a start token where people are not known in another way, and returns it, to be shown to the user who started
+    /// the server.
+    pub fn make_start_token(&mut self) -> Option<Arc<StartToken>> {
         if self.knows_people() {
             return None;
         }
-        let text = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
-        self.start_token = Token::new(&text).ok();
-        Some(text)
+        let token = Arc::new(StartToken::default());
+        self.start_token = Some(Arc::clone(&token));
+        Some(token)
+    }
+
+    /// The start token, where it counts.
+    pub(super) fn start_token(&self) -> Option<&StartToken> {
+        self.start_token.as_deref().filter(|_| !self.knows_people())
     }
 
     /// As what a token lets its bearer in.
     pub(crate) fn access_of(&self, text: &str) -> Option<Access> {
         let is = |token: &Option<Token>| token.as_ref().is_some_and(|token| token.is(text));
-        let start = if self.knows_people() { &None } else { &self.start_token };
-        match is(&self.admin_token) || is(start) {
+        match is(&self.admin_token) {
             true => Some(Access::Admin),
             false => is(&self.token).then_some(Access::User),
         }
@@ -68,8 +73,8 @@ impl Guard {
         let detail = match self.knows_people() {
             true => "a token is needed: Authorization: Bearer TOKEN",
             false => {
-                "this server belongs to another user of this machine: open the address that prowess serve printed, or send its \
-                 token: Authorization: Bearer TOKEN"
+                "this server belongs to another user of this machine: in a browser, open the address that prowess serve \
+                 printed; for programs, start it with PROWESS_TOKEN or --token-file"
             }
         };
         Err(Problem::with_status(StatusCode::UNAUTHORIZED, ErrorCode::PermissionDenied, detail))
@@ -99,9 +104,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_token_other_users_need_the_one_of_this_start() {
+    fn without_a_token_other_users_need_a_session() {
         let mut guard = Guard::default();
-        let token = guard.make_start_token().unwrap();
+        let token = guard.make_start_token().unwrap().current();
         let shown = |guard: &Guard, token: &str, path: &str, same_user: bool| {
             let value = format!("Bearer {token}").parse().unwrap();
             let headers = HeaderMap::from_iter([(header::AUTHORIZATION, value)]);
@@ -110,13 +115,13 @@ mod tests {
         assert_eq!(shown(&guard, "", "/api/about", true), Ok(Access::Admin));
         insta::assert_snapshot!(shown(&guard, "", "/api/about", false).unwrap_err());
         assert!(shown(&guard, "guess", "/mcp", false).is_err());
-        assert_eq!(shown(&guard, &token, "/api/about", false), Ok(Access::Admin));
+        assert!(shown(&guard, &token, "/api/about", false).is_err(), "it is only exchanged for a session");
+        assert!(guard.start_token().is_some());
         assert_eq!(shown(&guard, "", "/", false), Ok(Access::User));
         assert_eq!(shown(&guard, "", "/api/session", false), Ok(Access::User));
         // Where there is a token, whose the connection is says nothing, and neither does a start token.
         guard.token = Token::new("user-0123456789abcdef").ok();
         assert!(shown(&guard, "", "/api/about", true).is_err());
-        assert!(shown(&guard, &token, "/api/about", true).is_err());
-        assert_eq!(guard.make_start_token(), None);
+        assert!(guard.start_token().is_none() && guard.make_start_token().is_none());
     }
 }

@@ -5,10 +5,12 @@
 //! | `names` | the names by which a server may be called, so that a page elsewhere cannot call it through a browser |
 //! | `known` | who somebody is: a token, or a proxy that says so |
 //! | `session` | showing a token once, for a browser, and signing out |
+//! | `start` | the token in the address that is printed at the start, which signs in one browser |
 
 mod known;
 mod names;
 mod session;
+mod start;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -28,6 +30,7 @@ pub use names::Names;
 pub(crate) use session::COOKIE;
 use session::Sessions;
 pub(crate) use session::{__path_begin, __path_end, begin, end};
+pub use start::StartToken;
 
 use crate::app::App;
 use crate::limits::{Key, Rates};

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::start::Exchange;
 use super::{Access, Door};
 use crate::asked::Body;
 use crate::problem::{Answer, Problem};
@@ -103,16 +104,31 @@ pub(crate) async fn begin(
     headers: HeaderMap,
     Body(shown): Body<Shown>,
 ) -> Answer<(StatusCode, Cookie)> {
-    let Some(access) = door.guard.access_of(&shown.token) else {
-        let detail = "that is not the token of this server";
-        return Err(Problem::with_status(StatusCode::UNAUTHORIZED, ErrorCode::PermissionDenied, detail));
-    };
+    let access = access_of(&door, &shown.token).map_err(|detail| {
+        Problem::with_status(StatusCode::UNAUTHORIZED, ErrorCode::PermissionDenied, detail)
+    })?;
     let id = door.sessions.begin(access, Instant::now());
     let is_encrypted = headers.get("x-forwarded-proto").is_some_and(|scheme| scheme == "https");
     let secure = if is_encrypted { "; Secure" } else { "" };
     let lasts = LASTS.as_secs();
     let cookie = format!("{COOKIE}={id}; Path=/; HttpOnly; SameSite=Strict; Max-Age={lasts}{secure}");
     Ok((StatusCode::NO_CONTENT, AppendHeaders([(header::SET_COOKIE, cookie)])))
+}
+
+/// As what a token begins a session. A start token is used by it.
+fn access_of(door: &Door, token: &str) -> Result<Access, &'static str> {
+    const WRONG: &str = "that is not the token of this server";
+    if let Some(access) = door.guard.access_of(token) {
+        return Ok(access);
+    }
+    match door.guard.start_token().map(|start| start.exchange(token)) {
+        Some(Exchange::Accepted) => Ok(Access::Admin),
+        Some(Exchange::Used) => {
+            Err("this address was used before, and signs in one browser only: open the address that \
+             prowess serve printed last, or restart it")
+        }
+        Some(Exchange::Unknown) | None => Err(WRONG),
+    }
 }
 
 /// Ends the session of this browser.

@@ -134,6 +134,28 @@ async fn a_proxy_is_believed_where_it_speaks_alone() {
     assert_eq!(status(&["X-Forwarded-User: root", "X-Forwarded-User: ada"]).await, 401);
 }
 
+/// The printed address signs in one browser; the next one has another token.
+#[tokio::test]
+async fn a_start_address_signs_in_one_browser() {
+    let mut options = Options::default();
+    let token = options.guard.make_start_token().unwrap();
+    let server = Running::start(options).await;
+    let sign_in = async |token: &str| server.post("/api/session", &serde_json::json!({"token": token})).await;
+    let first = token.current();
+    let answer = sign_in(&first).await;
+    assert_eq!(answer.status(), 204);
+    let cookie = answer.headers()["set-cookie"].to_str().unwrap().to_owned();
+    assert!(cookie.starts_with("prowess_session=") && !cookie.contains(&first), "{cookie}");
+    let again = sign_in(&first).await;
+    assert_eq!(again.status(), 401);
+    assert!(!again.headers().contains_key("set-cookie"));
+    let detail = again.json::<serde_json::Value>().await.unwrap()["detail"].as_str().unwrap().to_owned();
+    insta::assert_snapshot!(detail, @"this address was used before, and signs in one browser only: open the address that prowess serve printed last, or restart it");
+    assert_eq!(sign_in("guess").await.status(), 401);
+    assert_ne!(token.current(), first);
+    assert_eq!(sign_in(&token.current()).await.status(), 204, "another browser");
+}
+
 #[tokio::test]
 async fn a_browser_shows_its_token_once_and_signs_out() {
     let server = Running::start(with_tokens()).await;
