@@ -1,5 +1,7 @@
 //! Characters that nobody sees: a description can carry orders in them.
 
+use std::borrow::Cow;
+
 /// Whether a character is invisible or reorders what is seen: Unicode tags, zero-width characters, direction marks,
 /// variation selectors beyond the two that emoji use, and other default-ignorable ones.
 ///
@@ -91,15 +93,27 @@ fn joins(before: char, c: char) -> bool {
 /// ```
 /// assert_eq!(prowess_format::hidden::shown("a\u{202e}b\x1b[31m"), "a\\u{202e}b\\u{1b}[31m");
 /// ```
-pub fn shown(text: &str) -> std::borrow::Cow<'_, str> {
-    if first(text).is_none() && !text.contains(['\n', '\r', '\t']) {
+pub fn shown(text: &str) -> Cow<'_, str> {
+    match shown_lines(text) {
+        shown if shown.contains(['\n', '\r', '\t']) => shown.replace(['\n', '\r', '\t'], " ").into(),
+        shown => shown,
+    }
+}
+
+/// The text as it may be shown where lines are kept: hidden and control characters become `\u{…}`, line breaks and tabs
+/// stay.
+///
+/// ```
+/// assert_eq!(prowess_format::hidden::shown_lines("a\u{202e}b\n\tc"), "a\\u{202e}b\n\tc");
+/// ```
+pub fn shown_lines(text: &str) -> Cow<'_, str> {
+    if first(text).is_none() {
         return text.into();
     }
     let mut out = String::with_capacity(text.len() + 16);
     let mut before = ' ';
     for c in text.chars() {
         match c {
-            '\n' | '\r' | '\t' => out.push(' '),
             c if joins(before, c) => out.push(c),
             c if is_hidden(c) || is_control(c) => out.extend(c.escape_unicode()),
             c => out.push(c),

@@ -9,7 +9,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use ammonia::{Builder, UrlRelative};
-use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd, html};
+use prowess::format::hidden::shown_lines;
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html};
 
 /// How deep lists, quotes and emphasis may lie in each other; what is deeper is shown without them.
 const DEPTH_MAX: usize = 24;
@@ -55,7 +56,8 @@ impl Tame {
                     tag => tag,
                 })
             }
-            Event::Html(html) | Event::InlineHtml(html) => Event::Text(html),
+            Event::Html(text) | Event::InlineHtml(text) | Event::Text(text) => Event::Text(visible(text)),
+            Event::Code(text) => Event::Code(visible(text)),
             Event::TaskListMarker(done) => Event::Text(if done { "☑ " } else { "☐ " }.into()),
             event => event,
         })
@@ -92,6 +94,14 @@ impl Tame {
         self.links += usize::from(passes && matches!(tag, Tag::Link { .. }));
         self.open.push(passes);
         passes.then_some(tag)
+    }
+}
+
+/// The text without characters that hide or reorder what people read.
+fn visible(text: CowStr<'_>) -> CowStr<'_> {
+    match shown_lines(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(shown) => shown.into(),
     }
 }
 

@@ -3,6 +3,7 @@
 import { api, withQuery } from "../lib/api.js";
 import { afterPause, assign, h } from "../lib/dom.js";
 import { number } from "../lib/format.js";
+import { visible } from "../lib/hidden.js";
 import { stackedBar } from "../lib/plots.js";
 import { address, go, route } from "../lib/route.js";
 import { t } from "../lib/text.js";
@@ -181,7 +182,7 @@ export class InspectorView extends HTMLElement {
         { class: "fold-tools" },
         copyButton(() => part.text),
       ),
-      h("pre", { class: "card-text", tabindex: "0" }, text),
+      h("pre", { class: "card-text", tabindex: "0" }, visible(text)),
     );
   }
 

@@ -3,6 +3,7 @@
 import { api, at, Problem } from "../lib/api.js";
 import { h } from "../lib/dom.js";
 import { digestOf } from "../lib/format.js";
+import { visible } from "../lib/hidden.js";
 import { icon } from "../lib/icons.js";
 import { t } from "../lib/text.js";
 import { copyButton } from "./copy-button.js";
@@ -112,7 +113,7 @@ export class SkillFileView extends HTMLElement {
   /** @param {string} content @param {Diagnostic[]} diagnostics @param {number} [line] */
   #lines(content, diagnostics, line) {
     const lines = content.replace(/\n$/, "").split("\n");
-    if (lines.length > LINES) return h("pre", { class: "card-text", tabindex: "0" }, content);
+    if (lines.length > LINES) return h("pre", { class: "card-text", tabindex: "0" }, visible(content));
     const said = new Map(diagnostics.map((one) => [one.line, one]));
     return h(
       "ol",
@@ -123,7 +124,7 @@ export class SkillFileView extends HTMLElement {
         return h(
           "li",
           { class: kind || null },
-          h("code", {}, text || " "),
+          h("code", {}, visible(text) || " "),
           one && h("span", { class: "line-said" }, `${one.code} ${one.message}`),
         );
       }),

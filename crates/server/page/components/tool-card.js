@@ -4,6 +4,7 @@
 import { api, at } from "../lib/api.js";
 import { h } from "../lib/dom.js";
 import { digestOf, size } from "../lib/format.js";
+import { visible } from "../lib/hidden.js";
 import { icon } from "../lib/icons.js";
 import { t } from "../lib/text.js";
 import { app } from "../state/app.js";
@@ -73,8 +74,8 @@ export class ToolCard extends HTMLElement {
       { class: "card-head" },
       icon(failed ? "alert" : isSkill ? "bolt" : isFile ? "file" : isRun ? "terminal" : "gear"),
       h("span", { class: "card-what" }, this.#what(tool, call, state)),
-      subject !== undefined && h("code", { class: "card-subject" }, String(subject)),
-      (isFile || isRun) && given.name && h("span", { class: "card-of" }, t.card.of(String(given.name))),
+      subject !== undefined && h("code", { class: "card-subject" }, visible(String(subject))),
+      (isFile || isRun) && given.name && h("span", { class: "card-of" }, t.card.of(visible(String(given.name)))),
       h("span", { class: "card-badges" }, ...this.#badges(state, data, isRun, isSkill || isFile)),
     );
     this.replaceChildren(head);
@@ -127,12 +128,13 @@ export class ToolCard extends HTMLElement {
 
   /** @param {Record<string, any>} data */
   #error(data) {
-    return h("p", { class: "card-error" }, String(data.error?.message ?? data.text ?? t.card.failed));
+    const message = String(data.error?.message ?? data.text ?? t.card.failed);
+    return h("p", { class: "card-error" }, visible(message));
   }
 
   /** A text that is folded away. @param {string} title @param {string} text @param {boolean} [open] */
   #fold(title, text, open = false) {
-    const pre = h("pre", { class: "card-text", tabindex: "0" }, text);
+    const pre = h("pre", { class: "card-text", tabindex: "0" }, visible(text));
     return h(
       "details",
       { class: "fold", open },
@@ -184,7 +186,7 @@ export class ToolCard extends HTMLElement {
       try {
         const file = await this.#fetch(name, path);
         text = file.content;
-        const pre = h("pre", { class: "card-text", tabindex: "0" }, text);
+        const pre = h("pre", { class: "card-text", tabindex: "0" }, visible(text));
         const known = path === "SKILL.md" ? data.digest : undefined;
         const changed = known && !file.truncated && (file.digest ?? (await digestOf(text))) !== known;
         body.replaceChildren(...(changed ? [h("p", { class: "card-note" }, t.card.changed)] : []), pre);

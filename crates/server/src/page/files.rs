@@ -53,6 +53,7 @@ pub(super) const FILES: &[File] = files![
     "lib/feed.js",
     "lib/files.js",
     "lib/format.js",
+    "lib/hidden.js",
     "lib/html.js",
     "lib/hub.js",
     "lib/icons.js",

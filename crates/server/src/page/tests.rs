@@ -82,6 +82,25 @@ fn markup_comes_through_one_door() {
     assert_eq!(found, ["lib/html.js innerHTML"]);
 }
 
+/// The page escapes the same characters as the terminal.
+#[test]
+fn the_page_knows_every_hidden_character() {
+    use prowess::format::hidden::{is_control, is_hidden};
+    let file = FILES.iter().find(|file| file.path == "lib/hidden.js").unwrap();
+    let text = std::str::from_utf8(file.bytes).unwrap();
+    let number = |text: &str| u32::from_str_radix(text.trim().strip_prefix("0x")?, 16).ok();
+    let ranges: Vec<_> = text
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix('[')?.strip_suffix("],")?.split_once(','))
+        .filter_map(|(first, last)| Some(number(first)?..=number(last)?))
+        .collect();
+    assert!(ranges.len() > 10);
+    for c in '\0'..=char::MAX {
+        let known = ranges.iter().any(|range| range.contains(&u32::from(c)));
+        assert_eq!(known, is_hidden(c) || is_control(c), "{c:?}");
+    }
+}
+
 #[tokio::test]
 async fn what_a_browser_gets() {
     let told = |response: Response| {

@@ -14,6 +14,14 @@ fn what_markdown_becomes() {
     insta::assert_snapshot!(render(text));
 }
 
+/// Text that reorders or hides what is read is shown as the characters that it has.
+#[test]
+fn hidden_characters_are_seen() {
+    let text =
+        "a\u{202e}b `c\u{200b}d`\n\n```\n\u{1b}[31m\u{202e}x\n\ty\n```\n\n<b\u{2066}>\n\n👩\u{200d}🔧\n";
+    insta::assert_snapshot!(render(text));
+}
+
 #[test]
 fn what_attacks_become() {
     let attacks = [
