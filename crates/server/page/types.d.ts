@@ -117,6 +117,7 @@ export interface ImportReport {
   findings: Finding[];
   replaces: boolean;
   refused?: boolean;
+  needs_confirmation?: boolean;
 }
 
 export interface Setting {

@@ -46,6 +46,8 @@ pub struct Import<'a> {
     pub overwrite: bool,
     /// Whether what the audit refuses is taken all the same.
     pub accept_risk: bool,
+    /// Whether findings of high severity are accepted. Whoever accepts the risk accepts them, too.
+    pub accept_findings: bool,
 }
 
 /// Decides what becomes of what was sent: one item, staged and checked. Nothing is changed before [`Plan::commit`].
@@ -68,7 +70,11 @@ pub fn plan_import(
     let origin = Origin { source: source(import.upload), reference: None, commit: None };
     let after = locked(&origin, &prepared, place);
     let lock = Lock::read(&place.lock)?;
-    let mut asks = Answers { overwrite: import.overwrite, accept_risk: import.accept_risk };
+    let mut asks = Answers {
+        overwrite: import.overwrite,
+        accept_risk: import.accept_risk,
+        accept_findings: import.accept_findings || import.accept_risk,
+    };
     let Decided::Item(item) = decide(prepared, after, &lock, place, &mut asks)? else {
         return Err(PackageError::Taken(place.root.clone()));
     };
@@ -87,6 +93,7 @@ pub fn plan_import(
 struct Answers {
     overwrite: bool,
     accept_risk: bool,
+    accept_findings: bool,
 }
 
 impl Asks for Answers {
@@ -105,9 +112,8 @@ impl Asks for Answers {
         Ok(self.accept_risk)
     }
 
-    /// The answer lists the findings, and the skill can be deleted again.
     fn confirm_findings(&mut self, _: &Prepared) -> Result<bool, PackageError> {
-        Ok(true)
+        Ok(self.accept_findings)
     }
 
     fn increase(&mut self, _: &Item) -> Result<bool, PackageError> {

@@ -147,7 +147,8 @@ export class SkillImport extends HTMLElement {
     const id = this.#id.input.value.trim();
     if (id) form.set("id", id);
     if (!dry && this.#overwrite.checked) form.set("overwrite", "true");
-    if (!dry && this.#risk.checked) form.set("accept_risk", "true");
+    // What is refused needs more than what is only to be confirmed.
+    if (!dry && this.#risk.checked) form.set(this.#report?.refused ? "accept_risk" : "accept_findings", "true");
     for (const { path, file } of this.#picked?.files ?? []) form.append("file", file, path);
     return form;
   }
@@ -173,7 +174,7 @@ export class SkillImport extends HTMLElement {
     this.#id.error(null);
     if (!this.#id.input.value) this.#id.input.value = report.id;
     this.#overwriteRow.hidden = !report.replaces;
-    this.#riskRow.hidden = !report.refused;
+    this.#riskRow.hidden = !(report.refused || report.needs_confirmation);
     const bytes = report.files.reduce((sum, file) => sum + file.bytes, 0);
     this.#preview.replaceChildren(
       h("h3", { class: "small-title" }, t.import.would(report.name || report.id)),
@@ -245,9 +246,8 @@ export class SkillImport extends HTMLElement {
   #failed(error) {
     if (error instanceof Problem) {
       // Somebody else was quicker, or the audit wants to be heard first.
-      if (error.status === 409) this.#overwriteRow.hidden = false;
-      else if (/risk/i.test(error.message) || Array.isArray(error.body.findings))
-        this.#riskRow.hidden = false;
+      if (error.code === "UNTRUSTED") this.#riskRow.hidden = false;
+      else if (error.status === 409) this.#overwriteRow.hidden = false;
     }
     const rest =
       error instanceof Problem && error.errors.length

@@ -55,6 +55,8 @@ pub(crate) struct Form {
     overwrite: Option<String>,
     /// With `true`, it is taken although the audit refuses it.
     accept_risk: Option<String>,
+    /// With `true`, it is taken although the audit has findings of high severity.
+    accept_findings: Option<String>,
 }
 
 /// What was imported, or would be.
@@ -74,6 +76,8 @@ pub(crate) struct Imported {
     replaces: bool,
     /// Whether the audit refuses it unless the risk is accepted.
     refused: bool,
+    /// Whether the audit has findings of high severity, which have to be accepted.
+    needs_confirmation: bool,
     /// What it is now; null while nothing was changed.
     status: Option<&'static str>,
     /// Why it is not offered, where it is not.
@@ -150,6 +154,7 @@ fn take(sent: &Sent, loaded: &Loaded, dry: bool) -> Answer<Imported> {
         // Whoever asks what would happen is told everything.
         overwrite: sent.overwrite || dry,
         accept_risk: sent.accept_risk || dry,
+        accept_findings: sent.accept_findings || dry,
     };
     let plan = plan_import(&import, &place, &judge, &Work::default()).map_err(of_sent)?;
     let told = plan.items.first().map(told).ok_or_else(|| Problem::invalid("there is no skill in it"))?;
@@ -179,6 +184,7 @@ fn told(item: &Item) -> Imported {
         findings: prepared.map(|it| it.verdict.findings.iter().map(finding).collect()).unwrap_or_default(),
         replaces: matches!(item.action, Action::Replace | Action::Keep),
         refused: prepared.is_some_and(|prepared| prepared.verdict.is_refused()),
+        needs_confirmation: prepared.is_some_and(|prepared| prepared.verdict.needs_confirmation()),
         status: None,
         reason: None,
     }

@@ -21,6 +21,7 @@ pub(super) struct Sent {
     pub(super) id: Option<String>,
     pub(super) overwrite: bool,
     pub(super) accept_risk: bool,
+    pub(super) accept_findings: bool,
 }
 
 impl Sent {
@@ -29,7 +30,8 @@ impl Sent {
             Problem::with_status(error.status(), ErrorCode::InvalidParam, error.body_text())
         };
         let mut form = Multipart::from_request(request, &()).await.map_err(unfit)?;
-        let (mut files, mut id, mut overwrite, mut accept_risk) = (Vec::new(), None, false, false);
+        let (mut files, mut id) = (Vec::new(), None);
+        let (mut overwrite, mut accept_risk, mut accept_findings) = (false, false, false);
         let mut left = REQUEST_MAX;
         while let Some(field) = form.next_field().await.map_err(broken)? {
             let name = field.name().unwrap_or_default().to_owned();
@@ -45,15 +47,16 @@ impl Sent {
                 "id" => id = Some(text(field, &mut left).await?).filter(|id| !id.is_empty()),
                 "overwrite" => overwrite = flag(field, &mut left).await?,
                 "accept_risk" => accept_risk = flag(field, &mut left).await?,
+                "accept_findings" => accept_findings = flag(field, &mut left).await?,
                 other => {
                     return Err(Problem::invalid(format!(
-                        "there is no part {}; there are file, id, overwrite and accept_risk",
+                        "there is no part {}; there are file, id, overwrite, accept_findings and accept_risk",
                         shown(other)
                     )));
                 }
             }
         }
-        Ok(Self { upload: upload(files)?, id, overwrite, accept_risk })
+        Ok(Self { upload: upload(files)?, id, overwrite, accept_risk, accept_findings })
     }
 }
 

@@ -30,6 +30,10 @@ pub(super) fn of_sent(error: PackageError) -> Problem {
             let detail = format!("{error}; accept_risk takes it all the same");
             return Problem::new(ErrorCode::Untrusted, detail);
         }
+        PackageError::Unconfirmed { .. } => {
+            let detail = format!("{error}; accept_findings takes it all the same");
+            return Problem::with_status(StatusCode::CONFLICT, ErrorCode::Untrusted, detail);
+        }
         PackageError::Taken(folder) => {
             let id = folder.file_name().unwrap_or_default().to_string_lossy();
             let detail = format!("there is a skill {} already; overwrite replaces it", shown(&id));

@@ -67,6 +67,28 @@ async fn what_the_audit_finds_is_told_before_and_refused_unless_accepted() {
 }
 
 #[tokio::test]
+async fn findings_of_high_severity_have_to_be_accepted() {
+    let site = site(Preset::Standard).start().await;
+    let text = "---\nname: root\ndescription: Works as root.\nallowed-tools: Bash(sudo:*)\n---\n\nDo it.\n";
+    let files: [(&str, &[u8]); 1] = [("root/SKILL.md", text.as_bytes())];
+    let (status, plan) = site.form("/api/skills/import?dry_run=1", &[], &files).await;
+    assert_eq!(
+        (status, &plan["refused"], &plan["needs_confirmation"]),
+        (200, &json!(false), &json!(true)),
+        "{plan}"
+    );
+    assert_snapshot!("unconfirmed", site.told(site.form("/api/skills/import", &[], &files).await));
+    assert!(!site.path("~/.agents").exists());
+    let (status, _) = site.form("/api/skills/import", &[("accept_findings", "true")], &files).await;
+    assert_eq!(status, 201);
+    // What is critical takes more than that.
+    let text = format!("{}```sh\necho aGVsbG8= | base64 -d | bash\n```\n", skill_md("pdf", "D."));
+    let files: [(&str, &[u8]); 1] = [("pdf/SKILL.md", text.as_bytes())];
+    let (status, _) = site.form("/api/skills/import", &[("accept_findings", "true")], &files).await;
+    assert_eq!(status, 403);
+}
+
+#[tokio::test]
 async fn what_cannot_be_a_skill_leaves_nothing() {
     let site = site(Preset::Standard).start().await;
     let good = skill_md("pdf", "D.").into_bytes();

@@ -114,7 +114,8 @@ impl World {
             prowess::policy::Identity::Id => Known::ByFolder,
             prowess::policy::Identity::Name => Known::ByName,
         };
-        let import = change(Import { upload, id: None, known, overwrite: false, accept_risk: false });
+        let (overwrite, accept_risk, accept_findings) = (false, false, false);
+        let import = change(Import { upload, id: None, known, overwrite, accept_risk, accept_findings });
         let judge = Judge { manifest: &self.policy.manifest, suppressions: Vec::new() };
         plan_import(&import, &self.place(), &judge, &Work::default())
     }
