@@ -216,6 +216,40 @@ fn what_is_missing_is_said() {
     insta::assert_snapshot!(all.join("\n"));
 }
 
+/// That one model cannot call tools says nothing about another one of the same server.
+#[tokio::test]
+async fn tools_are_switched_off_for_the_model_that_cannot_call_them() {
+    let provider = Provider::OpenAiChat;
+    let fine = answer(provider, &[text("ok")]);
+    let server = Server::answering(move |asked, _| match (asked.body.get("tools"), &asked.body["model"]) {
+        (Some(_), model) if model == "small" => {
+            Reply::failure(400, r#"{"error": {"message": "small does not support tools"}}"#)
+        }
+        _ => Reply::events(fine.clone()),
+    })
+    .await;
+    let start = |model: &str| {
+        let mut world = World::new(Preset::Standard).talking(provider, &server.base);
+        world.skill("pdf", "Do it.");
+        world.chat.model = Some(model.to_owned());
+        let talk = world.start();
+        (world, talk)
+    };
+    let ((_first, mut small), (_second, mut large)) = (start("small"), start("large"));
+    assert_eq!(small.say("hello").await.end, Ok(End::Finished));
+    assert!(!small.agent.model().can_call_tools(), "and that can be seen");
+    assert_eq!(large.say("hello").await.end, Ok(End::Finished));
+    assert!(large.agent.model().can_call_tools());
+    assert_eq!(small.say("again").await.end, Ok(End::Finished));
+    let asked: Vec<_> = server.asked();
+    let with_tools = asked
+        .iter()
+        .map(|asked| (asked.body["model"].as_str().unwrap().to_owned(), asked.body.get("tools").is_some()));
+    let with_tools: Vec<_> = with_tools.collect();
+    let expected = [("small", true), ("small", false), ("large", true), ("small", false)];
+    assert_eq!(with_tools, expected.map(|(model, tools)| (model.to_owned(), tools)));
+}
+
 #[tokio::test]
 async fn a_model_that_wants_another_form_is_asked_in_that_form() {
     let provider = Provider::OpenAiChat;

@@ -170,11 +170,16 @@ async fn a_database_whose_disk_is_full() {
     tokio::spawn(connection);
     let full = "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$
             BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
-        CREATE TRIGGER full_disk BEFORE INSERT ON prowess_messages EXECUTE FUNCTION full_disk()";
+        CREATE TRIGGER full_disk BEFORE INSERT ON prowess_messages EXECUTE FUNCTION full_disk();
+        CREATE TRIGGER full_disk BEFORE UPDATE ON prowess_schema EXECUTE FUNCTION full_disk()";
     client.batch_execute(full).await.unwrap();
+    store.check().await.expect("nothing was refused yet");
     assert_eq!(store.say(&chat.id, "x").await, Err(StoreError::Full));
+    assert_eq!(store.check().await, Err(StoreError::Full), "that it can be read is not enough to be ready");
     assert_eq!(store.ask(&chat.id, "x").await.unwrap_err(), StoreError::Full);
     assert_eq!(store.chat(&chat.id).await.unwrap().messages, 1);
+    client.batch_execute("DROP TRIGGER full_disk ON prowess_schema").await.unwrap();
+    store.check().await.expect("there is room for something again");
     client.batch_execute("DROP TRIGGER full_disk ON prowess_messages").await.unwrap();
     store.say(&chat.id, "after").await.unwrap();
 }
