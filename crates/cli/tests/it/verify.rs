@@ -400,6 +400,22 @@ fn named(text: &str, ask: &[&str]) -> Vec<String> {
     commands
 }
 
+/// Runs a command as a person would who copies it into a shell.
+fn paste(world: &World, command: &str) -> std::process::Output {
+    let folder = |inner: &str| world.path(inner).display().to_string();
+    let pasted = command
+        .replace("[PROJECT]", folder("").trim_end_matches('/'))
+        .replace("[HOME]", folder("~/").trim_end_matches('/'));
+    let binary = world.command(&[]);
+    let mut shell = std::process::Command::new("/bin/sh");
+    let script = format!("prowess() {{ {} \"$@\"; }}; {pasted}", binary.get_program().display());
+    shell.args(["-c", &script]).env_clear().current_dir(world.path(""));
+    shell.envs(binary.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    // A shell expands a tilde by itself.
+    shell.env("HOME", world.path("~/"));
+    shell.stdin(std::process::Stdio::null()).output().unwrap()
+}
+
 #[test]
 fn every_hint_works_as_it_is_printed() {
     for hint in HINTS {
@@ -413,22 +429,278 @@ fn every_hint_works_as_it_is_printed() {
         assert_eq!(commands.len(), hint.commands, "{}: {commands:?} in {}", hint.name, told.whole());
         for command in commands {
             let (world, ..) = ask();
-            let folder = |inner: &str| world.path(inner).display().to_string();
-            let pasted = command
-                .replace("[PROJECT]", folder("").trim_end_matches('/'))
-                .replace("[HOME]", folder("~/").trim_end_matches('/'));
-            let binary = world.command(&[]);
-            let mut shell = std::process::Command::new("/bin/sh");
-            let script = format!("prowess() {{ {} \"$@\"; }}; {pasted}", binary.get_program().display());
-            shell.args(["-c", &script]).env_clear().current_dir(world.path(""));
-            shell.envs(binary.get_envs().filter_map(|(name, value)| Some((name, value?))));
-            // A shell expands a tilde by itself.
-            shell.env("HOME", world.path("~/"));
-            let output = shell.stdin(std::process::Stdio::null()).output().unwrap();
+            let output = paste(&world, &command);
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             assert!(output.status.success(), "{}: {command}: {said}", hint.name);
             let then = world.run(hint.then);
             assert_eq!(then.code, 0, "{}, after {command}: {}", hint.name, then.whole());
         }
     }
+}
+
+/// Situations whose messages name commands in a sentence. Those commands need not succeed, but they have to be understood.
+const SENTENCES: &[(&str, Begin, &[&str])] = &[
+    ("a command is missing", |_| {}, &[]),
+    ("man, an unknown command", |_| {}, &["man", "zzz"]),
+    ("info, a name that is nearly right", of_the_user, &["info", "pfd"]),
+    ("info, an unknown name", of_the_user, &["info", "zzz"]),
+    ("enable, a name that is nearly right", of_the_user, &["enable", "pfd"]),
+    ("enable, an unknown name", of_the_user, &["enable", "zzz"]),
+    ("activate, disabled", disabled, &["activate", "pdf"]),
+    ("read, an unknown file", of_the_user, &["read", "pdf", "nope.md"]),
+    ("verify, an unknown name", installed, &["verify", "zzz"]),
+    ("update, a name that is nearly right", installed, &["update", "pfd"]),
+    ("update, an unknown name", installed, &["update", "zzz"]),
+    ("plugins, a folder is missing", missing, &["plugins"]),
+    ("remove, of another scope", trusted, &["remove", "pdf", "--user"]),
+    ("doctor, modified", modified, &["doctor"]),
+    ("install over a modified skill", modified, &["install", "~/shelf/pdf"]),
+    ("install --locked, drift", drift, &["install", "--locked", "--yes", "--on-conflict", "overwrite"]),
+    ("chats, an unknown id", |_| {}, &["chats", "show", "x"]),
+    ("chats, none", |_| {}, &["chats"]),
+    ("list, nothing found", |_| {}, &["list"]),
+    ("list, one is not offered", of_the_project, &["list"]),
+    ("doctor, an invalid skill", invalid, &["doctor"]),
+    ("doctor, many diagnostics", many_copies, &["doctor"]),
+    ("a configuration with errors", broken_configuration, &["list"]),
+    ("doctor, a configuration with errors", broken_configuration, &["doctor"]),
+    ("check, a skill inside another", nested, &["check", "tree"]),
+    ("check, a link out of the tree", linked_out, &["check", "tree"]),
+    ("pack, a folder of skills", of_the_project, &["pack", ".agents/skills"]),
+    ("pack, an invalid skill", invalid, &["pack", ".agents/skills/pdf"]),
+    ("install, a path that does not exist", |_| {}, &["install", "./missing"]),
+    ("install, no source", |_| {}, &["install", "no source at all"]),
+    ("new", |_| {}, &["new", "made", "--description", "Makes."]),
+    ("new, a bad name", |_| {}, &["new", "Bad Name", "--description", "Makes."]),
+    ("audit, suppressions of an untrusted project", suppressions, &["audit"]),
+    ("mcp install, no client", |_| {}, &["mcp", "install", "--all"]),
+    ("mcp install, no project", |_| {}, &["mcp", "install", "--client", "goose", "--project"]),
+    ("enable, disabled by the user", disabled, &["enable", "pdf", "--project"]),
+    (
+        "enable, its source disabled by the user",
+        source_disabled,
+        &["enable", "--source", "~/.agents/skills", "--project"],
+    ),
+];
+
+type Begin = fn(&World);
+
+fn of_the_user(world: &World) {
+    world.skill(PDF);
+}
+
+fn of_the_project(world: &World) {
+    world.skill(".agents/skills/pdf");
+}
+
+fn disabled(world: &World) {
+    world.skill(PDF);
+    assert_eq!(world.run(&["disable", "pdf"]).code, 0);
+}
+
+fn source_disabled(world: &World) {
+    world.skill(PDF);
+    assert_eq!(world.run(&["disable", "--source", "~/.agents/skills"]).code, 0);
+}
+
+fn trusted(world: &World) {
+    world.skill(".agents/skills/pdf");
+    assert_eq!(world.run(&["trust"]).code, 0);
+}
+
+fn missing(world: &World) {
+    installed(world);
+    fs::remove_dir_all(world.path(PDF)).unwrap();
+}
+
+fn modified(world: &World) {
+    installed(world);
+    world.file("~/.agents/skills/pdf/more.md", "More.\n");
+}
+
+fn drift(world: &World) {
+    installed(world);
+    fs::remove_dir_all(world.path(PDF)).unwrap();
+    world.file("~/shelf/pdf/SKILL.md", skill_md("pdf", "Something else."));
+}
+
+fn invalid(world: &World) {
+    world.file(".agents/skills/pdf/SKILL.md", "---\nname: pdf\n---\nDo it.\n");
+    assert_eq!(world.run(&["trust"]).code, 0);
+}
+
+fn many_copies(world: &World) {
+    for number in 0..8 {
+        world.skill(&format!("~/.agents/skills/s{number}")).skill(&format!(".agents/skills/s{number}"));
+    }
+    assert_eq!(world.run(&["trust"]).code, 0);
+}
+
+fn broken_configuration(world: &World) {
+    world.file("~/.prowess/config.toml", "[chat\n");
+}
+
+fn nested(world: &World) {
+    world.skill("tree/outer").skill("tree/outer/assets/inner");
+}
+
+fn linked_out(world: &World) {
+    world.file("SKILL.md", skill_md("x", "Does x.")).file("tree/x/notes.md", "");
+    std::os::unix::fs::symlink("../../SKILL.md", world.path("tree/x/SKILL.md")).unwrap();
+}
+
+fn suppressions(world: &World) {
+    world.skill(".agents/skills/pdf");
+    world.file(".prowess/audit.toml", "[[suppress]]\nrule = \"PA102\"\nreason = \"known\"\n");
+}
+
+/// Commands in messages that no situation here leads to, and why.
+const NOT_TRIED: &[(&str, &str)] = &[
+    ("audit ./{}", "it is about a folder that may not exist"),
+    ("chat", "it takes a message, or a terminal"),
+    ("chat --chat {chat}", "it takes a message, or a terminal"),
+    ("chat --continue", "it takes a message, or a terminal"),
+    ("check", "models are told so, and not people"),
+    ("install", "the help of import"),
+    ("install {}", "a host that redirects; the other one is in HINTS"),
+    ("list --verbose", "many diagnostics of roots"),
+    ("mcp install", "mcp on a terminal"),
+    ("mcp install --print", "an entry of a client that cannot be changed"),
+    ("serve", "it is where an address was printed"),
+    ("trust --mcp {name}", "skills of servers, tests/served.rs"),
+    ("trust --mcp {name} --allow-run", "skills of servers, tests/served.rs"),
+    ("trust --mcp {}", "skills of servers, tests/served.rs"),
+    ("untrust --mcp", "skills of servers, tests/served.rs"),
+];
+
+/// Commands that a sentence names without what they take.
+const NAMES: &[&str] = &["chat", "new"];
+
+/// Words that come after a command in a sentence.
+const AFTER: &[&str] = &[
+    "shows", "tells", "lists", "finishes", "restores", "brings", "takes", "removes", "switches", "begins",
+    "goes", "gets", "installs", "makes", "looks", "changes", "reads", "connects", "says", "packs", "asks",
+    "lets", "trusts", "writes", "puts", "printed", "replaces", "&&", "and", "or",
+];
+
+/// The commands that a line names, in a sentence or after a colon.
+fn commands_in(line: &str, known: &[String]) -> Vec<String> {
+    let mut commands = Vec::new();
+    for (at, name) in line.match_indices("prowess ") {
+        let rest = line[at + name.len()..].split(['"', '`']).next().unwrap();
+        let mut words = Vec::new();
+        for word in rest.split_whitespace().take_while(|word| !AFTER.contains(word)) {
+            let plain = word.trim_end_matches([';', ',', ':', ')', '\\']);
+            words.extend((!plain.is_empty()).then_some(plain));
+            if plain != word {
+                break;
+            }
+        }
+        if words.first().is_some_and(|first| known.iter().any(|known| known == first)) {
+            commands.push(words.join(" "));
+        }
+    }
+    commands
+}
+
+/// Whether a command takes something that a person has to fill in.
+fn is_template(command: &str) -> bool {
+    command.split(['/', ' ']).any(|word| {
+        word.len() > 1 && word.chars().all(|c| c.is_ascii_uppercase() || c == '-') && !word.starts_with('-')
+    })
+}
+
+/// Whether a printed command is one that a source text with placeholders makes.
+fn is_made_by(command: &str, form: &str) -> bool {
+    let mut pieces = form.split('{').map(|piece| piece.split_once('}').map_or(piece, |(_, rest)| rest));
+    let first = pieces.next().unwrap_or_default();
+    let Some(mut rest) = command.strip_prefix(first) else { return false };
+    let mut last = first;
+    for piece in pieces {
+        let Some(at) = rest.find(piece) else { return false };
+        (rest, last) = (&rest[at + piece.len()..], piece);
+    }
+    rest.is_empty() || (last.is_empty() && form.ends_with('}'))
+}
+
+/// The texts of the program that name a command.
+fn messages(known: &[String]) -> Vec<(String, String)> {
+    let mut open = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))];
+    let mut found = Vec::new();
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if path.is_dir() {
+                let is_crate =
+                    path.join("src").is_dir() || path.ancestors().any(|above| above.ends_with("src"));
+                if name == "src" || (is_crate && name != "tests") {
+                    open.push(path);
+                }
+            } else if name.ends_with(".rs")
+                && name != "tests.rs"
+                && folder.ancestors().any(|above| above.ends_with("src"))
+            {
+                let text = fs::read_to_string(&path).unwrap();
+                let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+                let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+                let code = code.filter(|line| line.contains('"') || line.ends_with('\\'));
+                found.extend(
+                    code.flat_map(|line| commands_in(line, known)).map(|form| (name.to_owned(), form)),
+                );
+            }
+        }
+    }
+    found
+}
+
+/// Every command in a sentence is understood, and every text of the program that names one is tried here.
+#[test]
+fn every_command_in_a_message_is_tried() {
+    let world = World::bare();
+    let help = world.run(&["--help"]).out;
+    let listed =
+        help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let known: Vec<String> = listed
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .map(|line| line.split_whitespace().next().unwrap().to_owned())
+        .collect();
+    assert!(known.len() > 30, "{known:?}");
+    let (mut printed, mut wrong) = (Vec::new(), Vec::new());
+    let situations =
+        SENTENCES.iter().copied().chain(HINTS.iter().map(|hint| (hint.name, hint.begin, hint.ask)));
+    for (name, begin, ask) in situations {
+        let world = World::bare();
+        begin(&world);
+        let told = world.run(ask);
+        let text = format!("{}\n{}", told.out, told.err);
+        let commands: Vec<String> = text.lines().flat_map(|line| commands_in(line, &known)).collect();
+        // Those of HINTS are run there, with what they lead to.
+        let is_sentence = SENTENCES.iter().any(|(known, ..)| *known == name);
+        if commands.is_empty() && is_sentence {
+            wrong.push(format!("{name}: no command in {}", told.whole()));
+        }
+        let is_run =
+            |command: &&String| is_sentence && !is_template(command) && !NAMES.contains(&command.as_str());
+        for command in commands.iter().filter(is_run) {
+            let world = World::bare();
+            begin(&world);
+            world.run(ask);
+            let output = paste(&world, &format!("prowess {command}"));
+            // `config` prints what is in force and fails while the configuration has errors.
+            let is_answered = command == "config" && !output.stdout.is_empty();
+            if !is_answered && output.status.code().is_none_or(|code| code > 1) {
+                wrong.push(format!("{name}: prowess {command}: {}", String::from_utf8_lossy(&output.stderr)));
+            }
+        }
+        printed.extend(commands);
+    }
+    for (file, form) in messages(&known) {
+        let is_tried = printed.iter().any(|command| is_made_by(command, &form));
+        let is_excepted = NOT_TRIED.iter().any(|(known, _)| *known == form);
+        if !is_tried && !is_excepted && !is_template(&form) {
+            wrong.push(format!("{file}: no situation prints `prowess {form}`"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

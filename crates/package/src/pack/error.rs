@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use prowess::ErrorCode;
+use prowess::shell::quote_path;
 
 use crate::fetch::archive::ArchiveError;
 use crate::limits::{FILES_MAX, TOTAL_MAX};
@@ -88,8 +89,8 @@ impl PackError {
         match self {
             Self::NotRegular { .. } => Some("put the file itself there, or leave it out".to_owned()),
             Self::NotASkill { folder, .. } => Some(match folder.join("SKILL.md").exists() {
-                true => format!("prowess check {} shows the lines", folder.display()),
-                false => "name the folder of one skill; prowess index packs a folder of skills".to_owned(),
+                true => format!("prowess check {} shows the lines", quote_path(folder)),
+                false => format!("to pack a folder of skills: prowess index {}", quote_path(folder)),
             }),
             Self::Nothing(_) => Some("name the folder in which the folders of skills lie".to_owned()),
             Self::Inside(_) => Some("write it somewhere else".to_owned()),
