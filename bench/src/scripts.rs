@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use prowess::{Policy, Registry};
-use prowess_run::script::{Consent, Options, Protection, Tier, helper_main, run};
+use prowess_sandbox::{Consent, Options, Protection, Tier, helper_main, run};
 
 const ROUNDS: usize = 41;
 

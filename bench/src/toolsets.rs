@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use prowess::policy::Scripts;
 use prowess::{Policy, Preset, Registry};
-use prowess_run::script::{Options, Protection, Tier, helper_main};
-use prowess_run::toolset::{Cancel, Conversation, Limits, Programs, ToolCall, Toolsets};
+use prowess_sandbox::{Options, Protection, Tier, helper_main};
+use prowess_toolset::{Cancel, Conversation, Limits, Programs, ToolCall, Toolsets};
 
 /// How often each is done, unless `--rounds` says so.
 const ROUNDS: usize = 200;
@@ -146,7 +146,7 @@ fn programs(folder: &Path, rounds: usize) -> Result<(), Any> {
 }
 
 fn skill(folder: &Path) -> Result<(), Any> {
-    const FIXTURE: &str = include_str!("../../crates/run/tests/fixtures/my-skill/toolsets/index.ts");
+    const FIXTURE: &str = include_str!("../../crates/toolset/tests/fixtures/my-skill/toolsets/index.ts");
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     fs::create_dir_all(folder.join("toolsets"))?;
     let head =

@@ -25,7 +25,7 @@ use serde_json::json;
 use world::{Talk, Talks, World};
 
 fn main() {
-    prowess_run::script::helper_main();
+    prowess_sandbox::helper_main();
     let tests: [(&str, fn()); 3] = [
         ("a_script_runs_for_the_model", || wait(a_script_runs_for_the_model())),
         ("cancelling_ends_a_script", || wait(cancelling_ends_a_script())),

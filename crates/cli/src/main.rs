@@ -26,7 +26,7 @@ use crate::output::Output;
 
 fn main() -> ExitCode {
     // Where this program was started again to hold a script, it does nothing else.
-    prowess_run::script::helper_main();
+    prowess_sandbox::helper_main();
     if let Some(code) = version() {
         return code;
     }

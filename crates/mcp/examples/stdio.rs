@@ -15,7 +15,7 @@ use prowess_tools::Toolbox;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // First thing: a program that runs scripts is also the sandbox's helper.
-    prowess_run::script::helper_main();
+    prowess_sandbox::helper_main();
     let toolbox = Toolbox::new(Arc::new(Registry::open(Policy::default())?));
     let server = Server::new(toolbox, Options::default());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

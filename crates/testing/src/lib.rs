@@ -7,6 +7,7 @@
 //! | [`html`] | what HTML made of Markdown may hold |
 //! | [`model`] | a server that speaks as providers of models do, byte by byte |
 //! | [`postgres`] | a real PostgreSQL for one test |
+//! | [`scripts`] | a skill whose scripts run |
 //! | [`servers`] | git over https and over ssh, and repositories to serve |
 //! | [`world`] | a project, a home, and skills in them |
 
@@ -17,6 +18,8 @@ pub mod embeddings;
 pub mod html;
 pub mod model;
 pub mod postgres;
+#[cfg(target_os = "linux")]
+pub mod scripts;
 pub mod servers;
 pub mod world;
 

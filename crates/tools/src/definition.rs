@@ -74,7 +74,7 @@ impl Tool {
     /// The tools that go with a form of activation. Scripts run through a tool only where the user allows some to run
     /// without being asked, and skills are activated through a tool of the same kind.
     pub fn offered(policy: &Policy) -> &'static [Self] {
-        let scripts = prowess_run::script::is_any_allowed(policy);
+        let scripts = prowess_sandbox::is_any_allowed(policy);
         match (policy.activation, scripts) {
             (Activation::ReadFile, _) => &[Self::ReadFile],
             (Activation::SkillTool, _) => &[Self::Skill],

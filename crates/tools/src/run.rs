@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use prowess::contained::strip_escapes;
 use prowess::{ErrorCode, Registry, Skill};
-use prowess_run::script::{Cancel, Helper, Options, Ran, run};
+use prowess_sandbox::{Cancel, Helper, Options, Ran, run};
 use serde_json::{Value, json};
 
 use crate::envelope::{Envelope, Outcome, ToolError};

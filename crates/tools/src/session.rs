@@ -5,7 +5,6 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use prowess::ledger::Ledger;
-use prowess_run::script;
 use serde_json::{Map, Value};
 
 /// What a conversation has loaded, and whom the user called by name.
@@ -17,10 +16,10 @@ pub struct Session {
     pub about: About,
     /// Ends the calls of toolsets' tools that are under way.
     #[cfg(feature = "toolsets")]
-    pub cancel: prowess_run::toolset::Cancel,
+    pub cancel: prowess_toolset::Cancel,
     /// What the programs that bring tools work for: they end with it.
     #[cfg(feature = "toolsets")]
-    pub(crate) conversation: prowess_run::toolset::Conversation,
+    pub(crate) conversation: prowess_toolset::Conversation,
     /// Who waits for the calls that are made with this session.
     pub waiting: Waiting,
     called: BTreeSet<String>,
@@ -48,7 +47,7 @@ impl Clone for Session {
 #[derive(Clone, Default)]
 pub struct Waiting {
     /// Ends scripts early, instead of what the [`Runner`](crate::Runner) has.
-    pub cancel: Option<script::Cancel>,
+    pub cancel: Option<prowess_sandbox::Cancel>,
     /// Is given the output of scripts as it comes.
     pub on_output: Option<Arc<OnOutput>>,
     /// Whoever waits takes instructions from an answer's text: its data need not have them a second time.
@@ -61,7 +60,7 @@ pub struct Waiting {
 }
 
 /// Takes the output of a script as it comes.
-pub type OnOutput = dyn Fn(script::Stream, &[u8]) + Send + Sync;
+pub type OnOutput = dyn Fn(prowess_sandbox::Stream, &[u8]) + Send + Sync;
 
 impl fmt::Debug for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

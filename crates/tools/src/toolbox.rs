@@ -34,9 +34,9 @@ pub struct Toolbox {
     notices: Mutex<Vec<String>>,
     diagnostics: Mutex<Vec<Located>>,
     #[cfg(feature = "toolsets")]
-    pub(crate) toolsets: prowess_run::toolset::Toolsets,
+    pub(crate) toolsets: prowess_toolset::Toolsets,
     #[cfg(feature = "toolsets")]
-    pub(crate) programs: prowess_run::toolset::Programs,
+    pub(crate) programs: prowess_toolset::Programs,
     pub(crate) runner: Runner,
     pub(crate) uses: crate::uses::Uses,
     /// Whether somebody watches the skills, so that they need not be looked at with each call.
@@ -56,9 +56,9 @@ impl Toolbox {
             notices: Mutex::default(),
             diagnostics: Mutex::default(),
             #[cfg(feature = "toolsets")]
-            toolsets: prowess_run::toolset::Toolsets::default(),
+            toolsets: prowess_toolset::Toolsets::default(),
             #[cfg(feature = "toolsets")]
-            programs: prowess_run::toolset::Programs::default(),
+            programs: prowess_toolset::Programs::default(),
             runner: Runner::default(),
             watched: false,
         }
@@ -86,16 +86,16 @@ impl Toolbox {
     /// The same, with limits of your own for toolsets.
     #[cfg(feature = "toolsets")]
     #[must_use]
-    pub fn toolset_limits(mut self, limits: prowess_run::toolset::Limits) -> Self {
-        self.toolsets = prowess_run::toolset::Toolsets::with_limits(limits);
+    pub fn toolset_limits(mut self, limits: prowess_toolset::Limits) -> Self {
+        self.toolsets = prowess_toolset::Toolsets::with_limits(limits);
         self
     }
 
     /// The same for programs that bring tools.
     #[cfg(feature = "toolsets")]
     #[must_use]
-    pub fn program_limits(mut self, limits: prowess_run::toolset::ProgramLimits) -> Self {
-        self.programs = prowess_run::toolset::Programs::with_limits(limits);
+    pub fn program_limits(mut self, limits: prowess_toolset::ProgramLimits) -> Self {
+        self.programs = prowess_toolset::Programs::with_limits(limits);
         self
     }
 

@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 
 use prowess::Preset;
 use prowess::policy::Scripts;
-use prowess_run::toolset::ProgramLimits;
 use prowess_tools::{Envelope, Session, Toolbox, system_prompt};
+use prowess_toolset::ProgramLimits;
 use serde_json::{Value, json};
 use world::{World, error};
 
 fn main() {
-    prowess_run::script::helper_main();
+    prowess_sandbox::helper_main();
     let tests: [(&str, fn()); 10] = [
         ("scripts_run_through_the_library", scripts_run_through_the_library),
         ("scripts_that_are_not_allowed_say_so", scripts_that_are_not_allowed_say_so),

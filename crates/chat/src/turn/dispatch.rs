@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use prowess::ErrorCode;
-use prowess_run::script;
 use prowess_tools::{Envelope, Session, ToolError, Toolbox};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -16,9 +15,9 @@ const REPEATED_MAX: usize = 100;
 /// Ends whatever a turn has started: when it is told to, and when the turn is over in whatever way.
 #[derive(Debug, Default)]
 pub(super) struct Ending {
-    scripts: script::Cancel,
+    scripts: prowess_sandbox::Cancel,
     #[cfg(feature = "toolsets")]
-    toolsets: prowess_run::toolset::Cancel,
+    toolsets: prowess_toolset::Cancel,
 }
 
 impl Ending {

@@ -191,8 +191,8 @@ fn toolsets(checked: &Checked) -> Vec<Located> {
     // Nothing is opened for the many skills that have none.
     let has_toolsets = checked.is_valid() && !checked.toolsets.is_empty() && checked.path != Path::new(STDIN);
     let Some(folder) = checked.path.parent().filter(|_| has_toolsets) else { return Vec::new() };
-    let wrong = prowess_run::toolset::lint(folder, &checked.toolsets);
-    let located = |error: prowess_run::toolset::ToolsetError| {
+    let wrong = prowess_toolset::lint(folder, &checked.toolsets);
+    let located = |error: prowess_toolset::ToolsetError| {
         let said = Diagnostic::warning(Code::ToolsetLoad, error.message())
             .help("mend the toolset; docs/toolsets.md tells what it can use");
         let Some(place) = error.place() else { return Located::new(checked.path.clone(), said) };

@@ -202,14 +202,14 @@ fn standing(skill: &Skill) -> Option<(String, String)> {
 
 /// The tools over the skills of this call, for commands that run no script: Ctrl-C ends them at once.
 fn toolbox(context: &Context, global: &crate::args::Global) -> prowess_tools::Toolbox {
-    toolbox_until(context, global, prowess_run::script::Cancel::default())
+    toolbox_until(context, global, prowess_sandbox::Cancel::default())
 }
 
 /// Like [`toolbox`], for commands that run scripts: `cancel` ends them.
 fn toolbox_until(
     context: &Context,
     global: &crate::args::Global,
-    cancel: prowess_run::script::Cancel,
+    cancel: prowess_sandbox::Cancel,
 ) -> prowess_tools::Toolbox {
     let registry = std::sync::Arc::new(context.registry(global));
     let semantic = semantic(context).map(std::sync::Arc::new);
@@ -229,7 +229,7 @@ fn notices(toolbox: &prowess_tools::Toolbox, output: &mut Output) {
 }
 
 /// What scripts are run with.
-fn runner(cancel: prowess_run::script::Cancel) -> prowess_tools::Runner {
+fn runner(cancel: prowess_sandbox::Cancel) -> prowess_tools::Runner {
     prowess_tools::Runner { environment: std::env::vars_os().collect(), cancel, ..Default::default() }
 }
 

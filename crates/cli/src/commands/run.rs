@@ -8,7 +8,7 @@ use std::time::Duration;
 use prowess::contained::strip_escapes;
 use prowess::policy::Scripts;
 use prowess::{Skill, short_path};
-use prowess_run::script::{
+use prowess_sandbox::{
     self, Cancel, Consent, Input, Network, Options, Protection, Ran, RunError, Stream, is_allowed, log,
 };
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ pub(super) fn run(context: &Context, global: &Global, call: &Run, output: &mut O
     if !output.json() {
         options.on_output = Some(Box::new(|stream, bytes| streams.take(stream, bytes)));
     }
-    let ran = script::run(skill, script, &call.args, options).map_err(failure)?;
+    let ran = prowess_sandbox::run(skill, script, &call.args, options).map_err(failure)?;
     streams.finish();
     if output.json() {
         output.answer(&ran.to_json())?;

@@ -11,11 +11,11 @@ fn world() -> World {
     world
         .file(
             "~/.agents/skills/my-skill/SKILL.md",
-            include_str!("../../../run/tests/fixtures/my-skill/SKILL.md"),
+            include_str!("../../../toolset/tests/fixtures/my-skill/SKILL.md"),
         )
         .file(
             "~/.agents/skills/my-skill/toolsets/index.ts",
-            include_str!("../../../run/tests/fixtures/my-skill/toolsets/index.ts"),
+            include_str!("../../../toolset/tests/fixtures/my-skill/toolsets/index.ts"),
         );
     world
 }
@@ -103,10 +103,10 @@ fn tools_of_a_program_are_absent_where_scripts_are_not_allowed() {
 fn a_toolset_that_was_modified_since_it_was_installed_brings_no_tools() {
     let world = figures().variable("PROWESS_ALLOW_SCRIPTS", "1");
     world
-        .file("~/shelf/my-skill/SKILL.md", include_str!("../../../run/tests/fixtures/my-skill/SKILL.md"))
+        .file("~/shelf/my-skill/SKILL.md", include_str!("../../../toolset/tests/fixtures/my-skill/SKILL.md"))
         .file(
             "~/shelf/my-skill/toolsets/index.ts",
-            include_str!("../../../run/tests/fixtures/my-skill/toolsets/index.ts"),
+            include_str!("../../../toolset/tests/fixtures/my-skill/toolsets/index.ts"),
         );
     std::fs::rename(world.path("~/.agents/skills/figures"), world.path("~/shelf/figures")).unwrap();
     for skill in ["my-skill", "figures"] {

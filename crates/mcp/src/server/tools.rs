@@ -5,7 +5,6 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use prowess::{ErrorCode, resource};
-use prowess_run::script;
 use prowess_tools::{Envelope, Outcome, Session, Tool, ToolDefinition};
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -123,11 +122,11 @@ struct Patience(tokio::task::JoinHandle<()>);
 
 impl Patience {
     fn of(session: &mut Session, given_up: &CancellationToken, gone: &CancellationToken) -> Self {
-        let scripts = script::Cancel::default();
+        let scripts = prowess_sandbox::Cancel::default();
         session.waiting.cancel = Some(scripts.clone());
         #[cfg(feature = "toolsets")]
         let toolsets = {
-            session.cancel = prowess_run::toolset::Cancel::default();
+            session.cancel = prowess_toolset::Cancel::default();
             session.cancel.clone()
         };
         let (given_up, gone) = (given_up.clone(), gone.clone());

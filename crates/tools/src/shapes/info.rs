@@ -5,7 +5,7 @@ use prowess::lock::Granted;
 use prowess::supply::Supplied;
 use prowess::supply::approvals::Standing;
 use prowess::{Contents, Policy, Skill, Surroundings};
-use prowess_run::script::{self, Variable};
+use prowess_sandbox::Variable;
 use serde_json::{Map, json};
 
 use super::{DiagnosticJson, Provenance, SkillJson};
@@ -40,7 +40,7 @@ impl Facts {
         };
         let provenance = Provenance::of(skill, world);
         let environment: Vec<_> = std::env::vars_os().collect();
-        let variables = script::variables(skill, policy, world, &environment);
+        let variables = prowess_sandbox::variables(skill, policy, world, &environment);
         let (contents, source) = (Contents::of(skill), skill.read_source());
         let granted = prowess::grants::granted(skill, &policy.run, world);
         Self { contents, source, tree_hash, provenance, variables, granted }

@@ -2,7 +2,7 @@
 
 use prowess::ErrorCode;
 use prowess::format::hidden;
-use prowess_run::toolset::{ToolResult, ToolsetError};
+use prowess_toolset::{ToolResult, ToolsetError};
 use serde_json::{Value, json};
 
 use crate::envelope::{Envelope, ToolError};

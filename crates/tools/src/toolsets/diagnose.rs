@@ -2,7 +2,7 @@
 
 use prowess::format::{Code, Diagnostic, Place, Span};
 use prowess::{Located, Skill};
-use prowess_run::toolset::ToolsetError;
+use prowess_toolset::ToolsetError;
 
 /// What a diagnostic says of a toolset that cannot be loaded.
 pub(super) fn located(skill: &Skill, error: &ToolsetError) -> Located {

@@ -5,7 +5,7 @@ mod diagnose;
 
 use prowess::format::{hidden, suggest};
 use prowess::{ErrorCode, Skill, Snapshot};
-use prowess_run::toolset::{Definition, Loaded, ToolCall, ToolResult, ToolsetError};
+use prowess_toolset::{Definition, Loaded, ToolCall, ToolResult, ToolsetError};
 use serde_json::Value;
 
 use answer::envelope;

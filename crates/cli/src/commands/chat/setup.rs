@@ -57,7 +57,7 @@ impl Setup {
     ) -> Result<Self, Failure> {
         let wanted = &context.configuration.chat;
         // The turn ends what it started; there is nobody else to.
-        let cancel = prowess_run::script::Cancel::default();
+        let cancel = prowess_sandbox::Cancel::default();
         let toolbox = Arc::new(super::super::toolbox_until(context, global, cancel));
         let model = connect(wanted, |name| std::env::var_os(name), &toolbox)
             .map_err(|error| trouble::of_setup(&error))?;

@@ -2,7 +2,7 @@
 
 use prowess::policy::Scripts;
 use prowess::{Skill, Snapshot};
-use prowess_run::script::{self, Tier};
+use prowess_sandbox::Tier;
 
 use super::super::remedy;
 use super::{Finding, State};
@@ -10,7 +10,7 @@ use crate::context::Context;
 
 /// What scripts are held by, whether they may run, and the variables that skills wait for.
 pub(super) fn scripts(context: &Context, snapshot: &Snapshot) -> Vec<Finding> {
-    let status = script::status(&script::Helper::own(), &context.surroundings);
+    let status = prowess_sandbox::status(&prowess_sandbox::Helper::own(), &context.surroundings);
     let root = if status.root { "; root is given up first" } else { "" };
     let (state, told) = match status.tier {
         Some(Tier::Tier1) => {
@@ -35,7 +35,7 @@ pub(super) fn scripts(context: &Context, snapshot: &Snapshot) -> Vec<Finding> {
     ];
     let environment: Vec<_> = std::env::vars_os().collect();
     for skill in snapshot.enabled() {
-        for variable in script::variables(skill, policy, &context.surroundings, &environment) {
+        for variable in prowess_sandbox::variables(skill, policy, &context.surroundings, &environment) {
             findings.extend(waiting(skill, &variable));
         }
     }
@@ -43,14 +43,17 @@ pub(super) fn scripts(context: &Context, snapshot: &Snapshot) -> Vec<Finding> {
 }
 
 /// A variable that a skill needs and does not get.
-fn waiting(skill: &Skill, variable: &script::Variable) -> Option<Finding> {
+fn waiting(skill: &Skill, variable: &prowess_sandbox::Variable) -> Option<Finding> {
     let (name, of) = (&variable.name, skill.name());
     let (told, help) = match (variable.granted, variable.is_set) {
         (true, true) => return None,
         (true, false) => (format!("{name} is not set, needed by {of}"), format!("set {name}")),
         (false, _) => (
             format!("{name} is not granted to {of}, which needs it"),
-            format!("to grant it: run.env = [\"{}:{name}\"] in ~/.prowess/config.toml", script::entry(skill)),
+            format!(
+                "to grant it: run.env = [\"{}:{name}\"] in ~/.prowess/config.toml",
+                prowess_sandbox::entry(skill)
+            ),
         ),
     };
     Some(Finding { what: "variable", state: State::Note, told, help: Some(help) })

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use prowess::{Policy, Preset, Progress, Registry, Surroundings};
 use prowess_mcp::{Options, Server};
-use prowess_run::script::Helper;
+use prowess_sandbox::Helper;
 use prowess_tools::{Runner, Toolbox};
 use serde_json::{Value, json};
 

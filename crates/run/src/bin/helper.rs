@@ -1,7 +1,0 @@
-//! The helper by itself, for tests and for programs that cannot call [`prowess_run::script::helper_main`] first.
-
-fn main() -> std::process::ExitCode {
-    prowess_run::script::helper_main();
-    // It was not started by a sandbox.
-    std::process::ExitCode::from(2)
-}

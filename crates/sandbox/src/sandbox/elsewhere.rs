@@ -1,0 +1,114 @@
+//! Systems for which nobody has filled in a sandbox: every script is refused.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::refused::Refused;
+use super::{Sandbox, SandboxError, Tier};
+use crate::options::Helper;
+use crate::ran::Stream;
+
+/// A script that is ready to begin. There is none here.
+#[derive(Debug)]
+pub enum Enforced {}
+
+impl Enforced {
+    /// The version of Landlock's interface.
+    pub fn landlock(&self) -> u32 {
+        match *self {}
+    }
+
+    /// Begins.
+    pub fn spawn(self) -> Result<Running, SandboxError> {
+        match self {}
+    }
+}
+
+/// A script that runs. There is none here.
+#[derive(Debug)]
+pub enum Running {}
+
+/// What happened to a script.
+#[derive(Debug)]
+#[allow(dead_code, reason = "nothing happens here")]
+pub enum Event {
+    /// It wrote something.
+    Output(Stream, Vec<u8>),
+    /// It could not be started.
+    NotStarted(String),
+    /// It ended by itself, and left some processes behind.
+    Exited {
+        /// What it ended with.
+        code: Option<i32>,
+        /// What ended it.
+        signal: Option<i32>,
+        /// How many processes.
+        left: u32,
+    },
+}
+
+impl Running {
+    /// Under which protection it runs.
+    pub fn tier(&self) -> Tier {
+        match *self {}
+    }
+
+    pub(crate) fn process(&self) -> u32 {
+        match *self {}
+    }
+
+    pub(crate) fn private_scratch(&self) -> Option<BorrowedFd<'_>> {
+        match *self {}
+    }
+
+    pub(crate) fn private_scratch_use(&self) -> Option<io::Result<(u64, u64)>> {
+        match *self {}
+    }
+
+    pub fn send(&mut self, _: &[u8]) {
+        match *self {}
+    }
+
+    pub fn close_input(&mut self) {
+        match *self {}
+    }
+
+    pub fn has_closed_output(&self) -> bool {
+        match *self {}
+    }
+
+    pub fn is_silent(&self) -> bool {
+        match *self {}
+    }
+
+    pub fn next(&mut self, _: Duration) -> io::Result<Vec<Event>> {
+        match *self {}
+    }
+
+    /// Ends it.
+    pub fn kill(&mut self) {
+        match *self {}
+    }
+}
+
+pub(super) fn ways(_: &Helper) -> Vec<Box<dyn Sandbox>> {
+    vec![Box::new(Refused)]
+}
+
+pub(super) fn unprotected(_: &Helper) -> Box<dyn Sandbox> {
+    Box::new(Refused)
+}
+
+pub(crate) fn unused_user() -> Result<Option<u32>, SandboxError> {
+    Ok(None)
+}
+
+pub(crate) fn may_enter(_: &Path, _: u32) -> bool {
+    true
+}
+
+pub(crate) fn scratch_parent() -> PathBuf {
+    std::env::temp_dir()
+}

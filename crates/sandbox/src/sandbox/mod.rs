@@ -1,0 +1,117 @@
+//! Where scripts run: what can be enforced here, and enforcing it.
+//!
+//! What must always hold: a script is started only by [`Enforced::spawn`], and an [`Enforced`] comes only from
+//! [`Sandbox::enforce`], when the processes that will run the script have reported that every layer holds. There is no
+//! probing and trusting: what was confined is what runs.
+
+#[cfg(any(not(target_os = "linux"), prowess_elsewhere))]
+mod elsewhere;
+#[cfg(all(target_os = "linux", not(prowess_elsewhere)))]
+mod linux;
+pub(crate) mod places;
+#[cfg(any(not(target_os = "linux"), prowess_elsewhere, test))]
+mod refused;
+#[cfg(all(target_os = "linux", not(prowess_elsewhere)))]
+pub(crate) mod wire;
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+#[cfg(any(not(target_os = "linux"), prowess_elsewhere))]
+use elsewhere as system;
+#[cfg(all(target_os = "linux", not(prowess_elsewhere)))]
+use linux as system;
+
+pub use system::{Enforced, Event, Running};
+pub(crate) use system::{may_enter, scratch_parent, unused_user};
+
+use super::Limits;
+use super::options::{Feed, Helper, Network};
+
+/// Under which protection a script ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tier {
+    /// Namespaces, Landlock, seccomp and resource limits.
+    Tier1,
+    /// Landlock, seccomp and resource limits.
+    Tier2,
+    /// None, because the user said so.
+    None,
+}
+
+impl Tier {
+    /// The word that stands in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Tier1 => "tier1",
+            Self::Tier2 => "tier2",
+            Self::None => "none",
+        }
+    }
+}
+
+impl fmt::Display for Tier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What is to run, and what it may reach.
+#[derive(Debug)]
+pub struct Task<'a> {
+    pub(crate) program: PathBuf,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) environment: Vec<(String, OsString)>,
+    /// The skill's files, where the script runs.
+    pub(crate) skill: &'a Path,
+    /// The scratch folder.
+    pub(crate) scratch: &'a Path,
+    /// What may be read besides the system.
+    pub(crate) readable: Vec<PathBuf>,
+    pub(crate) limits: &'a Limits,
+    pub(crate) network: Network,
+    pub(crate) input: Feed,
+    /// Whom to become, where Prowess is root.
+    pub(crate) user: Option<u32>,
+}
+
+/// A way to confine a script. Another system fills this in.
+pub trait Sandbox {
+    /// Which protection it gives.
+    fn tier(&self) -> Tier;
+
+    /// Gets everything ready for a task and confines it, up to the word to begin.
+    fn enforce(&self, task: &Task<'_>) -> Result<Enforced, SandboxError>;
+}
+
+/// Why a sandbox could not be enforced.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{tier} cannot be enforced: {why}")]
+pub struct SandboxError {
+    /// Which.
+    pub tier: Tier,
+    /// Why not.
+    pub why: String,
+}
+
+impl SandboxError {
+    pub(crate) fn new(tier: Tier, why: impl fmt::Display) -> Self {
+        Self { tier, why: why.to_string() }
+    }
+}
+
+/// The ways to confine a script here, the best first.
+pub(crate) fn ways(helper: &Helper, only: Option<Tier>) -> Vec<Box<dyn Sandbox>> {
+    let mut ways = system::ways(helper);
+    ways.retain(|way| only.is_none_or(|only| way.tier() == only));
+    ways
+}
+
+/// No confinement at all: the limits, the cleared environment and the end of everything are kept.
+pub(crate) fn unprotected(helper: &Helper) -> Box<dyn Sandbox> {
+    system::unprotected(helper)
+}

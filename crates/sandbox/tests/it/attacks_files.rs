@@ -1,0 +1,244 @@
+//! Attacks on files: reading what is somebody else's, writing into the skill, being another file when it counts.
+
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use prowess::ErrorCode;
+use prowess_sandbox::{Limit, Protection, RunError, Tier};
+use prowess_testing::scripts::{TIERS, World};
+
+/// Tries each line and says which of them worked.
+const TRY: &str = r#"#!/bin/sh
+for file in "$@"; do
+  if cat "$file" >/dev/null 2>&1; then echo "READ $file"; fi
+  if (: >> "$file") 2>/dev/null; then echo "WROTE $file"; fi
+done
+echo done
+"#;
+
+#[test]
+fn no_file_of_the_user_or_the_system_is_read() {
+    let world = World::new();
+    let secret = world.write("home/.ssh/id_rsa", "secret");
+    let other = world.write("home/.prowess/skills/other/SKILL.md", "---\nname: other\ndescription: x\n---\n");
+    let project = world.write("project/notes.txt", "notes");
+    for path in [&secret, &other, &project] {
+        // Everybody may, but for the sandbox.
+        fs::set_permissions(path, fs::Permissions::from_mode(0o666)).unwrap();
+    }
+    let own = world.skill_folder().join("SKILL.md");
+    let helper = prowess_testing::scripts::helper_path().display().to_string();
+    let mut files: Vec<_> = [&secret, &other, &project, &own].map(|path| path.display().to_string()).to_vec();
+    files.extend(
+        [
+            "/etc/shadow",
+            "/etc/passwd",
+            "/etc/hostname",
+            "/root/.bashrc",
+            "/proc/1/environ",
+            "/proc/kcore",
+            "/dev/shm",
+            &helper,
+        ]
+        .map(str::to_owned),
+    );
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    for tier in TIERS {
+        let ran = world.script("x.sh", TRY).args(&files).run_on(tier).unwrap();
+        assert_eq!(ran.stdout_text(), "done\n", "{tier}: {}", ran.stderr_text());
+    }
+    // Without a sandbox it works: it is the sandbox that was tested.
+    let ran =
+        world.named("x.sh").args(&files).run_with(|options| options.protection = Protection::Unsafe).unwrap();
+    assert!(
+        ran.stdout_text().contains("READ /etc/passwd\n") && ran.stdout_text().contains("WROTE "),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn the_home_is_a_scratch_folder_that_is_gone_afterwards() {
+    let world = World::new();
+    let text = r#"
+import os
+home = os.environ["HOME"]
+print(home, os.environ["TMPDIR"] == home, flush=True)
+os.makedirs(home + "/closed/inner"); os.fchmod(os.open(home + "/closed", os.O_RDONLY), 0)
+os.chdir(home)
+for n in range(2000):
+    os.mkdir("deep" * 5); os.chdir("deep" * 5)
+"#;
+    for tier in TIERS {
+        let ran = world.script("x.py", text).run_on(tier).unwrap();
+        // What cannot be walked counts as too much, where it has to be walked.
+        let is_over = tier == Tier::Tier2 && ran.limits_hit == [Limit::Scratch];
+        assert!(ran.exit_code == Some(0) || is_over, "{tier}: {ran:?}");
+        let told = ran.stdout_text();
+        let home = told.strip_suffix(" True\n").unwrap();
+        let folder = home.strip_suffix("/scratch").unwrap();
+        assert!(!std::path::Path::new(folder).exists(), "{folder}");
+    }
+}
+
+#[test]
+fn the_skill_cannot_be_written_into() {
+    let world = World::new();
+    let text = "#!/bin/sh\npwd; ls; cat data/a.txt\n(echo x > new) 2>/dev/null && echo WROTE\n(echo x >> SKILL.md) 2>/dev/null && \
+                echo CHANGED\nrm -f SKILL.md 2>/dev/null; mv SKILL.md S 2>/dev/null; chmod 777 x.sh 2>/dev/null\nls\n";
+    world.write("home/.prowess/skills/s/data/a.txt", "beside\n");
+    let before = fs::read_to_string(world.skill_folder().join("SKILL.md")).unwrap();
+    for tier in TIERS {
+        let ran = world.script("x.sh", text).run_on(tier).unwrap();
+        let out: Vec<_> = ran.stdout_text().lines().skip(1).map(str::to_owned).collect();
+        assert_eq!(out, ["SKILL.md", "data", "x.sh", "beside", "SKILL.md", "data", "x.sh"], "{tier}");
+    }
+    assert_eq!(fs::read_to_string(world.skill_folder().join("SKILL.md")).unwrap(), before);
+    assert_eq!(fs::read_dir(world.skill_folder()).unwrap().count(), 3);
+}
+
+#[test]
+fn a_link_is_no_script() {
+    let world = World::new();
+    let target = world.write("evil.sh", "#!/bin/sh\necho EVIL\n");
+    symlink(&target, world.skill_folder().join("link.sh")).unwrap();
+    symlink(target.parent().unwrap(), world.skill_folder().join("away")).unwrap();
+    world.write("home/.prowess/skills/s/real.sh", "#!/bin/sh\necho real\n");
+    symlink("real.sh", world.skill_folder().join("inner.sh")).unwrap();
+    for name in ["link.sh", "away/evil.sh", "inner.sh", "../../../evil.sh", "/bin/sh", "a/../real.sh"] {
+        let error = world.named(name).run().unwrap_err();
+        assert_eq!(error.code(), ErrorCode::AccessDenied, "{name}: {error}");
+    }
+    assert_eq!(world.named("none.sh").run().unwrap_err().code(), ErrorCode::NotFound);
+    assert_eq!(world.named(".").run().unwrap_err().code(), ErrorCode::IsDirectory);
+    assert_eq!(world.named("SKILL.md").run().unwrap_err().code(), ErrorCode::InvalidParam);
+    assert_eq!(world.named("real.sh").run().unwrap().stdout_text(), "real\n");
+}
+
+/// What was read and hashed is what runs: whatever the folder holds a moment later does not matter.
+#[test]
+fn replacing_itself_between_check_and_run_changes_nothing() {
+    let world = World::new();
+    let path = world.skill_folder().join("x.sh");
+    let good = "#!/bin/sh\necho good\n";
+    fs::write(&path, good).unwrap();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let other = path.with_extension("tmp");
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                for text in ["#!/bin/sh\necho evil\n", good] {
+                    fs::write(&other, text).unwrap();
+                    fs::rename(&other, &path).unwrap();
+                }
+            }
+        });
+        for round in 0..12 {
+            match world.named("x.sh").run_on(TIERS[round % 2]) {
+                Ok(ran) => {
+                    let digest = prowess::digest(format!("#!/bin/sh\necho {}", ran.stdout_text()).as_bytes());
+                    assert_eq!(ran.digest, digest);
+                }
+                // It was caught in between.
+                Err(error) => assert!(matches!(error, RunError::Access(_)), "{error}"),
+            }
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn a_file_of_a_hundred_mebibytes_is_not_written() {
+    let world = World::new();
+    let text = "#!/bin/sh\ndd if=/dev/zero of=\"$HOME/big\" bs=1048576 count=100 2>/dev/null; echo $?\nwc -c < \"$HOME/big\"\n";
+    for tier in TIERS {
+        let ran = world.script("x.sh", text).run_on(tier).unwrap();
+        let out = ran.stdout_text();
+        let lines: Vec<_> = out.lines().collect();
+        assert_ne!(lines[0], "0", "{tier}");
+        assert_eq!(lines[1].trim(), "67108864", "{tier}");
+        assert_eq!(ran.limits_hit, [Limit::FileSize], "{tier}");
+    }
+}
+
+#[test]
+fn many_files_that_fill_the_disk_are_noticed() {
+    let mut world = World::new();
+    world.policy.run.limits.scratch_bytes = 8 * 1024 * 1024;
+    let text = "#!/bin/sh\ni=0; while :; do head -c 1048576 /dev/zero > \"$HOME/f$i\"; i=$((i+1)); sleep 0.02; done\n";
+    for tier in TIERS {
+        let ran = world.script("x.sh", text).run_on(tier).unwrap();
+        assert_eq!((ran.limits_hit.as_slice(), ran.signal), (&[Limit::Scratch][..], Some(9)), "{tier}");
+    }
+}
+
+/// Writes a mebibyte at a time with `write(bytes, n)`, more than there is room for, and waits for its end.
+const FILL: &str = r#"
+for n in range(40):
+    write(b"x" * (1 << 20), n); time.sleep(0.02)
+time.sleep(20); print("GOT")
+"#;
+
+const HOME: &str = "import ctypes, mmap, os, shutil, sys, time\nos.chdir(os.environ['HOME'])\n";
+
+/// What the kernel does not let us see counts as more than there may be.
+#[test]
+fn files_are_counted_or_count_as_too_many_wherever_they_are_hidden() {
+    let mut world = World::new();
+    world.policy.run.limits.scratch_bytes = 8 * 1024 * 1024;
+    let attacks = [
+        ("folders deeper than a path is long", "
+for n in range(300): os.mkdir('deep' * 5); os.chdir('deep' * 5)
+def write(bytes, n): open(str(n), 'wb').write(bytes)
+"),
+        ("a folder that cannot be listed", "
+os.mkdir('closed'); os.fchmod(os.open('closed', os.O_RDONLY), 0o300); os.chdir('closed')
+def write(bytes, n): open(str(n), 'wb').write(bytes)
+"),
+        ("files without a name of a process that hides them", "
+assert ctypes.CDLL(None).prctl(4, 0, 0, 0, 0) == -1 or sys.exit('HIDDEN')
+kept = []
+def write(bytes, n):
+    f = open('f', 'wb'); os.unlink('f'); f.write(bytes); f.flush(); kept.append(f)
+"),
+        ("files without a name of a program that nobody may read", "
+fd = os.open('sleep', os.O_CREAT | os.O_WRONLY, 0o111); os.write(fd, open('/bin/sleep', 'rb').read()); os.close(fd)
+def write(bytes, n):
+    f = os.open('f', os.O_CREAT | os.O_WRONLY); os.unlink('f'); os.set_inheritable(f, True)
+    for _ in range(16): os.write(f, bytes)
+    os.execv('./sleep', ['sleep', '20'])
+"),
+        ("files without a name that are mapped and not open", "
+kept = []
+def write(bytes, n):
+    f = os.open('f', os.O_CREAT | os.O_RDWR); os.unlink('f'); os.write(f, bytes)
+    libc = ctypes.CDLL(None); libc.mmap.restype = ctypes.c_void_p
+    kept.append(libc.mmap(None, 4096, 1, 1, f, 0)); os.close(f)
+"),
+    ];
+    for tier in TIERS {
+        for (name, text) in attacks {
+            let ran = world.script("x.py", &[HOME, text, FILL].concat()).run_on(tier).unwrap();
+            assert!(ran.limits_hit.contains(&Limit::Scratch), "{tier}: {name}: {ran:?}");
+            assert_eq!((ran.signal, ran.stdout_text().as_str()), (Some(9), ""), "{tier}: {name}: {ran:?}");
+        }
+    }
+}
+
+/// In tier 1 the kernel keeps the size, however fast files are written: 64 MiB more than the limit.
+#[test]
+fn the_kernel_keeps_the_size_of_a_scratch_folder_in_memory() {
+    let mut world = World::new();
+    world.policy.run.limits.scratch_bytes = 4 * 1024 * 1024;
+    let text = "import os\nfor n in range(5):\n    f = os.open(os.environ['HOME'] + '/' + str(n), os.O_CREAT | os.O_WRONLY)\n    \
+                try: os.posix_fallocate(f, 0, 30 << 20); print('GOT', flush=True)\n    except OSError: pass\n";
+    let ran = world.script("x.py", text).run_on(Tier::Tier1).unwrap();
+    assert!(ran.limits_hit.contains(&Limit::Scratch), "{ran:?}");
+    assert!(ran.stdout_text().lines().count() <= 2, "{ran:?}");
+}
+
+#[test]
+fn once_more_as_an_ordinary_user() {
+    prowess_testing::scripts::once_more_as_an_ordinary_user(module_path!());
+}

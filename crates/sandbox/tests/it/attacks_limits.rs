@@ -1,0 +1,205 @@
+//! Attacks on limits: processes, memory, output, descriptors, taken without end.
+
+#![cfg(target_os = "linux")]
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use prowess_sandbox::{Limit, Protection, Tier};
+use prowess_testing::scripts::{TIERS, World, running};
+
+#[test]
+fn a_fork_bomb_stays_small_and_ends() {
+    let world = World::new();
+    let text = "#!/bin/bash\nbomb() { bomb | bomb & }; bomb; sleep 30\n";
+    for tier in TIERS {
+        let script = world.script("bomb.sh", text);
+        let ran = script
+            .run_with(|options| {
+                options.protection = Protection::Only(tier);
+                options.limits.time = Duration::from_secs(2);
+                options.limits.processes = 64;
+            })
+            .unwrap();
+        assert!(ran.timed_out || ran.exit_code.is_some(), "{tier}: {ran:?}");
+        // In tier 2 the kernel counts what else an ordinary user has running, which may be more by now than it was.
+        let is_shared = tier == Tier::Tier2 && !rustix::process::geteuid().is_root();
+        assert!(is_shared || ran.limits_hit.contains(&Limit::Processes), "{tier}: {:?}", ran.limits_hit);
+        assert_eq!(running("bomb.sh"), 0, "{tier}");
+    }
+}
+
+#[test]
+fn three_gibibytes_are_not_to_be_had() {
+    let world = World::new();
+    let at_once =
+        "try:\n    b = bytearray(3 << 30); print('GOT', len(b))\nexcept MemoryError: print('refused')\n";
+    for tier in TIERS {
+        let ran = world.script("x.py", at_once).run_on(tier).unwrap();
+        assert_eq!(ran.stdout_text(), "refused\n", "{tier}");
+    }
+    // Memory that is shared counts for no process alone, and many processes have much together.
+    let mut world = World::new();
+    world.policy.run.limits.memory_bytes = 256 * 1024 * 1024;
+    let shared = "import mmap, time\nm = mmap.mmap(-1, 512 << 20)\nfor i in range(0, 512 << 20, 4096): m[i] = 1\nprint('GOT')\ntime.sleep(5)\n";
+    let together = "import os, time\nfor n in range(4):\n    if os.fork() == 0:\n        b = bytearray(b'x') * (100 << 20); time.sleep(20); os._exit(0)\ntime.sleep(20); print('GOT')\n";
+    for tier in TIERS {
+        for text in [shared, together] {
+            let ran = world.script("x.py", text).run_on(tier).unwrap();
+            assert_eq!(
+                (ran.limits_hit.as_slice(), ran.signal),
+                (&[Limit::Memory][..], Some(9)),
+                "{tier}: {ran:?}"
+            );
+        }
+    }
+}
+
+/// What waits in a socket is the memory of no process.
+#[test]
+fn what_waits_in_sockets_and_pipes_counts_as_memory() {
+    let sockets = r#"
+import os, socket, time
+kept = []
+for n in range(4):
+    if os.fork() == 0: break
+try:
+    while True:
+        for s in socket.socketpair():
+            s.setblocking(False); s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 23); kept.append(s)
+            try:
+                while True: s.send(b"x" * 65536)
+            except BlockingIOError: pass
+except OSError: pass
+print(kept[0].getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF), flush=True)
+time.sleep(20); print("GOT")
+"#;
+    let pipes = r#"
+import ctypes, fcntl, os, time
+r, w = os.pipe()
+try: fcntl.fcntl(w, 1031, 1 << 20); print("LARGER")
+except OSError: pass
+data = ctypes.create_string_buffer(4096)
+if ctypes.CDLL(None).vmsplice(w, ctypes.byref((ctypes.c_size_t * 2)(ctypes.addressof(data), 4096)), 1, 0) >= 0: print("LENT")
+"#;
+    let mut world = World::new();
+    world.policy.run.limits.memory_bytes = 160 * 1024 * 1024;
+    let default = std::fs::read_to_string("/proc/sys/net/core/wmem_default").unwrap();
+    for tier in TIERS {
+        let ran = world.script("x.py", sockets).run_on(tier).unwrap();
+        let hit = (ran.limits_hit.as_slice(), ran.signal);
+        assert_eq!(hit, (&[Limit::Memory][..], Some(9)), "{tier}: {ran:?}");
+        assert!(ran.stdout_text().lines().all(|size| size == default.trim()), "{tier}: {ran:?}");
+        let ran = world.script("y.py", pipes).run_on(tier).unwrap();
+        assert_eq!((ran.exit_code, ran.stdout_text().as_str()), (Some(0), ""), "{tier}: {ran:?}");
+    }
+}
+
+#[test]
+fn output_without_end_is_cut_and_ended() {
+    let world = World::new();
+    for tier in TIERS {
+        for text in ["#!/bin/sh\nyes\n", "#!/bin/sh\nyes >&2\n", "#!/bin/sh\nyes & yes >&2\n"] {
+            let heard = Arc::new(AtomicUsize::new(0));
+            let ran = world
+                .script("x.sh", text)
+                .run_with(|options| {
+                    options.protection = Protection::Only(tier);
+                    let heard = Arc::clone(&heard);
+                    options.on_output = Some(Box::new(move |_, bytes| {
+                        heard.fetch_add(bytes.len(), Relaxed);
+                    }));
+                })
+                .unwrap();
+            assert!(ran.truncated && !ran.timed_out, "{tier}");
+            assert_eq!((ran.limits_hit.as_slice(), ran.exit_code), (&[Limit::Output][..], None), "{tier}");
+            assert_eq!(ran.stdout.len() + ran.stderr.len(), 1024 * 1024, "{tier}");
+            assert_eq!(heard.load(Relaxed), 1024 * 1024, "{tier}");
+            assert_eq!(ran.ending(), "killed at the limit of output");
+        }
+    }
+}
+
+#[test]
+fn descriptors_and_cores_are_bounded() {
+    let world = World::new();
+    let text = "#!/bin/sh\nulimit -n; ulimit -c; ulimit -Hn 100000 2>/dev/null && echo RAISED; exit 0\n";
+    let open = "import os\nkept = []\ntry:\n    while True: kept.append(os.open('/dev/null', os.O_RDONLY))\n\
+                except OSError as error: print(max(kept), error.strerror)\n";
+    let crash = "import os, signal\nos.chdir(os.environ['HOME'])\nif os.fork() == 0: os.kill(os.getpid(), signal.SIGQUIT)\n\
+                 print(os.WCOREDUMP(os.wait()[1]), os.listdir())\n";
+    for tier in TIERS {
+        assert_eq!(world.script("x.sh", text).run_on(tier).unwrap().stdout_text(), "256\n0\n", "{tier}");
+        let ran = world.script("x.py", open).run_on(tier).unwrap();
+        assert_eq!(ran.stdout_text(), "255 Too many open files\n", "{tier}");
+        let ran = world.script("y.py", crash).run_on(tier).unwrap();
+        assert_eq!(ran.stdout_text(), "False []\n", "{tier}");
+    }
+}
+
+/// As many processes as there may be, and what can be had of memory and files: by each limit as it is, and lowered.
+const TAKE: &str = r#"
+import mmap, os, signal, sys
+def processes():
+    count = 1
+    try:
+        while os.fork(): count += 1
+        signal.pause()
+    except OSError: return count
+def memory(mebibytes):
+    try:
+        mmap.mmap(-1, mebibytes << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS); return True
+    except OSError: return False
+def files():
+    count = 3
+    try:
+        while True: count = os.open("/dev/null", os.O_RDONLY) + 1
+    except OSError: return count
+def file():
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    fd = os.open(os.environ["HOME"] + "/f", os.O_CREAT | os.O_WRONLY)
+    try:
+        while True: os.write(fd, bytes(1 << 16))
+    except OSError: return os.fstat(fd).st_size
+below, above = int(sys.argv[1]), int(sys.argv[2])
+print(memory(below), memory(above), file(), files(), processes())
+"#;
+
+#[test]
+fn each_number_is_what_it_says() {
+    let mut world = World::new();
+    world.script("x.py", TAKE);
+    let take = |world: &World, below: &str, above: &str, tier: Tier| {
+        let ran = world.named("x.py").args(&[below, above]).run_on(tier).unwrap();
+        let told = ran.stdout_text();
+        let (rest, processes) =
+            told.trim().rsplit_once(' ').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+        // What else an ordinary user has running counts in tier 2, and changes while it is counted.
+        let is_shared = tier == Tier::Tier2 && !rustix::process::geteuid().is_root();
+        (rest, if is_shared { "64".to_owned() } else { processes })
+    };
+    for tier in TIERS {
+        let took = take(&world, "1900", "2100", tier);
+        assert_eq!(took, ("True False 67108864 256".to_owned(), "64".to_owned()), "{tier}");
+    }
+    let limits = &mut world.policy.run.limits;
+    (limits.memory_bytes, limits.processes, limits.file_bytes, limits.open_files) =
+        (100 << 20, 64, 1 << 20, 32);
+    for tier in TIERS {
+        let took = take(&world, "60", "110", tier);
+        assert_eq!(took, ("True False 1048576 32".to_owned(), "64".to_owned()), "{tier}");
+    }
+    if rustix::process::geteuid().is_root() {
+        world.policy.run.limits.processes = 7;
+        for tier in TIERS {
+            assert_eq!(take(&world, "60", "110", tier).1, "7", "{tier}");
+        }
+    }
+}
+
+#[test]
+fn once_more_as_an_ordinary_user() {
+    prowess_testing::scripts::once_more_as_an_ordinary_user(module_path!());
+}

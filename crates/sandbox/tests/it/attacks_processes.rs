@@ -1,0 +1,206 @@
+//! Attacks through processes: looking into others, ending them, outliving the script.
+
+#![cfg(target_os = "linux")]
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use prowess_sandbox::{Cancel, Limit, Protection, Stream, Tier};
+use prowess_testing::scripts::{TIERS, World, helper, is_alive, running};
+
+#[test]
+fn other_processes_are_neither_seen_into_nor_signalled() {
+    let text = r#"
+import os, sys, ctypes, signal
+host = int(sys.argv[1])
+libc = ctypes.CDLL(None, use_errno=True)
+def attempt(name, f):
+    try:
+        r = f(); print("DID", name, r)
+    except (OSError, ValueError) as e:
+        print(name, "denied")
+def call(*args):
+    if libc.syscall(*args) < 0: raise OSError(ctypes.get_errno(), "")
+parents = [os.getppid(), host]
+for pid in parents:
+    who = "host" if pid == host else "parent"
+    attempt(who + " environ", lambda: open(f"/proc/{pid}/environ", "rb").read())
+    attempt(who + " memory", lambda: open(f"/proc/{pid}/mem", "rb").read(1))
+    attempt(who + " ptrace", lambda: call(101, 16, pid, 0, 0))
+    attempt(who + " vm_read", lambda: call(310, pid, 0, 0, 0, 0, 0))
+for sig in (0, 9, 15, 19):
+    attempt(f"host signal {sig}", lambda: os.kill(host, sig))
+attempt("user namespace", lambda: call(272, 0x10000000))
+attempt("mount namespace", lambda: call(56, 0x00020000 | 17, 0, 0, 0, 0))
+attempt("clone3", lambda: call(435, 0, 0))
+attempt("mount", lambda: call(165, 0, 0, 0, 0, 0))
+attempt("keyctl", lambda: call(250, 0, 0, 0, 0, 0))
+attempt("bpf", lambda: call(321, 0, 0, 0))
+attempt("perf", lambda: call(298, 0, 0, 0, 0, 0))
+attempt("io_uring", lambda: call(425, 1, 0))
+attempt("userfaultfd", lambda: call(323, 0))
+attempt("shm", lambda: call(29, 1, 4096, 0o1600))
+attempt("x32", lambda: call(0x40000000 + 39))
+attempt("limits of others", lambda: call(302, host, 7, 0, 0))
+attempt("setuid", lambda: os.setuid(0))
+attempt("later calls", lambda: call(500))
+"#;
+    let world = World::new();
+    let host = std::process::id().to_string();
+    for tier in TIERS {
+        let ran = world.script("x.py", text).args(&[&host]).run_on(tier).unwrap();
+        let did: Vec<_> =
+            ran.stdout_text().lines().filter(|line| !line.ends_with("denied")).map(str::to_owned).collect();
+        assert_eq!((did, ran.exit_code), (Vec::new(), Some(0)), "{tier}: {}", ran.stderr_text());
+    }
+}
+
+/// In tier 2 everybody is seen; all that the script may signal is what it started.
+#[test]
+fn killing_everybody_kills_nobody_else() {
+    let world = World::new();
+    let mut bystander = std::process::Command::new("/bin/sleep").arg("60").spawn().unwrap();
+    let text =
+        "#!/bin/sh\nkill -9 -1 2>/dev/null; kill -9 $PPID 2>/dev/null; sleep 0.1 & kill $! && echo own\n";
+    for tier in TIERS {
+        let ran = world.script("x.sh", text).run_on(tier).unwrap();
+        assert!(ran.exit_code == Some(0) || ran.signal == Some(9), "{tier}: {ran:?}");
+        assert_eq!(bystander.try_wait().unwrap(), None, "{tier}");
+    }
+    // Where Landlock is too old to tell whom a signal is for, none is sent.
+    let mut helper = helper();
+    helper.deny_signals = true;
+    let ran = world
+        .script("y.sh", "#!/bin/sh\nsleep 1 & kill $! 2>/dev/null || echo denied\n")
+        .run_with(|options| {
+            options.helper = helper;
+            options.protection = Protection::Only(Tier::Tier2);
+        })
+        .unwrap();
+    assert_eq!(ran.stdout_text(), "denied\n");
+    bystander.kill().unwrap();
+    bystander.wait().unwrap();
+}
+
+#[test]
+fn a_daemon_does_not_outlive_the_script() {
+    let text = r#"
+import os, sys, time
+for n in range(3):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            for fd in (0, 1, 2): os.close(fd)
+            while True:
+                open(os.environ["HOME"] + f"/alive{n}", "w").write("x"); time.sleep(0.01)
+        os._exit(0)
+time.sleep(0.2)
+print(os.listdir(os.environ["HOME"]))
+"#;
+    let world = World::new();
+    for tier in TIERS {
+        let ran = world.script("alive.py", text).run_on(tier).unwrap();
+        assert!(ran.stdout_text().contains("alive2"), "{tier}: {ran:?}");
+        assert_eq!((ran.exit_code, ran.left_behind), (Some(0), 3), "{tier}: it is told that they were there");
+        assert_eq!(running("alive.py"), 0, "{tier}");
+    }
+}
+
+/// One that is another process each time it is looked for.
+#[test]
+fn a_daemon_that_keeps_changing_its_number_does_not_outlive_the_script() {
+    let text = r#"
+import os, sys, time
+for n in range(3):
+    if os.fork() == 0:
+        for fd in (0, 1, 2): os.close(fd)
+        while True:
+            try:
+                if os.fork(): os._exit(0)
+                os.setsid()
+            except OSError: time.sleep(0.001)
+time.sleep(0.2)
+print("left")
+"#;
+    let world = World::new();
+    for tier in TIERS {
+        let ran = world.script("hopping.py", text).run_on(tier).unwrap();
+        assert_eq!((ran.exit_code, ran.stdout_text().as_str()), (Some(0), "left\n"), "{tier}: {ran:?}");
+        assert_eq!(running("hopping.py"), 0, "{tier}");
+    }
+}
+
+#[test]
+fn ignoring_sigterm_and_running_for_ever_ends_in_time() {
+    let world = World::new();
+    let text = "#!/bin/bash\ntrap '' TERM INT HUP QUIT\necho begun\n(trap '' TERM; sleep 100) &\nwhile :; do :; done\n";
+    for tier in TIERS {
+        let ran = world
+            .script("stubborn.sh", text)
+            .run_with(|options| {
+                options.protection = Protection::Only(tier);
+                options.limits.time = Duration::from_millis(400);
+            })
+            .unwrap();
+        assert!(ran.timed_out, "{tier}");
+        assert_eq!(
+            (ran.exit_code, ran.signal, ran.stdout_text().as_str()),
+            (None, Some(9), "begun\n"),
+            "{tier}"
+        );
+        assert_eq!(ran.limits_hit, [Limit::Time]);
+        assert_eq!(running("stubborn.sh"), 0, "{tier}");
+    }
+}
+
+/// Whoever watches is not stopped with the script, and time goes on.
+#[test]
+fn stopping_itself_and_its_parent_ends_in_time() {
+    let world = World::new();
+    let text = "#!/bin/sh\nkill -STOP $PPID 2>/dev/null; kill -STOP 0\n";
+    for tier in TIERS {
+        let ran = world
+            .script("stopped.sh", text)
+            .run_with(|options| {
+                options.protection = Protection::Only(tier);
+                options.limits.time = Duration::from_millis(400);
+            })
+            .unwrap();
+        assert_eq!((ran.limits_hit.as_slice(), ran.signal), (&[Limit::Time][..], Some(9)), "{tier}");
+        assert_eq!(running("stopped.sh"), 0, "{tier}");
+    }
+}
+
+#[test]
+fn cancelling_ends_everything_and_output_streams() {
+    let world = World::new();
+    for tier in TIERS {
+        let cancel = Cancel::default();
+        let heard = Arc::new(AtomicUsize::new(0));
+        let ran = world
+            .script("x.sh", "#!/bin/sh\nsleep 50 &\necho $$; echo no >&2; sleep 60\n")
+            .run_with(|options| {
+                options.protection = Protection::Only(tier);
+                let stop = cancel.clone();
+                options.cancel = cancel.clone();
+                let heard = Arc::clone(&heard);
+                options.on_output = Some(Box::new(move |stream, _| {
+                    heard.fetch_add(usize::from(stream == Stream::Out), Relaxed);
+                    stop.cancel();
+                }));
+            })
+            .unwrap();
+        assert!(ran.cancelled && !ran.timed_out && ran.signal == Some(9), "{tier}");
+        assert!(heard.load(Relaxed) > 0, "{tier}");
+        if tier == Tier::Tier2 {
+            assert!(!is_alive(&ran.stdout_text()));
+        }
+    }
+}
+
+#[test]
+fn once_more_as_an_ordinary_user() {
+    prowess_testing::scripts::once_more_as_an_ordinary_user(module_path!());
+}

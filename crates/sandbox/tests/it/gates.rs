@@ -1,0 +1,294 @@
+//! Who may run what, and with what: the user's word, the skill's own, and what is passed along.
+
+#![cfg(target_os = "linux")]
+
+use std::time::Duration;
+
+use prowess::ErrorCode;
+use prowess::policy::{Policy, Preset, Scripts};
+use prowess_sandbox::{Consent, Input, Protection, Tier, is_any_allowed, log, variables};
+use prowess_testing::scripts::{TIERS, World};
+
+const HELLO: &str = "#!/bin/sh\necho hello\n";
+
+#[test]
+fn scripts_are_off_until_the_user_allows_them() {
+    let mut world = World::new();
+    world.policy.run.scripts = Scripts::Ask;
+    let script =
+        |world: &World| world.script("x.sh", HELLO).run().map(|ran| ran.stdout_text()).map_err(|e| e.code());
+    assert_eq!(script(&world), Err(ErrorCode::AccessDenied));
+    assert!(!is_any_allowed(&world.policy));
+    let given = world.named("x.sh").run_with(|options| options.consent = Consent::Given);
+    assert_eq!(given.unwrap().stdout_text(), "hello\n");
+    world.policy.run.allowed_skills = vec!["other".to_owned()];
+    assert_eq!(script(&world), Err(ErrorCode::AccessDenied));
+    for entry in
+        ["s".to_owned(), "~/.prowess/skills/s".to_owned(), world.skill_folder().display().to_string()]
+    {
+        world.policy.run.allowed_skills = vec![entry];
+        assert_eq!(script(&world).as_deref(), Ok("hello\n"));
+    }
+    world.policy.run.scripts = Scripts::Never;
+    assert_eq!(script(&world), Err(ErrorCode::AccessDenied));
+    let given = world.named("x.sh").run_with(|options| options.consent = Consent::Given);
+    assert_eq!(
+        given.unwrap_err().hint().unwrap(),
+        "run.scripts is \"never\"; the user can set it to \"ask\" or \"allowed\""
+    );
+}
+
+/// Anybody can give a project's skill a name that the user knows.
+#[test]
+fn a_name_does_not_allow_a_project_s_skill_of_that_name() {
+    let mut world = World::new();
+    world.policy = prowess::Policy::preset(Preset::Triggers);
+    world.policy.run.allowed_skills = vec!["s".to_owned()];
+    world.write("project/.agent/skills/s/SKILL.md", "---\nname: s\ndescription: Another.\n---\n");
+    world.write("project/.agent/skills/s/x.sh", HELLO);
+    assert_eq!(world.named("x.sh").run().unwrap_err().code(), ErrorCode::AccessDenied);
+    world.policy.run.allowed_skills = vec![world.path("project/.agent/skills/s").display().to_string()];
+    assert_eq!(world.named("x.sh").run().unwrap().stdout_text(), "hello\n");
+}
+
+#[test]
+fn untrusted_disabled_and_modified_skills_do_not_run() {
+    let mut world = World::new();
+    world.script("x.sh", HELLO);
+    world.policy.selection.disabled = vec!["s".to_owned()];
+    assert_eq!(world.named("x.sh").run().unwrap_err().code(), ErrorCode::Disabled);
+    world.policy.selection.disabled.clear();
+
+    std::fs::rename(world.skill_folder(), world.path("s")).unwrap();
+    let folder = world.path("project/.prowess/skills/s");
+    std::fs::create_dir_all(folder.parent().unwrap()).unwrap();
+    std::fs::rename(world.path("s"), &folder).unwrap();
+    assert_eq!(world.named("x.sh").run().unwrap_err().code(), ErrorCode::Untrusted);
+    let project = world.path("project");
+    prowess::trust::trust(&project, true, &world.policy, &world.surroundings()).unwrap();
+    assert_eq!(world.named("x.sh").run().unwrap().exit_code, Some(0));
+
+    // It was let in, and then changed: what is read is judged again.
+    let registry = world.registry();
+    let snapshot = registry.snapshot();
+    let skill = snapshot.get("s").unwrap();
+    world.write("project/.prowess/skills/s/x.sh", "#!/bin/sh\necho evil\n");
+    let error = world.named("x.sh").run_skill(skill, &registry, |_| {}).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Untrusted);
+}
+
+#[test]
+fn a_locked_skill_runs_only_as_it_was_installed() {
+    let world = World::new();
+    world.script("x.sh", "#!/bin/sh\n. ./lib.sh\n");
+    let lib = world.write("home/.prowess/skills/s/lib.sh", "echo hello\n");
+    let tree = prowess::HashedTree::of(&world.skill_folder()).unwrap();
+    let files: serde_json::Map<_, _> =
+        tree.files().iter().map(|file| (file.path.clone(), file.digest().into())).collect();
+    let lock = serde_json::json!({"schema": 1, "skills": [{
+        "name": "s", "folder": "~/.prowess/skills/s", "source": "x", "tree": tree.hash(), "files": files,
+    }]});
+    world.write("home/.prowess/state/installed.json", &lock.to_string());
+    assert_eq!(world.named("x.sh").run().unwrap().stdout_text(), "hello\n");
+    // Not the script, but a file that it reads.
+    std::fs::write(lib, "echo evil\n").unwrap();
+    let error = world.named("x.sh").run().unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Untrusted);
+    assert!(error.to_string().contains("changed lib.sh"), "{error}");
+}
+
+#[test]
+fn s004_23_allowed_tools_only_narrow() {
+    let run = |frontmatter: &str| {
+        let mut world = World::with(frontmatter);
+        world.policy.run.allowed_tools = Policy::preset(Preset::Chat).run.allowed_tools;
+        let allowed = world.script("scripts/x.sh", HELLO).run().map_err(|error| error.code());
+        world.policy.run.scripts = Scripts::Ask;
+        // They allow nothing that the user does not.
+        assert_eq!(world.named("scripts/x.sh").run().unwrap_err().code(), ErrorCode::AccessDenied);
+        allowed.map(|ran| ran.stdout_text())
+    };
+    for tools in [
+        "",
+        "allowed-tools: Bash(scripts/x.sh:*) Read\n",
+        "allowed-tools: Bash(sh:*)\n",
+        "allowed-tools: skills.run\n",
+    ] {
+        assert_eq!(run(tools).as_deref(), Ok("hello\n"), "{tools}");
+    }
+    for tools in ["allowed-tools: Read\n", "allowed-tools: Bash(git:*)\n", "allowed-tools: Bash(python3:*)\n"]
+    {
+        assert_eq!(run(tools), Err(ErrorCode::AccessDenied), "{tools}");
+    }
+}
+
+/// The list pre-approves tools, as the specification has it; the example is the specification's own.
+#[test]
+fn allowed_tools_keep_no_script_from_running_in_standard() {
+    for tools in ["Bash(git:*) Bash(jq:*) Read", "Read"] {
+        let mut world = World::with(&format!("allowed-tools: {tools}\n"));
+        let ran = world.script("scripts/x.sh", HELLO).run().unwrap();
+        assert_eq!(ran.stdout_text(), "hello\n", "{tools}");
+        // Nor does it allow one.
+        world.policy.run.scripts = Scripts::Ask;
+        assert_eq!(world.named("scripts/x.sh").run().unwrap_err().code(), ErrorCode::AccessDenied);
+    }
+}
+
+#[test]
+fn s003_11_s002_21_arguments_time_output_and_directory() {
+    let world = World::new();
+    let limits = &world.policy.run.limits;
+    assert_eq!((limits.time, limits.output_bytes), (Duration::from_secs(60), 1024 * 1024));
+    let script = world.script("scripts/x.sh", "#!/bin/sh\necho $#; echo \"$1\" | wc -c; ls\n");
+    let hundred = vec!["a"; 100];
+    assert!(script.args(&hundred).run().unwrap().stdout_text().starts_with("100\n"));
+    let long = "x".repeat(4_096);
+    let ran = world.named("scripts/x.sh").args(&[&long]).run().unwrap();
+    assert_eq!(ran.stdout_text(), "1\n4097\nSKILL.md\nscripts\n");
+    let refused = |arguments: &[&str]| {
+        let error = world.named("scripts/x.sh").args(arguments).run().unwrap_err();
+        assert_eq!(error.code(), ErrorCode::InvalidParam);
+        error.to_string()
+    };
+    assert_eq!(refused(&vec!["a"; 101]), "there are 101 arguments; at most 100 are passed");
+    assert_eq!(refused(&[&long, "x"]), "the arguments have 4097 bytes; at most 4096 are passed");
+    assert_eq!(refused(&["a", "b\0c"]), "argument 2 has a NUL in it");
+    let ran = world
+        .script("y.sh", "#!/bin/sh\nprintf '%s|' \"$@\"\n")
+        .args(&["$(id)", "; ls", "-x", "", "*"])
+        .run();
+    assert_eq!(ran.unwrap().stdout_text(), "$(id)|; ls|-x||*|");
+}
+
+/// Nothing of the caller's environment gets in but what the skill names and the user grants.
+#[test]
+fn variables_are_passed_only_where_named_and_granted() {
+    let mut world = World::with("metadata:\n  env: TOKEN OTHER_KEY PATH LD_PRELOAD bad-name\n");
+    let environment: Vec<(std::ffi::OsString, std::ffi::OsString)> =
+        [("TOKEN", "t"), ("OTHER_KEY", "o"), ("AWS_SECRET", "a"), ("PATH", "/evil")]
+            .map(|(n, v)| (n.into(), v.into()))
+            .to_vec();
+    let names = |world: &World, tier: Tier| {
+        let ran = world.script("x.sh", "#!/bin/sh\nenv | sort\n").run_with(|options| {
+            options.protection = Protection::Only(tier);
+            options.environment = environment.clone();
+        });
+        let text = ran.unwrap().stdout_text();
+        assert!(text.contains("\nPATH=/usr/local/bin:/usr/bin:/bin\n"), "{text}");
+        text.lines().map(|line| line.split('=').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    for tier in TIERS {
+        world.policy.run.env = vec![];
+        assert_eq!(names(&world, tier), ["HOME", "LANG", "PATH", "PWD", "TMPDIR"]);
+        world.policy.run.env = ["TOKEN", "other:OTHER_KEY", "AWS_SECRET", "PATH"].map(str::to_owned).to_vec();
+        assert_eq!(names(&world, tier), ["HOME", "LANG", "PATH", "PWD", "TMPDIR", "TOKEN"]);
+        world.policy.run.env = vec!["s:OTHER_KEY".to_owned()];
+        assert_eq!(names(&world, tier), ["HOME", "LANG", "OTHER_KEY", "PATH", "PWD", "TMPDIR"]);
+    }
+    let registry = world.registry();
+    let snapshot = registry.snapshot();
+    let needed = variables(snapshot.get("s").unwrap(), &world.policy, &world.surroundings(), &environment);
+    let told: Vec<_> = needed.iter().map(|it| (it.name.as_str(), it.granted, it.is_set)).collect();
+    assert_eq!(told, [("TOKEN", false, true), ("OTHER_KEY", true, true), ("LD_PRELOAD", false, false)]);
+}
+
+#[test]
+fn json_on_standard_input_and_nothing_otherwise() {
+    let world = World::new();
+    let script = world.script("x.sh", "#!/bin/sh\ncat; echo end\n");
+    for tier in TIERS {
+        assert_eq!(script.run_on(tier).unwrap().stdout_text(), "end\n");
+        let ran = script.run_with(|options| {
+            options.protection = Protection::Only(tier);
+            options.input = Input::Bytes(b"{\"a\":1}\n".to_vec());
+        });
+        assert_eq!(ran.unwrap().stdout_text(), "{\"a\":1}\nend\n");
+    }
+}
+
+#[test]
+fn a_missing_interpreter_is_named_with_what_to_install() {
+    let world = World::new();
+    let error = world.script("x.frob", "#!/usr/bin/env frobnicate\n").run().unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Unavailable);
+    assert_eq!(error.to_string(), "x.frob needs frobnicate, which is not in PATH");
+    assert_eq!(error.hint().unwrap(), "install it, on Debian with: apt-get install frobnicate");
+}
+
+#[test]
+fn every_run_is_recorded() {
+    let mut world = World::new();
+    world.script("x.sh", "#!/bin/sh\nexit 3\n").args(&["secret"]).run().unwrap();
+    world.policy.run.limits.time = Duration::from_millis(200);
+    world.script("y.sh", "#!/bin/sh\nsleep 9\n").run().unwrap();
+    let path = log::path(&world.surroundings()).unwrap();
+    let records = log::read(&path, 10);
+    let told: Vec<_> = records
+        .iter()
+        .map(|record| {
+            let end = record.end.as_ref().unwrap();
+            (record.skill.as_str(), record.script.as_str(), end.exit_code, end.limits_hit.join(","))
+        })
+        .collect();
+    assert_eq!(told, [("s", "y.sh", None, "time".to_owned()), ("s", "x.sh", Some(3), String::new())]);
+    assert_eq!(records[1].digest, prowess::digest(b"#!/bin/sh\nexit 3\n"));
+    assert!(records.iter().all(|record| record.sandbox.is_some()));
+    assert!(!std::fs::read_to_string(&path).unwrap().contains("secret"));
+    // What cannot be recorded is not run.
+    let error = world.named("x.sh").run_with(|options| options.log = Some("/proc/none/runs.jsonl".into()));
+    assert_eq!(error.unwrap_err().code(), ErrorCode::PermissionDenied);
+}
+
+#[test]
+fn s004_21_what_cannot_be_confined_does_not_run() {
+    let world = World::new();
+    let script = world.script("x.sh", HELLO);
+    let error =
+        script.run_with(|options| options.helper = prowess_sandbox::Helper::at("/bin/false")).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::SandboxUnavailable);
+    // A program that never said that it can be the helper is not started as one.
+    let error = script.run_with(|options| options.helper = prowess_sandbox::Helper::own()).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::SandboxUnavailable);
+    assert!(error.to_string().contains("helper_main"), "{error}");
+}
+
+/// The limits and the end of everything hold even without a sandbox, and root is given up.
+#[test]
+fn without_a_sandbox_only_if_the_caller_says_so() {
+    let world = World::new();
+    let ran = world
+        .script("x.sh", "#!/bin/sh\nid -u; ulimit -n; cat /etc/hostname >/dev/null && echo read\n")
+        .run_with(|options| options.protection = Protection::Unsafe)
+        .unwrap();
+    assert_eq!(ran.sandbox, Tier::None);
+    assert!(ran.stdout_text().ends_with("\n256\nread\n") && !ran.stdout_text().starts_with("0\n"), "{ran:?}");
+}
+
+#[test]
+fn s003_10_siblings_are_there_and_both_streams_and_signals_are_told() {
+    let world = World::new();
+    world.write("home/.prowess/skills/s/scripts/helper.py", "def value():\n    return 42\n");
+    let python = "import helper, sys, os\nprint(helper.value()); print('e', file=sys.stderr)\nos.kill(os.getpid(), 11)\n";
+    for tier in TIERS {
+        let ran = world.script("scripts/x.py", python).run_on(tier).unwrap();
+        // Python had no time to write out what it printed to a pipe.
+        assert_eq!((ran.exit_code, ran.signal, ran.sandbox), (None, Some(11), tier));
+        assert_eq!(ran.stderr_text(), "e\n");
+        let ran = world
+            .script("x.js", "console.log(require('fs').readdirSync('.').join()); process.exit(4)")
+            .run_on(tier);
+        let ran = ran.unwrap();
+        assert_eq!(
+            (ran.exit_code, ran.stdout_text().as_str()),
+            (Some(4), "SKILL.md,scripts,x.js\n"),
+            "{}",
+            ran.stderr_text()
+        );
+    }
+}
+
+#[test]
+fn once_more_as_an_ordinary_user() {
+    prowess_testing::scripts::once_more_as_an_ordinary_user(module_path!());
+}

@@ -1,0 +1,11 @@
+//! Every integration test of this crate, by topic, in one program.
+
+#![allow(clippy::unwrap_used)]
+
+mod attacks_around;
+mod attacks_documented;
+mod attacks_files;
+mod attacks_limits;
+mod attacks_network;
+mod attacks_processes;
+mod gates;

@@ -1,0 +1,15 @@
+//! Every integration test of this crate, by topic, in one program.
+
+#![allow(clippy::unwrap_used)]
+
+mod program_attacks;
+mod program_documented;
+mod program_faults;
+mod program_gates;
+mod program_talking;
+mod program_world;
+mod toolset_attacks;
+mod toolset_document;
+mod toolset_documented;
+mod toolset_loading;
+mod toolset_world;

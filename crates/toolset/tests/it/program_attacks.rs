@@ -1,0 +1,211 @@
+//! What a hostile program tries once it is asked. None succeeds, and each is told as what it was.
+
+#![cfg(target_os = "linux")]
+
+use std::net::{TcpListener, UdpSocket};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::time::{Duration, Instant};
+
+use crate::program_world::{Scene, TIERS, World, doing, running, wait_for};
+use prowess::ErrorCode;
+use serde_json::json;
+
+/// A program whose tool tries what `attempts` says and answers with those that worked.
+fn trying(attempts: &str) -> String {
+    doing(&format!(
+        "did = []\ndef attempt(name, f):\n    try:\n        f(); did.append(name)\n    except (OSError, ValueError) as e:\n        pass\n\
+         a = call['arguments'].get('a', '')\n{attempts}\nanswer(call, ' '.join(did))"
+    ))
+}
+
+#[test]
+fn no_file_of_the_user_or_the_system_is_read_or_written() {
+    let attempts = r#"
+for path in a.split():
+    attempt("READ " + path, lambda: open(path, "rb").read(1))
+    attempt("WROTE " + path, lambda: open(path, "ab").close())
+    # Without a namespace these are answered as done, and do nothing: what became of the files is looked at.
+    for change in [lambda: os.chmod(path, 0o600), lambda: os.utime(path, (1, 1))]:
+        try: change()
+        except OSError: pass
+attempt("MADE", lambda: open("made", "w").close())
+attempt("REMOVED", lambda: os.remove("SKILL.md"))
+# Its own copy may be made writable by who owns it; that does not make it writable.
+try: os.chmod(__file__, 0o777)
+except OSError: pass
+attempt("WROTE ITSELF", lambda: open(__file__, "ab").close())
+attempt("read", lambda: open("SKILL.md").read())
+attempt("scratch", lambda: open(os.environ["HOME"] + "/x", "w").write("x"))
+"#;
+    for tier in TIERS {
+        let scene = Scene::of(&trying(attempts)).on(tier);
+        let secret = scene.world.write("home/.ssh/id_rsa", "secret");
+        let other = scene
+            .world
+            .write("home/.prowess/skills/other/SKILL.md", "---\nname: other\ndescription: x\n---\n");
+        let notes = scene.world.write("project/notes.txt", "notes");
+        let own = scene.world.skill_folder().join("SKILL.md");
+        for path in [&secret, &other, &notes, &own] {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666)).unwrap();
+        }
+        let paths = [&secret, &other, &notes, &own].map(|path| path.display().to_string()).join(" ");
+        let paths = format!("{paths} /etc/shadow /etc/passwd /etc/hostname /root/.bashrc /proc/1/environ");
+        let states = || {
+            [&secret, &other, &notes, &own].map(|path| {
+                let file = std::fs::metadata(path).unwrap();
+                (file.permissions().mode(), file.modified().unwrap())
+            })
+        };
+        let before = states();
+        let did = scene.call(json!({"a": paths})).unwrap().output;
+        assert_eq!(did, "read scratch", "{tier}");
+        assert_eq!(states(), before, "{tier}");
+    }
+}
+
+#[test]
+fn nobody_is_reached_over_the_network() {
+    let attempts = r#"
+import socket
+tcp, udp, path, name = a.split()
+attempt("TCP", lambda: socket.create_connection(("127.0.0.1", int(tcp)), 2).send(b"x"))
+attempt("TCP6", lambda: socket.socket(socket.AF_INET6, socket.SOCK_STREAM))
+attempt("UDP", lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", int(udp))))
+attempt("UNIX", lambda: socket.socket(socket.AF_UNIX).connect(path))
+attempt("ABSTRACT", lambda: socket.socket(socket.AF_UNIX).connect("\0" + name))
+attempt("BIND", lambda: socket.socket().bind(("127.0.0.1", 0)))
+did.append("done")
+"#;
+    for tier in TIERS {
+        let scene = Scene::of(&trying(attempts)).on(tier);
+        let (tcp, udp) = (TcpListener::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
+        let path = scene.world.path("service.sock");
+        let _unix = UnixListener::bind(&path).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o777)).unwrap();
+        let name = format!("prowess-program-{}-{tier}", std::process::id());
+        let _abstract = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+        let ports = (tcp.local_addr().unwrap().port(), udp.local_addr().unwrap().port());
+        let told = format!("{} {} {} {name}", ports.0, ports.1, path.display());
+        assert_eq!(scene.call(json!({"a": told})).unwrap().output, "done", "{tier}");
+    }
+}
+
+#[test]
+fn nothing_is_learnt_of_the_environment_or_of_other_processes() {
+    let attempts = r#"
+host = int(a)
+did.append(",".join(sorted(k for k in os.environ if k != "LC_CTYPE")))
+attempt("ENVIRON", lambda: open(f"/proc/{host}/environ", "rb").read())
+attempt("MEMORY", lambda: open(f"/proc/{host}/mem", "rb").read(1))
+attempt("SIGNAL", lambda: os.kill(host, 0))
+attempt("PARENT", lambda: open(f"/proc/{os.getppid()}/environ", "rb").read())
+"#;
+    for tier in TIERS {
+        let scene = Scene::of(&trying(attempts)).on(tier);
+        let did = scene.call(json!({"a": std::process::id().to_string()})).unwrap().output;
+        assert_eq!(did, "HOME,LANG,PATH,TMPDIR", "{tier}");
+    }
+    // Only what the skill names and the user grants.
+    let mut world = World::with("toolsets: [toolsets/tools.py]\nmetadata:\n  env: GIVEN SECRET\n");
+    world.write(
+        "home/.prowess/skills/s/toolsets/tools.py",
+        &doing("answer(call, str([os.environ.get('GIVEN'), os.environ.get('SECRET')]))"),
+    );
+    world.policy.run.env = vec!["s:GIVEN".to_owned()];
+    let scene = Scene::over(world);
+    assert_eq!(
+        (scene.output().as_str(), &scene.log()[0].env[..]),
+        ("['given', None]", &["GIVEN".to_owned()][..])
+    );
+}
+
+#[test]
+fn a_daemon_does_not_outlive_its_program() {
+    let body = "for n in range(3):\n    if os.fork() == 0:\n        os.setsid()\n        if os.fork() == 0:\n            \
+                for fd in (0, 1, 2): os.close(fd)\n            while True: time.sleep(0.01)\n        os._exit(0)\n\
+                answer(call, os.path.dirname(os.environ['HOME']))";
+    for tier in TIERS {
+        let scene = Scene::doing(body).on(tier);
+        let stage = scene.output();
+        assert!(wait_for(|| running(&stage) >= 4), "{tier}");
+        scene.programs.keep_only(&scene.conversation, &[]);
+        assert!(wait_for(|| running(&stage) == 0), "{tier}");
+    }
+}
+
+#[test]
+fn a_fork_bomb_stays_small_and_ends() {
+    let body = "answer_to = os.path.dirname(os.environ['HOME'])\nopen(os.environ['HOME'] + '/x', 'w').write('x')\n\
+                while True:\n    try: os.fork()\n    except OSError: time.sleep(0.01)";
+    for tier in TIERS {
+        let scene = Scene::doing(body).on(tier).timeout_ms(1500);
+        assert_eq!(scene.error(), "toolsets/tools.py did not answer within 1.5 s and was stopped", "{tier}");
+        let own = format!("/prowess-{:x}-", std::process::id());
+        assert!(wait_for(|| running(&own) == 0), "{tier}");
+    }
+}
+
+#[test]
+fn ignoring_signals_and_running_for_ever_ends_in_time() {
+    let body = "import signal\nfor n in (1, 2, 3, 15): signal.signal(n, signal.SIG_IGN)\nwhile True: pass";
+    for tier in TIERS {
+        let scene = Scene::doing(body).on(tier).timeout_ms(500);
+        let error = scene.call(json!({})).unwrap_err();
+        assert_eq!((error.code(), scene.programs.running()), (ErrorCode::Timeout, 0), "{tier}");
+        let end = scene.log()[0].end.clone().unwrap();
+        assert_eq!(
+            (end.signal, end.timed_out, &end.limits_hit[..]),
+            (Some(9), true, &["time".to_owned()][..])
+        );
+    }
+}
+
+#[test]
+fn memory_and_files_are_bounded_while_it_works_and_while_it_rests() {
+    let shared = "import mmap\nm = mmap.mmap(-1, 400 << 20)\nfor i in range(0, 400 << 20, 4096): m[i] = 1\ntime.sleep(20)";
+    let scratch = "for n in range(99):\n    open(os.environ['HOME'] + f'/{n}', 'wb').write(b'x' * (1 << 20))\ntime.sleep(20)";
+    // After the answer, when nobody waits for it.
+    let resting = "answer(call, 'x')\nimport mmap\nm = mmap.mmap(-1, 400 << 20)\nfor i in range(0, 400 << 20, 4096): m[i] = 1\ntime.sleep(20)";
+    for tier in TIERS {
+        let scene = |body: &str| {
+            let mut scene = Scene::doing(body).on(tier);
+            scene.world.policy.run.limits.memory_bytes = 256 << 20;
+            scene.world.policy.run.limits.scratch_bytes = 32 << 20;
+            scene
+        };
+        assert_eq!(scene(shared).error(), "toolsets/tools.py was stopped at the limit of memory", "{tier}");
+        let full = scene(scratch);
+        assert_eq!(full.error(), "toolsets/tools.py was stopped at the limit of scratch", "{tier}");
+        assert_eq!(full.log()[0].end.as_ref().unwrap().limits_hit, ["scratch"]);
+        let scene = scene(resting);
+        assert_eq!(scene.output(), "x");
+        assert!(wait_for(|| scene.programs.running() == 0), "{tier}");
+        assert_eq!(scene.error(), "toolsets/tools.py was stopped at the limit of memory", "{tier}");
+    }
+    let at_once =
+        "try:\n    bytearray(3 << 30); answer(call, 'GOT')\nexcept MemoryError: answer(call, 'refused')";
+    for tier in TIERS {
+        assert_eq!(Scene::doing(at_once).on(tier).output(), "refused", "{tier}");
+    }
+}
+
+#[test]
+fn output_without_end_is_ended_at_once() {
+    for tier in TIERS {
+        for body in ["os.system('yes')", "os.system('yes >&2')", "while True: sys.stdout.write('{')"] {
+            let scene = Scene::doing(body).on(tier);
+            let begun = Instant::now();
+            let told = scene.error();
+            assert!(told.contains("wrote more than") || told.contains("wrote a line"), "{tier}: {told}");
+            // Far before its time is over, which is 20 s: it is the output that ends it.
+            assert!(begun.elapsed() < Duration::from_secs(15), "{tier}");
+        }
+    }
+}
+
+#[test]
+fn once_more_as_an_ordinary_user() {
+    crate::program_world::once_more_as_an_ordinary_user(module_path!());
+}

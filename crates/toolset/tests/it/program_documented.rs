@@ -1,0 +1,78 @@
+//! `docs/toolsets.md` says what is so of programs: its example runs, and its limits are the limits.
+
+#![cfg(target_os = "linux")]
+
+use crate::program_world::{Scene, World};
+use prowess_toolset::{Cancel, ProgramLimits, ToolCall};
+use serde_json::json;
+
+const PAGE: &str = include_str!("../../../../docs/toolsets.md");
+
+fn block(language: &str) -> &'static str {
+    let programs = PAGE.split_once("\n## Programs\n").unwrap().1;
+    programs.split_once(&format!("```{language}\n")).unwrap().1.split("```").next().unwrap()
+}
+
+#[test]
+fn the_example_runs() {
+    let world = World::new();
+    let manifest = block("yaml").replace("name: figures", "name: s");
+    world.write("home/.prowess/skills/s/SKILL.md", &manifest);
+    world.write("home/.prowess/skills/s/toolsets/tools.py", block("python"));
+    let scene = Scene::over(world);
+    let loaded = scene.tools().unwrap();
+    assert_eq!((loaded.tools.len(), loaded.failures.len()), (1, 0), "{loaded:?}");
+    let call = |arguments| scene.call_with(ToolCall::new("summarize", arguments), &Cancel::default());
+    let result = call(json!({"numbers": [1, 2, 4]})).unwrap();
+    assert_eq!(
+        (result.title.as_str(), result.output.as_str()),
+        ("3 numbers", "mean 2.33, median 2, spread 1.53")
+    );
+    let thrown = call(json!({"numbers": [1]})).unwrap_err();
+    assert_eq!(thrown.to_string(), "Error: one number does not spread; give at least two");
+    let rejected = call(json!({"numbers": ["1"], "digits": 16, "more": 1})).unwrap_err();
+    assert_eq!(
+        rejected.to_string(),
+        "digits: has to be at most 15; more is not known; numbers.0: has to be a number, is a string"
+    );
+    assert_eq!(scene.log().len(), 1);
+}
+
+#[test]
+fn the_limits_are_those() {
+    let limits = ProgramLimits::default();
+    let (kib, mib) = (1024, 1024 * 1024);
+    for line in [
+        format!("| telling the tools | {} s |", limits.start_time.as_secs()),
+        format!(
+            "| tools | {} of each program, {} KiB each as JSON; {} programs of a skill |",
+            limits.tools,
+            limits.definition / kib,
+            limits.programs
+        ),
+        format!(
+            "| one line, one answer, all answers of a process | {} MiB, {} MiB, {} MiB; 200,000 values a message |",
+            limits.line / mib,
+            limits.answer / mib,
+            limits.total / mib as u64
+        ),
+        format!("| arguments | {} MiB as JSON |", limits.arguments / mib),
+        format!(
+            "| metadata, attachments of an answer | {} KiB, {} MiB, as JSON; more is an error |",
+            limits.metadata / kib,
+            limits.attachments / mib
+        ),
+        format!("| console | {} KiB are kept;", limits.console / kib),
+        format!("| after the end of input | {} ms, then it is killed |", limits.end_time.as_millis()),
+        format!(
+            "| processes that are kept | {}, those used last; {} s without a call, one hour in any case |",
+            limits.running,
+            limits.idle.as_secs()
+        ),
+        format!("This is version {}.", prowess_toolset::PROTOCOL),
+    ] {
+        assert!(PAGE.contains(&line), "{line}");
+    }
+    assert_eq!((limits.values, limits.failures, limits.grace.as_millis()), (200_000, 3, 500));
+    assert_eq!((limits.pause.as_secs(), limits.life.as_secs()), (60, 3600));
+}

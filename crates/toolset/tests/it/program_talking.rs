@@ -1,0 +1,251 @@
+//! Programs that bring tools: what they are told, what they answer, and how long they live.
+
+#![cfg(target_os = "linux")]
+
+use std::time::Duration;
+
+use crate::program_world::{Scene, TIERS, World, doing, running, wait_for};
+use prowess_toolset::{Cancel, Conversation, ToolCall, ToolsetError};
+use serde_json::{Value, json};
+
+#[test]
+fn tools_are_told_called_and_answered_under_both_tiers() {
+    for tier in TIERS {
+        let scene = Scene::doing(
+            "answer(call, 'hello ' + call['arguments'].get('a', ''), title='T', metadata={'n': 1})",
+        )
+        .on(tier);
+        assert_eq!(scene.programs.running(), 0);
+        let loaded = scene.tools().unwrap();
+        assert!(loaded.failures.is_empty(), "{loaded:?}");
+        assert_eq!((loaded.tools[0].id.as_str(), loaded.tools[0].description.as_str()), ("t", "T."));
+        assert_eq!(loaded.tools[0].input_schema["properties"]["a"]["type"], "string");
+        let result = scene.call(json!({"a": "you"})).unwrap();
+        assert_eq!((result.title.as_str(), result.output.as_str()), ("T", "hello you"));
+        assert_eq!(Value::Object(result.metadata), json!({"n": 1}));
+        assert_eq!(scene.programs.running(), 1);
+        let log = scene.log();
+        assert_eq!((log.len(), log[0].sandbox.as_deref(), &log[0].end), (1, Some(tier.as_str()), &None));
+        assert_eq!((log[0].script.as_str(), log[0].skill.as_str()), ("toolsets/tools.py", "s"));
+        assert!(log[0].digest.starts_with("sha256:") && !log[0].tree.is_empty());
+    }
+}
+
+#[test]
+fn a_call_knows_about_its_conversation() {
+    let scene =
+        Scene::doing("answer(call, json.dumps([call['tool'], call['context'], call['id']], sort_keys=True))");
+    let mut call = ToolCall::new("t", json!({}));
+    call.session_id = "s-1".into();
+    call.message_id = "m-1".into();
+    call.agent = "a".into();
+    call.call_id = "c-1".into();
+    call.extra.insert("k".into(), json!([1]));
+    let told: Value =
+        serde_json::from_str(&scene.call_with(call, &Cancel::default()).unwrap().output).unwrap();
+    let context =
+        json!({"sessionID": "s-1", "messageID": "m-1", "agent": "a", "callID": "c-1", "extra": {"k": [1]}});
+    assert_eq!(told, json!(["t", context, 1]));
+}
+
+#[test]
+fn progress_attachments_and_standard_error_come_through() {
+    let scene = Scene::doing(
+        "say(type='progress', id=call['id'], title='before', metadata={'a': 1, 'b': 1})\n\
+         say(type='progress', id=call['id'], metadata={'b': 2, 'c': 2})\n\
+         print('seen', file=sys.stderr)\nsys.stderr.flush()\ntime.sleep(0.1)\n\
+         answer(call, 'o\\x1b[31m', metadata={'c': 3}, attachments=[{'mime': 'image/png'}])",
+    );
+    let result = scene.call(json!({})).unwrap();
+    assert_eq!((result.title.as_str(), result.output.as_str()), ("before", "o"));
+    assert_eq!(Value::Object(result.metadata), json!({"a": 1, "b": 2, "c": 3}));
+    assert_eq!(
+        (result.attachments, result.console),
+        (vec![json!({"mime": "image/png"})], vec!["seen".to_owned()])
+    );
+}
+
+#[test]
+fn an_error_is_an_error_and_the_program_goes_on() {
+    let scene = Scene::doing("say(type='error', id=call['id'], message='no such\\nthing')");
+    let error = scene.call(json!({})).unwrap_err();
+    assert_eq!(
+        (error.to_string().as_str(), error.code().as_str()),
+        ("Error: no such thing", "EXECUTION_ERROR")
+    );
+    assert_eq!((scene.error(), scene.log().len()), ("Error: no such thing".to_owned(), 1));
+}
+
+#[test]
+fn arguments_are_checked_before_the_program_is_asked() {
+    let scene = Scene::doing("answer(call, 'called')");
+    let error = scene.call(json!({"a": 5})).unwrap_err();
+    assert_eq!(error, ToolsetError::Rejected("a: has to be a string, is a number".into()));
+    let error = scene.call(json!({"a": "x".repeat(2 * 1024 * 1024)})).unwrap_err();
+    assert_eq!(error.to_string(), "the arguments have 2097160 bytes; at most 1048576 are passed");
+    // More than a pipe holds goes through.
+    let scene = Scene::doing("answer(call, str(len(call['arguments']['a'])))");
+    assert_eq!(scene.call(json!({"a": "x".repeat(900_000)})).unwrap().output, "900000");
+    let none = scene.call_with(ToolCall::new("none", json!({})), &Cancel::default()).unwrap_err();
+    assert_eq!(none.to_string(), "the skill has no tool named none");
+}
+
+#[test]
+fn a_process_is_kept_for_its_conversation_and_no_other() {
+    let scene =
+        Scene::of(&doing("global n\nn += 1\nanswer(call, f'{n}')").replace("TOOLS =", "n = 0\nTOOLS ="));
+    assert_eq!([scene.output(), scene.output(), scene.output()], ["1", "2", "3"]);
+    let mut other = scene;
+    let first = std::mem::take(&mut other.conversation);
+    assert_eq!((other.output(), other.programs.running()), ("1".to_owned(), 2));
+    // With the conversation ends its process.
+    drop(first);
+    assert!(wait_for(|| other.programs.running() == 1));
+    assert_eq!(other.output(), "2");
+    // The tools are known; another conversation does not start anything to hear of them.
+    let kept = std::mem::take(&mut other.conversation);
+    assert_eq!((other.tools().unwrap().tools.len(), other.programs.running()), (1, 1));
+    // A skill that is no longer active ends its process.
+    other.programs.keep_only(&kept, &[other.world.skill_folder()]);
+    assert_eq!(other.programs.running(), 1);
+    other.programs.keep_only(&Conversation::default(), &[]);
+    assert_eq!(other.programs.running(), 1);
+    other.programs.keep_only(&kept, &[]);
+    assert_eq!(other.programs.running(), 0);
+}
+
+#[test]
+fn nothing_is_left_when_it_is_dropped() {
+    for tier in TIERS {
+        let scene = Scene::doing("answer(call, os.environ['HOME'])").on(tier);
+        let home = scene.output();
+        assert!(std::path::Path::new(&home).exists());
+        let Scene { programs, conversation, world, .. } = scene;
+        drop(programs);
+        assert!(!std::path::Path::new(&home).exists(), "{tier}");
+        let log = prowess_sandbox::log::read(&prowess_sandbox::log::path(&world.surroundings()).unwrap(), 1);
+        let end = log[0].end.clone().unwrap();
+        assert_eq!((end.exit_code, end.signal, end.error), (Some(0), None, None), "{tier}");
+        drop(conversation);
+    }
+}
+
+#[test]
+fn what_is_idle_ends_and_is_started_again() {
+    let scene = Scene::doing("answer(call, str(os.getpid()))")
+        .limits(|limits| limits.idle = Duration::from_millis(300));
+    scene.output();
+    assert!(wait_for(|| scene.programs.running() == 0));
+    scene.output();
+    assert_eq!(scene.log().len(), 2);
+    // So does one that ends by itself, and well.
+    let scene = Scene::doing("answer(call, 'bye')\nsys.exit(0)");
+    for _ in 0..4 {
+        assert_eq!(scene.output(), "bye");
+        assert!(wait_for(|| scene.programs.running() == 0));
+    }
+}
+
+#[test]
+fn a_changed_skill_is_a_new_program_and_a_changed_file_beside_it_too() {
+    let scene = Scene::of(&format!("from beside import WORD\n{}", doing("answer(call, WORD)")));
+    scene.world.write("home/.prowess/skills/s/toolsets/beside.py", "WORD = 'one'\n");
+    assert_eq!(scene.output(), "one");
+    scene.world.write("home/.prowess/skills/s/toolsets/beside.py", "WORD = 'two'\n");
+    assert_eq!((scene.output(), scene.programs.running()), ("two".to_owned(), 1));
+}
+
+#[test]
+fn only_so_many_run_and_the_one_not_used_longest_goes() {
+    let mut scene = Scene::doing("answer(call, 'x')").limits(|limits| limits.running = 2);
+    let mut conversations = Vec::new();
+    for _ in 0..3 {
+        scene.output();
+        conversations.push(std::mem::take(&mut scene.conversation));
+    }
+    assert_eq!((scene.programs.running(), scene.log().len()), (2, 3));
+}
+
+#[test]
+fn a_skill_can_bring_several_programs_and_other_languages() {
+    let world = World::with(
+        "toolsets: [./toolsets/tools.py, toolsets/more.sh, toolsets/same.py, toolsets/none.py]\n",
+    );
+    world.write("home/.prowess/skills/s/toolsets/tools.py", &doing("answer(call, 'python')"));
+    world.write("home/.prowess/skills/s/toolsets/same.py", &doing("answer(call, 'python')"));
+    world.write(
+        "home/.prowess/skills/s/toolsets/more.sh",
+        "#!/bin/sh\nwhile read -r line; do case $line in *'\"type\":\"tools\"'*) \
+         echo '{\"type\":\"tools\",\"tools\":[{\"name\":\"u\",\"description\":\"U.\"}]}';; \
+         *) echo '{\"type\":\"result\",\"id\":1,\"output\":\"shell\"}';; esac; done\n",
+    );
+    let scene = Scene::over(world);
+    let loaded = scene.tools().unwrap();
+    assert_eq!(loaded.tools.iter().map(|tool| tool.id.as_str()).collect::<Vec<_>>(), ["t", "u"]);
+    let failures: Vec<_> = loaded.failures.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        failures,
+        [
+            "toolsets/same.py lists the tool t, which toolsets/tools.py has",
+            "toolsets/none.py does not run: there is no file toolsets/none.py; did you mean toolsets/same.py?",
+        ]
+    );
+    let shell = scene.call_with(ToolCall::new("u", json!({})), &Cancel::default()).unwrap();
+    assert_eq!((shell.output.as_str(), scene.output().as_str()), ("shell", "python"));
+}
+
+#[test]
+fn cancelling_tells_the_program_and_then_ends_it() {
+    for tier in TIERS {
+        // One that listens answers and stays.
+        let scene = Scene::doing(
+            "sys.stderr.write('x')\nsys.stderr.flush()\nline = json.loads(sys.stdin.readline())\n\
+             say(type='error', id=call['id'], message=line['type'] + ' ' + str(line['id'] == call['id']))",
+        )
+        .on(tier);
+        let cancel = Cancel::default();
+        cancel.cancel();
+        let call = || scene.call_with(ToolCall::new("t", json!({})), &cancel).unwrap_err().to_string();
+        assert_eq!(
+            ([call(), call()], scene.log().len()),
+            (["Error: cancel True".into(), "Error: cancel True".into()], 1)
+        );
+        // One that does not is ended, with what it started.
+        let scene = Scene::doing(
+            "if os.fork() == 0:\n    os.setsid(); time.sleep(60)\n\
+             open(os.environ['HOME'] + '/begun', 'w').close()\ntime.sleep(60)",
+        )
+        .on(tier);
+        let cancel = Cancel::default();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| scene.call_with(ToolCall::new("t", json!({})), &cancel));
+            std::thread::sleep(Duration::from_millis(500));
+            cancel.cancel();
+            assert_eq!(waiting.join().unwrap(), Err(ToolsetError::Cancelled), "{tier}");
+        });
+        assert_eq!(scene.programs.running(), 0);
+        assert!(wait_for(|| scene.log()[0].end.is_some()), "{tier}");
+    }
+}
+
+#[test]
+fn what_it_started_ends_with_it() {
+    for tier in TIERS {
+        let scene = Scene::doing(
+            "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        time.sleep(100)\n    os._exit(0)\n\
+             answer(call, os.path.dirname(os.environ['HOME']))",
+        )
+        .on(tier);
+        let stage = scene.output();
+        // Under a name that no other process has: it runs a file in there.
+        assert!(wait_for(|| running(&stage) >= 2), "{tier}");
+        let Scene { programs, .. } = scene;
+        drop(programs);
+        assert!(wait_for(|| running(&stage) == 0), "{tier}");
+    }
+}
+
+#[test]
+fn once_more_as_an_ordinary_user() {
+    crate::program_world::once_more_as_an_ordinary_user(module_path!());
+}

@@ -1,0 +1,430 @@
+//! What a hostile toolset tries. None succeeds, and each is told as what it was.
+
+use std::time::Duration;
+
+use crate::toolset_world::{World, error, output, tool};
+use prowess_toolset::{Cancel, ToolCall, ToolsetError};
+use serde_json::json;
+
+fn quick(body: &str) -> World {
+    let mut world = tool(body);
+    world.limits.call_time = Duration::from_millis(300);
+    world
+}
+
+fn timed_out(body: &str) {
+    let error = quick(body).call("a", "t", json!({})).unwrap_err();
+    assert!(matches!(error, ToolsetError::Time { .. }), "{body}: {error:?}");
+    assert_eq!(error.to_string(), "the call took longer than 0.3 s and was stopped");
+}
+
+#[test]
+fn endless_loops_end() {
+    for body in [
+        "for (;;) {}",
+        "while (true) { try { for (;;) {} } catch {} finally { for (;;) {} } }",
+        "const f = async () => { for (;;) await null; }; await f();",
+        "const again = () => { Promise.resolve().then(again); }; again(); await new Promise(() => {});",
+        "return { then(done) { done(this); } };",
+        "/(a+)+$/.test('a'.repeat(40) + 'b');",
+        "return new Proxy({}, { get() { for (;;) {} } });",
+        "return { get output() { for (;;) {} } };",
+        "return { metadata: { toJSON() { for (;;) {} } }, output: '' };",
+        "let a = [1] as any; for (let i = 0; i < 60; i++) a = [a, a]; return { metadata: { a }, output: '' };",
+        "[1, 2].sort(() => { for (;;) {} });",
+        "throw { get message() { for (;;) {} } };",
+    ] {
+        timed_out(body);
+    }
+}
+
+#[test]
+fn loops_inside_the_engine_end_for_whoever_waits() {
+    for body in [
+        "Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1);",
+        "new Array(2 ** 32 - 1).join('');",
+        "Array.prototype.reverse.call({ length: 2 ** 53 - 1 });",
+        "Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1);",
+    ] {
+        let error = quick(body).call("a", "t", json!({})).unwrap_err();
+        assert!(
+            matches!(error, ToolsetError::Time { .. } | ToolsetError::Memory { .. }),
+            "{body}: {error:?}"
+        );
+    }
+}
+
+#[test]
+fn an_endless_loop_while_loading_ends() {
+    let mut world = World::of("for (;;) {}\nexport const Set = [];\n");
+    world.limits.load_time = Duration::from_millis(300);
+    assert_eq!(world.failure().to_string(), "loading the toolset took longer than 0.3 s and was stopped");
+    let mut world = World::of("export const Set = async () => { for (;;) await null; };\n");
+    world.limits.load_time = Duration::from_millis(300);
+    assert!(matches!(world.failure(), ToolsetError::Time { .. }));
+}
+
+/// Modules that spin where the engine does not look at the clock: nothing can stop their threads.
+const STUCK: &str = "Array.prototype.reverse.call({ length: 2 ** 53 - 1 });\nexport const Set = [];\n";
+
+/// The threads of this process that run an engine of the skill `stuck`.
+fn engines() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    let name =
+        |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
+    tasks.map(name).filter(|name| name.trim() == "toolset stuck").count()
+}
+
+/// Asking again, at the same time, or from another place does not start the same code again.
+#[test]
+fn a_module_that_cannot_be_stopped_while_loading_is_started_once() {
+    let mut world = World::new();
+    world.skill("stuck", STUCK);
+    world.limits.load_time = Duration::from_millis(200);
+    let registry = world.registry();
+    let snapshot = registry.snapshot();
+    let skill = snapshot.get("stuck").unwrap();
+    let toolsets = world.toolsets();
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| assert!(matches!(toolsets.tools(skill), Err(ToolsetError::Time { .. }))));
+        }
+    });
+    let error = toolsets.tools(skill).unwrap_err();
+    assert_eq!(error.to_string(), "loading the toolset took longer than 0.2 s and was stopped");
+    let call = ToolCall::new("t", json!({}));
+    assert_eq!(toolsets.call(skill, call, Cancel::default()), Err(error.clone()));
+    assert_eq!(world.toolsets().tools(skill), Err(error), "another host, as after a reload");
+    assert_eq!(engines(), 1);
+    // Other files are another module.
+    world.skill("stuck", "export const Set = [];\n");
+    let registry = world.registry();
+    assert!(toolsets.tools(registry.snapshot().get("stuck").unwrap()).is_ok());
+    world.skill("stuck", STUCK);
+    let registry = world.registry();
+    assert!(toolsets.tools(registry.snapshot().get("stuck").unwrap()).is_err());
+    assert_eq!(engines(), 2, "the one that spins, and the one that loaded in between");
+}
+
+#[test]
+fn memory_has_a_limit() {
+    for body in [
+        "let s = 'x'; for (;;) s += s;",
+        "const all = []; for (;;) all.push(new Array(1000).fill(1));",
+        "new Uint8Array(1 << 30);",
+        "return { output: 'x'.repeat(60 * 1024 * 1024) + 'y'.repeat(60 * 1024 * 1024) };",
+        "const m = new Map(); for (let i = 0; ; i++) m.set(i, { i });",
+    ] {
+        let mut world = tool(body);
+        world.limits.memory = 16 * 1024 * 1024;
+        let error = world.call("a", "t", json!({})).unwrap_err();
+        let told = matches!(error, ToolsetError::Memory { .. })
+            || error.to_string().contains("memory")
+            || error.to_string().contains("string too long")
+            || error.to_string().contains("invalid array buffer length");
+        assert!(told, "{body}: {error:?}");
+    }
+}
+
+#[test]
+fn recursion_has_a_limit() {
+    let error = error("const f = () => f() + 1; f();");
+    assert!(matches!(&error, ToolsetError::Stack { place: Some(place), .. } if place.line == 3), "{error:?}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("the call recursed too deeply and was stopped, at toolsets/index.ts:3:")
+    );
+    for body in [
+        "let o = {}; for (let i = 0; i < 1e5; i++) o = { o }; return { metadata: o, output: '' };",
+        "const o = {}; Object.defineProperty(o, 'o', { enumerable: true, get: () => o.o }); JSON.stringify(o);",
+        "new RegExp('('.repeat(1e5) + ')'.repeat(1e5)).test('a');",
+        "JSON.parse('['.repeat(1e6) + ']'.repeat(1e6));",
+        "eval('['.repeat(1e5) + ']'.repeat(1e5));",
+    ] {
+        assert!(tool(body).call("a", "t", json!({})).is_err(), "{body}");
+    }
+}
+
+#[test]
+fn sources_that_nest_deeply_do_not_take_the_process_along() {
+    let deep = 40_000;
+    for source in [
+        "[".repeat(deep),
+        format!("export const x = {}1{};", "(".repeat(deep), ")".repeat(deep)),
+        format!("export const x = {}1;", "!".repeat(deep)),
+        format!("export const x = {}1;", "a=>".repeat(deep)),
+        format!("export const x = 1{};", "+1".repeat(deep)),
+        format!("export const x = 1{};", "**1".repeat(deep)),
+        format!("type T = {}1{};", "A<".repeat(deep), ">".repeat(deep)),
+        format!("type T = {}1;", "keyof ".repeat(deep)),
+        "if(1)".repeat(deep) + ";",
+        format!("export const x = {}1{};", "[']',".repeat(deep), "]".repeat(deep)),
+        format!("export const x = a{};", "?.a".repeat(deep)),
+        format!("export const x = {}1{};", "`${".repeat(deep), "}`".repeat(deep)),
+        format!("export const x = 1{};", "?1:1".repeat(deep)),
+    ] {
+        let loaded = World::of(&source).tools("a");
+        assert!(loaded.is_err() || !loaded.unwrap().failures.is_empty(), "{}", &source[..60]);
+    }
+}
+
+#[test]
+fn there_is_nothing_to_reach_for() {
+    for name in [
+        "process",
+        "require",
+        "module",
+        "fetch",
+        "XMLHttpRequest",
+        "WebSocket",
+        "Deno",
+        "Bun",
+        "std",
+        "os",
+        "setTimeout",
+        "setInterval",
+        "performance",
+        "Atomics",
+        "SharedArrayBuffer",
+        "WebAssembly",
+        "navigator",
+        "Worker",
+        "host",
+        "print",
+        "scriptArgs",
+        "load",
+        "importScripts",
+        "__dirname",
+        "__filename",
+        "global",
+        "window",
+    ] {
+        assert_eq!(output(&format!("return typeof {name};")), "undefined", "{name}");
+    }
+    for import in
+        ["fs", "node:fs", "node:child_process", "../../b/toolsets/index", "/etc/passwd", "file:///etc/passwd"]
+    {
+        let said = World::of(&format!("import x from '{import}';\nexport const Set = [x];\n")).failure();
+        assert_eq!(
+            said.place().map(ToString::to_string).as_deref(),
+            Some("toolsets/index.ts:1:15"),
+            "{said:?}"
+        );
+    }
+    let thrown = error("await import('node:fs');");
+    assert!(thrown.to_string().contains("\"node:fs\" cannot be imported"), "{thrown}");
+    for import in ["../b/x.ts", "/etc/passwd", "node:fs", "SKILL.md"] {
+        for body in [
+            format!("await eval(`import('{import}')`);"),
+            format!("await new Function(`return import('{import}')`)();"),
+        ] {
+            error(&body);
+        }
+    }
+    let thrown = error("await import('../../../../etc/passwd');");
+    assert!(thrown.to_string().contains("leads out of the skill"), "{thrown}");
+}
+
+#[test]
+fn links_are_not_followed() {
+    let world = World::of("import { secret } from './secret';\nexport const Set = [secret];\n");
+    std::fs::write(world.path("outside.ts"), "export const secret = 1;").unwrap();
+    std::os::unix::fs::symlink(world.path("outside.ts"), world.path("a/toolsets/secret.ts")).unwrap();
+    assert_eq!(world.failure().to_string(), "toolsets/index.ts:1:24: there is no module toolsets/secret");
+    let world = World::new();
+    world.file("a/SKILL.md", "---\nname: a\ndescription: D.\ntoolsets: ['t/index:Set']\n---\nB\n");
+    world.file("b/t/index.ts", "export const Set = [];\n");
+    std::os::unix::fs::symlink(world.path("b/t"), world.path("a/t")).unwrap();
+    assert_eq!(world.failure().code(), prowess::ErrorCode::AccessDenied);
+}
+
+#[test]
+fn prototypes_polluted_in_one_skill_are_its_own_affair() {
+    const POLLUTE: &str = "
+        Object.prototype.polluted = 'yes';
+        Object.prototype.toJSON = () => 'hijacked';
+        Array.prototype.map = () => { throw new Error('map'); };
+        Array.prototype[Symbol.iterator] = function* () { yield 'evil'; };
+        JSON.stringify = () => 'evil'; JSON.parse = () => ({ evil: 1 });
+        Promise.prototype.then = function () { throw new Error('then'); };
+        String.prototype.slice = () => 'evil'; Reflect.apply = () => 'evil';
+        globalThis.String = () => 'evil';";
+    let world = World::new();
+    let two = |body: &str| {
+        format!(
+            "import {{ Tool }} from '@agent/tools';\nconst t = (id, execute) => Tool.define(id, {{ description: 'D.', execute }});\n\
+             export const Set = [t('pollute', async () => {{ {body} return {{ output: 'done' }}; }}),\n\
+             t('look', async () => ({{ title: 'x', metadata: {{ seen: ({{}} as any).polluted ?? 'no' }}, output: `out ${{({{}} as any).polluted}}` }}))];\n"
+        )
+    };
+    world.skill("a", &two(POLLUTE)).skill("b", &two(""));
+    let (registry, toolsets) = (world.registry(), world.toolsets());
+    let snapshot = registry.snapshot();
+    let call = |skill: &str, id: &str| {
+        toolsets.call(snapshot.get(skill).unwrap(), ToolCall::new(id, json!({})), Cancel::default())
+    };
+    // It may break itself; whatever comes is told, and the other skill never sees it.
+    let _ = call("a", "pollute");
+    let after = call("a", "look");
+    assert!(after.is_err() || after.is_ok_and(|result| !result.output.contains("undefined")));
+    let other = call("b", "look").unwrap();
+    assert_eq!((other.output.as_str(), &other.metadata["seen"]), ("out undefined", &json!("no")));
+    assert_eq!(serde_json::to_string(&json!({"a": [1]})).unwrap(), r#"{"a":[1]}"#);
+}
+
+#[test]
+fn polluted_before_it_is_described_it_is_still_described_or_refused() {
+    let world = World::of(
+        "import { Tool } from '@agent/tools';\nObject.prototype.toJSON = () => 'x'; JSON.stringify = () => 'evil';\n\
+         export const Set = [Tool.define('t', { description: 'D.', execute: async () => ({ output: 'fine' }) })];\n",
+    );
+    assert_eq!(world.call("a", "t", json!({})).unwrap().output, "fine");
+}
+
+#[test]
+fn keys_that_mean_more_than_they_say_stay_keys() {
+    let world = World::of(
+        "import { Tool } from '@agent/tools'; import { z } from 'zod';\n\
+         export const Set = [Tool.define('t', { description: 'D.', parameters: z.looseObject({ a: z.string() }),\n\
+         execute: async (args) => ({ output: `${Object.getPrototypeOf(args) === Object.prototype} ${Object.keys(args)} ${({} as any).x}` }) })];\n",
+    );
+    let hostile =
+        serde_json::from_str(r#"{"a": "b", "__proto__": {"x": 1}, "constructor": {"prototype": {"x": 1}}}"#);
+    assert_eq!(world.call("a", "t", hostile.unwrap()).unwrap().output, "true a,constructor undefined");
+}
+
+#[test]
+fn getter_bombs_and_other_answers_are_told_as_what_they_are() {
+    for (body, said) in [
+        ("throw new Error('boom');", "Error: boom"),
+        ("throw new TypeError('a\\nb\\u202Ec');", "Error: a b\\u{202e}c"),
+        ("throw 'text';", "Error: text"),
+        ("throw null;", "Error: null, which the engine throws, too, when it has no memory left"),
+        ("throw Symbol('s');", "Error: Symbol(s)"),
+        ("throw {};", "Error: something was thrown that says nothing about itself"),
+        (
+            "throw { toString() { throw 1; }, get message() { throw 2; } };",
+            "Error: something was thrown that says nothing about itself",
+        ),
+        (
+            "throw new Proxy({}, { get() { throw 1; } });",
+            "Error: something was thrown that says nothing about itself",
+        ),
+        ("return;", "execute gave undefined, not { title, metadata, output }"),
+        ("return null;", "execute gave null, not { title, metadata, output }"),
+        ("return 5;", "execute gave number, not { title, metadata, output }"),
+        ("return () => 1;", "execute gave function, not { title, metadata, output }"),
+        (
+            "return { output: 1n };",
+            "the tool's output cannot be written as JSON: BigInt are forbidden in JSON.stringify",
+        ),
+        (
+            "return { metadata: { n: 1n }, output: '' };",
+            "the tool's metadata cannot be written as JSON: BigInt are forbidden in JSON.stringify",
+        ),
+        (
+            "const o: any = {}; o.o = o; return { metadata: o, output: '' };",
+            "the tool's metadata cannot be written as JSON: circular reference",
+        ),
+        (
+            "return { metadata: { toJSON() { throw new Error('no'); } }, output: '' };",
+            "the tool's metadata cannot be written as JSON: no",
+        ),
+        ("return { metadata: [], output: '' };", "the tool's metadata is not an object"),
+        ("return { attachments: 'x', output: '' };", "the tool's attachments are not an array"),
+        ("return { get output() { throw new Error('bomb'); } };", "Error: bomb"),
+        ("return { title: { toString() { throw new Error('bomb'); } }, output: '' };", "Error: bomb"),
+        ("return { then() { throw new Error('bomb'); } };", "Error: bomb"),
+        ("return { then(_, no) { no(new Error('bomb')); } };", "Error: bomb"),
+        (
+            "await new Promise(() => {});",
+            "the call waits for a promise that nothing will settle: there are no timers and no network here",
+        ),
+        (
+            "return { metadata: { a: 'x'.repeat(300 * 1024) }, output: '' };",
+            "the tool's metadata has 307208 characters; at most 262144 are taken",
+        ),
+        ("ctx.nothing();", "Error: not a function"),
+    ] {
+        assert_eq!(error(body).to_string(), said, "{body}");
+    }
+}
+
+#[test]
+fn output_is_cut_and_said_to_be() {
+    let result = tool("return { output: 'é'.repeat(900 * 1024) };").call("a", "t", json!({})).unwrap();
+    assert!(result.truncated && result.output.len() == 1024 * 1024);
+    let result = tool("return { output: 'x'.repeat(1024 * 1024) };").call("a", "t", json!({})).unwrap();
+    assert!(!result.truncated);
+    assert_eq!(output("return { output: 'a\\ud800b' };"), "a\u{fffd}b");
+    assert_eq!(output("return { output: 'a\\x1b[31mred\\x1b]0;title\\x07 b\\0' };"), "ared b");
+    let result = tool("for (let i = 0; i < 1e5; i++) console.log('x'.repeat(100)); return 'ok';").call(
+        "a",
+        "t",
+        json!({}),
+    );
+    assert!(result.unwrap().console.iter().map(String::len).sum::<usize>() < 64 * 1024);
+}
+
+#[test]
+fn an_engine_that_was_stopped_is_replaced() {
+    let mut world = tool("if (ctx.extra.loop) for (;;) {} return 'fine';");
+    world.limits.call_time = Duration::from_millis(300);
+    let (registry, toolsets) = (world.registry(), world.toolsets());
+    let snapshot = registry.snapshot();
+    let call = |looping: bool| {
+        let mut call = ToolCall::new("t", json!({}));
+        if looping {
+            call.extra.insert("loop".to_owned(), true.into());
+        }
+        toolsets.call(snapshot.get("a").unwrap(), call, Cancel::default()).map(|result| result.output)
+    };
+    assert_eq!(call(false).as_deref(), Ok("fine"));
+    assert!(matches!(call(true), Err(ToolsetError::Time { .. })));
+    let mut after = call(false);
+    while after == Err(ToolsetError::Busy) {
+        std::thread::sleep(Duration::from_millis(10));
+        after = call(false);
+    }
+    assert_eq!(after.as_deref(), Ok("fine"));
+}
+
+#[test]
+fn cancelling_ends_a_call_and_the_tool_can_see_it() {
+    for (body, expected) in [
+        ("for (;;) {}", Err(ToolsetError::Cancelled)),
+        ("while (!ctx.abort.aborted) {} return 'saw it';", Ok("saw it")),
+        (
+            "let told = false; ctx.abort.addEventListener('abort', () => { told = true; }); while (!told) await null; return 'told';",
+            Ok("told"),
+        ),
+        (
+            "for (;;) ctx.abort.throwIfAborted();",
+            Err(ToolsetError::Thrown { message: "the call was cancelled".to_owned(), place: None }),
+        ),
+    ] {
+        let world = tool(body);
+        let registry = world.registry();
+        let (snapshot, toolsets, cancel) = (registry.snapshot(), world.toolsets(), Cancel::default());
+        let _ = toolsets.tools(snapshot.get("a").unwrap()).unwrap();
+        let answer = std::thread::scope(|scope| {
+            let flag = cancel.clone();
+            scope.spawn(move || {
+                std::thread::sleep(Duration::from_millis(200));
+                flag.cancel();
+            });
+            toolsets.call(snapshot.get("a").unwrap(), ToolCall::new("t", json!({})), cancel)
+        });
+        let answer = answer.map(|result| result.output).map_err(|error| match error {
+            ToolsetError::Thrown { message, .. } => ToolsetError::Thrown { message, place: None },
+            other => other,
+        });
+        assert_eq!(answer.as_deref(), expected.as_deref(), "{body}");
+    }
+}
+
+#[test]
+fn once_more_as_an_ordinary_user() {
+    prowess_testing::scripts::once_more_as_an_ordinary_user(module_path!());
+}

@@ -1,0 +1,353 @@
+//! How toolsets are found, stripped, linked and kept, and what is said where they cannot be.
+
+use std::fs;
+
+use crate::toolset_world::{World, output, tool};
+use prowess_toolset::{Cancel, Limits, ToolCall};
+use serde_json::{Value, json};
+
+/// A module with one tool `t` that gives this expression.
+fn giving(before: &str, expression: &str) -> String {
+    format!(
+        "import {{ Tool }} from '@agent/tools';\n{before}\nexport const Set = [Tool.define('t', {{ description: 'T.', \
+         execute: async (args, ctx) => ({{ title: 'x', metadata: {{}}, output: String({expression}) }}) }})];\n"
+    )
+}
+
+fn given(before: &str, expression: &str) -> String {
+    World::of(&giving(before, expression)).call("a", "t", json!({})).unwrap().output
+}
+
+#[test]
+fn typescript_is_stripped_whatever_it_has() {
+    for (before, expression, expected) in [
+        ("enum Colour { Red, Green = 'g' }", "Colour.Red + Colour.Green", "0g"),
+        ("namespace N { export const x = 4; }", "N.x", "4"),
+        (
+            "class P { constructor(private readonly x: number) {} get() { return this.x!; } }",
+            "new P(3).get()",
+            "3",
+        ),
+        (
+            "abstract class A<T> { abstract f(): T; }\nclass B extends A<string> implements I { f(): string { return 'b'; } }\ninterface I {}",
+            "new B().f()",
+            "b",
+        ),
+        (
+            "function f(a: string): string;\nfunction f(a: number): string;\nfunction f(a: any) { return typeof a; }",
+            "f(1)",
+            "number",
+        ),
+        ("type T = { a?: number };\nconst t = { a: 1 } satisfies T as const;", "t.a", "1"),
+        ("const id = <T,>(x: T): T => x;", "id<string>('i')", "i"),
+        ("declare const later: string;\nlet u: unknown = 5;", "(u as number) + 1", "6"),
+        (
+            "import type { ToolContext } from '@agent/tools';\nimport { type ToolInfo } from '@agent/tools';",
+            "1",
+            "1",
+        ),
+        // A type that is imported like a value is known by how it is used.
+        (
+            "import { ToolContext } from '@agent/tools';\nlet c: ToolContext | undefined;",
+            "typeof c",
+            "undefined",
+        ),
+        ("const top = await Promise.resolve('top');", "top", "top"),
+    ] {
+        assert_eq!(given(before, expression), expected, "{before}");
+    }
+}
+
+#[test]
+fn modules_import_each_other() {
+    let world =
+        World::of(&giving("import { a } from './lib/a';\nimport data from '../data.json';", "a + data.b"));
+    world.file("a/toolsets/lib/a.ts", "import { b } from './b.js';\nexport const a: string = 'a' + b;\n");
+    world.file("a/toolsets/lib/b.mjs", "").file("a/toolsets/lib/b.ts", "export const b = 'b';\n");
+    world.file("a/data.json", r#"{"b": "c"}"#);
+    assert_eq!(world.call("a", "t", json!({})).unwrap().output, "abc");
+}
+
+#[test]
+fn an_export_may_be_a_list_or_give_one() {
+    for set in [
+        "export const Set = [t];",
+        "export const Set = t;",
+        "export const Set = () => [t];",
+        "export const Set = async () => [t];",
+        "export const Set = Promise.resolve([Promise.resolve(t)]);",
+        "const list = [t]; export { list as Set };",
+        "export function Set() { return [t]; }",
+    ] {
+        for define in [
+            "{ description: 'T.', execute }",
+            "() => ({ description: 'T.', execute })",
+            "async () => ({ description: 'T.', execute })",
+        ] {
+            let module = format!(
+                "import {{ Tool }} from '@agent/tools';\nconst execute = async () => 'ok';\nconst t = Tool.define('t', {define});\n{set}\n"
+            );
+            assert_eq!(World::of(&module).call("a", "t", json!({})).unwrap().output, "ok", "{set} {define}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_loaded_is_told_with_its_place_in_the_source() {
+    for (module, said) in [
+        ("const a: number = ;\n", "toolsets/index.ts:1:19: Unexpected token"),
+        (
+            "interface A {}\n\nexport const Set: A = [\n",
+            "toolsets/index.ts:4:1: Expected `]` but found `EOF`",
+        ),
+        (
+            "type T = 1;\n\nconst x: T = 1;\n  nowhere();\nexport const Set = [];\n",
+            "toolsets/index.ts:4:3: ReferenceError: nowhere is not defined",
+        ),
+        (
+            "type A = string;\nexport const Set = [];\nfunction f(a: A): never { throw new Error('at load'); }\nf('x');\n",
+            "toolsets/index.ts:3:37: at load",
+        ),
+        (
+            "import { z } from 'zod';\nz.date();\n",
+            "toolsets/index.ts:2:1: TypeError: z.date is not in the built-in zod; ship zod with the skill",
+        ),
+        (
+            "import { z } from 'zod';\nexport const Set = [];\nz.string()\n  .trim();\n",
+            "toolsets/index.ts:4:3: TypeError: .trim() is not in the built-in zod; ship zod with the skill",
+        ),
+        (
+            "import { nothing } from '@agent/tools';\nnothing();\n",
+            "toolsets/index.ts:1:10: SyntaxError: Could not find export 'nothing' in module '@agent/tools'",
+        ),
+        (
+            "import _ from 'lodash';\n_();\n",
+            "toolsets/index.ts:1:15: \"lodash\" cannot be imported: packages are not loaded; what can be imported: files of the skill by relative path, \"@agent/tools\", and \"zod\"",
+        ),
+        ("import { x } from './gone';\nx();\n", "toolsets/index.ts:1:19: there is no module toolsets/gone"),
+        (
+            "const fs = require('fs');\n",
+            "toolsets/index.ts:1:12: require is not defined; CommonJS modules are not loaded, write import and export",
+        ),
+        ("export const Other = [];\n", "toolsets/index.ts:1:1: the module has no export Set; it has Other"),
+        (
+            "export const Set = 5;\n",
+            "toolsets/index.ts:1:1: Set has to be an array of tools made with Tool.define",
+        ),
+        (
+            "export const Set = [{ id: 'a b' }];\n",
+            "toolsets/index.ts:1:1: a tool's name begins with a letter and has at most 64 letters, digits, \"_\", \"-\" and \".\"; this is not one: a b",
+        ),
+        (
+            "export const Set = [{ id: 't', execute() {} }];\n",
+            "toolsets/index.ts:1:1: the tool t has no description",
+        ),
+        (
+            "export const Set = [{ id: 't', description: 'd' }];\n",
+            "toolsets/index.ts:1:1: the tool t has no execute",
+        ),
+        (
+            "export const Set = [{ id: 't', description: 'd', execute() {}, parameters: {} }];\n",
+            "toolsets/index.ts:1:1: the tool t has parameters that are not a schema of zod",
+        ),
+        (
+            "const t = { id: 't', description: 'd', execute() {} };\nexport const Set = [t, t];\n",
+            "toolsets/index.ts:1:1: there are two tools named t",
+        ),
+        (
+            "export const Set = () => { throw new Error('no tools today'); };\n",
+            "toolsets/index.ts:1:38: no tools today",
+        ),
+        (
+            "await new Promise(() => {});\nexport const Set = [];\n",
+            "loading the toolset waits for a promise that nothing will settle: there are no timers and no network here",
+        ),
+    ] {
+        assert_eq!(World::of(module).failure().to_string(), said, "{module}");
+    }
+}
+
+#[test]
+fn a_place_in_another_module_is_named_there() {
+    let world = World::of(&giving("import { f } from './lib';", "f()"));
+    world.file(
+        "a/toolsets/lib.ts",
+        "interface Long {\n  a: string;\n}\nexport function f(): Long {\n  throw new Error('deep');\n}\n",
+    );
+    let error = world.call("a", "t", json!({})).unwrap_err();
+    assert_eq!(error.to_string(), "Error: deep");
+    assert_eq!(error.place().unwrap().to_string(), "toolsets/lib.ts:5:13");
+}
+
+#[test]
+fn files_that_are_not_modules_are_told() {
+    let world = World::new();
+    world.file("a/SKILL.md", "---\nname: a\ndescription: D.\ntoolsets: ['toolsets/inde:Set']\n---\nB\n");
+    world.file("a/toolsets/index.ts", "");
+    assert_eq!(
+        world.failure().to_string(),
+        "there is no file toolsets/inde.ts; did you mean toolsets/index.ts?"
+    );
+    for (content, said) in [
+        (&b"export const x = '\xff';"[..], "toolsets/index.ts:1:1: the module is not UTF-8 text"),
+        (b"export const x = '\0';", "toolsets/index.ts:1:1: the module has a NUL character"),
+        (&[b' '; 300 * 1024], "toolsets/index.ts:1:1: the module has 307200 bytes; at most 262144 are read"),
+    ] {
+        let world = World::of("");
+        world.file("a/toolsets/index.ts", content);
+        assert_eq!(world.failure().to_string(), said);
+    }
+}
+
+#[test]
+fn one_toolset_that_fails_leaves_the_others() {
+    let world = World::of(&giving("", "'fine'"));
+    world.file("a/SKILL.md", "---\nname: a\ndescription: D.\ntoolsets: ['toolsets/bad:Set', 'toolsets/index:Set', 'toolsets/tools.py']\n---\nB\n");
+    world.file("a/toolsets/bad.ts", "export const Set = [\n");
+    let loaded = world.tools("a").unwrap();
+    assert_eq!((loaded.tools.len(), loaded.failures.len()), (1, 1));
+    assert_eq!(world.call("a", "t", json!({})).unwrap().output, "fine");
+}
+
+#[test]
+fn a_zod_that_the_skill_ships_is_used() {
+    // Just enough of one to be seen: what a package.json says is followed.
+    let package = r#"{"name": "zod", "exports": {".": {"require": "./index.cjs", "import": "./index.js"}}}"#;
+    let own = "const s = { safeParse: (v) => v.ok ? { success: true, data: v } : { success: false, error: { issues: [{ path: ['ok'], message: 'own zod' }] } } };\n\
+               export const z = { object: () => s };\nexport const toJSONSchema = () => ({ type: 'object', title: 'own' });\n";
+    let module = "import { Tool } from '@agent/tools'; import { z } from 'zod';\n\
+                  export const Set = [Tool.define('t', { description: 'T.', parameters: z.object({}), execute: async () => 'ok' })];\n";
+    for files in [
+        &[("a/node_modules/zod/package.json", package), ("a/node_modules/zod/index.js", own)][..],
+        &[("a/zod.mjs", own)],
+        &[("a/toolsets/zod.js", own)],
+    ] {
+        let world = World::of(module);
+        for (path, content) in files {
+            world.file(path, content);
+        }
+        assert_eq!(
+            world.tools("a").unwrap().tools[0].input_schema,
+            json!({"type": "object", "title": "own"})
+        );
+        assert_eq!(world.call("a", "t", json!({"ok": true})).unwrap().output, "ok");
+        assert_eq!(world.call("a", "t", json!({})).unwrap_err().to_string(), "ok: own zod");
+    }
+}
+
+#[test]
+fn what_tools_are_told_about_a_call() {
+    let world = tool(
+        "ctx.metadata({ title: 'under way', metadata: { step: 1, n: 0 } }); console.log('said', { a: 1 }, [2]);\n\
+         return { metadata: { n: 2, keys: Object.keys(ctx).sort() }, output: [ctx.sessionID, ctx.messageID, ctx.agent, ctx.callID, ctx.extra.x].join(' '),\n\
+         attachments: [{ type: 'file', mime: 'text/plain', url: 'data:,x' }] };",
+    );
+    let registry = world.registry();
+    let call = ToolCall {
+        session_id: "s".into(),
+        message_id: "m".into(),
+        agent: "g".into(),
+        call_id: "c".into(),
+        extra: json!({"x": "e"}).as_object().unwrap().clone(),
+        ..ToolCall::new("t", json!({}))
+    };
+    let result =
+        world.toolsets().call(registry.snapshot().get("a").unwrap(), call, Cancel::default()).unwrap();
+    assert_eq!((result.title.as_str(), result.output.as_str()), ("under way", "s m g c e"));
+    let keys = json!(["abort", "agent", "callID", "extra", "messageID", "metadata", "sessionID"]);
+    assert_eq!(Value::Object(result.metadata), json!({"step": 1, "n": 2, "keys": keys}));
+    assert_eq!(result.attachments, [json!({"type": "file", "mime": "text/plain", "url": "data:,x"})]);
+    assert_eq!(result.console, ["said {\"a\":1} [2]"]);
+}
+
+#[test]
+fn the_usual_globals_are_there() {
+    for (expression, expected) in [
+        ("new URL('../b?x=1#h', 'https://u:p@e.com:8080/a/c').href", "https://u:p@e.com:8080/b?x=1#h"),
+        ("new URL('https://e.com/?a=1&b=%20c').searchParams.get('b')", " c"),
+        ("new URLSearchParams({ a: '1 2', b: 'é' }).toString()", "a=1+2&b=%C3%A9"),
+        ("URL.canParse('nothing')", "false"),
+        ("new TextDecoder().decode(new TextEncoder().encode('é🦀'))", "é🦀"),
+        ("new TextDecoder().decode(new Uint8Array([0xff, 65]))", "\u{fffd}A"),
+        ("[...structuredClone(new Map([[1, { a: [new Date(5)] }]])).values()][0].a[0].getTime()", "5"),
+        ("typeof queueMicrotask", "function"),
+        ("Number.isInteger(Date.now()) && Date.now() > 1.7e12", "true"),
+        ("[1, 2, 3].at(-1)", "3"),
+        ("Object.groupBy([1, 2], (x) => (x % 2 ? 'odd' : 'even')).odd[0]", "1"),
+        ("'a-b'.replaceAll('-', '+')", "a+b"),
+        ("new Intl.NumberFormat('en').format(1)", "no"),
+    ] {
+        if expected == "no" {
+            assert!(tool(&format!("return String({expression});")).call("a", "t", json!({})).is_err());
+        } else {
+            assert_eq!(output(&format!("return String({expression});")), expected, "{expression}");
+        }
+    }
+}
+
+#[test]
+fn engines_are_kept_and_made_anew_when_a_file_changes() {
+    let world = World::of(&giving("let n = 0;", "`${++n} old`"));
+    let (registry, toolsets) = (world.registry(), world.toolsets());
+    let snapshot = registry.snapshot();
+    let call = || {
+        toolsets
+            .call(snapshot.get("a").unwrap(), ToolCall::new("t", json!({})), Cancel::default())
+            .unwrap()
+            .output
+    };
+    assert_eq!(
+        (toolsets.running(), call(), call(), toolsets.running()),
+        (0, "1 old".into(), "2 old".into(), 1)
+    );
+    fs::write(world.path("a/toolsets/index.ts"), giving("let n = 0;", "`${++n} new`")).unwrap();
+    assert_eq!((call(), toolsets.running()), ("1 new".into(), 1));
+}
+
+#[test]
+fn only_the_last_used_engines_are_kept() {
+    let mut world = World::new();
+    world.limits = Limits { engines: 2, ..world.limits };
+    for name in ["a", "b", "c"] {
+        world.skill(name, &giving("let n = 0;", "++n"));
+    }
+    let (registry, toolsets) = (world.registry(), world.toolsets());
+    let snapshot = registry.snapshot();
+    let call = |skill: &str| {
+        toolsets
+            .call(snapshot.get(skill).unwrap(), ToolCall::new("t", json!({})), Cancel::default())
+            .unwrap()
+            .output
+    };
+    let calls: Vec<_> = ["a", "b", "a", "c", "a", "b"].map(call).into();
+    assert_eq!(calls, ["1", "1", "2", "1", "3", "1"]);
+    assert_eq!(toolsets.running(), 2);
+}
+
+#[test]
+fn skills_that_nobody_asks_cost_nothing() {
+    let world = World::new();
+    for n in 0..100 {
+        world.skill(&format!("s{n}"), "for (;;) {}\n");
+    }
+    let (registry, toolsets) = (world.registry(), world.toolsets());
+    assert_eq!((registry.snapshot().enabled().count(), toolsets.running()), (100, 0));
+}
+
+#[test]
+fn s003_10_toolsets_run_in_this_process_and_share_what_the_agent_has() {
+    // In process: many calls of one engine, and zod without the skill bringing it.
+    let world = World::of(
+        "import { Tool } from '@agent/tools'; import { z } from 'zod';\nlet calls = 0;\n\
+         export const Set = [Tool.define('t', { description: 'T.', parameters: z.object({ n: z.number().int() }),\n\
+         execute: async ({ n }) => ({ title: 't', metadata: {}, output: `${n} of ${++calls}` }) })];\n",
+    );
+    let (registry, toolsets) = (world.registry(), world.toolsets());
+    let snapshot = registry.snapshot();
+    for n in 1..=50 {
+        let call = ToolCall::new("t", json!({"n": n}));
+        let result = toolsets.call(snapshot.get("a").unwrap(), call, Cancel::default()).unwrap();
+        assert_eq!(result.output, format!("{n} of {n}"));
+    }
+    assert_eq!(toolsets.running(), 1);
+}
