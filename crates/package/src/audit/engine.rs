@@ -312,7 +312,9 @@ impl Wish {
             let byte = at.and_then(|at| bytes.get(at));
             byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
         };
-        !(self.edges.0 && goes_on(start.checked_sub(1))) && !(self.edges.1 && goes_on(Some(end)))
+        let (begins, ends) = self.edges;
+        let is_part = (begins && goes_on(start.checked_sub(1))) || (ends && goes_on(Some(end)));
+        !is_part
     }
 }
 
