@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use prowess::activate::activate;
 use prowess::disclose::{Request, catalog};
-use prowess::route::{Options, Router};
 use prowess::usage::Usage;
 use prowess::{Policy, Preset, Registry, Snapshot, resource};
+use prowess_routing::{Options, Router};
 
 /// How long each thing is repeated.
 const EACH: Duration = Duration::from_millis(1500);

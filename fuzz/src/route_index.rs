@@ -1,6 +1,6 @@
 //! The index of routing, damaged.
 
-use prowess::route::{Lexical, Texts};
+use prowess_routing::{Lexical, Texts};
 
 /// Bytes are taken for an index, and for places in a good one and what is written there: nothing panics, nothing is read
 /// past its end, and no skill is found that is not there.

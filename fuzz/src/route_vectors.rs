@@ -1,6 +1,6 @@
 //! Vectors of routing, and the models they come from.
 
-use prowess::route::semantic::read_for_fuzzing;
+use prowess_routing::semantic::read_for_fuzzing;
 use prowess_embed::file::{Matrix, Tokenizer};
 
 /// Bytes are taken for kept vectors, for a table of token embeddings, and for a vocabulary: nothing panics, nothing is

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use prowess::route::Texts;
+use prowess_routing::Texts;
 
 /// What went wrong, for the person who reads it.
 pub(crate) type Failed = Box<dyn std::error::Error>;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use prowess::route::Lexical;
+use prowess_routing::Lexical;
 
 use crate::engine::{Engine, Failed, Opened, Skills};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use prowess::route::Texts;
+use prowess_routing::Texts;
 use prowess_bench::catalog::data::Data;
 use prowess_bench::catalog::recombined::Recombined;
 use prowess_bench::catalog::say;

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use prowess::route::Texts;
-use prowess::route::eval::Labelled;
+use prowess_routing::Texts;
+use prowess_routing::eval::Labelled;
 use serde_json::Value;
 
 /// A catalog and messages whose skills it has.

@@ -1,6 +1,6 @@
 //! More skills than the catalog has, made of pieces of others: their names, sentences and lines.
 
-use prowess::route::Texts;
+use prowess_routing::Texts;
 
 use super::data::Data;
 

@@ -1,7 +1,7 @@
 //! How good rankings are, as lines of a table.
 
-use prowess::route::Texts;
-use prowess::route::eval::{Answered, Labelled, Report, Score, assess};
+use prowess_routing::Texts;
+use prowess_routing::eval::{Answered, Labelled, Report, Score, assess};
 
 use super::data::Data;
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use prowess::route::Texts;
+use prowess_routing::Texts;
 
 const K1: f32 = 1.2;
 const B: f32 = 0.75;

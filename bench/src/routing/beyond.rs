@@ -1,7 +1,7 @@
 //! What it is worth to look for more than the words as they stand: typing errors, beginnings, phrases.
 
-use prowess::route::eval::{Labelled, evaluate};
-use prowess::route::{Beyond, Lexical, Texts};
+use prowess_routing::eval::{Labelled, evaluate};
+use prowess_routing::{Beyond, Lexical, Texts};
 
 use prowess_bench::catalog::data::{Data, hash};
 use prowess_bench::catalog::say;

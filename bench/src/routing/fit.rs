@@ -2,9 +2,9 @@
 //!
 //! Messages for one skill stay together, so that nothing is learned about the skills that are judged.
 
-use prowess::route::eval::Labelled;
-use prowess::route::{INGREDIENTS, Lexical, Texts, Weights};
 use prowess_bench::catalog::data::hash;
+use prowess_routing::eval::Labelled;
+use prowess_routing::{INGREDIENTS, Lexical, Texts, Weights};
 
 const FOLDS: u64 = 5;
 const STEPS: i32 = 150;

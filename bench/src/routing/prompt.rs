@@ -9,13 +9,13 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use prowess::disclose::{Budget, Request, catalog};
-use prowess::route::{Options, Router, Texts};
 use prowess::usage::Usage;
 use prowess::{Policy, Preset, Registry, Snapshot};
 use prowess_bench::catalog::data::Data;
 use prowess_bench::catalog::recombined::Recombined;
 use prowess_bench::catalog::say;
 use prowess_bench::catalog::times::{Took, timed};
+use prowess_routing::{Options, Router, Texts};
 use wait4::Wait4;
 
 /// How many there are.

@@ -1,10 +1,10 @@
 //! How good routing is, beside the baselines.
 
-use prowess::route::eval::Labelled;
-use prowess::route::{FITS, Lexical, Texts};
 use prowess_bench::catalog::data::Data;
 use prowess_bench::catalog::say;
 use prowess_bench::catalog::score::{measure, row, sizes};
+use prowess_routing::eval::Labelled;
+use prowess_routing::{FITS, Lexical, Texts};
 
 use crate::baselines::{Baseline, Baselines};
 use crate::small_talk::SMALL_TALK;

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use prowess::route::eval::{Answered, Labelled, Report, assess, compare};
-use prowess::route::semantic::{CONSIDERED, Embedder, Fused, Purpose, Vectors, fuse};
-use prowess::route::{FITS, Lexical, Ranked, Texts};
 use prowess_config::{Embeddings, EmbeddingsProvider};
+use prowess_routing::eval::{Answered, Labelled, Report, assess, compare};
+use prowess_routing::semantic::{CONSIDERED, Embedder, Fused, Purpose, Vectors, fuse};
+use prowess_routing::{FITS, Lexical, Ranked, Texts};
 
 use prowess_bench::catalog::data::Data;
 use prowess_bench::catalog::say;

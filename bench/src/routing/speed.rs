@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use prowess::route::Lexical;
 use prowess_bench::catalog::data::Data;
 use prowess_bench::catalog::recombined::Recombined;
 use prowess_bench::catalog::times::{Times, timed, timed_here};
 use prowess_bench::catalog::{memory, say};
+use prowess_routing::Lexical;
 
 /// How often each message is asked; the first time does not count.
 const ROUNDS: usize = 3;

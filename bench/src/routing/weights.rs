@@ -1,10 +1,10 @@
 //! What each ingredient of the second look is worth.
 
-use prowess::route::eval::evaluate;
-use prowess::route::{INGREDIENTS, Lexical, Texts, Weights};
 use prowess_bench::catalog::data::Data;
 use prowess_bench::catalog::say;
 use prowess_bench::catalog::score::{row, sizes};
+use prowess_routing::eval::evaluate;
+use prowess_routing::{INGREDIENTS, Lexical, Texts, Weights};
 
 use crate::fit::{Case, cases, choose, held_out, rank};
 

@@ -10,7 +10,9 @@ use prowess_format::{Code, Diagnostic, Level, Manifest, Parsed, Rules, parse};
 use rustix::fs::Stat;
 use rustix::io::Errno;
 
-use crate::scan::{Progress, Read, check_file, head, parallel};
+use prowess_fs::parallel;
+
+use crate::scan::{Progress, Read, check_file, head};
 use prowess_fs::{Entry, EntryKind, Folder, words};
 
 /// How deep a tree is looked into.
@@ -224,7 +226,7 @@ impl Checker<'_> {
         let mut level = vec![Task { inner: PathBuf::from("."), in_skill: false }];
         let mut left = FOLDERS_MAX;
         for _ in 0..DEPTH_MAX {
-            let looks = parallel(&level, |task| {
+            let looks = parallel(&level, 32, |task| {
                 progress.add(1);
                 if task.in_skill { self.look_in_skill(&task.inner) } else { self.look(&task.inner) }
             });

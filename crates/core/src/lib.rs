@@ -22,7 +22,6 @@
 //! | [`policy`] | everything in which skills systems differ, and the six presets |
 //! | [`registry`] | roots to skills with a status, in immutable snapshots |
 //! | [`check`] | judging skill folders, files and trees of them |
-//! | [`route`] | which skills answer a message: mentions, triggers, words |
 //! | [`usage`] | when skills were last used |
 //! | [`trust`] | whom the user trusts |
 //! | [`lock`] | what was installed, from where, and with which bytes |
@@ -47,7 +46,6 @@ pub mod policy;
 mod references;
 pub mod registry;
 pub mod resource;
-pub mod route;
 mod scan;
 pub mod shell;
 pub mod supply;

@@ -1,11 +1,11 @@
 //! Embeddings for routing: from an endpoint, or from a file of token embeddings.
 //!
-//! [`prowess::route::semantic`] says what becomes of them. Nothing is sent anywhere unless the user's own configuration
+//! [`prowess_routing::semantic`] says what becomes of them. Nothing is sent anywhere unless the user's own configuration
 //! names a provider, and a key goes to the configured address only.
 //!
 //! | module | subject |
 //! |---|---|
-//! | `setup` | from the configuration to an [`Embedder`](prowess::route::semantic::Embedder) |
+//! | `setup` | from the configuration to an [`Embedder`](prowess_routing::semantic::Embedder) |
 //! | [`endpoint`] | a server that speaks as OpenAI or Ollama do |
 //! | [`mod@file`] | a model on this machine: one vector for each token, and their mean |
 //!

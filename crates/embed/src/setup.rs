@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use prowess::route::semantic::{EmbedError, Embedder, Purpose, Semantic, WEIGHT};
 use prowess_config::{Embeddings, EmbeddingsProvider};
+use prowess_routing::semantic::{EmbedError, Embedder, Purpose, Semantic, WEIGHT};
 
 use crate::endpoint::{Address, AddressError, Endpoint, Key, Shape};
 use crate::file::TokenFile;

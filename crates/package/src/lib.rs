@@ -37,7 +37,6 @@ pub mod interchange;
 pub mod limits;
 pub mod own;
 pub mod pack;
-mod parallel;
 mod place;
 pub mod plugins;
 mod refusal;
@@ -57,6 +56,5 @@ pub use install::{
     Action, Asks, Changes, Conflict, Import, Item, Judge, Known, OnConflict, OnInvalid, Pick, Plan, Prepared,
     Request, Upload, Wanted, plan_import, plan_install, plan_remove, plan_restore, plan_update,
 };
-pub use parallel::parallel;
 pub use place::{For, NotOwn, Place, Verification, Verified, accept, iso_time, verify};
 pub use work::{Cancelled, Work};

@@ -5,6 +5,7 @@
 //! | [`builders`] | archives made by hand, byte by byte |
 //! | [`embeddings`] | a server that turns texts into vectors, or does what it is told instead |
 //! | [`html`] | what HTML made of Markdown may hold |
+//! | [`library`] | a project, a home, and skills in them, for tests of the library alone |
 //! | [`model`] | a server that speaks as providers of models do, byte by byte |
 //! | [`postgres`] | a real PostgreSQL for one test |
 //! | [`scripts`] | a skill whose scripts run |
@@ -16,6 +17,7 @@
 pub mod builders;
 pub mod embeddings;
 pub mod html;
+pub mod library;
 pub mod model;
 pub mod postgres;
 #[cfg(target_os = "linux")]

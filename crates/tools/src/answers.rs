@@ -9,9 +9,9 @@ use prowess::format::{hidden, suggest};
 use prowess::ledger::Loaded;
 use prowess::policy::{Activation, Policy};
 use prowess::resource::{self, ReadFile};
-use prowess::route::Options;
 use prowess::usage::{self, Usage};
 use prowess::{ErrorCode, Skill, Snapshot, Status};
+use prowess_routing::Options;
 use serde_json::{Value, json};
 
 use crate::definition::{Tool, callable, key, may_call};

@@ -6,8 +6,8 @@ use prowess::Snapshot;
 use prowess::activate::activate;
 use prowess::disclose::{Catalog, Plan, SKILL_TOOL_RULES, Tiers, active_skills, catalog};
 use prowess::policy::{Activation, CatalogFormat, Location};
-use prowess::route::{Options, Routing, Tier};
 use prowess::usage::{self, Usage};
+use prowess_routing::{Options, Routing, Tier};
 
 use crate::catalogs::{Order, Wanted};
 use crate::session::Session;

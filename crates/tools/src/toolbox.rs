@@ -8,9 +8,9 @@ use prowess::disclose::{Visibility, visibility};
 use prowess::format::{hidden, suggest};
 use prowess::policy::Refresh;
 use prowess::resource::Truncation;
-use prowess::route::Router;
-use prowess::route::semantic::Semantic;
 use prowess::{ErrorCode, Located, Registry, Skill, Snapshot};
+use prowess_routing::Router;
+use prowess_routing::semantic::Semantic;
 use serde_json::Value;
 
 use crate::catalogs::Catalogs;

@@ -1,7 +1,7 @@
 //! The answer: what a model would have been given, and that there is none.
 
 use prowess::policy::CatalogFormat;
-use prowess::route::asks_for_list;
+use prowess_routing::asks_for_list;
 use prowess_tools::{PromptRequest, Toolbox, prompt, tokens};
 
 use super::plan::{Found, Seen, skill_of};

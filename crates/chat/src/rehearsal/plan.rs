@@ -1,9 +1,9 @@
 //! What to do next: load what the message asks for, read what the instructions name, then answer.
 
 use prowess::activate::activate;
-use prowess::route::{Match, Options, Routing, Tier, fold};
 use prowess::short_path;
 use prowess::usage::Usage;
+use prowess_routing::{Match, Options, Routing, Tier, fold};
 use prowess_tools::{Tool, ToolDefinition, Toolbox};
 use serde_json::{Value, json};
 

@@ -3,8 +3,8 @@
 use prowess::activate::activate;
 use prowess::activate::arguments::ARGUMENTS_MAX;
 use prowess::policy::{Activation, Policy, Recognised};
-use prowess::route::mention::{dollar, slash};
 use prowess::{Skill, Snapshot, short_path};
+use prowess_routing::mention::{dollar, slash};
 use prowess_tools::{Envelope, Outcome, Session, Tool, Toolbox, key};
 use serde_json::{Value, json};
 

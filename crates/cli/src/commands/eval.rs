@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use prowess::route::Options;
-use prowess::route::eval::{Answered, Labelled, Report, Score, assess, compare};
 use prowess::usage::Usage;
+use prowess_routing::Options;
+use prowess_routing::eval::{Answered, Labelled, Report, Score, assess, compare};
 use serde_json::{Value, json};
 
 use super::{Outcome, YES, notices, toolbox};

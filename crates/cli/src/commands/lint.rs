@@ -1,6 +1,6 @@
 //! `prowess lint --routing`: which skills a message can hardly tell apart, and what would help.
 
-use prowess::route::Advice;
+use prowess_routing::Advice;
 use serde_json::json;
 
 use super::{Outcome, YES, no, toolbox};

@@ -1,8 +1,8 @@
 //! `prowess match`: which skills answer a query, and why.
 
 use prowess::policy::Activation;
-use prowess::route::{Options, Tier};
 use prowess::usage::{self, Usage};
+use prowess_routing::{Options, Tier};
 use prowess_tools::shapes;
 use unicode_width::UnicodeWidthStr;
 

@@ -217,7 +217,7 @@ fn toolbox_until(
 }
 
 /// What says how close a message is in meaning, if the user wants that.
-fn semantic(context: &Context) -> Option<prowess::route::semantic::Semantic> {
+fn semantic(context: &Context) -> Option<prowess_routing::semantic::Semantic> {
     prowess_embed::semantic(&context.configuration.embeddings, |name| std::env::var_os(name))
 }
 

@@ -80,6 +80,16 @@ pub struct Link {
 }
 
 impl Found {
+    /// What the file system said about the skill's file when it was read.
+    pub fn fingerprint(&self) -> &Fingerprint {
+        &self.fingerprint
+    }
+
+    /// Whether the file was old enough then for equal times to mean equal bytes.
+    pub fn is_settled(&self) -> bool {
+        self.settled
+    }
+
     /// The folder's name; of a skill from a server what it is called by, which no folder is called.
     pub fn id(&self) -> Cow<'_, str> {
         match &self.supplied {

@@ -11,12 +11,12 @@ use rustix::io::Errno;
 
 use super::found::{FileName, Found, Link};
 use super::links::Doors;
-use super::parallel;
 use super::roots::Root;
 use super::visit::{Task, Through, Visit, Visitor};
 use super::{Progress, embedded};
 use crate::located::Located;
 use crate::policy::Scan;
+use prowess_fs::parallel;
 use prowess_fs::{Entry, EntryKind, Fingerprint, Folder, now, words};
 
 /// What one root holds.
@@ -75,7 +75,7 @@ impl RootScan {
             |(inner, target): &(PathBuf, PathBuf)| self.leads_to(inner, target) && !target.is_dir();
         self.listed.iter().all(same_listing)
             && self.file_links.iter().all(same_file)
-            && parallel(&self.found, |found| match found.link() {
+            && parallel(&self.found, 32, |found| match found.link() {
                 Some(link) => self.is_link_unchanged(found, link),
                 // That there is no file is known from the listing.
                 None if found.file == FileName::Missing => true,
@@ -228,7 +228,7 @@ impl Walk<'_, '_> {
                 now,
             };
             let (earlier, progress) = (&self.earlier, self.settings.progress);
-            let visits = parallel(&level, |task| {
+            let visits = parallel(&level, 32, |task| {
                 progress.add(1);
                 visitor.visit(task, earlier.get(task.inner.as_path()).copied())
             });

@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use crate::world::{World, skill_md};
 use prowess::activate::{ActivateError, Activated, WarnedOnce, activate};
 use prowess::{ErrorCode, Preset, resource};
+use prowess_testing::library::{World, skill_md};
 
 const SKILL: &str = "---\nname: a\ndescription: D.\nlicense: MIT\nmetadata: {author: me}\nextra: [1, true]\n\
     allowed-tools: Read Bash(git:*)\n---\n\n# Do\n\nWork on $ARGUMENTS, first $0; `echo $0`.\n\n\n";

@@ -1,7 +1,7 @@
 //! What activation allocates: the file once, and what is handed out once.
 
-use crate::world::World;
 use prowess::Preset;
+use prowess_testing::library::World;
 
 /// Much larger than anything else that activation needs.
 const BODY: usize = 150_000;

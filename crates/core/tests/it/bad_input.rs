@@ -6,9 +6,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::world::{World, disturbed, names, skill_md};
 use prowess::check::check;
 use prowess::{Contents, Preset, RootSpec, Surroundings};
+use prowess_testing::library::{World, disturbed, names, skill_md};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 /// A world with one good skill, which has to be there after everything.

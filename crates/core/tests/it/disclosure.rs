@@ -1,9 +1,9 @@
 //! What a model is told of all skills: in each form, under a budget, and whatever skills say.
 
-use crate::world::{World, skill_md};
 use prowess::disclose::{Level, Request, Tiers, catalog, tier_one};
 use prowess::policy::{CatalogFormat, Location};
 use prowess::{Policy, Preset};
+use prowess_testing::library::{World, skill_md};
 
 /// A world with two skills of its own and no bundled ones.
 fn two(preset: Preset) -> World {

@@ -1,8 +1,8 @@
 //! What a conversation remembers.
 
-use crate::world::{World, skill_md};
 use prowess::ledger::{DEPTH_MAX, Ledger, LedgerError, Loaded};
 use prowess::{ErrorCode, Preset};
+use prowess_testing::library::{World, skill_md};
 
 #[test]
 fn s004_19_names_are_kept_in_order_and_nothing_of_the_bodies() {

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::world::{World, disturbed, names, skill_md};
 use prowess::{Contents, Preset};
+use prowess_testing::library::{World, disturbed, names, skill_md};
 
 /// A world whose project is trusted.
 fn trusted() -> World {

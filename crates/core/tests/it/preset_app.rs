@@ -1,7 +1,7 @@
 //! Preset `app`: document 000's lines on finding skills.
 
-use crate::world::{World, names, skill_md};
 use prowess::{Preset, Scope};
+use prowess_testing::library::{World, names, skill_md};
 
 #[test]
 fn s000_01_only_folders_with_name_and_description_are_skills() {

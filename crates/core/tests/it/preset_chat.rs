@@ -1,7 +1,7 @@
 //! Preset `chat`: document 004's lines on finding skills.
 
-use crate::world::{World, names, skill_md};
 use prowess::{Policy, Preset, Status};
+use prowess_testing::library::{World, names, skill_md};
 
 #[test]
 fn s004_01_skills_are_found_at_the_start() {

@@ -1,7 +1,7 @@
 //! Preset `harness`: document 002's lines on finding skills.
 
-use crate::world::{World, names, skill_md};
 use prowess::{Preset, Status};
+use prowess_testing::library::{World, names, skill_md};
 
 fn manifest(extra: &str) -> String {
     format!("---\nname: x\ndescription: Does x.\n{extra}---\nBody.\n")

@@ -1,7 +1,7 @@
 //! Preset `skill-tool`: document 001's lines on finding skills.
 
-use crate::world::{World, names, skill_md};
 use prowess::Preset;
+use prowess_testing::library::{World, names, skill_md};
 
 #[test]
 fn s001_01_skills_lie_anywhere_below_the_folder() {

@@ -1,7 +1,7 @@
 //! Preset `triggers`: document 003's lines on finding skills.
 
-use crate::world::{World, names, skill_md};
 use prowess::Preset;
+use prowess_testing::library::{World, names, skill_md};
 
 #[test]
 fn s003_01_the_fields_of_a_manifest() {

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::world::{World, skill_md};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use prowess::{Preset, Snapshot, Status};
+use prowess_testing::library::{World, skill_md};
 
 /// Where folders may lie. The last is no root, but links lead there.
 const PLACES: [&str; 5] =

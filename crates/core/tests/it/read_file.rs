@@ -2,9 +2,9 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::world::World;
 use prowess::resource::{AccessError, ReadFile};
 use prowess::{ErrorCode, Preset};
+use prowess_testing::library::World;
 
 fn tool(world: &World) -> ReadFile {
     ReadFile::with_policy(world.path(""), &world.policy)

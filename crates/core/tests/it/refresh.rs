@@ -3,8 +3,8 @@
 use std::fs;
 use std::sync::Arc;
 
-use crate::world::{World, names, skill_md};
 use prowess::{Difference, Preset, Registry, Snapshot};
+use prowess_testing::library::{World, names, skill_md};
 
 /// A world of the user's own skills, old enough for the file system's times to be believed.
 fn settled() -> World {

@@ -4,11 +4,11 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use crate::world::{World, skill_md};
 use proptest::prelude::*;
 use prowess::activate::TierApi;
 use prowess::resource::{self, AccessError, Kind};
 use prowess::{ErrorCode, Preset, Skill, Snapshot};
+use prowess_testing::library::{World, skill_md};
 
 const SECRET: &str = "OUTSIDE_MARKER";
 

@@ -1,7 +1,7 @@
 //! Preset `standard`: where skills are looked for, which of them count, and what is said about the others.
 
-use crate::world::{World, names, skill_md};
 use prowess::{Preset, Scope};
+use prowess_testing::library::{World, names, skill_md};
 
 fn trusted() -> World {
     let world = World::new(Preset::Standard);

@@ -1,13 +1,13 @@
 //! Skills from servers, whatever the server is.
 
 use crate::supply_world::{Server, open};
-use crate::world::World;
 use prowess::activate::{ActivateError, activate};
 use prowess::disclose::{Request, catalog};
 use prowess::policy::CatalogFormat;
 use prowess::resource;
 use prowess::supply::approvals::{Approvals, Grants, Standing, withdraw};
 use prowess::{Contents, ErrorCode, Preset, Registry, Skill, Snapshot};
+use prowess_testing::library::World;
 use serde_json::json;
 
 fn told(world: &World, snapshot: &Snapshot) -> String {

@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use crate::world::{World, names, skill_md};
 use prowess::trust::{self, TrustError};
 use prowess::{Difference, Preset, Surroundings};
+use prowess_testing::library::{World, names, skill_md};
 
 const STATE: &str = "~/.prowess/state/trust.json";
 

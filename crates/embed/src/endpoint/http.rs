@@ -4,7 +4,7 @@ use std::io::Read;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use prowess::route::semantic::{DIMENSIONS_MAX, EmbedError};
+use prowess_routing::semantic::{DIMENSIONS_MAX, EmbedError};
 use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
 
 use super::address::Address;

@@ -10,7 +10,7 @@ mod shape;
 
 use std::time::Duration;
 
-use prowess::route::semantic::{EmbedError, Embedder, Purpose};
+use prowess_routing::semantic::{EmbedError, Embedder, Purpose};
 
 pub use address::{Address, AddressError};
 pub use key::Key;

@@ -1,6 +1,6 @@
 //! What is sent and what comes back, in either of two forms. Pure.
 
-use prowess::route::semantic::EmbedError;
+use prowess_routing::semantic::EmbedError;
 use serde::Deserialize;
 use serde_json::json;
 

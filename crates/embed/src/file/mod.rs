@@ -10,7 +10,7 @@ mod tokenizer;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use prowess::route::semantic::{EmbedError, Embedder, Purpose};
+use prowess_routing::semantic::{EmbedError, Embedder, Purpose};
 use sha2::{Digest, Sha256};
 
 pub use safetensors::{Matrix, SafetensorsError};

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use prowess::route::semantic::DIMENSIONS_MAX;
+use prowess_routing::semantic::DIMENSIONS_MAX;
 use serde::Deserialize;
 
 use super::half::{bf16, f16};

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use prowess::route::semantic::{EmbedError, Embedder, Purpose};
 use prowess_embed::endpoint::{Address, Endpoint, Key, Shape};
+use prowess_routing::semantic::{EmbedError, Embedder, Purpose};
 use prowess_testing::embeddings::{Embeddings, Reply, vector};
 
 fn endpoint(server: &Embeddings, shape: Shape) -> Endpoint {

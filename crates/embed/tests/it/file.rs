@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use prowess::route::semantic::{Embedder, Purpose};
 use prowess_embed::file::TokenFile;
+use prowess_routing::semantic::{Embedder, Purpose};
 use serde_json::json;
 
 fn write(folder: &Path, rows: &[[f32; 2]], words: &[&str]) {

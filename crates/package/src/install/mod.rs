@@ -19,7 +19,6 @@ use prowess_format::Rules;
 use crate::audit::Suppressions;
 use crate::error::PackageError;
 use crate::fetch::{Acquired, Candidate, FileUrls, Found, Names, Origin, acquire};
-use crate::parallel::parallel;
 use crate::place::clock;
 use crate::place::standing::{Standing, standing};
 use crate::place::{For, Place};
@@ -28,6 +27,7 @@ use crate::work::Work;
 pub(crate) use collide::no_collisions;
 pub(crate) use prepare::folder_name;
 use prepare::prepare;
+use prowess_fs::parallel;
 
 pub use import::{Import, Known, Upload, plan_import};
 pub use plan::{Action, Changes, Item, Plan};
@@ -160,7 +160,7 @@ pub fn plan_install(
     let prepare =
         |candidate: &Candidate, name: Option<&str>| prepare(&*tree, candidate, name, judge, stage, work);
     // Everything is known to be sound before the first question is asked.
-    let all = parallel(&skills, |candidate| {
+    let all = parallel(&skills, 1, |candidate| {
         let prepared = prepare(candidate, request.name.as_deref());
         work.add(1);
         prepared

@@ -9,7 +9,7 @@ use prowess::{HashedTree, lock};
 use super::Place;
 use super::standing::{Standing, standing_at};
 use crate::error::PackageError;
-use crate::parallel::parallel;
+use prowess_fs::parallel;
 
 /// How a skill compares with the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub fn verify(place: &Place) -> Result<Vec<Verified>, PackageError> {
     let folders = place.folders(&lock.skills)?;
     let located: Vec<(PathBuf, &Locked)> = folders.into_iter().zip(&lock.skills).collect();
     // Hashing is all there is to it: every core takes its share.
-    let mut verified: Vec<Verified> = parallel(&located, |(folder, locked)| one(place, folder, locked));
+    let mut verified: Vec<Verified> = parallel(&located, 1, |(folder, locked)| one(place, folder, locked));
     for (verified, locked) in verified.iter_mut().zip(lock.skills) {
         verified.locked = Some(locked);
     }

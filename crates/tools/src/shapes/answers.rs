@@ -1,9 +1,9 @@
 //! What other questions are answered with.
 
 use prowess::resource::Resource;
-use prowess::route::Routing;
 use prowess::{Contents, Skill};
 use prowess_config::Configuration;
+use prowess_routing::Routing;
 use serde_json::{Value, json};
 
 use super::DiagnosticJson;

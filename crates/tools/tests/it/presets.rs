@@ -6,7 +6,7 @@ use crate::world::{World, checked, error, one};
 use prowess::Preset;
 use prowess::activate::activate;
 use prowess::policy::Activation;
-use prowess::route::mention::slash;
+use prowess_routing::mention::slash;
 use prowess_tools::{PromptRequest, Session, prompt, system_prompt, tokens};
 use serde_json::{Value, json};
 

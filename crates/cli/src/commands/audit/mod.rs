@@ -9,8 +9,8 @@ mod suppress;
 use std::path::{Path, PathBuf};
 
 use prowess_format::{Code, Diagnostic, Rules};
+use prowess_fs::parallel;
 use prowess_package::audit::{Severity, Verdict};
-use prowess_package::parallel;
 
 use super::{Outcome, YES, find, no};
 use crate::args::{Audit, AuditFormat, Global};
@@ -122,7 +122,7 @@ fn gather(
         }
     }
     if let (true, Some(snapshot)) = (call.targets.is_empty(), &snapshot) {
-        all.extend(parallel(snapshot.all(), read::skill));
+        all.extend(parallel(snapshot.all(), 1, read::skill));
     }
     Ok((all, passed_over))
 }
@@ -143,7 +143,7 @@ fn beneath(path: &Path, progress: &prowess::Progress) -> Result<(Vec<Audited>, V
         return Err(Failure::new(ErrorCode::NotFound, message)
             .hint("name a skill's folder, its SKILL.md, or a tree of them"));
     }
-    let audited = parallel(&checked, |checked| {
+    let audited = parallel(&checked, 1, |checked| {
         let is_file = checked.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"));
         let folder = if is_file { checked.path.parent().unwrap_or(&checked.path) } else { &checked.path };
         read::folder(folder, checked.name.clone())

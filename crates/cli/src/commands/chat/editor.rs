@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prowess::policy::{Mention, Recognised};
-use prowess::route::Router;
 use prowess::{Policy, Snapshot};
 use prowess_format::hidden;
+use prowess_routing::Router;
 use prowess_tools::{Toolbox, key};
 use rustyline::completion::{Completer, Pair};
 use rustyline::error::ReadlineError;

@@ -1,7 +1,7 @@
 //! What says how close a message is in meaning: asked for one vector.
 
-use prowess::route::semantic::Purpose;
 use prowess_config::EmbeddingsProvider;
+use prowess_routing::semantic::Purpose;
 
 use super::{Finding, State};
 use crate::context::Context;

@@ -10,7 +10,7 @@ use prowess::supply::{Offered, OfferedFile, Offering, Supply, SupplyError};
 use prowess::{Progress, Registry};
 use serde_json::{Map, Value, json};
 
-use crate::world::World;
+use prowess_testing::library::World;
 
 /// A server.
 #[derive(Debug)]

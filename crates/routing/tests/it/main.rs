@@ -1,0 +1,7 @@
+//! Every integration test of this crate, by topic, in one program.
+
+#![allow(clippy::unwrap_used)]
+
+mod routing;
+mod routing_kept;
+mod routing_semantic;
