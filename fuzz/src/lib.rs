@@ -13,7 +13,7 @@
 //! | [`mcp_uri()`] | addresses of files over MCP |
 //! | [`markdown()`] | Markdown as HTML for a page |
 //! | [`route_index()`] | the index of routing, damaged |
-//! | [`route_vectors()`] | vectors of routing, and models they come from |
+//! | [`route_vectors()`] | vectors of routing |
 //! | [`audit()`] | the files of a skill, under several names |
 //!
 //! Each function panics where a promise is broken. The tests replay the seeds of `seeds/` on a stable compiler.

@@ -2,7 +2,6 @@
 //! several weights.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -20,10 +19,10 @@ const WEIGHTS: [f32; 7] = [0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0];
 /// How much of a text is embedded, as in the product.
 const TEXT_MAX: usize = 2_000;
 
-/// Measures with the model in a file, or behind an address: `file:PATH`, `openai:URL` or `ollama:URL`, each with `#MODEL`.
+/// Measures with the model behind an address: `openai:URL` or `ollama:URL`, each with `#MODEL`.
 pub(crate) fn run(data: &Data, options: &[String]) -> Result<(), String> {
     let [model, sizes @ ..] = options else {
-        return Err("name a model: file:PATH, openai:URL#MODEL".to_owned());
+        return Err("name a model: openai:URL#MODEL or ollama:URL#MODEL".to_owned());
     };
     let embedder = embedder(model)?;
     let sizes: Vec<usize> = match sizes {
@@ -145,18 +144,13 @@ fn embed<'t>(embedder: &dyn Embedder, texts: impl Iterator<Item = &'t str>) -> R
 }
 
 fn embedder(model: &str) -> Result<Arc<dyn Embedder>, String> {
-    let (provider, rest) = model.split_once(':').ok_or("name a model: file:PATH, openai:URL#MODEL")?;
+    let (provider, rest) =
+        model.split_once(':').ok_or("name a model: openai:URL#MODEL or ollama:URL#MODEL")?;
     let mut embeddings = Embeddings { timeout: Duration::from_secs(60), ..Embeddings::default() };
-    if provider == "file" {
-        embeddings.provider = EmbeddingsProvider::File;
-        embeddings.file = Some(Path::new(rest).to_path_buf());
-    } else {
-        let (url, name) =
-            rest.split_once('#').ok_or("name the model behind the address: openai:URL#MODEL")?;
-        embeddings.provider =
-            if provider == "ollama" { EmbeddingsProvider::Ollama } else { EmbeddingsProvider::OpenAi };
-        (embeddings.base_url, embeddings.model) = (Some(url.to_owned()), Some(name.to_owned()));
-    }
+    let (url, name) = rest.split_once('#').ok_or("name the model behind the address: openai:URL#MODEL")?;
+    embeddings.provider =
+        if provider == "ollama" { EmbeddingsProvider::Ollama } else { EmbeddingsProvider::OpenAi };
+    (embeddings.base_url, embeddings.model) = (Some(url.to_owned()), Some(name.to_owned()));
     let made = prowess_embed::embedder(&embeddings, |_| None).map_err(|error| error.to_string())?;
     made.ok_or_else(|| "there is no model".to_owned())
 }

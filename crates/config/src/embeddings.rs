@@ -1,6 +1,5 @@
 //! Who says how close a message and a skill are in meaning. Data only: whoever asks models is another crate.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// What `[embeddings]` says.
@@ -23,8 +22,6 @@ pub struct Embeddings {
     pub allow_http: bool,
     /// The variable that holds the key.
     pub key_env: Option<String>,
-    /// The file of a model's token embeddings.
-    pub file: Option<PathBuf>,
     /// How much meaning counts beside words, in percent of what is usual.
     pub weight: u32,
     /// How long a message waits for its vector.
@@ -39,7 +36,6 @@ impl Default for Embeddings {
             base_url: None,
             allow_http: false,
             key_env: None,
-            file: None,
             weight: 100,
             timeout: Duration::from_secs(3),
         }
@@ -56,13 +52,11 @@ pub enum EmbeddingsProvider {
     OpenAi,
     /// Ollama's own.
     Ollama,
-    /// A file on this machine; nothing is sent anywhere.
-    File,
 }
 
 impl EmbeddingsProvider {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Off, Self::OpenAi, Self::Ollama, Self::File];
+    pub const ALL: [Self; 3] = [Self::Off, Self::OpenAi, Self::Ollama];
 
     /// The word that stands in a configuration.
     pub fn as_str(self) -> &'static str {
@@ -70,7 +64,6 @@ impl EmbeddingsProvider {
             Self::Off => "off",
             Self::OpenAi => "openai",
             Self::Ollama => "ollama",
-            Self::File => "file",
         }
     }
 }

@@ -240,8 +240,6 @@ keys! {
         Choice { at: at!(embeddings.allow_http) }, MayNot;
     "embeddings.key-env" "the variable that holds that provider's key"
         Text { at: at!(embeddings.key_env), what: "the name of a variable", is: is_variable }, MayNot;
-    "embeddings.file" "the model's file, model.safetensors with tokenizer.json beside it, where the provider is a file"
-        File { at: at!(embeddings.file) }, MayNot;
     "embeddings.weight" "how much meaning counts beside words, in percent of what is usual"
         Count { at: at!(embeddings.weight), range: 0..=10_000, none: &[] }, MayNot;
     "embeddings.timeout-ms" "how long a message waits for its vector, in milliseconds; after that, words decide alone"

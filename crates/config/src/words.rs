@@ -54,7 +54,7 @@ words! {
     Provider: "rehearsal" Provider::Rehearsal, "anthropic" Provider::Anthropic, "openai" Provider::OpenAi,
         "openai-chat" Provider::OpenAiChat;
     EmbeddingsProvider: "off" EmbeddingsProvider::Off, "openai" EmbeddingsProvider::OpenAi,
-        "ollama" EmbeddingsProvider::Ollama, "file" EmbeddingsProvider::File;
+        "ollama" EmbeddingsProvider::Ollama;
     ToolCalling: "off" ToolCalling::Off, "auto" ToolCalling::Auto;
     Refresh: "at-start" Refresh::AtStart, "on-change" Refresh::OnChange,
         "directory-time" Refresh::DirectoryTime, "fingerprint" Refresh::Fingerprint;

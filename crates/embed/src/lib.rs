@@ -1,4 +1,4 @@
-//! Embeddings for routing: from an endpoint, or from a file of token embeddings.
+//! Embeddings for routing, from an endpoint.
 //!
 //! [`prowess_routing::semantic`] says what becomes of them. Nothing is sent anywhere unless the user's own configuration
 //! names a provider, and a key goes to the configured address only.
@@ -7,7 +7,6 @@
 //! |---|---|
 //! | `setup` | from the configuration to an [`Embedder`](prowess_routing::semantic::Embedder) |
 //! | [`endpoint`] | a server that speaks as OpenAI or Ollama do |
-//! | [`mod@file`] | a model on this machine: one vector for each token, and their mean |
 //!
 //! ```
 //! use prowess_config::Embeddings;
@@ -17,7 +16,6 @@
 //! ```
 
 pub mod endpoint;
-pub mod file;
 mod setup;
 
 pub use setup::{SetupError, embedder, semantic};

@@ -7,7 +7,6 @@ use prowess_config::{Embeddings, EmbeddingsProvider};
 use prowess_routing::semantic::{EmbedError, Embedder, Purpose, Semantic, WEIGHT};
 
 use crate::endpoint::{Address, AddressError, Endpoint, Key, Shape};
-use crate::file::TokenFile;
 
 /// Why there is no embedder. What can be done is part of the message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -16,9 +15,6 @@ pub enum SetupError {
     /// Nobody said which model.
     #[error("embeddings.provider is {0}, and embeddings.model does not say which model")]
     NoModel(&'static str),
-    /// Nobody said which file.
-    #[error("embeddings.provider is file, and embeddings.file does not say which")]
-    NoFile,
     /// The provider wants a key, and nobody said where it is.
     #[error("{0} wants a key: let embeddings.key-env name the variable that holds it")]
     NoKey(&'static str),
@@ -63,10 +59,6 @@ pub fn embedder(
 ) -> Result<Option<Arc<dyn Embedder>>, SetupError> {
     let (shape, usual) = match embeddings.provider {
         EmbeddingsProvider::Off => return Ok(None),
-        EmbeddingsProvider::File => {
-            let file = embeddings.file.as_ref().ok_or(SetupError::NoFile)?;
-            return Ok(Some(Arc::new(TokenFile::new(file))));
-        }
         EmbeddingsProvider::OpenAi => (Shape::OpenAi, "https://api.openai.com/v1"),
         EmbeddingsProvider::Ollama => (Shape::Ollama, "http://127.0.0.1:11434"),
     };
@@ -102,12 +94,11 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_said_with_what_to_do() {
-        use EmbeddingsProvider::{File, Ollama, OpenAi};
+        use EmbeddingsProvider::{Ollama, OpenAi};
         let model = || Some("m".to_owned());
-        let cases: [&dyn Fn(&mut Embeddings); 8] = [
+        let cases: [&dyn Fn(&mut Embeddings); 7] = [
             &|e| e.provider = OpenAi,
             &|e| (e.provider, e.model) = (OpenAi, model()),
-            &|e| e.provider = File,
             &|e| (e.provider, e.model, e.key_env) = (OpenAi, model(), Some("GONE".to_owned())),
             &|e| (e.provider, e.model, e.key_env) = (OpenAi, model(), Some("TWO".to_owned())),
             &|e| (e.provider, e.model, e.base_url) = (Ollama, model(), Some("http://10.0.0.1".to_owned())),

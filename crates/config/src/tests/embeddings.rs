@@ -8,14 +8,13 @@ fn off_unless_the_user_says_otherwise() {
     assert_eq!(World::new().load().embeddings.provider, EmbeddingsProvider::Off);
     let world = World::new().user(
         "[embeddings]\nprovider = \"ollama\"\nmodel = \"nomic-embed-text\"\nbase-url = \"http://127.0.0.1:11434\"\n\
-         key-env = \"EMBED_KEY\"\nfile = \"~/models/model.safetensors\"\nweight = 50\ntimeout-ms = 700\n",
+         key-env = \"EMBED_KEY\"\nweight = 50\ntimeout-ms = 700\n",
     );
     let embeddings = world.load().embeddings;
     assert_eq!(embeddings.provider, EmbeddingsProvider::Ollama);
     assert_eq!(embeddings.model.as_deref(), Some("nomic-embed-text"));
     assert_eq!(embeddings.base_url.as_deref(), Some("http://127.0.0.1:11434"));
     assert_eq!(embeddings.key_env.as_deref(), Some("EMBED_KEY"));
-    assert_eq!(embeddings.file, Some(world.path("home/models/model.safetensors")));
     assert_eq!((embeddings.weight, embeddings.timeout.as_millis()), (50, 700));
 }
 
@@ -23,7 +22,7 @@ fn off_unless_the_user_says_otherwise() {
 fn a_project_says_nothing_of_it() {
     let world = World::new().project(
         "[embeddings]\nprovider = \"openai\"\nmodel = \"theirs\"\nbase-url = \"https://theirs.example/v1\"\n\
-         allow-http = true\nkey-env = \"AWS_SECRET\"\nfile = \"/their/model.safetensors\"\nweight = 0\n\
+         allow-http = true\nkey-env = \"AWS_SECRET\"\nweight = 0\n\
          timeout-ms = 1\n",
     );
     assert_eq!(world.load().embeddings, Embeddings::default());

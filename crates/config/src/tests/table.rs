@@ -204,18 +204,10 @@ fn every_axis_of_the_policy_has_a_key() {
         timeouts: ChatTimeouts { connect: _, first_byte: _, idle: _, request: _ },
         store: _,
     } = Chat::default();
-    let Embeddings {
-        provider: _,
-        model: _,
-        base_url: _,
-        allow_http: _,
-        key_env: _,
-        file: _,
-        weight: _,
-        timeout: _,
-    } = Embeddings::default();
+    let Embeddings { provider: _, model: _, base_url: _, allow_http: _, key_env: _, weight: _, timeout: _ } =
+        Embeddings::default();
     // One each, `activation.max-pushed` and `sources.mcp`.
-    assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 14 + 18 + 8);
+    assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 14 + 18 + 7);
 }
 
 #[test]

@@ -21,11 +21,7 @@ pub(super) fn embeddings(context: &Context) -> Option<Finding> {
         });
     let (state, told, help) = match asked {
         Ok(numbers) => {
-            let model = match (wanted.provider, &wanted.model, &wanted.file) {
-                (EmbeddingsProvider::File, _, Some(file)) => file.display().to_string(),
-                (_, Some(model), _) => model.clone(),
-                _ => String::new(),
-            };
+            let model = wanted.model.as_deref().unwrap_or_default();
             let told = format!("{}: {model} ({numbers} numbers a text)", wanted.provider.as_str());
             (State::Fine, told, None)
         }
