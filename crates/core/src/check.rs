@@ -153,6 +153,11 @@ pub fn is_passed_over(name: &[u8]) -> bool {
     matches!(name, b".git" | b"node_modules" | b"__MACOSX")
 }
 
+/// Whether a folder of a skill has this name for what belongs to the skill: a `SKILL.md` there is no skill.
+fn is_of_skill(name: &[u8]) -> bool {
+    matches!(name, b"scripts" | b"references" | b"assets")
+}
+
 /// Checks the bytes of a `SKILL.md` that is in no folder, such as standard input; `path` is only what it is called.
 ///
 /// ```
@@ -332,8 +337,10 @@ impl Checker<'_> {
         let nested = entries
             .iter()
             .any(|entry| entry.kind == EntryKind::File && *entry.name == *OsStr::new("SKILL.md"));
-        let is_searched =
-            |entry: &Entry| entry.kind == EntryKind::Folder && !is_passed_over(entry.name.as_encoded_bytes());
+        let is_searched = |entry: &Entry| {
+            let name = entry.name.as_encoded_bytes();
+            entry.kind == EntryKind::Folder && !is_passed_over(name) && !is_of_skill(name)
+        };
         let folders = entries.into_iter().filter(is_searched).map(|entry| entry.name).collect();
         Look::InSkill { nested, folders }
     }

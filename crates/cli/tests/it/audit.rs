@@ -150,7 +150,7 @@ fn every_command_finds_the_same_skills() {
     }
     world.file("tree/skills/SKILL.md", skill_md("skills", "Does skills."));
     world.file("tree/.agents/skills/SKILL.md", skill_md("agents", "Does agents."));
-    world.skill("tree/a/assets/nested").skill("tree/node_modules/dependency").skill("elsewhere/far");
+    world.skill("tree/a/examples/nested").skill("tree/node_modules/dependency").skill("elsewhere/far");
     symlink("../elsewhere/far", world.path("tree/linked")).unwrap();
     let texts = |list: &serde_json::Value, key: Option<&str>| -> Vec<String> {
         let texts = list.as_array().into_iter().flatten();
@@ -177,9 +177,9 @@ fn every_command_finds_the_same_skills() {
     }
     // A skill inside another is part of it: the audit reads its files, and a check says that it was not checked.
     let checked = world.run(&["check", "tree", "--json"]).json();
-    assert!(texts(&checked["passed_over"], None).contains(&"tree/a/assets/nested".to_owned()), "{checked}");
+    assert!(texts(&checked["passed_over"], None).contains(&"tree/a/examples/nested".to_owned()), "{checked}");
     assert_snapshot!(world.run(&["check", "tree"]).err);
-    assert_eq!(world.run(&["check", "tree/a/assets/nested"]).code, 0);
+    assert_eq!(world.run(&["check", "tree/a/examples/nested"]).code, 0);
     let installed =
         world.run(&["install", "./tree", "--all", "--skip-invalid", "--yes", "--dry-run", "--json"]);
     for name in ["a", "b", "e", "f", "g", "skills", "agents"] {

@@ -541,7 +541,7 @@ fn broken_configuration(world: &World) {
 }
 
 fn nested(world: &World) {
-    world.skill("tree/outer").skill("tree/outer/assets/inner");
+    world.skill("tree/outer").skill("tree/outer/examples/inner");
 }
 
 fn linked_out(world: &World) {
