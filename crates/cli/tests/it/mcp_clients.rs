@@ -75,7 +75,9 @@ fn connecting_and_disconnecting() {
 fn what_is_carried_into_the_entry() {
     let world = world();
     let print = |words: &[&str]| world.run(&[&["mcp", "install", "--print"], words].concat());
-    let told = print(&["--client", "codex", "--preset", "chat", "--root", "skills", "--root", "/srv/x"]);
+    fs::create_dir(world.path("skills")).unwrap();
+    let told = print(&["--client", "codex", "--preset", "chat", "--root", "skills", "--root", "/tmp"]);
+    fs::remove_dir(world.path("skills")).unwrap();
     assert_snapshot!(told.whole());
     assert_snapshot!("by_path_for_the_desktop", print(&["--client", "vscode", "--json"]).whole());
     assert_snapshot!("by_name_in_a_project", print(&["--client", "vscode", "--project"]).whole());
