@@ -137,7 +137,14 @@ fn programs(options: &Options, target: &Path) -> Result<Programs, String> {
 /// the report.
 fn build(package: &[&str]) {
     if let Some(cargo) = std::env::var_os("CARGO") {
-        let built = Command::new(cargo).args(["build", "--release", "-p"]).args(package).status();
+        let mut command = Command::new(cargo);
+        command.args(["build", "--release", "-p"]).args(package);
+        // What cargo says about this program would make build scripts that look at it run again.
+        let own = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+        for (name, _) in std::env::vars().filter(|(name, _)| own(name)) {
+            command.env_remove(name);
+        }
+        let built = command.status();
         if !built.is_ok_and(|status| status.success()) {
             say(&format!("{} could not be built", package.join(" ")));
         }
