@@ -4,14 +4,12 @@
 //! |---|---|
 //! | [`provider`] | models behind other people's interfaces, all alike from here |
 //! | [`turn`] | a message comes in, the model is asked, its tools are called, until it is done |
-//! | [`rehearsal`] | what stands where a model would, if none is configured |
 //! | [`store`] | chats, kept: in a file or a database |
 
 mod ending;
 mod event;
 mod message;
 pub mod provider;
-pub mod rehearsal;
 pub mod store;
 pub mod turn;
 

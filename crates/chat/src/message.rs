@@ -95,3 +95,11 @@ pub struct Usage {
     #[serde(default)]
     pub cached: u64,
 }
+
+/// How calls are told from the model's own.
+pub(crate) const OURS: &str = "mention_";
+
+/// Whether a call was made for the person, not by the model.
+pub(crate) fn is_mention(id: &str) -> bool {
+    id.starts_with(OURS)
+}

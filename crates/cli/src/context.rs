@@ -31,7 +31,7 @@ impl Context {
         let context = Self::load_leniently(global)?;
         let diagnostics = &context.configuration.diagnostics;
         if !diagnostics.is_empty() {
-            crate::commands::print_located(output, diagnostics);
+            crate::output::print_located(output, diagnostics);
         }
         if let Some(failure) = context.wrong(output) {
             return Err(failure.hint("prowess config shows what is in force"));

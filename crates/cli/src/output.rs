@@ -5,12 +5,14 @@ use std::io::{self, BufWriter, IsTerminal, Stderr, Stdout, Write};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
+use prowess::Located;
 use prowess_format::hidden;
 use serde::Serialize;
 
 use crate::args::{Color, Global};
 use crate::columns;
-use crate::report::json;
+pub(crate) use crate::report::counted;
+use crate::report::{self, Colour, json};
 
 /// How a word is set off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -211,7 +213,20 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     columns::cut(&clean(text), width)
 }
 
-/// So many of something.
-pub(crate) fn counted(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+/// Prints diagnostics on standard error, each with the line it is about.
+pub(crate) fn print_located(output: &mut Output, diagnostics: &[Located]) {
+    let quiet = output.quiet();
+    let (err, styled) = output.err();
+    let colour = if styled { Colour::Styled } else { Colour::Plain };
+    for Located { path, diagnostic } in
+        diagnostics.iter().filter(|located| !quiet || located.diagnostic.is_error())
+    {
+        // Standard error is for people; if it is gone, so are they.
+        let _ = report::human(err, path, std::slice::from_ref(diagnostic), &source_of, colour);
+    }
+}
+
+/// The beginning of a file, for showing the lines a diagnostic is about.
+pub(crate) fn source_of(path: &Path) -> Option<Vec<u8>> {
+    prowess::read_bounded(path, 1024 * 1024)
 }

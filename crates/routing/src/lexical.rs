@@ -15,12 +15,10 @@ use super::lenient::{Beyond, add_near};
 use super::look::{Bound, INGREDIENTS, Look, Weights, look};
 use super::phrase;
 use super::query::Query;
+use super::text::Texts;
 use super::why::reasons;
 use super::words::Term;
 use prowess_fs::replace_soon;
-
-/// How much of a body counts, in bytes.
-pub const BODY_MAX: usize = 32 * 1024;
 
 /// How many get a second look, at least.
 const LOOKED_AT: usize = 64;
@@ -39,17 +37,6 @@ const TELLING: usize = 3;
 
 /// What is said of a copy.
 pub(super) const COPY: &str = "nearly the same text as another";
-
-/// The texts of a skill.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Texts {
-    /// Its name.
-    pub name: String,
-    /// Description, tags and triggers.
-    pub about: String,
-    /// Its instructions.
-    pub body: String,
-}
 
 /// An index of the words of many skills.
 ///

@@ -3,9 +3,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::lexical::{BODY_MAX, Comparison, Lexical, Texts};
+use super::lexical::{Comparison, Lexical};
 use super::stop::is_stop;
 use super::text::head;
+use super::text::{BODY_MAX, Texts};
 use super::words::{Found, Term, terms, words};
 use prowess_fs::parallel;
 

@@ -3,6 +3,20 @@
 use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
+/// How much of a body counts, in bytes.
+pub const BODY_MAX: usize = 32 * 1024;
+
+/// The texts of a skill.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Texts {
+    /// Its name.
+    pub name: String,
+    /// Description, tags and triggers.
+    pub about: String,
+    /// Its instructions.
+    pub body: String,
+}
+
 /// The most of a message that is looked at, in bytes.
 pub const QUERY_MAX: usize = 64 * 1024;
 

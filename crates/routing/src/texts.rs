@@ -6,8 +6,7 @@ use prowess_format::Manifest;
 use prowess_format::fence::{Extent, Split, split};
 
 use super::index::checksum;
-use super::lexical::{BODY_MAX, Texts};
-use super::text::head;
+use super::text::{BODY_MAX, Texts, head};
 use super::words::mix;
 use prowess::Skill;
 

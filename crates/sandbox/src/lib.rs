@@ -38,7 +38,10 @@ pub mod sandbox;
 mod stage;
 mod start;
 mod status;
+mod tier;
 mod watch;
+#[cfg(all(target_os = "linux", not(prowess_elsewhere)))]
+mod wire;
 
 use std::time::Instant;
 
@@ -53,9 +56,10 @@ pub use helper::helper_main;
 pub use interpreter::runner;
 pub use options::{Cancel, Consent, Helper, Input, Network, OnOutput, Options, Protection};
 pub use ran::{Limit, Ran, Stream};
-pub use sandbox::{SandboxError, Tier};
+pub use sandbox::SandboxError;
 pub use start::{Ready, Started, ready};
 pub use status::{Status, status};
+pub use tier::Tier;
 
 use log::{End, Record};
 use prepare::prepare;

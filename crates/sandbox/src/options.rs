@@ -10,7 +10,7 @@ use prowess::{Registry, Surroundings};
 
 use super::Limits;
 use super::ran::Stream;
-use super::sandbox::Tier;
+use super::tier::Tier;
 
 /// Whether a script reaches the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

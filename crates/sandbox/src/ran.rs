@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::sandbox::Tier;
+use super::tier::Tier;
 
 /// Which of its streams a script wrote to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

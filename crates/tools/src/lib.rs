@@ -54,8 +54,6 @@ pub mod shapes;
 mod system;
 pub mod tokens;
 mod toolbox;
-#[cfg(feature = "toolsets")]
-mod toolsets;
 mod uses;
 
 pub use definition::{Tool, ToolDefinition, key};

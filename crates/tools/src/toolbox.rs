@@ -1,5 +1,8 @@
 //! The tools of a registry: which there are, and who answers.
 
+#[cfg(feature = "toolsets")]
+mod toolsets;
+
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -182,8 +185,7 @@ impl Toolbox {
         let definition = |tool: &Tool| ToolDefinition::of(*tool, &snapshot, policy, session);
         let own = Tool::offered(policy).iter().map(definition);
         #[cfg(feature = "toolsets")]
-        let own =
-            own.chain(crate::toolsets::Bound::all(self, &snapshot, session).into_iter().map(Into::into));
+        let own = own.chain(toolsets::Bound::all(self, &snapshot, session).into_iter().map(Into::into));
         own.collect()
     }
 
@@ -212,7 +214,7 @@ impl Toolbox {
         if !self.registry.policy().enabled {
             return Err(failure);
         }
-        crate::toolsets::call(self, &self.snapshot(), session, name, params, failure)
+        toolsets::call(self, &self.snapshot(), session, name, params, failure)
     }
 
     #[cfg(not(feature = "toolsets"))]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use prowess::ErrorCode;
 use prowess::resource::AccessError;
 
-use super::program::Fault;
+use super::fault::Fault;
 use prowess_sandbox::RunError;
 
 /// A place in a source as its author wrote it, TypeScript included. Line and column count from 1.

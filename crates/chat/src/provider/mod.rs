@@ -8,6 +8,7 @@
 //! | `streaming`, `retry` | one request: its waits, its bounds, and when it is sent again |
 //! | `sse` | events out of bytes |
 //! | `anthropic`, `responses`, `completions` | the three interfaces: what goes out, what comes back |
+//! | [`rehearsal`] | what stands where a model would, if none is configured |
 //! | `wire` | names of tools as those interfaces take them |
 //!
 //! What must always hold: a key goes to the configured address and nowhere else, over https or to this machine; no text
@@ -17,6 +18,7 @@ mod anthropic;
 mod completions;
 mod endpoint;
 mod error;
+pub mod rehearsal;
 mod remote;
 mod request;
 mod responses;

@@ -11,12 +11,12 @@ use super::Model;
 use super::anthropic::Anthropic;
 use super::completions::Completions;
 use super::endpoint::{Endpoint, EndpointError};
+use super::rehearsal::Rehearsal;
 use super::remote::Remote;
 use super::responses::Responses;
 use super::retry::Backoff;
 use super::secret::{Secret, SecretError};
 use super::streaming::{Http, HttpSetup};
-use crate::rehearsal::Rehearsal;
 
 /// Why there is no model. What can be done is part of the message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -9,6 +9,7 @@ use prowess_tools::{Envelope, Outcome, Session, Tool, Toolbox, key};
 use serde_json::{Value, json};
 
 use super::kept::plain_id;
+use crate::message::{OURS, is_mention};
 use crate::provider::Call;
 
 /// The most skills that one message can call.
@@ -16,9 +17,6 @@ const CALLED_MAX: usize = 8;
 
 /// What the model is told where the person said nothing but a name.
 const NOTHING_ELSE: &str = "(The person called the skill and said nothing else.)";
-
-/// How calls are told from the model's own.
-const OURS: &str = "mention_";
 
 /// What a message calls.
 pub(super) struct Called {
@@ -77,11 +75,6 @@ impl Loaded {
     pub(super) fn is_there(&self) -> bool {
         self.envelope.status != Outcome::Error
     }
-}
-
-/// Whether a call was made for the person, not by the model.
-pub(crate) fn is_mention(id: &str) -> bool {
-    id.starts_with(OURS)
 }
 
 /// A message that was said before, as the model was shown it: without the name that it began with. `first` is the call

@@ -41,7 +41,6 @@ use tokio_util::sync::CancellationToken;
 
 pub use end::{Outcome, TurnError};
 pub(crate) use kept::{is_reminder, loaded_skill};
-pub(crate) use mention::is_mention;
 pub use preview::Preview;
 pub use record::{Begun, Memory, Record, RecordError};
 

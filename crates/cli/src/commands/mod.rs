@@ -33,7 +33,6 @@ mod switch;
 mod trust;
 mod why;
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use prowess::policy::Identity;
@@ -45,7 +44,7 @@ use crate::args::{Args, Command, ManageCommand, SkillCommand};
 use crate::context::Context;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, clean, clean_path};
-use crate::report::{self, Colour};
+pub(crate) use crate::output::{print_located, source_of};
 
 /// What a command comes to: an exit code, or a failure that says why.
 pub(crate) type Outcome = Result<ExitCode, Failure>;
@@ -126,19 +125,6 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
         | Command::Completions { .. }
         | Command::Man { .. }
         | Command::Skill { command: SkillCommand::Manage { action: None } } => Ok(YES),
-    }
-}
-
-/// Prints diagnostics on standard error, each with the line it is about.
-pub(crate) fn print_located(output: &mut Output, diagnostics: &[Located]) {
-    let quiet = output.quiet();
-    let (err, styled) = output.err();
-    let colour = if styled { Colour::Styled } else { Colour::Plain };
-    for Located { path, diagnostic } in
-        diagnostics.iter().filter(|located| !quiet || located.diagnostic.is_error())
-    {
-        // Standard error is for people; if it is gone, so are they.
-        let _ = report::human(err, path, std::slice::from_ref(diagnostic), &source_of, colour);
     }
 }
 
@@ -239,11 +225,6 @@ fn active<'s>(snapshot: &'s Snapshot, name: &str) -> Result<&'s Skill, Failure> 
         Some(skill) => Ok(skill),
         None => find(snapshot, name),
     }
-}
-
-/// The beginning of a file, for showing the lines a diagnostic is about.
-pub(crate) fn source_of(path: &Path) -> Option<Vec<u8>> {
-    prowess::read_bounded(path, 1024 * 1024)
 }
 
 /// The skill of this name or folder, whatever became of it; the one that counts goes first.

@@ -8,8 +8,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Padding, Patch, Re
 use prowess_format::{Diagnostic, Severity};
 
 use super::excerpt::{Change, Excerpt};
-use super::{FileReport, Sources, Summary, source_of, text, uri};
-use crate::output::counted;
+use super::{FileReport, Sources, Summary, counted, source_of, text, uri};
 
 /// Wider than any line that is handed to the renderer: lines are cut before, where the marker is known.
 const NEVER_CUT: usize = 10_000;

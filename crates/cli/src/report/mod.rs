@@ -114,3 +114,8 @@ fn source_of(report: &FileReport<'_>, sources: &Sources<'_>) -> Option<Vec<u8>> 
     let pointed = report.diagnostics.iter().any(|diagnostic| diagnostic.at.is_some());
     if pointed { sources(report.path) } else { None }
 }
+
+/// So many of something.
+pub(crate) fn counted(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}

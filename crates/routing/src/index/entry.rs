@@ -4,9 +4,9 @@
 //! A weight is BM25's, without the word's rarity, in one byte. Lengths are compared with fixed ones, not with the mean of
 //! the collection: what is kept of a skill does not change because another came.
 
-use super::super::lexical::{BODY_MAX, Texts};
 use super::super::stop::is_stop;
 use super::super::text::head;
+use super::super::text::{BODY_MAX, Texts};
 use super::super::words::{Found, Term, spelled, words};
 use super::sketch::{Drawn, pair};
 use super::when::sentences;

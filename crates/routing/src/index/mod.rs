@@ -16,7 +16,7 @@ mod sketch;
 mod source;
 mod when;
 
-use super::lexical::Texts;
+use super::text::Texts;
 use super::vocabulary::Vocabulary;
 use super::words::Term;
 use prowess_fs::parallel;

@@ -12,7 +12,7 @@ use rustix::thread::CapabilitySets;
 
 use super::seccomp;
 use crate::processes;
-use crate::sandbox::wire::{Order, Rlimits, Signals};
+use crate::wire::{Order, Rlimits, Signals};
 
 /// What files are held to. Older kernels cannot keep a file from being truncated.
 const FILES: ABI = ABI::V3;

@@ -22,13 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{PidfdFlags, Signal, WaitOptions};
 
-use super::sandbox::wire::{Launch, Order, Said, Way, receive, receive_fd, send, send_fd};
-
-/// The first argument of a program that is to be the helper.
-pub(crate) const HIDDEN: &str = "__prowess-sandbox";
-
-/// The second argument of a helper that gets ready.
-pub(crate) const LAUNCH: &str = "launch";
+use super::wire::{HIDDEN, LAUNCH, Launch, Order, Said, Way, receive, receive_fd, send, send_fd};
 
 /// The second argument of a helper that is confined.
 const INSIDE: &str = "inside";

@@ -11,14 +11,10 @@ mod linux;
 pub(crate) mod places;
 #[cfg(any(not(target_os = "linux"), prowess_elsewhere, test))]
 mod refused;
-#[cfg(all(target_os = "linux", not(prowess_elsewhere)))]
-pub(crate) mod wire;
 
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
-
-use serde::Serialize;
 
 #[cfg(any(not(target_os = "linux"), prowess_elsewhere))]
 use elsewhere as system;
@@ -30,35 +26,7 @@ pub(crate) use system::{may_enter, scratch_parent, unused_user};
 
 use super::Limits;
 use super::options::{Feed, Helper, Network};
-
-/// Under which protection a script ran.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Tier {
-    /// Namespaces, Landlock, seccomp and resource limits.
-    Tier1,
-    /// Landlock, seccomp and resource limits.
-    Tier2,
-    /// None, because the user said so.
-    None,
-}
-
-impl Tier {
-    /// The word that stands in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Tier1 => "tier1",
-            Self::Tier2 => "tier2",
-            Self::None => "none",
-        }
-    }
-}
-
-impl fmt::Display for Tier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+pub use super::tier::Tier;
 
 /// What is to run, and what it may reach.
 #[derive(Debug)]

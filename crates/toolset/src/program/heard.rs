@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::fault::Fault;
 use super::limits::ProgramLimits;
 use crate::answer::one_line;
+use crate::fault::Fault;
 
 /// What is kept of standard error for the last words of a program.
 const WORDS: usize = 4096;

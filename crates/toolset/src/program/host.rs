@@ -6,7 +6,6 @@ use std::sync::{Arc, Weak};
 use prowess::format::hidden;
 use prowess::{Skill, Status, resource};
 
-use super::fault::Fault;
 use super::limits::ProgramLimits;
 use super::pool::{Pool, Which};
 use super::talk::{Stops, Unanswered};
@@ -14,6 +13,7 @@ use super::tool::Tool;
 use crate::answer::{ToolCall, ToolResult};
 use crate::cancel::Cancel;
 use crate::error::ToolsetError;
+use crate::fault::Fault;
 use crate::host::{Loaded, is_module};
 use prowess_sandbox::Options;
 

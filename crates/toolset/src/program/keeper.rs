@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::fault::Fault;
 use super::limits::ProgramLimits;
 use super::talk::{Stops, Talk, Unanswered};
 use super::tool::{Tool, tools};
 use crate::answer::{ToolCall, ToolResult};
+use crate::fault::Fault;
 use prowess_sandbox::{Ready, RunError};
 
 /// How often a program that rests is looked at.

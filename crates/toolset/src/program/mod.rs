@@ -4,7 +4,6 @@
 //! it runs among files that were verified, and not on after they have changed; it ends with the conversation that it
 //! works for; and whatever it does instead of answering ends it, and is told as what it was.
 
-mod fault;
 mod heard;
 mod host;
 mod keeper;
@@ -15,7 +14,5 @@ mod schema;
 mod talk;
 mod tool;
 
-pub use fault::Fault;
 pub use host::{Conversation, Programs};
 pub use limits::ProgramLimits;
-pub use protocol::PROTOCOL;

@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use prowess::Skill;
 
-use super::fault::Fault;
 use super::keeper::{Keeper, NotThere};
 use super::limits::ProgramLimits;
 use super::tool::Tool;
 use crate::error::ToolsetError;
+use crate::fault::Fault;
 use prowess_sandbox::Options;
 
 /// How many programs' tools are remembered.

@@ -1,11 +1,9 @@
 //! What is said between Prowess and a program: one JSON object a line, in both directions. Pure.
 
+use crate::fault::PROTOCOL;
 use serde_json::{Map, Value, json};
 
 use super::super::answer::{ToolCall, one_line};
-
-/// The version of the protocol.
-pub const PROTOCOL: u64 = 1;
 
 /// The longest piece of a line that is quoted in a message, in characters.
 const QUOTED: usize = 80;

@@ -4,13 +4,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
-use super::fault::Fault;
 use super::heard::Heard;
 use super::limits::ProgramLimits;
-use super::protocol::{self, Message, PROTOCOL};
+use super::protocol::{self, Message};
 use super::tool::over;
 use crate::answer::{ToolCall, ToolResult, one_line, tool_result};
 use crate::cancel::Cancel;
+use crate::fault::Fault;
+use crate::fault::PROTOCOL;
 use prowess_sandbox::log::End;
 use prowess_sandbox::{Limit, Started, Stream};
 

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::fault::Fault;
 use super::limits::ProgramLimits;
 use super::schema::Schema;
 use crate::answer::{Definition, one_line};
+use crate::fault::Fault;
 
 /// The most patterns in the parameters of one program's tools: each may take a mebibyte.
 const PATTERNS_MAX: usize = 64;

@@ -8,7 +8,7 @@ mod lists;
 
 use std::collections::BTreeMap;
 
-use crate::sandbox::wire::Around;
+use crate::wire::Around;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
     TargetArch, apply_filter, sock_filter,

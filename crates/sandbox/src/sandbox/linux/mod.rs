@@ -18,10 +18,11 @@ pub use running::Event;
 pub use running::{Enforced, Running};
 pub(crate) use user::{may_enter, scratch_parent, unused_user};
 
-use super::wire::{Around, Launch, Order, Rlimits, Said, Signals, Way, receive, receive_fd, send, send_fd};
 use super::{Sandbox, SandboxError, Task, Tier, places};
-use crate::helper::{HIDDEN, LAUNCH};
 use crate::options::{Feed, Helper, Input, Network};
+use crate::wire::{
+    Around, HIDDEN, LAUNCH, Launch, Order, Rlimits, Said, Signals, Way, receive, receive_fd, send, send_fd,
+};
 
 /// Where bubblewrap may lie. It is never looked up: what a search would find could be anybody's.
 const BUBBLEWRAP: &[&str] =

@@ -11,8 +11,8 @@ use rustix::process::Signal;
 
 use crate::processes::children;
 use crate::ran::Stream;
-use crate::sandbox::wire::{Said, begin, receive};
 use crate::sandbox::{SandboxError, Tier};
+use crate::wire::{Said, begin, receive};
 
 /// How long a watching helper may take to end everything before it is ended itself: longer than it tries, because
 /// whatever is left then is nobody's.

@@ -17,6 +17,12 @@ use rustix::net::{
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+/// The first argument of a program that is to be the helper.
+pub(crate) const HIDDEN: &str = "__prowess-sandbox";
+
+/// The second argument of a helper that gets ready.
+pub(crate) const LAUNCH: &str = "launch";
+
 /// The longest message.
 const MESSAGE_MAX: u32 = 16 * 1024 * 1024;
 

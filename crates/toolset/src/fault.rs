@@ -6,6 +6,9 @@ use prowess::ErrorCode;
 
 use prowess_sandbox::Limit;
 
+/// The version of the protocol that programs are spoken to in.
+pub const PROTOCOL: u64 = 1;
+
 /// What a program did instead of answering.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -39,7 +42,7 @@ pub enum Fault {
     #[error("wrote {0}")]
     NoMessage(String),
     /// It speaks another protocol.
-    #[error("speaks version {0} of the protocol; this Prowess speaks version {version}", version = super::PROTOCOL)]
+    #[error("speaks version {0} of the protocol; this Prowess speaks version {version}", version = PROTOCOL)]
     Version(u64),
     /// It spoke without being asked.
     #[error("wrote a message of type {0} without being asked")]

@@ -11,11 +11,11 @@ use serde_json::Value;
 use answer::envelope;
 use diagnose::located;
 
+use super::Toolbox;
 use crate::definition::{Tool, ToolDefinition, key};
 use crate::envelope::{Envelope, ToolError};
 use crate::run::told;
 use crate::session::Session;
-use crate::toolbox::Toolbox;
 
 /// The longest description that a model is shown, in characters.
 const DESCRIPTION_MAX: usize = 4096;

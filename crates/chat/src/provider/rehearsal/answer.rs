@@ -6,8 +6,8 @@ use prowess_tools::{PromptRequest, Toolbox, prompt, tokens};
 
 use super::plan::{Found, Seen, skill_of};
 use crate::message::Usage;
+use crate::message::is_mention;
 use crate::provider::{Call, CallResult, Entry};
-use crate::turn::is_mention;
 
 /// The most bytes of one skill's instructions that are shown.
 const SHOWN_MAX: usize = 8 * 1024;
