@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use prowess_config::{Configuration, Inputs, KEYS, load};
 use prowess::policy::{Policy, ProjectTrust, RootPlace};
 use prowess::{Preset, Scope, Surroundings};
+use prowess_config::{Configuration, Inputs, KEYS, load};
 
 /// Nothing panics, every place lies inside the file, every key has a value, and a project's file never allows more
 /// than was in force without it. The same bytes are tried as TOML and as YAML.

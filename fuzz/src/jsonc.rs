@@ -1,7 +1,7 @@
 //! Configurations of MCP clients, in JSON with comments, TOML and YAML.
 
-use prowess_format::Value;
 use prowess_config::edit::entry::{EntryError, Form, find, put, take};
+use prowess_format::Value;
 
 const PATH: [&str; 2] = ["servers", "x"];
 

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use prowess_routing::Texts;
 use prowess_bench::catalog::data::Data;
 use prowess_bench::catalog::recombined::Recombined;
 use prowess_bench::catalog::say;
 use prowess_bench::catalog::times::{Spread, Times, Took, timed, timed_here};
+use prowess_routing::Texts;
 
 use crate::engine::{Engine, Failed, Opened, Skills, all, bytes_in, emptied};
 

@@ -26,6 +26,7 @@
 //! What must always hold: a name from outside becomes a path only as an [`InnerPath`]; whatever is read has a bound in
 //! [`limits`]; and nothing is seen at its destination before it is whole.
 
+mod acquire;
 pub mod agents;
 pub mod audit;
 pub mod connect;
@@ -45,11 +46,11 @@ pub mod source;
 pub mod switch;
 mod work;
 
+pub use acquire::{Candidate, FileUrls, candidates};
 pub use error::PackageError;
 pub use fetch::http::{HttpError, Timeouts};
 pub use fetch::{
-    Candidate, Entry, EntryKind, FileUrls, FolderTree, MemoryFile, MemoryTree, Tree, TreeFailure, archive,
-    candidates, git, well_known,
+    Entry, EntryKind, FolderTree, MemoryFile, MemoryTree, Tree, TreeFailure, archive, git, well_known,
 };
 pub use inner_path::{InnerPath, PathError};
 pub use install::{

@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 /// not become part of one, and one that left it must leave this list.
 const KNOWN: &[(&str, &[&str])] = &[
     ("core", &["contents", "lock", "registry", "resource", "scan", "supply", "trust"]),
-    ("package", &["error", "fetch", "pack", "place", "source"]),
     ("server", &["about", "app", "chats", "guard", "live", "operate", "skills"]),
 ];
 

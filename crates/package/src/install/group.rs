@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use prowess::lock::Locked;
 
+use crate::acquire::{Candidate, FileUrls, Found, Names, Origin, acquire};
 use crate::error::PackageError;
-use crate::fetch::Candidate;
-use crate::fetch::{FileUrls, Found, Names, Origin, acquire};
 use crate::place::Place;
 use crate::source::{self, Source};
 use crate::work::Work;

@@ -16,9 +16,9 @@ use prowess::HashedTree;
 use prowess::lock::{Lock, Locked};
 use prowess_format::Rules;
 
+use crate::acquire::{Acquired, Candidate, FileUrls, Found, Names, Origin, acquire};
 use crate::audit::Suppressions;
 use crate::error::PackageError;
-use crate::fetch::{Acquired, Candidate, FileUrls, Found, Names, Origin, acquire};
 use crate::place::clock;
 use crate::place::standing::{Standing, standing};
 use crate::place::{For, Place};

@@ -67,22 +67,27 @@ impl Running {
         match *self {}
     }
 
+    /// Writes to its standard input.
     pub fn send(&mut self, _: &[u8]) {
         match *self {}
     }
 
+    /// Ends its standard input.
     pub fn close_input(&mut self) {
         match *self {}
     }
 
+    /// Whether it has closed its outputs.
     pub fn has_closed_output(&self) -> bool {
         match *self {}
     }
 
+    /// Whether there is nothing more to come from it.
     pub fn is_silent(&self) -> bool {
         match *self {}
     }
 
+    /// What happened since.
     pub fn next(&mut self, _: Duration) -> io::Result<Vec<Event>> {
         match *self {}
     }

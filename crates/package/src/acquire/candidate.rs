@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use prowess_format::{Parsed, Rules, parse};
 
-use super::tree::{Entry, EntryKind, Tree};
 use crate::error::PackageError;
+use crate::fetch::tree::{Entry, EntryKind, Tree};
 use crate::limits::FILE_MAX;
 
 /// A skill in a source.

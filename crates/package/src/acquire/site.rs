@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use url::Url;
 
-use super::archive::{self, ARCHIVE_MAX};
 use super::candidate::Candidate;
-use super::http::{Http, HttpError};
-use super::memory_tree::{MemoryFile, MemoryTree};
-use super::well_known::{Fetch, FetchFailure, Index};
 use crate::error::PackageError;
+use crate::fetch::archive::{self, ARCHIVE_MAX};
+use crate::fetch::http::{Http, HttpError};
+use crate::fetch::well_known::{Fetch, FetchFailure, Index};
+use crate::fetch::{MemoryFile, MemoryTree};
 use crate::inner_path::InnerPath;
 use crate::work::Work;
 
