@@ -12,7 +12,6 @@
 //! | [`switch`] | skills and sources on and off |
 //! | [`plugins`] | what document 002's configuration tracks |
 //! | [`settings`] | the user's settings, changed by a program that people look at |
-//! | [`edit`] | changing one list of a configuration file and nothing else |
 //! | [`agents`] | where other agents keep skills |
 //! | [`connect`] | an entry for Prowess in the configuration of MCP clients |
 //! | [`interchange`] | their lock, links into their folders, taking skills over from them |
