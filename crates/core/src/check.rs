@@ -153,7 +153,7 @@ pub fn is_passed_over(name: &[u8]) -> bool {
     matches!(name, b".git" | b"node_modules" | b"__MACOSX")
 }
 
-/// Whether a folder of a skill has this name for what belongs to the skill: a `SKILL.md` there is no skill.
+/// Whether a directory of this name holds a skill's own files. A `SKILL.md` in it is not a nested skill.
 fn is_of_skill(name: &[u8]) -> bool {
     matches!(name, b"scripts" | b"references" | b"assets")
 }
