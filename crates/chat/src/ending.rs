@@ -35,7 +35,7 @@ impl End {
         Self::Cancelled,
     ];
 
-    /// The word that stands in JSON.
+    /// The name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Finished => "end",

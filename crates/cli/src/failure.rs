@@ -24,7 +24,7 @@ pub(crate) struct Failure {
     hint: Option<String>,
     /// Whether it is only that nobody reads the answer any more.
     unread: bool,
-    /// Whether a path of the call does not exist, which is a usage error whatever the code is.
+    /// Whether a path in the arguments does not exist: a usage error, regardless of the code.
     missing_path: bool,
 }
 

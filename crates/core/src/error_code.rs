@@ -67,7 +67,7 @@ impl ErrorCode {
         Self::InternalError,
     ];
 
-    /// The word that stands in JSON.
+    /// The name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::InvalidParam => "INVALID_PARAM",

@@ -55,7 +55,7 @@ pub enum MatchKind {
 }
 
 impl MatchKind {
-    /// The word that stands in JSON.
+    /// The name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Explicit => "explicit",

@@ -34,7 +34,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// The word that stands in JSON.
+    /// The name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Time => "time",

@@ -17,7 +17,7 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// The word that stands in JSON.
+    /// The name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Tier1 => "tier1",

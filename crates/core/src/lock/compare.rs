@@ -20,7 +20,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// The word that stands in JSON.
+    /// The name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Changed => "modified",

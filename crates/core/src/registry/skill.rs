@@ -81,7 +81,7 @@ pub struct Shadowed {
 }
 
 impl Status {
-    /// The word that stands in JSON.
+    /// The name used in JSON.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Enabled => "enabled",

@@ -144,7 +144,7 @@ impl Connection {
         }
     }
 
-    /// Does work that may take long where that keeps nobody else waiting.
+    /// Runs work that may take long on a thread for blocking work.
     pub(super) async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Shared) -> T + Send + 'static,

@@ -70,7 +70,7 @@ impl Family {
         Self::Prose,
     ];
 
-    /// The word that stands in JSON.
+    /// The name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Dropper => "dropper",

@@ -36,7 +36,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// The word that stands in JSON.
+    /// The name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Add => "add",

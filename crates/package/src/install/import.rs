@@ -47,7 +47,7 @@ pub struct Import<'a> {
     pub overwrite: bool,
     /// Whether what the audit refuses is taken all the same.
     pub accept_risk: bool,
-    /// Whether findings of high severity are accepted. Whoever accepts the risk accepts them, too.
+    /// Whether findings of high severity are accepted. Accepting the risk includes this.
     pub accept_findings: bool,
 }
 

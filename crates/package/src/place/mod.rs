@@ -38,7 +38,7 @@ pub enum For {
 }
 
 impl For {
-    /// The word that stands in JSON.
+    /// The name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Project => "project",

@@ -29,7 +29,7 @@ pub enum Verification {
 }
 
 impl Verification {
-    /// The word that stands in JSON.
+    /// The name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",

@@ -40,7 +40,7 @@ pub enum To {
 }
 
 impl To {
-    /// The word that stands in JSON.
+    /// The name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::On => "enabled",
