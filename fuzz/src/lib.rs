@@ -46,5 +46,17 @@ pub use source::source;
 pub use well_known::well_known;
 pub use yaml::yaml;
 
+/// A program that gives the bytes of libFuzzer to a function. Without libFuzzer it does nothing.
+#[macro_export]
+macro_rules! target {
+    ($check:ident) => {
+        #[cfg(fuzzing)]
+        libfuzzer_sys::fuzz_target!(|bytes: &[u8]| $crate::$check(bytes));
+
+        #[cfg(not(fuzzing))]
+        fn main() {}
+    };
+}
+
 #[cfg(test)]
 mod tests;

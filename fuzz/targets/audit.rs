@@ -1,4 +1,4 @@
 //! Bytes from libFuzzer to [`prowess_fuzz::audit`].
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| prowess_fuzz::audit(bytes));
+prowess_fuzz::target!(audit);

@@ -1,4 +1,4 @@
 //! Bytes from libFuzzer to [`prowess_fuzz::markdown`].
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| prowess_fuzz::markdown(bytes));
+prowess_fuzz::target!(markdown);

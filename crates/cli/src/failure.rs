@@ -50,6 +50,12 @@ impl Failure {
         self
     }
 
+    /// With a message that names what failed.
+    pub(crate) fn message(mut self, message: impl Into<String>) -> Self {
+        self.message = message.into();
+        self
+    }
+
     /// What happened.
     pub(crate) fn into_message(self) -> String {
         self.message

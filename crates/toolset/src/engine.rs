@@ -107,10 +107,12 @@ impl Engine {
         let (reply, answer) = sync_channel(1);
         let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
         if self.has_ended() {
-            return Err(if self.is_stuck() { ToolsetError::Busy } else { gone() });
+            return Err(ToolsetError::Busy);
         }
-        orders.send(Order { call, cancel: cancel.clone(), reply }).map_err(|_| gone())?;
-        let answer = self.wait(&answer, &cancel);
+        let answer = match orders.send(Order { call, cancel: cancel.clone(), reply }) {
+            Ok(()) => self.wait(&answer, &cancel),
+            Err(_) => Err(gone()),
+        };
         if answer.as_ref().is_err_and(ToolsetError::ends_engine) {
             self.ended.store(true, Ordering::Release);
         }
@@ -149,9 +151,9 @@ impl Engine {
         self.ended.load(Ordering::Acquire)
     }
 
-    /// Whether it can no longer be used and still runs.
-    pub(super) fn is_stuck(&self) -> bool {
-        self.has_ended() && !self.thread.is_finished()
+    /// Whether its thread still runs. The answer can change from one call to the next.
+    pub(super) fn is_running(&self) -> bool {
+        !self.thread.is_finished()
     }
 }
 

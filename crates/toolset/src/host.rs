@@ -130,12 +130,13 @@ impl Toolsets {
         let engine = {
             let mut engines = self.engines.lock().unwrap_or_else(PoisonError::into_inner);
             // One that cannot be stopped is remembered, so that there is never more than one for a skill.
-            engines.retain(|kept| {
-                kept.engine.is_stuck()
-                    || !kept.engine.has_ended() && now.duration_since(kept.used) < self.limits.idle
+            engines.retain(|kept| match kept.engine.has_ended() {
+                true => kept.engine.is_running(),
+                false => now.duration_since(kept.used) < self.limits.idle,
             });
             let Some(kept) = engines.iter_mut().find(|kept| kept.folder == folder) else { return Ok(None) };
-            if kept.engine.is_stuck() {
+            // Its thread may end at any moment: what counts is that it was still running when it was kept above.
+            if kept.engine.has_ended() {
                 return Err(ToolsetError::Busy);
             }
             if kept.toolsets != toolsets {

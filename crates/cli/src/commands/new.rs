@@ -114,7 +114,7 @@ fn create(parent: &Path, skill: &Path, text: &str) -> Result<(), Failure> {
             Failure::new(ErrorCode::Conflict, message).hint("choose another name, or delete it first")
         );
     }
-    std::fs::create_dir_all(parent)?;
+    std::fs::create_dir_all(parent).map_err(cannot_create(parent))?;
     sweep(parent);
     let staged = parent.join(format!("{STAGED}{}", std::process::id()));
     let made = std::fs::create_dir(&staged)
@@ -124,7 +124,14 @@ fn create(parent: &Path, skill: &Path, text: &str) -> Result<(), Failure> {
         // Nothing half-made stays behind; that it cannot be removed is no news after the failure itself.
         let _ = std::fs::remove_dir_all(&staged);
     }
-    Ok(made?)
+    made.map_err(cannot_create(skill))
+}
+
+fn cannot_create(path: &Path) -> impl FnOnce(std::io::Error) -> Failure {
+    move |error| {
+        let message = format!("cannot create {}: {error}", clean_path(path));
+        Failure::from(error).message(message)
+    }
 }
 
 /// What is being made is named so, with the number of the process that makes it.
