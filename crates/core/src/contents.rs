@@ -5,8 +5,7 @@ use std::path::Path;
 use rustix::fs::Stat;
 
 use crate::bundled::BUNDLED;
-use crate::resource::is_gits;
-use crate::scan::{Found, Link};
+use crate::skill::{Found, Link};
 use crate::supply::{OfferedFile, Supplied};
 use prowess_fs::{EntryKind, Folder};
 
@@ -110,6 +109,12 @@ impl Contents {
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
     }
+}
+
+/// Whether a path inside a skill leads into git's own folder, which is no part of the skill: addresses with passwords are
+/// kept there.
+pub(crate) fn is_gits(path: impl AsRef<Path>) -> bool {
+    path.as_ref().starts_with(".git")
 }
 
 /// A listing under way, with whatever is wanted of each file.

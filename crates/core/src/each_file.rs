@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
 
-use crate::resource::is_gits;
+use crate::contents::is_gits;
 use prowess_fs::{Bounds, EntryKind, Folder, Met, Why, beneath, fill, words};
 
 /// The most files, and the most bytes of all of them together.

@@ -160,7 +160,7 @@ impl Ledger {
         let now = skill.supplied().map(|supplied| supplied.offered().set());
         match held {
             Some(held) if now.as_deref() != Some(held) => {
-                Err(Unverified::Held { name: crate::resource::shown(&skill.name()) })
+                Err(Unverified::Held { name: crate::skill::shown(&skill.name()) })
             }
             Some(_) | None => Ok(()),
         }

@@ -42,16 +42,20 @@ pub mod grants;
 pub mod ledger;
 mod located;
 pub mod lock;
+mod lock_file;
 pub mod policy;
 mod references;
 pub mod registry;
 pub mod resource;
 mod scan;
 pub mod shell;
+mod skill;
 pub mod supply;
 mod surroundings;
 pub mod trust;
+mod trust_store;
 pub mod usage;
+mod user_state;
 
 /// Text from elsewhere, for the other crates of this workspace; not a promise to anybody else.
 #[doc(hidden)]
@@ -73,5 +77,6 @@ pub use policy::{Policy, Preset, RootSpec, Scope};
 pub use prowess_format as format;
 pub use prowess_fs::{HashedFile, HashedTree, TreeError, digest, read_bounded, tree_hash};
 pub use registry::{Difference, Registry, Skill, Snapshot, Status, short_path};
-pub use scan::{Found, Link, Progress, Root, RootProblem};
+pub use scan::{Progress, RootProblem};
+pub use skill::{Found, Link, Root};
 pub use surroundings::Surroundings;

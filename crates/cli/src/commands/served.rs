@@ -33,7 +33,7 @@ pub(super) fn approve(context: &Context, global: &Global, call: &OfServer, outpu
     }
     let grants = Grants { allow_tools: call.allow_tools, allow_run: call.allow_run };
     let instructions = match call.dry_run {
-        true => Some(instructions(supplied)?),
+        true => Some(instructions(skill)?),
         false => None,
     };
     let before = match call.dry_run {
@@ -108,10 +108,10 @@ fn tell(skill: &Skill, supplied: &Supplied, grants: Grants, output: &mut Output)
     Ok(())
 }
 
-/// The text of `SKILL.md` for whoever decides, verified like any other read.
-fn instructions(supplied: &Supplied) -> Result<String, Failure> {
-    let bytes =
-        supplied.inspect("SKILL.md").map_err(|error| Failure::new(error.code(), error.to_string()))?;
+/// The text of `SKILL.md` for the user who decides, verified like any other read.
+fn instructions(skill: &Skill) -> Result<String, Failure> {
+    let read = skill.inspect("SKILL.md").ok_or_else(|| not_served(skill))?;
+    let bytes = read.map_err(|error| Failure::new(error.code(), error.to_string()))?;
     Ok(prowess::contained::without_escapes(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
@@ -191,10 +191,12 @@ fn named<'s>(snapshot: &'s Snapshot, source: &Source, name: &str) -> Result<&'s 
 }
 
 fn supplied(skill: &Skill) -> Result<&Supplied, Failure> {
-    skill.supplied().ok_or_else(|| {
-        let message = format!("{} does not come from a server", clean(&skill.name()));
-        Failure::new(ErrorCode::InvalidParam, message).hint("prowess trust PATH trusts a folder")
-    })
+    skill.supplied().ok_or_else(|| not_served(skill))
+}
+
+fn not_served(skill: &Skill) -> Failure {
+    let message = format!("{} does not come from a server", clean(&skill.name()));
+    Failure::new(ErrorCode::InvalidParam, message).hint("prowess trust PATH trusts a folder")
 }
 
 /// Where a skill of a server comes from, and what the user said about it, as rows of `info`.

@@ -5,9 +5,9 @@ use rustix::io::Errno;
 
 use super::arguments::ArgumentsError;
 use crate::error_code::ErrorCode;
-use crate::registry::Skill;
+use crate::resource::noun;
 use crate::resource::place::FILE_MAX;
-use crate::resource::{Closed, noun, shown, shown_name};
+use crate::skill::{Closed, Skill, shown, shown_name};
 use crate::supply::Unverified;
 use prowess_fs::ReadError;
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{ResourcesCut, frontmatter};
 use crate::contents::Contents;
 use crate::resource::place;
-use crate::scan::Found;
+use crate::skill::Found;
 
 /// The most files that a model is told of.
 const RESOURCES_MAX: usize = 100;

@@ -33,10 +33,9 @@ pub use once::WarnedOnce;
 pub use tiers::TierApi;
 
 use crate::policy::{Activation, Policy};
-use crate::registry::Skill;
 use crate::resource::place::{self, SkillMd};
-use crate::resource::{Closed, Truncation, text};
-use crate::scan::Found;
+use crate::resource::{Truncation, text};
+use crate::skill::{Closed, Found, Skill};
 use crate::supply::Supplied;
 use late::Late;
 
@@ -134,10 +133,10 @@ fn activate_as(
     }
     let args = Arguments::parse(args)?;
     let file = match skill.supplied() {
-        Some(supplied) => SkillMd { bytes: supplied.fetch_skill_md()?, as_found: false },
+        Some(supplied) => SkillMd { bytes: skill.verify.fetch_skill_md(supplied)?, as_found: false },
         None => place::read_skill_md(skill).map_err(|error| ActivateError::read(skill, error))?,
     };
-    skill.book.admit(skill, skill.file.as_str(), &file.bytes)?;
+    skill.verify.admit(skill, skill.file.as_str(), &file.bytes)?;
     let parts = Parts::of(skill, &file, policy)?;
     let late = Late::new(&skill.found, &policy.manifest, parts.yaml);
     let (source, body, truncated) = shown(file.bytes, parts.body, policy.limits.skill_md_bytes, &late);

@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::compare::{Comparison, compare};
-use super::file::{Lock, LockError, Locked};
-use super::{accepted, project_file, user_file};
-use crate::registry::Skill;
-use crate::resource::{Closed, shown_name};
+use crate::lock_file::{
+    Comparison, Lock, LockError, Locked, accepted, compare, place, project_file, user_file,
+};
+use crate::skill::{Closed, Skill, shown, shown_name};
 use crate::surroundings::Surroundings;
 use prowess_fs::Fingerprint;
 use prowess_fs::{HashedTree, TreeError, digest};
@@ -51,7 +50,7 @@ impl Book {
             let page = self.page(&path, base, world);
             let folders = page.0.as_ref().map_err(|error| Closed::Lock {
                 name: shown_name(skill),
-                why: crate::resource::shown(&error.without_folder()),
+                why: shown(&error.without_folder()),
             })?;
             let folder = skill.canonical_folder();
             if folders.contains_key(&folder) {
@@ -128,15 +127,15 @@ impl Book {
             let difference = entry.expected().last().map(|locked| compare(locked, &tree)).unwrap_or_default();
             return Err(Closed::Modified { name: shown_name(skill), difference: told(&difference) });
         }
-        match skill.root().base().is_some() && !crate::trust::still_pinned(skill, &hash, world) {
+        match skill.root().base().is_some() && !crate::trust_store::still_pinned(skill, &hash, world) {
             true => Err(Closed::Untrusted { name: shown_name(skill), why: "it changed since it was" }),
             false => Ok(()),
         }
     }
 
     fn vouches(&self, entry: &Entry, tree: &str) -> bool {
-        let accepted = || accepted::accepted(self.world.as_ref()?, &entry.folder);
-        entry.expected().iter().any(|locked| locked.tree == tree) || accepted().as_deref() == Some(tree)
+        let known = || accepted(self.world.as_ref()?, &entry.folder);
+        entry.expected().iter().any(|locked| locked.tree == tree) || known().as_deref() == Some(tree)
     }
 }
 
@@ -170,7 +169,7 @@ impl Page {
         let changes = changes.map(|change| (change.folder, change.after));
         let skills = lock.skills.into_iter().map(|locked| (locked.folder.clone(), Some(locked)));
         for (folder, locked) in skills.chain(changes) {
-            let Some(place) = super::file::place(&folder, base, home) else { continue };
+            let Some(place) = place(&folder, base, home) else { continue };
             let (Some(parent), Some(name)) = (place.parent(), place.file_name()) else { continue };
             let canonical = parents
                 .entry(parent.to_owned())

@@ -11,12 +11,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::accepted;
 use super::book::{Book, Page};
-use super::compare::compare;
-use super::{project_file, user_file};
-use crate::registry::Modified;
-use crate::scan::{Found, Root};
+use crate::lock_file::{accepted, compare, project_file, user_file};
+use crate::skill::{Found, Modified, Root};
 use crate::surroundings::Surroundings;
 use prowess_fs::HashedTree;
 use prowess_fs::{Bounds, EntryKind, Fingerprint, Folder, Met, beneath, lock, now, read_bounded, replace};

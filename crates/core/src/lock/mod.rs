@@ -4,41 +4,49 @@
 //! its lock says is not loaded, unless the user accepted exactly what is there; and a lock that is there and cannot be
 //! read vouches for nothing.
 
-mod accepted;
 mod book;
-mod compare;
-mod file;
-mod granted;
 mod integrity;
 
-pub use accepted::{accept, accepted, forget};
+use std::io;
+use std::path::PathBuf;
+
 pub(crate) use book::Book;
-pub use compare::{Change, Comparison, compare};
-pub use file::{AuditRecord, Capabilities, Lock, LockError, Locked, NEWER, Pending, Replacement};
-pub use granted::{Granted, file_of, record};
 pub(crate) use integrity::{Compared, Integrity};
 
-use std::path::{Path, PathBuf};
-
+pub use crate::lock_file::{
+    AuditRecord, Capabilities, Change, Comparison, FILE, Granted, Lock, LockError, Locked, NEWER, Pending,
+    Replacement, accept, accepted, compare, forget, project_file, user_file,
+};
+use crate::skill::Skill;
 use crate::surroundings::Surroundings;
-
-/// The file of a project.
-pub const FILE: &str = "skills.lock";
-
-/// Where a project keeps what it installed.
-pub fn project_file(project: &Path) -> PathBuf {
-    project.join(FILE)
-}
+use prowess_fs::{Durable, Guard, write_whole};
 
 /// Removes what killed processes staged in the user's state.
-pub fn clear(world: &Surroundings) -> std::io::Result<()> {
+pub fn clear(world: &Surroundings) -> io::Result<()> {
     let Some(state) = world.state() else { return Ok(()) };
     ["trust.json", "accepted.json", "hashes.json", "usage.json"]
         .iter()
         .try_for_each(|file| prowess_fs::clear(&state.join(file)))
 }
 
-/// Where the user's state keeps what the user installed; `None` without a home.
-pub fn user_file(world: &Surroundings) -> Option<PathBuf> {
-    Some(world.state()?.join("installed.json"))
+/// The lock that speaks for a skill that was installed.
+pub fn file_of(skill: &Skill, locked: &Locked, world: &Surroundings) -> Option<PathBuf> {
+    match (locked.folder.starts_with(['~', '/']), skill.root().base()) {
+        (false, Some(base)) => Some(project_file(base)),
+        _ => user_file(world),
+    }
+}
+
+/// Writes down what is granted to a skill, where a lock speaks for it and says something else.
+pub fn record(skill: &Skill, granted: &Granted, world: &Surroundings) -> io::Result<()> {
+    let Some(locked) = skill.locked().filter(|locked| locked.granted != *granted) else { return Ok(()) };
+    let Some(path) = file_of(skill, &locked, world) else { return Ok(()) };
+    let _guard = Guard::take(&path)?;
+    let mut lock = Lock::read(&path).map_err(io::Error::other)?;
+    let Some(known) = lock.skills.iter_mut().find(|known| known.folder == locked.folder) else {
+        return Ok(());
+    };
+    known.granted = granted.clone();
+    let mode = if locked.folder.starts_with(['~', '/']) { 0o600 } else { 0o644 };
+    write_whole(&path, &lock.to_bytes(), mode, Durable::Yes)
 }

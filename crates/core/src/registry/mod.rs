@@ -3,8 +3,8 @@
 mod commands;
 mod lookalike;
 mod resolve;
-mod skill;
 mod snapshot;
+mod verification;
 #[cfg(feature = "watch")]
 mod watch;
 
@@ -13,7 +13,6 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use prowess_format::{Code, Diagnostic};
 
-pub use skill::{Disabled, Modified, Shadowed, Skill, Status, Untrusted};
 pub use snapshot::{AbsentRoot, Difference, Snapshot};
 #[cfg(feature = "watch")]
 pub use watch::{WatchError, Watcher};
@@ -21,13 +20,16 @@ pub use watch::{WatchError, Watcher};
 use crate::located::Located;
 use crate::lock::{Book, Compared, Integrity};
 use crate::policy::{Policy, Preset, ProjectTrust};
-use crate::scan::{self, Found, Places, Progress, RootProblem, RootScan, Roots};
-use crate::supply::approvals::{Approvals, Standing};
-use crate::supply::{self, Supply, SupplyScan};
+use crate::scan::{self, Places, Progress, RootProblem, RootScan, Roots, SupplyScan};
+pub use crate::skill::{Disabled, Modified, Shadowed, Skill, Status, Untrusted};
+use crate::skill::{Found, Root, Verify};
+use crate::supply::Supply;
+use crate::supply::approvals::{self, Approvals, Standing};
 use crate::surroundings::Surroundings;
-use crate::trust::{Gate, Repositories, Trust};
+use crate::trust_store::{Gate, Repositories, Trust};
 use commands::Commands;
 use resolve::Circumstances;
+use verification::Verification;
 
 /// Finds skills and keeps what it found up to date.
 ///
@@ -166,16 +168,17 @@ impl Seen {
         let doors = places.doors();
         let settings =
             scan::Settings { scan: &policy.scan, rules: &policy.manifest, doors: &doors, progress };
-        let present: &[Arc<scan::Root>] = if policy.enabled { &roots.present } else { &[] };
+        let present: &[Arc<Root>] = if policy.enabled { &roots.present } else { &[] };
         let scans: Vec<RootScan> = present
             .iter()
             .map(|root| scan::walk(root, &settings, self.scans.iter().find(|scan| scan.root == *root)))
             .collect();
         let commands = Commands::new(&world.path);
         let gate = (policy.trust == ProjectTrust::Required).then(|| Gate::new(&trust, present, &links));
-        let book = Arc::new(Book::new(world));
+        let book = Book::new(world);
         let integrity = Integrity::new(&book, present, world);
-        let circumstances = World { gate: gate.as_ref(), commands: &commands, book, integrity: &integrity };
+        let verify: Arc<dyn Verify> = Arc::new(Verification::new(book, supplies));
+        let circumstances = World { gate: gate.as_ref(), commands: &commands, verify, integrity: &integrity };
         let (supplied, approvals) =
             take(if policy.enabled { supplies } else { &[] }, &policy.manifest, world);
         let found: Vec<&[Arc<Found>]> = scans
@@ -230,7 +233,7 @@ fn take(
     // What is offered is asked for first: meanwhile the user may approve something.
     supplies.iter().for_each(|supply| drop(supply.offering()));
     let approvals = Approvals::load(world);
-    let scans: Vec<_> = supplies.iter().map(|supply| supply::scan(supply, rules, &approvals)).collect();
+    let scans: Vec<_> = supplies.iter().map(|supply| scan::supplied(supply, rules, &approvals)).collect();
     let found = scans.iter().flat_map(|scan| &scan.found);
     let changed = found.filter_map(|found| {
         let supplied = found.supplied()?;
@@ -243,7 +246,7 @@ fn take(
         return (scans, approvals);
     }
     // Where it cannot be written down, it is over for as long as the other files are offered.
-    let _ = supply::approvals::revoke(&changed, world);
+    let _ = approvals::revoke(&changed, world);
     (scans, Approvals::load(world))
 }
 
@@ -320,7 +323,7 @@ struct World<'a> {
     /// `None` where trust is not needed.
     gate: Option<&'a Gate<'a>>,
     commands: &'a Commands<'a>,
-    book: Arc<Book>,
+    verify: Arc<dyn Verify>,
     integrity: &'a Integrity<'a>,
 }
 
@@ -345,8 +348,8 @@ impl Circumstances for World<'_> {
         self.commands.has(name)
     }
 
-    fn book(&self) -> Arc<Book> {
-        Arc::clone(&self.book)
+    fn verify(&self) -> Arc<dyn Verify> {
+        Arc::clone(&self.verify)
     }
 }
 

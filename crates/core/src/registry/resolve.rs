@@ -9,11 +9,9 @@ use std::sync::Arc;
 use prowess_format::{Code, Diagnostic, Severity};
 
 use super::lookalike::skeleton;
-use super::skill::{Disabled, Modified, Shadowed, Skill, Status, Untrusted};
 use crate::located::Located;
-use crate::lock::Book;
 use crate::policy::{Identity, Policy, Requires, Scope, Twice};
-use crate::scan::Found;
+use crate::skill::{Disabled, Found, Modified, Shadowed, Skill, Status, Untrusted, Verify};
 
 /// What the world says about a skill besides its own files.
 pub(crate) trait Circumstances {
@@ -23,8 +21,8 @@ pub(crate) trait Circumstances {
     fn modified(&self, found: &Found) -> Option<Modified>;
     /// Whether a command can be run.
     fn has_command(&self, name: &str) -> bool;
-    /// Where its lock is looked up.
-    fn book(&self) -> Arc<Book>;
+    /// What verifies its files before they are used.
+    fn verify(&self) -> Arc<dyn Verify>;
 }
 
 /// Gives every find its status. `found` holds the finds of each root, the root that wins first.
@@ -88,7 +86,7 @@ struct Resolver<'a> {
 
 impl Resolver<'_> {
     fn judge(&mut self, found: &Arc<Found>) -> Skill {
-        Skill { status: self.status(found), found: Arc::clone(found), book: self.world.book() }
+        Skill { status: self.status(found), found: Arc::clone(found), verify: self.world.verify() }
     }
 
     fn status(&mut self, found: &Arc<Found>) -> Status {

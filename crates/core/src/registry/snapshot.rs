@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::skill::{Skill, Status};
 use crate::located::Located;
 use crate::policy::Identity;
-use crate::scan::{Root, RootProblem};
+use crate::scan::RootProblem;
+use crate::skill::{Root, Skill, Status};
 
 /// A root of the policy that is not scanned, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]

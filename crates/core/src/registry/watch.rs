@@ -12,7 +12,7 @@ use notify_debouncer_full::notify::{self, RecommendedWatcher, RecursiveMode};
 use notify_debouncer_full::{DebounceEventResult, Debouncer, NoCache, new_debouncer_opt};
 
 use super::{Difference, Registry, Snapshot};
-use crate::scan::{Link, Root};
+use crate::skill::{Link, Root};
 
 /// How long changes are gathered before they are looked at: an editor saves in several steps.
 const GATHER: Duration = Duration::from_millis(200);

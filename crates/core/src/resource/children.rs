@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::closed::{Closed, shown};
 use super::error::AccessError;
 use super::material::{FILES_MAX, too_large};
+use super::open_folder;
 use super::path::Inner;
-use super::{is_gits, open_folder};
-use crate::contents::Contents;
-use crate::registry::Skill;
-use crate::scan::Link;
+use crate::contents::{Contents, is_gits};
+use crate::skill::{Closed, Link, Skill, shown};
 use prowess_fs::EntryKind;
 
 /// A file or a folder in a folder.

@@ -3,8 +3,8 @@
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::closed::{Closed, shown};
 use crate::error_code::ErrorCode;
+use crate::skill::{Closed, shown};
 use crate::supply::Unverified;
 use prowess_fs::ReadError;
 

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use prowess_format::suggest;
 
-use super::{AccessError, Closed, open_folder};
+use super::{AccessError, open_folder};
 use crate::contents::Contents;
-use crate::registry::Skill;
+use crate::skill::{Closed, Skill, shown};
 
 /// The three folders that skills keep their files in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,5 +61,5 @@ pub(super) fn nearest(skill: &Skill, path: &str) -> Option<String> {
         .find(|known| known.to_lowercase() == path.to_lowercase())
         .or_else(|| suggest::nearest(path, files()))
         .or_else(|| files().find(|known| name(known) == name(path)))
-        .map(super::shown)
+        .map(shown)
 }

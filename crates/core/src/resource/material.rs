@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::closed::{Closed, shown};
 use super::error::AccessError;
 use super::path::Inner;
 use super::place::{self, FILE_MAX};
-use super::{is_gits, no_folder, open_folder};
+use super::{no_folder, open_folder};
 use crate::bundled::Bundled;
-use crate::registry::Skill;
-use crate::scan::Link;
+use crate::contents::is_gits;
+use crate::skill::{Closed, Link, Skill, shown};
 use crate::supply::Unverified;
 use prowess_fs::{EntryKind, Folder, ReadError, read_whole};
 use prowess_fs::{HashedTree, digest};
@@ -120,7 +119,7 @@ pub fn material(skill: &Skill) -> Result<Material, AccessError> {
     for (path, file) in &gathered.files {
         tree.add(path, file.executable, &file.bytes);
     }
-    skill.book.admit_tree(skill, &tree, &gathered.left_out)?;
+    skill.verify.admit_tree(skill, &tree, &gathered.left_out)?;
     Ok(Material { files: gathered.files, left_out: gathered.left_out, tree: tree.hash() })
 }
 

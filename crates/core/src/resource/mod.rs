@@ -9,7 +9,6 @@
 //! unavailable does: its files say what the missing commands are for.
 
 mod children;
-mod closed;
 mod error;
 mod list;
 mod material;
@@ -20,13 +19,9 @@ pub mod read_file;
 mod stamp;
 pub(crate) mod text;
 
-use std::path::Path;
-
 use serde::Serialize;
 
 pub use children::{Child, children};
-pub use closed::Closed;
-pub(crate) use closed::{shown, shown_name};
 pub use error::AccessError;
 pub(crate) use error::noun;
 pub use list::{Kind, list};
@@ -36,9 +31,10 @@ pub use read_file::ReadFile;
 pub use stamp::{Stamp, stamp};
 pub use text::Truncation;
 
+use crate::contents::is_gits;
 use crate::policy::Limits;
-use crate::registry::Skill;
-use crate::scan::{Found, Link};
+pub use crate::skill::Closed;
+use crate::skill::{Found, Link, Skill, shown, shown_name};
 use crate::supply::{OfferedFile, Supplied};
 use path::Inner;
 use place::{FILE_MAX, PlaceError};
@@ -118,13 +114,13 @@ fn fetch(skill: &Skill, path: &str) -> Result<(Inner, Vec<u8>), AccessError> {
         return Err(AccessError::NotFound { path: shown(inner.as_str()), nearest: None });
     }
     let bytes = match skill.supplied() {
-        Some(supplied) => from_supply(supplied, &inner),
+        Some(supplied) => from_supply(skill, supplied, &inner),
         None if skill.root().is_embedded() => from_binary(skill, &inner),
         None => from_disk(skill, &inner),
     };
     match bytes {
         Ok(bytes) => {
-            skill.book.admit_file(skill, inner.as_str(), &bytes)?;
+            skill.verify.admit_file(skill, inner.as_str(), &bytes)?;
             Ok((inner, bytes))
         }
         Err(AccessError::NotFound { path, nearest: None }) => {
@@ -134,14 +130,8 @@ fn fetch(skill: &Skill, path: &str) -> Result<(Inner, Vec<u8>), AccessError> {
     }
 }
 
-/// Whether a path inside a skill leads into git's own folder, which is no part of the skill: addresses with passwords are
-/// kept there.
-pub(crate) fn is_gits(path: impl AsRef<Path>) -> bool {
-    path.as_ref().starts_with(".git")
-}
-
 /// Nothing but what was listed is asked for: whatever else the server may have is a change of the skill.
-fn from_supply(supplied: &Supplied, inner: &Inner) -> Result<Vec<u8>, AccessError> {
+fn from_supply(skill: &Skill, supplied: &Supplied, inner: &Inner) -> Result<Vec<u8>, AccessError> {
     let path = inner.as_str();
     let is_folder =
         |file: &OfferedFile| file.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
@@ -149,7 +139,7 @@ fn from_supply(supplied: &Supplied, inner: &Inner) -> Result<Vec<u8>, AccessErro
     if offered.file(path).is_none() && offered.files.iter().any(is_folder) {
         return Err(AccessError::Directory { path: shown(path) });
     }
-    Ok(supplied.fetch(path)?)
+    Ok(skill.verify.fetch(supplied, path)?)
 }
 
 fn from_binary(skill: &Found, inner: &Inner) -> Result<Vec<u8>, AccessError> {

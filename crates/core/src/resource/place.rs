@@ -11,7 +11,7 @@ use rustix::fs::Stat;
 use rustix::io::Errno;
 
 use crate::bundled::{BUNDLED, Bundled};
-use crate::scan::{Found, Link};
+use crate::skill::{Found, Link};
 use prowess_fs::{Folder, ReadError, read_marked};
 
 /// The hard cap on any file.

@@ -10,8 +10,9 @@ use rustix::io::Errno;
 
 use super::path::Inner;
 use super::place::FILE_MAX;
-use super::{AccessError, Resource, as_text, shown};
+use super::{AccessError, Resource, as_text};
 use crate::policy::Policy;
+use crate::skill::shown;
 use prowess_fs::{Folder, read_whole};
 
 /// The endings that are read unless somebody says otherwise.

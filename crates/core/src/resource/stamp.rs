@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use super::closed::Closed;
 use super::error::AccessError;
 use super::material::{DEPTH_MAX, FILES_MAX, too_large};
-use super::{is_gits, open_folder};
-use crate::registry::Skill;
-use crate::scan::Link;
+use super::open_folder;
+use crate::contents::is_gits;
+use crate::skill::{Closed, Link, Skill};
 use prowess_fs::{Bounds, EntryKind, Fingerprint, Met, beneath, now};
 
 /// What the file system said of all files of a skill. Where two are equal, and the earlier one [is

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use prowess_format::{Rules, parse};
 
-use super::found::FileName;
-use super::{Found, Root};
 use crate::bundled::BUNDLED;
+use crate::skill::{FileName, Found, Root};
 use prowess_fs::Fingerprint;
 
 /// All bundled skills, as if they had been found on disk.

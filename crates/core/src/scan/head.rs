@@ -7,10 +7,8 @@ use prowess_format::{Code, Diagnostic, Head, Manifest, Parsed, Rules, parse, par
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 
+use crate::skill::SKILL_MD_MAX;
 use prowess_fs::{Fingerprint, ReadError, fill, read_whole, regular, words};
-
-/// The largest `SKILL.md` that is ever read.
-pub(crate) const SKILL_MD_MAX: u64 = 16 * 1024 * 1024;
 
 /// What is read first: nearly all frontmatter ends within it.
 const FIRST: usize = 4096;

@@ -4,20 +4,19 @@
 //! reads again only what the file system says has changed.
 
 mod embedded;
-mod found;
 mod head;
 mod links;
 mod roots;
+mod supplied;
 mod visit;
 mod walk;
 
 pub(crate) use embedded::embedded;
-pub(crate) use found::FileName;
-pub use found::{Found, Link};
 pub(crate) use head::{Read, check_file, head};
 pub(crate) use links::Places;
-pub use roots::{Root, RootProblem};
+pub use roots::RootProblem;
 pub(crate) use roots::{Roots, resolve};
+pub(crate) use supplied::{SupplyScan, supplied};
 pub(crate) use walk::{RootScan, Settings, walk};
 
 use std::sync::atomic::{AtomicU64, Ordering};

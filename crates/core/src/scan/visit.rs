@@ -10,11 +10,10 @@ use prowess_format::{Code, Diagnostic, Level, Rules};
 use rustix::fs::Stat;
 use rustix::io::Errno;
 
-use super::found::{FileName, Found, Link};
 use super::head::{self, Read};
 use super::links::{Doors, HOPS_MAX, Target};
-use super::roots::Root;
 use crate::shell::quote_path;
+use crate::skill::{FileName, Found, Link, Root};
 use prowess_fs::{Entries, EntryKind, Fingerprint, Folder, words};
 
 const SKILL_MD: &str = "SKILL.md";

@@ -9,13 +9,12 @@ use std::sync::atomic::AtomicUsize;
 use prowess_format::{Code, Diagnostic, Rules};
 use rustix::io::Errno;
 
-use super::found::{FileName, Found, Link};
 use super::links::Doors;
-use super::roots::Root;
 use super::visit::{Task, Through, Visit, Visitor};
 use super::{Progress, embedded};
 use crate::located::Located;
 use crate::policy::Scan;
+use crate::skill::{FileName, Found, Link, Root};
 use prowess_fs::parallel;
 use prowess_fs::{Entry, EntryKind, Fingerprint, Folder, now, words};
 

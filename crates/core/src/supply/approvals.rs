@@ -4,20 +4,16 @@
 //! another set was seen, it is over, even if the old set comes back; and a state that cannot be read approves nothing.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use prowess_format::{Code, Diagnostic};
-use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::Offered;
 use crate::located::Located;
 use crate::surroundings::Surroundings;
-use crate::trust::TrustError;
 use crate::usage::now;
-use prowess_fs::{Folder, lock, read_whole, replace, words};
-
-const STATE_MAX: u64 = 64 * 1024 * 1024;
+use crate::user_state::{self, TrustError, UserState};
 
 /// What the user said about one skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,6 +73,18 @@ struct State {
     skills: Vec<Approval>,
 }
 
+impl UserState for State {
+    const BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+    fn schema(&mut self) -> &mut u32 {
+        &mut self.schema
+    }
+
+    fn sort(&mut self) {
+        self.skills.sort_by(|a, b| (&a.server, &a.uri).cmp(&(&b.server, &b.uri)));
+    }
+}
+
 /// All approvals, as they were read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Approvals {
@@ -88,7 +96,7 @@ impl Approvals {
     /// Reads them. A state that cannot be understood approves nothing, and says so.
     pub fn load(world: &Surroundings) -> Self {
         let Some(path) = path(world) else { return Self::default() };
-        match read(&path) {
+        match user_state::read(&path) {
             Ok(state) => Self { state, problem: None },
             Err(why) => {
                 let message = format!("the approvals cannot be read ({why}); nothing is approved");
@@ -181,32 +189,10 @@ fn path(world: &Surroundings) -> Option<PathBuf> {
     Some(world.state()?.join("approvals.json"))
 }
 
-fn read(path: &Path) -> Result<State, String> {
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(State::default()) };
-    let opened = Folder::open(folder).and_then(|folder| folder.file(Path::new(name)));
-    let (file, stat) = match opened {
-        Ok(file) => file,
-        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(State::default()),
-        Err(error) => return Err(words(error)),
-    };
-    let bytes = read_whole(&file, &stat, STATE_MAX).map_err(|error| error.to_string())?;
-    let state: State = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
-    if state.schema > 1 { Err("written by a newer version".to_owned()) } else { Ok(state) }
-}
-
-/// Changes the state while no other process does.
 fn change<T>(world: &Surroundings, change: impl FnOnce(&mut State) -> T) -> Result<T, TrustError> {
-    let path = path(world).ok_or(TrustError::NoHome)?;
-    let write = |source: std::io::Error| TrustError::Write { path: path.clone(), source };
-    let _lock = lock(&path).map_err(write)?;
-    let Approvals { mut state, problem } = Approvals::load(world);
-    if let Some(problem) = problem {
-        return Err(TrustError::State(Box::new(problem)));
-    }
-    state.schema = 1;
-    let result = change(&mut state);
-    state.skills.sort_by(|a, b| (&a.server, &a.uri).cmp(&(&b.server, &b.uri)));
-    let bytes = serde_json::to_vec_pretty(&state).map_err(|error| write(error.into()))?;
-    replace(&path, &bytes).map_err(write)?;
-    Ok(result)
+    let load = || {
+        let Approvals { state, problem } = Approvals::load(world);
+        (state, problem)
+    };
+    user_state::change(path(world), load, change)
 }

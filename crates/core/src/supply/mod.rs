@@ -13,7 +13,6 @@
 
 pub mod approvals;
 mod error;
-mod found;
 pub mod verify;
 
 use std::fmt;
@@ -23,7 +22,6 @@ use prowess_format::Diagnostic;
 use serde_json::{Map, Value};
 
 pub use error::{SupplyError, Unverified};
-pub(crate) use found::{SupplyScan, scan};
 
 /// Somebody who has skills to offer. Calls may wait for a server, within bounds that the supply keeps.
 pub trait Supply: fmt::Debug + Send + Sync {
@@ -104,10 +102,11 @@ impl Offered {
     }
 }
 
-/// A skill of a snapshot that came from a supply.
-#[derive(Clone)]
+/// Where a skill of a snapshot came from, if not from this machine. Plain data: a registry keeps the [`Supply`] itself.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Supplied {
-    pub(crate) supply: Arc<dyn Supply>,
+    pub(crate) label: String,
+    pub(crate) title: String,
     pub(crate) offered: Arc<Offered>,
     pub(crate) standing: approvals::Standing,
 }
@@ -115,12 +114,12 @@ pub struct Supplied {
 impl Supplied {
     /// The user's name for where it came from.
     pub fn label(&self) -> &str {
-        self.supply.label()
+        &self.label
     }
 
     /// What that is: `MCP server docs`.
     pub fn origin(&self) -> String {
-        self.supply.title()
+        self.title.clone()
     }
 
     /// The entry.
@@ -131,22 +130,5 @@ impl Supplied {
     /// What the user said about it.
     pub fn standing(&self) -> approvals::Standing {
         self.standing
-    }
-}
-
-/// Who talks to the server is not what a skill is.
-impl PartialEq for Supplied {
-    fn eq(&self, other: &Self) -> bool {
-        self.label() == other.label() && self.offered == other.offered && self.standing == other.standing
-    }
-}
-
-impl fmt::Debug for Supplied {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Supplied")
-            .field("label", &self.label())
-            .field("uri", &self.offered.uri)
-            .field("standing", &self.standing)
-            .finish()
     }
 }

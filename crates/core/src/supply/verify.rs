@@ -4,61 +4,47 @@
 //! good.
 
 use prowess_format::fence::{self, Extent, Split};
+use prowess_format::hidden::brief;
 use prowess_format::yaml::{self, Budget};
 use prowess_format::{Value as Yaml, repair};
 use serde_json::{Map, Value};
 
 use super::error::Unverified;
-use super::{Supplied, SupplyError};
-use crate::resource::shown;
+use super::{Offered, Supply, SupplyError};
 use prowess_fs::digest;
 
-impl Supplied {
-    /// Fetches a file and verifies it. A path that was not listed is not asked for.
-    pub(crate) fn fetch(&self, path: &str) -> Result<Vec<u8>, Unverified> {
-        let offered = &self.offered;
-        let name = shown(&offered.name);
-        let Some(file) = offered.file(path) else {
-            return Err(Unverified::Unlisted { name, path: shown(path) });
-        };
-        let bytes = self.supply.read(offered, file).map_err(|why| {
-            // A file that the server no longer has is a skill that has changed.
-            if matches!(why, SupplyError::Refused(_)) {
-                self.supply.doubt(offered);
-            }
-            let (path, origin) = (shown(path), self.origin());
-            Unverified::Supply { name: name.clone(), path, origin, why }
-        })?;
-        let size = bytes.len() as u64;
-        let what = if size != file.size {
-            format!("it has {size} bytes and was listed with {}", file.size)
-        } else if digest(&bytes) != file.digest {
-            "its digest is not the one it was listed with".to_owned()
-        } else {
-            return Ok(bytes);
-        };
-        self.supply.doubt(offered);
-        Err(Unverified::Changed { name, path: shown(path), what })
-    }
-
-    /// Fetches `SKILL.md`, and verifies its frontmatter besides.
-    pub(crate) fn fetch_skill_md(&self) -> Result<Vec<u8>, Unverified> {
-        let bytes = self.fetch("SKILL.md")?;
-        match differs(&bytes, &self.offered.frontmatter) {
-            None => Ok(bytes),
-            Some(what) => {
-                Err(Unverified::Frontmatter { name: shown(&self.offered.name), what: shown(&what) })
-            }
+/// Fetches a file and verifies it. A path that was not listed is not asked for.
+pub(crate) fn fetch(supply: &dyn Supply, offered: &Offered, path: &str) -> Result<Vec<u8>, Unverified> {
+    let name = brief(&offered.name);
+    let Some(file) = offered.file(path) else {
+        return Err(Unverified::Unlisted { name, path: brief(path) });
+    };
+    let bytes = supply.read(offered, file).map_err(|why| {
+        // A file that the server no longer has is a skill that has changed.
+        if matches!(why, SupplyError::Refused(_)) {
+            supply.doubt(offered);
         }
-    }
+        let (path, origin) = (brief(path), supply.title());
+        Unverified::Supply { name: name.clone(), path, origin, why }
+    })?;
+    let size = bytes.len() as u64;
+    let what = if size != file.size {
+        format!("it has {size} bytes and was listed with {}", file.size)
+    } else if digest(&bytes) != file.digest {
+        "its digest is not the one it was listed with".to_owned()
+    } else {
+        return Ok(bytes);
+    };
+    supply.doubt(offered);
+    Err(Unverified::Changed { name, path: brief(path), what })
+}
 
-    /// Fetches and verifies a file for somebody who decides about the skill, whether it is approved or not. It is no
-    /// way to load it.
-    pub fn inspect(&self, path: &str) -> Result<Vec<u8>, Unverified> {
-        match path {
-            "SKILL.md" => self.fetch_skill_md(),
-            path => self.fetch(path),
-        }
+/// Fetches `SKILL.md`, and verifies its frontmatter besides.
+pub(crate) fn fetch_skill_md(supply: &dyn Supply, offered: &Offered) -> Result<Vec<u8>, Unverified> {
+    let bytes = fetch(supply, offered, "SKILL.md")?;
+    match differs(&bytes, &offered.frontmatter) {
+        None => Ok(bytes),
+        Some(what) => Err(Unverified::Frontmatter { name: brief(&offered.name), what: brief(&what) }),
     }
 }
 

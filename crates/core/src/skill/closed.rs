@@ -1,7 +1,8 @@
 //! Whether a skill's status lets anything of it be handed out.
 
+use super::Skill;
+use super::status::{Modified, Status, Untrusted};
 use crate::error_code::ErrorCode;
-use crate::registry::{Modified, Skill, Status, Untrusted};
 
 /// A skill that is not disclosed, and why. The words name no path of the machine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

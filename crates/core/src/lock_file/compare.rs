@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use prowess_format::hidden::brief;
+
 use super::file::Locked;
 use prowess_fs::{HashedTree, TreeError};
 
@@ -61,12 +63,12 @@ impl fmt::Display for Comparison {
             .files
             .iter()
             .take(MOST)
-            .map(|(path, change)| format!("{} {}", word(change), crate::resource::shown(path)))
+            .map(|(path, change)| format!("{} {}", word(change), brief(path)))
             .collect();
         if self.files.len() > MOST {
             parts.push(format!("and {} more", self.files.len() - MOST));
         }
-        parts.extend(self.problem.as_deref().map(crate::resource::shown));
+        parts.extend(self.problem.as_deref().map(brief));
         f.write_str(&parts.join(", "))
     }
 }

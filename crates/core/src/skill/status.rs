@@ -1,12 +1,9 @@
-//! A skill with its status.
+//! Whether a skill is offered, and the reason if it is not.
 
-use std::borrow::Cow;
-use std::ops::Deref;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use crate::lock::{self, Book, LockError, Locked};
-use crate::scan::Found;
+use super::Skill;
+use crate::lock_file::{FILE, LockError};
 use crate::shell::{quote, quote_path};
 
 /// Whether a skill is offered, and if not, why not. Every folder that was found has one.
@@ -95,56 +92,7 @@ impl Status {
     }
 }
 
-/// A skill: what was found, and what becomes of it.
-#[derive(Debug, Clone)]
-pub struct Skill {
-    pub(crate) found: Arc<Found>,
-    pub(crate) status: Status,
-    pub(crate) book: Arc<Book>,
-}
-
-/// Where the locks are looked up is not what a skill is.
-impl PartialEq for Skill {
-    fn eq(&self, other: &Self) -> bool {
-        self.found == other.found && self.status == other.status
-    }
-}
-
-impl Deref for Skill {
-    type Target = Found;
-
-    fn deref(&self) -> &Found {
-        &self.found
-    }
-}
-
 impl Skill {
-    /// What becomes of it.
-    pub fn status(&self) -> &Status {
-        &self.status
-    }
-
-    /// What its lock says of it; `None` where it was not installed, or the lock cannot be read.
-    pub fn locked(&self) -> Option<Locked> {
-        self.book.locked(self)
-    }
-
-    /// Whether a model is offered it.
-    pub fn is_enabled(&self) -> bool {
-        self.status == Status::Enabled
-    }
-
-    /// The frontmatter's name, or the folder's where that could not be read. A skill from a server has the user's name for
-    /// the server before it: `docs/pdf`.
-    pub fn name(&self) -> Cow<'_, str> {
-        self.called().map_or_else(|| self.id(), Cow::from)
-    }
-
-    /// The description; empty where it could not be read.
-    pub fn description(&self) -> &str {
-        self.manifest().map_or("", |manifest| manifest.description())
-    }
-
     /// Why it is not offered, in one sentence; `None` where it is.
     pub fn reason(&self) -> Option<String> {
         Some(match &self.status {
@@ -193,7 +141,7 @@ impl Skill {
                 )
             }
             Status::Modified(Modified::Lock(error)) => {
-                let remedy = match error.path.ends_with(lock::FILE) {
+                let remedy = match error.path.ends_with(FILE) {
                     true => "fix that file, or restore it from version control",
                     false => "fix that file, or delete it and install your skills again",
                 };

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::store::{State, TrustError, TrustRecord, as_it_was, decide, is_repository, now};
+use super::store::{State, TrustRecord, as_it_was, decide, is_repository, now};
 use crate::surroundings::Surroundings;
+use crate::user_state::TrustError;
 
 /// Trusts skills that the user installed, each with one of these tree hashes, of which there are two only while it is being
 /// replaced; one without any is forgotten. Nothing is written down where a folder is trusted anyway, or nothing changes.

@@ -240,7 +240,7 @@ impl Locked {
 }
 
 /// Where a folder of a lock lies.
-pub(super) fn place(folder: &str, base: Option<&Path>, home: Option<&Path>) -> Option<PathBuf> {
+pub(crate) fn place(folder: &str, base: Option<&Path>, home: Option<&Path>) -> Option<PathBuf> {
     let plain = |path: &str| Path::new(path).components().all(|step| matches!(step, Component::Normal(_)));
     match (base, folder.strip_prefix("~/")) {
         (Some(base), None) => (!folder.is_empty() && plain(folder)).then(|| base.join(folder)),

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use prowess_format::{Code, Diagnostic, Rules, parse};
 use serde_json::Value;
 
-use super::approvals::Approvals;
-use super::{Offered, Offering, Supplied, Supply};
 use crate::located::Located;
-use crate::scan::{FileName, Found, Root};
+use crate::skill::{FileName, Found, Root};
+use crate::supply::approvals::Approvals;
+use crate::supply::{Offered, Offering, Supplied, Supply};
 use prowess_fs::Fingerprint;
 
 /// What one supply offered at a scan.
@@ -30,12 +30,13 @@ impl SupplyScan {
 }
 
 /// Takes what a supply offers.
-pub(crate) fn scan(supply: &Arc<dyn Supply>, rules: &Rules, approvals: &Approvals) -> SupplyScan {
+pub(crate) fn supplied(supply: &Arc<dyn Supply>, rules: &Rules, approvals: &Approvals) -> SupplyScan {
     let offering = supply.offering();
     let root = Arc::new(Root::supplied(supply.label()));
     let find = |offered: &Arc<Offered>| {
         let standing = approvals.standing(supply.label(), offered);
-        let supplied = Supplied { supply: Arc::clone(supply), offered: Arc::clone(offered), standing };
+        let (label, title) = (supply.label().to_owned(), supply.title());
+        let supplied = Supplied { label, title, offered: Arc::clone(offered), standing };
         Arc::new(found(&root, supplied, rules))
     };
     let mut found: Vec<_> = offering.skills.iter().map(find).collect();

@@ -9,8 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Trust;
 use super::store::{Decision, TrustRecord, decide, is_repository};
-use crate::registry::Untrusted;
-use crate::scan::{Found, Root};
+use crate::skill::{Found, Root, Untrusted};
 use prowess_fs::resolved_tree_hash;
 
 /// Judges the finds of one scan.

@@ -7,10 +7,12 @@ use std::sync::Arc;
 use prowess_format::{Diagnostic, Manifest};
 
 use super::Root;
-use super::head::SKILL_MD_MAX;
 use crate::bundled::BUNDLED;
 use crate::supply::Supplied;
 use prowess_fs::{Fingerprint, read_resolved};
+
+/// The largest `SKILL.md` that is ever read.
+pub(crate) const SKILL_MD_MAX: u64 = 16 * 1024 * 1024;
 
 /// What was found in one folder. Immutable: a later scan shares it if nothing changed.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use prowess_fs::{lock, read_bounded, replace};
 
 const FILE_MAX: u64 = 16 * 1024 * 1024;
 
-pub(super) fn path(world: &Surroundings) -> Option<PathBuf> {
+pub(crate) fn path(world: &Surroundings) -> Option<PathBuf> {
     Some(world.state()?.join("accepted.json"))
 }
 
@@ -20,7 +20,7 @@ pub fn accepted(world: &Surroundings, folder: &Path) -> Option<String> {
 }
 
 /// All that the user accepted, by folder.
-pub(super) fn all(world: &Surroundings) -> BTreeMap<PathBuf, String> {
+pub(crate) fn all(world: &Surroundings) -> BTreeMap<PathBuf, String> {
     path(world).map(|path| read(&path)).unwrap_or_default()
 }
 

@@ -1,4 +1,4 @@
-//! Whom the user trusts. Kept in the user's state, keyed by path: a project cannot decide its own trust.
+//! The user's decisions about folders, and which skills they let in. Nothing here looks for skills.
 //!
 //! What must always hold: a state that cannot be read trusts nobody.
 
@@ -10,11 +10,11 @@ use std::path::PathBuf;
 
 pub(crate) use gate::{Gate, Repositories};
 pub use installed::{trust_installed, trusted_installed};
-use store::State;
-pub use store::{TrustError, TrustRecord, changes_since, record_for, skills_in, trust, untrust};
+pub(crate) use store::{State, canonical, now};
+pub use store::{TrustRecord, record_for, untrust};
 
 use crate::located::Located;
-use crate::scan::Found;
+use crate::skill::Found;
 use crate::surroundings::Surroundings;
 
 /// Whether a skill that was let in is still what its trust was pinned to; true where it is not pinned.
