@@ -7,10 +7,10 @@ use std::sync::atomic::AtomicUsize;
 use prowess_chat::store::Store;
 use tokio_util::sync::CancellationToken;
 
-use crate::chats::Turns;
 use crate::limits::{Limits, Room};
 use crate::live::Live;
-use crate::operate::Metrics;
+use crate::metrics::Metrics;
+use crate::turns::Turns;
 
 /// What all requests share. Cheap to clone.
 #[derive(Clone)]
@@ -26,15 +26,16 @@ pub(crate) struct Shared {
     pub(crate) streams: Room,
     /// Connections that are open.
     pub(crate) connections: AtomicUsize,
-    pub(crate) metrics: Metrics,
+    pub(crate) metrics: Arc<Metrics>,
     /// Cancelled when the server is asked to end.
     pub(crate) stop: CancellationToken,
 }
 
 impl App {
     pub(crate) fn new(live: Live, store: Arc<dyn Store>, limits: Limits, stop: CancellationToken) -> Self {
-        let (turns, streams) = (Turns::new(limits.turns), Room::new("streams of events", limits.streams));
-        let (connections, metrics) = (AtomicUsize::new(0), Metrics::default());
+        let (connections, metrics) = (AtomicUsize::new(0), Arc::new(Metrics::default()));
+        let turns = Turns::new(limits.turns, Arc::clone(&store), Arc::clone(&metrics));
+        let streams = Room::new("streams of events", limits.streams);
         Self(Arc::new(Shared { live, store, turns, limits, streams, connections, metrics, stop }))
     }
 }

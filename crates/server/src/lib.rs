@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`Server`] | a server from its first request to its last |
 //! | `app`, `live` | what all requests share: the store, the turns, and the skills and settings in force |
+//! | `turns`, `metrics`, `cache` | the answers under way, what is counted, and answers that are kept |
 //! | `api` | which request goes where, and the description of all of it |
 //! | `guard` | who is let in, and as what |
 //! | `asked`, `problem` | what requests bring, and what is wrong with them |
@@ -23,6 +24,7 @@ mod announce;
 mod api;
 mod app;
 mod asked;
+mod cache;
 mod chats;
 mod compress;
 mod describe;
@@ -31,6 +33,7 @@ mod limits;
 mod listen;
 mod live;
 pub mod markdown;
+mod metrics;
 mod operate;
 mod page;
 mod problem;
@@ -39,6 +42,7 @@ mod serve;
 mod settings;
 mod skills;
 mod transfer;
+mod turns;
 
 pub use api::description;
 pub use guard::{Guard, Names, StartToken};

@@ -16,7 +16,7 @@ use prowess_mcp::http::HttpOptions;
 use prowess_tools::{Runner, Toolbox};
 use tokio_util::sync::CancellationToken;
 
-use crate::skills::{Index, Listed, Overviews};
+use crate::cache::{Index, Listed, Overviews};
 
 /// How often a watch looks whether anybody still wants it.
 const ASK: Duration = Duration::from_millis(500);

@@ -10,10 +10,10 @@ use prowess_chat::turn::Outcome;
 use prowess_chat::{End, Event};
 
 /// Where the buckets of waits end, in seconds.
-pub(super) const BUCKETS: [f64; 10] = [0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0];
+pub(crate) const BUCKETS: [f64; 10] = [0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0];
 
 /// The tools that are counted by name; all others are of toolsets.
-pub(super) const TOOLS: [&str; 8] = [
+pub(crate) const TOOLS: [&str; 8] = [
     "skills.activate",
     "skills.readResource",
     "skills.listResources",
@@ -25,19 +25,19 @@ pub(super) const TOOLS: [&str; 8] = [
 ];
 
 /// How calls end.
-pub(super) const STATUSES: [&str; 3] = ["success", "partial", "error"];
+pub(crate) const STATUSES: [&str; 3] = ["success", "partial", "error"];
 
 /// How turns end: as they do, or broken off.
-pub(super) const ENDS: usize = End::ALL.len() + 1;
+pub(crate) const ENDS: usize = End::ALL.len() + 1;
 
 /// What is counted in this process.
 pub(crate) struct Metrics {
-    pub(super) began: SystemTime,
+    pub(crate) began: SystemTime,
     routes: Mutex<HashMap<String, Route>>,
-    pub(super) turns: [AtomicU64; ENDS],
+    pub(crate) turns: [AtomicU64; ENDS],
     /// Read, written, and read from the provider's cache.
-    pub(super) tokens: [AtomicU64; 3],
-    pub(super) tools: [[AtomicU64; STATUSES.len()]; TOOLS.len()],
+    pub(crate) tokens: [AtomicU64; 3],
+    pub(crate) tools: [[AtomicU64; STATUSES.len()]; TOOLS.len()],
     /// Requests that were refused because there were too many of them.
     pub(crate) too_many: AtomicU64,
     /// Requests under other names, of other origins, or by nobody known.
@@ -46,12 +46,12 @@ pub(crate) struct Metrics {
 
 /// The requests of one route.
 #[derive(Default, Clone)]
-pub(super) struct Route {
+pub(crate) struct Route {
     /// By method and class of status.
-    pub(super) answers: BTreeMap<(&'static str, &'static str), u64>,
+    pub(crate) answers: BTreeMap<(&'static str, &'static str), u64>,
     /// How many took no longer than each bucket, not counting those of the buckets before.
-    pub(super) waits: [u64; BUCKETS.len() + 1],
-    pub(super) seconds: f64,
+    pub(crate) waits: [u64; BUCKETS.len() + 1],
+    pub(crate) seconds: f64,
 }
 
 impl Default for Metrics {
@@ -70,7 +70,7 @@ impl Default for Metrics {
 
 impl Metrics {
     /// A request was answered. `route` is the pattern, never the path.
-    pub(super) fn answered(&self, route: &str, method: &Method, status: StatusCode, took: Duration) {
+    pub(crate) fn answered(&self, route: &str, method: &Method, status: StatusCode, took: Duration) {
         let mut routes = self.lock();
         if !routes.contains_key(route) {
             routes.insert(route.to_owned(), Route::default());
@@ -113,7 +113,7 @@ impl Metrics {
     }
 
     /// What was asked, by route.
-    pub(super) fn routes(&self) -> BTreeMap<String, Route> {
+    pub(crate) fn routes(&self) -> BTreeMap<String, Route> {
         self.lock().iter().map(|(route, of)| (route.clone(), of.clone())).collect()
     }
 

@@ -18,8 +18,8 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::app::App;
 use crate::limits::{Place, Room};
+use crate::metrics::Metrics;
 use crate::problem::Problem;
 
 /// How many events may wait for whoever asked. Who is slower than that reads the rest from the store.
@@ -36,12 +36,19 @@ const MARKING: Duration = Duration::from_secs(5);
 
 /// The turns under way.
 pub(crate) struct Turns {
-    running: Mutex<HashMap<String, Running>>,
+    under_way: Arc<UnderWay>,
     tasks: TaskTracker,
-    /// Ends all of them.
-    ending: CancellationToken,
     /// How many there may be.
     pub(crate) room: Room,
+}
+
+/// What the tasks of all turns share.
+struct UnderWay {
+    running: Mutex<HashMap<String, Running>>,
+    /// Ends all of them.
+    ending: CancellationToken,
+    store: Arc<dyn Store>,
+    metrics: Arc<Metrics>,
 }
 
 /// A turn of this process.
@@ -60,15 +67,15 @@ pub(crate) struct Started {
 
 impl Turns {
     /// None yet, and so many at most.
-    pub(crate) fn new(most: usize) -> Self {
-        let (running, tasks, ending) = (Mutex::default(), TaskTracker::new(), CancellationToken::new());
-        Self { running, tasks, ending, room: Room::new("answers", most) }
+    pub(crate) fn new(most: usize, store: Arc<dyn Store>, metrics: Arc<Metrics>) -> Self {
+        let (running, ending) = (Mutex::default(), CancellationToken::new());
+        let under_way = Arc::new(UnderWay { running, ending, store, metrics });
+        Self { under_way, tasks: TaskTracker::new(), room: Room::new("answers", most) }
     }
 
     /// Keeps a message, and begins to answer it.
     pub(crate) async fn begin(
         &self,
-        app: &App,
         agent: Agent,
         chat: String,
         text: String,
@@ -82,7 +89,14 @@ impl Turns {
         let place = self.room.enter()?;
         let (tell, told) = oneshot::channel();
         // Whoever asks may be gone at any moment. What the store has begun by then has to be answered all the same.
-        self.tasks.spawn(whole(app.clone(), agent, chat, Asked { text, replaces }, place, tell));
+        self.tasks.spawn(whole(
+            Arc::clone(&self.under_way),
+            agent,
+            chat,
+            Asked { text, replaces },
+            place,
+            tell,
+        ));
         match told.await {
             Ok(begun) => begun.map_err(Problem::from),
             Err(_) => Err(StoreError::Internal("the turn failed before it began".to_owned()).into()),
@@ -103,7 +117,7 @@ impl Turns {
 
     /// Cancels the turn of this process in a chat, if it writes this message; what tells that it is over.
     pub(crate) fn cancel(&self, chat: &str, message: Option<&str>) -> Option<CancellationToken> {
-        let running = self.lock();
+        let running = self.under_way.lock();
         let turn = running.get(chat).filter(|turn| message.is_none_or(|message| turn.message == message))?;
         turn.cancel.cancel();
         Some(turn.over.clone())
@@ -111,7 +125,7 @@ impl Turns {
 
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
-        self.lock().len()
+        self.under_way.lock().len()
     }
 
     /// Lets turns finish, for so long; those that do not are ended, with a marker. None is begun any more.
@@ -120,24 +134,26 @@ impl Turns {
         if timeout(grace, self.tasks.wait()).await.is_ok() {
             return;
         }
-        let left: Vec<(String, String)> =
-            self.lock().iter().map(|(chat, turn)| (chat.clone(), turn.message.clone())).collect();
+        let running = |(chat, turn): (&String, &Running)| (chat.clone(), turn.message.clone());
+        let left: Vec<(String, String)> = self.under_way.lock().iter().map(running).collect();
         let marked = join_all(left.iter().map(|(chat, message)| mark(store, chat, message)));
         if timeout(MARKING, marked).await.is_err() {
             tracing::warn!("the store does not answer; others will mark what was being written");
         }
-        self.ending.cancel();
+        self.under_way.ending.cancel();
         let _ = timeout(grace.max(Duration::from_secs(1)), self.tasks.wait()).await;
     }
+}
 
+impl UnderWay {
     /// A turn is under way until what this gives is dropped.
-    fn enter(&self, app: &App, turn: &Turn) -> Entered {
+    fn enter(self: &Arc<Self>, turn: &Turn) -> Entered {
         let (cancel, over) = (self.ending.child_token(), CancellationToken::new());
         let running = Running { message: turn.message.clone(), cancel: cancel.clone(), over };
         if let Some(before) = self.lock().insert(turn.chat.clone(), running) {
             before.over.cancel();
         }
-        Entered { app: app.clone(), turn: turn.clone(), cancel }
+        Entered { under_way: Arc::clone(self), turn: turn.clone(), cancel }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Running>> {
@@ -147,14 +163,14 @@ impl Turns {
 
 /// The place of a turn among those under way. It is given back in whatever way the turn ends.
 struct Entered {
-    app: App,
+    under_way: Arc<UnderWay>,
     turn: Turn,
     cancel: CancellationToken,
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        let mut running = self.app.turns.lock();
+        let mut running = self.under_way.lock();
         // The next turn of the chat may have taken the place already: it can begin as soon as the end of this one is kept.
         if running.get(&self.turn.chat).is_some_and(|turn| turn.message == self.turn.message)
             && let Some(turn) = running.remove(&self.turn.chat)
@@ -188,13 +204,14 @@ struct Asked {
 
 /// A turn from its first word to its last, on a task of its own.
 async fn whole(
-    app: App,
+    under_way: Arc<UnderWay>,
     agent: Agent,
     chat: String,
     Asked { text, replaces }: Asked,
     _place: Place,
     tell: oneshot::Sender<Result<Started, StoreError>>,
 ) {
+    let UnderWay { store, metrics, .. } = &*under_way;
     let (sender, events) = mpsc::channel(WAITING_MAX);
     let spoke = Arc::new(AtomicBool::new(false));
     let heard = Arc::clone(&spoke);
@@ -203,13 +220,13 @@ async fn whole(
         drop(sender.try_send(event));
     };
     let begun = async {
-        let past = Past::of(&*app.store, &chat).await?;
+        let past = Past::of(&**store, &chat).await?;
         let Some(message) = &replaces else {
-            let keeper = Keeper::ask(&app.store, &chat, &text, &past, told).await?;
+            let keeper = Keeper::ask(store, &chat, &text, &past, told).await?;
             return Ok((past, keeper));
         };
         let past = past.before(message);
-        let keeper = Keeper::ask_instead(&app.store, &chat, &text, message, &past, told).await?;
+        let keeper = Keeper::ask_instead(store, &chat, &text, message, &past, told).await?;
         Ok((past, keeper))
     };
     let (past, mut keeper) = match begun.await {
@@ -217,16 +234,16 @@ async fn whole(
         Err(error) => return drop(tell.send(Err(error))),
     };
     let turn = keeper.turn().clone();
-    let entered = app.turns.enter(&app, &turn);
+    let entered = under_way.enter(&turn);
     // That nobody listens any more is fine.
     let _ = tell.send(Ok(Started { turn: turn.clone(), events }));
     let input = Input { chat: &chat, history: &past.messages, activated: &past.activated, text: &text };
-    let mut heard = |event| app.metrics.happened(&event);
+    let mut heard = |event| metrics.happened(&event);
     let outcome = tokio::select! {
         outcome = agent.turn(input, &mut keeper, &mut heard, &entered.cancel) => outcome,
-        never = noticing(&*app.store, &turn, &entered.cancel, &spoke) => match never {},
+        never = noticing(&**store, &turn, &entered.cancel, &spoke) => match never {},
     };
-    app.metrics.ended(&outcome);
+    metrics.ended(&outcome);
     match outcome.end {
         Ok(end) => tracing::info!(chat, end = end.as_str(), "turn"),
         Err(error) => tracing::warn!(chat, %error, "turn"),

@@ -4,18 +4,14 @@
 //! |---|---|
 //! | `keep` | beginning, listing, reading, renaming, deleting |
 //! | `say` | a message, and stopping the answer |
-//! | `turns` | the answers that this process is writing |
 //! | `stream` | what happens in a chat, as events that can be resumed |
 
 mod keep;
 mod say;
 pub(crate) mod stream;
-mod turns;
 
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-
-pub(crate) use turns::Turns;
 
 use crate::app::App;
 

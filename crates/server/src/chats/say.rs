@@ -43,7 +43,7 @@ pub(crate) async fn message(
     }
     let place = app.streams.enter()?;
     let agent = app.live.now().agent.clone();
-    let started = app.turns.begin(&app, agent, id, words.text, words.replaces).await?;
+    let started = app.turns.begin(agent, id, words.text, words.replaces).await?;
     Ok(stream::of_turn(&app, started, place))
 }
 

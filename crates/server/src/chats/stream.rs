@@ -17,11 +17,11 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use utoipa::IntoParams;
 
-use super::turns::Started;
 use crate::app::App;
 use crate::asked::{Path, Query};
 use crate::limits::Place;
 use crate::problem::{Answer, Problem};
+use crate::turns::Started;
 
 /// How often a client hears that it is still connected.
 const ALIVE: Duration = Duration::from_secs(15);

@@ -9,8 +9,8 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use prowess_chat::End;
 
-use super::metrics::{BUCKETS, Metrics, STATUSES, TOOLS};
 use crate::app::App;
+use crate::metrics::{BUCKETS, Metrics, STATUSES, TOOLS};
 
 /// How long the store may take to say that it is there.
 const STORE: Duration = Duration::from_secs(2);

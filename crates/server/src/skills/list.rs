@@ -1,8 +1,7 @@
 //! All skills, written once for each state of them: what is sent is shared by all who ask.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
-use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -15,25 +14,10 @@ use super::hide::Hide;
 use super::{blocking, told};
 use crate::app::App;
 use crate::asked::{Flag, Query};
+use crate::cache::Page;
 use crate::guard::Access;
 use crate::live::Loaded;
 use crate::problem::{Answer, Problem};
-
-/// What is kept: the skills it was made of, and what it is for each kind of asking.
-#[derive(Default)]
-pub(crate) struct Listed {
-    kept: RwLock<Option<Kept>>,
-}
-
-/// The skills, and one page for each kind of asking.
-type Kept = (Arc<Snapshot>, [Option<Page>; 4]);
-
-/// What is sent.
-#[derive(Clone)]
-struct Page {
-    bytes: Bytes,
-    tag: HeaderValue,
-}
 
 /// Which skills.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -61,7 +45,7 @@ pub(crate) async fn list(
         Some(page) => page,
         None => {
             let loaded = Arc::clone(&loaded);
-            blocking(move || loaded.listed.make(&loaded, snapshot, all, admin)).await??
+            blocking(move || make(&loaded, snapshot, all, admin)).await??
         }
     };
     let known = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
@@ -78,38 +62,20 @@ pub(crate) async fn list(
     })
 }
 
-impl Listed {
-    fn get(&self, snapshot: &Arc<Snapshot>, all: bool, admin: bool) -> Option<Page> {
-        let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
-        let (of, pages) = kept.as_ref()?;
-        Arc::ptr_eq(of, snapshot).then(|| pages[number(all, admin)].clone()).flatten()
-    }
-
-    fn make(&self, loaded: &Loaded, snapshot: Arc<Snapshot>, all: bool, admin: bool) -> Answer<Page> {
-        let list = ListJson { snapshot: &snapshot, all };
-        let failed = |error: serde_json::Error| Problem::new(ErrorCode::InternalError, error.to_string());
-        let bytes = match admin {
-            true => serde_json::to_vec(&list).map_err(failed)?,
-            false => {
-                let mut value = serde_json::to_value(&list).map_err(failed)?;
-                Hide::new(&snapshot, loaded.registry.surroundings()).value(&mut value);
-                serde_json::to_vec(&value).map_err(failed)?
-            }
-        };
-        let tag = HeaderValue::from_str(&format!("\"{}\"", digest(&bytes)))
-            .unwrap_or(HeaderValue::from_static("\"\""));
-        let page = Page { bytes: bytes.into(), tag };
-        let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
-        let pages = match kept.take() {
-            Some((of, pages)) if Arc::ptr_eq(&of, &snapshot) => pages,
-            _ => Default::default(),
-        };
-        let (_, pages) = kept.insert((snapshot, pages));
-        pages[number(all, admin)] = Some(page.clone());
-        Ok(page)
-    }
-}
-
-fn number(all: bool, admin: bool) -> usize {
-    usize::from(all) * 2 + usize::from(admin)
+fn make(loaded: &Loaded, snapshot: Arc<Snapshot>, all: bool, admin: bool) -> Answer<Page> {
+    let list = ListJson { snapshot: &snapshot, all };
+    let failed = |error: serde_json::Error| Problem::new(ErrorCode::InternalError, error.to_string());
+    let bytes = match admin {
+        true => serde_json::to_vec(&list).map_err(failed)?,
+        false => {
+            let mut value = serde_json::to_value(&list).map_err(failed)?;
+            Hide::new(&snapshot, loaded.registry.surroundings()).value(&mut value);
+            serde_json::to_vec(&value).map_err(failed)?
+        }
+    };
+    let tag =
+        HeaderValue::from_str(&format!("\"{}\"", digest(&bytes))).unwrap_or(HeaderValue::from_static("\"\""));
+    let page = Page { bytes: bytes.into(), tag };
+    loaded.listed.put(snapshot, all, admin, page.clone());
+    Ok(page)
 }

@@ -44,9 +44,6 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 pub(crate) use hide::Hide;
-pub(crate) use list::Listed;
-pub(crate) use overview::Overviews;
-pub(crate) use publish::Index;
 
 use crate::app::App;
 use crate::live::Loaded;

@@ -1,7 +1,7 @@
 //! Figures: where skills come from, what became of them, what they cost, which are used.
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::State;
@@ -18,6 +18,7 @@ use utoipa::ToSchema;
 use super::hide::Hide;
 use super::{blocking, told};
 use crate::app::App;
+use crate::cache::Figures;
 use crate::guard::Access;
 use crate::live::Loaded;
 use crate::problem::{Answer, Problem};
@@ -89,76 +90,34 @@ pub(crate) async fn overview(State(app): State<App>, access: Access) -> Answer<R
     };
     let bytes = match loaded.overview.get(&of) {
         Some(bytes) => bytes,
-        None => blocking(move || loaded.overview.make(&loaded, of)).await??,
+        None => blocking(move || make(&loaded, of)).await??,
     };
     Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], bytes).into_response())
 }
 
-/// What the figures are made of.
-struct Figures {
-    snapshot: Arc<Snapshot>,
-    uses: Vec<SkillUse>,
-    chats: u64,
-    admin: bool,
+fn make(loaded: &Loaded, of: Figures) -> Answer<Bytes> {
+    let catalog = loaded.overview.catalog(&of.snapshot, || catalog(loaded));
+    let mut figures = figures(&of.snapshot, loaded, &of.uses, of.chats, catalog);
+    if !of.admin {
+        Hide::new(&of.snapshot, loaded.registry.surroundings()).value(&mut figures);
+    }
+    let bytes = serde_json::to_vec(&figures)
+        .map_err(|error| Problem::new(ErrorCode::InternalError, error.to_string()))?;
+    let bytes = Bytes::from(bytes);
+    loaded.overview.put(of, bytes.clone());
+    Ok(bytes)
 }
 
-impl Figures {
-    fn is(&self, other: &Self) -> bool {
-        let Self { snapshot, uses, chats, admin } = self;
-        Arc::ptr_eq(snapshot, &other.snapshot)
-            && (*chats, *admin) == (other.chats, other.admin)
-            && *uses == other.uses
-    }
-}
-
-/// The figures as they were last sent, to administrators and to others, and those of the catalog, which cost most.
-#[derive(Default)]
-pub(crate) struct Overviews {
-    sent: RwLock<[Option<(Figures, Bytes)>; 2]>,
-    catalog: Mutex<Option<(Arc<Snapshot>, Value)>>,
-}
-
-impl Overviews {
-    fn get(&self, of: &Figures) -> Option<Bytes> {
-        let sent = self.sent.read().unwrap_or_else(PoisonError::into_inner);
-        let (made_of, bytes) = sent[usize::from(of.admin)].as_ref()?;
-        made_of.is(of).then(|| bytes.clone())
-    }
-
-    fn make(&self, loaded: &Loaded, of: Figures) -> Answer<Bytes> {
-        let mut figures =
-            figures(&of.snapshot, loaded, &of.uses, of.chats, self.catalog(loaded, &of.snapshot));
-        if !of.admin {
-            Hide::new(&of.snapshot, loaded.registry.surroundings()).value(&mut figures);
-        }
-        let bytes = serde_json::to_vec(&figures)
-            .map_err(|error| Problem::new(ErrorCode::InternalError, error.to_string()))?;
-        let bytes = Bytes::from(bytes);
-        let mut sent = self.sent.write().unwrap_or_else(PoisonError::into_inner);
-        let of_admin = usize::from(of.admin);
-        sent[of_admin] = Some((of, bytes.clone()));
-        Ok(bytes)
-    }
-
-    /// What the catalog of a snapshot costs: made once for each, by whoever asks first.
-    fn catalog(&self, loaded: &Loaded, snapshot: &Arc<Snapshot>) -> Value {
-        let mut kept = self.catalog.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, figures)) = &*kept
-            && Arc::ptr_eq(of, snapshot)
-        {
-            return figures.clone();
-        }
-        let made = prompt(&loaded.toolbox, &PromptRequest::default());
-        let figures = json!({
-            "tokens": tokens::count(&made.text),
-            "characters": made.text.chars().count(),
-            "budget": loaded.registry.policy().catalog.tokens(),
-            "shown": made.plan.total() - made.plan.count(Level::Omitted),
-            "cut": made.plan.cuts().count(),
-        });
-        *kept = Some((Arc::clone(snapshot), figures.clone()));
-        figures
-    }
+/// What the catalog costs.
+fn catalog(loaded: &Loaded) -> Value {
+    let made = prompt(&loaded.toolbox, &PromptRequest::default());
+    json!({
+        "tokens": tokens::count(&made.text),
+        "characters": made.text.chars().count(),
+        "budget": loaded.registry.policy().catalog.tokens(),
+        "shown": made.plan.total() - made.plan.count(Level::Omitted),
+        "cut": made.plan.cuts().count(),
+    })
 }
 
 fn figures(
