@@ -12,9 +12,6 @@ use crate::policy::{Run, Scope};
 use crate::registry::Skill;
 use crate::surroundings::Surroundings;
 
-/// Variables that the sandbox sets itself.
-const OWN: [&str; 4] = ["PATH", "LANG", "HOME", "TMPDIR"];
-
 /// A skill as the lists of the configuration name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grantee {
@@ -81,21 +78,7 @@ fn same(path: &Path, folder: &Path) -> bool {
 
 /// The variables that a skill names in `metadata.env`, in its order and each once.
 pub fn needs(manifest: &Manifest) -> Vec<String> {
-    let listed = manifest.metadata().find(|(key, _)| *key == "env").map(|(_, value)| value.to_owned());
-    let mut names: Vec<String> = Vec::new();
-    for name in listed.unwrap_or_default().split_whitespace().filter(|name| is_variable(name)) {
-        if !names.iter().any(|known| known == name) {
-            names.push(name.to_owned());
-        }
-    }
-    names
-}
-
-fn is_variable(name: &str) -> bool {
-    let mut bytes = name.bytes();
-    bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
-        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        && !OWN.contains(&name)
+    manifest.needed_variables()
 }
 
 /// All that is granted to a skill that was found.

@@ -37,7 +37,6 @@ pub mod check;
 mod contents;
 pub mod disclose;
 mod each_file;
-pub mod error_code;
 pub mod grants;
 pub mod ledger;
 mod located;
@@ -71,10 +70,10 @@ pub mod contained {
 
 pub use contents::{Contents, FileEntry};
 pub use each_file::{Each, each_file};
-pub use error_code::ErrorCode;
 pub use located::Located;
 pub use policy::{Policy, Preset, RootSpec, Scope};
 pub use prowess_format as format;
+pub use prowess_format::error_code::{self, ErrorCode};
 pub use prowess_fs::{HashedFile, HashedTree, TreeError, digest, read_bounded, tree_hash};
 pub use registry::{Difference, Registry, Skill, Snapshot, Status, short_path};
 pub use scan::{Progress, RootProblem};

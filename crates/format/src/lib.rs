@@ -24,10 +24,13 @@
 //! | [`manifest`] | the tree to typed fields, judged by [`Rules`] |
 //! | [`name`] | what a skill may be called |
 //! | [`diagnostic`] | codes, severities, places |
+//! | [`error_code`] | the kinds of failures, as every interface reports them |
 //! | [`hidden`] | characters that nobody sees |
 
+mod capabilities;
 pub mod diagnostic;
 pub mod document;
+pub mod error_code;
 pub mod fence;
 pub mod hidden;
 pub mod manifest;
@@ -38,8 +41,10 @@ mod rules;
 pub mod suggest;
 pub mod yaml;
 
+pub use capabilities::Capabilities;
 pub use diagnostic::{Code, Diagnostic, Fix, Place, Severity};
 pub use document::{Document, Head, Parsed, parse, parse_head};
+pub use error_code::ErrorCode;
 pub use manifest::{Manifest, Triggers};
 pub use name::{NameBreak, NameError, SkillName};
 pub use position::{LineMap, Span};

@@ -142,7 +142,9 @@ mod tests {
             AGENTS.iter().filter(|agent| agent.project != SHARED && agent.home == Some(agent.project));
         assert_eq!((AGENTS.len(), shared, alike.count()), (78, 23, 44));
         assert!(AGENTS.windows(2).all(|pair| pair[0].id < pair[1].id), "sorted, and none twice");
-        let inner = |path: &str| crate::InnerPath::parse(path.as_bytes()).is_ok() && path.ends_with("skills");
+        let inner = |path: &str| {
+            prowess_archive::InnerPath::parse(path.as_bytes()).is_ok() && path.ends_with("skills")
+        };
         assert!(AGENTS.iter().all(|agent| inner(agent.project) && agent.home.is_none_or(inner)));
     }
 

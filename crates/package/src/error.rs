@@ -7,10 +7,10 @@ use prowess::lock::LockError;
 use prowess::{ErrorCode, TreeError};
 use prowess_format::{Diagnostic, hidden};
 
-use crate::fetch::TreeFailure;
-use crate::inner_path::PathError;
 use crate::refusal;
 use crate::work::Cancelled;
+use prowess_archive::PathError;
+use prowess_archive::TreeFailure;
 
 /// Why it failed. Nothing has changed then, unless it says otherwise.
 #[derive(Debug, thiserror::Error)]
@@ -357,7 +357,7 @@ macro_rules! acquire {
 }
 
 acquire!(
-    crate::fetch::archive::ArchiveError,
+    prowess_archive::ArchiveError,
     crate::fetch::git::GitError,
     crate::pack::PackError,
     crate::source::SourceError,

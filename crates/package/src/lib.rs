@@ -16,7 +16,7 @@
 //! | [`connect`] | an entry for Prowess in the configuration of MCP clients |
 //! | [`interchange`] | their lock, links into their folders, taking skills over from them |
 //! | [`own`] | the user's own skills: made, changed, sent and deleted by a program that people look at |
-//! | [`limits`] | how much is taken from strangers |
+//! | [`limits`] | how much is read from untrusted sources |
 //! | [`source`] | what stands after `install` |
 //! | [`archive`] | `.zip`, `.skill` and `.tar.gz`, read strictly into memory |
 //! | [`well_known`] | sites that publish an index of skills |
@@ -27,14 +27,11 @@
 
 mod acquire;
 pub mod agents;
-pub mod audit;
 pub mod connect;
 mod error;
 mod fetch;
-mod inner_path;
 mod install;
 pub mod interchange;
-pub mod limits;
 pub mod own;
 pub mod pack;
 mod place;
@@ -48,13 +45,15 @@ mod work;
 pub use acquire::{Candidate, FileUrls, candidates};
 pub use error::PackageError;
 pub use fetch::http::{HttpError, Timeouts};
-pub use fetch::{
-    Entry, EntryKind, FolderTree, MemoryFile, MemoryTree, Tree, TreeFailure, archive, git, well_known,
-};
-pub use inner_path::{InnerPath, PathError};
+pub use fetch::{FolderTree, git, well_known};
 pub use install::{
     Action, Asks, Changes, Conflict, Import, Item, Judge, Known, OnConflict, OnInvalid, Pick, Plan, Prepared,
     Request, Upload, Wanted, plan_import, plan_install, plan_remove, plan_restore, plan_update,
 };
 pub use place::{For, NotOwn, Place, Verification, Verified, accept, iso_time, verify};
+pub use prowess_archive::{
+    self as archive, Entry, EntryKind, InnerPath, MemoryFile, MemoryTree, PathError, Tree, TreeFailure,
+    limits,
+};
+pub use prowess_audit as audit;
 pub use work::{Cancelled, Work};

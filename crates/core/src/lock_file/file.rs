@@ -7,6 +7,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::granted::Granted;
+use prowess_format::Capabilities;
 use prowess_fs::HashedTree;
 use prowess_fs::{Folder, read_whole, words};
 
@@ -76,39 +77,6 @@ pub struct AuditRecord {
     pub rules: String,
     /// The worst severity that was found, or `clean`.
     pub verdict: String,
-}
-
-/// What a skill brings besides words: facts, not a judgement.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Capabilities {
-    /// Files that can be run: scripts, and whatever is marked as executable.
-    pub scripts: BTreeSet<String>,
-    /// Hosts of the addresses that any of its texts names.
-    pub hosts: BTreeSet<String>,
-    /// What `allowed-tools` lists.
-    pub tools: BTreeSet<String>,
-    /// Variables of the environment that its code names.
-    pub env: BTreeSet<String>,
-}
-
-impl Capabilities {
-    /// What `new` has and this does not.
-    #[must_use]
-    pub fn difference(&self, new: &Self) -> Self {
-        let added = |old: &BTreeSet<String>, new: &BTreeSet<String>| new.difference(old).cloned().collect();
-        Self {
-            scripts: added(&self.scripts, &new.scripts),
-            hosts: added(&self.hosts, &new.hosts),
-            tools: added(&self.tools, &new.tools),
-            env: added(&self.env, &new.env),
-        }
-    }
-
-    /// Whether there is nothing.
-    pub fn is_empty(&self) -> bool {
-        [&self.scripts, &self.hosts, &self.tools, &self.env].iter().all(|set| set.is_empty())
-    }
 }
 
 /// A change of several skills that becomes whole or not at all.

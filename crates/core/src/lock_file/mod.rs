@@ -8,8 +8,9 @@ mod granted;
 pub use accepted::{accept, accepted, forget};
 pub use compare::{Change, Comparison, compare};
 pub(crate) use file::place;
-pub use file::{AuditRecord, Capabilities, Lock, LockError, Locked, NEWER, Pending, Replacement};
+pub use file::{AuditRecord, Lock, LockError, Locked, NEWER, Pending, Replacement};
 pub use granted::Granted;
+pub use prowess_format::Capabilities;
 
 use std::path::{Path, PathBuf};
 

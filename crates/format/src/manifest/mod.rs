@@ -14,6 +14,9 @@ use crate::yaml::Value;
 pub const STANDARD_KEYS: [&str; 6] =
     ["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
 
+/// Variables that the sandbox sets itself.
+const OWN: [&str; 4] = ["PATH", "LANG", "HOME", "TMPDIR"];
+
 /// The keys of trigger-based skills.
 pub const TRIGGER_KEYS: [&str; 6] =
     ["version", "toolsets", "scripts", "triggers", "default_enabled", "brief_description"];
@@ -123,6 +126,18 @@ impl Manifest {
         self.metadata().find(|(known, _)| *known == key).map(|(_, value)| value)
     }
 
+    /// The environment variables that `metadata.env` names, in its order and each once. Those that the sandbox sets itself
+    /// are left out.
+    pub fn needed_variables(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for name in self.meta("env").unwrap_or_default().split_whitespace().filter(|name| is_variable(name)) {
+            if !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+        }
+        names
+    }
+
     /// The words of `metadata.tags`.
     pub fn tags(&self) -> impl Iterator<Item = &str> {
         words(self.meta("tags"))
@@ -191,6 +206,13 @@ impl Manifest {
     fn more(&self) -> Option<&More> {
         self.more.as_deref()
     }
+}
+
+fn is_variable(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && !OWN.contains(&name)
 }
 
 fn words(text: Option<&str>) -> impl Iterator<Item = &str> {

@@ -6,8 +6,8 @@ use std::ops::Range;
 use prowess_format::{Parsed, Rules, parse};
 
 use crate::error::PackageError;
-use crate::fetch::tree::{Entry, EntryKind, Tree};
-use crate::limits::FILE_MAX;
+use prowess_archive::limits::FILE_MAX;
+use prowess_archive::{Entry, EntryKind, Tree};
 
 /// A skill in a source.
 #[derive(Debug, Clone, PartialEq, Eq)]

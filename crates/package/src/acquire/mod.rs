@@ -9,11 +9,12 @@ use std::sync::Arc;
 use prowess::ErrorCode;
 
 use crate::error::PackageError;
+use crate::fetch::FolderTree;
 use crate::fetch::git::{self, GitOptions, GitRef, GitSource, GitUrl, Local, Resolved};
-use crate::fetch::{FolderTree, Tree, archive};
 use crate::place::Place;
 use crate::source::Source;
 use crate::work::Work;
+use prowess_archive::{self as archive, Tree};
 use site::Site;
 
 pub(crate) use candidate::Names;

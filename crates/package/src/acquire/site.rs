@@ -7,12 +7,12 @@ use url::Url;
 
 use super::candidate::Candidate;
 use crate::error::PackageError;
-use crate::fetch::archive::{self, ARCHIVE_MAX};
 use crate::fetch::http::{Http, HttpError};
 use crate::fetch::well_known::{Fetch, FetchFailure, Index};
-use crate::fetch::{MemoryFile, MemoryTree};
-use crate::inner_path::InnerPath;
 use crate::work::Work;
+use prowess_archive::InnerPath;
+use prowess_archive::{self as archive, ARCHIVE_MAX};
+use prowess_archive::{MemoryFile, MemoryTree};
 
 impl Fetch for Http {
     fn get(&self, url: &Url, max: u64) -> Result<Vec<u8>, FetchFailure> {

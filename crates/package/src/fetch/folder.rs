@@ -8,8 +8,8 @@ use prowess::ErrorCode;
 use prowess_fs::{Bounds, EntryKind as Kind, Folder, Met, ReadError, Why, beneath, read_whole, words};
 use rustix::io::Errno;
 
-use crate::limits::{ENTRIES_MAX, FILE_MAX};
-use crate::{Entry, EntryKind, Tree, TreeFailure};
+use prowess_archive::limits::{ENTRIES_MAX, FILE_MAX};
+use prowess_archive::{Entry, EntryKind, Tree, TreeFailure};
 
 /// How deep folders may lie in the source: a skill may lie deep in it, and have folders of its own.
 const FOLDERS_DEEP: usize = 64;
@@ -105,7 +105,7 @@ fn file(folder: &Folder, name: &OsStr) -> Result<EntryKind, Errno> {
 }
 
 fn unreadable(path: &Path, error: Errno) -> TreeFailure {
-    let code = crate::fetch::tree::code(error);
+    let code = prowess_archive::code(error);
     let shown = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     TreeFailure { code, message: format!("{} cannot be read: {}", shown.display(), words(error)).into() }
 }

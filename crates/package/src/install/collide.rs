@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::error::PackageError;
-use crate::inner_path::InnerPath;
+use prowess_archive::InnerPath;
 
 /// Refuses names that one file system keeps apart and another does not, folders included.
 pub(crate) fn no_collisions<'p>(paths: impl Iterator<Item = &'p InnerPath>) -> Result<(), PackageError> {

@@ -10,11 +10,11 @@ use super::prepare::{Called, Prepared, folder_name, prepare_as};
 use super::{Asks, Conflict, Decided, Judge, OnConflict, admit, decide, locked};
 use crate::acquire::{Candidate, Names, Origin, candidate};
 use crate::error::PackageError;
-use crate::fetch::{MemoryFile, MemoryTree, archive};
-use crate::inner_path::InnerPath;
-use crate::limits::{FILE_MAX, FILES_MAX, TOTAL_MAX};
 use crate::place::Place;
 use crate::work::Work;
+use prowess_archive::InnerPath;
+use prowess_archive::limits::{FILE_MAX, FILES_MAX, TOTAL_MAX};
+use prowess_archive::{self as archive, MemoryFile, MemoryTree};
 
 /// What is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]

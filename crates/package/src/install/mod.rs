@@ -17,7 +17,6 @@ use prowess::lock::{Lock, Locked};
 use prowess_format::Rules;
 
 use crate::acquire::{Acquired, Candidate, FileUrls, Found, Names, Origin, acquire};
-use crate::audit::Suppressions;
 use crate::error::PackageError;
 use crate::place::clock;
 use crate::place::standing::{Standing, standing};
@@ -27,6 +26,7 @@ use crate::work::Work;
 pub(crate) use collide::no_collisions;
 pub(crate) use prepare::folder_name;
 use prepare::prepare;
+use prowess_audit::Suppressions;
 use prowess_fs::parallel;
 
 pub use import::{Import, Known, Upload, plan_import};

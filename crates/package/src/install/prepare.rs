@@ -13,13 +13,13 @@ use super::Judge;
 use super::collide::no_collisions;
 use super::rename::rename;
 use crate::acquire::Candidate;
-use crate::audit::{self, AuditFile, Severity, Verdict};
 use crate::error::PackageError;
-use crate::fetch::{EntryKind, Tree};
-use crate::inner_path::InnerPath;
-use crate::limits::{FILE_MAX, FILES_MAX, TOTAL_MAX};
 use crate::place::stage::Stage;
 use crate::work::Work;
+use prowess_archive::InnerPath;
+use prowess_archive::limits::{FILE_MAX, FILES_MAX, TOTAL_MAX};
+use prowess_archive::{EntryKind, Tree};
+use prowess_audit::{self as audit, AuditFile, Severity, Verdict};
 
 /// A skill that is ready to be swapped in.
 #[derive(Debug)]

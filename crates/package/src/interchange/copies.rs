@@ -10,9 +10,9 @@ use prowess::HashedTree;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::link::{LinkError, Place, canonical, resolved};
-use crate::InnerPath;
 use crate::agents::{AGENTS, Agent};
-use crate::limits::{DEPTH_MAX, FILES_MAX, TOTAL_MAX};
+use prowess_archive::InnerPath;
+use prowess_archive::limits::{DEPTH_MAX, FILES_MAX, TOTAL_MAX};
 
 /// A copy of a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::InnerPath;
-use crate::limits::FILES_MAX;
+use prowess_archive::InnerPath;
+use prowess_archive::limits::FILES_MAX;
 
 /// The name of the file.
 pub const FILE_NAME: &str = "skills-lock.json";

@@ -4,8 +4,8 @@ use prowess::ErrorCode;
 use prowess_format::{Diagnostic, hidden};
 
 use crate::error::PackageError;
-use crate::inner_path::PathError;
 use crate::place::NotOwn;
+use prowess_archive::PathError;
 
 /// What is wrong with one field of a form.
 #[derive(Debug, Clone, PartialEq, Eq)]

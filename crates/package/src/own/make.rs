@@ -9,9 +9,9 @@ use prowess_format::{Code, Diagnostic, Rules, SkillName, hidden, parse};
 use super::{FieldError, OwnError};
 use crate::error::PackageError;
 use crate::install::{Plan, folder_name};
-use crate::limits::FILE_MAX;
 use crate::place::Place;
 use crate::place::commit::move_to;
+use prowess_archive::limits::FILE_MAX;
 
 /// What somebody filled in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

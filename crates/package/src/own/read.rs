@@ -7,10 +7,10 @@ use prowess_fs::{Folder, ReadError, read_whole, words};
 use rustix::fs::FileType;
 
 use super::OwnError;
-use crate::fetch::tree::code;
-use crate::inner_path::InnerPath;
-use crate::limits::FILE_MAX;
 use crate::place::Place;
+use prowess_archive::InnerPath;
+use prowess_archive::code;
+use prowess_archive::limits::FILE_MAX;
 
 /// The bytes of a file of a skill of the user's. No link is followed.
 pub fn read(skill: &Skill, path: &str, policy: &Policy, world: &Surroundings) -> Result<Vec<u8>, OwnError> {

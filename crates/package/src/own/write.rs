@@ -17,12 +17,12 @@ use rustix::io::Errno;
 use super::OwnError;
 use super::accepted::Accepted;
 use crate::error::PackageError;
-use crate::fetch::tree::code;
-use crate::inner_path::InnerPath;
 use crate::install::no_collisions;
-use crate::limits::{FILE_MAX, FILES_MAX, TOTAL_MAX};
 use crate::place::Place;
 use crate::place::stage::Stage;
+use prowess_archive::InnerPath;
+use prowess_archive::code;
+use prowess_archive::limits::{FILE_MAX, FILES_MAX, TOTAL_MAX};
 
 /// What the editor thinks is there.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::path::Path;
 use prowess_format::{NameRule, Rules, Severity, hidden, parse};
 
 use super::PackError;
-use crate::limits::{FILES_MAX, TOTAL_MAX};
 use crate::{Entry, EntryKind, FolderTree, InnerPath, MemoryFile, Tree};
+use prowess_archive::limits::{FILES_MAX, TOTAL_MAX};
 
 /// The specification's limit.
 const NAME_MAX: usize = 64;

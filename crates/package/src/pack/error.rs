@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use prowess::ErrorCode;
 use prowess::shell::quote_path;
 
-use crate::fetch::archive::ArchiveError;
-use crate::limits::{FILES_MAX, TOTAL_MAX};
 use crate::{PathError, TreeFailure};
+use prowess_archive::ArchiveError;
+use prowess_archive::limits::{FILES_MAX, TOTAL_MAX};
 
 /// Why something cannot be packed.
 #[derive(Debug, Clone, thiserror::Error)]

@@ -17,7 +17,7 @@ mod zip;
 
 use std::path::{Path, PathBuf};
 
-use crate::fetch::archive;
+use prowess_archive as archive;
 
 pub use error::PackError;
 pub use publish::{Artifact, Published, PublishedSkill, artifact, index, publish};

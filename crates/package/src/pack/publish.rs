@@ -126,7 +126,7 @@ pub fn index(artifacts: &[Artifact]) -> Vec<u8> {
 fn folders(folder: &Path) -> Result<Vec<PathBuf>, PackError> {
     let failed = |error| {
         let message = format!("{} cannot be read: {}", folder.display(), words(error)).into();
-        TreeFailure { code: crate::fetch::tree::code(error), message }
+        TreeFailure { code: prowess_archive::code(error), message }
     };
     let open = Folder::open(folder).map_err(failed)?;
     let entries = open.entries(SKILLS_MAX).map_err(failed)?;

@@ -1,8 +1,8 @@
 use super::*;
 use crate::fetch::well_known::{Fetch, FetchFailure, Index};
-use crate::{MemoryTree, PathError};
 use proptest::prelude::*;
 use prowess::{ErrorCode, tree_hash};
+use prowess_archive::{MemoryTree, PathError};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use url::Url;
@@ -81,7 +81,10 @@ fn what_others_would_refuse_is_not_packed() {
     let error = with("case", &|folder| write(folder, "skill.md", "", 0o644));
     assert!(matches!(error, PackError::Refused(archive::ArchiveError::Twice { .. })));
     let error = with("large", &|folder| {
-        fs::File::create(folder.join("large")).unwrap().set_len(crate::limits::FILE_MAX + 1).unwrap();
+        fs::File::create(folder.join("large"))
+            .unwrap()
+            .set_len(prowess_archive::limits::FILE_MAX + 1)
+            .unwrap();
     });
     assert_eq!(error.code(), ErrorCode::TooLarge);
     let error = with("none", &|folder| fs::remove_file(folder.join("SKILL.md")).unwrap());

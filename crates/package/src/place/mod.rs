@@ -21,7 +21,7 @@ use prowess_format::hidden;
 use prowess_fs::{Durable, Guard, busy, write_whole};
 
 use crate::error::PackageError;
-use crate::inner_path::InnerPath;
+use prowess_archive::InnerPath;
 use within::within;
 
 pub use clock::iso_time;

@@ -6,7 +6,7 @@ use prowess_format::SkillName;
 use url::Url;
 
 use super::{Source, SourceError, web};
-use crate::InnerPath;
+use prowess_archive::InnerPath;
 
 const GITHUB: &str = "https://github.com/";
 const GITLAB: &str = "https://gitlab.com/";

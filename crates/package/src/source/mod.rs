@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use prowess_format::hidden;
 use url::Url;
 
-use crate::InnerPath;
+use prowess_archive::InnerPath;
 
 pub use error::SourceError;
 

@@ -4,7 +4,8 @@ use url::Url;
 
 use super::git::{self, is_owner, is_repo};
 use super::{Source, SourceError, is_archive};
-use crate::{InnerPath, well_known};
+use crate::well_known;
+use prowess_archive::InnerPath;
 
 pub(super) fn parse(text: &str) -> Result<Source, SourceError> {
     // An archive or an index has no parts to point to; to a repository it is the reference, as it is written.

@@ -5,7 +5,7 @@ use std::io;
 use prowess::ErrorCode;
 
 use crate::fetch::http::HttpError;
-use crate::limits::{DOWNLOAD_MAX, ENTRIES_MAX};
+use prowess_archive::limits::{DOWNLOAD_MAX, ENTRIES_MAX};
 
 /// Why a repository could not be fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

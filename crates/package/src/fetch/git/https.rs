@@ -7,7 +7,7 @@ use super::error::GitError;
 use super::wire::Link;
 use crate::Work;
 use crate::fetch::http::{Http, HttpError, Response, Timeouts, shown};
-use crate::limits::DOWNLOAD_MAX;
+use prowess_archive::limits::DOWNLOAD_MAX;
 
 /// The most bytes of a greeting, in version 0 with all names in it.
 const GREETING_MAX: u64 = 64 * 1024 * 1024;

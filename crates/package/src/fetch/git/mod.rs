@@ -35,7 +35,8 @@ pub use url::{GitUrl, Local, UrlError};
 
 pub use crate::fetch::http::Timeouts;
 
-use crate::{InnerPath, Work};
+use crate::Work;
+use prowess_archive::InnerPath;
 use refs::{Chosen, Refs};
 use tree::Objects;
 use url::Place;

@@ -19,7 +19,7 @@ use super::packet::words;
 use super::url::Ssh;
 use super::wire::Link;
 use crate::Work;
-use crate::limits::DOWNLOAD_MAX;
+use prowess_archive::limits::DOWNLOAD_MAX;
 
 /// How long a cancelled request may go on.
 const STEP: Duration = Duration::from_millis(100);

@@ -11,8 +11,9 @@ use gix_odb::{HandleArc, Header as _, Store};
 use prowess::ErrorCode;
 
 use super::error::GitError;
-use crate::limits::{ENTRIES_MAX, FILE_MAX};
-use crate::{Entry, EntryKind, InnerPath, Tree, TreeFailure, Work};
+use crate::Work;
+use prowess_archive::limits::{ENTRIES_MAX, FILE_MAX};
+use prowess_archive::{Entry, EntryKind, InnerPath, Tree, TreeFailure};
 
 /// The most bytes that one step of reading an object may take. A file is put together out of others, which are larger
 /// now and then.

@@ -10,7 +10,7 @@ use gix_hash::ObjectId;
 use super::error::GitError;
 use super::packet::{Packet, Packets, put};
 use super::refs::{NAME_MAX, REFS_MAX, Ref, Refs};
-use crate::limits::FILE_MAX;
+use prowess_archive::limits::FILE_MAX;
 
 /// The way to a server.
 pub(super) trait Link {

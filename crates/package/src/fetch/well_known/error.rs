@@ -6,8 +6,8 @@ use url::Url;
 
 use super::{FetchFailure, INDEX_MAX, SCHEMA, SKILLS_MAX};
 use crate::PathError;
-use crate::fetch::archive::ArchiveError;
-use crate::limits::{FILE_MAX, FILES_MAX, TOTAL_MAX};
+use prowess_archive::ArchiveError;
+use prowess_archive::limits::{FILE_MAX, FILES_MAX, TOTAL_MAX};
 
 /// Why an index, or a skill of it, cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

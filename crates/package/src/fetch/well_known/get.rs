@@ -4,9 +4,9 @@ use prowess::ErrorCode;
 use url::Url;
 
 use super::{Artifact, Fetch, FetchFailure, INDEX_MAX, Index, IndexEntry, PLACES, WellKnownError, is_index};
-use crate::fetch::archive::{self, ARCHIVE_MAX};
-use crate::limits::{FILE_MAX, TOTAL_MAX};
-use crate::{InnerPath, MemoryFile, MemoryTree};
+use prowess_archive::limits::{FILE_MAX, TOTAL_MAX};
+use prowess_archive::{self as archive, ARCHIVE_MAX};
+use prowess_archive::{InnerPath, MemoryFile, MemoryTree};
 
 impl Index {
     /// Gets the index of a site, or the one at exactly this address.

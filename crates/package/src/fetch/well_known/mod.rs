@@ -22,7 +22,7 @@ mod parse;
 use prowess_format::SkillName;
 use url::Url;
 
-use crate::InnerPath;
+use prowess_archive::InnerPath;
 
 pub use error::{EntryError, WellKnownError};
 pub use fetch::{Fetch, FetchFailure};

@@ -10,8 +10,8 @@ use url::{Host, Url};
 use super::{
     Artifact, EntryError, INDEX_MAX, Index, IndexEntry, SCHEMA, SKILLS_MAX, Skipped, WellKnownError,
 };
-use crate::InnerPath;
-use crate::limits::FILES_MAX;
+use prowess_archive::InnerPath;
+use prowess_archive::limits::FILES_MAX;
 
 /// The format's own limits.
 const NAME_MAX: usize = 64;

@@ -1,7 +1,7 @@
 use super::*;
 use crate::PathError;
-use crate::fetch::archive::ArchiveError;
 use prowess::{ErrorCode, digest};
+use prowess_archive::ArchiveError;
 use std::collections::HashMap;
 
 /// A network in memory.

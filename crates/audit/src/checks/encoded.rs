@@ -1,0 +1,177 @@
+//! PA304, PA307 and PA310: encoded blocks, and what they hold.
+
+use std::sync::OnceLock;
+
+use regex::bytes::Regex;
+
+use super::{fetch, push};
+use crate::rule::compile;
+use crate::text::{Part, Text};
+use crate::wording::Raw;
+
+/// The shortest block that is decoded: shorter ones hold no command.
+const SHORT: usize = 24;
+
+/// From here on a block in code is worth a word.
+const LONG: usize = 600;
+
+/// How much of a block is decoded.
+const DECODED: usize = 4_096;
+
+/// What a command looks like.
+const COMMAND: &str = r"\b(curl|wget)\s+\S*.{0,40}http|https?://\d+\.\d+\.\d+\.\d+|/bin/(ba)?sh\b|\b(ba)?sh\s+-[ci]\b|/dev/tcp/|powershell|\biex\b|invoke-expression|new-object\s+net\.|os\.system\s*\(|subprocess|child_process|\beval\s*\(|\bexec\s*\(";
+
+pub(super) fn check(text: &Text<'_>, raw: &mut Vec<Raw>) {
+    static PATTERN: OnceLock<Option<Regex>> = OnceLock::new();
+    for (start, end) in blocks(&text.bytes) {
+        let Some(block) = text.bytes.get(start..end) else { continue };
+        if let Some(plain) = decoded(block)
+            // A source map or a picture, as they stand in code and style sheets.
+            && !plain.starts_with(b"{")
+            && !plain.starts_with(b"<")
+            && let Some(command) = PATTERN.get_or_init(|| compile(COMMAND))
+            && command.is_match(&plain)
+        {
+            let id = if is_attack(&plain) { "PA310" } else { "PA304" };
+            push(raw, id, start, Some(format!("it says: {}", said(&plain))));
+        } else if block.len() >= LONG && is_long_code(text, start) && is_mixed(block) {
+            push(raw, "PA307", start, Some(format!("{} characters", block.len())));
+        }
+    }
+}
+
+/// What nobody encodes for a good reason.
+fn is_attack(plain: &[u8]) -> bool {
+    let opens = memchr::memmem::find_iter(plain, b"/dev/tcp/").any(|at| {
+        let next = plain.get(at + 9);
+        next.is_some_and(u8::is_ascii_digit)
+    });
+    opens || fetch::is_dropper(plain)
+}
+
+/// Runs of the characters that base64 and hexadecimal are written in.
+fn blocks(bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            // Every run that is long enough covers a multiple of its length: looking there is enough.
+            let probe = at + SHORT - 1;
+            let byte = bytes.get(probe)?;
+            if !is_digit(*byte) {
+                at = probe + 1;
+                continue;
+            }
+            let start = at
+                + bytes.get(at..probe)?.iter().rposition(|byte| !is_digit(*byte)).map_or(0, |last| last + 1);
+            let length = bytes.get(start..)?.iter().take_while(|byte| is_digit(**byte)).count();
+            at = start + length;
+            if length >= SHORT {
+                return Some((start, at));
+            }
+        }
+    })
+}
+
+fn is_digit(byte: u8) -> bool {
+    // Every text is looked through with this; a table is twice as fast as comparing.
+    const DIGITS: [bool; 256] = {
+        let mut digits = [false; 256];
+        let mut byte = 0_u8;
+        while byte < 128 {
+            digits[byte as usize] =
+                byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-');
+            byte += 1;
+        }
+        digits
+    };
+    DIGITS[usize::from(byte)]
+}
+
+/// What a block says, if it says something that can be read.
+fn decoded(block: &[u8]) -> Option<Vec<u8>> {
+    let block = block.get(..DECODED).unwrap_or(block);
+    let readable = |bytes: &Vec<u8>| {
+        let plain =
+            bytes.iter().filter(|byte| (b' '..=b'~').contains(byte) || byte.is_ascii_whitespace()).count();
+        plain * 20 >= bytes.len() * 19
+    };
+    if let Some(plain) = hex(block).filter(readable) {
+        return Some(plain);
+    }
+    let plain = base64(block)?;
+    // PowerShell encodes UTF-16.
+    let every_second = plain.iter().skip(1).step_by(2).filter(|byte| **byte == 0).count();
+    let plain = match every_second * 4 >= plain.len() && plain.len() >= 8 {
+        true => plain.into_iter().step_by(2).collect(),
+        false => plain,
+    };
+    Some(plain).filter(readable)
+}
+
+fn hex(block: &[u8]) -> Option<Vec<u8>> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let digits: Option<Vec<_>> = block.iter().map(digit).collect();
+    let digits = digits.filter(|digits| digits.len() >= 2 * SHORT)?;
+    Some(digits.chunks_exact(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect())
+}
+
+fn base64(block: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(block.len() / 4 * 3 + 3);
+    let (mut bits, mut count) = (0_u32, 0);
+    for byte in block.iter().take_while(|byte| **byte != b'=') {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        bits = (bits << 6 | u32::from(value)) & 0x00FF_FFFF;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            out.push(u8::try_from(bits >> count & 0xFF).ok()?);
+        }
+    }
+    Some(out)
+}
+
+fn said(plain: &[u8]) -> String {
+    let text = String::from_utf8_lossy(plain.get(..100).unwrap_or(plain)).into_owned();
+    let cut = if plain.len() > 100 { "…" } else { "" };
+    format!("{}{cut}", prowess_format::hidden::shown(&text))
+}
+
+/// Code, and not a picture or a font that stands in it as such.
+fn is_long_code(text: &Text<'_>, start: usize) -> bool {
+    let before = text.bytes.get(start.saturating_sub(60)..start).unwrap_or_default();
+    let is_media =
+        memchr::memmem::find(before, b"base64,").is_some() || memchr::memmem::find(before, b"sha").is_some();
+    text.part(text.line_of(start)) == Part::Code && !is_media
+}
+
+/// A line of dashes or of one letter is no code.
+fn is_mixed(block: &[u8]) -> bool {
+    let has = |kind: fn(&u8) -> bool| block.iter().any(kind);
+    has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_encoded_can_be_read() {
+        assert_eq!(base64(b"aGVsbG8gd29ybGQ=").unwrap(), b"hello world");
+        assert_eq!(
+            hex(b"68656c6c6f20776f726c642068656c6c6f20776f726c6421").unwrap(),
+            b"hello world hello world!"
+        );
+        let found = |text: &str| blocks(text.as_bytes()).collect::<Vec<_>>();
+        assert_eq!(found("no"), []);
+        assert_eq!(found(&"x".repeat(24)), [(0, 24)]);
+        assert_eq!(found(&format!("say {} and {}", "x".repeat(30), "y".repeat(23))), [(4, 34)]);
+        assert_eq!(found(&format!(".{}.{}.", "x".repeat(50), "y".repeat(25))), [(1, 51), (52, 77)]);
+    }
+}

@@ -1,0 +1,51 @@
+//! PA601 to PA604: what the frontmatter asks for.
+
+use memchr::memmem;
+use prowess_format::{Rules, parse};
+
+use super::push;
+use crate::text::Text;
+use crate::wording::Raw;
+
+pub(super) fn check(text: &Text<'_>, raw: &mut Vec<Raw>) {
+    let asks =
+        || [&b"allowed-tools"[..], b"hooks:"].iter().any(|key| memmem::find(&text.bytes, key).is_some());
+    if !is_skill_md(text.path) || !asks() {
+        return;
+    }
+    let Some(document) = parse(&text.bytes, None, &Rules::standard()).document else { return };
+    let end = (document.frontmatter.end as usize).min(text.bytes.len());
+    let front = text.bytes.get(..end).unwrap_or_default();
+    let key = memmem::find(front, b"allowed-tools").unwrap_or(0);
+    for tool in document.manifest.allowed_tools().unwrap_or_default() {
+        let Some(id) = judge(tool) else { continue };
+        let offset = memmem::find(front.get(key..).unwrap_or_default(), tool.as_bytes()).unwrap_or(0);
+        push(raw, id, key + offset, Some(format!("allowed-tools: {tool}")));
+    }
+    if document.manifest.other().any(|(key, _)| key == "hooks")
+        && let Some(at) = memmem::find(front, b"hooks:")
+    {
+        push(raw, "PA604", at, None);
+    }
+}
+
+/// Whether a file is a `SKILL.md`.
+pub(crate) fn is_skill_md(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"))
+}
+
+fn judge(tool: &str) -> Option<&'static str> {
+    let (name, inner) = match tool.split_once('(') {
+        Some((name, inner)) => (name, Some(inner.trim_end_matches(')').trim())),
+        None => (tool, None),
+    };
+    let shell =
+        ["bash", "shell", "terminal", "powershell"].iter().any(|known| name.eq_ignore_ascii_case(known));
+    match (name, inner) {
+        ("*", _) => Some("PA602"),
+        (_, Some(inner)) if shell && (inner.starts_with("sudo") || inner.starts_with("su ")) => Some("PA601"),
+        (_, Some("*" | ":*" | "*:*")) if shell => Some("PA602"),
+        (_, None) if shell => Some("PA603"),
+        _ => None,
+    }
+}

