@@ -12,6 +12,7 @@ mod parallel;
 mod put;
 mod read;
 mod replace;
+mod space;
 mod tree_hash;
 mod whole;
 
@@ -24,5 +25,6 @@ pub use parallel::parallel;
 pub use put::{Put, Replaces};
 pub use read::{ReadError, fill, read_bounded, read_marked, read_resolved, read_whole, regular};
 pub use replace::{clear, replace, replace_soon};
+pub use space::free_space;
 pub use tree_hash::{HashedFile, HashedTree, TreeError, digest, resolved_tree_hash, tree_hash};
 pub use whole::{Durable, staged, write_whole};

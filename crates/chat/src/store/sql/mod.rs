@@ -146,6 +146,11 @@ pub(crate) trait Driver: Send + Sync + 'static {
     /// Whether the last write failed for want of room.
     fn is_full(&self) -> bool;
 
+    /// Whether a message of ordinary size can be written, as far as can be known without writing.
+    fn has_room(&self) -> bool {
+        true
+    }
+
     /// This process, as turns name it.
     fn owner(&self) -> &str;
 

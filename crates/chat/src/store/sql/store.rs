@@ -230,6 +230,9 @@ impl<D: Driver> Store for Sql<D> {
     }
 
     async fn check(&self) -> Result<(), StoreError> {
+        if !self.driver.has_room() {
+            return Err(StoreError::Full);
+        }
         if self.driver.is_full() {
             // Whether there is room again is known only by writing.
             let same = "UPDATE prowess_schema SET version = version";

@@ -24,6 +24,9 @@ use super::{Address, Options, StoreError};
 /// How many threads read.
 const READERS: usize = 2;
 
+/// The least space on the disk that the store is ready with.
+const ROOM: u64 = 1024 * 1024;
+
 /// Opens a file, or makes it.
 pub(crate) async fn open(path: &Path, options: Options) -> Result<Sql<Sqlite>, StoreError> {
     let path = path.to_owned();
@@ -113,6 +116,11 @@ impl Driver for Sqlite {
 
     fn is_full(&self) -> bool {
         self.full.load(Ordering::Relaxed)
+    }
+
+    fn has_room(&self) -> bool {
+        // The file itself, because it may be in the working directory, which has no name here.
+        prowess_fs::free_space(&self.path).is_ok_and(|free| free >= ROOM)
     }
 
     fn owner(&self) -> &str {

@@ -125,6 +125,7 @@ async fn fill(path: &Path, address: &Address, mut note: impl FnMut(&str)) -> Res
     let refused = store.say(&chat.id, &"x".repeat(1_000_000)).await.unwrap_err();
     note(refused.code().as_str());
     note(&store.messages(&chat.id, None, 10).await?.messages.len().to_string());
+    note(store.check().await.map_or_else(|error| error.code().as_str(), |()| "ready"));
     let turn = loop {
         // There may be room for a little.
         match store.begin(&chat.id).await {
@@ -140,6 +141,7 @@ async fn fill(path: &Path, address: &Address, mut note: impl FnMut(&str)) -> Res
     tokio::time::sleep(Duration::from_millis(200)).await;
     drop(file);
     fs::remove_file(filler).unwrap();
+    store.check().await?;
     // And where it is a limit that stands for the disk:
     let ours = std::process::id().to_string();
     prowess_testing::postgres::done(Command::new("prlimit").args(["--pid", &ours, "--fsize=unlimited:"]));

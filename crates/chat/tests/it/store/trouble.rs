@@ -125,11 +125,12 @@ async fn chats_are_for_the_user_alone() {
 async fn a_disk_that_is_full() {
     let can_mount = Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).output();
     match can_mount.is_ok_and(|output| output.status.success()) {
-        true => filled(
-            "unshare",
-            &["-rm", "sh", "-c", r#"mount -t tmpfs -o size=6m tmpfs "$FOLDER" && exec "$0" "$@""#],
-        ),
-        false => filled("sh", &LIMITED),
+        true => {
+            let mounted = r#"mount -t tmpfs -o size=6m tmpfs "$FOLDER" && exec "$0" "$@""#;
+            let ready = filled("unshare", &["-rm", "sh", "-c", mounted]);
+            assert_eq!(ready, "UNAVAILABLE", "a store on a full disk is not ready");
+        }
+        false => drop(filled("sh", &LIMITED)),
     }
 }
 
@@ -141,7 +142,8 @@ async fn a_file_that_may_not_grow() {
     filled("sh", &LIMITED);
 }
 
-fn filled(program: &str, arguments: &[&str]) {
+/// Returns what the store's own check said while the disk was full.
+fn filled(program: &str, arguments: &[&str]) -> String {
     let world = World::sqlite();
     let folder = world.file().parent().unwrap().to_owned();
     fs::create_dir_all(&folder).unwrap();
@@ -157,6 +159,7 @@ fn filled(program: &str, arguments: &[&str]) {
         ("UNAVAILABLE", "1", "before 1000000"),
         "{notes:?}"
     );
+    codes[2].clone()
 }
 
 /// The error that PostgreSQL gives when its disk is full, raised where it would be.
