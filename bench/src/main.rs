@@ -116,16 +116,16 @@ fn trees(options: &Options, base: &Path) -> Result<Vec<Tree>, String> {
     Ok(trees)
 }
 
-/// Builds what `cargo run` left out and says where everything lies.
+/// Builds what `cargo run` left out, and the program as it is released. Returns where everything is.
 fn programs(options: &Options, target: &Path) -> Result<Programs, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let floors = own.parent().unwrap_or(Path::new(".")).to_path_buf();
-    build(&["prowess-bench", "--bins"]);
+    build("release", &["prowess-bench", "--bins"]);
     let prowess = match &options.prowess {
         Some(path) => absolute(path)?,
         None => {
-            build(&["prowess-cli"]);
-            floors.join("prowess")
+            build("dist", &["prowess-cli"]);
+            target.join("dist/prowess")
         }
     };
     let folder = std::env::var_os("PROWESS_PEERS").map_or_else(|| target.join("peers"), PathBuf::from);
@@ -133,12 +133,11 @@ fn programs(options: &Options, target: &Path) -> Result<Programs, String> {
     Ok(Programs { floors, prowess, peers })
 }
 
-/// Builds a package as `cargo run` built this program. Where cargo is not at hand or fails, what is missing is named in
-/// the report.
-fn build(package: &[&str]) {
+/// Builds a package. Where cargo is not at hand or fails, what is missing is named in the report.
+fn build(profile: &str, package: &[&str]) {
     if let Some(cargo) = std::env::var_os("CARGO") {
         let mut command = Command::new(cargo);
-        command.args(["build", "--release", "-p"]).args(package);
+        command.args(["build", "--profile", profile, "-p"]).args(package);
         // What cargo says about this program would make build scripts that look at it run again.
         let own = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
         for (name, _) in std::env::vars().filter(|(name, _)| own(name)) {

@@ -12,10 +12,13 @@ use serde_json::Value;
 /// How long an index may be sent again. Files of a skill besides its manifest change without being noticed.
 const INDEX_KEPT: Duration = Duration::from_secs(10);
 
-/// The list of skills: one page for each kind of request.
+/// One page for each kind of request.
+type Pages = [Option<Page>; 4];
+
+/// The list of skills.
 #[derive(Default)]
 pub(crate) struct Listed {
-    kept: RwLock<Option<(Arc<Snapshot>, [Option<Page>; 4])>>,
+    kept: RwLock<Option<(Arc<Snapshot>, Pages)>>,
 }
 
 /// A page of the list, as it is sent.
