@@ -7,16 +7,13 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use super::index::{Index, Segment, Source, build, checksum, with_sums};
-use super::texts::{kept_key, key, texts};
-use super::words::mix;
-use prowess::{Skill, Snapshot};
+use super::index::{Index, Segment, Source, build, with_sums};
+use super::text::Texts;
 use prowess_fs::{lock, remove_unless_locked, replace_soon};
 
 /// Smaller collections are indexed faster than a file is opened and checked.
@@ -28,35 +25,73 @@ const ROOM: [usize; 3] = [16 * 1024, 1024, 64];
 /// How many collections are kept; the ones written longest ago go first.
 const COLLECTIONS: usize = 8;
 
-/// The index of `skills`: in memory, or what of it is kept and what has to be added.
-pub(super) fn index(folder: Option<&Path>, snapshot: &Snapshot, skills: &[&Skill]) -> Index {
+/// The skills that are indexed together. Texts are read only for those that no file has.
+pub(crate) struct Collection<'c> {
+    /// Which collection it is: the names of its files.
+    pub(crate) id: u64,
+    pub(crate) skills: Vec<Subject>,
+    /// The texts of the skill at a place.
+    pub(crate) texts: &'c (dyn Fn(usize) -> Texts + Sync),
+}
+
+/// What tells whether a skill changed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Subject {
+    /// Changes with the skill; never 0.
+    pub(crate) key: u64,
+    /// Whether its file is old enough for its times to be believed.
+    pub(crate) settled: bool,
+}
+
+impl Subject {
+    /// The key under which a skill is kept: 0, which is nobody's, where its file is too young.
+    fn kept_key(self) -> u64 {
+        if self.settled { self.key } else { 0 }
+    }
+}
+
+impl Collection<'_> {
+    /// Indexes the skills at these places, each under a key.
+    fn build(&self, places: &[u32], key: impl Fn(Subject) -> u64 + Sync) -> Vec<u8> {
+        build(places, |place| {
+            let place = *place as usize;
+            let key = self.skills.get(place).copied().map(&key);
+            (key.unwrap_or_default(), (self.texts)(place))
+        })
+    }
+
+    fn places(&self) -> Vec<u32> {
+        (0..).take(self.skills.len()).collect()
+    }
+
+    fn in_memory(&self) -> Index {
+        let bytes = self.build(&self.places(), |skill| skill.key);
+        Segment::open(Source::Memory(bytes)).map_or_else(|_| Index::parts([]), Index::whole)
+    }
+}
+
+/// The index of a collection: in memory, or what of it is kept and what has to be added.
+pub(super) fn index(folder: Option<&Path>, collection: &Collection<'_>) -> Index {
     match folder {
-        Some(folder) if skills.len() >= WORTH_KEEPING => {
-            Kept::open(&base(folder, snapshot), skills).update(skills)
+        Some(folder) if collection.skills.len() >= WORTH_KEEPING => {
+            Kept::open(&base(folder, collection.id), &collection.skills).update(collection)
         }
-        _ => in_memory(skills),
+        _ => collection.in_memory(),
     }
 }
 
 /// Removes what is kept of a collection.
-pub(super) fn forget(folder: &Path, snapshot: &Snapshot) {
-    let base = base(folder, snapshot);
+pub(super) fn forget(folder: &Path, collection: u64) {
+    let base = base(folder, collection);
     for level in 0..=ROOM.len() {
         // Where it cannot be removed, it is refused again next time.
         let _ = std::fs::remove_file(file(&base, level));
     }
 }
 
-fn in_memory(skills: &[&Skill]) -> Index {
-    let bytes = build(skills, |skill| (key(skill), texts(skill)));
-    Segment::open(Source::Memory(bytes)).map_or_else(|_| Index::parts([]), Index::whole)
-}
-
-/// The path of a collection's files, without their endings: collections differ by their roots.
-pub(super) fn base(folder: &Path, snapshot: &Snapshot) -> PathBuf {
-    let sum = |sum: u64, root: &Path| mix(sum ^ checksum(root.as_os_str().as_bytes()));
-    let roots = snapshot.roots().fold(0, |sums, root| sum(sums, root.path()));
-    folder.join(format!("{roots:016x}"))
+/// The path of a collection's files, without their endings.
+pub(super) fn base(folder: &Path, collection: u64) -> PathBuf {
+    folder.join(format!("{collection:016x}"))
 }
 
 fn file(base: &Path, level: usize) -> PathBuf {
@@ -73,8 +108,8 @@ struct Kept<'b> {
 }
 
 impl<'b> Kept<'b> {
-    fn open(base: &'b Path, skills: &[&Skill]) -> Self {
-        let keys: Vec<u64> = skills.iter().map(|skill| key(skill)).collect();
+    fn open(base: &'b Path, skills: &[Subject]) -> Self {
+        let keys: Vec<u64> = skills.iter().map(|skill| skill.key).collect();
         let segments: Vec<Option<Segment>> =
             (0..=ROOM.len()).map(|level| segment(&file(base, level))).collect();
         // Nothing changed, most of the time: then no table of keys is needed.
@@ -107,7 +142,8 @@ impl<'b> Kept<'b> {
     }
 
     /// Adds what is missing, writes it down, and gives the index.
-    fn update(mut self, skills: &[&Skill]) -> Index {
+    fn update(mut self, collection: &Collection<'_>) -> Index {
+        let skills = &collection.skills;
         if self.missing.is_empty() && self.alive(0).count() * 2 >= skills.len() {
             return self.finish(skills.len());
         }
@@ -121,23 +157,22 @@ impl<'b> Kept<'b> {
             level -= 1;
         }
         if level == 0 {
-            pending = (0..skills.len() as u32).collect();
+            pending = collection.places();
         }
         pending.sort_unstable();
-        let chosen: Vec<&Skill> =
-            pending.iter().filter_map(|number| skills.get(*number as usize).copied()).collect();
-        let bytes = build(&chosen, |skill| (kept_key(skill), texts(skill)));
+        let bytes = collection.build(&pending, Subject::kept_key);
         let length = bytes.len();
         let mut bytes = with_sums(bytes);
         // Read from the file from now on: other processes share it, and this one need not hold it.
         let read = if self.write(level, &bytes) { segment(&file(self.base, level)) } else { None };
         bytes.truncate(length);
         let Some(segment) = read.or_else(|| Segment::open(Source::Memory(bytes)).ok()) else {
-            return in_memory(skills);
+            return collection.in_memory();
         };
         // Another process may have put something else there in between.
-        if !segment.keys().iter().copied().eq(chosen.iter().map(|skill| kept_key(skill))) {
-            return in_memory(skills);
+        let chosen = pending.iter().filter_map(|number| skills.get(*number as usize));
+        if !segment.keys().iter().copied().eq(chosen.map(|skill| skill.kept_key())) {
+            return collection.in_memory();
         }
         self.levels.truncate(level);
         self.levels.push(Some((segment, pending.into_iter().map(Some).collect())));

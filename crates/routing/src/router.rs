@@ -20,7 +20,7 @@ use super::mention::{dollar, slash, spoken};
 use super::rank::{Match, Options, Routing, Tier, decided, lexical_reason, sort};
 use super::semantic;
 use super::text::fold_trimmed;
-use super::texts::texts;
+use super::texts::{collection, collection_id, texts};
 use super::triggers::TriggerIndex;
 use meaning::Meaning;
 use prowess::Located;
@@ -268,14 +268,18 @@ impl Router {
         }
         let mut kept = self.lexical.write().unwrap_or_else(PoisonError::into_inner);
         let skills: Vec<&Skill> = self.skills().map(|(_, skill)| skill).collect();
-        let make = || Arc::new(Lexical::over(kept::index(self.folder.as_deref(), &self.snapshot, &skills)));
+        let make = || {
+            let texts = |place: usize| skills.get(place).map(|skill| texts(skill)).unwrap_or_default();
+            let collection = collection(&self.snapshot, &skills, &texts);
+            Arc::new(Lexical::over(kept::index(self.folder.as_deref(), &collection)))
+        };
         Arc::clone(kept.get_or_insert_with(make))
     }
 
     /// What was kept turned out to be damaged.
     fn indexed_anew(&self) -> Arc<Lexical> {
         if let Some(folder) = &self.folder {
-            kept::forget(folder, &self.snapshot);
+            kept::forget(folder, collection_id(&self.snapshot));
         }
         *self.lexical.write().unwrap_or_else(PoisonError::into_inner) = None;
         let skills: Vec<&Skill> = self.skills().map(|(_, skill)| skill).collect();

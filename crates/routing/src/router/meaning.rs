@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock, TryLockError};
 
 use super::Router;
 use crate::semantic::{CONSIDERED, Fused, Placed, Semantic, Until, fuse};
-use prowess::Skill;
+use crate::texts::{collection_id, summary};
 
 /// The stage, and the vectors of the skills once all are there.
 #[derive(Debug)]
@@ -56,11 +56,12 @@ impl Router {
             Err(TryLockError::WouldBlock) => return None,
             placing => placing,
         };
-        let skills: Vec<&Skill> = self.skills().map(|(_, skill)| skill).collect();
-        if skills.is_empty() {
+        let texts: Vec<String> = self.skills().map(|(_, skill)| summary(skill)).collect();
+        if texts.is_empty() {
             return None;
         }
-        let placed = meaning.semantic.place(self.folder.as_deref(), &self.snapshot, &skills, until)?;
+        let collection = collection_id(&self.snapshot);
+        let placed = meaning.semantic.place(self.folder.as_deref(), collection, &texts, until)?;
         Some(meaning.placed.get_or_init(|| placed))
     }
 }

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use super::table::{FILE_MAX, Key, Table};
 use crate::index::checksum;
 use crate::kept::base;
-use prowess::Snapshot;
 use prowess_fs::{lock, read_bounded, remove_unless_locked, replace_soon};
 
 /// How many files of vectors are kept; the ones written longest ago go first.
@@ -14,8 +13,8 @@ const FILES: usize = 8;
 const ENDING: &str = "vectors";
 
 /// Where the vectors of a collection are that a model of this identity made.
-pub(super) fn file(folder: &Path, snapshot: &Snapshot, identity: &str) -> PathBuf {
-    base(folder, snapshot).with_extension(format!("{:016x}.{ENDING}", checksum(identity.as_bytes())))
+pub(super) fn file(folder: &Path, collection: u64, identity: &str) -> PathBuf {
+    base(folder, collection).with_extension(format!("{:016x}.{ENDING}", checksum(identity.as_bytes())))
 }
 
 /// What is there, if it is whole.

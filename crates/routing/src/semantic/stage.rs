@@ -10,8 +10,6 @@ use super::embedder::{EmbedError, Embedder, Purpose};
 use super::kept;
 use super::table::{Key, Table, key};
 use crate::text::head;
-use crate::texts::about;
-use prowess::{Skill, Snapshot};
 
 /// What a similarity adds to the score of words for each standard deviation above the mean, where nobody says otherwise.
 pub const WEIGHT: f32 = 0.5;
@@ -141,18 +139,18 @@ impl Semantic {
         close.map_err(|error| self.failed(&error)).ok()
     }
 
-    /// The vectors of all these skills: what is kept, and what has to be embedded now. `None` where some are missing still.
+    /// The vectors of the skills with these texts: what is kept, and what has to be embedded now. `None` where some are missing still.
     pub(in super::super) fn place(
         &self,
         folder: Option<&Path>,
-        snapshot: &Snapshot,
-        skills: &[&Skill],
+        collection: u64,
+        texts: &[String],
         until: Until,
     ) -> Option<Placed> {
         let identity = self.embedder.identity().map_err(|error| self.failed(&error)).ok()?;
-        let texts: Vec<String> = skills.iter().map(|skill| text(skill)).collect();
+        let texts: Vec<&str> = texts.iter().map(|text| head(text, TEXT_MAX)).collect();
         let keys: Vec<Key> = texts.iter().map(|text| key(text)).collect();
-        let file = folder.map(|folder| kept::file(folder, snapshot, &identity));
+        let file = folder.map(|folder| kept::file(folder, collection, &identity));
         let mut table = Table::default();
         if let Some((_, latest)) = self.state().latest.as_ref().filter(|(of, _)| *of == identity) {
             table.add_from(latest, &keys);
@@ -192,20 +190,14 @@ impl Semantic {
     }
 
     /// Embeds what is missing, in batches.
-    fn embed(
-        &self,
-        texts: &[String],
-        keys: &[Key],
-        table: &mut Table,
-        until: Until,
-    ) -> Result<(), EmbedError> {
+    fn embed(&self, texts: &[&str], keys: &[Key], table: &mut Table, until: Until) -> Result<(), EmbedError> {
         let start = Instant::now();
         let mut seen = HashSet::new();
         let missing: Vec<(&str, Key)> = texts
             .iter()
             .zip(keys)
             .filter(|(_, key)| table.place(key).is_none() && seen.insert(**key))
-            .map(|(text, key)| (text.as_str(), *key))
+            .map(|(text, key)| (*text, *key))
             .collect();
         for batch in missing.chunks(self.embedder.batch().max(1)) {
             let texts: Vec<&str> = batch.iter().map(|(text, _)| *text).collect();
@@ -250,10 +242,4 @@ impl Semantic {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// What of a skill is embedded: its name, and what it says of itself. Known without reading its file again.
-fn text(skill: &Skill) -> String {
-    let about = skill.manifest().map(about).unwrap_or_default();
-    head(&format!("{}\n{about}", skill.name()), TEXT_MAX).to_owned()
 }
