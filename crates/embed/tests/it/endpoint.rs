@@ -1,6 +1,6 @@
 //! The client, against a server that speaks as providers do, and as they should not.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use prowess_embed::endpoint::{Address, Endpoint, Key, Shape};
 use prowess_routing::semantic::{EmbedError, Embedder, Purpose};
@@ -78,9 +78,7 @@ fn what_is_no_answer_is_said_without_what_the_server_said() {
         (&patient, Reply::Flood),
     ] {
         server.then([reply]);
-        let start = Instant::now();
         all.push(told(&endpoint.embed(&["rain"], Purpose::Message).unwrap_err()));
-        assert!(start.elapsed() < Duration::from_secs(60));
         assert_eq!(server.take_asked().len(), 1, "{all:?}");
     }
     // Too large for a number of four bytes: infinite.

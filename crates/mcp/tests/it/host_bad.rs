@@ -53,10 +53,8 @@ fn a_server_that_breaks_the_protocol_is_told_and_hides_nothing() {
     let mut all = String::new();
     for raw in ["says nothing", "ends at once", "talks nonsense", "floods one line", "floods with notices"] {
         let world = World::new();
-        let began = Instant::now();
         let told =
             becomes(&world, &json!({"raw": raw, "skills": [skill("pdf")]}), |file| world.impatient(file));
-        assert!(began.elapsed() < Duration::from_secs(30), "{raw} takes for ever");
         all.push_str(&format!("{raw}:\n{told}\n"));
     }
     insta::assert_snapshot!(all);

@@ -64,13 +64,12 @@ proptest! {
 }
 
 #[test]
-fn long_messages_end_soon() {
-    let started = std::time::Instant::now();
+fn long_messages_end() {
+    // Quadratic work on a megabyte would reach the limit of the test run.
     for unit in ["$a ", "`", "``` ", "use skill ", "use the a skill ", "/ "] {
         let message = unit.repeat(1_000_000 / unit.len());
         slash(&message, |_| false);
         dollar(&message, |_| None);
         spoken(&message, |_| None);
     }
-    assert!(started.elapsed().as_secs() < 20);
 }

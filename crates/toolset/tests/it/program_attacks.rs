@@ -6,7 +6,6 @@ use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
-use std::time::{Duration, Instant};
 
 use crate::program_world::{Scene, TIERS, World, doing, running, wait_for};
 use prowess::ErrorCode;
@@ -196,11 +195,9 @@ fn output_without_end_is_ended_at_once() {
     for tier in TIERS {
         for body in ["os.system('yes')", "os.system('yes >&2')", "while True: sys.stdout.write('{')"] {
             let scene = Scene::doing(body).on(tier);
-            let begun = Instant::now();
+            // The error names the output, so it is the output that ended it and not the time.
             let told = scene.error();
             assert!(told.contains("wrote more than") || told.contains("wrote a line"), "{tier}: {told}");
-            // Far before its time is over, which is 20 s: it is the output that ends it.
-            assert!(begun.elapsed() < Duration::from_secs(15), "{tier}");
         }
     }
 }
