@@ -22,6 +22,9 @@ use crate::limits::{Place, Room};
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 
+/// The target of lines in the log, which operators filter by.
+const LOG: &str = "prowess_server::chats::turns";
+
 /// How many events may wait for whoever asked. Who is slower than that reads the rest from the store.
 const WAITING_MAX: usize = 256;
 
@@ -138,7 +141,7 @@ impl Turns {
         let left: Vec<(String, String)> = self.under_way.lock().iter().map(running).collect();
         let marked = join_all(left.iter().map(|(chat, message)| mark(store, chat, message)));
         if timeout(MARKING, marked).await.is_err() {
-            tracing::warn!("the store does not answer; others will mark what was being written");
+            tracing::warn!(target: LOG, "the store does not answer; others will mark what was being written");
         }
         self.under_way.ending.cancel();
         let _ = timeout(grace.max(Duration::from_secs(1)), self.tasks.wait()).await;
@@ -191,7 +194,7 @@ async fn mark(store: &dyn Store, chat: &str, message: &str) {
         Err(error) => Err(error),
     };
     if let Err(error) = marked {
-        tracing::warn!(chat, %error, "a turn could not be marked");
+        tracing::warn!(target: LOG, chat, %error, "a turn could not be marked");
     }
 }
 
@@ -245,8 +248,8 @@ async fn whole(
     };
     metrics.ended(&outcome);
     match outcome.end {
-        Ok(end) => tracing::info!(chat, end = end.as_str(), "turn"),
-        Err(error) => tracing::warn!(chat, %error, "turn"),
+        Ok(end) => tracing::info!(target: LOG, chat, end = end.as_str(), "turn"),
+        Err(error) => tracing::warn!(target: LOG, chat, %error, "turn"),
     }
 }
 
