@@ -194,7 +194,7 @@ impl<'b> Kept<'b> {
     fn write(&self, level: usize, bytes: &[u8]) -> bool {
         let path = file(self.base, level);
         let written = lock(self.base).and_then(|_lock| {
-            replace_soon(&path, bytes, false)?;
+            replace_soon(&path, bytes)?;
             for above in level + 1..=ROOM.len() {
                 let _ = std::fs::remove_file(file(self.base, above));
             }

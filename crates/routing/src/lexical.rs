@@ -111,7 +111,7 @@ impl Lexical {
     pub fn save<T: Sync>(path: &Path, skills: &[T], texts: impl Fn(&T) -> Texts + Sync) -> io::Result<u64> {
         let numbered: Vec<(u64, &T)> = (0u64..).zip(skills).collect();
         let bytes = with_sums(build(&numbered, |(number, skill)| (*number, texts(skill))));
-        replace_soon(path, &bytes, false)?;
+        replace_soon(path, &bytes)?;
         Ok(bytes.len() as u64)
     }
 

@@ -89,7 +89,7 @@ fn destinations() {
             world.file(".skills.lock.busy/x", "");
         }),
         ("what is renamed is a folder", world, |world| {
-            world.file(".skills.lock.new/x", "");
+            world.file(".skills.lock.prowess-new/x", "");
         }),
     ];
     assert_snapshot!(told(cases, &CALLS[..1]));

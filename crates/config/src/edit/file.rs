@@ -3,10 +3,11 @@
 //! What must always hold: at every moment the file is whole, the old one or the new one. It keeps its mode and owner,
 //! and where it is a link, the link stays and what it leads to is replaced.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+
+use prowess_fs::{Durable, Staged, make_folders, staged};
 
 use super::EditError;
 
@@ -124,19 +125,11 @@ pub fn change_within(
         }
         return Ok(before.is_some());
     }
-    let staged = staged(&target);
-    // There is nothing to remove where nobody was killed.
-    let _ = fs::remove_file(&staged);
-    let written = stage(&staged, &target, after.as_bytes()).map_err(io).and_then(|()| match read(&target)? {
-        now if now == before => fs::rename(&staged, &target).map_err(io),
-        _ => Err(FileError::Changing { path: path.to_owned() }),
-    });
-    if written.is_err() {
-        // What was staged is of no use to anyone; that it cannot be removed changes nothing.
-        let _ = fs::remove_file(&staged);
+    let staged = Staged::like_present(&target, after.as_bytes()).map_err(io)?;
+    if read(&target)? != before {
+        return Err(FileError::Changing { path: path.to_owned() });
     }
-    written?;
-    lock.sync_all().map_err(io)?;
+    staged.commit(Durable::Yes).map_err(io)?;
     Ok(true)
 }
 
@@ -172,59 +165,4 @@ fn target(path: &Path, links: Links<'_>) -> Result<PathBuf, FileError> {
         }
     }
     Err(unfit("is a link that leads back to itself"))
-}
-
-/// One name, so that what a killed process left is removed by the next one.
-pub fn staged(target: &Path) -> PathBuf {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(target.file_name().unwrap_or_default());
-    name.push(".prowess-new");
-    target.with_file_name(name)
-}
-
-/// Makes a folder and those above it. Root does so for whoever owns the folder they are made in.
-fn make_folders(folder: &Path) -> io::Result<()> {
-    if folder.is_dir() {
-        return Ok(());
-    }
-    if let Some(above) = folder.parent() {
-        make_folders(above)?;
-    }
-    match fs::create_dir(folder) {
-        // Somebody else made it.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
-        made => made?,
-    }
-    match owner_above(folder, &fs::symlink_metadata(folder)?) {
-        Some((user, group)) => std::os::unix::fs::lchown(folder, Some(user), Some(group)),
-        None => Ok(()),
-    }
-}
-
-/// Who should own what root has just made; nobody else can give things away.
-fn owner_above(path: &Path, made: &fs::Metadata) -> Option<(u32, u32)> {
-    let above = fs::metadata(path.parent()?).ok()?;
-    (made.uid() == 0 && above.uid() != 0).then_some((above.uid(), above.gid()))
-}
-
-fn stage(staged: &Path, target: &Path, bytes: &[u8]) -> io::Result<()> {
-    let present = match fs::metadata(target) {
-        Ok(metadata) => Some(metadata),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error),
-    };
-    // Until its mode is set, nobody else reads it.
-    let mode = if present.is_some() { 0o600 } else { 0o666 };
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(staged)?;
-    if let Some(present) = present {
-        let own = file.metadata()?;
-        if (own.uid(), own.gid()) != (present.uid(), present.gid()) {
-            fchown(&file, Some(present.uid()), Some(present.gid()))?;
-        }
-        file.set_permissions(fs::Permissions::from_mode(present.mode() & 0o7777))?;
-    } else if let Some((user, group)) = owner_above(staged, &file.metadata()?) {
-        fchown(&file, Some(user), Some(group))?;
-    }
-    file.write_all(bytes)?;
-    file.sync_all()
 }

@@ -377,12 +377,12 @@ fn what_was_left_by_a_killed_process_is_harmless() {
     for name in ["trust.json.new", "trust.lock"] {
         world.file(&format!("~/.prowess/state/{name}"), "{\"schema\":1,\"folders\":[{\"path\":\"/\",\"trus");
     }
-    world.file("~/.prowess/state/trust.new", "half");
+    world.file("~/.prowess/state/.trust.json.prowess-new", "half");
     assert_eq!(names(&world.snapshot()), [] as [&str; 0]);
     world.trust("");
     assert_eq!(names(&world.snapshot()), ["a", "b"]);
     assert!(trust::record_for(&world.path("/home"), &world.surroundings()).is_some(), "nothing was lost");
-    assert!(!world.path("~/.prowess/state/trust.new").exists());
+    assert!(!world.path("~/.prowess/state/.trust.json.prowess-new").exists());
 }
 
 #[test]

@@ -12,12 +12,13 @@
 mod collect;
 mod error;
 mod publish;
-mod write;
 mod zip;
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use prowess_archive as archive;
+use prowess_fs::{Durable, Staged};
 
 pub use error::PackError;
 pub use publish::{Artifact, Published, PublishedSkill, artifact, index, publish};
@@ -58,9 +59,22 @@ pub fn pack(folder: &Path, to: &Path) -> Result<Packed, PackError> {
     if is_inside(&path, folder) {
         return Err(PackError::Inside(path));
     }
-    write::whole(&path, &bytes)?;
+    write(&path, &bytes)?;
     let digest = prowess::digest(&bytes);
     Ok(Packed { name: skill.name, path, digest, bytes: bytes.len() as u64, files: skill.files.len() })
+}
+
+/// Writes a file whole or not at all.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), PackError> {
+    let written = match path.file_name() {
+        Some(_) => Staged::like_present(path, bytes).and_then(|staged| staged.commit(Durable::Yes)),
+        None => Err(io::ErrorKind::InvalidFilename.into()),
+    };
+    written.map_err(|error| unwritten(path, &error))
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> PackError {
+    PackError::Write { path: path.to_owned(), why: error.kind().to_string() }
 }
 
 /// A skill that is packed into its own folder would be in itself the next time.

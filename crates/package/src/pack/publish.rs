@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use prowess_fs::{EntryKind, Folder, words};
 use serde::Serialize;
 
-use super::{PackError, collect, readable, write, zip};
+use super::{PackError, collect, readable, unwritten, write, zip};
 use crate::TreeFailure;
 use crate::fetch::well_known::{PLACES, SCHEMA, SKILLS_MAX};
 
@@ -63,10 +63,11 @@ pub fn publish(folder: &Path, site: &Path) -> Result<Published, PackError> {
     let top = place.parent().unwrap_or(site);
     for artifact in &artifacts {
         let path = top.join(&artifact.url);
-        write::folder(path.parent().unwrap_or(top))?;
-        write::whole(&path, &artifact.bytes)?;
+        let folder = path.parent().unwrap_or(top);
+        std::fs::create_dir_all(folder).map_err(|error| unwritten(folder, &error))?;
+        write(&path, &artifact.bytes)?;
     }
-    write::whole(&place, &index(&artifacts))?;
+    write(&place, &index(&artifacts))?;
     Ok(Published { index: place, skills: artifacts.iter().map(Artifact::told).collect() })
 }
 

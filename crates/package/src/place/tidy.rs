@@ -22,7 +22,7 @@ impl Place {
     pub(crate) fn tidied(&self) -> Result<Lock, PackageError> {
         let mut read = Lock::read(&self.lock)?;
         let beside = [busy(&self.lock), staged(&self.lock)];
-        let mut beside = beside.into_iter().chain(self.plugins.as_deref().map(file::staged));
+        let mut beside = beside.into_iter().chain(self.plugins.as_deref().map(staged));
         let is_left = read.pending.is_some()
             || beside.any(|path| fs::symlink_metadata(path).is_ok())
             || self.roots(&read).iter().any(|root| stage::left(root).next().is_some());

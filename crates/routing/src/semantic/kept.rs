@@ -32,7 +32,7 @@ pub(super) fn write(path: &Path, identity: &str, table: &mut Table, wanted: &[Ke
     let mut current = Table::default();
     current.add_from(table, wanted);
     let bytes = current.to_bytes(identity);
-    if bytes.len() as u64 <= FILE_MAX && replace_soon(path, &bytes, false).is_ok() {
+    if bytes.len() as u64 <= FILE_MAX && replace_soon(path, &bytes).is_ok() {
         tidy(path);
     }
 }
