@@ -4,14 +4,43 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use prowess_format::{Code, Diagnostic, Fix, Place, Severity, Span};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::excerpt::still_there;
 use super::{FileReport, Sources, json, source_of, text, uri};
 
-/// Which form of SARIF it is.
-pub(crate) const SCHEMA: &str =
+const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// A log of one run.
+pub(crate) fn log(rules: &[Value], results: &[Value]) -> Value {
+    let driver = json!({"name": "prowess", "version": env!("CARGO_PKG_VERSION"), "rules": rules});
+    let run = json!({"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results});
+    json!({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
+}
+
+/// One result of a run, about a file or a region of it.
+pub(crate) fn result(
+    rule: (&str, Option<usize>),
+    level: &str,
+    text: &str,
+    uri: &str,
+    region: Option<Value>,
+) -> Value {
+    let mut location = json!({"artifactLocation": {"uri": uri}});
+    if let Some(region) = region {
+        location["region"] = region;
+    }
+    // Viewers make links of [text](target); a skill may not put one here.
+    let text = text.replace("](", "] (");
+    json!({
+        "ruleId": rule.0,
+        "ruleIndex": rule.1,
+        "level": level,
+        "message": {"text": text},
+        "locations": [{"physicalLocation": location}],
+    })
+}
 
 /// Prints all reports as one run, with paths relative to `base` where they lie below it.
 pub(crate) fn write(
@@ -20,19 +49,16 @@ pub(crate) fn write(
     sources: &Sources<'_>,
     base: &Path,
 ) -> io::Result<()> {
-    let driver = Driver { name: "prowess", version: env!("CARGO_PKG_VERSION"), rules: rules() };
-    let results = reports.iter().flat_map(|report| results(report, sources, base)).collect();
-    let run = Run { tool: Tool { driver }, column_kind: "unicodeCodePoints", results };
-    json::write_value(out, &Log { schema: SCHEMA, version: "2.1.0", runs: [run] })
-}
-
-fn rules() -> Vec<Rule> {
-    let rule = |code: &Code| Rule {
-        id: code.as_str(),
-        short_description: Message { text: code.summary().to_owned() },
-        default_configuration: Configuration { level: usual_level(*code) },
+    let rule = |code: &Code| {
+        json!({
+            "id": code.as_str(),
+            "shortDescription": {"text": code.summary()},
+            "defaultConfiguration": {"level": usual_level(*code)},
+        })
     };
-    Code::ALL.iter().map(rule).collect()
+    let rules: Vec<_> = Code::ALL.iter().map(rule).collect();
+    let results: Vec<_> = reports.iter().flat_map(|report| results(report, sources, base)).collect();
+    json::write_value(out, &log(&rules, &results))
 }
 
 /// How bad a kind of diagnostic mostly is in preset `standard`; each result says how bad it really is.
@@ -55,177 +81,53 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-fn results(report: &FileReport<'_>, sources: &Sources<'_>, base: &Path) -> Vec<ResultJson> {
+fn results(report: &FileReport<'_>, sources: &Sources<'_>, base: &Path) -> Vec<Value> {
     let source = source_of(report, sources);
     let uri = uri::reference(report.path, base);
-    let own = report.diagnostics.iter().map(|said| result(said, source.as_deref(), &uri));
+    let own = report.diagnostics.iter().map(|said| of_diagnostic(said, source.as_deref(), &uri));
     let others = report.beside.iter().flat_map(|other| results(&report.of_other(other), sources, base));
     own.chain(others).collect()
 }
 
-fn result(diagnostic: &Diagnostic, source: Option<&[u8]>, uri: &str) -> ResultJson {
+fn of_diagnostic(diagnostic: &Diagnostic, source: Option<&[u8]>, uri: &str) -> Value {
     // Only a source that still agrees with the diagnostic tells where a span ends, and may be told to change.
     let source = source.zip(diagnostic.at).and_then(|(source, at)| still_there(source, at).map(|_| source));
-    let region = diagnostic.at.map(|at| Region::of(at, source));
-    let artifact_location = ArtifactLocation { uri: uri.to_owned() };
-    let physical_location = PhysicalLocation { artifact_location, region };
+    let rule = (diagnostic.code.as_str(), Code::ALL.iter().position(|code| *code == diagnostic.code));
+    let region = diagnostic.at.map(|at| region(at, source));
+    let text = text::message_and_help(diagnostic);
+    let mut result = result(rule, level(diagnostic.severity), &text, uri, region);
     let fix = source.zip(diagnostic.fix.as_deref());
-    ResultJson {
-        rule_id: diagnostic.code.as_str(),
-        rule_index: Code::ALL.iter().position(|code| *code == diagnostic.code),
-        level: level(diagnostic.severity),
-        // Viewers make links of [text](target); a skill may not put one here.
-        message: Message { text: text::message_and_help(diagnostic).replace("](", "] (") },
-        locations: [Location { physical_location }],
-        fixes: fix.and_then(|(source, fix)| FixJson::new(source, fix, uri)).into_iter().collect(),
+    if let Some(change) = fix.and_then(|(source, fix)| change(source, fix, uri)) {
+        result["fixes"] = json!([{"artifactChanges": [change]}]);
     }
+    result
 }
 
-#[derive(Serialize)]
-struct Log {
-    #[serde(rename = "$schema")]
-    schema: &'static str,
-    version: &'static str,
-    runs: [Run; 1],
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Run {
-    tool: Tool,
-    column_kind: &'static str,
-    results: Vec<ResultJson>,
-}
-
-#[derive(Serialize)]
-struct Tool {
-    driver: Driver,
-}
-
-#[derive(Serialize)]
-struct Driver {
-    name: &'static str,
-    version: &'static str,
-    rules: Vec<Rule>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Rule {
-    id: &'static str,
-    short_description: Message,
-    default_configuration: Configuration,
-}
-
-#[derive(Serialize)]
-struct Configuration {
-    level: &'static str,
-}
-
-#[derive(Serialize)]
-struct Message {
-    text: String,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ResultJson {
-    rule_id: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rule_index: Option<usize>,
-    level: &'static str,
-    message: Message,
-    locations: [Location; 1],
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    fixes: Vec<FixJson>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Location {
-    physical_location: PhysicalLocation,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct PhysicalLocation {
-    artifact_location: ArtifactLocation,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    region: Option<Region>,
-}
-
-#[derive(Serialize)]
-struct ArtifactLocation {
-    uri: String,
-}
-
-/// A range of text, of bytes, or both; the end is exclusive.
-#[derive(Serialize, Default)]
-#[serde(rename_all = "camelCase")]
-struct Region {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    start_line: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    start_column: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    end_line: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    end_column: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    byte_offset: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    byte_length: Option<u32>,
-}
-
-impl Region {
-    fn of(at: Place, source: Option<&[u8]>) -> Self {
-        let end = source.map(|source| Place::of(source, Span { start: at.span.end, end: at.span.end }));
-        Self {
-            start_line: Some(at.line.max(1)),
-            start_column: Some(at.column.max(1)),
-            end_line: end.map(|end| end.line),
-            end_column: end.map(|end| end.column),
-            ..Self::default()
-        }
+/// A range of text; the end is exclusive.
+fn region(at: Place, source: Option<&[u8]>) -> Value {
+    let mut region = json!({"startLine": at.line.max(1), "startColumn": at.column.max(1)});
+    if let Some(source) = source {
+        let end = Place::of(source, Span { start: at.span.end, end: at.span.end });
+        region["endLine"] = end.line.into();
+        region["endColumn"] = end.column.into();
     }
+    region
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct FixJson {
-    artifact_changes: [ArtifactChange; 1],
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ArtifactChange {
-    artifact_location: ArtifactLocation,
-    replacements: [Replacement; 1],
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Replacement {
-    deleted_region: Region,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    inserted_content: Option<Message>,
-}
-
-impl FixJson {
-    fn new(source: &[u8], fix: &Fix, uri: &str) -> Option<Self> {
-        source.get(fix.span.range())?;
-        let start = Place::of(source, fix.span);
-        let mut region = Region::of(start, Some(source));
-        // A byte-order mark has no place in the text, only in the bytes.
-        let unseen = (region.start_line, region.start_column) == (region.end_line, region.end_column);
-        if unseen && fix.span.start < fix.span.end {
-            region = Region::default();
-        }
-        region.byte_offset = Some(fix.span.start);
-        region.byte_length = Some(fix.span.end - fix.span.start);
-        let inserted_content = (!fix.text.is_empty()).then(|| Message { text: fix.text.clone() });
-        let replacements = [Replacement { deleted_region: region, inserted_content }];
-        let artifact_location = ArtifactLocation { uri: uri.to_owned() };
-        Some(Self { artifact_changes: [ArtifactChange { artifact_location, replacements }] })
+fn change(source: &[u8], fix: &Fix, uri: &str) -> Option<Value> {
+    source.get(fix.span.range())?;
+    let mut deleted = region(Place::of(source, fix.span), Some(source));
+    // A byte-order mark has no place in the text, only in the bytes.
+    let is_unseen =
+        deleted["startLine"] == deleted["endLine"] && deleted["startColumn"] == deleted["endColumn"];
+    if is_unseen && fix.span.start < fix.span.end {
+        deleted = json!({});
     }
+    deleted["byteOffset"] = fix.span.start.into();
+    deleted["byteLength"] = (fix.span.end - fix.span.start).into();
+    let mut replacement = json!({"deletedRegion": deleted});
+    if !fix.text.is_empty() {
+        replacement["insertedContent"] = json!({"text": fix.text});
+    }
+    Some(json!({"artifactLocation": {"uri": uri}, "replacements": [replacement]}))
 }

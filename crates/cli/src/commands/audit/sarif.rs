@@ -26,26 +26,16 @@ pub(super) fn write(output: &mut Output, audited: &[Audited], base: &Path) -> io
         .iter()
         .flat_map(|skill| skill.verdict.findings.iter().map(move |finding| result(skill, finding, base)))
         .collect();
-    let driver = json!({"name": "prowess", "version": env!("CARGO_PKG_VERSION"), "rules": rules});
-    let run = json!({"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results});
-    output.answer(&json!({"$schema": sarif::SCHEMA, "version": "2.1.0", "runs": [run]}))
+    output.answer(&sarif::log(&rules, &results))
 }
 
 fn result(skill: &Audited, finding: &Finding, base: &Path) -> Value {
-    let mut place =
-        json!({"artifactLocation": {"uri": uri::reference(&skill.folder.join(&finding.path), base)}});
-    if finding.line > 0 {
-        place["region"] = json!({"startLine": finding.line, "startColumn": finding.column});
-    }
-    // Viewers make links of [text](target); a skill may not put one here.
-    let text = format!("{}\nhelp: {}", finding.message, finding.help).replace("](", "] (");
-    let mut result = json!({
-        "ruleId": finding.rule,
-        "ruleIndex": rules().position(|rule| rule.id == finding.rule),
-        "level": level(finding.severity),
-        "message": {"text": text},
-        "locations": [{"physicalLocation": place}],
-    });
+    let rule = (finding.rule, rules().position(|rule| rule.id == finding.rule));
+    let text = format!("{}\nhelp: {}", finding.message, finding.help);
+    let uri = uri::reference(&skill.folder.join(&finding.path), base);
+    let region = json!({"startLine": finding.line, "startColumn": finding.column});
+    let region = (finding.line > 0).then_some(region);
+    let mut result = sarif::result(rule, level(finding.severity), &text, &uri, region);
     if let Some(reason) = &finding.suppressed {
         result["suppressions"] = json!([{"kind": "external", "justification": reason}]);
     }
