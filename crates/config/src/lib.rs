@@ -19,6 +19,7 @@
 //! What must always hold: a project's file never allows more than was in force without it, and no file,
 //! however broken, keeps the others from being read.
 
+mod base_url;
 mod chat;
 pub mod edit;
 mod embeddings;
@@ -44,6 +45,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+pub use base_url::{BaseUrl, BaseUrlError};
 pub use chat::{Chat, ChatLimits, ChatTimeouts, Provider, ToolCalling};
 pub use embeddings::{Embeddings, EmbeddingsProvider};
 pub use keys::{KEYS, Key, key};

@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use prowess_config::{Embeddings, EmbeddingsProvider};
+use prowess_config::{BaseUrl, BaseUrlError, Embeddings, EmbeddingsProvider};
 use prowess_routing::semantic::{EmbedError, Embedder, Purpose, Semantic, WEIGHT};
 
-use crate::endpoint::{Address, AddressError, Endpoint, Key, Shape};
+use crate::endpoint::{Endpoint, Key, Shape};
 
 /// Why there is no embedder. What can be done is part of the message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,7 +26,7 @@ pub enum SetupError {
     KeyForm(String),
     /// The address is not one that a key may be sent to.
     #[error(transparent)]
-    Address(#[from] AddressError),
+    BaseUrl(#[from] BaseUrlError),
 }
 
 /// The stage that the configuration asks for, with its weight; `None` where it is off. Nothing is read or sent yet.
@@ -64,7 +64,8 @@ pub fn embedder(
     };
     let provider = embeddings.provider.as_str();
     let model = embeddings.model.as_deref().ok_or(SetupError::NoModel(provider))?;
-    let address = Address::parse(embeddings.base_url.as_deref().unwrap_or(usual), embeddings.allow_http)?;
+    let address =
+        BaseUrl::parse("embeddings", embeddings.base_url.as_deref().unwrap_or(usual), embeddings.allow_http)?;
     let key = match &embeddings.key_env {
         Some(name) => {
             let value = environment(name).filter(|value| !value.is_empty());

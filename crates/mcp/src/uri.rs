@@ -1,5 +1,8 @@
 //! `skill://NAME/PATH`: where the files of skills are on the wire.
 
+use std::borrow::Cow;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use prowess::policy::Policy;
 use prowess::{Skill, Snapshot};
 use prowess_tools::key;
@@ -104,51 +107,36 @@ pub(crate) fn of(skill: &Skill, policy: &Policy, path: &str) -> String {
 }
 
 fn joined<'p>(parts: impl Iterator<Item = &'p str>) -> String {
-    let mut uri = SCHEME.to_owned();
-    for (at, part) in parts.enumerate() {
-        if at > 0 {
-            uri.push('/');
-        }
-        encode(part, &mut uri);
-    }
-    uri
+    SCHEME.to_owned()
+        + &parts.map(|part| utf8_percent_encode(part, PLAIN).to_string()).collect::<Vec<_>>().join("/")
 }
 
-/// Whether a byte stands for itself in any part of an address.
-fn is_plain(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=@".contains(&byte)
-}
-
-fn encode(part: &str, uri: &mut String) {
-    const DIGITS: [char; 16] =
-        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'];
-    for byte in part.bytes() {
-        if is_plain(byte) {
-            uri.push(char::from(byte));
-        } else {
-            uri.extend(['%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
-        }
-    }
-}
+/// What stands for itself in any part of an address.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'!')
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'*')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b';')
+    .remove(b'=')
+    .remove(b'@');
 
 fn decode(part: &str) -> Result<String, UriError> {
-    if !part.contains('%') {
-        return Ok(part.to_owned());
+    let is_escape =
+        |after: &str| after.as_bytes().get(..2).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit));
+    if !part.split('%').skip(1).all(is_escape) {
+        return Err(UriError::Escape);
     }
-    let mut bytes = Vec::with_capacity(part.len());
-    let mut rest = part.bytes();
-    let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let (Some(high), Some(low)) = (digit(rest.next()), digit(rest.next())) else {
-            return Err(UriError::Escape);
-        };
-        bytes.push(u8::try_from(high * 16 + low).map_err(|_| UriError::Escape)?);
-    }
-    String::from_utf8(bytes).map_err(|_| UriError::Escape)
+    percent_decode_str(part).decode_utf8().map(Cow::into_owned).map_err(|_| UriError::Escape)
 }
 
 #[cfg(test)]
@@ -159,8 +147,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_encoded_is_decoded(part in "[^/\\\\\0]{1,40}") {
-            let mut uri = String::new();
-            encode(&part, &mut uri);
+            let uri = utf8_percent_encode(&part, PLAIN).to_string();
             prop_assert_eq!(decode(&uri).unwrap(), part);
             prop_assert!(uri.is_ascii());
         }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `setup` | from the configuration to a model |
 //! | `request` | what a model is asked, and what comes back |
-//! | `endpoint`, `secret` | where a provider is, and the key to it |
+//! | `secret` | the key to a provider |
 //! | `streaming`, `retry` | one request: its waits, its bounds, and when it is sent again |
 //! | `sse` | events out of bytes |
 //! | `anthropic`, `responses`, `completions` | the three interfaces: what goes out, what comes back |
@@ -16,7 +16,6 @@
 
 mod anthropic;
 mod completions;
-mod endpoint;
 mod error;
 pub mod rehearsal;
 mod remote;
@@ -32,7 +31,6 @@ mod wire;
 use std::fmt;
 use std::pin::Pin;
 
-pub use endpoint::{Endpoint, EndpointError};
 pub use error::{ModelError, Waited};
 pub use request::{Call, CallResult, Chunk, Entry, Request, Stop};
 pub use retry::Backoff;

@@ -2,7 +2,7 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// How long is waited before a request is sent again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,31 +47,8 @@ pub(super) fn retry_after(value: &str, now: u64) -> Option<Duration> {
     if let Ok(seconds) = value.parse::<f64>() {
         return (0.0..=1e9).contains(&seconds).then(|| Duration::from_secs_f64(seconds));
     }
-    Some(Duration::from_secs(http_date(value)?.saturating_sub(now)))
-}
-
-/// `Sun, 06 Nov 1994 08:49:37 GMT` in seconds since 1970. The two older forms are not read.
-fn http_date(text: &str) -> Option<u64> {
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let words: Vec<&str> = text.split(' ').collect();
-    let [_, day, month, year, time, "GMT"] = words.as_slice() else { return None };
-    let (day, year) = (day.parse::<u64>().ok()?, year.parse::<u64>().ok()?);
-    let month = MONTHS.iter().position(|known| known == month)? as u64 + 1;
-    let parts: Vec<u64> = time.split(':').map(|part| part.parse().ok()).collect::<Option<_>>()?;
-    let [hour, minute, second] = parts.as_slice() else { return None };
-    if !(1..=31).contains(&day)
-        || !(1970..=9999).contains(&year)
-        || *hour > 23
-        || *minute > 59
-        || *second > 60
-    {
-        return None;
-    }
-    // Days since 1970, with years that begin in March.
-    let (year, month) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
-    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
-    days.checked_sub(719_468).map(|days| days * 86_400 + hour * 3_600 + minute * 60 + second)
+    let date = httpdate::parse_http_date(value).ok()?;
+    Some(date.duration_since(UNIX_EPOCH + Duration::from_secs(now)).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -87,7 +64,7 @@ mod tests {
         assert_eq!(seconds(" 7 "), Some(7.0));
         assert_eq!(seconds("0.25"), Some(0.25));
         assert_eq!(seconds("Sun, 06 Nov 1994 08:49:37 GMT"), Some(77.0));
-        assert_eq!(seconds("Sun, 06 Nov 1990 08:49:37 GMT"), Some(0.0));
+        assert_eq!(seconds("Tue, 06 Nov 1990 08:49:37 GMT"), Some(0.0));
         assert_eq!(retry_after("Thu, 29 Feb 2024 23:59:59 GMT", 0), Some(Duration::from_secs(1_709_251_199)));
         assert_eq!(retry_after("Thu, 01 Jan 1970 00:00:00 GMT", 0), Some(Duration::ZERO));
         for wrong in ["", "-1", "soon", "NaN", "inf", "1e99", "Sun, 99 Nov 1994 08:49:37 GMT", "06 Nov 1994"]

@@ -4,13 +4,12 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use prowess::ErrorCode;
-use prowess_config::{Chat, Provider, ToolCalling};
+use prowess_config::{BaseUrl, BaseUrlError, Chat, Provider, ToolCalling};
 use prowess_tools::Toolbox;
 
 use super::Model;
 use super::anthropic::Anthropic;
 use super::completions::Completions;
-use super::endpoint::{Endpoint, EndpointError};
 use super::rehearsal::Rehearsal;
 use super::remote::Remote;
 use super::responses::Responses;
@@ -36,7 +35,7 @@ pub enum SetupError {
     Secret(#[from] SecretError),
     /// The address is not one that a key may be sent to.
     #[error(transparent)]
-    Endpoint(#[from] EndpointError),
+    BaseUrl(#[from] BaseUrlError),
     /// The client cannot be made.
     #[error("no connection can be prepared: {0}")]
     Client(String),
@@ -92,7 +91,7 @@ pub fn connect_with(
         Provider::OpenAi | Provider::OpenAiChat => "https://api.openai.com/v1",
     };
     let model = chat.model.clone().ok_or(SetupError::NoModel(chat.provider.as_str()))?;
-    let endpoint = Endpoint::parse(chat.base_url.as_deref().unwrap_or(usual), chat.allow_http)?;
+    let endpoint = BaseUrl::parse("chat", chat.base_url.as_deref().unwrap_or(usual), chat.allow_http)?;
     let secret = match (&chat.key_env, &chat.key_file) {
         (Some(_), Some(_)) => return Err(SetupError::TwoKeys),
         (Some(name), None) => Some(Secret::from_variable(name, environment)?),
@@ -127,7 +126,7 @@ pub fn connect_with(
             Arc::new(Remote { http, model, tools, interface: Responses })
         }
         Provider::OpenAiChat | Provider::Rehearsal => {
-            let interface = Completions::new(endpoint.is_host("api.openai.com"));
+            let interface = Completions::new(endpoint.host() == "api.openai.com");
             let http = http(&["chat", "completions"], bearer, &[])?;
             Arc::new(Remote { http, model, tools, interface })
         }

@@ -2,6 +2,8 @@
 
 use std::path::{Component, Path};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
+
 /// The path below `base` where it lies there, with forward slashes.
 pub(super) fn slashed(path: &Path, base: &Path) -> String {
     let (parts, absolute) = parts(path, base, |name| String::from_utf8_lossy(name).into_owned());
@@ -38,14 +40,6 @@ fn parts(path: &Path, base: &Path, written: impl Fn(&[u8]) -> String) -> (String
 }
 
 fn percent_encoded(name: &[u8]) -> String {
-    let mut out = String::with_capacity(name.len());
-    for byte in name {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                out.push(char::from(*byte))
-            }
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
+    const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+    percent_encode(name, KEPT).to_string()
 }

@@ -84,3 +84,37 @@ pub(super) fn item_changed(
         other => other,
     })
 }
+
+/// Whether a text means what it meant without the entry at a path. Whether an empty section is left or none does not
+/// matter.
+pub(super) fn is_without(after: Value, before: &Value, path: &[&str]) -> bool {
+    let Some((name, sections)) = path.split_last() else { return false };
+    let is_empty = |value: &Value| *value == Value::Null || *value == Value::Map(Vec::new());
+    let bare = |value: Value| {
+        let without = dropped(value, sections, |key, _| key == *name);
+        match sections.split_last() {
+            Some((section, above)) => {
+                dropped(without, above, |key, value| key == *section && is_empty(value))
+            }
+            None => without,
+        }
+    };
+    !contains(&after, path) && same(bare(after), bare(before.clone()))
+}
+
+fn dropped(value: Value, path: &[&str], drop: impl Fn(&str, &Value) -> bool) -> Value {
+    changed(value, path, |map| match map {
+        Value::Map(mut entries) => {
+            entries.retain(|(key, value)| !drop(key, value));
+            Value::Map(entries)
+        }
+        Value::Null => Value::Map(Vec::new()),
+        other => other,
+    })
+}
+
+fn contains(value: &Value, path: &[&str]) -> bool {
+    let Some((first, rest)) = path.split_first() else { return true };
+    let Value::Map(entries) = value else { return false };
+    entries.iter().any(|(key, value)| key.as_ref() == *first && contains(value, rest))
+}

@@ -4,16 +4,16 @@
 //! |---|---|
 //! | [`list`] | adding a text to a list, and removing it, in TOML and YAML |
 //! | [`setting`] | one setting put, added and taken, in TOML |
+//! | `toml` | edits of TOML, made with `toml_edit` |
 //! | [`entry`] | one entry of a section put, found and taken, in JSON with comments, TOML and YAML |
-//! | `jsonc` | JSON with comments, read into nodes that know their place |
+//! | `jsonc` | edits of JSON with comments, made with `jsonc-parser` |
 //! | [`harness`] | the plugins of document 002's `config.yaml` |
 //! | [`mod@file`] | reading and replacing the file while nobody else does |
 //! | `brackets`, `block` | where in the text a change goes |
 //! | `meaning` | what a text means, and whether a change did only what it should |
 //!
-//! What must always hold: a text is changed by inserting and cutting, so that every other byte stays (comments, order,
-//! quotes, line ends, a byte-order mark); and what was changed is read again: if anything but the intended change is
-//! different, the change is refused.
+//! What must always hold: everything but the change stays (comments, order, quotes, line ends, a byte-order mark); and
+//! what was changed is read again: if anything but the intended change is different, the change is refused.
 
 mod block;
 mod brackets;

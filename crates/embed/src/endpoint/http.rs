@@ -1,14 +1,13 @@
 //! One request: its waits, its bounds, and when it is sent again.
 
+use std::fmt;
 use std::io::Read;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use prowess_config::BaseUrl;
 use prowess_routing::semantic::{DIMENSIONS_MAX, EmbedError};
 use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
-
-use super::address::Address;
-use super::key::Key;
 
 /// How often a request is sent again.
 const RETRIES: u32 = 2;
@@ -22,6 +21,40 @@ const CONNECT: Duration = Duration::from_secs(5);
 /// The most bytes that one number of a vector takes, with its comma; and what else there is.
 const NUMBER: u64 = 32;
 const FRAME: u64 = 64 * 1024;
+
+/// The longest key, in bytes.
+const KEY_MAX: usize = 16 * 1024;
+
+/// A key. It cannot be printed.
+///
+/// ```
+/// use prowess_embed::endpoint::Key;
+///
+/// assert_eq!(format!("{:?}", Key::new("sk-123456").unwrap()), "Key(…)");
+/// assert!(Key::new("two words").is_none());
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key(String);
+
+impl Key {
+    /// A key, if it can be one: one line of visible ASCII.
+    pub fn new(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let fits = (1..=KEY_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+        fits.then(|| Self(text.to_owned()))
+    }
+
+    /// What stands in the header `Authorization`.
+    fn header(&self) -> String {
+        format!("Bearer {}", self.0)
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(…)")
+    }
+}
 
 #[derive(Debug)]
 pub(super) struct Http {
@@ -38,7 +71,7 @@ struct Failed {
 }
 
 impl Http {
-    pub(super) fn new(address: &Address, path: &str, key: Option<Key>) -> Self {
+    pub(super) fn new(address: &BaseUrl, path: &str, key: Option<Key>) -> Self {
         let tls = TlsConfig::builder()
             .provider(TlsProvider::Rustls)
             .root_certs(RootCerts::PlatformVerifier)
@@ -56,7 +89,7 @@ impl Http {
             config = config.proxy(None);
         }
         let agent = ureq::Agent::new_with_config(config.build());
-        Self { agent, url: address.at(path), host: address.host(), key }
+        Self { agent, url: address.at(&[path]), host: address.host(), key }
     }
 
     pub(super) fn host(&self) -> &str {

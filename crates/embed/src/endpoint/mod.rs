@@ -3,20 +3,19 @@
 //! What must always hold: every wait has an end, no more is read than so many vectors can take, requests go to the
 //! configured address and nowhere else, and no message holds a key or what a server said.
 
-mod address;
 mod http;
-mod key;
 mod shape;
 
 use std::time::Duration;
 
+use prowess_config::BaseUrl;
 use prowess_routing::semantic::{EmbedError, Embedder, Purpose};
 
-pub use address::{Address, AddressError};
-pub use key::Key;
 pub use shape::Shape;
 
 use http::Http;
+
+pub use http::Key;
 
 /// How many texts one request has.
 const BATCH: usize = 32;
@@ -37,7 +36,7 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// A model behind an address. Nothing is sent yet.
-    pub fn new(shape: Shape, address: &Address, model: &str, key: Option<Key>, timeout: Duration) -> Self {
+    pub fn new(shape: Shape, address: &BaseUrl, model: &str, key: Option<Key>, timeout: Duration) -> Self {
         let http = Http::new(address, shape.path(), key);
         let identity = format!("{} {address} {model}", shape.as_str());
         Self { shape, model: model.to_owned(), identity, http, timeout }

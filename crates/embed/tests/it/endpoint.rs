@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use prowess_embed::endpoint::{Address, Endpoint, Key, Shape};
+use prowess_config::BaseUrl;
+use prowess_embed::endpoint::{Endpoint, Key, Shape};
 use prowess_routing::semantic::{EmbedError, Embedder, Purpose};
 use prowess_testing::embeddings::{Embeddings, Reply, vector};
 
 fn endpoint(server: &Embeddings, shape: Shape) -> Endpoint {
-    let address = Address::parse(&server.url(), false).unwrap();
+    let address = BaseUrl::parse("embeddings", &server.url(), false).unwrap();
     Endpoint::new(shape, &address, "some-model", Key::new("sk-SECRET"), Duration::from_secs(5))
 }
 
@@ -62,7 +63,7 @@ fn who_wants_to_be_left_alone_for_longer_than_a_message_waits_is() {
 #[test]
 fn what_is_no_answer_is_said_without_what_the_server_said() {
     let server = Embeddings::start();
-    let address = Address::parse(&server.url(), false).unwrap();
+    let address = BaseUrl::parse("embeddings", &server.url(), false).unwrap();
     let quick = Endpoint::new(Shape::OpenAi, &address, "m", None, Duration::from_millis(300));
     let patient = endpoint(&server, Shape::OpenAi);
     let bytes = |text: &str| Reply::Bytes(text.to_owned());
@@ -93,7 +94,7 @@ fn nobody_there() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
-    let address = Address::parse(&url, false).unwrap();
+    let address = BaseUrl::parse("embeddings", &url, false).unwrap();
     let endpoint = Endpoint::new(Shape::Ollama, &address, "m", None, Duration::from_secs(5));
     let error = endpoint.embed(&["rain"], Purpose::Message).unwrap_err();
     assert_eq!(told(&error), "HOST cannot be reached: nobody listens there");

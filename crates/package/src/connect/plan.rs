@@ -12,7 +12,7 @@ use super::machine::Machine;
 use super::server::{Name, Server};
 use super::shape;
 use crate::place::For;
-use prowess_config::edit::entry::{self, Found};
+use prowess_config::edit::entry::{self, Form, Found};
 use prowess_config::edit::file::{self, FileError};
 
 /// The largest file that is changed. Claude Code keeps its history beside its settings.
@@ -118,8 +118,12 @@ pub fn plan_uninstall(
         Some(found) if shape::is_ours(&found.value) => Action::Remove,
         Some(_) => Action::RemoveOther,
     };
-    let after = entry::take(&text, client.form, [client.section, name.as_str()])
+    let mut after = entry::take(&text, client.form, [client.section, name.as_str()])
         .map_err(|source| ConnectError::Entry { path: file.clone(), source })?;
+    // A file behind a link stays, and no text at all is no JSON.
+    if after.is_empty() && client.form == Form::Json && file.is_symlink() {
+        after = "{}\n".to_owned();
+    }
     let present = found.map(|found| (found.value, found.line));
     Ok(Plan { client, scope, name: name.clone(), file, action, present, before, after })
 }

@@ -1,30 +1,20 @@
 //! The time, as documents write it.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use jiff::Timestamp;
 
 /// Now, in ISO 8601.
 pub(crate) fn now() -> String {
-    iso_time(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
+    iso_time(Timestamp::now().as_second().unsigned_abs())
 }
 
-/// Seconds since 1970 in ISO 8601. The calendar repeats every 400 years, which begin in March so that leap days come
-/// last.
+/// Seconds since 1970 in ISO 8601.
 ///
 /// ```
 /// assert_eq!(prowess_package::iso_time(1_704_450_600), "2024-01-05T10:30:00Z");
 /// ```
 pub fn iso_time(seconds: u64) -> String {
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let date = day - (153 * month + 2) / 5 + 1;
-    let (year, month) =
-        (400 * era + year + u64::from(month >= 10), if month < 10 { month + 3 } else { month - 9 });
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{second:02}Z")
+    let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
+    Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX).to_string()
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Repositories, by their addresses and by their short names.
 
-use std::fmt::Write;
-
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use prowess_format::SkillName;
 use url::Url;
 
@@ -134,7 +133,14 @@ pub(super) fn shown(
     let mut text = match (inner, reference) {
         (Some(inner), Some(reference)) => {
             let middle = if url.starts_with(GITHUB) { "/tree/" } else { "/-/tree/" };
-            return [url, middle, &encoded(reference, ""), "/", &encoded(inner.as_str(), "/")].concat();
+            return [
+                url,
+                middle,
+                &utf8_percent_encode(reference, PART).to_string(),
+                "/",
+                &utf8_percent_encode(inner.as_str(), PATH).to_string(),
+            ]
+            .concat();
         }
         (Some(inner), None) => format!("{}/{inner}", short().unwrap_or_else(|| url.to_owned())),
         (None, _) => match (skill, short()) {
@@ -150,15 +156,8 @@ pub(super) fn shown(
     text
 }
 
-/// A text as it stands in the path of an address.
-fn encoded(text: &str, kept: &str) -> String {
-    text.bytes().fold(String::new(), |mut out, byte| {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || kept.as_bytes().contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            // Writing to a string cannot fail.
-            let _ = write!(out, "%{byte:02X}");
-        }
-        out
-    })
-}
+/// What stands for itself in one part of a path.
+const PART: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// What stands for itself in a path.
+const PATH: &AsciiSet = &PART.remove(b'/');

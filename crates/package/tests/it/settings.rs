@@ -52,7 +52,7 @@ fn everything_else_in_the_file_stays() {
     ]);
     assert_eq!(
         after.unwrap(),
-        "# mine\r\npreset = \"chat\" # why\r\n\r\n[chat] # talk\r\nmax-steps = 3\r\nmodel = \"b\"\r\n"
+        "# mine\r\npreset = \"chat\" # why\r\n\r\n[chat] # talk\r\nmodel = \"b\"\r\nmax-steps = 3\r\n"
     );
     assert_eq!(
         world.change(&[("chat.max-steps", None), ("preset", None)]).unwrap(),
@@ -66,7 +66,7 @@ fn everything_else_in_the_file_stays() {
     );
     assert_eq!(
         world.change(&[("preset", text("app"))]).unwrap(),
-        "enabled = false\n\npreset = \"app\"\n[chat]\nmodel = \"m\"\n"
+        "enabled = false\npreset = \"app\"\n\n[chat]\nmodel = \"m\"\n"
     );
 }
 

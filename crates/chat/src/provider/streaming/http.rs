@@ -3,14 +3,13 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use prowess_config::ChatTimeouts;
+use prowess_config::{BaseUrl, ChatTimeouts};
 use reqwest::header::{
     ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER,
 };
 use reqwest::redirect;
 use tokio::time::{Instant, timeout_at};
 
-use super::super::endpoint::Endpoint;
 use super::super::error::{ModelError, Waited};
 use super::super::retry::{Backoff, retry_after};
 use super::super::secret::Secret;
@@ -27,7 +26,7 @@ const FAILURE_WAIT: Duration = Duration::from_secs(10);
 
 /// What a client is made from.
 pub(in super::super) struct HttpSetup<'a> {
-    pub(in super::super) endpoint: &'a Endpoint,
+    pub(in super::super) endpoint: &'a BaseUrl,
     pub(in super::super) path: &'a [&'a str],
     /// The key, with the header it goes into and the word before it.
     pub(in super::super) key: Option<(&'static str, &'static str, Secret)>,

@@ -78,7 +78,7 @@ impl EntryError {
 /// assert_eq!(find(text, Form::Json, ["servers", "a"]).unwrap().unwrap().line, 3);
 /// assert_eq!(find(text, Form::Json, ["servers", "b"]).unwrap(), None);
 /// let error = find("{\n  \"servers\" {}\n}", Form::Json, ["servers", "a"]).unwrap_err();
-/// assert_eq!(error.to_string(), "line 2, column 13: a : should follow the key");
+/// assert_eq!(error.to_string(), "line 2, column 13: expected colon after the string or word in object property");
 /// ```
 pub fn find(text: &str, form: Form, path: [&str; 2]) -> Result<Option<Found>, EntryError> {
     let (_, text) = without_mark(text);
@@ -123,38 +123,6 @@ pub fn take(text: &str, form: Form, path: [&str; 2]) -> Result<String, EntryErro
         Form::Yaml => yaml::take(text, path),
     };
     Ok(mark.to_owned() + &after?)
-}
-
-/// The value without an entry.
-pub(super) fn without(value: Value, [section, name]: [&str; 2]) -> Value {
-    super::meaning::changed(value, &[section], |section| match section {
-        Value::Map(mut entries) => {
-            entries.retain(|(key, _)| key.as_ref() != name);
-            Value::Map(entries)
-        }
-        other => other,
-    })
-}
-
-/// Whether a text means what it meant without the entry. Whether an empty section is left or none does not matter.
-fn is_without(after: Value, before: &Value, [section, name]: [&str; 2]) -> bool {
-    let bare = |value: Value| match without(value, [section, name]) {
-        Value::Map(mut entries) => {
-            let empty = |value: &Value| matches!(value, Value::Null) || *value == Value::Map(Vec::new());
-            entries.retain(|(key, value)| key.as_ref() != section || !empty(value));
-            Value::Map(entries)
-        }
-        Value::Null => Value::Map(Vec::new()),
-        other => other,
-    };
-    let gone = |value: &Value| match value {
-        Value::Map(entries) => entries.iter().all(|(key, value)| {
-            let inner = if let Value::Map(inner) = value { inner.as_slice() } else { &[] };
-            key.as_ref() != section || inner.iter().all(|(key, _)| key.as_ref() != name)
-        }),
-        _ => true,
-    };
-    gone(&after) && super::meaning::same(bare(after), bare(before.clone()))
 }
 
 /// A document as it is written into a file that has nothing.

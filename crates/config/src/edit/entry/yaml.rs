@@ -10,7 +10,7 @@ use super::super::text::{
     Splice, after_line, at_end, indent, line_of, line_start, next_line, quoted_like, spliced,
 };
 use super::super::yaml::{begins_with, entry};
-use super::{EntryError, Found, is_without};
+use super::{EntryError, Found};
 
 pub(super) fn find(text: &str, path: [&str; 2]) -> Result<Option<Found>, EntryError> {
     let Some(root) = parse(text)? else { return Ok(None) };
@@ -114,7 +114,7 @@ pub(super) fn take(text: &str, path: [&str; 2]) -> Result<String, EntryError> {
     let is_right = |after: &&String| {
         let means = |root: Option<Node<'_>>| root.map_or(Value::Null, |root| root.value());
         // What is not ours alone is not thrown away.
-        !after.is_empty() && parse(after).is_ok_and(|root| is_without(means(root), &before, path))
+        !after.is_empty() && parse(after).is_ok_and(|root| meaning::is_without(means(root), &before, &path))
     };
     let after = afters.iter().find(is_undone).or_else(|| afters.iter().rev().skip(1).find(is_right));
     let after = after.or_else(|| afters.iter().find(is_right));

@@ -44,14 +44,14 @@ fn in_a_list_that_is_not() {
         ),
         (
             "[skills] # on or off\npinned = [\"a\"]\n",
-            "[skills] # on or off\ndisabled = [\"x\"]\npinned = [\"a\"]\n",
+            "[skills] # on or off\npinned = [\"a\"]\ndisabled = [\"x\"]\n",
         ),
         (
             "skills.pinned = [\n\"a\"]\n[scan]\n",
-            "skills.disabled = [\"x\"]\nskills.pinned = [\n\"a\"]\n[scan]\n",
+            "skills.pinned = [\n\"a\"]\nskills.disabled = [\"x\"]\n[scan]\n",
         ),
         ("skills.pinned = []\n", "skills.pinned = []\nskills.disabled = [\"x\"]\n"),
-        ("skills = { pinned = [] }\n", "skills = { disabled = [\"x\"], pinned = [] }\n"),
+        ("skills = { pinned = [] }\n", "skills = { pinned = [], disabled = [\"x\"] }\n"),
         ("skills = {}\n", "skills = { disabled = [\"x\"] }\n"),
     ] {
         assert_eq!(add(text, T, DISABLED, "x").unwrap(), expected, "from {text:?}");

@@ -131,7 +131,7 @@ fn into_a_file_that_has_nothing_for_servers() {
         let texts: &[&str] = match client.id {
             "codex" => &["\n", "# mine", "model = \"x\"\n\n"],
             "goose" => &["\n", "# mine", "---\na: 1\n", "extensions: {}\n", "{\"a\": 1}\n"],
-            _ => &["{}", "{}\n", "{\n}\n", "// mine\n", "{\"a\":1}", "{\n\t\"a\": {}\n}\n"],
+            _ => &["{}", "{}\n", "// mine\n", "{\"a\":1}", "{\n\t\"a\": {}\n}\n"],
         };
         for text in texts {
             both(&world, client, Some(text));

@@ -2,9 +2,11 @@
 
 mod error;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use prowess_format::hidden;
 
 pub use error::UrlError;
@@ -77,14 +79,6 @@ impl GitUrl {
     /// A repository in a folder of this machine.
     pub fn local(path: &Path) -> Self {
         Self(Place::Local(std::path::absolute(path).unwrap_or_else(|_| path.to_owned())))
-    }
-
-    /// Where it is on this machine, if it is.
-    pub fn as_local(&self) -> Option<&Path> {
-        match &self.0 {
-            Place::Local(path) => Some(path),
-            Place::Https(_) | Place::Ssh(_) => None,
-        }
     }
 
     fn https(rest: &str) -> Result<Self, UrlError> {
@@ -227,33 +221,24 @@ fn ssh_path(path: String) -> Result<String, UrlError> {
 }
 
 fn decoded(text: &str) -> Result<String, UrlError> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        rest = after;
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let digit = |at: usize| after.get(at).and_then(|byte| char::from(*byte).to_digit(16));
-        let (Some(high), Some(low)) = (digit(0), digit(1)) else { return Err(UrlError::Path) };
-        bytes.push((high * 16 + low) as u8);
-        rest = &after[2..];
+    let is_escape =
+        |after: &str| after.as_bytes().get(..2).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit));
+    if !text.split('%').skip(1).all(is_escape) {
+        return Err(UrlError::Path);
     }
-    String::from_utf8(bytes).map_err(|_| UrlError::Path)
+    percent_decode_str(text).decode_utf8().map(Cow::into_owned).map_err(|_| UrlError::Path)
 }
 
 fn encoded(path: &str) -> String {
-    let mut out = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' | b'+' | b'@' => {
-                out.push(char::from(byte));
-            }
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
+    const KEPT: &AsciiSet = &NON_ALPHANUMERIC
+        .remove(b'/')
+        .remove(b'.')
+        .remove(b'-')
+        .remove(b'_')
+        .remove(b'~')
+        .remove(b'+')
+        .remove(b'@');
+    utf8_percent_encode(path, KEPT).to_string()
 }
 
 #[cfg(test)]

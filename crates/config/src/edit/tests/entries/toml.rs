@@ -27,7 +27,7 @@ fn at_the_end() {
 #[test]
 fn inside_an_inline_table() {
     let after = put("servers = { a = { command = \"a\" } }\n", T, PATH, &text("n")).unwrap();
-    assert_eq!(after, "servers = { x = \"n\", a = { command = \"a\" } }\n");
+    assert_eq!(after, "servers = { a = { command = \"a\" }, x = \"n\" }\n");
 }
 
 #[test]
@@ -43,14 +43,21 @@ fn what_others_wrote_is_removed_with_its_tables() {
     assert_eq!(gone("[servers]\nx = { command = \"y\" }\ny = 1\n"), "[servers]\ny = 1\n");
     assert_eq!(gone("[servers.\"x\"]\na = [\n  1,\n]\n[b]\n"), "[b]\n");
     assert_eq!(gone("a = 1\n"), "a = 1\n");
-    let dotted = "servers.x.command = 1\nservers.x.args = []\n";
-    assert!(take(dotted, T, PATH).unwrap_err().to_string().contains("by hand"));
+    assert_eq!(gone("b = 1\nservers.x.command = 1\nservers.x.args = []\n"), "b = 1\n");
+    assert_eq!(gone("servers = { x = 1, y = 2 }\n"), "servers = { y = 2 }\n");
+}
+
+#[test]
+fn comments_above_the_entry_stay() {
+    let gone = |text: &str| take(text, T, PATH).unwrap();
+    assert_eq!(gone("a = 1\n\n# mine\n[servers.x]\nb = 1\n[c]\n"), "a = 1\n\n# mine\n[c]\n");
+    assert_eq!(gone("[servers]\n# mine\nx = 1 # theirs\ny = 2\n"), "[servers]\n# mine\ny = 2\n");
 }
 
 #[test]
 fn what_is_there_is_replaced() {
     let before = "[servers.x]\ncommand = \"old\"\n\n[b]\nc = 1\n";
-    assert_eq!(put(before, T, PATH, &server()).unwrap(), format!("[b]\nc = 1\n\n{TABLE}\n"));
+    assert_eq!(put(before, T, PATH, &server()).unwrap(), format!("{TABLE}\n\n[b]\nc = 1\n"));
 }
 
 #[test]

@@ -1,0 +1,190 @@
+//! Edits of JSON with comments: `jsonc-parser` makes the change, and the result is read again before it counts.
+
+use jsonc_parser::ast;
+use jsonc_parser::common::Ranged;
+use jsonc_parser::cst::{CstInputValue, CstNode, CstRootNode};
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use prowess_format::{Value, hidden};
+
+use super::entry::{EntryError, Found};
+use super::meaning;
+use super::text::{Splice, line_of, spliced};
+
+const UNSAFE: &str = "this cannot be changed without changing something else";
+
+/// JSON as editors write it: comments and trailing commas, and nothing else that JSON does not have.
+const OPTIONS: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+/// The entry at a path.
+pub(super) fn find(text: &str, [section, name]: [&str; 2]) -> Result<Option<Found>, EntryError> {
+    let Some(root) = read(text)? else { return Ok(None) };
+    let Some(outer) = member(text, &root, section, "the configuration")? else { return Ok(None) };
+    let found = member(text, &outer.value, name, section)?;
+    Ok(found.map(|found| Found { value: value(&found.value), line: line_of(text, found.start()) }))
+}
+
+/// The text with `entry` at `path`: a section and a name in it. What is there already is replaced in its place.
+pub(super) fn put(text: &str, path: [&str; 2], entry: &Value) -> Result<String, EntryError> {
+    let wanted = meaning::changed(means(text)?, &path, |_| entry.clone());
+    let after = inserted(text, path, entry);
+    after.filter(|after| means(after).is_ok_and(|after| meaning::same(after, wanted))).ok_or_else(|| {
+        let at = text.len() - text.trim_start().len();
+        EntryError::refused(text, at, UNSAFE)
+    })
+}
+
+/// The text without the entry at `path`; unchanged where there is none. A section, or a whole text, that [`put`] would
+/// write again for this entry goes with it.
+pub(super) fn take(text: &str, path: [&str; 2]) -> Result<String, EntryError> {
+    let Some(found) = find(text, path)? else { return Ok(text.to_owned()) };
+    let before = means(text)?;
+    let is_right =
+        |after: &String| means(after).is_ok_and(|after| meaning::is_without(after, &before, &path));
+    let is_undone = |after: &String| put(after, path, &found.value).is_ok_and(|again| again == text);
+    let ways = [removed(text, &[]), removed(text, &path[..1])].into_iter().flatten();
+    let undone = ways.filter(is_right).find(is_undone);
+    let after = undone.or_else(|| removed(text, &path).filter(is_right));
+    after.ok_or_else(|| EntryError::refused(text, 0, UNSAFE))
+}
+
+fn inserted(text: &str, [section, name]: [&str; 2], entry: &Value) -> Option<String> {
+    let root = CstRootNode::parse(text, &OPTIONS).ok()?;
+    let there = root.object_value();
+    let object = root.object_value_or_create()?;
+    let is_one_line = !object.properties().is_empty() && !object.to_string().contains('\n');
+    let is_empty = match object.get(section) {
+        Some(section) => section.object_value()?.properties().is_empty(),
+        None => there.is_some() && object.properties().is_empty(),
+    };
+    let inner = object.object_value_or_create(section)?;
+    match inner.get(name) {
+        Some(there) => there.set_value(input(entry)),
+        None => drop(inner.append(name, input(entry))),
+    }
+    let member = inner.get(name)?;
+    escape_hidden(&member.clone().into());
+    if is_one_line {
+        let parsed = read(text).ok()??;
+        let map = parsed.as_object()?;
+        let (map, member) = match map.get(section) {
+            Some(section) => (section.value.as_object()?, member),
+            None => (map, object.get(section)?),
+        };
+        let member = on_one_line(&member.to_string());
+        let splice = match (map.get(name), map.properties.last()) {
+            (Some(there), _) => Splice { from: there.start(), to: there.end(), with: member },
+            (None, Some(last)) => Splice::insert(last.end(), format!(", {member}")),
+            (None, None) => Splice::insert(map.start() + 1, member),
+        };
+        return Some(spliced(text, vec![splice]));
+    }
+    let (after, member) = (root.to_string(), member.to_string());
+    // An object that was empty gets the entry on one line: that tells it from one that was not there.
+    Some(if is_empty { after.replacen(&member, &on_one_line(&member), 1) } else { after })
+}
+
+fn on_one_line(text: &str) -> String {
+    text.lines().map(str::trim).fold(String::new(), |line, next| {
+        let is_apart = !line.is_empty() && !line.ends_with(['{', '[']) && !next.starts_with(['}', ']']);
+        line + if is_apart { " " } else { "" } + next
+    })
+}
+
+fn removed(text: &str, path: &[&str]) -> Option<String> {
+    let root = CstRootNode::parse(text, &OPTIONS).ok()?;
+    let mut object = root.object_value()?;
+    let Some((name, sections)) = path.split_last() else {
+        object.remove();
+        return Some(root.to_string());
+    };
+    for section in sections {
+        object = object.object_value(section)?;
+    }
+    object.get(name)?.remove();
+    Some(root.to_string())
+}
+
+/// Writes characters that cannot be seen as escapes.
+fn escape_hidden(node: &CstNode) {
+    if let Some(literal) = node.as_string_lit() {
+        let escaped = |c: char| match hidden::first(c.encode_utf8(&mut [0; 4])) {
+            Some(_) => c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
+            None => c.to_string(),
+        };
+        literal.set_raw_value(literal.raw_value().chars().map(escaped).collect());
+    }
+    node.children().iter().for_each(escape_hidden);
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(truth) => CstInputValue::Bool(*truth),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::Text(text) => CstInputValue::String(text.to_string()),
+        Value::List(items) => CstInputValue::Array(items.iter().map(input).collect()),
+        Value::Map(entries) => CstInputValue::Object(
+            entries.iter().map(|(key, value)| (key.to_string(), input(value))).collect(),
+        ),
+    }
+}
+
+fn read(text: &str) -> Result<Option<ast::Value<'_>>, EntryError> {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS).map_err(|error| {
+        let message = hidden::shown(&error.kind().to_string()).into_owned();
+        let mut letters = message.chars();
+        let first = letters.next().map(|first| first.to_ascii_lowercase());
+        EntryError::malformed(text, error.range().start, first.into_iter().chain(letters).collect::<String>())
+    })?;
+    Ok(parsed.value)
+}
+
+fn means(text: &str) -> Result<Value, EntryError> {
+    Ok(read(text)?.as_ref().map_or(Value::Null, value))
+}
+
+fn value(node: &ast::Value<'_>) -> Value {
+    match node {
+        ast::Value::NullKeyword(_) => Value::Null,
+        ast::Value::BooleanLit(truth) => Value::Bool(truth.value),
+        ast::Value::NumberLit(number) => Value::Number(number.value.into()),
+        ast::Value::StringLit(text) => Value::Text(text.value.as_ref().into()),
+        ast::Value::Array(list) => Value::List(list.elements.iter().map(value).collect()),
+        ast::Value::Object(map) => {
+            let entry = |member: &ast::ObjectProp<'_>| (member.name.as_str().into(), value(&member.value));
+            Value::Map(map.properties.iter().map(entry).collect())
+        }
+    }
+}
+
+/// The one member of this name.
+fn member<'n, 't>(
+    text: &str,
+    node: &'n ast::Value<'t>,
+    name: &str,
+    called: &str,
+) -> Result<Option<&'n ast::ObjectProp<'t>>, EntryError> {
+    let Some(map) = node.as_object() else {
+        return Err(EntryError::refused(text, node.start(), format!("{called} takes an object, {{…}}")));
+    };
+    let mut same = map.properties.iter().filter(|member| member.name.as_str() == name);
+    let found = same.next();
+    match same.next() {
+        Some(twice) => {
+            let why = format!("duplicate key {name}; delete one of them");
+            Err(EntryError::refused(text, twice.start(), why))
+        }
+        None => Ok(found),
+    }
+}
