@@ -1,7 +1,6 @@
 //! What can be typed.
 
 mod chat;
-mod manage;
 mod mcp;
 pub(crate) mod packages;
 mod run;
@@ -13,8 +12,8 @@ use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use chat::{Chat, Chats, ChatsCommand, StoreArgs};
-pub(crate) use manage::{ManageCommand, Switch};
 pub(crate) use mcp::{Connect, Disconnect, Mcp, McpCommand, ServeMcp, Which};
+pub(crate) use packages::{ManageCommand, Switch};
 pub(crate) use run::Run;
 pub(crate) use serve::{Log, Serve};
 

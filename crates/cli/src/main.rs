@@ -10,7 +10,6 @@ mod context;
 mod failure;
 mod output;
 mod progress;
-mod refusal;
 mod report;
 mod scope;
 mod signals;
@@ -36,7 +35,7 @@ fn main() -> ExitCode {
         Err(error) => {
             // What is wrong is repeated on the terminal: as it may get there.
             let shown = typed.iter().map(|word| output::clean(&word.to_string_lossy()).into_owned());
-            return refusal::refuse(&Args::try_parse_from(shown).err().unwrap_or(error));
+            return failure::refuse(&Args::try_parse_from(shown).err().unwrap_or(error));
         }
     };
     let mut output = Output::new(&args.global);

@@ -38,7 +38,6 @@ pub mod sandbox;
 mod stage;
 mod start;
 mod status;
-mod tier;
 mod watch;
 #[cfg(all(target_os = "linux", not(prowess_elsewhere)))]
 mod wire;
@@ -55,11 +54,10 @@ pub use gate::{Variable, entry, is_allowed, is_any_allowed, network, variables};
 pub use helper::helper_main;
 pub use interpreter::runner;
 pub use options::{Cancel, Consent, Helper, Input, Network, OnOutput, Options, Protection};
-pub use ran::{Limit, Ran, Stream};
+pub use ran::{Limit, Ran, Stream, Tier};
 pub use sandbox::SandboxError;
 pub use start::{Ready, Started, ready};
 pub use status::{Status, status};
-pub use tier::Tier;
 
 use log::{End, Record};
 use prepare::prepare;

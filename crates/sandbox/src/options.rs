@@ -10,7 +10,7 @@ use prowess::{Registry, Surroundings};
 
 use super::Limits;
 use super::ran::Stream;
-use super::tier::Tier;
+use super::ran::Tier;
 
 /// Whether a script reaches the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,9 +13,8 @@ use std::time::Duration;
 use prowess::Skill;
 
 use super::answer::{Definition, ToolCall, ToolResult};
-use super::cancel::Cancel;
 use super::error::ToolsetError;
-use super::limits::Limits;
+use super::limits::{Cancel, Limits};
 use super::machine::Machine;
 use super::sources::{Sources, Stamps};
 

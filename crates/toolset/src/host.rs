@@ -7,10 +7,9 @@ use std::time::Instant;
 use prowess::{Skill, Status, resource};
 
 use super::answer::{Definition, ToolCall, ToolResult};
-use super::cancel::Cancel;
 use super::engine::Engine;
 use super::error::ToolsetError;
-use super::limits::Limits;
+use super::limits::{Cancel, Limits};
 use super::loads;
 use super::sources::are_unchanged;
 

@@ -10,7 +10,6 @@
 
 mod answer;
 mod border;
-mod cancel;
 mod engine;
 mod error;
 mod fault;
@@ -27,10 +26,9 @@ mod strip;
 mod watch;
 
 pub use answer::{Definition, ToolCall, ToolResult};
-pub use cancel::Cancel;
 pub use error::{Place, ToolsetError};
 pub use fault::{Fault, PROTOCOL};
 pub use host::{Loaded, Toolsets, is_module};
-pub use limits::Limits;
+pub use limits::{Cancel, Limits};
 pub use lint::lint;
 pub use program::{Conversation, ProgramLimits, Programs};

@@ -1,5 +1,7 @@
-//! How much a toolset may take.
+//! How much a toolset may take, and telling a call to end.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The limits of a toolset. Each may be lowered; [`Limits::default`] is what a stranger's skill gets.
@@ -53,5 +55,27 @@ impl Default for Limits {
             engines: 16,
             idle: Duration::from_secs(600),
         }
+    }
+}
+
+/// A flag that ends calls. Clones are the same flag.
+///
+/// ```
+/// let cancel = prowess_toolset::Cancel::default();
+/// cancel.clone().cancel();
+/// assert!(cancel.is_cancelled());
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Asks the call to end: `ctx.abort` says so at once, and after a short time it is ended.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    /// Whether somebody did.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Acquire)
     }
 }

@@ -10,9 +10,8 @@ use rquickjs::{Context, Ctx, FromJs, Module, Object, Promise, Runtime, Value};
 
 use super::answer::{Crossed, Definition, Fault, ToolCall, ToolResult, crossed};
 use super::border::Border;
-use super::cancel::Cancel;
 use super::error::ToolsetError;
-use super::limits::Limits;
+use super::limits::{Cancel, Limits};
 use super::modules::Modules;
 use super::sources::Sources;
 use super::watch::{Stop, Watch};

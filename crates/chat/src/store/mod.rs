@@ -40,7 +40,6 @@ mod hub;
 mod keeper;
 mod kept;
 mod limits;
-mod options;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
@@ -52,6 +51,7 @@ mod turn;
 mod writer;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -63,11 +63,35 @@ pub use hub::{Announcements, Subscription, Topic};
 pub use keeper::{Keeper, Past, title_of};
 pub use kept::{STRING_MAX, kept};
 pub use limits::{CHATS_MAX, MESSAGE_MAX, MESSAGES_MAX, NAMES_MAX, TITLE_MAX};
-pub use options::Options;
 pub use turn::{Events, Numbered, Turn};
 pub use writer::TurnWriter;
 
 use crate::{Ending, Event, Message};
+
+/// How long things may take, and how many connections are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// How long another program may hold the file of SQLite before a call fails.
+    pub busy: Duration,
+    /// How long a process may be silent before its turns in PostgreSQL are ended. With SQLite it is known at once whether a
+    /// process lives. A third of it is how often turns of processes that are gone are looked for.
+    pub lease: Duration,
+    /// How many connections to PostgreSQL are made, besides the one that listens.
+    pub connections: usize,
+    /// How long one call to PostgreSQL may take in all.
+    pub call: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            busy: Duration::from_secs(5),
+            lease: Duration::from_secs(15),
+            connections: 8,
+            call: Duration::from_secs(60),
+        }
+    }
+}
 
 /// Chats, kept. Every method may be called from many tasks and processes at once.
 #[async_trait]

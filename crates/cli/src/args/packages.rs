@@ -1,8 +1,8 @@
-//! What the commands take that get, keep and check skills.
+//! What the commands take that get, switch, keep and check skills.
 
 use std::path::PathBuf;
 
-use clap::ValueEnum;
+use clap::{Subcommand, ValueEnum};
 
 use crate::scope::ScopeArgs;
 
@@ -181,4 +181,37 @@ pub(crate) struct Index {
     /// The folder that a web server serves [default: public]
     #[arg(long, short, value_name = "DIR", default_value = "public")]
     pub(crate) output: PathBuf,
+}
+
+// What `prowess skill manage` takes.
+#[derive(Debug, Subcommand)]
+#[command(defer = true)]
+pub(crate) enum ManageCommand {
+    /// Switch a skill on
+    Enable(Switch),
+    /// Switch a skill off
+    Disable(Switch),
+    /// Bring installed skills up to date
+    Update(Update),
+    /// Remove skills
+    Remove(Remove),
+    /// List what was installed
+    List {
+        #[command(flatten)]
+        scope: ScopeArgs,
+    },
+}
+
+// What `prowess enable` and `prowess disable` take.
+#[derive(Debug, clap::Args)]
+#[command(mut_arg("user", |user| user.help("In the home, for all projects; this is the default")))]
+pub(crate) struct Switch {
+    /// The skill's name or folder
+    #[arg(required_unless_present = "source", conflicts_with = "source")]
+    pub(crate) name: Option<String>,
+    /// All skills of this directory instead, such as ~/.claude/skills or bundled
+    #[arg(long, value_name = "PATH")]
+    pub(crate) source: Option<String>,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
 }

@@ -1,10 +1,12 @@
 //! `prowess info`: everything about one skill.
 
+use prowess::lock::Granted;
 use prowess::{Skill, short_path};
-use prowess_tools::shapes::{Facts, fields};
+use prowess_tools::shapes::{Facts, Provenance, fields};
 use prowess_tools::tokens;
 
-use super::{Outcome, YES, find, place, print_located, provenance, served, standing};
+use super::packages::origin;
+use super::{Outcome, YES, find, place, print_located, served, standing};
 use crate::args::Global;
 use crate::context::Context;
 use crate::output::{Output, Tone, clean, clean_path, counted};
@@ -76,7 +78,7 @@ fn print(facts: &Facts, skill: &Skill, context: &Context, output: &mut Output) -
         Ok(hash) => rows.push(("tree".into(), hash.clone())),
         Err(why) => rows.push(("tree".into(), format!("none: {why}"))),
     }
-    rows.extend(facts.provenance.iter().flat_map(|installed| provenance::rows(installed, context)));
+    rows.extend(facts.provenance.iter().flat_map(|installed| provenance_rows(installed, context)));
     if let Some(link) = skill.link() {
         rows.push(("link to".into(), clean_path(&link.target)));
     }
@@ -89,8 +91,7 @@ fn print(facts: &Facts, skill: &Skill, context: &Context, output: &mut Output) -
         };
         (format!("needs {}", variable.name), told.to_owned())
     }));
-    let recorded =
-        facts.provenance.as_ref().and_then(|installed| provenance::recorded(installed, &facts.granted));
+    let recorded = facts.provenance.as_ref().and_then(|installed| recorded(installed, &facts.granted));
     if !facts.granted.is_empty() || recorded.is_some() {
         let recorded = recorded.map(|told| format!("; the lock still says {told}")).unwrap_or_default();
         rows.push(("granted".into(), format!("{}{recorded}", clean(&facts.granted.told()))));
@@ -134,4 +135,26 @@ fn plain(value: &serde_json::Value) -> String {
         serde_json::Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
         other => other.to_string(),
     }
+}
+
+/// What the lock says was granted, where that is not what is.
+fn recorded(installed: &Provenance, granted: &Granted) -> Option<String> {
+    (installed.locked.granted != *granted).then(|| clean(&installed.locked.granted.told()).into_owned())
+}
+
+/// For people, one row a fact.
+fn provenance_rows(installed: &Provenance, context: &Context) -> Vec<(String, String)> {
+    let locked = &installed.locked;
+    let lock = clean_path(&short_path(&installed.lock, &context.surroundings));
+    let name = locked.renamed_from.as_ref().map(|name| ("called there", name.clone()));
+    let when = locked.installed_at.as_ref().map(|time| ("installed at", time.clone()));
+    let state = installed.changed().unwrap_or_else(|| "as installed".to_owned());
+    let rows = [("installed from", origin(&installed.locked))]
+        .into_iter()
+        .chain(name)
+        .chain(when)
+        .chain([("state", state)])
+        .chain([("audit", format!("{} (rules of {})", locked.audit.verdict, locked.audit.rules))])
+        .chain([("lock", lock)]);
+    rows.map(|(key, value)| (key.to_owned(), value)).collect()
 }

@@ -1,17 +1,22 @@
 //! `prowess serve`: skills and chats over HTTP, with a page.
 
 use std::convert::Infallible;
+use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::Duration;
 
 use prowess_server::{Guard, Limits, Names, Options, Parts, ServeError, Server, StartToken};
 use serde_json::json;
 use tokio::sync::watch;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use super::chat::open;
 use super::serving::{OPEN, not_available, token};
-use super::{Outcome, YES, log, runner};
-use crate::args::{Global, Serve};
+use super::{Outcome, YES, runner};
+use crate::args::{Global, Log, Serve};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -25,7 +30,7 @@ pub(super) fn run(global: &Global, call: &Serve, output: &mut Output) -> Outcome
         return Err(failure(&ServeError::Open(call.addr)));
     }
     let start_token = options.guard.make_start_token();
-    log::begin(call.log, global);
+    begin_log(call.log, global);
     room_for_connections();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(serve(&context, global, call, options, start_token, output));
@@ -141,4 +146,24 @@ fn failure(error: &ServeError) -> Failure {
         ServeError::Load(_) => failure.hint("prowess config shows what is in force"),
         _ => failure,
     }
+}
+
+/// Writes the server's own messages to standard error for as long as the process lives. Those of libraries are left out:
+/// they hold whole requests.
+fn begin_log(form: Option<Log>, global: &Global) {
+    let usual = if std::io::stderr().is_terminal() { Log::Text } else { Log::Json };
+    let level = match (global.quiet, global.verbose) {
+        (true, _) => LevelFilter::ERROR,
+        (_, true) => LevelFilter::DEBUG,
+        _ => LevelFilter::INFO,
+    };
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let layer = match form.unwrap_or(usual) {
+        Log::Json => lines.json().flatten_event(true).with_current_span(false).with_span_list(false).boxed(),
+        Log::Text => lines.with_target(false).boxed(),
+        Log::Off => return,
+    };
+    let ours = Targets::new().with_target("prowess", level);
+    // Somebody who has set one already, a test say, keeps it.
+    let _ = tracing_subscriber::registry().with(layer.with_filter(ours)).try_init();
 }

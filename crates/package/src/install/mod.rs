@@ -5,7 +5,6 @@ mod group;
 mod import;
 mod plan;
 mod prepare;
-mod remove;
 mod rename;
 mod restore;
 mod update;
@@ -19,7 +18,7 @@ use prowess_format::Rules;
 use crate::acquire::{Acquired, Candidate, FileUrls, Found, Names, Origin, acquire};
 use crate::error::PackageError;
 use crate::place::clock;
-use crate::place::standing::{Standing, standing};
+use crate::place::verify::{Standing, standing};
 use crate::place::{For, Place};
 use crate::source::Source;
 use crate::work::Work;
@@ -30,9 +29,8 @@ use prowess_audit::Suppressions;
 use prowess_fs::parallel;
 
 pub use import::{Import, Known, Upload, plan_import};
-pub use plan::{Action, Changes, Item, Plan};
+pub use plan::{Action, Changes, Item, Plan, plan_remove};
 pub use prepare::Prepared;
-pub use remove::plan_remove;
 pub use restore::{Wanted, plan_restore};
 pub use update::plan_update;
 

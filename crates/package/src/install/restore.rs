@@ -13,7 +13,7 @@ use crate::error::PackageError;
 use crate::install::{Asks, Conflict, Judge, OnConflict, admit};
 use crate::place::Place;
 use crate::place::commit::Trusts;
-use crate::place::standing::{Standing, standing};
+use crate::place::verify::{Standing, standing};
 use crate::source::Source;
 use crate::work::Work;
 

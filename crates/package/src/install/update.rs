@@ -14,7 +14,7 @@ use crate::fetch::git::Resolved;
 use crate::install::{Asks, Conflict, Judge, OnConflict, admit, locked};
 use crate::place::Place;
 use crate::place::commit::Trusts;
-use crate::place::standing::{Standing, standing};
+use crate::place::verify::{Standing, standing};
 use crate::work::Work;
 
 /// Fetches what changed and decides what becomes of each skill. No names means all; then one that cannot be updated is

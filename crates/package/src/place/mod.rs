@@ -4,14 +4,13 @@ pub(crate) mod clock;
 pub(crate) mod commit;
 mod own;
 pub(crate) mod stage;
-pub(crate) mod standing;
 mod tidy;
 mod track;
-mod verify;
-mod within;
+pub(crate) mod verify;
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
 
 use prowess::grants::Grantee;
 use prowess::lock::{self, Granted, Lock, Locked};
@@ -22,7 +21,6 @@ use prowess_fs::{Durable, Guard, busy, write_whole};
 
 use crate::error::PackageError;
 use prowess_archive::InnerPath;
-use within::within;
 
 pub use clock::iso_time;
 pub use own::NotOwn;
@@ -261,5 +259,18 @@ fn user_root(policy: &Policy, world: &Surroundings) -> Option<PathBuf> {
         RootPlace::Home(inner) => Some(world.home.as_ref()?.join(inner)),
         RootPlace::Absolute(path) => Some(path.clone()),
         RootPlace::Project(_) | RootPlace::Embedded => None,
+    }
+}
+
+/// Refuses a folder that links lead out of the project, or into its `.git`. It need not be there yet.
+fn within(base: &Path, folder: &Path) -> Result<(), PackageError> {
+    let outside = |why| PackageError::Outside { path: folder.to_owned(), why };
+    let there = folder.ancestors().find(|above| fs::symlink_metadata(above).is_ok()).unwrap_or(folder);
+    let real = fs::canonicalize(there).map_err(|_| outside("it is a link that leads nowhere"))?;
+    let base = fs::canonicalize(base).map_err(PackageError::io("found", base))?;
+    let Ok(inner) = real.strip_prefix(base) else { return Err(outside("a link leads out of the project")) };
+    match inner.components().any(|step| step == Component::Normal(".git".as_ref())) {
+        true => Err(outside("a link leads into the project's .git")),
+        false => Ok(()),
     }
 }

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::refused::Refused;
-use super::{Sandbox, SandboxError, Tier};
+use super::{Event, Sandbox, SandboxError, Tier};
 use crate::options::Helper;
-use crate::ran::Stream;
 
 /// A script that is ready to begin. There is none here.
 #[derive(Debug)]
@@ -29,25 +28,6 @@ impl Enforced {
 /// A script that runs. There is none here.
 #[derive(Debug)]
 pub enum Running {}
-
-/// What happened to a script.
-#[derive(Debug)]
-#[allow(dead_code, reason = "nothing happens here")]
-pub enum Event {
-    /// It wrote something.
-    Output(Stream, Vec<u8>),
-    /// It could not be started.
-    NotStarted(String),
-    /// It ended by itself, and left some processes behind.
-    Exited {
-        /// What it ended with.
-        code: Option<i32>,
-        /// What ended it.
-        signal: Option<i32>,
-        /// How many processes.
-        left: u32,
-    },
-}
 
 impl Running {
     /// Under which protection it runs.

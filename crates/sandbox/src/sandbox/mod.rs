@@ -21,12 +21,31 @@ use elsewhere as system;
 #[cfg(all(target_os = "linux", not(prowess_elsewhere)))]
 use linux as system;
 
-pub use system::{Enforced, Event, Running};
+pub use system::{Enforced, Running};
 pub(crate) use system::{may_enter, scratch_parent, unused_user};
 
 use super::Limits;
 use super::options::{Feed, Helper, Network};
-pub use super::tier::Tier;
+use super::ran::Stream;
+pub use super::ran::Tier;
+
+/// What happened to a script.
+#[derive(Debug)]
+pub enum Event {
+    /// It wrote something.
+    Output(Stream, Vec<u8>),
+    /// It could not be started.
+    NotStarted(String),
+    /// It ended by itself, and left some processes behind.
+    Exited {
+        /// What it ended with.
+        code: Option<i32>,
+        /// What ended it.
+        signal: Option<i32>,
+        /// How many processes.
+        left: u32,
+    },
+}
 
 /// What is to run, and what it may reach.
 #[derive(Debug)]

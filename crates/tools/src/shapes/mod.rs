@@ -3,13 +3,11 @@
 //! What stands here is promised to scripts: it may be added to, not changed.
 
 mod answers;
-mod diagnostic;
 mod info;
 mod list;
 mod provenance;
 
 pub use answers::{files, prompted, read, routed, settings};
-pub use diagnostic::DiagnosticJson;
 pub use info::{Facts, fields, served};
-pub use list::{ListJson, SkillJson, listed};
+pub use list::{DiagnosticJson, ListJson, SkillJson, listed};
 pub use provenance::Provenance;

@@ -11,10 +11,10 @@ use super::pool::{Pool, Which};
 use super::talk::{Stops, Unanswered};
 use super::tool::Tool;
 use crate::answer::{ToolCall, ToolResult};
-use crate::cancel::Cancel;
 use crate::error::ToolsetError;
 use crate::fault::Fault;
 use crate::host::{Loaded, is_module};
+use crate::limits::Cancel;
 use prowess_sandbox::Options;
 
 /// A program, and the tools that it has told of.

@@ -9,9 +9,9 @@ use super::limits::ProgramLimits;
 use super::protocol::{self, Message};
 use super::tool::over;
 use crate::answer::{ToolCall, ToolResult, one_line, tool_result};
-use crate::cancel::Cancel;
 use crate::fault::Fault;
 use crate::fault::PROTOCOL;
+use crate::limits::Cancel;
 use prowess_sandbox::log::End;
 use prowess_sandbox::{Limit, Started, Stream};
 

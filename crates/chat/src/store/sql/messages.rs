@@ -3,6 +3,7 @@
 use super::super::chat::MessagePage;
 use super::super::keeper::without_those_of;
 use super::super::limits::{self, MESSAGES_MAX, PAGE_BYTES};
+use super::super::transfer::Record;
 use super::super::{StoreError, turn};
 use super::{Row, Tx, Value, chats, events, from_json, to_json, turns, values};
 use crate::{Message, Part, Role, State, Usage};
@@ -143,4 +144,29 @@ pub(super) fn state_columns(state: &State) -> (&'static str, Option<String>) {
 pub(super) fn usage_columns(usage: Option<Usage>) -> [Value; 3] {
     let of = |take: fn(Usage) -> u64| Value::from(usage.map(take).map(|count| count.min(limits::TIME_MAX)));
     [of(|usage| usage.input), of(|usage| usage.output), of(|usage| usage.cached)]
+}
+
+/// Adds a whole chat that comes from elsewhere, and returns its id. An id that is taken belongs to another chat, even if it
+/// looks the same.
+pub(super) async fn add_record(tx: &mut dyn Tx, record: Record) -> Result<String, StoreError> {
+    let Record { mut id, title, preset, created, updated, activated_skill_names: skills, messages: said } =
+        record;
+    if !chats::insert(tx, &id, &title, &preset, created, updated, &skills).await? {
+        id = limits::new_id();
+        chats::insert(tx, &id, &title, &preset, created, updated, &skills).await?;
+    }
+    let (count, mut cost) = (said.len() as u64, Usage::default());
+    for (position, mut message) in (0..).zip(said) {
+        if !insert(tx, &id, position, &message).await? {
+            message.id = limits::new_id();
+            insert(tx, &id, position, &message).await?;
+        }
+        let usage = message.usage.unwrap_or_default();
+        cost.input = (cost.input + usage.input).min(limits::TIME_MAX);
+        cost.output = (cost.output + usage.output).min(limits::TIME_MAX);
+        cost.cached = (cost.cached + usage.cached).min(limits::TIME_MAX);
+    }
+    let sql = "UPDATE prowess_chats SET messages = $1, input = $2, output = $3, cached = $4 WHERE id = $5";
+    tx.execute(sql, values![count, cost.input, cost.output, cost.cached, id.as_str()]).await?;
+    Ok(id)
 }

@@ -8,7 +8,6 @@ mod chats;
 mod events;
 mod keeper;
 mod messages;
-mod records;
 pub(crate) mod schema;
 mod store;
 mod turns;

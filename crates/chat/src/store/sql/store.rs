@@ -10,7 +10,7 @@ use super::super::transfer::Record;
 use super::super::{
     Chat, ChatPage, Ending, Events, MessagePage, NewChat, Numbered, SkillUse, Store, StoreError, Turn, kept,
 };
-use super::{Care, Driver, Tasks, chats, events, messages, records, turns, uses, work};
+use super::{Care, Driver, Tasks, chats, events, messages, turns, uses, work};
 use crate::{Event, Message};
 
 /// A store in SQL.
@@ -219,7 +219,7 @@ impl<D: Driver> Store for Sql<D> {
             Box::pin(async move {
                 let mut ids = Vec::with_capacity(chats.len());
                 for chat in chats {
-                    ids.push(records::add(tx, chat).await?);
+                    ids.push(messages::add_record(tx, chat).await?);
                 }
                 Ok(ids)
             })

@@ -60,7 +60,6 @@ pub(crate) struct Response {
 }
 
 impl Http {
-    #[allow(dead_code, reason = "for archives and indexes, which are fetched by other modules")]
     pub(crate) fn new(work: Arc<Work>) -> Self {
         Self::with_timeouts(work, Timeouts::default())
     }
@@ -92,7 +91,6 @@ impl Http {
         Self { agent: ureq::Agent::with_parts(config, connector, DefaultResolver::default()), work }
     }
 
-    #[allow(dead_code, reason = "for archives and indexes, which are fetched by other modules")]
     /// Asks for a URL. Any status is an answer; the caller judges it.
     pub(crate) fn get(&self, url: &str, max_bytes: u64, accept: &str) -> Result<Response, HttpError> {
         self.get_with(url, max_bytes, accept, &[])
@@ -176,7 +174,6 @@ impl Response {
         &self.content_type
     }
 
-    #[allow(dead_code, reason = "for archives and indexes, which are fetched by other modules")]
     /// This answer, if it is a success.
     pub(crate) fn ok(self) -> Result<Self, HttpError> {
         match self.status {

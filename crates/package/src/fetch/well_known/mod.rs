@@ -4,7 +4,6 @@
 //! |---|---|
 //! | `parse` | the index, entry by entry |
 //! | `get` | an entry's bytes, checked, as a tree |
-//! | `fetch` | the door to the network, which is somebody else's |
 //!
 //! What must always hold: only `https` is fetched, within bounds; what has a digest is used only if its raw bytes have
 //! it; and one bad entry does not take the others with it, but is reported.
@@ -15,17 +14,16 @@
 //! leaves the folder of its index. Whoever asks the user shows [`IndexEntry::elsewhere`].
 
 mod error;
-mod fetch;
 mod get;
 mod parse;
 
+use prowess::ErrorCode;
 use prowess_format::SkillName;
 use url::Url;
 
 use prowess_archive::InnerPath;
 
 pub use error::{EntryError, WellKnownError};
-pub use fetch::{Fetch, FetchFailure};
 
 /// The most bytes of an index.
 pub const INDEX_MAX: u64 = 4 * 1024 * 1024;
@@ -43,6 +41,24 @@ pub const PLACES: [&str; 2] = [".well-known/agent-skills/index.json", ".well-kno
 pub(crate) fn is_index(url: &Url) -> bool {
     let before = |place| url.path().strip_suffix(place);
     PLACES.into_iter().filter_map(before).any(|before| before.ends_with('/'))
+}
+
+/// Gets bytes from `https` addresses.
+pub trait Fetch {
+    /// All bytes at an address. More than `max` is a failure, not a shorter answer.
+    fn get(&self, url: &Url, max: u64) -> Result<Vec<u8>, FetchFailure>;
+}
+
+/// Why nothing came. A server that says that there is nothing has the code [`ErrorCode::NotFound`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct FetchFailure {
+    /// For programs.
+    pub code: ErrorCode,
+    /// For people.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
 }
 
 /// The skills of a site.

@@ -14,7 +14,6 @@ use std::time::Duration;
 
 use rustix::fs::{MemfdFlags, SealFlags, SeekFrom};
 
-pub use running::Event;
 pub use running::{Enforced, Running};
 pub(crate) use user::{may_enter, scratch_parent, unused_user};
 

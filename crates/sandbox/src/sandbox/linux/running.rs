@@ -11,7 +11,7 @@ use rustix::process::Signal;
 
 use crate::processes::children;
 use crate::ran::Stream;
-use crate::sandbox::{SandboxError, Tier};
+use crate::sandbox::{Event, SandboxError, Tier};
 use crate::wire::{Said, begin, receive};
 
 /// How long a watching helper may take to end everything before it is ended itself: longer than it tries, because
@@ -56,24 +56,6 @@ pub struct Running {
     /// The scratch folder, where that is a file system of its own.
     pub(super) scratch: Option<OwnedFd>,
     pub(super) ended: bool,
-}
-
-/// What happened to a script.
-#[derive(Debug)]
-pub enum Event {
-    /// It wrote something.
-    Output(Stream, Vec<u8>),
-    /// It could not be started.
-    NotStarted(String),
-    /// It ended by itself, and left some processes behind.
-    Exited {
-        /// What it ended with.
-        code: Option<i32>,
-        /// What ended it.
-        signal: Option<i32>,
-        /// How many processes.
-        left: u32,
-    },
 }
 
 impl Running {
