@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use prowess_format::ErrorCode;
-use rustix::io::Errno;
+use prowess_fs::Errno;
 
 /// The files of a source. Nothing of it is on disk where skills are.
 pub trait Tree: Send + Sync {

@@ -57,8 +57,7 @@ impl Output {
             Color::Never => false,
             Color::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
         };
-        let columns = |out: &Stdout| rustix::termios::tcgetwinsize(out).map_or(0, |size| size.ws_col.into());
-        let terminal = out.is_terminal().then(|| match columns(&out) {
+        let terminal = out.is_terminal().then(|| match prowess_fs::terminal_columns(&out) {
             0 => 80,
             columns => columns.clamp(40, 200),
         });

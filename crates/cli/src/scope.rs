@@ -4,7 +4,6 @@
 //! the project's files, and `--project=DIR` still names the project, as does `--project-dir DIR` everywhere.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use clap::{Arg, Command};
 
@@ -71,7 +70,7 @@ pub(crate) fn rewritten(
 ) -> Vec<OsString> {
     let mut typed: Vec<_> = typed.into_iter().collect();
     // Building all commands a second time is for those who need it.
-    if !typed.iter().any(|argument| argument.as_bytes().starts_with(WITH_VALUE)) {
+    if !typed.iter().any(|argument| argument.as_encoded_bytes().starts_with(WITH_VALUE)) {
         return typed;
     }
     let mut here = command();
@@ -85,10 +84,12 @@ pub(crate) fn rewritten(
         if argument == "--" {
             break;
         }
-        if let Some(directory) = argument.as_bytes().strip_prefix(WITH_VALUE)
+        if let Some(directory) = argument.as_encoded_bytes().strip_prefix(WITH_VALUE)
             && here.get_arguments().any(|known| known.get_long() == Some(DIRECTORY))
         {
-            *argument = OsString::from_vec([b"--", DIRECTORY.as_bytes(), b"=", directory].concat());
+            let mut named = OsString::from(format!("--{DIRECTORY}="));
+            named.push(prowess_fs::path_from_bytes(directory));
+            *argument = named;
             continue;
         }
         is_value = takes_the_next(&here, argument);
@@ -117,6 +118,7 @@ mod tests {
     use super::*;
     use crate::args::Global;
     use clap::{CommandFactory, Parser, Subcommand};
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
     use std::path::PathBuf;
 
     #[derive(Debug, Parser)]

@@ -3,10 +3,7 @@
 use std::path::Path;
 
 use prowess_format::{Code, Diagnostic, Place, Severity, Span};
-use rustix::fs::{FileType, Mode, OFlags};
-use rustix::io::Errno;
-
-use prowess_fs::{Folder, ReadError, read_whole};
+use prowess_fs::{Errno, FileType, Folder, LastStep, ReadError, Stat, open_without_waiting, read_whole};
 
 /// The largest configuration file.
 const FILE_MAX: u64 = 256 * 1024;
@@ -38,11 +35,10 @@ pub(super) fn read(path: &Path, links: Links<'_>, severity: Severity) -> Result<
 fn bytes(path: &Path, links: Links<'_>) -> Result<Vec<u8>, ReadError> {
     let (file, stat) = match links {
         Links::Followed => {
-            // Opening a FIFO would wait for somebody to write to it.
-            let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
-            let file = rustix::fs::open(path, flags, Mode::empty())?;
-            let stat = rustix::fs::fstat(&file)?;
-            (file, stat)
+            let opened = open_without_waiting(path, LastStep::Followed);
+            let file = opened.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+            let stat = Stat::of(&file)?;
+            (file.into(), stat)
         }
         Links::Refused(folder) => {
             let inner = path.strip_prefix(folder).map_err(|_| Errno::XDEV)?;

@@ -7,10 +7,8 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use prowess_format::{Code, Diagnostic, Level, Manifest, Parsed, Rules, parse};
-use rustix::fs::Stat;
-use rustix::io::Errno;
 
-use prowess_fs::parallel;
+use prowess_fs::{Errno, Stat, parallel};
 
 use crate::scan::{Progress, Read, check_file, head};
 use prowess_fs::{Entry, EntryKind, Folder, words};
@@ -320,7 +318,7 @@ impl Checker<'_> {
     /// The folders of a skill that may hold other skills.
     fn folders_of_skill(&self, inner: &Path) -> Vec<Box<OsStr>> {
         // A directory without subdirectories has two links on most file systems. Asking for that is cheaper than listing it.
-        let is_leaf = |stat: Stat| stat.st_nlink == 2;
+        let is_leaf = |stat: Stat| stat.links() == 2;
         if !self.advises || self.root.stat(inner).is_ok_and(is_leaf) {
             return Vec::new();
         }

@@ -2,12 +2,10 @@
 
 use std::path::Path;
 
-use rustix::fs::Stat;
-
 use crate::bundled::BUNDLED;
 use crate::skill::{Found, Link};
 use crate::supply::{OfferedFile, Supplied};
-use prowess_fs::{EntryKind, Folder};
+use prowess_fs::{EntryKind, Folder, Stat};
 
 /// The most files that are listed.
 const FILES_MAX: usize = 1_000;
@@ -173,9 +171,5 @@ impl<T> Listing<T> {
 }
 
 fn file_entry(path: &str, stat: &Stat) -> FileEntry {
-    FileEntry {
-        path: path.to_owned(),
-        bytes: u64::try_from(stat.st_size).unwrap_or_default(),
-        executable: stat.st_mode & 0o111 != 0,
-    }
+    FileEntry { path: path.to_owned(), bytes: stat.size(), executable: stat.is_executable() }
 }

@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use rustix::fs::FileType;
-
 use crate::contents::is_gits;
 use prowess_fs::{Bounds, EntryKind, Folder, Met, Why, beneath, fill, words};
 
@@ -95,17 +93,17 @@ impl Reading<'_> {
             Err(error) => return self.unread(path, words(error)),
         };
         // It may have become something else since it was listed.
-        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        if !stat.is_file() {
             return self.unread(path, "it is not a regular file".to_owned());
         }
-        let size = u64::try_from(stat.st_size).unwrap_or_default().min(self.max);
+        let size = stat.size().min(self.max);
         let mut bytes = vec![0; usize::try_from(size).unwrap_or_default()];
         match fill(&file, &mut bytes, 0) {
             Ok(read) => bytes.truncate(read),
             Err(error) => return self.unread(path, words(error)),
         }
         self.bytes += bytes.len() as u64;
-        let executable = stat.st_mode & 0o111 != 0;
+        let executable = stat.is_executable();
         (self.take)(&path.to_string_lossy(), Each::File { executable, bytes });
     }
 
@@ -132,7 +130,7 @@ mod tests {
         std::fs::write(at("deep/b"), "b").unwrap();
         symlink("/etc/passwd", at("link")).unwrap();
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
-        rustix::fs::mknodat(rustix::fs::CWD, at("pipe"), FileType::Fifo, mode, 0).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, at("pipe"), rustix::fs::FileType::Fifo, mode, 0).unwrap();
         let mut found = Vec::new();
         each_file(folder.path(), 10, &mut |path, each| found.push((path.to_owned(), each)));
         assert_eq!(

@@ -1,7 +1,6 @@
 //! The world a registry looks at: project, home, `PATH`. The library reads no environment by itself.
 
 use std::ffi::OsString;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Where a registry works. Tests make their own; faces take it [from the process](Surroundings::of_process).
@@ -33,7 +32,7 @@ impl Surroundings {
     /// The folder that holds `.git`, from the project upwards. One that belongs to somebody else does not count: whoever
     /// may write to a folder above the project could put a `.git` there, and trust would reach that far.
     pub fn git_root(&self) -> Option<&Path> {
-        let owner = |folder: &Path| folder.metadata().ok().map(|metadata| metadata.uid());
+        let owner = |folder: &Path| folder.metadata().ok().map(|metadata| prowess_fs::owner(&metadata));
         let root = self.project.ancestors().find(|folder| folder.join(".git").exists())?;
         (owner(root) == owner(&self.project)).then_some(root)
     }

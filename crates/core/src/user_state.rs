@@ -4,12 +4,11 @@
 
 use std::path::{Path, PathBuf};
 
-use rustix::io::Errno;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::located::Located;
-use prowess_fs::{Folder, lock, read_whole, replace, words};
+use prowess_fs::{Errno, Folder, lock, read_whole, replace, words};
 
 /// The newest schema of these files that this version can read.
 const SCHEMA: u32 = 1;

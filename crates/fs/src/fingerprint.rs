@@ -1,8 +1,58 @@
-//! What the file system says of a file, to tell whether it changed.
+//! What the file system says of a file, and whether it changed by that.
 
+use std::os::fd::AsFd;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Stat};
+use rustix::fs::{AtFlags, CWD, FileType};
+use rustix::io::Errno;
+
+/// What the file system says of a file or folder.
+#[derive(Debug, Clone, Copy)]
+pub struct Stat(pub(crate) rustix::fs::Stat);
+
+// The types of these fields differ from system to system.
+#[allow(clippy::unnecessary_cast)]
+impl Stat {
+    /// Of an open file.
+    pub fn of(file: &impl AsFd) -> Result<Self, Errno> {
+        rustix::fs::fstat(file).map(Self)
+    }
+
+    /// Of what is at a path. A link is not followed.
+    pub fn at(path: &Path) -> Result<Self, Errno> {
+        rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).map(Self)
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> FileType {
+        FileType::from_raw_mode(self.0.st_mode)
+    }
+
+    /// Whether it is a regular file.
+    pub fn is_file(&self) -> bool {
+        self.kind() == FileType::RegularFile
+    }
+
+    /// Its size in bytes.
+    pub fn size(&self) -> u64 {
+        u64::try_from(self.0.st_size).unwrap_or_default()
+    }
+
+    /// Who may do what with it, as the lower twelve bits of a POSIX mode.
+    pub fn permissions(&self) -> u32 {
+        self.0.st_mode as u32 & 0o7777
+    }
+
+    /// Whether any user may execute it.
+    pub fn is_executable(&self) -> bool {
+        self.permissions() & 0o111 != 0
+    }
+
+    /// How many names it has.
+    pub fn links(&self) -> u64 {
+        self.0.st_nlink as u64
+    }
+}
 
 /// How young a file may be before its times are believed, in seconds: some file systems count in twos, and a file that
 /// is written again within one tick looks the same.
@@ -22,7 +72,7 @@ impl Fingerprint {
     /// Of what the system says about a file.
     // The types of these fields differ from system to system.
     #[allow(clippy::unnecessary_cast)]
-    pub fn of(stat: &Stat) -> Self {
+    pub fn of(Stat(stat): &Stat) -> Self {
         Self {
             device: stat.st_dev as u64,
             inode: stat.st_ino as u64,
@@ -34,7 +84,7 @@ impl Fingerprint {
 
     /// Of what is at a path, with one question to the system; `None` where nothing is. A link is not followed.
     pub fn at(path: &Path) -> Option<Self> {
-        rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| Self::of(&stat))
+        Stat::at(path).ok().map(|stat| Self::of(&stat))
     }
 
     /// Of something that is not on disk.

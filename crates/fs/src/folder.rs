@@ -1,22 +1,25 @@
 //! A folder, and what may be opened beneath it.
 
-use std::ffi::{OsStr, OsString};
-use std::mem::MaybeUninit;
+use std::ffi::OsStr;
+use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, SeekFrom, Stat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
+
+use crate::Stat;
+use crate::system::{FLAGS, PASS, list, open_beneath};
 
 /// An open folder.
 #[derive(Debug)]
 pub struct Folder {
     fd: OwnedFd,
     path: PathBuf,
-    /// Whether a listing was begun: only then does the next one have to be rewound.
+    /// Whether it was listed before: then the next listing has to be rewound on Linux.
     listed: AtomicBool,
 }
 
@@ -50,14 +53,6 @@ pub struct Entries {
     /// Whether there were more.
     pub cut: bool,
 }
-
-const FLAGS: OFlags = OFlags::CLOEXEC.union(OFlags::NOCTTY).union(OFlags::NONBLOCK);
-
-/// For a folder that is only passed through: where the system has it, that takes no right to list it.
-#[cfg(target_os = "linux")]
-const PASS: OFlags = OFlags::PATH;
-#[cfg(not(target_os = "linux"))]
-const PASS: OFlags = OFlags::RDONLY;
 
 impl Folder {
     /// Opens a folder by its path. Links in the path itself are followed: it is the caller's.
@@ -95,7 +90,7 @@ impl Folder {
     pub fn open_resolved(path: &Path) -> Result<Self, Errno> {
         let inner = path.strip_prefix("/").unwrap_or(path);
         let inner = if inner.as_os_str().is_empty() { Path::new(".") } else { inner };
-        let fd = Self::top()?.open_beneath(inner, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let fd = open_beneath(&Self::top()?.fd, inner, OFlags::RDONLY | OFlags::DIRECTORY)?;
         Ok(Self::new(fd, path.to_owned()))
     }
 
@@ -111,54 +106,47 @@ impl Folder {
 
     /// A folder beneath it.
     pub fn folder(&self, inner: &Path) -> Result<Self, Errno> {
-        let fd = self.open_beneath(inner, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let fd = open_beneath(&self.fd, inner, OFlags::RDONLY | OFlags::DIRECTORY)?;
         Ok(Self::new(fd, self.path.join(inner)))
     }
 
     /// A file beneath it, of whatever kind, with what the file system says of it.
     pub fn file(&self, inner: &Path) -> Result<(OwnedFd, Stat), Errno> {
-        let fd = self.open_beneath(inner, OFlags::RDONLY)?;
-        let stat = rustix::fs::fstat(&fd)?;
+        let fd = open_beneath(&self.fd, inner, OFlags::RDONLY)?;
+        let stat = Stat::of(&fd)?;
         Ok((fd, stat))
     }
 
     /// What the file system says of an entry beneath it; a link is described, not followed. Links on the way there are
     /// not looked for: whoever asks about more than one step compares the identity of what is found.
     pub fn stat(&self, inner: &Path) -> Result<Stat, Errno> {
-        rustix::fs::statat(&self.fd, inner, AtFlags::SYMLINK_NOFOLLOW)
+        rustix::fs::statat(&self.fd, inner, AtFlags::SYMLINK_NOFOLLOW).map(Stat)
     }
 
     /// What the file system says of the folder itself.
     pub fn own_stat(&self) -> Result<Stat, Errno> {
-        rustix::fs::fstat(&self.fd)
+        Stat::of(&self.fd)
     }
 
     /// Its entries, sorted by name, at most `max` of them.
     pub fn entries(&self, max: usize) -> Result<Entries, Errno> {
-        // A listing goes on where the one before it ended.
-        if self.listed.swap(true, Ordering::Relaxed) {
-            rustix::fs::seek(&self.fd, SeekFrom::Start(0))?;
-        }
-        let mut buffer = [MaybeUninit::<u8>::uninit(); 16 * 1024];
-        let mut raw = RawDir::new(&self.fd, &mut buffer);
-        let mut list = Vec::new();
+        let was_listed = self.listed.swap(true, Ordering::Relaxed);
+        let mut entries = Vec::new();
         let mut cut = false;
-        while let Some(entry) = raw.next() {
-            let entry = entry?;
-            let name = entry.file_name().to_bytes();
+        list(&self.fd, was_listed, &mut |name, kind| {
             if matches!(name, b"." | b"..") {
-                continue;
+                return ControlFlow::Continue(());
             }
-            if list.len() >= max {
+            if entries.len() >= max {
                 cut = true;
-                break;
+                return ControlFlow::Break(());
             }
             let name: Box<OsStr> = OsStr::from_bytes(name).into();
-            let kind = match entry.file_type() {
+            let kind = match kind {
                 // Some file systems do not say in the listing.
-                FileType::Unknown => self
-                    .stat(Path::new(&*name))
-                    .map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode)),
+                FileType::Unknown => {
+                    self.stat(Path::new(&*name)).map_or(FileType::Unknown, |stat| stat.kind())
+                }
                 known => known,
             };
             let kind = match kind {
@@ -167,66 +155,12 @@ impl Folder {
                 FileType::Symlink => EntryKind::Link,
                 _ => EntryKind::Special,
             };
-            list.push(Entry { name, kind });
-        }
-        list.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        Ok(Entries { list, cut })
+            entries.push(Entry { name, kind });
+            ControlFlow::Continue(())
+        })?;
+        entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Ok(Entries { list: entries, cut })
     }
-
-    /// Opens beneath this folder, following no link on the way.
-    #[cfg(target_os = "linux")]
-    fn open_beneath(&self, inner: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-        use rustix::fs::ResolveFlags;
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        for _ in 0..8 {
-            match rustix::fs::openat2(&self.fd, inner, FLAGS | flags, Mode::empty(), resolve) {
-                // Something on the way was renamed meanwhile; the kernel asks to try again.
-                Err(Errno::AGAIN) => continue,
-                // An old kernel, or a sandbox around us that does not know the call.
-                Err(Errno::NOSYS | Errno::PERM) => return self.step_beneath(inner, flags),
-                result => return result,
-            }
-        }
-        Err(Errno::AGAIN)
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn open_beneath(&self, inner: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-        self.step_beneath(inner, flags)
-    }
-
-    /// The same one step at a time, each of which refuses a link.
-    fn step_beneath(&self, inner: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-        let mut names: Vec<OsString> = Vec::new();
-        for component in inner.components() {
-            match component {
-                Component::Normal(name) => names.push(name.to_owned()),
-                Component::CurDir => {}
-                Component::ParentDir | Component::RootDir | Component::Prefix(_) => return Err(Errno::XDEV),
-            }
-        }
-        let Some(last) = names.pop() else {
-            return rustix::fs::openat(&self.fd, ".", FLAGS | flags, Mode::empty());
-        };
-        let mut at: Option<OwnedFd> = None;
-        for name in names {
-            at = Some(step(at.as_ref().unwrap_or(&self.fd), &name, PASS | OFlags::DIRECTORY)?);
-        }
-        step(at.as_ref().unwrap_or(&self.fd), &last, flags)
-    }
-}
-
-/// Opens an entry that is not a link.
-fn step(fd: &OwnedFd, name: &OsStr, flags: OFlags) -> Result<OwnedFd, Errno> {
-    let opened = rustix::fs::openat(fd, name, FLAGS | flags | OFlags::NOFOLLOW, Mode::empty());
-    opened.map_err(|error| match error {
-        // Opening a link as a folder without following it says "not a folder"; callers tell the two apart.
-        Errno::NOTDIR => match rustix::fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink => Errno::LOOP,
-            _ => Errno::NOTDIR,
-        },
-        error => error,
-    })
 }
 
 /// An error in words that people know.
@@ -255,8 +189,8 @@ mod tests {
         symlink("../secret", world.path().join("in/link")).unwrap();
         symlink("deep", world.path().join("in/alias")).unwrap();
         let folder = Folder::open(&world.path().join("in")).unwrap();
-        for open in [Folder::open_beneath, Folder::step_beneath] {
-            let open = |inner: &str| open(&folder, Path::new(inner), OFlags::RDONLY).map(|_| ());
+        for open in [open_beneath, crate::system::walk_beneath] {
+            let open = |inner: &str| open(&folder.fd, Path::new(inner), OFlags::RDONLY).map(|_| ());
             assert_eq!(open("deep/file"), Ok(()));
             assert_eq!(open("../secret"), Err(Errno::XDEV));
             assert_eq!(open("deep/../../secret"), Err(Errno::XDEV));
@@ -265,6 +199,7 @@ mod tests {
             assert_eq!(open("alias/file"), Err(Errno::LOOP));
             assert_eq!(open("deep/file/x"), Err(Errno::NOTDIR));
             assert_eq!(open("none"), Err(Errno::NOENT));
+            assert_eq!(open(&"x/".repeat(2_048)), Err(Errno::NAMETOOLONG));
         }
     }
 

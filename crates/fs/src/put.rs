@@ -1,11 +1,37 @@
-//! Putting a file that was written elsewhere into a folder, so that no link can lead it astray.
+//! Putting a file that was written elsewhere into a folder, so that no link can lead it astray; and the renames for that.
 
+use std::io;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Mode, RenameFlags, renameat_with, unlinkat};
+use rustix::fs::{AtFlags, CWD, Mode, renameat, unlinkat};
 use rustix::io::Errno;
 
 use super::Folder;
+use crate::system::{self, At};
+
+/// Renames a file or folder, and fails with [`AlreadyExists`](io::ErrorKind::AlreadyExists) where something is at `to`.
+/// File systems that cannot do that in one step rename without it.
+pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    match system::rename_new(at(from), at(to)) {
+        Some(renamed) => Ok(renamed?),
+        None => std::fs::rename(from, to),
+    }
+}
+
+/// Exchanges what is at two paths, so that there is no moment without either. Returns `false`, with nothing changed, where
+/// the system cannot do that.
+pub fn exchange(from: &Path, to: &Path) -> io::Result<bool> {
+    match system::exchange(at(from), at(to)) {
+        Some(exchanged) => Ok(exchanged.map(|()| true)?),
+        None => Ok(false),
+    }
+}
+
+/// What a path leads to, as the system resolves it.
+fn at(name: &Path) -> At<'_> {
+    At { folder: CWD, name }
+}
 
 /// What is in the place that a file is put into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,20 +57,17 @@ impl Folder {
         let name = inner.file_name().ok_or(Errno::INVAL)?;
         let parent = self.parent_of(inner)?;
         let into = parent.as_ref().unwrap_or(self);
-        let renamed = |flags| renameat_with(CWD, staged, into.fd(), name, flags);
-        let unknown = |error| matches!(error, Errno::INVAL | Errno::NOSYS | Errno::NOTSUP);
+        let (from, to) = (at(staged), At { folder: into.fd().as_fd(), name: Path::new(name) });
+        let plainly = || renameat(from.folder, from.name, to.folder, to.name).map(|()| Put::Gone);
         match replaces {
-            Replaces::Nothing => match renamed(RenameFlags::NOREPLACE) {
-                Err(error) if unknown(error) => match into.stat(Path::new(name)) {
-                    Ok(_) => Err(Errno::EXIST),
-                    Err(_) => renamed(RenameFlags::empty()).map(|()| Put::Gone),
-                },
-                renamed => renamed.map(|()| Put::Gone),
+            Replaces::Nothing => match system::rename_new(from, to) {
+                Some(renamed) => renamed.map(|()| Put::Gone),
+                None if into.stat(to.name).is_ok() => Err(Errno::EXIST),
+                None => plainly(),
             },
-            Replaces::File => match renamed(RenameFlags::EXCHANGE) {
-                Ok(()) => Ok(Put::Exchanged),
-                Err(error) if unknown(error) => renamed(RenameFlags::empty()).map(|()| Put::Gone),
-                Err(error) => Err(error),
+            Replaces::File => match system::exchange(from, to) {
+                Some(exchanged) => exchanged.map(|()| Put::Exchanged),
+                None => plainly(),
             },
         }
     }
@@ -131,5 +154,55 @@ mod tests {
         assert!(path("skill/b/c/x").exists());
         folder.remove_folders(&folder.make_folders(Path::new("d/e/x")).unwrap());
         assert!(!path("skill/d").exists());
+    }
+
+    #[test]
+    fn a_rename_never_replaces_what_is_there() {
+        let world = tempfile::tempdir().unwrap();
+        let path = |name: &str| world.path().join(name);
+        fs::create_dir_all(path("folder/inner")).unwrap();
+        fs::write(path("file"), "f").unwrap();
+        fs::create_dir(path("empty")).unwrap();
+        fs::write(path("other"), "o").unwrap();
+        symlink("nowhere", path("link")).unwrap();
+        for from in ["folder", "file"] {
+            for to in ["empty", "other", "link"] {
+                let refused = rename_new(&path(from), &path(to)).unwrap_err();
+                assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists, "{from} to {to}");
+            }
+            rename_new(&path(from), &path("new")).unwrap();
+            assert!(!path(from).exists());
+            rename_new(&path("new"), &path(from)).unwrap();
+            let refused = rename_new(&path("none"), &path("new")).unwrap_err();
+            assert_eq!(refused.kind(), io::ErrorKind::NotFound);
+        }
+        assert!(path("folder/inner").is_dir() && path("empty").is_dir() && path("link").is_symlink());
+        assert_eq!(
+            (fs::read(path("file")).unwrap(), fs::read(path("other")).unwrap()),
+            (b"f".into(), b"o".into())
+        );
+    }
+
+    #[test]
+    fn an_exchange_keeps_both() {
+        let world = tempfile::tempdir().unwrap();
+        let path = |name: &str| world.path().join(name);
+        fs::write(path("a"), "a").unwrap();
+        fs::write(path("b"), "b").unwrap();
+        assert!(exchange(&path("a"), &path("b")).unwrap());
+        assert_eq!((fs::read(path("a")).unwrap(), fs::read(path("b")).unwrap()), (b"b".into(), b"a".into()));
+        assert_eq!(exchange(&path("a"), &path("c")).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(fs::read_dir(world.path()).unwrap().count(), 2);
+        fs::create_dir_all(path("x/inner")).unwrap();
+        fs::create_dir(path("y")).unwrap();
+        // Not every system can exchange folders; those that cannot say so, and change nothing.
+        let exchanged = exchange(&path("x"), &path("y")).unwrap();
+        assert_eq!((path("x/inner").exists(), path("y/inner").exists()), (!exchanged, exchanged));
+        symlink("nowhere", path("link")).unwrap();
+        let exchanged = exchange(&path("a"), &path("link")).unwrap();
+        assert_eq!((path("a").is_symlink(), path("link").is_symlink()), (exchanged, !exchanged));
+        let folder = if path("x/inner").exists() { path("x") } else { path("y") };
+        let exchanged = exchange(&folder, &path("b")).unwrap();
+        assert_eq!((folder.is_dir(), path("b").is_dir()), (!exchanged, exchanged));
     }
 }

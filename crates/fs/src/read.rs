@@ -4,10 +4,10 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::buffer::spare_capacity;
-use rustix::fs::{FileType, Stat};
+use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::{Fingerprint, Folder, words};
+use super::{Fingerprint, Folder, Stat, words};
 
 /// Why a file was not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -34,7 +34,7 @@ impl From<Errno> for ReadError {
 
 /// Refuses whatever is not a regular file.
 pub fn regular(stat: &Stat) -> Result<(), ReadError> {
-    match FileType::from_raw_mode(stat.st_mode) {
+    match stat.kind() {
         FileType::RegularFile => Ok(()),
         other => Err(ReadError::NotAFile(other)),
     }
@@ -83,7 +83,7 @@ pub fn read_marked(file: &OwnedFd, stat: &Stat, max: u64) -> Result<(Vec<u8>, Fi
             return Err(ReadError::TooLarge(before.size()));
         }
         let bytes = read_expected(file, before.size())?;
-        let after = Fingerprint::of(&rustix::fs::fstat(file)?);
+        let after = Fingerprint::of(&Stat::of(file)?);
         if after == before && bytes.len() as u64 == before.size() {
             return Ok((bytes, after));
         }

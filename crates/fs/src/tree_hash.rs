@@ -162,7 +162,7 @@ fn read(root: &Folder) -> Result<HashedTree, TreeError> {
         }
         files.push(HashedFile {
             path: name,
-            executable: stat.st_mode & 0o111 != 0,
+            executable: stat.is_executable(),
             bytes: bytes.len() as u64,
             digest: Sha256::digest(&bytes).into(),
         });

@@ -2,7 +2,7 @@
 
 use std::io::{Error, ErrorKind};
 
-use rustix::io::Errno;
+use prowess_fs::is_link_error;
 
 /// Why.
 pub(crate) fn words(error: &Error) -> String {
@@ -10,7 +10,7 @@ pub(crate) fn words(error: &Error) -> String {
         ErrorKind::StorageFull => "the disk is full".to_owned(),
         ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
         ErrorKind::AlreadyExists => "there is something else in its place".to_owned(),
-        _ if is_link(error) => "there is a link in its place".to_owned(),
+        _ if is_link_error(error) => "there is a link in its place".to_owned(),
         kind => kind.to_string(),
     }
 }
@@ -25,13 +25,8 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
         ErrorKind::AlreadyExists | ErrorKind::IsADirectory | ErrorKind::NotADirectory => {
             "move away what is there; nothing was changed"
         }
-        _ if is_link(error) => "move away what is there; nothing was changed",
+        _ if is_link_error(error) => "move away what is there; nothing was changed",
         _ => return None,
     };
     Some(hint.to_owned())
-}
-
-/// What the system says of a link that is not to be followed; the library has no stable word for it.
-fn is_link(error: &Error) -> bool {
-    error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
 }

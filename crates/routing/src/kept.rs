@@ -6,15 +6,11 @@
 //! snapshot, so files can be torn, stale, or written by several processes at once, and the answer is the same.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-
-use rustix::fs::OFlags;
 
 use super::index::{Index, Segment, Source, build, with_sums};
 use super::text::Texts;
-use prowess_fs::{lock, remove_unless_locked, replace_soon};
+use prowess_fs::{LastStep, lock, open_without_waiting, remove_unless_locked, replace_soon};
 
 /// Smaller collections are indexed faster than a file is opened and checked.
 const WORTH_KEEPING: usize = 256;
@@ -229,8 +225,7 @@ impl<'b> Kept<'b> {
 
 /// A segment that can be read. Whatever else lies there is left alone, and not waited for.
 fn segment(path: &Path) -> Option<Segment> {
-    let flags = OFlags::NONBLOCK.union(OFlags::NOFOLLOW).bits().cast_signed();
-    let file = File::options().read(true).custom_flags(flags).open(path).ok()?;
+    let file = open_without_waiting(path, LastStep::NoLink).ok()?;
     let metadata = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
     Segment::open(Source::open(file, metadata.len()).ok()?).ok()
 }

@@ -1,7 +1,6 @@
 //! From skills to what routing takes: texts, and keys that tell whether they changed. Only this module and the router know
 //! snapshots.
 
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use prowess_format::Manifest;
@@ -57,15 +56,15 @@ pub(super) fn collection<'s>(
 
 /// Collections differ by their roots.
 pub(super) fn collection_id(snapshot: &Snapshot) -> u64 {
-    let sum = |sum: u64, root: &Path| mix(sum ^ checksum(root.as_os_str().as_bytes()));
+    let sum = |sum: u64, root: &Path| mix(sum ^ checksum(root.as_os_str().as_encoded_bytes()));
     snapshot.roots().fold(0, |sums, root| sum(sums, root.path()))
 }
 
 /// The key is equal for the same bytes in the same place, and never 0. Of what is not on disk, name and description have
 /// to do.
 fn subject(skill: &Skill) -> Subject {
-    let mut sum = checksum(skill.inner().as_os_str().as_bytes());
-    sum = mix(sum ^ checksum(skill.root().path().as_os_str().as_bytes()));
+    let mut sum = checksum(skill.inner().as_os_str().as_encoded_bytes());
+    sum = mix(sum ^ checksum(skill.root().path().as_os_str().as_encoded_bytes()));
     for number in skill.fingerprint().numbers() {
         sum = mix(sum.rotate_left(7) ^ number);
     }

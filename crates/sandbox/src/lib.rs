@@ -17,14 +17,14 @@
 //! does not run; and when [`run`] returns, nothing of it is left, neither processes nor files.
 
 #![cfg_attr(
-    any(not(target_os = "linux"), prowess_elsewhere),
+    any(not(target_os = "linux"), prowess_portable),
     allow(dead_code, reason = "much of it is for those who have a sandbox")
 )]
 
 mod covers;
 mod error;
 mod gate;
-#[cfg(all(target_os = "linux", not(prowess_elsewhere)))]
+#[cfg(all(target_os = "linux", not(prowess_portable)))]
 mod helper;
 mod interpreter;
 mod locate;
@@ -39,7 +39,7 @@ mod stage;
 mod start;
 mod status;
 mod watch;
-#[cfg(all(target_os = "linux", not(prowess_elsewhere)))]
+#[cfg(all(target_os = "linux", not(prowess_portable)))]
 mod wire;
 
 use std::time::Instant;
@@ -50,7 +50,7 @@ pub use prowess::policy::RunLimits as Limits;
 pub use error::RunError;
 pub use gate::consent;
 pub use gate::{Variable, entry, is_allowed, is_any_allowed, network, variables};
-#[cfg(all(target_os = "linux", not(prowess_elsewhere)))]
+#[cfg(all(target_os = "linux", not(prowess_portable)))]
 pub use helper::helper_main;
 pub use interpreter::runner;
 pub use options::{Cancel, Consent, Helper, Input, Network, OnOutput, Options, Protection};
@@ -63,7 +63,7 @@ use log::{End, Record};
 use prepare::prepare;
 
 /// There is nothing to become where there is no sandbox.
-#[cfg(any(not(target_os = "linux"), prowess_elsewhere))]
+#[cfg(any(not(target_os = "linux"), prowess_portable))]
 pub fn helper_main() {}
 
 /// Runs a script of a skill and waits until it and everything it started has ended.

@@ -50,7 +50,7 @@ pub(super) fn locate(name: &str, path: &OsStr, user: Option<u32>) -> Result<Loca
 }
 
 fn is_executable(path: &Path) -> bool {
-    path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+    prowess_fs::can_execute(path)
 }
 
 /// The program behind a file: what version managers put into `PATH` are scripts that start another.

@@ -91,7 +91,7 @@ impl Helper {
         Self { path: Some(path.into()), ..Self::default() }
     }
 
-    #[cfg(all(target_os = "linux", not(prowess_elsewhere)))]
+    #[cfg(all(target_os = "linux", not(prowess_portable)))]
     pub(crate) fn path(&self) -> Result<PathBuf, String> {
         match &self.path {
             Some(path) => Ok(path.clone()),

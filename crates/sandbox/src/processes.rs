@@ -18,7 +18,7 @@ pub(crate) fn parents() -> Vec<(u32, u32)> {
 }
 
 /// The processes that a process started itself.
-#[cfg(all(target_os = "linux", not(prowess_elsewhere)))]
+#[cfg(all(target_os = "linux", not(prowess_portable)))]
 pub(crate) fn children(of: u32) -> Vec<u32> {
     match fs::read_to_string(format!("/proc/{of}/task/{of}/children")) {
         Ok(list) => list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect(),
@@ -32,7 +32,7 @@ fn parent(pid: u32) -> Option<u32> {
 }
 
 /// Whether a process has ended, though nobody has asked how.
-#[cfg(all(target_os = "linux", not(prowess_elsewhere)))]
+#[cfg(all(target_os = "linux", not(prowess_portable)))]
 pub(crate) fn has_ended(pid: rustix::process::Pid) -> bool {
     let stat = u32::try_from(pid.as_raw_nonzero().get()).ok().and_then(stat);
     stat.is_none_or(|stat| stat.trim_start().starts_with(['Z', 'X']))

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use prowess_fs::{Folder, read_whole};
+use prowess_fs::{Errno, Folder, read_whole};
 
 use super::error::{Place, ToolsetError};
 use super::host::is_module;
@@ -58,7 +58,7 @@ impl Beneath {
     fn read(&self, path: &str, most: u64) -> Result<Vec<u8>, ToolsetError> {
         let none = || ToolsetError::load(format!("there is no file {path}"));
         let (file, stat) = self.folder.file(Path::new(path)).map_err(|error| match error {
-            rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR => none(),
+            Errno::NOENT | Errno::NOTDIR => none(),
             error => ToolsetError::load(format!("{path} cannot be read: {}", prowess_fs::words(error))),
         })?;
         read_whole(&file, &stat, most)
@@ -140,9 +140,7 @@ impl Beneath {
 
 impl Files for Beneath {
     fn has(&self, path: &str) -> bool {
-        self.folder.file(Path::new(path)).is_ok_and(|(_, stat)| {
-            rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::RegularFile
-        })
+        self.folder.file(Path::new(path)).is_ok_and(|(_, stat)| stat.is_file())
     }
 
     fn text(&self, path: &str) -> Option<String> {

@@ -2,11 +2,10 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::fs::OpenOptions;
 use std::io::Read;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use prowess_fs::{LastStep, current_user, open_without_waiting, owner, permissions};
 use reqwest::header::HeaderValue;
 
 /// The longest key, in bytes.
@@ -92,19 +91,17 @@ impl Secret {
     /// is what was opened.
     pub fn from_file(path: &Path) -> Result<Self, SecretError> {
         let at = || path.to_owned();
-        // A FIFO must not be waited for.
-        let flags = rustix::fs::OFlags::NONBLOCK.bits();
-        let opened = OpenOptions::new().read(true).custom_flags(flags.cast_signed()).open(path);
+        let opened = open_without_waiting(path, LastStep::Followed);
         let file = opened.map_err(|error| SecretError::Unreadable(at(), error.kind().to_string()))?;
         let about =
             file.metadata().map_err(|error| SecretError::Unreadable(at(), error.kind().to_string()))?;
         if !about.is_file() {
             return Err(SecretError::NotAFile(at()));
         }
-        if about.uid() != rustix::process::geteuid().as_raw() {
+        if owner(&about) != current_user() {
             return Err(SecretError::NotYours(at()));
         }
-        let mode = about.mode() & 0o7777;
+        let mode = permissions(&about);
         if mode & 0o077 != 0 {
             return Err(SecretError::Open { path: at(), mode });
         }

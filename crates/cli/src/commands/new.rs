@@ -143,14 +143,9 @@ fn sweep(parent: &std::path::Path) {
         let name = entry.file_name();
         let number =
             name.to_str().and_then(|name| name.strip_prefix(STAGED)).and_then(|number| number.parse().ok());
-        number.and_then(rustix::process::Pid::from_raw).is_some_and(is_over)
+        // No other process has the number of this one.
+        number.is_some_and(|number| number == std::process::id() || prowess_fs::has_ended(number))
     });
     // What cannot be removed is in nobody's way.
     left.for_each(|entry| drop(std::fs::remove_dir_all(entry.path())));
-}
-
-/// Whether a number is no other process's: there is none, or it is our own.
-fn is_over(number: rustix::process::Pid) -> bool {
-    number == rustix::process::getpid()
-        || rustix::process::test_kill_process(number) == Err(rustix::io::Errno::SRCH)
 }

@@ -133,10 +133,8 @@ fn options(call: &Serve, output: &mut Output) -> Result<Options, Failure> {
 
 /// Each connection is a file to the system, which gives a process fewer of them than it may ask for.
 fn room_for_connections() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     // Where it refuses, there are fewer.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    let _ = prowess_fs::raise_open_files_limit();
 }
 
 fn failure(error: &ServeError) -> Failure {

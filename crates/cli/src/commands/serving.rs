@@ -1,7 +1,6 @@
 //! What servers have in common: the token that clients show, and what is said at the start.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use prowess::registry::Shadowed;
@@ -44,7 +43,7 @@ pub(super) fn token(
 }
 
 fn is_readable_by_others(file: &Path) -> bool {
-    std::fs::metadata(file).is_ok_and(|metadata| metadata.permissions().mode() & 0o044 != 0)
+    std::fs::metadata(file).is_ok_and(|metadata| prowess_fs::permissions(&metadata) & 0o044 != 0)
 }
 
 /// How many skills were found and are not offered, by reason; `None` where there are none. Those that the user switched off or

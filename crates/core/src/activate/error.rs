@@ -1,7 +1,6 @@
 //! Why a skill was not activated. No message names a path of the machine: a model reads them.
 
 use prowess_format::Diagnostic;
-use rustix::io::Errno;
 
 use super::arguments::ArgumentsError;
 use crate::error_code::ErrorCode;
@@ -9,7 +8,7 @@ use crate::resource::noun;
 use crate::resource::place::FILE_MAX;
 use crate::skill::{Closed, Skill, shown, shown_name};
 use crate::supply::Unverified;
-use prowess_fs::ReadError;
+use prowess_fs::{Errno, ReadError};
 
 /// Why a skill was not activated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

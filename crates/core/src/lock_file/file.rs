@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Component, Path, PathBuf};
 
-use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::granted::Granted;
 use prowess_format::Capabilities;
-use prowess_fs::HashedTree;
+use prowess_fs::{Errno, HashedTree};
 use prowess_fs::{Folder, read_whole, words};
 
 const SCHEMA: u32 = 1;

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
-use rustix::fs::Access;
+use prowess_fs::can_execute;
 
 /// Looks commands up, each once.
 #[derive(Debug)]
@@ -42,10 +42,9 @@ fn is_on_path(name: &str, path: &OsStr) -> bool {
         return false;
     }
     // An empty entry of `PATH` means the current directory, which a project controls.
-    std::env::split_paths(path).filter(|folder| folder.is_absolute()).any(|folder| {
-        let file = folder.join(name);
-        file.is_file() && rustix::fs::access(&file, Access::EXEC_OK).is_ok()
-    })
+    std::env::split_paths(path)
+        .filter(|folder| folder.is_absolute())
+        .any(|folder| can_execute(&folder.join(name)))
 }
 
 #[cfg(test)]

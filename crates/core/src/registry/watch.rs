@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -42,7 +41,7 @@ pub struct Watcher {
 }
 
 /// What tells a folder from another one that took its place. A number alone is soon given to the next.
-type Identity = (u64, u64, Option<SystemTime>);
+type Identity = ((u64, u64), Option<SystemTime>);
 
 impl Watcher {
     /// Starts watching. Roots that do not exist yet are noticed through the nearest folder above them that does.
@@ -165,7 +164,7 @@ fn decides_about_skills(path: &Path) -> bool {
 
 fn identify(path: &Path) -> Option<Identity> {
     let metadata = std::fs::symlink_metadata(path).ok()?;
-    Some((metadata.dev(), metadata.ino(), metadata.created().ok()))
+    Some((prowess_fs::identity(&metadata), metadata.created().ok()))
 }
 
 #[cfg(test)]

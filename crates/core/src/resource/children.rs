@@ -84,7 +84,7 @@ fn on_disk(skill: &Skill, inner: &str) -> Result<BTreeMap<String, Option<u64>>, 
             EntryKind::File => {
                 // One that went meanwhile is not there.
                 let Ok(stat) = folder.stat(Path::new(name)) else { continue };
-                children.insert(name.to_owned(), Some(u64::try_from(stat.st_size).unwrap_or_default()));
+                children.insert(name.to_owned(), Some(stat.size()));
             }
             EntryKind::Link | EntryKind::Special => {}
         }

@@ -1,12 +1,9 @@
 //! Why a file was not handed out. No message names a path of the machine: a model reads them.
 
-use rustix::fs::FileType;
-use rustix::io::Errno;
-
 use crate::error_code::ErrorCode;
 use crate::skill::{Closed, shown};
 use crate::supply::Unverified;
-use prowess_fs::ReadError;
+use prowess_fs::{Errno, FileType, ReadError};
 
 /// Why a file was not handed out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -164,7 +164,7 @@ impl Gathered {
         if self.files.len() >= FILES_MAX || self.bytes > TOTAL_MAX {
             return Err(too_large(path));
         }
-        let executable = stat.st_mode & 0o111 != 0;
+        let executable = stat.is_executable();
         self.files.insert(path.to_owned(), MaterialFile { executable, bytes });
         Ok(())
     }

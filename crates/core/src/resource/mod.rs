@@ -38,8 +38,7 @@ use crate::skill::{Found, Link, Skill, shown, shown_name};
 use crate::supply::{OfferedFile, Supplied};
 use path::Inner;
 use place::{FILE_MAX, PlaceError};
-use prowess_fs::{Folder, read_whole};
-use rustix::io::Errno;
+use prowess_fs::{Errno, Folder, read_whole};
 
 /// The text of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

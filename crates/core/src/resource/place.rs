@@ -7,12 +7,9 @@
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use rustix::fs::Stat;
-use rustix::io::Errno;
-
 use crate::bundled::{BUNDLED, Bundled};
 use crate::skill::{Found, Link};
-use prowess_fs::{Folder, ReadError, read_marked};
+use prowess_fs::{Errno, Folder, ReadError, Stat, read_marked};
 
 /// The hard cap on any file.
 pub(crate) const FILE_MAX: u64 = 16 * 1024 * 1024;

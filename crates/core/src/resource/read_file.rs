@@ -6,14 +6,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rustix::io::Errno;
-
 use super::path::Inner;
 use super::place::FILE_MAX;
 use super::{AccessError, Resource, as_text};
 use crate::policy::Policy;
 use crate::skill::shown;
-use prowess_fs::{Folder, read_whole};
+use prowess_fs::{Errno, Folder, read_whole};
 
 /// The endings that are read unless somebody says otherwise.
 pub const EXTENSIONS: [&str; 7] = [".md", ".cs", ".py", ".txt", ".json", ".yml", ".yaml"];

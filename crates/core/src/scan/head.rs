@@ -4,11 +4,9 @@ use std::os::fd::OwnedFd;
 
 use prowess_format::fence::{Extent, FRONTMATTER_MAX, PREAMBLE_MAX};
 use prowess_format::{Code, Diagnostic, Head, Manifest, Parsed, Rules, parse, parse_head};
-use rustix::fs::{FileType, Stat};
-use rustix::io::Errno;
 
 use crate::skill::SKILL_MD_MAX;
-use prowess_fs::{Fingerprint, ReadError, fill, read_whole, regular, words};
+use prowess_fs::{Errno, FileType, Fingerprint, ReadError, Stat, fill, read_whole, regular, words};
 
 /// What is read first: nearly all frontmatter ends within it.
 const FIRST: usize = 4096;
@@ -60,7 +58,7 @@ fn try_head(file: &OwnedFd, stat: &Stat, folder: &str, rules: &Rules) -> Result<
             Head::NeedMore => more(file, &before, folder, rules)?,
         };
         // Half of the old text and half of the new one must not be taken for a skill.
-        let after = Fingerprint::of(&rustix::fs::fstat(file)?);
+        let after = Fingerprint::of(&Stat::of(file)?);
         if before == after {
             return Ok(read);
         }

@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::io::Errno;
-
 use super::Places;
 use crate::policy::{Ancestors, Policy, RootPlace, RootSpec, Scope};
 use crate::skill::Root;
 use crate::surroundings::Surroundings;
+use prowess_fs::Errno;
 
 /// Why a root of the policy is not scanned.
 #[derive(Debug, Clone, PartialEq, Eq)]

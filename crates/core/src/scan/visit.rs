@@ -7,14 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use prowess_format::{Code, Diagnostic, Level, Rules};
-use rustix::fs::Stat;
-use rustix::io::Errno;
 
 use super::head::{self, Read};
 use super::links::{Doors, HOPS_MAX, Target};
 use crate::shell::quote_path;
 use crate::skill::{FileName, Found, Link, Root};
-use prowess_fs::{Entries, EntryKind, Fingerprint, Folder, words};
+use prowess_fs::{Entries, EntryKind, Errno, Fingerprint, Folder, Stat, words};
 
 const SKILL_MD: &str = "SKILL.md";
 

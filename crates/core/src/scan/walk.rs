@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use prowess_format::{Code, Diagnostic, Rules};
-use rustix::io::Errno;
 
 use super::links::Doors;
 use super::visit::{Task, Through, Visit, Visitor};
@@ -15,8 +14,8 @@ use super::{Progress, embedded};
 use crate::located::Located;
 use crate::policy::Scan;
 use crate::skill::{FileName, Found, Link, Root};
-use prowess_fs::parallel;
 use prowess_fs::{Entry, EntryKind, Fingerprint, Folder, now, words};
+use prowess_fs::{Errno, parallel};
 
 /// What one root holds.
 #[derive(Debug, PartialEq)]

@@ -2,15 +2,13 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use prowess::Surroundings;
-use rustix::fs::Access;
-use rustix::process::{Pid, Signal, kill_process_group};
+use prowess_fs::{can_execute, in_own_group, kill_group};
 use tokio::io::AsyncReadExt;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
@@ -62,8 +60,8 @@ impl Started {
         command.args(args).env_clear().envs(environment.iter().filter(|(name, _)| given(name)).cloned());
         // What lies in a project must not decide what a server of the user's does.
         command.current_dir(world.home.as_deref().filter(|home| home.is_dir()).unwrap_or(Path::new("/")));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        let mut child = command.spawn()?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = in_own_group(&mut command).spawn()?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let started = Self { child, words: LastWords::default() };
         let gone = || io::Error::other("its standard streams are not there");
@@ -96,16 +94,14 @@ impl Drop for Started {
             std::thread::sleep(Duration::from_millis(5));
         }
         // Whatever it started belongs to its group, and may have outlived it.
-        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
+        kill_group(self.child.id());
         let _ = self.child.wait();
     }
 }
 
 /// The program of a name. Entries of `PATH` that depend on where one stands do not count.
 fn find(program: &str, path: &OsStr) -> Option<PathBuf> {
-    let runs = |file: &PathBuf| file.is_file() && rustix::fs::access(file, Access::EXEC_OK).is_ok();
+    let runs = |file: &PathBuf| can_execute(file);
     if program.starts_with('/') {
         return Some(PathBuf::from(program)).filter(runs);
     }

@@ -50,7 +50,7 @@ fn is_same_user(client: SocketAddr, server: SocketAddr) -> bool {
     if !cfg!(target_os = "linux") || !client.ip().to_canonical().is_loopback() {
         return false;
     }
-    let ours = rustix::process::geteuid().as_raw();
+    let ours = prowess_fs::current_user();
     let tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"];
     std::iter::repeat_n(tables, READS)
         .flatten()

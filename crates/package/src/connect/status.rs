@@ -1,6 +1,5 @@
 //! Which clients are here, and which are connected.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use prowess_format::Value;
@@ -55,9 +54,8 @@ pub fn connection(
 
 /// A program of this name on `PATH`.
 fn on_path(machine: &Machine, name: &str) -> Option<PathBuf> {
-    let runs = |path: &Path| {
-        path.metadata().is_ok_and(|there| there.is_file() && there.permissions().mode() & 0o111 != 0)
-    };
+    let runs =
+        |path: &Path| path.metadata().is_ok_and(|there| there.is_file() && prowess_fs::is_executable(&there));
     let folders = std::env::split_paths(&machine.world.path).filter(|folder| folder.is_absolute());
     folders.map(|folder| folder.join(name)).find(|path| runs(path))
 }

@@ -1,12 +1,13 @@
 //! A folder on this machine as a source: no link in it is followed, nothing special in it is opened.
 
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use prowess::ErrorCode;
-use prowess_fs::{Bounds, EntryKind as Kind, Folder, Met, ReadError, Why, beneath, read_whole, words};
-use rustix::io::Errno;
+use prowess_fs::{
+    Bounds, EntryKind as Kind, Errno, Folder, Met, ReadError, Why, beneath, path_from_bytes, read_whole,
+    words,
+};
 
 use prowess_archive::limits::{ENTRIES_MAX, FILE_MAX};
 use prowess_archive::{Entry, EntryKind, Tree, TreeFailure};
@@ -62,7 +63,7 @@ impl FolderTree {
             if length > PATHS_MAX {
                 return Err(too_much(format!("{} has paths that are too long", path.display())));
             }
-            entries.push(Entry { path: whole.as_os_str().as_bytes().into(), kind });
+            entries.push(Entry { path: whole.as_os_str().as_encoded_bytes().into(), kind });
             Ok(())
         })?;
         entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
@@ -80,7 +81,7 @@ impl Tree for FolderTree {
             let message = "there is no such file in the folder".into();
             return Err(TreeFailure { code: ErrorCode::InternalError, message });
         };
-        let path = Path::new(OsStr::from_bytes(&entry.path));
+        let path = path_from_bytes(&entry.path);
         // It may have become something else since it was listed; opened is only what is a file now.
         let (file, stat) = self.root.file(path).map_err(|error| unreadable(path, error))?;
         read_whole(&file, &stat, FILE_MAX).map_err(|error| {
@@ -98,10 +99,7 @@ impl Tree for FolderTree {
 /// What a file says of itself, without being opened.
 fn file(folder: &Folder, name: &OsStr) -> Result<EntryKind, Errno> {
     let stat = folder.stat(Path::new(name))?;
-    Ok(EntryKind::File {
-        executable: stat.st_mode & 0o111 != 0,
-        bytes: u64::try_from(stat.st_size).unwrap_or_default(),
-    })
+    Ok(EntryKind::File { executable: stat.is_executable(), bytes: stat.size() })
 }
 
 fn unreadable(path: &Path, error: Errno) -> TreeFailure {

@@ -1,8 +1,7 @@
 //! A candidate, written out beside its destination: parsed, judged, audited and hashed from the bytes that are written.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use prowess::HashedTree;
@@ -257,7 +256,7 @@ fn write(folder: &Path, files: &[SkillFile]) -> Result<HashedTree, PackageError>
             last = parent.to_owned();
         }
         let mode = if file.executable { 0o755 } else { 0o644 };
-        let written = OpenOptions::new().write(true).create_new(true).mode(mode).open(&path);
+        let written = prowess_fs::create_new(&path, mode);
         written.and_then(|mut open| open.write_all(&file.bytes)).map_err(failed)?;
         tree.add(file.path.as_str(), file.executable, &file.bytes);
     }

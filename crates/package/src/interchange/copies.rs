@@ -7,7 +7,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use prowess::HashedTree;
-use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::link::{LinkError, Place, canonical, resolved};
 use crate::agents::{AGENTS, Agent};
@@ -45,12 +44,11 @@ impl Copied {
     pub fn refresh(&self, skill: &Path) -> Result<(), LinkError> {
         let staged = staged(&self.at);
         copied(skill, &staged)?;
-        let exchanged = renameat_with(CWD, &staged, CWD, &self.at, RenameFlags::EXCHANGE);
-        let swapped = exchanged.or_else(|_| {
+        let swapped = match prowess_fs::exchange(&staged, &self.at) {
+            Ok(true) => Ok(()),
             // Not every file system can exchange names.
-            fs::remove_dir_all(&self.at)?;
-            fs::rename(&staged, &self.at)
-        });
+            Ok(false) | Err(_) => fs::remove_dir_all(&self.at).and_then(|()| fs::rename(&staged, &self.at)),
+        };
         // By now the old copy, or one that nobody needs; what cannot be removed is in nobody's way.
         let _ = fs::remove_dir_all(&staged);
         swapped.map_err(|source| LinkError::Io { path: self.at.clone(), source })

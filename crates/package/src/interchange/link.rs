@@ -160,7 +160,7 @@ pub fn perform(skill: &Path, plan: &Plan) -> Result<(), LinkError> {
     }
     match how {
         // Making a link is one step, and fails where something is.
-        Some(to) => std::os::unix::fs::symlink(to, at).map_err(|source| io(at, source)),
+        Some(to) => prowess_fs::make_link(to, at).map_err(|source| io(at, source)),
         None => {
             let staged = staged(at);
             let copied = copied(skill, &staged).and_then(|()| match fs::symlink_metadata(at) {

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use prowess::{ErrorCode, Policy, Skill, Surroundings};
-use prowess_fs::{Folder, ReadError, read_whole, words};
-use rustix::fs::FileType;
+use prowess_fs::{FileType, Folder, ReadError, read_whole, words};
 
 use super::OwnError;
 use crate::place::Place;

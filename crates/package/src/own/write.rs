@@ -3,16 +3,15 @@
 //! The file is written beside the skill and put in with one rename that exchanges the two. Then what came out is looked
 //! at: where it is not what the editor had read, it goes back.
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::File;
 use std::io::Write;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use prowess::{Contents, ErrorCode, Policy, Skill, Surroundings, digest};
 use prowess_format::{Diagnostic, Rules, parse};
-use prowess_fs::{Folder, Put, ReadError, Replaces, read_whole, words};
-use rustix::fs::FileType;
-use rustix::io::Errno;
+use prowess_fs::{
+    Errno, FileType, Folder, Put, ReadError, Replaces, create_new, read_whole, set_permissions, words,
+};
 
 use super::OwnError;
 use super::accepted::Accepted;
@@ -170,8 +169,8 @@ impl Target {
             Err(ReadError::Changing) => return Err(self.changed(None)),
             Err(ReadError::Os(error)) => return Err(target_error(&self.inner)(error)),
         };
-        let size = u64::try_from(stat.st_size).unwrap_or_default();
-        Ok(Some(There { digest: read, size, mode: stat.st_mode & 0o777 }))
+        let size = stat.size();
+        Ok(Some(There { digest: read, size, mode: stat.permissions() & 0o777 }))
     }
 
     fn changed(&self, now: Option<String>) -> OwnError {
@@ -223,10 +222,10 @@ impl Target {
 
 fn staged(stage: &Stage, bytes: &[u8], mode: Option<u32>) -> std::io::Result<PathBuf> {
     let path = stage.path().join("file");
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(&path)?;
+    let mut file = create_new(&path, 0o644)?;
     file.write_all(bytes)?;
     if let Some(mode) = mode {
-        file.set_permissions(Permissions::from_mode(mode))?;
+        set_permissions(&file, mode)?;
     }
     file.sync_all()?;
     Ok(path)

@@ -13,8 +13,7 @@ use std::path::{Path, PathBuf};
 
 use prowess::lock::{Lock, Pending, Replacement};
 use prowess::{HashedTree, trust};
-use rustix::fs::{CWD, RenameFlags, renameat_with};
-use rustix::io::Errno;
+use prowess_fs::{exchange, rename_new};
 
 use super::Place;
 use super::stage::{self, new_folder, old_folder};
@@ -147,10 +146,11 @@ fn swap(stage: &Path, folder: &Path, change: &Replacement) -> Result<(), Package
         (None, false) => Ok(()),
         (None, true) => move_to(folder, &old),
         (Some(_), false) => move_to(&new, folder),
-        (Some(_), true) => match renameat_with(CWD, &new, CWD, folder, RenameFlags::EXCHANGE) {
-            Err(Errno::INVAL | Errno::NOSYS | Errno::XDEV | Errno::NOTSUP) => move_to(folder, &old)
+        (Some(_), true) => match exchange(&new, folder) {
+            Ok(true) => Ok(()),
+            Ok(false) => move_to(folder, &old)
                 .and_then(|()| move_to(&new, folder).inspect_err(|_| drop(move_to(&old, folder)))),
-            exchanged => exchanged.map_err(Into::into),
+            Err(error) => Err(error),
         },
     };
     swapped.map_err(PackageError::io("replaced", folder))
@@ -158,10 +158,7 @@ fn swap(stage: &Path, folder: &Path, change: &Replacement) -> Result<(), Package
 
 /// Renames, and never onto something that is there.
 pub(crate) fn move_to(from: &Path, to: &Path) -> io::Result<()> {
-    let moved = || match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => fs::rename(from, to),
-        moved => moved.map_err(Into::into),
-    };
+    let moved = || rename_new(from, to);
     match (moved(), to.parent()) {
         // Most often the folder that it goes to is there.
         (Err(error), Some(parent)) if error.kind() == io::ErrorKind::NotFound => {
@@ -182,7 +179,10 @@ fn take_back(stage: &Path, folder: &Path) -> io::Result<()> {
         return move_to(&old, folder);
     }
     if new.exists() {
-        return renameat_with(CWD, &new, CWD, folder, RenameFlags::EXCHANGE).map_err(Into::into);
+        return match exchange(&new, folder)? {
+            true => Ok(()),
+            false => Err(io::ErrorKind::Unsupported.into()),
+        };
     }
     if folder.exists() { move_to(folder, &new) } else { Ok(()) }
 }

@@ -4,11 +4,10 @@
 //! killed process left, and the next one removes it.
 
 use std::fs::{self, File};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use prowess_fs::try_hold;
+use prowess_fs::{Fingerprint, Stat, make_private_folder, try_hold};
 
 use crate::error::PackageError;
 
@@ -98,7 +97,7 @@ fn free_folder(root: &Path) -> std::io::Result<PathBuf> {
     loop {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = root.join(format!("{PREFIX}{}-{number}", std::process::id()));
-        let made = fs::create_dir_all(root).and_then(|()| fs::DirBuilder::new().mode(0o700).create(&path));
+        let made = fs::create_dir_all(root).and_then(|()| make_private_folder(&path));
         tries += 1;
         match made {
             Ok(()) => return Ok(path),
@@ -115,8 +114,9 @@ fn is_passing(error: &std::io::Error) -> bool {
 /// What tells a stage from any other folder of its name: its owner's number on the disk, and when it was made. Whoever
 /// writes a lock for strangers knows neither.
 pub(crate) fn identity(stage: &Path) -> Option<String> {
-    let owner = fs::symlink_metadata(stage.join("owner")).ok().filter(fs::Metadata::is_file)?;
-    Some(format!("{}-{}.{:09}", owner.ino(), owner.ctime(), owner.ctime_nsec()))
+    let owner = Stat::at(&stage.join("owner")).ok().filter(Stat::is_file)?;
+    let [_, inode, _, _, _, changed, nanoseconds] = Fingerprint::of(&owner).numbers();
+    Some(format!("{inode}-{changed}.{nanoseconds:09}"))
 }
 
 /// Where a stage keeps what goes to a folder of this name.

@@ -5,7 +5,6 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::bytes::{Damaged, Reader, checksum};
@@ -113,7 +112,7 @@ fn sum_of(sums: &[u8], body: u64) -> u64 {
 
 fn read(file: &File, start: u64, length: usize) -> Result<Vec<u8>, Damaged> {
     let mut bytes = vec![0; length];
-    file.read_exact_at(&mut bytes, start).map_err(|_| Damaged)?;
+    prowess_fs::read_exact_at(file, &mut bytes, start).map_err(|_| Damaged)?;
     Ok(bytes)
 }
 

@@ -4,21 +4,21 @@
 //! [`Sandbox::enforce`], when the processes that will run the script have reported that every layer holds. There is no
 //! probing and trusting: what was confined is what runs.
 
-#[cfg(any(not(target_os = "linux"), prowess_elsewhere))]
+#[cfg(any(not(target_os = "linux"), prowess_portable))]
 mod elsewhere;
-#[cfg(all(target_os = "linux", not(prowess_elsewhere)))]
+#[cfg(all(target_os = "linux", not(prowess_portable)))]
 mod linux;
 pub(crate) mod places;
-#[cfg(any(not(target_os = "linux"), prowess_elsewhere, test))]
+#[cfg(any(not(target_os = "linux"), prowess_portable, test))]
 mod refused;
 
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-#[cfg(any(not(target_os = "linux"), prowess_elsewhere))]
+#[cfg(any(not(target_os = "linux"), prowess_portable))]
 use elsewhere as system;
-#[cfg(all(target_os = "linux", not(prowess_elsewhere)))]
+#[cfg(all(target_os = "linux", not(prowess_portable)))]
 use linux as system;
 
 pub use system::{Enforced, Running};

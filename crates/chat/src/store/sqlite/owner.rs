@@ -2,10 +2,11 @@
 //! ends, however it ends, and never before, not even while a laptop sleeps.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+
+use prowess_fs::{create_private, identity, make_private_folders};
 
 use super::super::limits::{is_id, new_id};
 
@@ -19,12 +20,12 @@ pub(super) struct Owner {
 impl Owner {
     pub(super) fn enter(store: &Path) -> io::Result<Self> {
         let folder = folder(store);
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        make_private_folders(&folder)?;
         clear(&folder);
         loop {
             let id = new_id();
             let path = folder.join(&id);
-            let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+            let lock = create_private(&path)?;
             lock.lock()?;
             // Somebody may have cleared it away before it was locked.
             if fs::metadata(&path).is_ok_and(|there| same(&there, &lock)) {
@@ -77,7 +78,7 @@ fn clear(folder: &Path) {
 }
 
 fn same(there: &fs::Metadata, file: &File) -> bool {
-    file.metadata().is_ok_and(|ours| (ours.dev(), ours.ino()) == (there.dev(), there.ino()))
+    file.metadata().is_ok_and(|ours| identity(&ours) == identity(there))
 }
 
 fn folder(store: &Path) -> PathBuf {

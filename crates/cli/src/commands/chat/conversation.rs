@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use prowess::policy::Recognised;
 use prowess_chat::End;
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use prowess_fs::TerminalMode;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -239,7 +239,7 @@ enum Next {
 /// While somebody types, the terminal is not as a shell wants it: whoever ends this process gets it back as it was. While an
 /// answer is on its way, the turn ends first.
 fn leave_when_told(runtime: &Runtime, busy: &Arc<AtomicBool>) {
-    let before: Option<Termios> = tcgetattr(std::io::stdin()).ok();
+    let before = TerminalMode::of_input();
     let busy = Arc::clone(busy);
     // Before anything is shown: a signal that comes while nobody listens would be lost.
     let heard = {
@@ -255,7 +255,7 @@ fn leave_when_told(runtime: &Runtime, busy: &Arc<AtomicBool>) {
             }
             if !busy.load(Ordering::SeqCst) {
                 if let Some(before) = &before {
-                    let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, before);
+                    before.restore();
                 }
                 std::process::exit(1);
             }

@@ -1,7 +1,5 @@
 //! Typing: a line that can be edited, with history, and completion of skills.
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -104,7 +102,7 @@ impl Typing {
 
 /// Whether the folder is there, or could be made.
 fn made(state: &Path) -> bool {
-    state.is_dir() || DirBuilder::new().recursive(true).mode(0o700).create(state).is_ok()
+    state.is_dir() || prowess_fs::make_private_folders(state).is_ok()
 }
 
 /// A skill by the name that calls it, and what it is for.

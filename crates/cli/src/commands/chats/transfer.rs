@@ -1,8 +1,7 @@
 //! `prowess chats export` and `import`: chats as JSON.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{BufWriter, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use prowess_chat::store::transfer::{self, IMPORT_MAX, Which};
@@ -34,7 +33,7 @@ pub(super) async fn export(
         store.chat(id).await.map_err(about(id))?;
     }
     // What was said is nobody else's business, and nothing that is there is written over.
-    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    let file = prowess_fs::create_private(path);
     let file = file.map_err(|error| unwritable(path, &error))?;
     let mut out = BufWriter::new(file);
     let written = transfer::export(store, which, &mut out).await;

@@ -2,10 +2,9 @@
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::sync::Arc;
+use std::time::Duration;
 
 use prowess_package::{Asks, Candidate, Conflict, Item, OnConflict, PackageError, Prepared, Work};
-use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::io::Errno;
 use unicode_width::UnicodeWidthStr;
 
 use super::told;
@@ -54,14 +53,13 @@ impl<'a> Answering<'a> {
 
     /// Waits for a line. Reading would go on after Ctrl-C, and nobody would see that it was pressed.
     fn wait(&self) -> Result<(), PackageError> {
-        const BEAT: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+        const BEAT: Duration = Duration::from_millis(50);
         let stdin = std::io::stdin();
         loop {
-            let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
-            let found = rustix::event::poll(&mut ready, Some(&BEAT));
+            let found = prowess_fs::wait_readable(&stdin, BEAT);
             self.work.go_on().inspect_err(|_| drop(writeln!(std::io::stderr())))?;
             // Whatever else is wrong with it, reading will tell.
-            if !matches!(found, Ok(0) | Err(Errno::INTR)) {
+            if !matches!(found, Ok(false)) {
                 return Ok(());
             }
         }

@@ -1,6 +1,5 @@
 //! `prowess remove`.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use prowess::lock::{Lock, Locked, compare};
@@ -85,7 +84,7 @@ pub(in crate::commands) fn run(
 fn together(going: &[Going]) -> Vec<Vec<&Going>> {
     let device = |going: &Going| {
         let parent = going.folder.parent().and_then(|parent| std::fs::metadata(parent).ok());
-        parent.map(|parent| parent.dev())
+        parent.map(|parent| prowess_fs::device(&parent))
     };
     let mut groups: Vec<Vec<&Going>> = Vec::new();
     for one in going {

@@ -8,7 +8,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use gix_hash::ObjectId;
-use rustix::fs::{FileType, Mode, OFlags, fstat, open};
+use prowess_fs::{LastStep, open_without_waiting};
 
 use super::error::GitError;
 use super::reference::GitRef;
@@ -164,14 +164,12 @@ fn packed_refs(packed: &str) -> impl Iterator<Item = (&str, ObjectId)> {
 
 /// The text of a regular file. Nothing waits for what is none, such as a FIFO.
 fn text(path: &Path, max: u64) -> Result<Option<String>, GitError> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let Ok(file) = open(path, flags, Mode::empty()) else { return Ok(None) };
-    let regular = |stat: rustix::fs::Stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-    if !fstat(&file).is_ok_and(regular) {
+    let Ok(file) = open_without_waiting(path, LastStep::Followed) else { return Ok(None) };
+    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
         return Ok(None);
     }
     let mut bytes = Vec::new();
-    let read = fs::File::from(file).take(max + 1).read_to_end(&mut bytes);
+    let read = file.take(max + 1).read_to_end(&mut bytes);
     read.map_err(|error| GitError::io("reading the repository", &error))?;
     if bytes.len() as u64 > max {
         return Err(GitError::damaged("a file with names in it is too large"));

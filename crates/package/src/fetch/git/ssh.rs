@@ -5,14 +5,12 @@
 
 use std::ffi::OsString;
 use std::io::{self, BufReader, Read, Write};
-use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal, kill_process_group};
+use prowess_fs::{in_own_group, kill_group, wait_readable};
 
 use super::error::GitError;
 use super::packet::words;
@@ -96,7 +94,7 @@ impl Connection {
         work.go_on()?;
         let mut command = program.command();
         // Its own group, so that it can be ended with all that it started, and so that it gets no terminal to ask on.
-        command.process_group(0);
+        in_own_group(&mut command);
         command.args(["-T", "-o", "BatchMode=yes", "-o", "SendEnv=GIT_PROTOCOL"]);
         if let Some(port) = ssh.port {
             command.arg("-p").arg(port.to_string());
@@ -164,9 +162,7 @@ impl Link for Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
+        kill_group(self.child.id());
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -182,12 +178,10 @@ impl Output {
             if left.is_zero() {
                 return Err(GitError::Timeout { host: self.host.clone() });
             }
-            let step = Timespec::try_from(left.min(STEP)).ok();
-            let mut from = [PollFd::new(&self.from, PollFlags::IN)];
-            match poll(&mut from, step.as_ref()) {
-                Ok(0) | Err(rustix::io::Errno::INTR) => {}
-                Ok(_) => return Ok(()),
-                Err(error) => return Err(GitError::io("reading from ssh", &error.into())),
+            match wait_readable(&self.from, left.min(STEP)) {
+                Ok(false) => {}
+                Ok(true) => return Ok(()),
+                Err(error) => return Err(GitError::io("reading from ssh", &error)),
             }
         }
     }
