@@ -61,7 +61,11 @@ pub(super) fn put(document: &mut DocumentMut, path: &[&str], value: &Value) -> O
         let table = last_table(document, Table::new());
         document.insert(section, Item::Table(table));
     }
-    let prefix = if document.is_empty() { without_trailing(document) } else { String::new() };
+    let prefix = match sections.is_empty() {
+        true if document.is_empty() => without_trailing(document),
+        true => heading(document),
+        false => String::new(),
+    };
     let mut holder = document.as_item_mut();
     for section in sections {
         holder = holder.get_mut(section)?;
@@ -87,6 +91,19 @@ pub(super) fn put(document: &mut DocumentMut, path: &[&str], value: &Value) -> O
     }
     table.entry_format(&key).or_insert(Item::Value(value));
     Some(String::new())
+}
+
+/// Takes the comments at the top of a document that begins with a table: those with a blank line below them are about the
+/// whole file, and stay above what is written next.
+fn heading(document: &mut DocumentMut) -> String {
+    let first = document.iter_mut().next().and_then(|(_, item)| item.as_table_mut().map(Table::decor_mut));
+    let Some(decor) = first else { return String::new() };
+    let above = decor.prefix().and_then(|above| above.as_str()).unwrap_or_default().to_owned();
+    let Some(end) = above.rfind("\n\n") else { return String::new() };
+    let (heading, rest) = above.split_at(end + 2);
+    let (heading, rest) = (heading.to_owned(), rest.to_owned());
+    decor.set_prefix(rest);
+    heading
 }
 
 /// Removes what is at `path`, and returns the comments above it.
