@@ -106,9 +106,9 @@ impl Place {
 /// Why there is no connection, without whatever the server sent.
 fn told(error: &ClientInitializeError) -> SupplyError {
     match error {
-        ClientInitializeError::ConnectionClosed(_) => {
-            SupplyError::Unreachable("it ends before it answers".to_owned())
-        }
+        ClientInitializeError::ConnectionClosed(_) => has_ended(),
+        // It may end before it is asked.
+        ClientInitializeError::TransportError { error, .. } if is_closed(&*error.error) => has_ended(),
         ClientInitializeError::TransportError { error, .. } => {
             SupplyError::Unreachable(shown(&error.error.to_string()))
         }
@@ -118,4 +118,12 @@ fn told(error: &ClientInitializeError) -> SupplyError {
         }
         _ => SupplyError::Malformed("it begins with something else than the protocol says".to_owned()),
     }
+}
+
+fn has_ended() -> SupplyError {
+    SupplyError::Unreachable("it ends before it answers".to_owned())
+}
+
+fn is_closed(error: &(dyn std::error::Error + 'static)) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
