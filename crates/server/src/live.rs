@@ -2,7 +2,7 @@
 //! goes on with those it began with.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use axum::Router;
@@ -20,6 +20,12 @@ use crate::cache::{Index, Listed, Overviews};
 
 /// How often a watch looks whether anybody still wants it.
 const ASK: Duration = Duration::from_millis(500);
+
+/// The time between two readings of a configuration that has changed.
+const SETTLE: Duration = Duration::from_millis(50);
+
+/// The most readings of a configuration that keeps changing.
+const SETTLE_MAX: usize = 20;
 
 /// What a configuration makes: read anew each time that it changes.
 #[derive(Debug)]
@@ -97,6 +103,8 @@ pub(crate) struct Live {
     current: RwLock<Arc<Loaded>>,
     /// Why the configuration that was read last is not in force; `None` if it is.
     error: RwLock<Option<String>>,
+    /// Held while the configuration is read and replaced, so that an older reading never replaces a newer one.
+    reloading: Mutex<()>,
     store: Arc<dyn Store>,
     hosts: Vec<String>,
     stop: CancellationToken,
@@ -111,7 +119,7 @@ impl Live {
         stop: CancellationToken,
     ) -> Result<Self, LoadError> {
         let current = RwLock::new(Arc::new(loaded(load()?, &store, &hosts, &stop)?));
-        Ok(Self { load, current, error: RwLock::default(), store, hosts, stop })
+        Ok(Self { load, current, error: RwLock::default(), reloading: Mutex::default(), store, hosts, stop })
     }
 
     /// What is in force now.
@@ -138,6 +146,11 @@ impl Live {
 
     /// Reads everything anew. Where that fails, what was in force stays. It blocks; has to be called inside a runtime.
     pub(crate) fn reload(&self) -> Result<Arc<Loaded>, LoadError> {
+        let _guard = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
+        self.reload_locked()
+    }
+
+    fn reload_locked(&self) -> Result<Arc<Loaded>, LoadError> {
         let loaded = (self.load)().and_then(|parts| loaded(parts, &self.store, &self.hosts, &self.stop));
         self.set_error(loaded.as_ref().err().map(LoadError::to_string));
         let next = Arc::new(loaded?);
@@ -149,14 +162,37 @@ impl Live {
     /// Looks at everything again: at the configuration, which another server may have changed, and at the skills. It blocks; has
     /// to be called inside a runtime.
     pub(crate) fn catch_up(&self) -> Arc<Snapshot> {
+        let guard = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.now();
-        if prowess_config::load(&now.configuration.inputs) == now.read {
+        let read = || prowess_config::load(&now.configuration.inputs);
+        let mut configuration = read();
+        if configuration != now.read {
+            configuration = settle(configuration, || {
+                std::thread::sleep(SETTLE);
+                read()
+            });
+        }
+        if configuration == now.read {
             self.set_error(None);
-        } else if let Ok(next) = self.reload() {
+        } else if let Ok(next) = self.reload_locked() {
             return next.registry.snapshot();
         }
+        drop(guard);
         now.registry.refresh()
     }
+}
+
+/// Reads a value again until two readings in a row are equal. Many editors truncate a file before they write it, and an
+/// empty configuration is a valid one that enables everything.
+fn settle<T: PartialEq>(mut last: T, mut read: impl FnMut() -> T) -> T {
+    for _ in 0..SETTLE_MAX {
+        let next = read();
+        if next == last {
+            break;
+        }
+        last = next;
+    }
+    last
 }
 
 fn loaded(
@@ -223,4 +259,26 @@ fn watch(
         }
     };
     std::thread::Builder::new().name("prowess-watch".to_owned()).spawn(work).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_read_until_it_no_longer_changes() {
+        let mut readings = ["disabled = [", "disabled = []", "disabled = []", "not read"].into_iter();
+        assert_eq!(settle("", || readings.next().unwrap()), "disabled = []");
+        assert_eq!(readings.next(), Some("not read"));
+    }
+
+    #[test]
+    fn a_value_that_keeps_changing_is_read_a_bounded_number_of_times() {
+        let mut number = 0;
+        let last = settle(0, || {
+            number += 1;
+            number
+        });
+        assert_eq!(last, SETTLE_MAX);
+    }
 }

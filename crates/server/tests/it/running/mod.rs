@@ -75,9 +75,12 @@ impl Running {
         Self { at, stop, store, http, served, folder }
     }
 
-    /// Replaces the configuration of the user's.
+    /// Replaces the user's configuration in one step: a server that reads it in between finds the old one or the new one.
     pub fn configure(&self, toml: &str) {
-        std::fs::write(self.folder.path().join("home/.prowess/config.toml"), toml).unwrap();
+        let path = self.folder.path().join("home/.prowess/config.toml");
+        let staged = path.with_extension("staged");
+        std::fs::write(&staged, toml).unwrap();
+        std::fs::rename(staged, path).unwrap();
     }
 
     /// Puts a file below the home.
