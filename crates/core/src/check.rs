@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use prowess_format::{Code, Diagnostic, Level, Manifest, Parsed, Rules, parse};
 
-use prowess_fs::{Errno, Stat, parallel};
+use prowess_fs::{Errno, FileType, Stat, parallel};
 
 use crate::scan::{Progress, Read, check_file, head};
 use prowess_fs::{Entry, EntryKind, Folder, words};
@@ -151,10 +151,8 @@ pub fn is_passed_over(name: &[u8]) -> bool {
     matches!(name, b".git" | b"node_modules" | b"__MACOSX")
 }
 
-/// Whether a directory of this name holds a skill's own files. A `SKILL.md` in it is not a nested skill.
-fn is_of_skill(name: &[u8]) -> bool {
-    matches!(name, b"scripts" | b"references" | b"assets")
-}
+/// The directories that hold a skill's own files. A `SKILL.md` in them is not a nested skill.
+const OWN_DIRECTORIES: [&str; 3] = ["references", "scripts", "assets"];
 
 /// Checks the bytes of a `SKILL.md` that is in no folder, such as standard input; `path` is only what it is called.
 ///
@@ -229,6 +227,9 @@ impl Checker<'_> {
         let mut level = vec![Task { inner: PathBuf::from("."), in_skill: false }];
         let mut left = FOLDERS_MAX;
         for _ in 0..DEPTH_MAX {
+            if level.is_empty() {
+                break;
+            }
             let looks = parallel(&level, 32, |task| {
                 progress.add(1);
                 if task.in_skill { self.look_in_skill(&task.inner) } else { self.look(&task.inner) }
@@ -239,7 +240,7 @@ impl Checker<'_> {
                     names.into_iter().map(move |name| (name, in_skill))
                 };
                 let task =
-                    |(name, in_skill): (Box<OsStr>, bool)| Task { inner: inner.join(&*name), in_skill };
+                    |(name, in_skill): (Box<OsStr>, bool)| Task { inner: beneath(&inner, &name), in_skill };
                 match look {
                     Look::Skill { checked, folders } => {
                         tree.checked.push(checked);
@@ -254,7 +255,7 @@ impl Checker<'_> {
                     Look::Folders { skill, folders, passed_over } => {
                         tree.checked.extend(skill);
                         next.extend(below(folders, false).map(task));
-                        tree.passed_over.extend(passed_over.into_iter().map(|name| inner.join(&*name)));
+                        tree.passed_over.extend(passed_over.iter().map(|name| beneath(&inner, name)));
                     }
                     Look::Failed(diagnostic) => tree.failed.push((inner, diagnostic)),
                 }
@@ -279,7 +280,7 @@ impl Checker<'_> {
     }
 
     fn look(&self, inner: &Path) -> Look {
-        let holds_skills = holds_skills(&normal(&self.root.path().join(inner)));
+        let holds_skills = holds_skills(&self.absolute(inner));
         // Most folders that are looked at are skills, and asking for the file is cheaper than listing them.
         if !holds_skills {
             match self.root.file(&inner.join("SKILL.md")) {
@@ -317,14 +318,40 @@ impl Checker<'_> {
 
     /// The folders of a skill that may hold other skills.
     fn folders_of_skill(&self, inner: &Path) -> Vec<Box<OsStr>> {
-        // A directory without subdirectories has two links on most file systems. Asking for that is cheaper than listing it.
-        let is_leaf = |stat: Stat| stat.links() == 2;
-        if !self.advises || self.root.stat(inner).is_ok_and(is_leaf) {
+        if !self.advises || self.has_own_directories_only(inner) {
             return Vec::new();
         }
         match self.look_in_skill(inner) {
             Look::InSkill { folders, .. } => folders,
             Look::Skill { .. } | Look::Folders { .. } | Look::Failed(_) => Vec::new(),
+        }
+    }
+
+    /// Whether a skill has no directories but its own, as far as the link count shows. On most file systems a directory
+    /// has two links and one more for each subdirectory, and a few calls of `stat` are cheaper than listing it. File
+    /// systems that do not count have one link, so that the directory is listed.
+    fn has_own_directories_only(&self, inner: &Path) -> bool {
+        let Some(mut directories) = self.root.stat(inner).ok().and_then(|stat| stat.links().checked_sub(2))
+        else {
+            return false;
+        };
+        for name in OWN_DIRECTORIES {
+            if directories == 0 {
+                break;
+            }
+            let stat = self.root.stat(&inner.join(name));
+            if stat.is_ok_and(|stat| stat.kind() == FileType::Directory) {
+                directories -= 1;
+            }
+        }
+        directories == 0
+    }
+
+    /// The absolute path of a directory in the tree.
+    fn absolute(&self, inner: &Path) -> PathBuf {
+        match inner == Path::new(".") {
+            true => self.root.path().to_owned(),
+            false => self.root.path().join(inner),
         }
     }
 
@@ -337,7 +364,8 @@ impl Checker<'_> {
             .any(|entry| entry.kind == EntryKind::File && *entry.name == *OsStr::new("SKILL.md"));
         let is_searched = |entry: &Entry| {
             let name = entry.name.as_encoded_bytes();
-            entry.kind == EntryKind::Folder && !is_passed_over(name) && !is_of_skill(name)
+            let is_own = OWN_DIRECTORIES.iter().any(|own| own.as_bytes() == name);
+            entry.kind == EntryKind::Folder && !is_passed_over(name) && !is_own
         };
         let folders = entries.into_iter().filter(is_searched).map(|entry| entry.name).collect();
         Look::InSkill { nested, folders }
@@ -365,7 +393,7 @@ impl Checker<'_> {
     }
 
     fn judge(&self, inner: &Path, name: &OsStr, opened: Result<(OwnedFd, Stat), Errno>) -> Checked {
-        let folder = normal(&self.root.path().join(inner));
+        let folder = self.absolute(inner);
         let id = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let opened = match opened {
             Err(Errno::LOOP) => self.follow(&folder.join(name)),
@@ -458,6 +486,14 @@ fn refused(error: Errno) -> Diagnostic {
     match error {
         Errno::NXIO => Diagnostic::error(Code::NotAFile, "SKILL.md is a socket"),
         error => Diagnostic::error(Code::Unreadable, format!("the file cannot be read: {}", words(error))),
+    }
+}
+
+/// The path of an entry, relative to the tree. Only the tree itself is called `.`.
+fn beneath(inner: &Path, name: &OsStr) -> PathBuf {
+    match inner == Path::new(".") {
+        true => PathBuf::from(name),
+        false => inner.join(name),
     }
 }
 

@@ -302,6 +302,10 @@ impl<'s> Reader<'s> {
             let diagnostic = Diagnostic::warning(Code::NulByte, "the body has a NUL byte").at(place);
             self.diagnostics.push(diagnostic.help("delete it, or save the file as UTF-8"));
         }
+        // Most bodies are plain ASCII, which takes one look at many bytes at a time.
+        if bytes.is_ascii() && !hidden::is_suspect(bytes) && !bytes.trim_ascii().is_empty() {
+            return;
+        }
         let valid = match std::str::from_utf8(bytes) {
             Ok(text) => text,
             Err(error) => {

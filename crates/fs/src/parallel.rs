@@ -1,5 +1,6 @@
 //! The same function over many items on all cores, with the results in order.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Maps `items` in order. A thread takes `grain` items at a time; fewer than two shares for each thread are not worth one.
@@ -9,8 +10,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// ```
 pub fn parallel<T: Sync, R: Send>(items: &[T], grain: usize, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let grain = grain.max(1);
-    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(16);
-    let threads = cores.min(items.len() / grain);
+    // Asking the system takes a dozen calls.
+    static CORES: OnceLock<usize> = OnceLock::new();
+    let cores = || *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from).min(16));
+    let shares = items.len() / grain;
+    let threads = if shares < 2 { 1 } else { shares.min(cores()) };
     if threads < 2 {
         return items.iter().map(work).collect();
     }
