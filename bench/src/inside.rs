@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use prowess::activate::activate;
-use prowess::disclose::{Request, catalog};
-use prowess::usage::Usage;
-use prowess::{Policy, Preset, Registry, Snapshot, resource};
-use prowess_routing::{Options, Router};
+use prowess::activation::activate;
+use prowess::catalog::{CatalogRequest, render_catalog};
+use prowess::usage::SkillUsage;
+use prowess::{Policy, Preset, Registry, Snapshot, resources};
+use prowess_routing::{RouteOptions, Router};
 
 /// How long each thing is repeated.
 const EACH: Duration = Duration::from_millis(1500);
 
 fn open(root: PathBuf) -> io::Result<(Policy, Arc<Snapshot>)> {
-    let policy = Policy::preset(Preset::Standard).with_roots([root]);
+    let policy = Policy::from_preset(Preset::Standard).with_roots([root]);
     let registry = Registry::open(policy.clone()).map_err(io::Error::other)?;
     Ok((policy, registry.snapshot()))
 }
@@ -68,10 +68,14 @@ fn catalogs(trees: &Path, out: &mut impl Write) -> io::Result<()> {
         if told != size {
             return Err(io::Error::other(format!("{told} skills instead of {size}")));
         }
-        let request = Request { budget: prowess::disclose::Budget::default(), ..Request::of(&policy) };
-        let whole = least(|| catalog(&snapshot, &policy, &request));
-        let bounded = Request { budget: prowess::disclose::Budget::chars(Some(32_000)), ..request };
-        let cut = least(|| catalog(&snapshot, &policy, &bounded));
+        let request = CatalogRequest {
+            budget: prowess::catalog::CatalogBudget::default(),
+            ..CatalogRequest::from_policy(&policy)
+        };
+        let whole = least(|| render_catalog(&snapshot, &policy, &request));
+        let bounded =
+            CatalogRequest { budget: prowess::catalog::CatalogBudget::chars(Some(32_000)), ..request };
+        let cut = least(|| render_catalog(&snapshot, &policy, &bounded));
         let each = whole.as_nanos() / size as u128;
         writeln!(out, "| plan and render {size} skills, no bound | {whole:.2?}, {each} ns a skill |")?;
         writeln!(out, "| plan and render {size} skills in 32,000 characters | {cut:.2?} |")?;
@@ -94,7 +98,7 @@ fn names(folder: &Path, into: &mut Vec<PathBuf>) -> io::Result<()> {
 fn reads(trees: &Path, out: &mut impl Write) -> io::Result<()> {
     let (policy, snapshot) = open(trees.join("1000").join("skills"))?;
     let skills: Vec<_> = snapshot.enabled().take(200).collect();
-    let files: Vec<PathBuf> = skills.iter().map(|skill| skill.location()).collect();
+    let files: Vec<PathBuf> = skills.iter().map(|skill| skill.skill_md_path()).collect();
     let read_all = || {
         files.iter().filter_map(|file| fs::read_to_string(file).ok()).map(|text| text.len()).sum::<usize>()
     };
@@ -110,14 +114,14 @@ fn reads(trees: &Path, out: &mut impl Write) -> io::Result<()> {
         let times = ours.as_secs_f64() / floor.as_secs_f64();
         writeln!(out, "| {what} | {times:.2} × ({:.2?} to {:.2?}) |", each(ours), each(floor))
     };
-    let plain = Policy { activation: Policy::preset(Preset::SkillTool).activation, ..policy.clone() };
+    let plain = Policy { activation: Policy::from_preset(Preset::SkillTool).activation, ..policy.clone() };
     row("activate without a list of files, to reading the same file", beside(|| load(&plain), read_all))?;
     row("activate with a list of files, to reading the same file", beside(|| load(&policy), read_all))?;
     let read_and_list = || {
         let mut found = Vec::new();
         skills.iter().zip(&files).for_each(|(skill, file)| {
             black_box(fs::read_to_string(file)).ok();
-            names(&skill.folder(), &mut found).ok();
+            names(&skill.dir(), &mut found).ok();
         });
         found.len()
     };
@@ -129,16 +133,17 @@ fn reads(trees: &Path, out: &mut impl Write) -> io::Result<()> {
         .iter()
         .enumerate()
         .filter_map(|(at, skill)| {
-            let files = resource::list(skill, None).ok()?.files;
+            let files = resources::list_files(skill, None).ok()?.files;
             Some((at, files.into_iter().find(|file| file.path != "SKILL.md")?.path))
         })
         .collect();
-    let paths: Vec<PathBuf> = resources.iter().map(|(at, path)| skills[*at].folder().join(path)).collect();
+    let paths: Vec<PathBuf> = resources.iter().map(|(at, path)| skills[*at].dir().join(path)).collect();
     let read_all = || {
         paths.iter().filter_map(|file| fs::read_to_string(file).ok()).map(|text| text.len()).sum::<usize>()
     };
     let load = || {
-        let read = |(at, path): &(usize, String)| resource::read(skills[*at], path, &policy.limits).ok();
+        let read =
+            |(at, path): &(usize, String)| resources::read_text(skills[*at], path, &policy.limits).ok();
         resources.iter().filter_map(read).map(|read| read.content.len()).sum::<usize>()
     };
     row("read a file of a skill, to reading the same file", beside(load, read_all))
@@ -160,8 +165,8 @@ fn triggers(out: &mut impl Write) -> io::Result<()> {
     let (_, snapshot) = open(root.clone())?;
     let start = Instant::now();
     let router = Router::new(snapshot);
-    let usage = Usage::default();
-    let options = Options { k: 0, ..Options::new(&usage, 0) };
+    let usage = SkillUsage::default();
+    let options = RouteOptions { k: 0, ..RouteOptions::new(&usage, 0) };
     let message = "please make thing77 and act5000 on topic-12, then tell me about word1234 ";
     black_box(router.route(message, &options));
     let built = start.elapsed();

@@ -13,7 +13,7 @@ use std::time::Instant;
 use prowess::{Policy, Preset, Registry};
 
 fn open(root: PathBuf) -> io::Result<Registry> {
-    Registry::open(Policy::preset(Preset::Standard).with_roots([root])).map_err(io::Error::other)
+    Registry::open(Policy::from_preset(Preset::Standard).with_roots([root])).map_err(io::Error::other)
 }
 
 /// Whether it found that nothing changed.

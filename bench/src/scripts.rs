@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use prowess::{Policy, Registry};
-use prowess_sandbox::{Consent, Options, Protection, Tier, helper_main, run};
+use prowess_sandbox::{Consent, Protection, RunOptions, SandboxTier, helper_main, run};
 
 const ROUNDS: usize = 41;
 
@@ -17,17 +17,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::temp_dir().join(format!("bench-scripts-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
     let script = folder.join("echo.sh");
-    std::fs::write(&script, prowess::resource::read_bytes(skill, "scripts/echo.sh")?.bytes)?;
+    std::fs::write(&script, prowess::resources::read_bytes(skill, "scripts/echo.sh")?.bytes)?;
     let bare = median(|| drop(Command::new("/bin/sh").arg(&script).output()));
     let mut out = io::stdout();
     writeln!(out, "bare      {bare:>8.2?}")?;
     for (name, protection) in [
-        ("tier 1", Protection::Only(Tier::Tier1)),
-        ("tier 2", Protection::Only(Tier::Tier2)),
+        ("tier 1", Protection::Only(SandboxTier::Tier1)),
+        ("tier 2", Protection::Only(SandboxTier::Tier2)),
         ("no tier", Protection::Unsafe),
     ] {
         let once = || {
-            let mut options = Options::of(&registry);
+            let mut options = RunOptions::from_registry(&registry);
             (options.consent, options.protection, options.log) = (Consent::Given, protection, None);
             run(skill, "scripts/echo.sh", &[], options)
         };

@@ -13,9 +13,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use prowess_chat::store::transfer::import;
-use prowess_chat::store::{Address, NewChat, Store, TurnWriter, open};
-use prowess_chat::{End, Ending};
-use prowess_chat::{Event, Message, Part, Role, State};
+use prowess_chat::store::{NewChat, Store, StoreAddress, TurnWriter, open};
+use prowess_chat::{EndReason, TurnOutcome};
+use prowess_chat::{Message, MessageState, Part, Role, TurnEvent};
 use serde_json::json;
 
 type Any = Box<dyn Error + Send + Sync>;
@@ -43,8 +43,8 @@ async fn main() -> Result<(), Any> {
     let floor = per_second(count, floor(folder.path(), count)?);
     println!("floor: {floor:.0} messages/s appended to a file and synced");
     for address in addresses {
-        let store = open(&Address::parse(&address)?).await?;
-        println!("{}", store.place());
+        let store = open(&StoreAddress::parse(&address)?).await?;
+        println!("{}", store.location());
         for tasks in [1, 8] {
             let rate = per_second(count, say(&store, tasks, count).await?);
             println!("  {rate:.0} messages/s from {tasks} at once, {:.2} x the floor", rate / floor);
@@ -82,7 +82,7 @@ async fn say(store: &Arc<dyn Store>, tasks: usize, count: usize) -> Result<Durat
         let store = store.clone();
         running.push(tokio::spawn(async move {
             for _ in 0..count / tasks {
-                store.say(&chat, TEXT).await?;
+                store.add_user_message(&chat, TEXT).await?;
             }
             Ok::<_, Any>(())
         }));
@@ -105,10 +105,10 @@ async fn answers(store: &Arc<dyn Store>) -> Result<Duration, Any> {
     for mut writer in writers {
         running.push(tokio::spawn(async move {
             for _ in 0..WORDS {
-                writer.push(Event::Delta { text: "word ".to_owned() }).await?;
+                writer.push(TurnEvent::Delta { text: "word ".to_owned() }).await?;
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
-            writer.end(Ending::finished(End::Finished, None)).await?;
+            writer.end(TurnOutcome::finished(EndReason::Finished, None)).await?;
             Ok::<_, Any>(())
         }));
     }
@@ -123,7 +123,7 @@ async fn long(store: &Arc<dyn Store>) -> Result<(), Any> {
         id: format!("{n}"),
         role: if n.is_multiple_of(2) { Role::User } else { Role::Assistant },
         parts: vec![Part::Text { text: TEXT.repeat(4) }],
-        state: State::Complete,
+        state: MessageState::Complete,
         usage: None,
         at: n as u64,
     };

@@ -10,10 +10,10 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use prowess::policy::Scripts;
+use prowess::policy::ScriptPolicy;
 use prowess::{Policy, Preset, Registry};
-use prowess_sandbox::{Options, Protection, Tier, helper_main};
-use prowess_toolset::{Cancel, Conversation, Limits, Programs, ToolCall, Toolsets};
+use prowess_sandbox::{Protection, RunOptions, SandboxTier, helper_main};
+use prowess_toolset::{Cancel, Conversation, Programs, ToolCall, ToolsetLimits, Toolsets};
 
 /// How often each is done, unless `--rounds` says so.
 const ROUNDS: usize = 200;
@@ -42,7 +42,7 @@ fn measure(folder: &Path) -> Result<(), Any> {
     let open = || {
         Registry::open(Policy {
             enabled: true,
-            ..Policy::preset(Preset::Triggers).with_roots([folder.to_owned()])
+            ..Policy::from_preset(Preset::Triggers).with_roots([folder.to_owned()])
         })
     };
     let (registry, opened) = timed(open);
@@ -50,7 +50,7 @@ fn measure(folder: &Path) -> Result<(), Any> {
     let toolsets = Toolsets::default();
     println!("100 skills with toolsets, found:   {opened:>10.1?}, {} engines", toolsets.running());
     row("s0", "built-in zod", &snapshot, rounds)?;
-    let toolsets = Toolsets::with_limits(Limits { engines: 100, ..Limits::default() });
+    let toolsets = Toolsets::with_limits(ToolsetLimits { engines: 100, ..ToolsetLimits::default() });
     let ((), all) = timed(|| snapshot.enabled().for_each(|skill| drop(toolsets.tools(skill))));
     let each = memory().saturating_sub(before) / 100;
     println!("100 engines: {all:.1?} in all, {each} KiB of the process each, {} running", toolsets.running());
@@ -104,18 +104,18 @@ fn programs(folder: &Path, rounds: usize) -> Result<(), Any> {
     fs::create_dir_all(own.join("toolsets"))?;
     fs::write(own.join("SKILL.md"), block("yaml")?)?;
     fs::write(own.join("toolsets/tools.py"), block("python")?)?;
-    let mut policy = Policy::preset(Preset::Triggers).with_roots([folder.to_owned()]);
+    let mut policy = Policy::from_preset(Preset::Triggers).with_roots([folder.to_owned()]);
     policy.enabled = true;
-    policy.run.scripts = Scripts::Allowed;
+    policy.run.scripts = ScriptPolicy::Allowed;
     let registry = Registry::open(policy)?;
     let snapshot = registry.snapshot();
     let skill = snapshot.get("figures").ok_or("the skill is not there")?;
     let talk = Conversation::default();
     // Starting takes longer than anything else here by far.
     let rounds = rounds.min(50);
-    for tier in [Tier::Tier1, Tier::Tier2] {
+    for tier in [SandboxTier::Tier1, SandboxTier::Tier2] {
         let options = || {
-            let mut options = Options::of(&registry);
+            let mut options = RunOptions::from_registry(&registry);
             (options.protection, options.log) = (Protection::Only(tier), None);
             options
         };

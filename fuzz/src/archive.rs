@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use prowess_package::limits::{FILE_MAX, FILES_MAX, TOTAL_MAX};
-use prowess_package::{EntryKind, InnerPath, Tree, archive as package};
+use prowess_package::{InnerPath, SourceEntryKind, SourceTree, archive as package};
 
 /// Nothing panics, and whatever is read lies within the limits, under different names that lead nowhere else. The same
 /// bytes are tried as an archive, and as a tar whose checksums are put right first.
@@ -13,7 +13,7 @@ pub fn archive(bytes: &[u8]) {
 }
 
 fn sound(bytes: &[u8]) {
-    let tree = match package::read(bytes) {
+    let tree = match package::read_archive(bytes) {
         Ok(tree) => tree,
         Err(error) => {
             let text = error.to_string();
@@ -24,10 +24,10 @@ fn sound(bytes: &[u8]) {
     let mut names = HashSet::new();
     let mut total = 0;
     for (at, entry) in tree.entries().iter().enumerate() {
-        let EntryKind::File { bytes, .. } = entry.kind else { panic!("{entry:?} is no file") };
+        let SourceEntryKind::File { bytes, .. } = entry.kind else { panic!("{entry:?} is no file") };
         let path = InnerPath::parse(&entry.path).expect("a path that stays inside");
         assert!(names.insert(path.as_str().to_lowercase()), "{path} is there twice");
-        assert!(bytes <= FILE_MAX && tree.read(at).expect("bytes in memory").len() as u64 == bytes);
+        assert!(bytes <= FILE_MAX && tree.read_entry(at).expect("bytes in memory").len() as u64 == bytes);
         total += bytes;
     }
     for name in &names {

@@ -20,8 +20,8 @@ pub fn audit(bytes: &[u8]) {
                     || bytes.starts_with(b"\xfe\xff")
             );
             assert_eq!(finding.line == 0, finding.column == 0, "{finding:?}");
-            assert_eq!(hidden::first(&finding.excerpt), None, "{finding:?}");
-            assert_eq!(hidden::first(&finding.message), None, "{finding:?}");
+            assert_eq!(hidden::find_hidden(&finding.excerpt), None, "{finding:?}");
+            assert_eq!(hidden::find_hidden(&finding.message), None, "{finding:?}");
         }
         let known = capabilities([file].into_iter());
         assert!(known.difference(&known).is_empty());

@@ -1,6 +1,6 @@
 //! Configurations of MCP clients, in JSON with comments, TOML and YAML.
 
-use prowess_config::edit::entry::{EntryError, Form, find, put, take};
+use prowess_config::edit::entry::{ConfigFormat, EditEntryError, find, put, remove};
 use prowess_format::Value;
 
 const PATH: [&str; 2] = ["servers", "x"];
@@ -13,7 +13,7 @@ pub fn jsonc(bytes: &[u8]) {
         ("command".into(), Value::Text("/bin/x \"y\"".into())),
         ("args".into(), Value::List(vec![Value::Text("mcp".into())])),
     ]);
-    for form in [Form::Json, Form::Toml, Form::Yaml] {
+    for form in [ConfigFormat::Json, ConfigFormat::Toml, ConfigFormat::Yaml] {
         let found = match find(text, form, PATH) {
             Ok(found) => found,
             Err(error) => {
@@ -22,20 +22,20 @@ pub fn jsonc(bytes: &[u8]) {
             }
         };
         if found.is_some() {
-            if let Ok(gone) = take(text, form, PATH) {
+            if let Ok(gone) = remove(text, form, PATH) {
                 assert_eq!(find(&gone, form, PATH), Ok(None), "{text:?} to {gone:?}");
             }
             continue;
         }
-        assert_eq!(take(text, form, PATH).as_deref(), Ok(text));
+        assert_eq!(remove(text, form, PATH).as_deref(), Ok(text));
         match put(text, form, PATH, &entry) {
             Err(error) => placed(text, &error),
             Ok(after) => {
                 let found = find(&after, form, PATH).map(|found| found.map(|found| found.value));
                 assert_eq!(found, Ok(Some(entry.clone())), "{after:?}");
                 assert_eq!(put(&after, form, PATH, &entry).as_deref(), Ok(after.as_str()));
-                if form == Form::Json {
-                    let back = take(&after, form, PATH).and_then(|back| find(&back, form, PATH));
+                if form == ConfigFormat::Json {
+                    let back = remove(&after, form, PATH).and_then(|back| find(&back, form, PATH));
                     assert_eq!(back, Ok(None), "back from {after:?}");
                 }
             }
@@ -43,8 +43,9 @@ pub fn jsonc(bytes: &[u8]) {
     }
 }
 
-fn placed(text: &str, error: &EntryError) {
-    let (EntryError::Malformed { line, column, .. } | EntryError::Refused { line, column, .. }) = error
+fn placed(text: &str, error: &EditEntryError) {
+    let (EditEntryError::Malformed { line, column, .. } | EditEntryError::Unsafe { line, column, .. }) =
+        error
     else {
         panic!("an error of another kind: {error}");
     };

@@ -1,15 +1,16 @@
 //! Quoting what people forget to quote.
 
 use prowess_format::repair;
-use prowess_format::yaml::{Budget, Kind, Node, parse};
+use prowess_format::yaml::{Node, NodeKind, YamlBudget, parse};
 
 /// What is repaired can be read as fields, differs from the original only in the values that are reported, and every
 /// offset leads back into the original, in order.
 pub fn repair(bytes: &[u8]) {
     let Ok(yaml) = std::str::from_utf8(bytes) else { return };
-    let is_map =
-        |text: &str| matches!(parse(text, Budget::DEFAULT), Ok(Some(Node { kind: Kind::Map(_), .. })));
-    let Some(repaired) = repair::repair(yaml) else {
+    let is_map = |text: &str| {
+        matches!(parse(text, YamlBudget::DEFAULT), Ok(Some(Node { kind: NodeKind::Map(_), .. })))
+    };
+    let Some(repaired) = repair::repair_yaml(yaml) else {
         assert!(!is_map(yaml), "fields need no repair");
         return;
     };
@@ -27,7 +28,7 @@ pub fn repair(bytes: &[u8]) {
 
     let mut before = 0;
     for offset in 0..=repaired.text.len() {
-        let original = repaired.original(offset);
+        let original = repaired.original_offset(offset);
         assert!(before <= original && original <= yaml.len(), "{offset} leads to {original} after {before}");
         before = original;
     }

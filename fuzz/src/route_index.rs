@@ -1,13 +1,13 @@
 //! The index of routing, damaged.
 
-use prowess_routing::{Lexical, Texts};
+use prowess_routing::{LexicalIndex, SkillTexts};
 
 /// Bytes are taken for an index, and for places in a good one and what is written there: nothing panics, nothing is read
 /// past its end, and no skill is found that is not there.
 pub fn route_index(bytes: &[u8]) {
     ask(bytes.to_vec(), u32::MAX as usize);
-    let skills: Vec<Texts> = (0..200).map(skill).collect();
-    let mut index = Lexical::bare_bytes(&skills);
+    let skills: Vec<SkillTexts> = (0..200).map(skill).collect();
+    let mut index = LexicalIndex::bare_bytes(&skills);
     for change in bytes.chunks_exact(3) {
         let at = usize::from(u16::from_le_bytes([change[0], change[1]]));
         let length = index.len();
@@ -21,8 +21,8 @@ pub fn route_index(bytes: &[u8]) {
     ask(index, skills.len());
 }
 
-fn skill(number: usize) -> Texts {
-    Texts {
+fn skill(number: usize) -> SkillTexts {
+    SkillTexts {
         name: format!("skill-{}", number % 9),
         about: format!("Does things of kind{}. Use when common.", number % 3),
         body: format!("common words and {number}"),
@@ -30,7 +30,7 @@ fn skill(number: usize) -> Texts {
 }
 
 fn ask(bytes: Vec<u8>, skills: usize) {
-    let Some(index) = Lexical::from_bare_bytes(bytes) else { return };
+    let Some(index) = LexicalIndex::from_bare_bytes(bytes) else { return };
     for query in ["common words of kind1", "skill 3", "使用 common 7", "sklil \"common words\" ski* sk", ""]
     {
         let found = index.rank(query, 9);

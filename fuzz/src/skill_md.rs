@@ -1,7 +1,9 @@
 //! A whole `SKILL.md`, and the beginnings of it.
 
 use prowess_format::fence::Extent;
-use prowess_format::{Code, Diagnostic, Document, Head, Manifest, Parsed, Rules, parse, parse_head};
+use prowess_format::{
+    Code, Diagnostic, Document, HeadOutcome, Manifest, ParseOutcome, Rules, parse, parse_head,
+};
 
 const FOLDER: Option<&str> = Some("pdf");
 
@@ -16,10 +18,10 @@ pub fn skill_md(bytes: &[u8]) {
         sound(bytes, &parsed);
         let whole = manifest(parsed.document.as_ref());
         let head = parse_head(bytes, Extent::Whole, FOLDER, &rules);
-        let Head::Done(head) = head else { panic!("nothing is beyond the whole file") };
+        let HeadOutcome::Done(head) = head else { panic!("nothing is beyond the whole file") };
         assert_eq!(manifest(head.document.as_ref()), whole, "the frontmatter of the whole file");
         for cut in cuts(bytes) {
-            if let Head::Done(head) = parse_head(&bytes[..cut], Extent::Prefix, FOLDER, &rules) {
+            if let HeadOutcome::Done(head) = parse_head(&bytes[..cut], Extent::Prefix, FOLDER, &rules) {
                 assert_eq!(manifest(head.document.as_ref()), whole, "the first {cut} bytes");
             }
         }
@@ -31,12 +33,12 @@ fn manifest(document: Option<&Document>) -> Option<&Manifest> {
     document.map(|document| &document.manifest)
 }
 
-fn sound(bytes: &[u8], parsed: &Parsed) {
+fn sound(bytes: &[u8], parsed: &ParseOutcome) {
     let said = &parsed.diagnostics;
     assert!(said.len() <= DIAGNOSTICS_MAX, "{} diagnostics", said.len());
     assert_eq!(parsed.document.is_none(), said.iter().any(Diagnostic::is_error), "{said:#?}");
     for diagnostic in said {
-        let Some(place) = diagnostic.at else { continue };
+        let Some(place) = diagnostic.location else { continue };
         assert!(place.line >= 1 && place.column >= 1, "{diagnostic:?}");
         assert!(place.span.start <= place.span.end, "{diagnostic:?}");
         // An error at the very end of the text points one byte behind it.
@@ -59,7 +61,7 @@ fn cuts(bytes: &[u8]) -> Vec<usize> {
 }
 
 /// Applies all fixes: nothing that was repaired has to be repaired again, and the manifest stays the same.
-fn mended(bytes: &[u8], parsed: &Parsed, rules: &Rules) {
+fn mended(bytes: &[u8], parsed: &ParseOutcome, rules: &Rules) {
     let mut fixes: Vec<_> = parsed.diagnostics.iter().filter_map(|said| said.fix.as_deref()).collect();
     if fixes.is_empty() || parsed.diagnostics.len() == DIAGNOSTICS_MAX {
         return;

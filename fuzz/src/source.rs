@@ -1,18 +1,22 @@
 //! What stands after `install`.
 
-use prowess_package::source::{Kind, Source, parse};
+use prowess_package::source::{DiskEntryKind, Source, parse_source};
 
 /// Nothing panics; what is understood is understood again when it is shown; and no part of a repository's address can
 /// be taken for an option or make git run a program.
 pub fn source(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    for kind in [Kind::Folder, Kind::File] {
-        let _ = parse(&text, |_| Some(kind));
+    for kind in [DiskEntryKind::Directory, DiskEntryKind::File] {
+        let _ = parse_source(&text, |_| Some(kind));
     }
-    match parse(&text, |_| None) {
+    match parse_source(&text, |_| None) {
         Ok(source) => {
             let shown = source.to_string();
-            assert_eq!(parse(&shown, |_| None).as_ref(), Ok(&source), "{text:?} is shown as {shown:?}");
+            assert_eq!(
+                parse_source(&shown, |_| None).as_ref(),
+                Ok(&source),
+                "{text:?} is shown as {shown:?}"
+            );
             safe(&source);
         }
         Err(error) => assert!(error.hint().is_some() && !error.to_string().is_empty()),
@@ -36,6 +40,6 @@ fn safe(source: &Source) {
                 "{url}"
             );
         }
-        Source::Folder(path) | Source::Archive(path) => panic!("{} is not there", path.display()),
+        Source::Directory(path) | Source::Archive(path) => panic!("{} is not there", path.display()),
     }
 }

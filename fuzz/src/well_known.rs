@@ -1,7 +1,7 @@
 //! The index of a site.
 
 use prowess_format::NameRule;
-use prowess_package::well_known::{Artifact, Fetch, FetchFailure, Index};
+use prowess_package::well_known::{FetchUrlError, Fetcher, IndexArtifact, SkillIndex};
 use url::Url;
 
 const SKILL: &[u8] = b"---\nname: pdf\ndescription: Fill forms.\n---\n";
@@ -9,8 +9,8 @@ const SKILL: &[u8] = b"---\nname: pdf\ndescription: Fill forms.\n---\n";
 /// A site that has the same bytes everywhere.
 struct Same;
 
-impl Fetch for Same {
-    fn get(&self, url: &Url, _: u64) -> Result<Vec<u8>, FetchFailure> {
+impl Fetcher for Same {
+    fn get(&self, url: &Url, _: u64) -> Result<Vec<u8>, FetchUrlError> {
         assert_eq!(url.scheme(), "https", "{url}");
         Ok(SKILL.to_vec())
     }
@@ -20,14 +20,14 @@ impl Fetch for Same {
 /// that has another digest is taken.
 pub fn well_known(bytes: &[u8]) {
     let place = Url::parse("https://example.com/.well-known/agent-skills/index.json").expect("an address");
-    let Ok(index) = Index::parse(bytes, &place) else { return };
+    let Ok(index) = SkillIndex::parse(bytes, &place) else { return };
     for entry in &index.entries {
-        assert!(entry.name.breaks(NameRule::Ascii).is_empty(), "{}", entry.name);
-        if let Artifact::Files(files) = &entry.artifact {
+        assert!(entry.name.violations(NameRule::Ascii).is_empty(), "{}", entry.name);
+        if let IndexArtifact::Files(files) = &entry.artifact {
             let below = format!("https://example.com/.well-known/agent-skills/{}/", entry.name);
             assert!(files.iter().all(|(_, url)| url.as_str().starts_with(&below)), "{files:?}");
         }
-        let taken = index.tree(entry, &Same).is_ok();
+        let taken = index.fetch_skill(entry, &Same).is_ok();
         let right = entry.digest().is_none_or(|digest| digest == prowess::digest(SKILL));
         assert!(!taken || right, "{entry:?}");
     }

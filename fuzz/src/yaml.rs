@@ -1,16 +1,16 @@
 //! YAML within a budget.
 
-use prowess_format::yaml::{Budget, Kind, Node, YamlError, parse};
+use prowess_format::yaml::{Node, NodeKind, YamlBudget, YamlError, parse};
 
 /// A budget that real frontmatter would go beyond.
-const SMALL: Budget = Budget { depth: 4, nodes: 16, aliases: 2 };
+const SMALL: YamlBudget = YamlBudget { depth: 4, nodes: 16, aliases: 2 };
 
 /// Nothing panics, every node lies inside the text, the budget holds, and a smaller budget gives the same tree or none.
 pub fn yaml(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let parsed = parse(text, Budget::DEFAULT);
+    let parsed = parse(text, YamlBudget::DEFAULT);
     match &parsed {
-        Ok(Some(node)) => within(node, text, Budget::DEFAULT),
+        Ok(Some(node)) => within(node, text, YamlBudget::DEFAULT),
         Ok(None) => {}
         Err(error) => assert!(error.offset() <= text.len(), "{error:?} in {} bytes", text.len()),
     }
@@ -26,7 +26,7 @@ pub fn yaml(bytes: &[u8]) {
     }
 }
 
-fn within(root: &Node<'_>, text: &str, budget: Budget) {
+fn within(root: &Node<'_>, text: &str, budget: YamlBudget) {
     let mut nodes = 0;
     let mut open = vec![(root, 1)];
     while let Some((node, depth)) = open.pop() {
@@ -34,14 +34,14 @@ fn within(root: &Node<'_>, text: &str, budget: Budget) {
         assert!(node.span.start <= node.span.end, "{node:?}");
         assert!(node.span.end as usize <= text.len(), "{node:?} in {} bytes", text.len());
         match &node.kind {
-            Kind::Scalar(..) => continue,
-            Kind::List(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
-            Kind::Map(entries) => {
+            NodeKind::Scalar(..) => continue,
+            NodeKind::List(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
+            NodeKind::Map(entries) => {
                 open.extend(entries.iter().flat_map(|(key, value)| [(key, depth + 1), (value, depth + 1)]));
             }
         }
         assert!(depth <= budget.depth, "nesting of {depth}");
     }
     assert!(nodes <= budget.nodes, "{nodes} nodes");
-    let _ = (root.value(), root.noun());
+    let _ = (root.value(), root.describe());
 }

@@ -4,18 +4,18 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use prowess_routing::Texts;
-use prowess_routing::eval::Labelled;
+use prowess_routing::SkillTexts;
+use prowess_routing::eval::LabelledMessage;
 use serde_json::Value;
 
 /// A catalog and messages whose skills it has.
 pub struct Data {
     /// All skills of the catalog.
-    pub skills: Vec<Texts>,
+    pub skills: Vec<SkillTexts>,
     /// Messages with the skills that are right.
-    pub messages: Vec<Labelled>,
+    pub messages: Vec<LabelledMessage>,
     /// Messages with skills that are wrong.
-    pub negatives: Vec<Labelled>,
+    pub negatives: Vec<LabelledMessage>,
 }
 
 impl Data {
@@ -24,7 +24,7 @@ impl Data {
         let lines = |name: &str| {
             let text =
                 std::fs::read_to_string(folder.join(name)).map_err(|error| format!("{name}: {error}"))?;
-            Labelled::read_lines(&text).map_err(|error| format!("{name}: {error}"))
+            LabelledMessage::parse_lines(&text).map_err(|error| format!("{name}: {error}"))
         };
         Ok(Self {
             skills: catalog(folder)?,
@@ -34,8 +34,8 @@ impl Data {
     }
 
     /// All skills that are labelled, and others up to `size`, always the same.
-    pub fn sample(&self, size: usize) -> Vec<Texts> {
-        let named = |labelled: &Labelled| {
+    pub fn sample(&self, size: usize) -> Vec<SkillTexts> {
+        let named = |labelled: &LabelledMessage| {
             labelled.skills.iter().chain(&labelled.not_skills).cloned().collect::<Vec<_>>()
         };
         let labelled: HashSet<String> = self.messages.iter().chain(&self.negatives).flat_map(named).collect();
@@ -47,19 +47,19 @@ impl Data {
         others.sort_unstable();
         let room = size.saturating_sub(self.skills.len() - others.len());
         let taken: HashSet<usize> = others.into_iter().take(room).map(|(_, at)| at).collect();
-        let keep = |(at, skill): &(usize, &Texts)| labelled.contains(&skill.name) || taken.contains(at);
+        let keep = |(at, skill): &(usize, &SkillTexts)| labelled.contains(&skill.name) || taken.contains(at);
         self.skills.iter().enumerate().filter(keep).map(|(_, skill)| skill.clone()).collect()
     }
 }
 
 impl Data {
     /// A small collection, another for each number: half of it are skills that messages are labelled with.
-    pub fn few(&self, size: usize, number: usize) -> Vec<Texts> {
+    pub fn few(&self, size: usize, number: usize) -> Vec<SkillTexts> {
         let labelled: HashSet<&String> = self.messages.iter().flat_map(|message| &message.skills).collect();
-        let order = |texts: &&Texts| hash(&format!("{number} {}", texts.name));
-        let mut skills: Vec<&Texts> = self.skills.iter().collect();
+        let order = |texts: &&SkillTexts| hash(&format!("{number} {}", texts.name));
+        let mut skills: Vec<&SkillTexts> = self.skills.iter().collect();
         skills.sort_by_key(order);
-        let (named, others): (Vec<&Texts>, Vec<&Texts>) =
+        let (named, others): (Vec<&SkillTexts>, Vec<&SkillTexts>) =
             skills.into_iter().partition(|skill| labelled.contains(&skill.name));
         named.into_iter().take(size / 2).chain(others.into_iter().take(size - size / 2)).cloned().collect()
     }
@@ -71,7 +71,7 @@ pub fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, fold).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-fn catalog(folder: &Path) -> Result<Vec<Texts>, String> {
+fn catalog(folder: &Path) -> Result<Vec<SkillTexts>, String> {
     let named = |entry: std::fs::DirEntry| {
         let name = entry.file_name().into_string().ok()?;
         (name.starts_with("catalog") && name.contains(".jsonl")).then(|| entry.path())
@@ -87,7 +87,7 @@ fn catalog(folder: &Path) -> Result<Vec<Texts>, String> {
     let skill = |line: &str| {
         let value: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let field = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-        Ok(Texts { name: field("name"), about: field("description"), body: field("body") })
+        Ok(SkillTexts { name: field("name"), about: field("description"), body: field("body") })
     };
     text.lines().map(skill).collect()
 }

@@ -1,6 +1,6 @@
 //! More skills than the catalog has, made of pieces of others: their names, sentences and lines.
 
-use prowess_routing::Texts;
+use prowess_routing::SkillTexts;
 
 use super::data::Data;
 
@@ -14,7 +14,7 @@ pub struct Recombined<'d> {
     pub size: usize,
     body_max: usize,
     /// Empty where they are made when they are asked for.
-    made: Vec<Texts>,
+    made: Vec<SkillTexts>,
 }
 
 impl<'d> Recombined<'d> {
@@ -36,7 +36,7 @@ impl<'d> Recombined<'d> {
     }
 
     /// The texts of one.
-    pub fn texts(&self, number: usize) -> Texts {
+    pub fn texts(&self, number: usize) -> SkillTexts {
         self.made.get(number).cloned().unwrap_or_else(|| recombined(self.data, number, self.body_max))
     }
 
@@ -54,7 +54,7 @@ impl<'d> Recombined<'d> {
     }
 }
 
-fn recombined(data: &Data, number: usize, body_max: usize) -> Texts {
+fn recombined(data: &Data, number: usize, body_max: usize) -> SkillTexts {
     let all = &data.skills;
     if number < all.len() && body_max == usize::MAX {
         return all[number].clone();
@@ -70,7 +70,7 @@ fn recombined(data: &Data, number: usize, body_max: usize) -> Texts {
     let part = |name: &str| name.split('-').next().unwrap_or(name).to_owned();
     let (first, second) = (first_half(&one.body), second_half(&other.body));
     let body = cut(first, body_max).to_owned() + cut(second, body_max.saturating_sub(first.len()));
-    Texts {
+    SkillTexts {
         name: format!("{}-{}", part(&one.name), second_half(&third.name).trim_matches('-')),
         about: first_half(&one.about).to_owned() + second_half(&other.about),
         body,

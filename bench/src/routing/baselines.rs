@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use prowess_routing::Texts;
+use prowess_routing::SkillTexts;
 
 const K1: f32 = 1.2;
 const B: f32 = 0.75;
@@ -102,7 +102,7 @@ impl Field {
 
 /// All baselines over one catalog.
 pub(crate) struct Baselines<'s> {
-    skills: &'s [Texts],
+    skills: &'s [SkillTexts],
     about: Field,
     body: Field,
     one: Field,
@@ -110,7 +110,7 @@ pub(crate) struct Baselines<'s> {
 }
 
 impl<'s> Baselines<'s> {
-    pub(crate) fn new(skills: &'s [Texts]) -> Self {
+    pub(crate) fn new(skills: &'s [SkillTexts]) -> Self {
         let field = |weights: [f32; 3]| {
             Field::new(skills.iter().map(|skill| {
                 let texts = [&skill.name, &skill.about, &skill.body].into_iter().zip(weights);

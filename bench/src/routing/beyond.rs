@@ -1,20 +1,23 @@
 //! What it is worth to look for more than the words as they stand: typing errors, beginnings, phrases.
 
-use prowess_routing::eval::{Labelled, evaluate};
-use prowess_routing::{Beyond, Lexical, Texts};
+use prowess_routing::eval::{LabelledMessage, evaluate};
+use prowess_routing::{LexicalIndex, QueryExpansion, SkillTexts};
 
 use prowess_bench::catalog::data::{Data, hash};
 use prowess_bench::catalog::say;
 use prowess_bench::catalog::score::{row, sizes};
 
-const ALL: [(&str, Beyond); 3] =
-    [("typos", Beyond::Typos), ("prefixes", Beyond::Prefixes), ("phrases", Beyond::Phrases)];
+const ALL: [(&str, QueryExpansion); 3] = [
+    ("typos", QueryExpansion::Typos),
+    ("prefixes", QueryExpansion::Prefixes),
+    ("phrases", QueryExpansion::Phrases),
+];
 
 /// Everything, and with each left out.
 pub(crate) fn ablation(data: &Data) {
     for skills in sizes(data) {
         say(&format!("\n{} skills: hit@1, recall@5 with 95 % intervals, MRR", skills.len()));
-        let index = || Lexical::new(&skills, Texts::clone);
+        let index = || LexicalIndex::new(&skills, SkillTexts::clone);
         let all = rankings(&index(), &skills, &data.messages);
         judge("everything", &data.messages, &all);
         for (name, beyond) in ALL {
@@ -27,7 +30,7 @@ pub(crate) fn ablation(data: &Data) {
 
 /// Messages that name their skill, with a typing error in the name.
 pub(crate) fn typos(data: &Data) {
-    let (named, mistyped): (Vec<Labelled>, Vec<Labelled>) =
+    let (named, mistyped): (Vec<LabelledMessage>, Vec<LabelledMessage>) =
         data.messages.iter().filter_map(|message| Some((message.clone(), with_error(message)?))).unzip();
     for skills in sizes(data) {
         say(&format!(
@@ -35,28 +38,28 @@ pub(crate) fn typos(data: &Data) {
             named.len(),
             skills.len()
         ));
-        let index = Lexical::new(&skills, Texts::clone);
+        let index = LexicalIndex::new(&skills, SkillTexts::clone);
         judge("as they are", &named, &rankings(&index, &skills, &named));
         judge("mistyped", &mistyped, &rankings(&index, &skills, &mistyped));
-        let strict = index.without(Beyond::Typos);
+        let strict = index.without(QueryExpansion::Typos);
         judge("mistyped, without tolerance", &mistyped, &rankings(&strict, &skills, &mistyped));
     }
 }
 
-fn rankings(index: &Lexical, skills: &[Texts], messages: &[Labelled]) -> Vec<Vec<String>> {
-    let names = |message: &Labelled| {
+fn rankings(index: &LexicalIndex, skills: &[SkillTexts], messages: &[LabelledMessage]) -> Vec<Vec<String>> {
+    let names = |message: &LabelledMessage| {
         let ranked = index.rank(&message.query, 10);
         ranked.iter().map(|found| skills[found.skill].name.clone()).collect()
     };
     messages.iter().map(names).collect()
 }
 
-fn judge(what: &str, messages: &[Labelled], rankings: &[Vec<String>]) {
+fn judge(what: &str, messages: &[LabelledMessage], rankings: &[Vec<String>]) {
     say(&row(what, &evaluate(messages.iter().zip(rankings.iter().map(Vec::as_slice)), 5).all));
 }
 
 /// The message with one error in a word of its skill's name, wherever it stands; `None` where it does not name its skill.
-fn with_error(message: &Labelled) -> Option<Labelled> {
+fn with_error(message: &LabelledMessage) -> Option<LabelledMessage> {
     let query = message.query.to_ascii_lowercase();
     let is_named = |name: &&String| {
         let name = name.to_ascii_lowercase();
@@ -67,7 +70,7 @@ fn with_error(message: &Labelled) -> Option<Labelled> {
     let seed = hash(&message.query);
     let word = words.get(seed as usize % words.len().max(1))?;
     let query = replaced(&message.query, &query, word, &mistyped(word, seed >> 8));
-    Some(Labelled { query, ..message.clone() })
+    Some(LabelledMessage { query, ..message.clone() })
 }
 
 /// A letter left out, doubled or changed, or two exchanged; the first letter stays, as it mostly does.

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
-use prowess::disclose::{Budget, Request, catalog};
-use prowess::usage::Usage;
+use prowess::catalog::{CatalogBudget, CatalogRequest, render_catalog};
+use prowess::usage::SkillUsage;
 use prowess::{Policy, Preset, Registry, Snapshot};
 use prowess_bench::catalog::data::Data;
 use prowess_bench::catalog::recombined::Recombined;
 use prowess_bench::catalog::say;
 use prowess_bench::catalog::times::{Took, timed};
-use prowess_routing::{Options, Router, Texts};
+use prowess_routing::{RouteOptions, Router, SkillTexts};
 use wait4::Wait4;
 
 /// How many there are.
@@ -42,7 +42,7 @@ fn measure(data: &Data, program: Option<&Path>, place: &Path) -> io::Result<()> 
     fs::create_dir_all(&home)?;
     write(data, &root)?;
     sleep(SETTLED);
-    let policy = Policy::preset(Preset::Standard).with_roots([root.clone()]);
+    let policy = Policy::from_preset(Preset::Standard).with_roots([root.clone()]);
     let open =
         || Registry::open(policy.clone()).map(|registry| registry.snapshot()).map_err(io::Error::other);
     open()?;
@@ -51,7 +51,7 @@ fn measure(data: &Data, program: Option<&Path>, place: &Path) -> io::Result<()> 
     say(&format!("{} skills, {} of them on offer", snapshot.all().len(), snapshot.enabled().count()));
     told("finding all skills, files in the page cache", scanned);
     let query = data.messages.first().map_or("", |message| &message.query);
-    let router = || Router::new(Arc::clone(&snapshot)).keeping(Some(index.clone()));
+    let router = || Router::new(Arc::clone(&snapshot)).with_cache_dir(Some(index.clone()));
     told("the first message: triggers, and the index built and written", timed(|| names(&router(), query)).1);
     told("the same in another process: triggers, and the index opened", timed(|| names(&router(), query)).1);
     let router = router();
@@ -72,7 +72,7 @@ fn measure(data: &Data, program: Option<&Path>, place: &Path) -> io::Result<()> 
 fn write(data: &Data, root: &Path) -> io::Result<()> {
     let skills = Recombined::new(data, SKILLS).map_err(io::Error::other)?;
     for number in skills.numbers() {
-        let Texts { name, about, body } = skills.texts(number);
+        let SkillTexts { name, about, body } = skills.texts(number);
         let mut name = name;
         if number >= data.skills.len() || root.join(&name).exists() {
             name = format!("s{number}");
@@ -92,14 +92,18 @@ fn write(data: &Data, root: &Path) -> io::Result<()> {
 }
 
 fn names(router: &Router, query: &str) -> Vec<String> {
-    let usage = Usage::default();
-    let options = Options { k: 16, ..Options::new(&usage, 0) };
+    let usage = SkillUsage::default();
+    let options = RouteOptions { k: 16, ..RouteOptions::new(&usage, 0) };
     router.route(query, &options).matches.into_iter().map(|found| found.name).collect()
 }
 
 fn rendered(snapshot: &Snapshot, policy: &Policy, relevant: &[String]) -> String {
-    let request = Request { budget: Budget::chars(Some(CHARS)), relevant, ..Request::of(policy) };
-    catalog(snapshot, policy, &request).text
+    let request = CatalogRequest {
+        budget: CatalogBudget::chars(Some(CHARS)),
+        relevant,
+        ..CatalogRequest::from_policy(policy)
+    };
+    render_catalog(snapshot, policy, &request).text
 }
 
 /// How many catalogs hold a skill that is right; one that is larger than it may be is an error.

@@ -3,8 +3,8 @@
 use prowess_bench::catalog::data::Data;
 use prowess_bench::catalog::say;
 use prowess_bench::catalog::score::{measure, row, sizes};
-use prowess_routing::eval::Labelled;
-use prowess_routing::{FITS, Lexical, Texts};
+use prowess_routing::eval::LabelledMessage;
+use prowess_routing::{CONFIDENCE_MIN, LexicalIndex, SkillTexts};
 
 use crate::baselines::{Baseline, Baselines};
 use crate::small_talk::SMALL_TALK;
@@ -18,10 +18,10 @@ pub(crate) fn run(data: &Data) {
                 measure(&data.messages, |message| (baselines.rank(baseline, &message.query, 10), true));
             say(&row(baseline.name(), &report.all));
         }
-        let index = Lexical::new(&skills, Texts::clone);
-        let answer = |message: &Labelled| {
+        let index = LexicalIndex::new(&skills, SkillTexts::clone);
+        let answer = |message: &LabelledMessage| {
             let found = index.rank(&message.query, 10);
-            let fits = found.first().is_some_and(|first| first.confidence >= FITS);
+            let fits = found.first().is_some_and(|first| first.confidence >= CONFIDENCE_MIN);
             (found.iter().map(|found| skills[found.skill].name.clone()).collect(), fits)
         };
         let report = measure(&data.messages, answer);
@@ -31,9 +31,9 @@ pub(crate) fn run(data: &Data) {
         }
         let fitting = data.messages.iter().filter(|message| answer(message).1).count();
         let negatives = measure(&data.negatives, answer).all;
-        let talk = SMALL_TALK
-            .iter()
-            .filter(|message| answer(&Labelled { query: (**message).to_owned(), ..Labelled::default() }).1);
+        let talk = SMALL_TALK.iter().filter(|message| {
+            answer(&LabelledMessage { query: (**message).to_owned(), ..LabelledMessage::default() }).1
+        });
         say(&format!("messages that something fits: {:.3}", fitting as f64 / data.messages.len() as f64));
         say(&format!(
             "negatives whose first is wrong: {:.3}, and fits: {:.3}",
@@ -47,7 +47,7 @@ pub(crate) fn run(data: &Data) {
 /// score of the second. In small collections most messages have no skill at all.
 pub(crate) fn calibrate(data: &Data) {
     for skills in sizes(data) {
-        let index = Lexical::new(&skills, Texts::clone);
+        let index = LexicalIndex::new(&skills, SkillTexts::clone);
         data.messages
             .iter()
             .for_each(|message| told(&index, &skills, "pos", &message.query, &message.skills));
@@ -58,8 +58,9 @@ pub(crate) fn calibrate(data: &Data) {
     }
     for number in 0..60 {
         let skills = data.few(if number % 2 == 0 { 20 } else { 100 }, number);
-        let index = Lexical::new(&skills, Texts::clone);
-        let has = |message: &&Labelled| skills.iter().any(|skill| message.skills.contains(&skill.name));
+        let index = LexicalIndex::new(&skills, SkillTexts::clone);
+        let has =
+            |message: &&LabelledMessage| skills.iter().any(|skill| message.skills.contains(&skill.name));
         for message in data.messages.iter().filter(has) {
             told(&index, &skills, "pos", &message.query, &message.skills);
         }
@@ -72,7 +73,7 @@ pub(crate) fn calibrate(data: &Data) {
     }
 }
 
-fn told(index: &Lexical, skills: &[Texts], kind: &str, query: &str, names: &[String]) {
+fn told(index: &LexicalIndex, skills: &[SkillTexts], kind: &str, query: &str, names: &[String]) {
     let found = index.rank(query, 2);
     let second = found.get(1).map_or(0.0, |second| second.score);
     let (count, words) =
@@ -81,7 +82,7 @@ fn told(index: &Lexical, skills: &[Texts], kind: &str, query: &str, names: &[Str
         return say(&format!("{count} {kind} none {words}"));
     };
     let named = u8::from(names.contains(&skills[first.skill].name));
-    let looked = index.ingredients(query);
+    let looked = index.features(query);
     let ingredients = looked.iter().find(|(skill, _)| *skill == first.skill).map(|(_, all)| all);
     let score = first.score;
     say(&format!("{count} {kind} {named} {score} {ingredients:?} {second} {words}"));
@@ -89,7 +90,7 @@ fn told(index: &Lexical, skills: &[Texts], kind: &str, query: &str, names: &[Str
 
 pub(crate) fn misses(data: &Data) {
     let skills = data.sample(1_000);
-    let index = Lexical::new(&skills, Texts::clone);
+    let index = LexicalIndex::new(&skills, SkillTexts::clone);
     for message in &data.messages {
         let ranked = index.rank(&message.query, 64);
         let place = ranked.iter().position(|found| message.skills.contains(&skills[found.skill].name));

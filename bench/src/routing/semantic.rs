@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use prowess_config::{Embeddings, EmbeddingsProvider};
-use prowess_routing::eval::{Answered, Labelled, Report, assess, compare};
-use prowess_routing::semantic::{CONSIDERED, Embedder, Fused, Purpose, Vectors, fuse};
-use prowess_routing::{FITS, Lexical, Ranked, Texts};
+use prowess_config::{EmbeddingsProvider, EmbeddingsSettings};
+use prowess_routing::eval::{EvalReport, LabelledMessage, RoutedMessage, compare, evaluate_routed};
+use prowess_routing::semantic::{Embedder, FusedSkill, LEXICAL_CANDIDATES, Purpose, Vectors, fuse};
+use prowess_routing::{CONFIDENCE_MIN, LexicalIndex, RankedSkill, SkillTexts};
 
 use prowess_bench::catalog::data::Data;
 use prowess_bench::catalog::say;
@@ -32,7 +32,7 @@ pub(crate) fn run(data: &Data, options: &[String]) -> Result<(), String> {
             .map(|size| size.parse().map_err(|_| format!("{size} is no size")))
             .collect::<Result<_, _>>()?,
     };
-    let messages: Vec<&Labelled> = data.messages.iter().chain(&data.negatives).collect();
+    let messages: Vec<&LabelledMessage> = data.messages.iter().chain(&data.negatives).collect();
     let queries = embed(&*embedder, messages.iter().map(|message| message.query.as_str()))?;
     let queries: HashMap<&str, &Vec<f32>> =
         messages.iter().map(|message| message.query.as_str()).zip(&queries).collect();
@@ -44,7 +44,7 @@ pub(crate) fn run(data: &Data, options: &[String]) -> Result<(), String> {
 
 fn measure(
     data: &Data,
-    skills: &[Texts],
+    skills: &[SkillTexts],
     embedder: &dyn Embedder,
     queries: &HashMap<&str, &Vec<f32>>,
 ) -> Result<(), String> {
@@ -58,37 +58,40 @@ fn measure(
         vectors.dimensions(),
         start.elapsed().as_secs_f64()
     ));
-    let index = Lexical::new(skills, Texts::clone);
-    let close = |message: &Labelled| {
+    let index = LexicalIndex::new(skills, SkillTexts::clone);
+    let close = |message: &LabelledMessage| {
         queries
             .get(message.query.as_str())
             .and_then(|query| vectors.similarities(query).ok())
             .unwrap_or_default()
     };
     let names = |found: &[usize]| found.iter().map(|skill| skills[*skill].name.clone()).collect::<Vec<_>>();
-    let words = |message: &Labelled| {
+    let words = |message: &LabelledMessage| {
         let found = index.rank(&message.query, 10);
-        let fits = found.first().is_some_and(|first| first.confidence >= FITS);
+        let fits = found.first().is_some_and(|first| first.confidence >= CONFIDENCE_MIN);
         (names(&found.iter().map(|found| found.skill).collect::<Vec<_>>()), fits)
     };
-    let alone = |message: &Labelled| {
+    let alone = |message: &LabelledMessage| {
         let found = fuse(Vec::new(), &close(message), 1.0);
         (names(&found.iter().map(|found| found.skill).take(10).collect::<Vec<_>>()), false)
     };
     // Both halves once for each message, whatever the weight.
-    let halves = |messages: &[Labelled]| -> Vec<(Vec<Ranked>, Vec<f32>)> {
-        messages.iter().map(|message| (index.rank(&message.query, CONSIDERED), close(message))).collect()
+    let halves = |messages: &[LabelledMessage]| -> Vec<(Vec<RankedSkill>, Vec<f32>)> {
+        messages
+            .iter()
+            .map(|message| (index.rank(&message.query, LEXICAL_CANDIDATES), close(message)))
+            .collect()
     };
     let (positive, negative) = (halves(&data.messages), halves(&data.negatives));
     let plain = told("words alone", data, &words);
     told("vectors alone", data, &alone);
     for weight in WEIGHTS {
-        let fused = |half: &(Vec<Ranked>, Vec<f32>)| {
+        let fused = |half: &(Vec<RankedSkill>, Vec<f32>)| {
             let found = fuse(half.0.clone(), &half.1, weight);
             let fits = found
                 .first()
-                .and_then(|first: &Fused| first.words.as_ref())
-                .is_some_and(|w| w.confidence >= FITS);
+                .and_then(|first: &FusedSkill| first.lexical.as_ref())
+                .is_some_and(|w| w.confidence >= CONFIDENCE_MIN);
             (names(&found.iter().map(|found| found.skill).take(10).collect::<Vec<_>>()), fits)
         };
         let answers: [Vec<(Vec<String>, bool)>; 2] =
@@ -119,15 +122,18 @@ fn measure(
     Ok(())
 }
 
-fn report((messages, answers): (&Vec<Labelled>, &Vec<(Vec<String>, bool)>)) -> Report {
+fn report((messages, answers): (&Vec<LabelledMessage>, &Vec<(Vec<String>, bool)>)) -> EvalReport {
     let answered = messages.iter().zip(answers);
-    assess(answered.map(|(message, (ranking, fits))| Answered { message, ranking, fits: *fits }), 5)
+    evaluate_routed(
+        answered.map(|(message, (ranking, fits))| RoutedMessage { message, ranking, is_confident: *fits }),
+        5,
+    )
 }
 
 fn told(
     name: &str,
     data: &Data,
-    answer: &dyn Fn(&Labelled) -> (Vec<String>, bool),
+    answer: &dyn Fn(&LabelledMessage) -> (Vec<String>, bool),
 ) -> Vec<(Vec<String>, bool)> {
     let answers: Vec<(Vec<String>, bool)> = data.messages.iter().map(answer).collect();
     say(&row(name, &report((&data.messages, &answers)).all));
@@ -137,7 +143,7 @@ fn told(
 fn embed<'t>(embedder: &dyn Embedder, texts: impl Iterator<Item = &'t str>) -> Result<Vec<Vec<f32>>, String> {
     let texts: Vec<&str> = texts.map(|text| &text[..text.floor_char_boundary(TEXT_MAX)]).collect();
     let mut vectors = Vec::with_capacity(texts.len());
-    for batch in texts.chunks(embedder.batch()) {
+    for batch in texts.chunks(embedder.batch_size()) {
         vectors.extend(embedder.embed(batch, Purpose::Skills).map_err(|error| error.to_string())?);
     }
     Ok(vectors)
@@ -146,7 +152,8 @@ fn embed<'t>(embedder: &dyn Embedder, texts: impl Iterator<Item = &'t str>) -> R
 fn embedder(model: &str) -> Result<Arc<dyn Embedder>, String> {
     let (provider, rest) =
         model.split_once(':').ok_or("name a model: openai:URL#MODEL or ollama:URL#MODEL")?;
-    let mut embeddings = Embeddings { timeout: Duration::from_secs(60), ..Embeddings::default() };
+    let mut embeddings =
+        EmbeddingsSettings { timeout: Duration::from_secs(60), ..EmbeddingsSettings::default() };
     let (url, name) = rest.split_once('#').ok_or("name the model behind the address: openai:URL#MODEL")?;
     embeddings.provider =
         if provider == "ollama" { EmbeddingsProvider::Ollama } else { EmbeddingsProvider::OpenAi };

@@ -6,7 +6,7 @@ use prowess_bench::catalog::data::Data;
 use prowess_bench::catalog::recombined::Recombined;
 use prowess_bench::catalog::times::{Times, timed, timed_here};
 use prowess_bench::catalog::{memory, say};
-use prowess_routing::Lexical;
+use prowess_routing::LexicalIndex;
 
 /// How often each message is asked; the first time does not count.
 const ROUNDS: usize = 3;
@@ -27,9 +27,10 @@ fn one(data: &Data, skills: &Recombined<'_>, path: &Path) -> std::io::Result<()>
     let (abouts, bodies) = skills.bytes();
     memory::forget_peak();
     let before = memory::peak();
-    let (length, took) = timed(|| Lexical::save(path, &skills.numbers(), |number| skills.texts(*number)));
+    let (length, took) =
+        timed(|| LexicalIndex::save(path, &skills.numbers(), |number| skills.texts(*number)));
     let (length, after) = (length?, memory::peak());
-    let (index, opening) = timed_here(|| Lexical::open(path));
+    let (index, opening) = timed_here(|| LexicalIndex::open(path));
     let index = index?;
     let allowed = abouts as f64 + 0.4 * bodies as f64;
     say(&format!(

@@ -4,7 +4,7 @@ use prowess_bench::catalog::data::Data;
 use prowess_bench::catalog::say;
 use prowess_bench::catalog::score::{row, sizes};
 use prowess_routing::eval::evaluate;
-use prowess_routing::{INGREDIENTS, Lexical, Texts, Weights};
+use prowess_routing::{FEATURES, FeatureWeights, LexicalIndex, SkillTexts};
 
 use crate::fit::{Case, cases, choose, held_out, rank};
 
@@ -13,10 +13,10 @@ const REGULAR: f32 = 0.003;
 /// Weights chosen on four fifths of the skills' messages, judged on the rest, at both sizes.
 pub(crate) fn fit(data: &Data) {
     let [small, all] = sizes(data);
-    let both =
-        [&small, &all].map(|skills| cases(skills, &Lexical::new(skills, Texts::clone), &data.messages));
-    let names = Weights::default().named().map(|(name, _)| name);
-    let judge = |what: &str, used: [bool; INGREDIENTS], regular: f32| {
+    let both = [&small, &all]
+        .map(|skills| cases(skills, &LexicalIndex::new(skills, SkillTexts::clone), &data.messages));
+    let names = FeatureWeights::default().entries().map(|(name, _)| name);
+    let judge = |what: &str, used: [bool; FEATURES], regular: f32| {
         let mut line = format!("{what:28}");
         for (skills, judged) in [(&small, &both[0]), (&all, &both[1])] {
             let rankings = held_out(skills, judged, &both, used, regular);
@@ -26,15 +26,15 @@ pub(crate) fn fit(data: &Data) {
         say(&line);
     };
     for regular in [0.001, REGULAR, 0.01] {
-        judge(&format!("all, regular {regular}"), [true; INGREDIENTS], regular);
+        judge(&format!("all, regular {regular}"), [true; FEATURES], regular);
     }
     for (at, name) in names.iter().enumerate() {
-        let mut used = [true; INGREDIENTS];
+        let mut used = [true; FEATURES];
         used[at] = false;
         judge(&format!("without {name}"), used, REGULAR);
     }
     let every: Vec<&Case> = both.iter().flatten().collect();
-    let chosen = choose(&every, [true; INGREDIENTS], REGULAR);
+    let chosen = choose(&every, [true; FEATURES], REGULAR);
     say(&format!("{:?}", names.iter().zip(chosen).collect::<Vec<_>>()));
 }
 
@@ -42,21 +42,21 @@ pub(crate) fn fit(data: &Data) {
 pub(crate) fn ablation(data: &Data) {
     for skills in sizes(data) {
         say(&format!("\n{} skills: hit@1, recall@5 with 95 % intervals, MRR", skills.len()));
-        let cases = cases(&skills, &Lexical::new(&skills, Texts::clone), &data.messages);
-        let judge = |what: &str, weights: &Weights| {
+        let cases = cases(&skills, &LexicalIndex::new(&skills, SkillTexts::clone), &data.messages);
+        let judge = |what: &str, weights: &FeatureWeights| {
             let rankings: Vec<Vec<String>> = cases.iter().map(|case| rank(&skills, case, weights)).collect();
             let score = evaluate(data.messages.iter().zip(rankings.iter().map(Vec::as_slice)), 5).all;
             say(&row(what, &score));
         };
-        let weights = Weights::default();
+        let weights = FeatureWeights::default();
         judge("everything", &weights);
-        let mut words = [0.0; INGREDIENTS];
+        let mut words = [0.0; FEATURES];
         words[0] = 1.0;
-        judge("words alone, no second look", &Weights::of(words));
-        for (at, (name, _)) in weights.named().iter().enumerate() {
-            let mut without = weights.named().map(|(_, weight)| weight);
+        judge("words alone, no second look", &FeatureWeights::from_array(words));
+        for (at, (name, _)) in weights.entries().iter().enumerate() {
+            let mut without = weights.entries().map(|(_, weight)| weight);
             without[at] = 0.0;
-            judge(&format!("without {name}"), &Weights::of(without));
+            judge(&format!("without {name}"), &FeatureWeights::from_array(without));
         }
     }
 }

@@ -1,75 +1,75 @@
-//! Why an archive is refused.
+//! Why an archive is rejected.
 
 use std::path::PathBuf;
 
 use prowess_format::ErrorCode;
 
 use super::ARCHIVE_MAX;
-use crate::PathError;
+use crate::InnerPathError;
 use crate::limits::{FILE_MAX, FILES_MAX, TOTAL_MAX};
 
-/// Why an archive is refused, as a whole. Names are shown with whatever cannot be seen made visible.
+/// Why an archive is rejected as a whole. Names are shown with hidden characters escaped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArchiveError {
-    /// Its first bytes are those of no archive.
+    /// The first bytes are not those of an archive.
     #[error("it is neither a zip nor a tar.gz archive")]
     NotAnArchive,
-    /// An archive of a kind that is not read.
-    #[error("it is {0}, which is not read")]
-    Foreign(&'static str),
+    /// An archive in an unsupported format.
+    #[error("it is {0}, which is not supported")]
+    UnsupportedFormat(&'static str),
     /// The file could not be read.
-    #[error("{} cannot be read: {why}", path.display())]
+    #[error("cannot read {}: {why}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         why: String,
-        /// For programs.
+        /// The error code.
         code: ErrorCode,
     },
-    /// It ends too early.
+    /// The archive ends too early.
     #[error("it ends in the middle of {0}")]
     Truncated(&'static str),
-    /// Something in it cannot be understood.
-    #[error("{what} cannot be understood: {why}")]
+    /// A part of the archive is invalid.
+    #[error("{what} is invalid: {why}")]
     Malformed {
-        /// A record, or an entry's name.
+        /// A record, or the name of an entry.
         what: String,
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
     /// Bytes that belong to no record: other programs could find another archive in them.
-    #[error("it has bytes {what}, which other programs may take for something else")]
-    Outside {
-        /// Where.
+    #[error("it contains bytes {what}, which other programs may interpret differently")]
+    StrayBytes {
+        /// The position of the bytes.
         what: &'static str,
     },
-    /// More than one record says where the archive ends.
-    #[error("it has two end records, so that two programs may see two different archives")]
-    TwoEnds,
-    /// Zip64 is for archives far beyond any limit here.
+    /// More than one record marks the end of the archive.
+    #[error("it has two end records, so that programs may see different archives")]
+    MultipleEndRecords,
+    /// Zip64, which is for archives far larger than the limits.
     #[error("{0} uses zip64, which is for archives far larger than a skill may be")]
     Zip64(String),
-    /// A name that is not taken as a path.
-    #[error("the name “{name}” is refused: {why}")]
-    Name {
+    /// A name that is not a valid path.
+    #[error("the name “{name}” is not allowed: {why}")]
+    InvalidPath {
         /// The name.
         name: String,
-        /// Why.
-        why: PathError,
+        /// The reason.
+        why: InnerPathError,
     },
-    /// Two entries with one name, or that a file system takes for one.
-    #[error("“{name}” is there twice (as “{other}”)")]
-    Twice {
+    /// Two entries with the same name, or with names that some file systems treat as the same.
+    #[error("duplicate entry “{name}” (also as “{other}”)")]
+    Duplicate {
         /// The later one.
         name: String,
         /// The earlier one.
         other: String,
     },
-    /// A file where another entry needs a folder.
-    #[error("“{name}” is a file and a folder at once")]
-    FileAndFolder {
+    /// A file where another entry needs a directory.
+    #[error("“{name}” is both a file and a directory")]
+    FileDirConflict {
         /// The path.
         name: String,
     },
@@ -79,8 +79,8 @@ pub enum ArchiveError {
         /// The entry.
         name: String,
     },
-    /// A device, a FIFO, or what only some programs know.
-    #[error("“{name}” is neither a file nor a folder")]
+    /// A device, a FIFO, or a type that only some programs know.
+    #[error("“{name}” is neither a file nor a directory")]
     Special {
         /// The entry.
         name: String,
@@ -91,35 +91,35 @@ pub enum ArchiveError {
         /// The entry.
         name: String,
     },
-    /// Encrypted.
+    /// The entry is encrypted.
     #[error("“{name}” is encrypted")]
     Encrypted {
         /// The entry.
         name: String,
     },
-    /// Compressed in a way that is not read.
-    #[error("“{name}” is compressed by method {method}; only 0 (stored) and 8 (deflate) are read")]
-    Method {
+    /// The compression method is not supported.
+    #[error("“{name}” uses compression method {method}; only 0 (stored) and 8 (deflate) are supported")]
+    CompressionMethod {
         /// The entry.
         name: String,
-        /// The method's number.
+        /// The number of the method.
         method: u16,
     },
-    /// Bytes that do not fit their checksum.
-    #[error("the bytes of “{name}” do not fit their checksum")]
+    /// The content does not match its checksum.
+    #[error("the content of “{name}” does not match its checksum")]
     Checksum {
         /// The entry.
         name: String,
     },
-    /// What is said in one place is not what is found in another.
-    #[error("“{name}” lies about {about}")]
-    Lies {
+    /// Two records about the entry disagree, or a record does not match the content.
+    #[error("“{name}” is inconsistent: {about}")]
+    Inconsistent {
         /// The entry.
         name: String,
-        /// About what.
-        about: Liar,
+        /// The property that does not match.
+        about: Mismatch,
     },
-    /// Two entries of a zip share their bytes, which is how the smallest bombs are made.
+    /// Two entries of a zip share their bytes, as in the smallest zip bombs.
     #[error("“{name}” shares its bytes with another entry")]
     Overlap {
         /// One of the two.
@@ -132,46 +132,46 @@ pub enum ArchiveError {
         name: String,
     },
     /// All files together are too large.
-    #[error("its files are larger than {} MiB in all", TOTAL_MAX >> 20)]
+    #[error("its files are larger than {} MiB in total", TOTAL_MAX >> 20)]
     TooLarge,
-    /// Too many files.
-    #[error("it has more than {FILES_MAX} files, or far too many folders or long names")]
-    TooMany,
-    /// The archive itself is too large.
+    /// There are too many files.
+    #[error("it has more than {FILES_MAX} files, or too many directories or long names")]
+    TooManyEntries,
+    /// The archive file itself is too large.
     #[error("it is larger than {} MiB", ARCHIVE_MAX >> 20)]
-    Oversized,
+    ArchiveTooLarge,
 }
 
-/// What an entry lies about.
+/// A property in which an entry is inconsistent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Liar {
-    /// Its name: two records of it differ.
+pub enum Mismatch {
+    /// The name differs between two records.
     Name,
-    /// How large it is, compressed or not.
+    /// The compressed or uncompressed size is wrong.
     Size,
-    /// Its checksum: two records of it differ.
+    /// The checksum differs between two records.
     Checksum,
-    /// How it is compressed: two records of it differ.
+    /// The compression method differs between two records.
     Method,
 }
 
-impl std::fmt::Display for Liar {
+impl std::fmt::Display for Mismatch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Name => "its name: its headers differ",
-            Self::Size => "its size",
-            Self::Checksum => "its checksum: its headers differ",
-            Self::Method => "how it is stored: its headers differ",
+            Self::Name => "its headers have different names",
+            Self::Size => "its size is wrong",
+            Self::Checksum => "its headers have different checksums",
+            Self::Method => "its headers have different compression methods",
         })
     }
 }
 
 impl ArchiveError {
-    /// For programs.
+    /// Returns the error code.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Name { .. } | Self::Link { .. } | Self::Special { .. } => ErrorCode::AccessDenied,
-            Self::FileTooLarge { .. } | Self::TooLarge | Self::TooMany | Self::Oversized => {
+            Self::InvalidPath { .. } | Self::Link { .. } | Self::Special { .. } => ErrorCode::AccessDenied,
+            Self::FileTooLarge { .. } | Self::TooLarge | Self::TooManyEntries | Self::ArchiveTooLarge => {
                 ErrorCode::TooLarge
             }
             Self::Zip64(_) => ErrorCode::TooLarge,
@@ -180,22 +180,26 @@ impl ArchiveError {
         }
     }
 
-    /// What to do about it, where there is something.
+    /// Returns a hint on how to fix the problem, if there is one.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::NotAnArchive | Self::Foreign(_) => "skills come as .zip, .skill or .tar.gz",
-            Self::Method { .. } | Self::Encrypted { .. } | Self::Zip64(_) | Self::Sparse { .. } => {
-                "pack it again as a plain zip or tar.gz"
+            Self::NotAnArchive | Self::UnsupportedFormat(_) => "pack the skill as .zip, .skill or .tar.gz",
+            Self::CompressionMethod { .. }
+            | Self::Encrypted { .. }
+            | Self::Zip64(_)
+            | Self::Sparse { .. } => "pack it again as a plain zip or tar.gz",
+            Self::Truncated(_) | Self::Checksum { .. } => "download it again: it may be truncated or damaged",
+            Self::Link { .. } => "pack the target of the link instead",
+            Self::StrayBytes { .. }
+            | Self::MultipleEndRecords
+            | Self::Inconsistent { .. }
+            | Self::Duplicate { .. } => {
+                "do not use it unless you trust its author; pack it again from its files"
             }
-            Self::Truncated(_) | Self::Checksum { .. } => "get it again: it may have been cut or damaged",
-            Self::Link { .. } => "pack the file that the link leads to",
-            Self::Outside { .. } | Self::TwoEnds | Self::Lies { .. } | Self::Twice { .. } => {
-                "do not use it unless you know who made it; pack it again from its files"
-            }
-            Self::Name { why: PathError::Git, .. } => "pack it without its .git folder",
-            Self::Name { .. } => "do not use it unless you know who made it",
-            Self::TooLarge | Self::TooMany | Self::FileTooLarge { .. } => {
-                "leave out what the skill does not need, or install from a repository with many skills"
+            Self::InvalidPath { why: InnerPathError::Git, .. } => "pack it without its .git directory",
+            Self::InvalidPath { .. } => "do not use it unless you trust its author",
+            Self::TooLarge | Self::TooManyEntries | Self::FileTooLarge { .. } => {
+                "remove files that the skill does not need, or install from a repository with many skills"
             }
             _ => return None,
         };

@@ -1,10 +1,10 @@
-//! gzip: one stream, checked to its last byte.
+//! gzip: a single stream, checked to its last byte.
 
 use super::ArchiveError;
 use super::inflate::{self, InflateError};
 use crate::limits::{FILES_MAX, TOTAL_MAX};
 
-/// The most that is inflated: all files, and two kilobytes around each.
+/// The maximum inflated size: all files, and two kilobytes of overhead for each.
 const TAR_MAX: u64 = TOTAL_MAX + 2048 * FILES_MAX as u64 * 2;
 
 const HEADER_CRC: u8 = 2;
@@ -13,16 +13,16 @@ const NAME: u8 = 8;
 const COMMENT: u8 = 16;
 const RESERVED: u8 = 0xe0;
 
-/// Inflates the one member that there is. A second one after it is refused: some programs read on, others do not.
+/// Inflates the only member. A second one is rejected, because only some programs would read it.
 pub(crate) fn inflate(bytes: &[u8]) -> Result<Vec<u8>, ArchiveError> {
-    let data = after_header(bytes)?;
+    let data = skip_header(bytes)?;
     let max = usize::try_from(TAR_MAX).unwrap_or(usize::MAX);
-    let (output, read) = inflate::inflate(data, max).map_err(|error| match error {
-        InflateError::TooMuch => ArchiveError::TooLarge,
-        InflateError::Truncated => ArchiveError::Truncated("its compressed bytes"),
-        InflateError::Malformed => malformed("they are not deflated"),
+    let (output, consumed) = inflate::inflate(data, max).map_err(|error| match error {
+        InflateError::TooLarge => ArchiveError::TooLarge,
+        InflateError::Truncated => ArchiveError::Truncated("its compressed data"),
+        InflateError::Malformed => malformed("it is not a deflate stream"),
     })?;
-    let Some((trailer, rest)) = data.get(read..).and_then(|rest| rest.split_first_chunk::<8>()) else {
+    let Some((trailer, rest)) = data.get(consumed..).and_then(|rest| rest.split_first_chunk::<8>()) else {
         return Err(ArchiveError::Truncated("its checksum"));
     };
     let [c0, c1, c2, c3, s0, s1, s2, s3] = *trailer;
@@ -31,30 +31,30 @@ pub(crate) fn inflate(bytes: &[u8]) -> Result<Vec<u8>, ArchiveError> {
         return Err(ArchiveError::Checksum { name: name() });
     }
     if u64::from(u32::from_le_bytes([s0, s1, s2, s3])) != output.len() as u64 {
-        return Err(ArchiveError::Lies { name: name(), about: super::Liar::Size });
+        return Err(ArchiveError::Inconsistent { name: name(), about: super::Mismatch::Size });
     }
-    if rest.is_empty() { Ok(output) } else { Err(ArchiveError::Outside { what: "after its end" }) }
+    if rest.is_empty() { Ok(output) } else { Err(ArchiveError::StrayBytes { what: "after its end" }) }
 }
 
-fn after_header(bytes: &[u8]) -> Result<&[u8], ArchiveError> {
-    const CUT: ArchiveError = ArchiveError::Truncated("its first header");
-    let (header, mut rest) = bytes.split_first_chunk::<10>().ok_or(CUT)?;
+fn skip_header(bytes: &[u8]) -> Result<&[u8], ArchiveError> {
+    const TRUNCATED: ArchiveError = ArchiveError::Truncated("its first header");
+    let (header, mut rest) = bytes.split_first_chunk::<10>().ok_or(TRUNCATED)?;
     let [_, _, method, flags, ..] = *header;
     if method != 8 || flags & RESERVED != 0 {
         return Err(malformed("its header has unknown flags"));
     }
     if flags & EXTRA != 0 {
-        let (length, after) = rest.split_first_chunk::<2>().ok_or(CUT)?;
-        rest = after.get(usize::from(u16::from_le_bytes(*length))..).ok_or(CUT)?;
+        let (length, after) = rest.split_first_chunk::<2>().ok_or(TRUNCATED)?;
+        rest = after.get(usize::from(u16::from_le_bytes(*length))..).ok_or(TRUNCATED)?;
     }
     for field in [NAME, COMMENT] {
         if flags & field != 0 {
-            let end = rest.iter().position(|byte| *byte == 0).ok_or(CUT)?;
-            rest = rest.get(end + 1..).ok_or(CUT)?;
+            let end = rest.iter().position(|byte| *byte == 0).ok_or(TRUNCATED)?;
+            rest = rest.get(end + 1..).ok_or(TRUNCATED)?;
         }
     }
     if flags & HEADER_CRC != 0 {
-        rest = rest.get(2..).ok_or(CUT)?;
+        rest = rest.get(2..).ok_or(TRUNCATED)?;
     }
     Ok(rest)
 }

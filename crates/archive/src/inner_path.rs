@@ -1,4 +1,4 @@
-//! A path inside a skill, as strangers write it, made safe to use as one.
+//! Safe relative paths from untrusted sources.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use prowess_format::hidden;
 
 use crate::limits::{DEPTH_MAX, PATH_MAX};
 
-/// A relative path with `/` that stays where it begins, on every system: no `..`, nothing absolute, no backslash, no
-/// control or hidden character, nothing of git's.
+/// A relative path with `/` that stays inside its directory on every system: no `..`, not absolute, no
+/// backslash, no control or hidden characters, nothing in a `.git` directory.
 ///
 /// ```
 /// use prowess_archive::InnerPath;
@@ -19,74 +19,74 @@ use crate::limits::{DEPTH_MAX, PATH_MAX};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InnerPath(String);
 
-/// Why a name is not taken as a path.
+/// Why a name is not accepted as a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum PathError {
-    /// Not a name at all.
+pub enum InnerPathError {
+    /// The path is empty.
     #[error("it is empty")]
     Empty,
-    /// From the top of a file system.
+    /// The path is absolute.
     #[error("it is absolute")]
     Absolute,
-    /// With a step upwards, or one that means nothing.
-    #[error("it has a step of “.”, “..” or nothing")]
-    Step,
-    /// A backslash, or a colon, which mean more elsewhere.
-    #[error("it has a backslash or a colon, which other systems take for more than a letter")]
-    Foreign,
-    /// Not text.
+    /// A component that goes up or is empty.
+    #[error("it has a component “.” or “..”, or an empty one")]
+    BadComponent,
+    /// A backslash or a colon, which have a special meaning on other systems.
+    #[error("it contains a backslash or a colon, which are special on other systems")]
+    SpecialChar,
+    /// The path is not valid Unicode.
     #[error("it is not Unicode")]
     NotUnicode,
-    /// Characters that cannot be seen.
-    #[error("it has a control or hidden character")]
+    /// A control or hidden character.
+    #[error("it contains a control or hidden character")]
     Hidden,
-    /// Longer than any skill needs.
-    #[error("it is longer than {PATH_MAX} bytes, or a name in it than 255")]
-    Long,
-    /// Deeper than any skill needs.
-    #[error("it lies deeper than {DEPTH_MAX} folders")]
-    Deep,
-    /// A name that another system gives a meaning of its own: a device, the home directory, or another file.
-    #[error("it has a name that other systems take for a device, a home directory or another file")]
+    /// The path or a name in it is too long.
+    #[error("it is longer than {PATH_MAX} bytes, or a name in it is longer than 255")]
+    TooLong,
+    /// The path has too many components.
+    #[error("it is nested deeper than {DEPTH_MAX} directories")]
+    TooDeep,
+    /// A name that is special on another system: a device, the home directory, or an alias of another file.
+    #[error("it contains a name that is a device, a home directory or another file on other systems")]
     Reserved,
-    /// A part of git's own folder, under any of the names that file systems take for it.
-    #[error("it belongs to a .git folder")]
+    /// A path in a `.git` directory, under any name that file systems accept for it.
+    #[error("it is in a .git directory")]
     Git,
 }
 
 impl InnerPath {
-    /// Takes a name for a path, if it is safe.
-    pub fn parse(raw: &[u8]) -> Result<Self, PathError> {
-        let text = std::str::from_utf8(raw).map_err(|_| PathError::NotUnicode)?;
+    /// Validates a path.
+    pub fn parse(raw: &[u8]) -> Result<Self, InnerPathError> {
+        let text = std::str::from_utf8(raw).map_err(|_| InnerPathError::NotUnicode)?;
         if text.is_empty() {
-            return Err(PathError::Empty);
+            return Err(InnerPathError::Empty);
         }
         if text.starts_with('/') {
-            return Err(PathError::Absolute);
+            return Err(InnerPathError::Absolute);
         }
         if text.contains(['\\', ':']) {
-            return Err(PathError::Foreign);
+            return Err(InnerPathError::SpecialChar);
         }
-        if text.chars().any(char::is_control) || hidden::first(text).is_some() {
-            return Err(PathError::Hidden);
+        if text.chars().any(char::is_control) || hidden::find_hidden(text).is_some() {
+            return Err(InnerPathError::Hidden);
         }
         if text.len() > PATH_MAX {
-            return Err(PathError::Long);
+            return Err(InnerPathError::TooLong);
         }
-        for (depth, step) in text.split('/').enumerate() {
-            match step {
-                "" | "." | ".." => return Err(PathError::Step),
-                step if step.len() > 255 => return Err(PathError::Long),
-                step if is_git(step) => return Err(PathError::Git),
-                step if is_reserved(step, depth) => return Err(PathError::Reserved),
-                _ if depth > DEPTH_MAX => return Err(PathError::Deep),
+        for (depth, component) in text.split('/').enumerate() {
+            match component {
+                "" | "." | ".." => return Err(InnerPathError::BadComponent),
+                component if component.len() > 255 => return Err(InnerPathError::TooLong),
+                component if is_git_dir(component) => return Err(InnerPathError::Git),
+                component if is_reserved(component, depth) => return Err(InnerPathError::Reserved),
+                _ if depth > DEPTH_MAX => return Err(InnerPathError::TooDeep),
                 _ => {}
             }
         }
         Ok(Self(text.to_owned()))
     }
 
-    /// The path, with `/`.
+    /// Returns the path, with `/`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -98,21 +98,22 @@ impl fmt::Display for InnerPath {
     }
 }
 
-/// Devices of Windows, with any ending; names whose end Windows drops; and what a shell takes for a home directory.
-fn is_reserved(step: &str, depth: usize) -> bool {
+/// Returns `true` for Windows devices with any extension, names whose end Windows drops, and names that a shell
+/// expands to a home directory.
+fn is_reserved(name: &str, depth: usize) -> bool {
     const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
-    let stem = step.split('.').next().unwrap_or(step).trim_end().to_ascii_lowercase();
+    let stem = name.split('.').next().unwrap_or(name).trim_end().to_ascii_lowercase();
     let port = stem.strip_prefix("com").or_else(|| stem.strip_prefix("lpt"));
     let is_port = port.is_some_and(|digit| matches!(digit.as_bytes(), [b'1'..=b'9']));
-    let home = step.strip_prefix('~').is_some_and(|user| {
+    let home = name.strip_prefix('~').is_some_and(|user| {
         user.is_empty() || (depth == 0 && user.starts_with(|c: char| c.is_ascii_alphanumeric()))
     });
-    DEVICES.contains(&stem.as_str()) || is_port || step.ends_with(['.', ' ']) || home
+    DEVICES.contains(&stem.as_str()) || is_port || name.ends_with(['.', ' ']) || home
 }
 
-/// Some file systems ignore case and what stands at the end of a name.
-fn is_git(step: &str) -> bool {
-    let bare = step.trim_end_matches(['.', ' ']);
+/// Returns `true` for names of a `.git` directory. Some file systems ignore case and trailing dots and spaces.
+fn is_git_dir(name: &str) -> bool {
+    let bare = name.trim_end_matches(['.', ' ']);
     bare.eq_ignore_ascii_case(".git") || bare.eq_ignore_ascii_case("git~1")
 }
 
@@ -122,23 +123,23 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_leads_elsewhere_is_refused() {
-        let refused = |raw: &[u8]| InnerPath::parse(raw).map(|path| path.0).unwrap_err();
-        assert_eq!(refused(b""), PathError::Empty);
-        assert_eq!(refused(b"/etc/passwd"), PathError::Absolute);
+    fn unsafe_paths_are_rejected() {
+        let rejected = |raw: &[u8]| InnerPath::parse(raw).map(|path| path.0).unwrap_err();
+        assert_eq!(rejected(b""), InnerPathError::Empty);
+        assert_eq!(rejected(b"/etc/passwd"), InnerPathError::Absolute);
         for step in [&b"../x"[..], b"a/../b", b"a//b", b"a/", b"./a", b"."] {
-            assert_eq!(refused(step), PathError::Step);
+            assert_eq!(rejected(step), InnerPathError::BadComponent);
         }
-        assert_eq!(refused(b"C:/x"), PathError::Foreign);
-        assert_eq!(refused(b"a\\b"), PathError::Foreign);
-        assert_eq!(refused(b"a\xff"), PathError::NotUnicode);
-        assert_eq!(refused(b"a\0"), PathError::Hidden);
-        assert_eq!(refused("a\u{202e}b".as_bytes()), PathError::Hidden);
-        assert_eq!(refused(&[b'a'; 256]), PathError::Long);
-        assert_eq!(refused(&b"a/".repeat(600)[..1_199]), PathError::Long);
-        assert_eq!(refused(&b"a/".repeat(18)[..35]), PathError::Deep);
+        assert_eq!(rejected(b"C:/x"), InnerPathError::SpecialChar);
+        assert_eq!(rejected(b"a\\b"), InnerPathError::SpecialChar);
+        assert_eq!(rejected(b"a\xff"), InnerPathError::NotUnicode);
+        assert_eq!(rejected(b"a\0"), InnerPathError::Hidden);
+        assert_eq!(rejected("a\u{202e}b".as_bytes()), InnerPathError::Hidden);
+        assert_eq!(rejected(&[b'a'; 256]), InnerPathError::TooLong);
+        assert_eq!(rejected(&b"a/".repeat(600)[..1_199]), InnerPathError::TooLong);
+        assert_eq!(rejected(&b"a/".repeat(18)[..35]), InnerPathError::TooDeep);
         for git in [&b".git/config"[..], b"a/.GIT/x", b".git. /x", b"git~1"] {
-            assert_eq!(refused(git), PathError::Git);
+            assert_eq!(rejected(git), InnerPathError::Git);
         }
         for name in [
             "CON",
@@ -154,7 +155,7 @@ mod tests {
             "a/~",
             "~root/x",
         ] {
-            assert_eq!(refused(name.as_bytes()), PathError::Reserved, "{name}");
+            assert_eq!(rejected(name.as_bytes()), InnerPathError::Reserved, "{name}");
         }
         for name in
             ["console", "com", "com0", "lpt10", "x.y", "a~", "~$notes.docx", "a/~b", "auxiliary.md", ".con"]
@@ -165,9 +166,9 @@ mod tests {
     }
 
     proptest! {
-        /// Joined to any folder, it stays in it.
+        /// Joined to any directory, the path stays inside it.
         #[test]
-        fn it_never_leaves(raw in proptest::collection::vec(any::<u8>(), 0..40)) {
+        fn accepted_paths_have_only_normal_components(raw in proptest::collection::vec(any::<u8>(), 0..40)) {
             if let Ok(path) = InnerPath::parse(&raw) {
                 let plain = |step: std::path::Component<'_>| matches!(step, std::path::Component::Normal(_));
                 prop_assert!(std::path::Path::new(path.as_str()).components().all(plain));

@@ -1,22 +1,22 @@
-//! How much is taken from strangers. Each limit is counted on what really comes, never on what is claimed.
+//! Limits for untrusted sources. Each applies to the real size, never to a claimed one.
 
-/// The most bytes of one skill, and of all that an archive holds.
+/// The maximum size of one skill, and of the content of an archive, in bytes.
 pub const TOTAL_MAX: u64 = 64 * 1024 * 1024;
 
-/// The most bytes of one file.
+/// The maximum size of one file, in bytes.
 pub const FILE_MAX: u64 = 16 * 1024 * 1024;
 
-/// The most files of one skill or archive.
+/// The maximum number of files of one skill or archive.
 pub const FILES_MAX: usize = 4_096;
 
-/// How deep folders may lie in one another.
+/// The maximum depth of directories.
 pub const DEPTH_MAX: usize = 16;
 
-/// The longest path inside a skill, in bytes.
+/// The maximum length of a path inside a skill, in bytes.
 pub const PATH_MAX: usize = 1_024;
 
-/// The most that a server may send for one repository or archive.
+/// The maximum size of a download for one repository or archive, in bytes.
 pub const DOWNLOAD_MAX: u64 = 512 * 1024 * 1024;
 
-/// The most entries of a whole repository or folder that skills are looked for in.
+/// The maximum number of entries of a repository or directory that is searched for skills.
 pub const ENTRIES_MAX: usize = 250_000;

@@ -1,63 +1,63 @@
-//! A tree that is wholly in memory.
+//! A source tree in memory.
 
 use prowess_format::ErrorCode;
 
-use crate::{Entry, EntryKind, InnerPath, Tree, TreeFailure};
+use crate::{InnerPath, SourceEntry, SourceEntryKind, SourceReadError, SourceTree};
 
-/// One file, where it belongs and what it holds.
+/// A file in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryFile {
-    /// Its path from the top.
+    /// The path relative to the root of the tree.
     pub path: InnerPath,
-    /// Whether it may be executed.
+    /// Whether it is executable.
     pub executable: bool,
-    /// All its bytes.
+    /// The content.
     pub bytes: Vec<u8>,
 }
 
-/// Files in memory, in the order of their paths.
+/// Files in memory, sorted by path.
 ///
 /// ```
-/// use prowess_archive::{InnerPath, MemoryFile, MemoryTree, Tree};
+/// use prowess_archive::{InnerPath, MemoryFile, MemoryTree, SourceTree};
 ///
 /// let path = InnerPath::parse(b"pdf/SKILL.md").unwrap();
 /// let tree = MemoryTree::new([MemoryFile { path, executable: false, bytes: b"x".to_vec() }]);
-/// assert_eq!(tree.read(0).unwrap(), b"x");
+/// assert_eq!(tree.read_entry(0).unwrap(), b"x");
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MemoryTree {
-    entries: Vec<Entry>,
+    entries: Vec<SourceEntry>,
     files: Vec<MemoryFile>,
 }
 
 impl MemoryTree {
-    /// A tree of these files. Of two with one path, the first counts.
+    /// Creates a tree of these files. If two have the same path, the first one is used.
     pub fn new(files: impl IntoIterator<Item = MemoryFile>) -> Self {
         let mut files: Vec<MemoryFile> = files.into_iter().collect();
         files.sort_by(|a, b| a.path.cmp(&b.path));
         files.dedup_by(|later, first| later.path == first.path);
-        let entry = |file: &MemoryFile| Entry {
+        let entry = |file: &MemoryFile| SourceEntry {
             path: file.path.as_str().as_bytes().into(),
-            kind: EntryKind::File { executable: file.executable, bytes: file.bytes.len() as u64 },
+            kind: SourceEntryKind::File { executable: file.executable, bytes: file.bytes.len() as u64 },
         };
         Self { entries: files.iter().map(entry).collect(), files }
     }
 
-    /// The files, sorted by path.
+    /// Returns the files, sorted by path.
     pub fn files(&self) -> &[MemoryFile] {
         &self.files
     }
 }
 
-impl Tree for MemoryTree {
-    fn entries(&self) -> &[Entry] {
+impl SourceTree for MemoryTree {
+    fn entries(&self) -> &[SourceEntry] {
         &self.entries
     }
 
-    fn read(&self, at: usize) -> Result<Vec<u8>, TreeFailure> {
-        self.files.get(at).map(|file| file.bytes.clone()).ok_or_else(|| TreeFailure {
+    fn read_entry(&self, index: usize) -> Result<Vec<u8>, SourceReadError> {
+        self.files.get(index).map(|file| file.bytes.clone()).ok_or_else(|| SourceReadError {
             code: ErrorCode::InternalError,
-            message: "there is no such file in memory".into(),
+            message: "no such file in memory".into(),
         })
     }
 }

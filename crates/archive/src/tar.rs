@@ -1,77 +1,82 @@
-//! Tar, read strictly: files and folders only, one name and one size for each, and zeros after the end.
+//! A strict tar reader: only files and directories, one name and one size for each, and only zeros after the end.
 
-use super::gather::{Gather, shown};
-use super::pax::{self, Pax, Reach};
-use super::{ArchiveError, Liar};
+use super::pax::{self, PaxRecords, PaxScope};
+use super::tree_builder::{TreeBuilder, display_name};
+use super::{ArchiveError, Mismatch};
 use crate::MemoryTree;
 use crate::limits::PATH_MAX;
 
 const BLOCK: usize = 512;
-/// The most of a record that says more about the next entry. Names are bounded, the rest is not for us.
+/// The maximum size of an extended header. Names are shorter, and other records are ignored.
 const RECORD_MAX: u64 = 64 * 1024;
 
-pub(crate) fn read(bytes: &[u8]) -> Result<MemoryTree, ArchiveError> {
+pub(crate) fn read_tar(bytes: &[u8]) -> Result<MemoryTree, ArchiveError> {
     let mut rest = bytes;
-    let mut gather = Gather::default();
-    let mut next = Next::default();
+    let mut builder = TreeBuilder::default();
+    let mut pending = PendingHeaders::default();
     loop {
         let (block, after) =
             rest.split_first_chunk::<BLOCK>().ok_or(ArchiveError::Truncated("its entries"))?;
         if block.iter().all(|byte| *byte == 0) {
-            return end(after, &next).map(|()| gather.tree());
+            return check_end(after, &pending).map(|()| builder.finish());
         }
-        let header = Header::parse(block)?;
+        let header = TarHeader::parse(block)?;
         let (data, after) = header.data(after)?;
         rest = after;
         match header.kind {
-            b'x' => next.more(data)?,
-            b'g' => pax::parse(data, Reach::All).map(|_| ())?,
-            b'L' => next.long_name(data)?,
-            b'K' => next.is_link = true,
-            _ => std::mem::take(&mut next).add(&header, data, &mut gather)?,
+            b'x' => pending.set_pax(data)?,
+            b'g' => pax::parse(data, PaxScope::All).map(|_| ())?,
+            b'L' => pending.set_long_name(data)?,
+            b'K' => pending.is_link = true,
+            _ => std::mem::take(&mut pending).add_entry(&header, data, &mut builder)?,
         }
     }
 }
 
-/// After the first block of zeros there is another one, and nothing else.
-fn end(rest: &[u8], next: &Next<'_>) -> Result<(), ArchiveError> {
-    if rest.len() < BLOCK || *next != Next::default() {
+/// Checks that the first block of zeros is followed by another one, and by nothing but zeros.
+fn check_end(rest: &[u8], pending: &PendingHeaders<'_>) -> Result<(), ArchiveError> {
+    if rest.len() < BLOCK || *pending != PendingHeaders::default() {
         return Err(ArchiveError::Truncated("its end"));
     }
     let zeros = rest.iter().all(|byte| *byte == 0);
-    if zeros { Ok(()) } else { Err(ArchiveError::Outside { what: "after its end" }) }
+    if zeros { Ok(()) } else { Err(ArchiveError::StrayBytes { what: "after its end" }) }
 }
 
-/// What was said about the entry that comes next.
+/// Extended headers that apply to the next entry.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Next<'a> {
-    pax: Option<Pax<'a>>,
-    long: Option<&'a [u8]>,
+struct PendingHeaders<'a> {
+    pax: Option<PaxRecords<'a>>,
+    long_name: Option<&'a [u8]>,
     is_link: bool,
 }
 
-impl<'a> Next<'a> {
-    fn more(&mut self, data: &'a [u8]) -> Result<(), ArchiveError> {
-        let pax = pax::parse(data, Reach::Next)?;
-        if self.pax.replace(pax).is_some() { Err(twice()) } else { Ok(()) }
+impl<'a> PendingHeaders<'a> {
+    fn set_pax(&mut self, data: &'a [u8]) -> Result<(), ArchiveError> {
+        let pax = pax::parse(data, PaxScope::Next)?;
+        if self.pax.replace(pax).is_some() { Err(duplicate_record()) } else { Ok(()) }
     }
 
-    fn long_name(&mut self, data: &'a [u8]) -> Result<(), ArchiveError> {
+    fn set_long_name(&mut self, data: &'a [u8]) -> Result<(), ArchiveError> {
         let name = data.strip_suffix(b"\0").unwrap_or(data);
-        if self.long.replace(name).is_some() { Err(twice()) } else { Ok(()) }
+        if self.long_name.replace(name).is_some() { Err(duplicate_record()) } else { Ok(()) }
     }
 
-    fn add(self, header: &Header<'_>, data: &[u8], gather: &mut Gather) -> Result<(), ArchiveError> {
+    fn add_entry(
+        self,
+        header: &TarHeader<'_>,
+        data: &[u8],
+        builder: &mut TreeBuilder,
+    ) -> Result<(), ArchiveError> {
         let pax = self.pax.unwrap_or_default();
-        let own = header.name();
-        let raw = match (pax.path, self.long) {
-            (Some(_), Some(_)) => return Err(twice()),
+        let header_name = header.name();
+        let raw = match (pax.path, self.long_name) {
+            (Some(_), Some(_)) => return Err(duplicate_record()),
             (Some(name), None) | (None, Some(name)) => name,
-            (None, None) => &own,
+            (None, None) => &header_name,
         };
-        let name = || shown(raw);
-        // In the oldest archives a folder is a file whose name ends so.
-        let is_folder = header.kind == b'5' || (header.kind == 0 && raw.ends_with(b"/"));
+        let name = || display_name(raw);
+        // In the oldest archives, a directory is a file whose name ends with a slash.
+        let is_dir = header.kind == b'5' || (header.kind == 0 && raw.ends_with(b"/"));
         match header.kind {
             b'1' | b'2' => return Err(ArchiveError::Link { name: name() }),
             b'S' => return Err(ArchiveError::Sparse { name: name() }),
@@ -82,49 +87,50 @@ impl<'a> Next<'a> {
         if self.is_link {
             return Err(ArchiveError::Link { name: name() });
         }
-        // Where the two differ, one reader takes as a file what another takes as entries.
+        // If the two differ, one program may see a file where another sees entries.
         if pax.size.is_some_and(|size| size != header.size) {
-            return Err(ArchiveError::Lies { name: name(), about: Liar::Size });
+            return Err(ArchiveError::Inconsistent { name: name(), about: Mismatch::Size });
         }
-        let path = gather.name(raw, is_folder)?;
+        let path = builder.add_name(raw, is_dir)?;
         match path {
-            Some(path) if !is_folder => gather.file(path, header.mode & 0o111 != 0, data.to_vec()),
+            Some(path) if !is_dir => builder.add_file(path, header.mode & 0o111 != 0, data.to_vec()),
             _ if data.is_empty() => Ok(()),
-            _ => Err(ArchiveError::Malformed { what: name(), why: "it is a folder with bytes of its own" }),
+            _ => Err(ArchiveError::Malformed { what: name(), why: "it is a directory with content" }),
         }
     }
 }
 
-/// One header.
-struct Header<'a> {
+/// The header of an entry.
+struct TarHeader<'a> {
     block: &'a [u8; BLOCK],
     kind: u8,
     size: u64,
     mode: u64,
 }
 
-impl<'a> Header<'a> {
+impl<'a> TarHeader<'a> {
     fn parse(block: &'a [u8; BLOCK]) -> Result<Self, ArchiveError> {
         let malformed = |why| ArchiveError::Malformed {
-            what: format!("the header of “{}”", shown(until_nul(&block[..100]))),
+            what: format!("the header of “{}”", display_name(until_nul(&block[..100]))),
             why,
         };
         let sum: u64 = block.iter().map(|byte| u64::from(*byte)).sum();
-        let own: u64 = block[148..156].iter().map(|byte| u64::from(*byte)).sum();
-        // The sum is taken as if spaces stood in its place.
-        if octal(&block[148..156]) != Some(sum - own + 8 * u64::from(b' ')) {
+        let checksum_field: u64 = block[148..156].iter().map(|byte| u64::from(*byte)).sum();
+        // The checksum is computed as if its own field contained spaces.
+        if parse_octal(&block[148..156]) != Some(sum - checksum_field + 8 * u64::from(b' ')) {
             return Err(malformed("its checksum is wrong"));
         }
-        let size = octal(&block[124..136]).ok_or_else(|| malformed("its size is no octal number"))?;
-        let mode = octal(&block[100..108]).unwrap_or_default();
+        let size =
+            parse_octal(&block[124..136]).ok_or_else(|| malformed("its size is not an octal number"))?;
+        let mode = parse_octal(&block[100..108]).unwrap_or_default();
         Ok(Self { block, kind: block[156], size, mode })
     }
 
-    /// The name that the header itself has.
+    /// Returns the name in the header itself.
     fn name(&self) -> Vec<u8> {
         let name = until_nul(&self.block[..100]);
         let prefix = until_nul(&self.block[345..500]);
-        // GNU's own format keeps other things there.
+        // The GNU format uses this field for other purposes.
         if &self.block[257..263] == b"ustar\0" && !prefix.is_empty() {
             [prefix, b"/", name].concat()
         } else {
@@ -132,19 +138,19 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// Its bytes, and what follows the zeros that fill up the last block.
+    /// Returns the content, and the bytes after its last block.
     fn data(&self, rest: &'a [u8]) -> Result<(&'a [u8], &'a [u8]), ArchiveError> {
-        const CUT: ArchiveError = ArchiveError::Truncated("an entry's bytes");
-        let says_more = matches!(self.kind, b'x' | b'g' | b'L' | b'K');
-        if says_more && self.size > RECORD_MAX || self.kind == b'L' && self.size > PATH_MAX as u64 + 1 {
-            let why = "it is far longer than a name";
+        const TRUNCATED: ArchiveError = ArchiveError::Truncated("the content of an entry");
+        let is_extended = matches!(self.kind, b'x' | b'g' | b'L' | b'K');
+        if is_extended && self.size > RECORD_MAX || self.kind == b'L' && self.size > PATH_MAX as u64 + 1 {
+            let why = "it is too long";
             return Err(ArchiveError::Malformed { what: "an extended header".to_owned(), why });
         }
-        // What is no file has no bytes, whatever its size says; it is refused in a moment.
-        let has_none = matches!(self.kind, b'1'..=b'4' | b'6');
-        let size = if has_none { 0 } else { usize::try_from(self.size).map_err(|_| CUT)? };
-        let data = rest.get(..size).ok_or(CUT)?;
-        Ok((data, rest.get(size.next_multiple_of(BLOCK)..).ok_or(CUT)?))
+        // Entries other than files have no content, regardless of their size field; they are rejected later.
+        let has_no_content = matches!(self.kind, b'1'..=b'4' | b'6');
+        let size = if has_no_content { 0 } else { usize::try_from(self.size).map_err(|_| TRUNCATED)? };
+        let data = rest.get(..size).ok_or(TRUNCATED)?;
+        Ok((data, rest.get(size.next_multiple_of(BLOCK)..).ok_or(TRUNCATED)?))
     }
 }
 
@@ -152,8 +158,8 @@ fn until_nul(field: &[u8]) -> &[u8] {
     field.split(|byte| *byte == 0).next().unwrap_or_default()
 }
 
-/// An octal number, with spaces before it and spaces or zeros after it.
-fn octal(field: &[u8]) -> Option<u64> {
+/// Parses an octal number, surrounded by spaces or ended by NUL.
+fn parse_octal(field: &[u8]) -> Option<u64> {
     let text = until_nul(field).trim_ascii();
     if text.is_empty() {
         return Some(0);
@@ -164,6 +170,6 @@ fn octal(field: &[u8]) -> Option<u64> {
     })
 }
 
-fn twice() -> ArchiveError {
-    ArchiveError::Malformed { what: "an extended header".to_owned(), why: "it says the same thing twice" }
+fn duplicate_record() -> ArchiveError {
+    ArchiveError::Malformed { what: "an extended header".to_owned(), why: "it has a duplicate record" }
 }

@@ -1,4 +1,4 @@
-//! What a skill can do, as far as its files say: shown when an update brings more of it.
+//! What a skill can access according to its files, shown when an update adds to it.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -8,53 +8,53 @@ use regex::bytes::Regex;
 
 use super::checks::{grant, hosts};
 use super::rule::compile;
-use super::text::{Kind, Part, Text, texts};
-use super::{AuditFile, AuditKind, LOOKED_AT};
+use super::text::{LineKind, SourceText, TextKind, decode_texts};
+use super::{AuditFile, AuditKind, SCAN_MAX};
 
 /// Variables that say nothing about a script.
-const COMMON: &str = "\
+const COMMON_VARIABLES: &str = "\
     PATH HOME PWD OLDPWD USER SHELL TMPDIR TMP TEMP LANG TERM IFS OPTARG OPTIND RANDOM BASH_SOURCE EUID UID \
     LINENO FUNCNAME ARGUMENTS SECONDS";
 
-/// Gathers them from the files of one skill.
+/// Collects the capabilities of one skill from its files.
 pub fn capabilities<'a>(files: impl Iterator<Item = AuditFile<'a>>) -> Capabilities {
     let mut all = Capabilities::default();
     for file in files.filter(|file| file.kind == AuditKind::File) {
-        let kept = file.bytes.get(..LOOKED_AT).unwrap_or(file.bytes);
-        if file.executable || texts(file.path, kept).any(|text| is_script(&text)) {
+        let scanned = file.bytes.get(..SCAN_MAX).unwrap_or(file.bytes);
+        if file.executable || decode_texts(file.path, scanned).any(|text| is_script(&text)) {
             all.scripts.insert(file.path.to_owned());
         }
-        texts(file.path, kept).for_each(|text| of_text(&text, &mut all));
+        decode_texts(file.path, scanned).for_each(|text| collect_from_text(&text, &mut all));
     }
     all
 }
 
-fn of_text(text: &Text<'_>, all: &mut Capabilities) {
+fn collect_from_text(text: &SourceText<'_>, all: &mut Capabilities) {
     if text.is_binary() {
         return;
     }
     let licence = is_licence(text);
-    let named = hosts::addresses(&text.bytes).filter_map(|address| hosts::name(&address));
-    all.hosts.extend(named.filter(|host| !(licence && is_publisher(host))));
+    let found = hosts::find_urls(&text.bytes).filter_map(|address| hosts::host_name(&address));
+    all.hosts.extend(found.filter(|host| !(licence && is_publisher(host))));
     if grant::is_skill_md(text.path)
         && let Some(document) = parse(&text.bytes, None, &Rules::standard()).document
     {
         let tools = document.manifest.allowed_tools().unwrap_or_default();
         all.tools.extend(tools.iter().map(ToString::to_string));
-        all.env.extend(document.manifest.needed_variables());
+        all.env.extend(document.manifest.required_env());
     }
-    variables(text, &mut all.env);
+    collect_env(text, &mut all.env);
 }
 
-/// Whether a text is a licence by its name.
-fn is_licence(text: &Text<'_>) -> bool {
+/// Returns `true` if the file name is that of a licence.
+fn is_licence(text: &SourceText<'_>) -> bool {
     const NAMES: [&str; 6] = ["license", "licence", "copying", "notice", "unlicense", "ofl"];
     let name = text.path.rsplit('/').next().unwrap_or(text.path).to_ascii_lowercase();
     let stem = name.split(['.', '-', '_']).next().unwrap_or_default();
     !is_script(text) && NAMES.contains(&stem)
 }
 
-/// Whether a host is one that the texts of common licences name. Any other host in such a file counts.
+/// Returns `true` for hosts that common licences mention. Any other host in a licence counts.
 fn is_publisher(host: &str) -> bool {
     const HOSTS: [&str; 9] = [
         "apache.org",
@@ -71,14 +71,14 @@ fn is_publisher(host: &str) -> bool {
     HOSTS.contains(&host)
 }
 
-fn is_script(text: &Text<'_>) -> bool {
-    text.kind == Kind::Script && !text.path.ends_with(".html") && !text.path.ends_with(".htm")
+fn is_script(text: &SourceText<'_>) -> bool {
+    text.kind == TextKind::Script && !text.path.ends_with(".html") && !text.path.ends_with(".htm")
 }
 
-/// Names in the calls that read the environment, and in what a shell would expand.
-fn variables(text: &Text<'_>, env: &mut BTreeSet<String>) {
+/// Collects variable names from calls that read the environment, and from shell expansions.
+fn collect_env(text: &SourceText<'_>, env: &mut BTreeSet<String>) {
     static PATTERNS: OnceLock<Option<(Regex, Regex, Regex)>> = OnceLock::new();
-    if matches!(text.kind, Kind::Data | Kind::Plain) {
+    if matches!(text.kind, TextKind::Data | TextKind::Plain) {
         return;
     }
     let patterns = PATTERNS.get_or_init(|| {
@@ -94,9 +94,9 @@ fn variables(text: &Text<'_>, env: &mut BTreeSet<String>) {
         groups.map(|group| String::from_utf8_lossy(group.as_bytes()).into_owned()).collect()
     };
     env.extend(names(calls, &text.bytes));
-    let shell = ["sh", "bash", "zsh"].iter().any(|it| text.path.ends_with(&format!(".{it}")))
-        || (text.kind == Kind::Script && text.bytes.starts_with(b"#!") && !text.path.contains('.'));
-    let own: BTreeSet<_> = if shell || text.kind == Kind::Markdown {
+    let shell = ["sh", "bash", "zsh"].iter().any(|extension| text.path.ends_with(&format!(".{extension}")))
+        || (text.kind == TextKind::Script && text.bytes.starts_with(b"#!") && !text.path.contains('.'));
+    let assigned_here: BTreeSet<_> = if shell || text.kind == TextKind::Markdown {
         names(assigned, &text.bytes).into_iter().collect()
     } else {
         return;
@@ -104,14 +104,17 @@ fn variables(text: &Text<'_>, env: &mut BTreeSet<String>) {
     for found in expanded.captures_iter(&text.bytes) {
         let Some(group) = found.get(1) else { continue };
         let braced = group.start().checked_sub(1).and_then(|at| text.bytes.get(at)) == Some(&b'{');
-        // A template of JavaScript, such as ${JSON.stringify(x)}, is not an expansion of a shell.
+        // A JavaScript template such as ${JSON.stringify(x)} is not a shell expansion.
         let after = text.bytes.get(group.end()).copied().unwrap_or(b'}');
         if braced && !b"}:-=+?#%/^,@[".contains(&after) {
             continue;
         }
         let name = String::from_utf8_lossy(group.as_bytes()).into_owned();
-        let code = shell || text.part(text.line_of(group.start())) == Part::Code;
-        if code && !own.contains(&name) && !COMMON.split(' ').any(|common| common == name) {
+        let in_code = shell || text.line_kind(text.line_of(group.start())) == LineKind::Code;
+        if in_code
+            && !assigned_here.contains(&name)
+            && !COMMON_VARIABLES.split(' ').any(|common| common == name)
+        {
             env.insert(name);
         }
     }

@@ -1,12 +1,12 @@
-//! The marks of emphasis in a line of Markdown. They change how a phrase looks and not what it says.
+//! Emphasis marks in a line of Markdown. They change the look of a phrase, not its meaning.
 
-/// Adds the places of the marks in a line that begins at `start`, in order. What stands in a code span is left alone.
-pub(super) fn marks(line: &[u8], start: usize, marks: &mut Vec<usize>) {
+/// Appends the offsets of the emphasis marks in a line that starts at `start`, in order. Code spans are skipped.
+pub(super) fn emphasis_marks(line: &[u8], start: usize, marks: &mut Vec<usize>) {
     let mut at = 0;
     while let Some(step) = line.get(at..).and_then(|rest| memchr::memchr3(b'*', b'_', b'`', rest)) {
         at += step;
         let Some(mark) = line.get(at).copied() else { return };
-        let run = run(line, at);
+        let run = run_length(line, at);
         match mark {
             b'`' => at = span_end(line, at, run),
             b'*' => {
@@ -15,13 +15,13 @@ pub(super) fn marks(line: &[u8], start: usize, marks: &mut Vec<usize>) {
                 }
                 at += run;
             }
-            _ => match closing(line, at, run) {
+            _ => match closing_underscores(line, at, run) {
                 Some(close) => {
                     let inner = marks.len();
                     marks.extend(start + at..start + at + run);
-                    // What is inside may be emphasised once more.
+                    // The inner text may contain more emphasis.
                     let inside = line.get(at + run..close).unwrap_or_default();
-                    self::marks(inside, start + at + run, marks);
+                    self::emphasis_marks(inside, start + at + run, marks);
                     marks.extend(start + close..start + close + run);
                     debug_assert!(marks.get(inner..).is_some_and(<[usize]>::is_sorted));
                     at = close + run;
@@ -32,27 +32,27 @@ pub(super) fn marks(line: &[u8], start: usize, marks: &mut Vec<usize>) {
     }
 }
 
-/// How often the byte at a place is repeated.
-fn run(line: &[u8], at: usize) -> usize {
+/// Returns how often the byte at an offset is repeated.
+fn run_length(line: &[u8], at: usize) -> usize {
     let rest = line.get(at..).unwrap_or_default();
     rest.iter().take_while(|byte| Some(*byte) == rest.first()).count().max(1)
 }
 
-/// Where the code span that begins here ends; without an end it is no span.
-fn span_end(line: &[u8], at: usize, width: usize) -> usize {
-    let mut next = at + width;
+/// Returns the end of the code span that starts here, or the end of the backticks if it is not closed.
+fn span_end(line: &[u8], at: usize, ticks: usize) -> usize {
+    let mut next = at + ticks;
     while let Some(step) = line.get(next..).and_then(|rest| memchr::memchr(b'`', rest)) {
         next += step;
-        let found = run(line, next);
-        next += found;
-        if found == width {
+        let run = run_length(line, next);
+        next += run;
+        if run == ticks {
             return next;
         }
     }
-    at + width
+    at + ticks
 }
 
-/// Stars are emphasis unless they are a bullet, a wildcard or a sign of arithmetic.
+/// Returns `true` if stars are emphasis, not a bullet, a wildcard or multiplication.
 fn is_star(line: &[u8], at: usize, run: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| line.get(before)).copied().unwrap_or(b' ');
     let after = line.get(at + run).copied().unwrap_or(b' ');
@@ -60,8 +60,8 @@ fn is_star(line: &[u8], at: usize, run: usize) -> bool {
     !open && (run > 1 || is_word(before) || is_word(after))
 }
 
-/// The run of underscores that closes the one here, both at the edge of a word.
-fn closing(line: &[u8], at: usize, width: usize) -> Option<usize> {
+/// Returns the offset of the underscores that close the ones here. Both must be at a word boundary.
+fn closing_underscores(line: &[u8], at: usize, width: usize) -> Option<usize> {
     let before = at.checked_sub(1).and_then(|before| line.get(before)).copied().unwrap_or(b' ');
     let after = line.get(at + width).copied()?;
     if is_word(before) || after.is_ascii_whitespace() {
@@ -70,7 +70,7 @@ fn closing(line: &[u8], at: usize, width: usize) -> Option<usize> {
     let mut next = at + width;
     while let Some(step) = line.get(next..).and_then(|rest| memchr::memchr(b'_', rest)) {
         next += step;
-        let found = run(line, next);
+        let found = run_length(line, next);
         let after = line.get(next + found).copied().unwrap_or(b' ');
         if found == width && !is_word(after) && after != b'(' {
             return Some(next);
@@ -89,11 +89,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn emphasis_goes_and_everything_else_stays() {
+    fn emphasis_is_removed_and_everything_else_kept() {
         let plain = |line: &str| {
-            let mut found = Vec::new();
-            marks(line.as_bytes(), 0, &mut found);
-            let kept = line.bytes().enumerate().filter(|(at, _)| !found.contains(at)).map(|(_, byte)| byte);
+            let mut removed = Vec::new();
+            emphasis_marks(line.as_bytes(), 0, &mut removed);
+            let kept = line.bytes().enumerate().filter(|(at, _)| !removed.contains(at)).map(|(_, byte)| byte);
             String::from_utf8(kept.collect()).unwrap()
         };
         assert_eq!(plain("**Download** it. ***Password***: *x*"), "Download it. Password: x");

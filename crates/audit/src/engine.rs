@@ -1,8 +1,8 @@
-//! The rules, compiled once, and how they go over a text.
+//! The compiled rules, and matching them against a text.
 //!
-//! One pass looks for the words of all patterns, but for those that mean something only beside another: they get a pass of
-//! their own where the other was found. Only where a word of a pattern occurs is the pattern tried, on that line and no more
-//! than once: whatever the text is, the work grows with its length and not faster.
+//! One pass searches for the keywords of all patterns, except those that matter only next to another pattern:
+//! they get a second pass if the other one matched. A pattern is tried only on a line that contains one of its
+//! keywords, and at most once per line, so that the work is linear in the length of any text.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,71 +12,72 @@ use regex::bytes::{Captures, Regex};
 
 use super::checks;
 use super::finding::Finding;
-use super::rule::{EDGE, Pattern, Rule, Scope, Test, compile};
+use super::report::{self, FINDINGS_PER_RULE_MAX, RawFinding};
+use super::rule::{Matcher, Pattern, Rule, RuleScope, WORD_BOUNDARY, compile};
 use super::rules::rules;
-use super::text::{Kind, Part, Text, texts};
-use super::wording::{self, EACH_MAX, Raw};
+use super::text::{LineKind, SourceText, TextKind, decode_texts};
 
-/// After so many bytes the large automaton is worth making: what it saves by then is what making it takes.
-const LARGE_FROM: usize = 1024 * 1024;
+/// The number of scanned bytes from which building the large automaton pays off.
+const LARGE_AUTOMATON_FROM: usize = 1024 * 1024;
 
 /// The compiled rules.
 pub(super) struct Engine {
-    /// Each pattern once, however many rules use it.
-    patterns: Vec<Compiled>,
-    uses: Vec<Use>,
-    /// The words of the patterns that mean something alone.
-    alone: Words,
-    /// The words of the others, made when they are first wanted: most texts want none of them.
-    paired: OnceLock<Words>,
+    /// Each pattern once, even if several rules use it.
+    patterns: Vec<CompiledPattern>,
+    uses: Vec<RuleUse>,
+    /// The keywords of patterns that matter on their own.
+    primary: KeywordSet,
+    /// The keywords of the other patterns, built on first use, because most texts do not need them.
+    secondary: OnceLock<KeywordSet>,
 }
 
-/// Words, and the patterns that want them.
-struct Words {
-    words: Vec<&'static str>,
-    /// The automaton that is made fast. `None` only where the words could not be compiled, which a test rules out.
+/// Keywords, and the patterns they belong to.
+struct KeywordSet {
+    keywords: Vec<&'static str>,
+    /// The automaton that is fast to build. `None` only if the keywords could not be compiled, which a test
+    /// rules out.
     small: Option<AhoCorasick>,
-    /// The one that is fast, and takes longer to make than many skills to audit.
+    /// The automaton that is fast to run, but takes longer to build than many skills take to audit.
     large: OnceLock<Option<AhoCorasick>>,
-    /// How many bytes were looked through.
-    bytes: AtomicUsize,
-    /// For each word the patterns that want it.
-    wanted: Vec<Vec<Wish>>,
+    /// The number of bytes scanned so far.
+    scanned_bytes: AtomicUsize,
+    /// The patterns to try for each keyword.
+    triggers: Vec<Vec<KeywordTrigger>>,
 }
 
-/// That a pattern is tried where a word occurs.
-struct Wish {
+/// A pattern to try at an occurrence of a keyword.
+struct KeywordTrigger {
     /// The index of the pattern.
     pattern: usize,
-    /// Whether the word has to begin and to end where it occurs, and not be a part of a longer one.
-    edges: (bool, bool),
+    /// Whether the keyword must start and end at a word boundary.
+    boundaries: (bool, bool),
 }
 
-struct Compiled {
+struct CompiledPattern {
     pattern: &'static Pattern,
-    /// Where the rules look that use it.
-    scopes: Vec<Scope>,
-    /// The patterns without which it means nothing; none where it means something alone.
+    /// The scopes of the rules that use the pattern.
+    scopes: Vec<RuleScope>,
+    /// The patterns of which one must match, too; `None` if the pattern matters on its own.
     needs: Option<Vec<usize>>,
-    /// Whether a rule wants the group of it.
+    /// Whether a rule needs the secret in the first group.
     has_key: bool,
     regex: OnceLock<Option<(Regex, Option<Regex>)>>,
 }
 
-/// A rule and its patterns.
-struct Use {
+/// A rule and the indexes of its patterns.
+struct RuleUse {
     rule: &'static Rule,
     first: usize,
     second: Option<usize>,
 }
 
-/// Where a pattern matched.
+/// A match of a pattern.
 #[derive(Debug, Clone, Copy)]
 struct Hit {
     pattern: usize,
     start: usize,
     line: usize,
-    /// The secret in it.
+    /// The start and end of the secret in it.
     key: Option<(usize, usize)>,
 }
 
@@ -87,16 +88,22 @@ impl Engine {
     }
 
     fn new() -> Self {
-        let mut patterns: Vec<Compiled> = Vec::new();
-        let mut place = |pattern: &'static Pattern, rule: &Rule, first: Option<usize>| {
+        let mut patterns: Vec<CompiledPattern> = Vec::new();
+        let mut index_of = |pattern: &'static Pattern, rule: &Rule, first: Option<usize>| {
             let at = patterns.iter().position(|known| known.pattern == pattern).unwrap_or_else(|| {
                 let (scopes, regex) = (Vec::new(), OnceLock::new());
-                patterns.push(Compiled { pattern, scopes, needs: Some(Vec::new()), has_key: false, regex });
+                patterns.push(CompiledPattern {
+                    pattern,
+                    scopes,
+                    needs: Some(Vec::new()),
+                    has_key: false,
+                    regex,
+                });
                 patterns.len() - 1
             });
             if let Some(compiled) = patterns.get_mut(at) {
                 compiled.scopes.push(rule.scope);
-                compiled.has_key |= matches!(rule.test, Test::Key(..));
+                compiled.has_key |= matches!(rule.matcher, Matcher::LineWithSecret(..));
                 match (first, &mut compiled.needs) {
                     (Some(first), Some(needs)) => needs.push(first),
                     (Some(_), None) => {}
@@ -107,44 +114,46 @@ impl Engine {
         };
         let mut uses = Vec::new();
         for rule in rules() {
-            match &rule.test {
-                Test::Line(pattern) | Test::Key(pattern, _) => {
-                    uses.push(Use { rule, first: place(pattern, rule, None), second: None });
+            match &rule.matcher {
+                Matcher::Line(pattern) | Matcher::LineWithSecret(pattern, _) => {
+                    uses.push(RuleUse { rule, first: index_of(pattern, rule, None), second: None });
                 }
-                Test::Both(first, other, _) => {
-                    let first = place(first, rule, None);
-                    uses.push(Use { rule, first, second: Some(place(other, rule, Some(first))) });
+                Matcher::Pair(first, other, _) => {
+                    let first = index_of(first, rule, None);
+                    uses.push(RuleUse { rule, first, second: Some(index_of(other, rule, Some(first))) });
                 }
-                Test::Own => {}
+                Matcher::Custom => {}
             }
         }
-        let alone = Words::of(&patterns, |compiled| compiled.needs.is_none());
-        Self { patterns, uses, alone, paired: OnceLock::new() }
+        let alone = KeywordSet::new(&patterns, |compiled| compiled.needs.is_none());
+        Self { patterns, uses, primary: alone, secondary: OnceLock::new() }
     }
 
-    fn paired(&self) -> &Words {
-        self.paired.get_or_init(|| Words::of(&self.patterns, |compiled| compiled.needs.is_some()))
+    fn paired(&self) -> &KeywordSet {
+        self.secondary.get_or_init(|| KeywordSet::new(&self.patterns, |compiled| compiled.needs.is_some()))
     }
 
-    /// Whether every pattern compiles, for the tests.
+    /// Returns the rules whose patterns do not compile.
     #[cfg(test)]
-    pub(super) fn broken(&self) -> Vec<&'static str> {
-        let broken = |at: usize| self.patterns.get(at).is_none_or(|compiled| compiled.get().is_none());
-        let broken = self.uses.iter().filter(|one| broken(one.first) || one.second.is_some_and(broken));
-        let mut ids: Vec<_> = broken.map(|one| one.rule.id).collect();
-        let words = [&self.alone, self.paired()];
-        let is_broken =
-            |words: &&Words| words.small.is_none() || automaton(&words.words, AhoCorasickKind::DFA).is_none();
-        ids.extend(words.iter().any(is_broken).then_some("words"));
-        ids.extend(super::context::words().is_none().then_some("context"));
+    pub(super) fn invalid(&self) -> Vec<&'static str> {
+        let invalid = |at: usize| self.patterns.get(at).is_none_or(|compiled| compiled.get().is_none());
+        let invalid =
+            self.uses.iter().filter(|usage| invalid(usage.first) || usage.second.is_some_and(invalid));
+        let mut ids: Vec<_> = invalid.map(|usage| usage.rule.id).collect();
+        let sets = [&self.primary, self.paired()];
+        let is_invalid = |set: &&KeywordSet| {
+            set.small.is_none() || automaton(&set.keywords, AhoCorasickKind::DFA).is_none()
+        };
+        ids.extend(sets.iter().any(is_invalid).then_some("words"));
+        ids.extend(super::context::patterns().is_none().then_some("context"));
         ids
     }
 
-    /// All findings in a file, in no order.
-    pub(super) fn file(&self, path: &str, bytes: &[u8]) -> Vec<Finding> {
+    /// Returns all findings in a file, unsorted.
+    pub(super) fn audit_file(&self, path: &str, bytes: &[u8]) -> Vec<Finding> {
         let mut findings: Vec<Finding> = Vec::new();
-        for text in texts(path, bytes) {
-            for finding in self.text(&text) {
+        for text in decode_texts(path, bytes) {
+            for finding in self.audit_text(&text) {
                 let same = |other: &Finding| other.rule == finding.rule && other.line == finding.line;
                 if !findings.iter().any(same) {
                     findings.push(finding);
@@ -154,81 +163,89 @@ impl Engine {
         findings
     }
 
-    fn text(&self, text: &Text<'_>) -> Vec<Finding> {
-        let hits = self.hits(text);
-        let mut raw: Vec<Raw> = Vec::new();
-        for one in &self.uses {
-            let own = hits.iter().filter(|hit| hit.pattern == one.first);
-            let own = own.filter(|hit| covers(one.rule.scope, text.part(hit.line)));
-            match one.second {
-                None => raw.extend(own.filter_map(|hit| single(one.rule, hit, text))),
-                Some(second) => pairs(one.rule, own, second, &hits, text, &mut raw),
+    fn audit_text(&self, text: &SourceText<'_>) -> Vec<Finding> {
+        let hits = self.find_matches(text);
+        let mut raw: Vec<RawFinding> = Vec::new();
+        for usage in &self.uses {
+            let first = hits.iter().filter(|hit| hit.pattern == usage.first);
+            let first = first.filter(|hit| scope_covers(usage.rule.scope, text.line_kind(hit.line)));
+            match usage.second {
+                None => raw.extend(first.filter_map(|hit| single_finding(usage.rule, hit, text))),
+                Some(second) => pair_findings(usage.rule, first, second, &hits, text, &mut raw),
             }
         }
-        checks::text(text, &mut raw);
-        wording::findings(raw, text)
+        checks::check_text(text, &mut raw);
+        report::build_findings(raw, text)
     }
 
-    fn hits(&self, text: &Text<'_>) -> Vec<Hit> {
+    fn find_matches(&self, text: &SourceText<'_>) -> Vec<Hit> {
         let mut hits = Vec::new();
         let mut tried = vec![0; self.patterns.len()];
-        self.pass(&self.alone, text, &mut tried, &mut hits, &|compiled| compiled.needs.is_none());
+        self.scan(&self.primary, text, &mut tried, &mut hits, &|compiled| compiled.needs.is_none());
         if hits.is_empty() {
             return hits;
         }
-        // What means nothing alone is looked for only where there is the other half of it.
-        let mut there = vec![false; self.patterns.len()];
-        hits.iter().for_each(|hit| there[hit.pattern] = true);
-        let is_wanted = |compiled: &Compiled| {
+        // Patterns that matter only in a pair are searched only if their counterpart matched.
+        let mut matched = vec![false; self.patterns.len()];
+        hits.iter().for_each(|hit| matched[hit.pattern] = true);
+        let is_needed = |compiled: &CompiledPattern| {
             let needs = compiled.needs.as_deref().unwrap_or_default();
-            needs.iter().any(|first| there.get(*first).is_some_and(|there| *there))
+            needs.iter().any(|first| matched.get(*first).is_some_and(|matched| *matched))
         };
-        if self.patterns.iter().any(is_wanted) {
-            self.pass(self.paired(), text, &mut tried, &mut hits, &is_wanted);
+        if self.patterns.iter().any(is_needed) {
+            self.scan(self.paired(), text, &mut tried, &mut hits, &is_needed);
         }
         hits
     }
 
-    /// Goes over a text with some of the patterns.
-    fn pass(
+    /// Searches a text for some of the patterns.
+    fn scan(
         &self,
-        words: &Words,
-        text: &Text<'_>,
+        set: &KeywordSet,
+        text: &SourceText<'_>,
         tried: &mut [usize],
         hits: &mut Vec<Hit>,
-        is_wanted: &dyn Fn(&Compiled) -> bool,
+        is_needed: &dyn Fn(&CompiledPattern) -> bool,
     ) {
-        let Some(automaton) = words.automaton(text.bytes.len()) else { return };
-        for word in automaton.find_overlapping_iter(&*text.bytes) {
-            for wish in words.wanted.get(word.pattern().as_usize()).into_iter().flatten() {
-                let (index, at) = (wish.pattern, word.start());
+        let Some(automaton) = set.automaton(text.bytes.len()) else { return };
+        for keyword in automaton.find_overlapping_iter(&*text.bytes) {
+            for trigger in set.triggers.get(keyword.pattern().as_usize()).into_iter().flatten() {
+                let (index, at) = (trigger.pattern, keyword.start());
                 if tried.get(index).is_none_or(|until| at < *until)
-                    || !wish.is_met(&text.bytes, at, word.end())
+                    || !trigger.matches(&text.bytes, at, keyword.end())
                 {
                     continue;
                 }
-                let is_in =
-                    |compiled: &&Compiled| compiled.scopes.iter().any(|scope| is_in(*scope, text.kind));
-                if !self.patterns.get(index).filter(is_in).is_some_and(is_wanted) {
+                let is_in = |compiled: &&CompiledPattern| {
+                    compiled.scopes.iter().any(|scope| scope_applies(*scope, text.kind))
+                };
+                if !self.patterns.get(index).filter(is_in).is_some_and(is_needed) {
                     continue;
                 }
                 let (start, window) = text.window(at);
                 tried[index] = start + window.len().max(1);
                 if self.is_covered(index, text, start, window.len()) {
-                    self.matches(index, text, start, window, hits);
+                    self.match_window(index, text, start, window, hits);
                 }
             }
         }
     }
 
-    /// Whether a rule that uses the pattern looks at any of the lines of a window.
-    fn is_covered(&self, index: usize, text: &Text<'_>, start: usize, length: usize) -> bool {
+    /// Returns `true` if a rule that uses the pattern covers any line of the window.
+    fn is_covered(&self, index: usize, text: &SourceText<'_>, start: usize, length: usize) -> bool {
         let scopes = self.patterns.get(index).map_or(&[][..], |compiled| &compiled.scopes);
         let (first, last) = (text.line_of(start), text.line_of(start + length));
-        (first..=last).any(|line| scopes.iter().any(|scope| covers(*scope, text.part(line))))
+        (first..=last).any(|line| scopes.iter().any(|scope| scope_covers(*scope, text.line_kind(line))))
     }
 
-    fn matches(&self, index: usize, text: &Text<'_>, start: usize, window: &[u8], hits: &mut Vec<Hit>) {
+    fn match_window(
+        &self,
+        index: usize,
+        text: &SourceText<'_>,
+        start: usize,
+        window: &[u8],
+        hits: &mut Vec<Hit>,
+    ) {
         let Some(compiled) = self.patterns.get(index) else { return };
         let Some((regex, unless)) = compiled.get() else { return };
         if !regex.is_match(window) || unless.as_ref().is_some_and(|unless| unless.is_match(window)) {
@@ -242,7 +259,7 @@ impl Engine {
             true => {
                 for found in regex.captures_iter(window) {
                     if let Some(whole) = found.get(0) {
-                        push(whole.start(), key(&found, start));
+                        push(whole.start(), secret_span(&found, start));
                     }
                 }
             }
@@ -251,35 +268,42 @@ impl Engine {
     }
 }
 
-impl Words {
-    /// The words of some of the patterns.
-    fn of(patterns: &[Compiled], is_meant: impl Fn(&Compiled) -> bool) -> Self {
-        let mut words: Vec<(&'static str, Wish)> = Vec::new();
-        for (index, compiled) in patterns.iter().enumerate().filter(|(_, compiled)| is_meant(compiled)) {
-            words.extend(compiled.pattern.words.iter().map(|word| Wish::of(index, word)));
+impl KeywordSet {
+    /// Builds the set of the keywords of some patterns.
+    fn new(patterns: &[CompiledPattern], is_included: impl Fn(&CompiledPattern) -> bool) -> Self {
+        let mut words: Vec<(&'static str, KeywordTrigger)> = Vec::new();
+        for (index, compiled) in patterns.iter().enumerate().filter(|(_, compiled)| is_included(compiled)) {
+            words.extend(compiled.pattern.keywords.iter().map(|word| KeywordTrigger::parse(index, word)));
         }
-        words.sort_by_key(|(word, wish)| (*word, wish.pattern));
-        let mut wanted: Vec<Vec<Wish>> = Vec::new();
+        words.sort_by_key(|(word, trigger)| (*word, trigger.pattern));
+        let mut wanted: Vec<Vec<KeywordTrigger>> = Vec::new();
         let mut distinct: Vec<&'static str> = Vec::new();
-        for (word, wish) in words {
+        for (word, trigger) in words {
             match wanted.last_mut() {
-                Some(last) if distinct.last() == Some(&word) => last.push(wish),
+                Some(last) if distinct.last() == Some(&word) => last.push(trigger),
                 _ => {
                     distinct.push(word);
-                    wanted.push(vec![wish]);
+                    wanted.push(vec![trigger]);
                 }
             }
         }
         let small = automaton(&distinct, AhoCorasickKind::ContiguousNFA);
-        Self { words: distinct, small, large: OnceLock::new(), bytes: AtomicUsize::new(0), wanted }
+        Self {
+            keywords: distinct,
+            small,
+            large: OnceLock::new(),
+            scanned_bytes: AtomicUsize::new(0),
+            triggers: wanted,
+        }
     }
 
-    /// The automaton for so many more bytes.
+    /// Returns the automaton to use for this many more bytes.
     fn automaton(&self, bytes: usize) -> Option<&AhoCorasick> {
-        if self.bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) < LARGE_FROM {
+        if self.scanned_bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) < LARGE_AUTOMATON_FROM
+        {
             return self.small.as_ref();
         }
-        let large = self.large.get_or_init(|| automaton(&self.words, AhoCorasickKind::DFA));
+        let large = self.large.get_or_init(|| automaton(&self.keywords, AhoCorasickKind::DFA));
         large.as_ref().or(self.small.as_ref())
     }
 }
@@ -288,71 +312,79 @@ fn automaton(words: &[&str], kind: AhoCorasickKind) -> Option<AhoCorasick> {
     AhoCorasick::builder().kind(Some(kind)).ascii_case_insensitive(true).build(words).ok()
 }
 
-impl Wish {
-    /// The wish of a pattern for one of its words, and the word itself.
-    fn of(pattern: usize, word: &'static str) -> (&'static str, Self) {
-        let begun = word.strip_prefix(EDGE);
-        let word = begun.unwrap_or(word);
-        let ended = word.strip_suffix(EDGE);
-        (ended.unwrap_or(word), Self { pattern, edges: (begun.is_some(), ended.is_some()) })
+impl KeywordTrigger {
+    /// Creates the trigger of a pattern for one of its keywords, and returns the keyword without boundaries.
+    fn parse(pattern: usize, word: &'static str) -> (&'static str, Self) {
+        let without_start = word.strip_prefix(WORD_BOUNDARY);
+        let word = without_start.unwrap_or(word);
+        let without_end = word.strip_suffix(WORD_BOUNDARY);
+        (
+            without_end.unwrap_or(word),
+            Self { pattern, boundaries: (without_start.is_some(), without_end.is_some()) },
+        )
     }
 
-    fn is_met(&self, bytes: &[u8], start: usize, end: usize) -> bool {
-        let goes_on = |at: Option<usize>| {
+    fn matches(&self, bytes: &[u8], start: usize, end: usize) -> bool {
+        let is_word = |at: Option<usize>| {
             let byte = at.and_then(|at| bytes.get(at));
             byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
         };
-        let (begins, ends) = self.edges;
-        let is_part = (begins && goes_on(start.checked_sub(1))) || (ends && goes_on(Some(end)));
+        let (at_start, at_end) = self.boundaries;
+        let is_part = (at_start && is_word(start.checked_sub(1))) || (at_end && is_word(Some(end)));
         !is_part
     }
 }
 
-fn single(rule: &'static Rule, hit: &Hit, text: &Text<'_>) -> Option<Raw> {
-    let key = match &rule.test {
-        Test::Line(_) => None,
-        Test::Key(_, weight) => {
+fn single_finding(rule: &'static Rule, hit: &Hit, text: &SourceText<'_>) -> Option<RawFinding> {
+    let key = match &rule.matcher {
+        Matcher::Line(_) => None,
+        Matcher::LineWithSecret(_, weight) => {
             let (start, end) = hit.key?;
             checks::secret::is_real(text.bytes.get(start..end)?, *weight).then_some(hit.key)?
         }
-        Test::Both(..) | Test::Own => return None,
+        Matcher::Pair(..) | Matcher::Custom => return None,
     };
-    Some(Raw { rule, at: key.map_or(hit.start, |key| key.0), key, note: None })
+    Some(RawFinding { rule, at: key.map_or(hit.start, |key| key.0), secret: key, note: None })
 }
 
-/// Two things near each other; in a script everything is near.
-fn pairs<'h>(
+/// Adds findings for two patterns close to each other. In a script, everything is close.
+fn pair_findings<'h>(
     rule: &'static Rule,
-    own: impl Iterator<Item = &'h Hit>,
+    first: impl Iterator<Item = &'h Hit>,
     second: usize,
     hits: &[Hit],
-    text: &Text<'_>,
-    raw: &mut Vec<Raw>,
+    text: &SourceText<'_>,
+    raw: &mut Vec<RawFinding>,
 ) {
-    let Test::Both(_, _, within) = rule.test else { return };
-    let within = match text.kind == Kind::Script && rule.scope == Scope::Code {
+    let Matcher::Pair(_, _, within) = rule.matcher else { return };
+    let within = match text.kind == TextKind::Script && rule.scope == RuleScope::Code {
         true => usize::MAX,
         false => within as usize,
     };
     let others = hits.iter().filter(|hit| hit.pattern == second).map(|hit| hit.line);
-    let mut others: Vec<_> = others.filter(|line| covers(rule.scope, text.part(*line))).collect();
+    let mut others: Vec<_> = others.filter(|line| scope_covers(rule.scope, text.line_kind(*line))).collect();
     others.sort_unstable();
     let near = |hit: &&Hit| {
-        let first = others.partition_point(|line| *line < hit.line.saturating_sub(within));
-        others.get(first).is_some_and(|line| line.abs_diff(hit.line) <= within)
+        let start = others.partition_point(|line| *line < hit.line.saturating_sub(within));
+        others.get(start).is_some_and(|line| line.abs_diff(hit.line) <= within)
     };
-    // One is enough where the whole script counts.
-    let most = if within == usize::MAX { 1 } else { EACH_MAX };
-    raw.extend(own.filter(near).take(most).map(|hit| Raw { rule, at: hit.start, key: None, note: None }));
+    // One finding is enough if the whole script counts.
+    let max = if within == usize::MAX { 1 } else { FINDINGS_PER_RULE_MAX };
+    raw.extend(first.filter(near).take(max).map(|hit| RawFinding {
+        rule,
+        at: hit.start,
+        secret: None,
+        note: None,
+    }));
 }
 
-impl Compiled {
-    /// The pattern, and what must not be there. Compiled when it is first wanted: most texts want few of them.
+impl CompiledPattern {
+    /// Returns the pattern and its exception, compiled on first use, because most texts need few of them.
     fn get(&self) -> Option<&(Regex, Option<Regex>)> {
         self.regex
             .get_or_init(|| {
-                let any: Vec<_> = self.pattern.regex.iter().map(|one| format!("(?:{one})")).collect();
-                let unless = match self.pattern.unless {
+                let any: Vec<_> = self.pattern.regexes.iter().map(|one| format!("(?:{one})")).collect();
+                let unless = match self.pattern.except {
                     Some(unless) => Some(compile(unless)?),
                     None => None,
                 };
@@ -362,28 +394,28 @@ impl Compiled {
     }
 }
 
-/// The first group that took part.
-fn key(found: &Captures<'_>, start: usize) -> Option<(usize, usize)> {
+/// Returns the span of the first group that matched.
+fn secret_span(found: &Captures<'_>, start: usize) -> Option<(usize, usize)> {
     let group = found.iter().skip(1).flatten().next()?;
     Some((start + group.start(), start + group.end()))
 }
 
-/// Whether a rule can find anything in a text of this kind.
-fn is_in(scope: Scope, kind: Kind) -> bool {
+/// Returns `true` if a rule of this scope can match in a text of this kind.
+fn scope_applies(scope: RuleScope, kind: TextKind) -> bool {
     match kind {
-        Kind::Markdown => scope != Scope::File,
-        Kind::Script => matches!(scope, Scope::Any | Scope::Code),
-        Kind::Plain => matches!(scope, Scope::Any | Scope::Prose),
-        Kind::Data => scope == Scope::Any,
+        TextKind::Markdown => scope != RuleScope::File,
+        TextKind::Script => matches!(scope, RuleScope::Any | RuleScope::Code),
+        TextKind::Plain => matches!(scope, RuleScope::Any | RuleScope::Prose),
+        TextKind::Data => scope == RuleScope::Any,
     }
 }
 
-fn covers(scope: Scope, part: Part) -> bool {
+fn scope_covers(scope: RuleScope, part: LineKind) -> bool {
     match scope {
-        Scope::Any => true,
-        Scope::Code => part == Part::Code,
-        Scope::Prose => matches!(part, Part::Prose | Part::Frontmatter),
-        Scope::File => false,
+        RuleScope::Any => true,
+        RuleScope::Code => part == LineKind::Code,
+        RuleScope::Prose => matches!(part, LineKind::Prose | LineKind::Frontmatter),
+        RuleScope::File => false,
     }
 }
 
@@ -392,22 +424,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_with_edges_is_no_part_of_a_longer_one() {
-        let met = |word: &'static str, text: &str| {
-            let (word, wish) = Wish::of(0, word);
+    fn word_boundaries_are_respected() {
+        let matches = |word: &'static str, text: &str| {
+            let (word, trigger) = KeywordTrigger::parse(0, word);
             let start = text.find(word).unwrap();
-            wish.is_met(text.as_bytes(), start, start + word.len())
+            trigger.matches(text.as_bytes(), start, start + word.len())
         };
-        assert!(met(r"\brev\b", "echo x |rev| sh") && met(r"\brev\b", "rev"));
-        assert!(!met(r"\brev\b", "review") && !met(r"\brev\b", "a_rev"));
-        assert!(met("rev", "preview") && met(r"rev\b", "xrev") && !met(r"\brev", "xrev"));
+        assert!(matches(r"\brev\b", "echo x |rev| sh") && matches(r"\brev\b", "rev"));
+        assert!(!matches(r"\brev\b", "review") && !matches(r"\brev\b", "a_rev"));
+        assert!(matches("rev", "preview") && matches(r"rev\b", "xrev") && !matches(r"\brev", "xrev"));
     }
 
     #[test]
-    fn both_automata_find_the_same() {
+    fn both_automata_find_the_same_matches() {
         let text = "Print `base64 -d`, then ask the USER; 忽略 it, pip install x, ![](y)";
         let found = |kind| {
-            let automaton = automaton(&Engine::get().alone.words, kind).unwrap();
+            let automaton = automaton(&Engine::get().primary.keywords, kind).unwrap();
             let found = automaton.find_overlapping_iter(text);
             let mut found: Vec<_> = found.map(|found| (found.start(), found.pattern())).collect();
             found.sort();

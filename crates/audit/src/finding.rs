@@ -1,25 +1,25 @@
-//! What an audit says: findings, and the verdict over all of them.
+//! Findings, and the verdict over all of them.
 
 use std::fmt;
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// Worth knowing; good skills do this, too.
+pub enum FindingSeverity {
+    /// Worth knowing; legitimate skills do this, too.
     Low,
-    /// Worth a look before the skill is used.
+    /// Worth reviewing before the skill is used.
     Medium,
-    /// Good skills hardly ever do this; somebody should know why this one does.
+    /// Rare in legitimate skills; find out why this one does it.
     High,
-    /// There is no good reason for it that we know of: installing is refused unless somebody accepts it.
+    /// No known legitimate reason: the skill is not installed unless the user accepts the finding.
     Critical,
 }
 
-impl Severity {
-    /// All of them, the mildest first.
+impl FindingSeverity {
+    /// All severities, the lowest first.
     pub const ALL: [Self; 4] = [Self::Low, Self::Medium, Self::High, Self::Critical];
 
-    /// The word that stands in JSON and in front of a message.
+    /// Returns the word used in JSON and in front of a message.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Low => "low",
@@ -30,30 +30,30 @@ impl Severity {
     }
 }
 
-impl fmt::Display for Severity {
+impl fmt::Display for FindingSeverity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
 }
 
-/// What a rule is about.
+/// What a group of rules is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {
-    /// Texts that make somebody fetch and run something.
+    /// Texts that make the reader download and run something.
     Dropper,
-    /// What scripts do: take secrets, send them, open a door, destroy.
+    /// What scripts do: read secrets, send them, open backdoors, destroy data.
     Code,
-    /// Code that does not want to be read.
+    /// Obfuscated code.
     Obfuscation,
-    /// Keys and tokens that were left in.
+    /// Leaked keys and tokens.
     Secret,
-    /// Characters that nobody sees.
+    /// Invisible characters.
     Hidden,
-    /// What a skill asks to be allowed.
+    /// Permissions that a skill requests.
     Grant,
-    /// Files that are not what they seem, or cannot be looked into.
+    /// Files that are disguised or cannot be inspected.
     Content,
-    /// Words that try to turn a model.
+    /// Phrases that try to manipulate a model.
     Prose,
 }
 
@@ -70,7 +70,7 @@ impl Family {
         Self::Prose,
     ];
 
-    /// The name used in JSON.
+    /// Returns the name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Dropper => "dropper",
@@ -85,28 +85,29 @@ impl Family {
     }
 }
 
-/// One thing that a rule describes, and where it stands.
+/// A match of a rule in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule's stable code, `PA101` and on.
+    /// The stable code of the rule, such as `PA101`.
     pub rule: &'static str,
-    /// What the rule is about.
+    /// The family of the rule.
     pub family: Family,
-    /// How much it matters here; what is quoted as a bad example matters less than the rule says.
-    pub severity: Severity,
-    /// The file, from the top of the skill, with `/`.
+    /// The severity in this context; a quoted bad example is rated lower than the rule.
+    pub severity: FindingSeverity,
+    /// The path relative to the skill, with `/`.
     pub path: String,
-    /// The line, from 1; 0 where it is about the whole file.
+    /// The line, from 1; 0 if the finding concerns the whole file.
     pub line: u32,
-    /// The column in characters, from 1; 0 where it is about the whole file.
+    /// The column in characters, from 1; 0 if the finding concerns the whole file.
     pub column: u32,
-    /// What it is, and why it matters.
+    /// What was found, and why it matters.
     pub message: String,
-    /// What stands there: one clean line, cut, with secrets masked. Empty where it is about the whole file.
+    /// The matching line, escaped and truncated, with secrets masked. Empty if the finding concerns the whole
+    /// file.
     pub excerpt: String,
-    /// What to do about it.
+    /// How to react.
     pub help: &'static str,
-    /// The reason of whoever said that it is all right.
+    /// The reason given for suppressing the finding.
     pub suppressed: Option<String>,
 }
 
@@ -114,44 +115,45 @@ pub struct Finding {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     /// The version of the rules.
-    pub rules: &'static str,
-    /// The findings, by path, line, column and rule.
+    pub rules_version: &'static str,
+    /// The findings, sorted by path, line, column and rule.
     pub findings: Vec<Finding>,
 }
 
 impl Verdict {
-    /// The findings that nobody gave a reason for.
-    pub fn open(&self) -> impl Iterator<Item = &Finding> {
+    /// Returns the findings that are not suppressed.
+    pub fn unsuppressed(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.suppressed.is_none())
     }
 
-    /// The worst of them; `None` where the rules found nothing, which does not mean that nothing is wrong.
-    pub fn worst(&self) -> Option<Severity> {
-        self.open().map(|finding| finding.severity).max()
+    /// Returns the highest severity, or `None` if the rules found nothing, which does not prove that the skill
+    /// is safe.
+    pub fn worst(&self) -> Option<FindingSeverity> {
+        self.unsuppressed().map(|finding| finding.severity).max()
     }
 
-    /// How many there are of a severity.
-    pub fn count(&self, severity: Severity) -> usize {
-        self.open().filter(|finding| finding.severity == severity).count()
+    /// Returns the number of findings of a severity.
+    pub fn count(&self, severity: FindingSeverity) -> usize {
+        self.unsuppressed().filter(|finding| finding.severity == severity).count()
     }
 
-    /// Whether such a skill is not installed without somebody's word.
-    pub fn is_refused(&self) -> bool {
-        self.worst() >= Some(Severity::Critical)
+    /// Returns `true` if the skill is not installed unless the user accepts the findings.
+    pub fn blocks_install(&self) -> bool {
+        self.worst() >= Some(FindingSeverity::Critical)
     }
 
-    /// Whether such a skill is installed only after the user has confirmed it, having seen the findings.
+    /// Returns `true` if the skill is installed only after the user confirms the findings.
     pub fn needs_confirmation(&self) -> bool {
-        self.worst() == Some(Severity::High)
+        self.worst() == Some(FindingSeverity::High)
     }
 
-    /// The findings for which it is refused, or has to be confirmed.
+    /// Returns the findings that block the installation or require confirmation.
     pub fn serious(&self) -> impl Iterator<Item = &Finding> {
-        self.open().filter(|finding| finding.severity >= Severity::High)
+        self.unsuppressed().filter(|finding| finding.severity >= FindingSeverity::High)
     }
 
-    /// The word for a lock, and for JSON: `clean`, or the worst severity.
+    /// Returns the word for the lock file and for JSON: `clean`, or the highest severity.
     pub fn as_str(&self) -> &'static str {
-        self.worst().map_or("clean", Severity::as_str)
+        self.worst().map_or("clean", FindingSeverity::as_str)
     }
 }

@@ -1,29 +1,30 @@
-//! The audit: what rules find in the files of a skill, with the line it stands on.
+//! The audit of skills: rules that match their files, reported with line numbers.
 //!
-//! It catches what its rules describe: droppers, stolen and leaked secrets, code that hides. It does not tell good skills
-//! from bad ones, and a skill in which it finds nothing may still be bad. A skill has no say in it: only the user, and a
-//! project that the user trusts, can [suppress](Suppressions) a finding, with a reason.
+//! The audit finds what its rules describe: droppers, stolen and leaked secrets, obfuscated code. It cannot
+//! prove that a skill is safe: a skill without findings may still be malicious. A skill cannot influence its
+//! audit: only the user, and a project that the user trusts, can [suppress](Suppressions) a finding, with a
+//! reason.
 //!
 //! ```
-//! use prowess_audit::{AuditFile, Severity, audit};
+//! use prowess_audit::{AuditFile, FindingSeverity, audit};
 //!
 //! let text = b"```sh\necho aGVsbG8= | base64 -d | bash\n```\n";
 //! let verdict = audit([AuditFile::new("SKILL.md", false, text)].into_iter());
 //! assert_eq!((verdict.findings[0].rule, verdict.findings[0].line), ("PA101", 2));
-//! assert!(verdict.is_refused());
+//! assert!(verdict.blocks_install());
 //! ```
 //!
 //! | module | subject |
 //! |---|---|
 //! | [`rules`](self::rules()) | the rules, as tables |
-//! | `engine` | one pass for the words of all rules, then the patterns where a word occurs |
-//! | `text`, `emphasis` | what a file says: without NUL bytes and marks of emphasis; what is prose and what is code |
-//! | `context` | whether a text instructs, or quotes what it warns of |
-//! | `wording` | from what was found to findings in words |
-//! | `checks` | what no pattern can say: hosts, encodings, hidden characters, kinds of files |
-//! | `unpack` | archives, opened within bounds |
-//! | `capabilities` | scripts, hosts, tools and variables, for the difference that an update makes |
-//! | `suppressions` | what somebody has looked at and found to be all right |
+//! | `engine` | one pass for the keywords of all rules, then the patterns where a keyword occurs |
+//! | `text`, `emphasis` | the text of a file without NUL bytes and emphasis marks; prose and code |
+//! | `context` | whether a text instructs, or quotes a bad example |
+//! | `report` | turning matches into findings |
+//! | `checks` | checks beyond patterns: hosts, encodings, hidden characters, file types |
+//! | `unpack` | archives, unpacked within limits |
+//! | `capabilities` | scripts, hosts, tools and variables, to show what an update adds |
+//! | `suppressions` | findings that were reviewed and accepted |
 
 mod capabilities;
 mod checks;
@@ -31,6 +32,7 @@ mod context;
 mod emphasis;
 mod engine;
 mod finding;
+mod report;
 mod rule;
 mod rules;
 mod suppressions;
@@ -38,131 +40,130 @@ mod suppressions;
 mod tests;
 mod text;
 mod unpack;
-mod wording;
 
 pub use capabilities::capabilities;
-pub use finding::{Family, Finding, Severity, Verdict};
+pub use finding::{Family, Finding, FindingSeverity, Verdict};
 pub use prowess_format::Capabilities;
-pub use rule::{Example, Rule, Scope};
-pub use rules::{RULES, rule, rules};
+pub use rule::{Example, Rule, RuleScope};
+pub use rules::{RULES_VERSION, rule, rules};
 pub use suppressions::{Suppression, SuppressionError, Suppressions};
 
 use engine::Engine;
 
-/// How much of a file is looked at: as much as a file of an installed skill may have.
-pub const LOOKED_AT: usize = 16 * 1024 * 1024;
+/// The number of bytes of a file that are scanned: the maximum size of a file of an installed skill.
+pub const SCAN_MAX: usize = 16 * 1024 * 1024;
 
-/// A file of a skill, as the audit gets it.
+/// A file of a skill to audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuditFile<'a> {
-    /// Its path from the top of the skill, with `/`.
+    /// The path relative to the skill, with `/`.
     pub path: &'a str,
-    /// Whether it may be executed.
+    /// Whether it is executable.
     pub executable: bool,
-    /// Its bytes, or the first [`LOOKED_AT`] of them and at least one more.
+    /// The content, or its first [`SCAN_MAX`] bytes and at least one more.
     pub bytes: &'a [u8],
-    /// What it is.
+    /// The kind of the entry.
     pub kind: AuditKind<'a>,
 }
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuditKind<'a> {
     /// A regular file.
     File,
-    /// A link, with where it leads, if that is known.
+    /// A link, with its target if known.
     Link(Option<&'a str>),
-    /// Something that was not read, and why.
+    /// An entry that was not read, with the reason.
     Unread(&'a str),
 }
 
 impl<'a> AuditFile<'a> {
-    /// A regular file.
+    /// Creates a regular file.
     pub fn new(path: &'a str, executable: bool, bytes: &'a [u8]) -> Self {
         Self { path, executable, bytes, kind: AuditKind::File }
     }
 
-    /// A link. It is never followed.
+    /// Creates a link. It is never followed.
     pub fn link(path: &'a str, target: Option<&'a str>) -> Self {
         Self { path, executable: false, bytes: &[], kind: AuditKind::Link(target) }
     }
 
-    /// Something that is there and was not read.
+    /// Creates an entry that was not read.
     pub fn unread(path: &'a str, why: &'a str) -> Self {
         Self { path, executable: false, bytes: &[], kind: AuditKind::Unread(why) }
     }
 }
 
-/// Audits the files of one skill. The same files give the same verdict, in whatever order they come.
+/// Audits the files of one skill. The verdict does not depend on their order.
 pub fn audit<'a>(files: impl Iterator<Item = AuditFile<'a>>) -> Verdict {
     let mut auditor = Auditor::default();
-    files.for_each(|file| auditor.file(&file));
+    files.for_each(|file| auditor.add(&file));
     auditor.verdict()
 }
 
-/// The audit of one skill, which gets its files one by one.
+/// The audit of one skill, which receives its files one by one.
 ///
 /// ```
 /// use prowess_audit::{AuditFile, Auditor};
 ///
 /// let mut auditor = Auditor::default();
-/// auditor.file(&AuditFile::new("notes.txt", false, b"hello"));
+/// auditor.add(&AuditFile::new("notes.txt", false, b"hello"));
 /// assert_eq!(auditor.verdict().as_str(), "clean");
 /// ```
 #[derive(Debug, Default)]
 pub struct Auditor {
     findings: Vec<Finding>,
-    /// How many bytes were unpacked from archives.
+    /// The number of bytes unpacked from archives.
     unpacked: u64,
 }
 
 impl Auditor {
     /// Audits a file, and the files in it if it is an archive.
-    pub fn file(&mut self, file: &AuditFile<'_>) {
-        self.nested(file, 0);
+    pub fn add(&mut self, file: &AuditFile<'_>) {
+        self.add_nested(file, 0);
     }
 
-    /// What was found in all files.
+    /// Returns the verdict over all files.
     pub fn verdict(mut self) -> Verdict {
         self.findings.sort_by(|a: &Finding, b| {
             (&a.path, a.line, a.column, a.rule).cmp(&(&b.path, b.line, b.column, b.rule))
         });
-        Verdict { rules: RULES, findings: self.findings }
+        Verdict { rules_version: RULES_VERSION, findings: self.findings }
     }
 
-    fn nested(&mut self, file: &AuditFile<'_>, depth: usize) {
-        let kept = file.bytes.get(..LOOKED_AT).unwrap_or(file.bytes);
-        let format = (file.kind == AuditKind::File).then(|| unpack::format(kept)).flatten();
-        let whole = checks::content::of(file, kept, format);
-        // That a program or an archive is no text has been said then.
-        let is_text = whole
+    fn add_nested(&mut self, file: &AuditFile<'_>, depth: usize) {
+        let scanned = file.bytes.get(..SCAN_MAX).unwrap_or(file.bytes);
+        let format = (file.kind == AuditKind::File).then(|| unpack::detect_format(scanned)).flatten();
+        let file_finding = checks::content::check_file(file, scanned, format);
+        // For a program or an archive, the finding that it is not text would be redundant.
+        let is_text = file_finding
             .as_ref()
             .is_none_or(|finding| !matches!(finding.rule, "PA703" | "PA704" | "PA706" | "PA711"));
-        self.findings.extend(whole);
+        self.findings.extend(file_finding);
         if file.kind != AuditKind::File {
             return;
         }
-        let found = Engine::get().file(file.path, kept);
+        let found = Engine::get().audit_file(file.path, scanned);
         self.findings.extend(found.into_iter().filter(|finding| is_text || finding.rule != "PA710"));
         let Some(format) = format else { return };
         let opened = match (depth < unpack::DEPTH_MAX, self.unpacked < unpack::TOTAL_MAX) {
-            (true, true) => unpack::open(format, file.path, kept),
-            (false, _) => Err("it lies in too many archives".to_owned()),
-            (true, false) => Err("more is packed into the skill than is ever unpacked".to_owned()),
+            (true, true) => unpack::unpack_archive(format, file.path, scanned),
+            (false, _) => Err("it is nested in too many archives".to_owned()),
+            (true, false) => Err("the archives of the skill are too large to unpack".to_owned()),
         };
         match opened {
             Ok(files) => {
                 self.unpacked += files.iter().map(|file| file.bytes.len() as u64).sum::<u64>();
                 for inner in &files {
                     let inner = AuditFile::new(&inner.path, inner.executable, &inner.bytes);
-                    self.findings.extend(checks::content::packed(file.path, &inner));
-                    self.nested(&inner, depth + 1);
+                    self.findings.extend(checks::content::check_packed(file.path, &inner));
+                    self.add_nested(&inner, depth + 1);
                 }
             }
             Err(why) => {
-                // What was refused may have taken as much work as what was not.
-                self.unpacked += kept.len() as u64 * 8;
-                self.findings.extend(checks::content::unopened(file.path, kept, &why));
+                // A rejected archive may have taken as much work as an accepted one.
+                self.unpacked += scanned.len() as u64 * 8;
+                self.findings.extend(checks::content::unopened_archive(file.path, scanned, &why));
             }
         }
     }

@@ -1,117 +1,118 @@
-//! What a rule is made of. The rules themselves are tables, one file for each family.
+//! The parts of a rule. The rules themselves are tables, one file per family.
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::finding::{Family, Severity};
+use super::finding::{Family, FindingSeverity};
 
-/// One rule.
+/// A rule.
 #[derive(Debug)]
 pub struct Rule {
-    /// The stable code. One that was used is never used for anything else.
+    /// The stable code, which is never reused.
     pub id: &'static str,
-    /// What it is about.
+    /// The family of the rule.
     pub family: Family,
-    /// How much it matters.
-    pub severity: Severity,
-    /// What it is, in a few words.
+    /// The severity of its findings.
+    pub severity: FindingSeverity,
+    /// What was found, in a few words.
     pub title: &'static str,
-    /// Why it matters, in a sentence that begins after a comma or a colon.
+    /// Why it matters: a clause that follows the title and a colon.
     pub why: &'static str,
-    /// What to do about it.
+    /// How to react.
     pub help: &'static str,
-    /// Where it is looked for.
-    pub scope: Scope,
-    /// How it is found.
-    pub(crate) test: Test,
-    /// A file that this rule finds something in, and no other rule. See [`Rule::example_text`].
+    /// Where the rule applies.
+    pub scope: RuleScope,
+    /// How the rule matches.
+    pub(crate) matcher: Matcher,
+    /// A file that only this rule matches. See [`Rule::example_text`].
     pub example: Example,
 }
 
-/// A small file that shows what a rule finds.
+/// A small file that demonstrates a rule.
 #[derive(Debug)]
 pub struct Example {
-    /// Its path in a skill.
+    /// The path in a skill.
     pub path: &'static str,
-    /// Its text; a middle dot is to be left out, so that no other scanner takes it for the real thing.
+    /// The text; middle dots must be removed. They keep other scanners from flagging it.
     pub text: &'static str,
 }
 
-/// Where a rule looks.
+/// Where a rule applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
-    /// In every text.
+pub enum RuleScope {
+    /// Every text.
     Any,
-    /// In scripts, and in the code of Markdown files.
+    /// Scripts, and code in Markdown files.
     Code,
-    /// In what people and models read: Markdown outside of code.
+    /// Text for people and models: Markdown outside code.
     Prose,
-    /// At files as a whole, and at the frontmatter.
+    /// Files as a whole, and the frontmatter.
     File,
 }
 
-/// How a rule finds something.
+/// How a rule matches.
 #[derive(Debug)]
-pub(crate) enum Test {
-    /// A pattern on one line, or on one that goes on over several.
+pub(crate) enum Matcher {
+    /// A pattern on one line, including its continuation lines.
     Line(Pattern),
-    /// The same, and the first group is a secret: it is weighed, and masked.
-    Key(Pattern, Weight),
-    /// Two patterns in one script, or within so many lines of another text. The finding is at the first.
-    Both(Pattern, Pattern, u32),
-    /// By a function in [`super::checks`].
-    Own,
+    /// Like `Line`, but the first group is a secret: it is validated and masked.
+    LineWithSecret(Pattern, SecretCheck),
+    /// Two patterns in one script, or within this many lines of another text. The finding is at the first one.
+    Pair(Pattern, Pattern, u32),
+    /// A function in [`super::checks`].
+    Custom,
 }
 
-/// The edge of a word, as in a pattern.
-pub(super) const EDGE: &str = r"\b";
+/// A word boundary, as in a regex.
+pub(super) const WORD_BOUNDARY: &str = r"\b";
 
-/// A pattern, and the words that a line must have one of before the pattern is tried. Case does not matter. A word that is
-/// found in many longer ones begins or ends with [`EDGE`], if the pattern does not match the longer ones.
+/// A pattern, and keywords of which a line must contain at least one before the pattern is tried, ignoring
+/// case. A keyword that is part of many longer words starts or ends with [`WORD_BOUNDARY`], if the pattern does
+/// not match those.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
-    pub(crate) words: &'static [&'static str],
-    /// Any of them.
-    pub(crate) regex: &'static [&'static str],
-    /// What must not stand in the same line.
-    pub(crate) unless: Option<&'static str>,
+    pub(crate) keywords: &'static [&'static str],
+    /// Alternatives of which any may match.
+    pub(crate) regexes: &'static [&'static str],
+    /// What must not match in the same line.
+    pub(crate) except: Option<&'static str>,
 }
 
-/// How random a secret must be.
+/// How a candidate for a secret is validated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Weight {
-    /// Its form alone tells.
-    Form,
-    /// It could also be a name or a sentence.
-    Random,
+pub(crate) enum SecretCheck {
+    /// Its format is specific enough.
+    Format,
+    /// It must look random, because it could also be a name or a sentence.
+    Entropy,
 }
 
 impl Rule {
-    /// The text of the example, as it would stand in a file.
+    /// Returns the text of the example, as it would appear in a file.
     pub fn example_text(&self) -> String {
         self.example.text.replace('·', "")
     }
 }
 
-/// A pattern without exceptions.
+/// Creates a pattern without an exception.
 pub(super) const fn pattern(words: &'static [&'static str], regex: &'static [&'static str]) -> Pattern {
-    Pattern { words, regex, unless: None }
+    Pattern { keywords: words, regexes: regex, except: None }
 }
 
-/// A pattern with one.
-pub(super) const fn but(
+/// Creates a pattern with an exception.
+pub(super) const fn pattern_except(
     words: &'static [&'static str],
     regex: &'static [&'static str],
     unless: &'static str,
 ) -> Pattern {
-    Pattern { words, regex, unless: Some(unless) }
+    Pattern { keywords: words, regexes: regex, except: Some(unless) }
 }
 
-/// An example.
+/// Creates an example.
 pub(super) const fn example(path: &'static str, text: &'static str) -> Example {
     Example { path, text }
 }
 
-/// Compiles a pattern, as every rule and check does.
+/// Compiles a regex with the flags that all rules and checks use.
 pub(super) fn compile(source: &str) -> Option<Regex> {
     RegexBuilder::new(source)
         .case_insensitive(true)

@@ -1,114 +1,118 @@
-//! Findings that somebody has looked at and found to be all right, each with the reason.
+//! Accepted findings, each with a reason.
 //!
 //! ```toml
 //! [[suppress]]
 //! rule = "PA103"
-//! skill = "deploy"              # only in this skill; may be left out
-//! path = "scripts/install.sh"   # only in this file; may be left out
+//! skill = "deploy"              # only in this skill; optional
+//! path = "scripts/install.sh"   # only in this file; optional
 //! reason = "our own installer, reviewed on 3 May"
 //! ```
 //!
-//! The file is the user's or a trusted project's. Whatever lies in a skill's own folder is never asked: a skill may not
-//! vouch for itself.
+//! The file belongs to the user or to a trusted project. Files in a skill's own directory are never consulted:
+//! a skill cannot vouch for itself.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use prowess_format::{Place, Span};
+use prowess_format::{Location, Span};
 use toml::de::{DeTable, DeValue};
 
 use super::finding::Verdict;
 use super::rules::rule;
 
-/// One of them.
+/// An accepted finding.
 #[derive(Debug)]
 pub struct Suppression {
-    /// The rule's code.
+    /// The code of the rule.
     pub rule: String,
-    /// The skill's name; any where there is none.
+    /// The name of the skill; `None` for any skill.
     pub skill: Option<String>,
-    /// The file in the skill; any where there is none.
+    /// The path in the skill; `None` for any file.
     pub path: Option<String>,
-    /// Why it is all right.
+    /// Why the finding is acceptable.
     pub reason: String,
-    /// The line that it stands on.
+    /// The line of the entry in the file.
     pub line: u32,
     used: AtomicBool,
 }
 
-/// All of one file.
+/// The accepted findings of one file.
 #[derive(Debug, Default)]
 pub struct Suppressions {
-    list: Vec<Suppression>,
+    entries: Vec<Suppression>,
 }
 
-/// Why a file of them cannot be used. None of it counts then.
+/// Why a suppression file cannot be used. The whole file is ignored then.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct SuppressionError {
-    /// The line.
+    /// The line of the error.
     pub line: u32,
-    /// What is wrong with it.
+    /// The problem.
     pub message: String,
 }
 
 impl Suppressions {
-    /// Reads a file.
+    /// Parses a file.
     pub fn parse(text: &str) -> Result<Self, SuppressionError> {
-        let wrong = |at: usize, message: String| SuppressionError {
-            line: Place::of(text.as_bytes(), Span::new(at, at)).line,
+        let error_at = |at: usize, message: String| SuppressionError {
+            line: Location::from_span(text.as_bytes(), Span::new(at, at)).line,
             message,
         };
-        let table = DeTable::parse(text)
-            .map_err(|error| wrong(error.span().map_or(0, |span| span.start), error.message().to_owned()))?;
+        let table = DeTable::parse(text).map_err(|error| {
+            error_at(error.span().map_or(0, |span| span.start), error.message().to_owned())
+        })?;
         let mut list = Vec::new();
         for (key, value) in table.get_ref() {
             let at = key.span().start;
             let DeValue::Array(entries) = value.get_ref() else {
-                return Err(wrong(at, format!("{} is not [[suppress]]", key.get_ref())));
+                return Err(error_at(
+                    at,
+                    format!("{} must be an array of tables: [[suppress]]", key.get_ref()),
+                ));
             };
             if key.get_ref() != "suppress" {
-                return Err(wrong(at, format!("{} is not known; the key is suppress", key.get_ref())));
+                return Err(error_at(at, format!("unknown key {}; use suppress", key.get_ref())));
             }
             for entry in entries.iter() {
                 let at = entry.span().start;
                 let DeValue::Table(entry) = entry.get_ref() else {
-                    return Err(wrong(at, "an entry must be a table with rule and reason".to_owned()));
+                    return Err(error_at(at, "an entry must be a table with rule and reason".to_owned()));
                 };
-                let line = Place::of(text.as_bytes(), Span::new(at, at)).line;
-                list.push(one(entry, line).map_err(|message| wrong(at, message))?);
+                let line = Location::from_span(text.as_bytes(), Span::new(at, at)).line;
+                list.push(parse_entry(entry, line).map_err(|message| error_at(at, message))?);
             }
         }
-        Ok(Self { list })
+        Ok(Self { entries: list })
     }
 
-    /// Marks the findings of a skill that somebody gave a reason for.
+    /// Marks the suppressed findings of a skill.
     pub fn apply(&self, skill: &str, verdict: &mut Verdict) {
         for finding in verdict.findings.iter_mut().filter(|finding| finding.suppressed.is_none()) {
-            let fits = |one: &&Suppression| {
-                one.rule == finding.rule
-                    && one.skill.as_deref().is_none_or(|name| name == skill)
-                    && one.path.as_deref().is_none_or(|path| path == finding.path)
+            let matches = |suppression: &&Suppression| {
+                suppression.rule == finding.rule
+                    && suppression.skill.as_deref().is_none_or(|name| name == skill)
+                    && suppression.path.as_deref().is_none_or(|path| path == finding.path)
             };
-            if let Some(one) = self.list.iter().find(fits) {
-                one.used.store(true, Ordering::Relaxed);
-                finding.suppressed = Some(one.reason.clone());
+            if let Some(suppression) = self.entries.iter().find(matches) {
+                suppression.used.store(true, Ordering::Relaxed);
+                finding.suppressed = Some(suppression.reason.clone());
             }
         }
     }
 
-    /// Those that no finding was there for: what they were about is gone.
+    /// Returns the suppressions that matched no finding and are obsolete.
     pub fn unused(&self) -> impl Iterator<Item = &Suppression> {
-        self.list.iter().filter(|one| !one.used.load(Ordering::Relaxed))
+        self.entries.iter().filter(|suppression| !suppression.used.load(Ordering::Relaxed))
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no suppressions.
     pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
+        self.entries.is_empty()
     }
 }
 
-fn one(entry: &DeTable<'_>, line: u32) -> Result<Suppression, String> {
-    let mut it = Suppression {
+fn parse_entry(entry: &DeTable<'_>, line: u32) -> Result<Suppression, String> {
+    let mut suppression = Suppression {
         rule: String::new(),
         skill: None,
         path: None,
@@ -118,20 +122,22 @@ fn one(entry: &DeTable<'_>, line: u32) -> Result<Suppression, String> {
     };
     for (key, value) in entry {
         let key = key.get_ref().as_ref();
-        let DeValue::String(text) = value.get_ref() else { return Err(format!("{key} must be text")) };
+        let DeValue::String(text) = value.get_ref() else { return Err(format!("{key} must be a string")) };
         let text = text.trim().to_owned();
         match key {
-            "rule" => it.rule = text,
-            "skill" => it.skill = Some(text),
-            "path" => it.path = Some(text),
-            "reason" => it.reason = text,
-            _ => return Err(format!("{key} is not known; there are rule, skill, path and reason")),
+            "rule" => suppression.rule = text,
+            "skill" => suppression.skill = Some(text),
+            "path" => suppression.path = Some(text),
+            "reason" => suppression.reason = text,
+            _ => return Err(format!("unknown key {key}; use rule, skill, path and reason")),
         }
     }
     match () {
-        () if it.rule.is_empty() => Err("rule is missing".to_owned()),
-        () if rule(&it.rule).is_none() => Err(format!("there is no rule {}", it.rule)),
-        () if it.reason.is_empty() => Err(format!("{} has no reason; say why it is all right", it.rule)),
-        () => Ok(it),
+        () if suppression.rule.is_empty() => Err("rule is missing".to_owned()),
+        () if rule(&suppression.rule).is_none() => Err(format!("unknown rule {}", suppression.rule)),
+        () if suppression.reason.is_empty() => {
+            Err(format!("{} has no reason; explain why it is acceptable", suppression.rule))
+        }
+        () => Ok(suppression),
     }
 }

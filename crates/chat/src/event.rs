@@ -1,57 +1,57 @@
-//! What happens during a turn, as it happens.
+//! Events of a turn.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::message::Usage;
+use crate::message::TokenUsage;
 
-/// One thing that happened. In streams over HTTP, the tag is the name of the event.
+/// An event of a turn. In streams over HTTP, the tag is the name of the event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Event {
-    /// The model said more.
+pub enum TurnEvent {
+    /// The model produced text.
     Delta {
-        /// The words.
+        /// The text.
         text: String,
     },
     /// The model called a tool.
     ToolCall {
-        /// What its result refers to.
+        /// The id that the result refers to.
         id: String,
-        /// The tool.
+        /// The name of the tool.
         name: String,
-        /// What it is called with.
+        /// The arguments of the call.
         arguments: Value,
     },
-    /// The tool answered.
+    /// The tool returned a result.
     ToolResult {
-        /// The call.
+        /// The id of the call.
         id: String,
-        /// The tool.
+        /// The name of the tool.
         name: String,
         /// `success`, `partial` or `error`.
         status: String,
-        /// What a page shows of the answer; large parts are cut, and say so.
+        /// The result for display; large values are truncated and marked.
         data: Value,
     },
-    /// The turn is over.
+    /// The turn ended.
     Done {
-        /// The model's message.
+        /// The id of the model's message.
         message_id: String,
-        /// Why it stopped: `end`, `steps`, `tokens`, `length`, `repeated`, `declined`, `cancelled`; see
-        /// [`End`](crate::End).
+        /// Why the turn ended: `end`, `steps`, `tokens`, `length`, `repeated`, `declined`, `cancelled`; see
+        /// [`EndReason`](crate::EndReason).
         reason: String,
-        /// What it cost.
+        /// The token usage.
         #[serde(skip_serializing_if = "Option::is_none")]
-        usage: Option<Usage>,
-        /// The skills that are active now.
+        usage: Option<TokenUsage>,
+        /// The active skills.
         activated_skill_names: Vec<String>,
     },
-    /// The turn broke off; what was said so far is kept.
+    /// The turn failed; the text so far is kept.
     Error {
-        /// One of the contract's codes.
+        /// An error code of the contract.
         code: String,
-        /// What happened, for people.
+        /// What happened, for display.
         message: String,
     },
 }

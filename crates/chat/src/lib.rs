@@ -1,18 +1,18 @@
-//! Chats that use skills, and that are kept.
+//! Chats that use skills: model providers, the turn loop and persistent storage.
 //!
 //! | module | subject |
 //! |---|---|
-//! | [`provider`] | models behind other people's interfaces, all alike from here |
-//! | [`turn`] | a message comes in, the model is asked, its tools are called, until it is done |
-//! | [`store`] | chats, kept: in a file or a database |
+//! | [`provider`] | language models behind a common interface |
+//! | [`turn`] | the turn loop: ask the model, run its tool calls, repeat until it is done |
+//! | [`store`] | chats stored in SQLite or PostgreSQL |
 
-mod ending;
 mod event;
 mod message;
+mod outcome;
 pub mod provider;
 pub mod store;
 pub mod turn;
 
-pub use ending::{End, Ending};
-pub use event::Event;
-pub use message::{Message, Part, Role, State, Usage};
+pub use event::TurnEvent;
+pub use message::{Message, MessageState, Part, Role, TokenUsage};
+pub use outcome::{EndReason, TurnOutcome};

@@ -1,36 +1,36 @@
-//! What was said in a chat.
+//! Messages of a chat.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Who said it.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// The person.
+    /// The user.
     User,
     /// The model.
     Assistant,
 }
 
-/// One message: what the person wrote, or everything the model did until it was done.
+/// A message: the text of the user, or everything the model did in a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Message {
-    /// Unlike that of any other message.
+    /// The unique id of the message.
     pub id: String,
-    /// Who said it.
+    /// The author.
     pub role: Role,
-    /// What it is made of, in order.
+    /// The content, in order.
     pub parts: Vec<Part>,
-    /// Whether it is all there. In JSON: `"state": "interrupted", "reason": "…"`.
+    /// Whether the message is complete. In JSON: `"state": "interrupted", "reason": "…"`.
     #[serde(flatten)]
-    pub state: State,
-    /// What it cost, where the provider says so.
+    pub state: MessageState,
+    /// The token usage, if the provider reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Usage>,
-    /// When it was begun, in milliseconds since 1970.
+    pub usage: Option<TokenUsage>,
+    /// When the message was started, in milliseconds since 1970.
     pub at: u64,
 }
 
@@ -39,67 +39,67 @@ pub struct Message {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Part {
-    /// What was said.
+    /// Text.
     Text {
-        /// The words.
+        /// The text.
         text: String,
     },
-    /// The model called a tool.
+    /// A tool call of the model.
     ToolCall {
-        /// What its result refers to.
+        /// The id that the result refers to.
         id: String,
-        /// The tool.
+        /// The name of the tool.
         name: String,
-        /// What it was called with.
+        /// The arguments of the call.
         arguments: Value,
     },
-    /// What the tool answered.
+    /// The result of a tool call.
     ToolResult {
-        /// The call.
+        /// The id of the call.
         id: String,
-        /// The tool.
+        /// The name of the tool.
         name: String,
-        /// What is kept of the answer: never the body of a skill, which is named by its digest.
+        /// The stored part of the result. It names skills by digest and never contains their bodies.
         summary: Value,
         /// `success`, `partial` or `error`.
         status: String,
     },
 }
 
-/// Whether a message is all there.
+/// Whether a message is complete.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = State))]
 #[serde(tag = "state", rename_all = "snake_case")]
-pub enum State {
-    /// It is.
+pub enum MessageState {
+    /// The message is complete.
     #[default]
     Complete,
-    /// It is being written.
+    /// The message is being written.
     Writing,
-    /// It broke off.
+    /// The message was interrupted.
     Interrupted {
-        /// Why, for people.
+        /// The reason, for display.
         reason: String,
     },
 }
 
-/// What a message cost, in tokens.
+/// The cost of a message, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Usage {
-    /// What the model read.
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Usage))]
+pub struct TokenUsage {
+    /// Input tokens.
     pub input: u64,
-    /// What it wrote.
+    /// Output tokens.
     pub output: u64,
-    /// How much of what it read came from the provider's cache.
+    /// Input tokens that were read from the provider's cache.
     #[serde(default)]
     pub cached: u64,
 }
 
-/// How calls are told from the model's own.
-pub(crate) const OURS: &str = "mention_";
+/// The prefix of call ids that distinguishes mentions from calls of the model.
+pub(crate) const MENTION_PREFIX: &str = "mention_";
 
-/// Whether a call was made for the person, not by the model.
+/// Returns `true` if the call was made for a mention by the user, not by the model.
 pub(crate) fn is_mention(id: &str) -> bool {
-    id.starts_with(OURS)
+    id.starts_with(MENTION_PREFIX)
 }

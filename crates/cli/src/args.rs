@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The command-line arguments.
 
 mod chat;
 mod mcp;
@@ -12,14 +12,14 @@ use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use chat::{Chat, Chats, ChatsCommand, StoreArgs};
-pub(crate) use mcp::{Connect, Disconnect, Mcp, McpCommand, ServeMcp, Which};
+pub(crate) use mcp::{ClientArgs, Connect, Disconnect, Mcp, McpCommand, ServeMcp};
 pub(crate) use packages::{ManageCommand, Switch};
 pub(crate) use run::Run;
-pub(crate) use serve::{Log, Serve};
+pub(crate) use serve::{LogFormat, Serve};
 
-use crate::scope::{DIRECTORY, ScopeArgs};
+use crate::scope::{PROJECT_DIR, ScopeArgs};
 
-/// The skills runtime for AI agents: find skills, explain every problem, show a model exactly what it needs.
+/// The skills runtime for AI agents: discover skills, explain problems, and give models what they need
 #[derive(Debug, Parser)]
 #[command(name = "prowess", version, propagate_version = false, max_term_width = 100)]
 #[command(after_help = EXIT_CODES, after_long_help = format!("{ENVIRONMENT}\n\n{EXIT_CODES}"))]
@@ -30,61 +30,71 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 fine, 1 the answer is no, 2 the call or the environment is wrong.";
+const EXIT_CODES: &str = "Exit codes: 0 success, 1 check failed or not found, 2 usage or environment error";
 
 const ENVIRONMENT: &str = "\
 Environment:
   PROWESS_PRESET, PROWESS_PROJECT, PROWESS_HOME, PROWESS_CONFIG
-          As the options of these names; an option counts more
+          Defaults for the options of the same names
   PROWESS_STORE
-          Where chats are kept
+          Where chats are stored
   PROWESS_SKILLS_ENABLED=true|false
-          Skills on or off as a whole
+          Enable or disable all skills
   PROWESS_ALLOW_SCRIPTS=1
-          Scripts of skills may run, in this call
+          Allow skills to run scripts
   NO_COLOR
-          No colour, unless --color always";
+          Disable colour, unless --color always is set";
 
-/// What stands above the options that every command takes.
+/// The help heading of the global options.
 const GLOBAL_HEADING: &str = "Global options";
 
-/// What every command takes.
+/// The options of every command.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = GLOBAL_HEADING)]
 pub(crate) struct Global {
-    /// The set of policies: standard, app, skill-tool, harness, triggers or chat
+    /// Configuration preset: standard, app, skill-tool, harness, triggers or chat
     /// [default: standard] [env: PROWESS_PRESET]
-    #[arg(long, global = true, value_name = "NAME", value_parser = preset)]
+    #[arg(long, global = true, value_name = "NAME", value_parser = parse_preset)]
     pub(crate) preset: Option<prowess::Preset>,
-    /// Scan exactly these directories, in this order, first wins, all trusted
+    /// Search only these directories, in order; all are trusted
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) root: Vec<PathBuf>,
-    /// The project [default: the current directory] [env: PROWESS_PROJECT]
-    #[arg(long, alias = DIRECTORY, global = true, value_name = "DIR")]
+    /// Project directory [default: the current directory] [env: PROWESS_PROJECT]
+    #[arg(long, alias = PROJECT_DIR, global = true, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
-    /// What stands for the home in every ~ path, configuration and state included [env: PROWESS_HOME]
+    /// Use DIR as the home directory [env: PROWESS_HOME]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
-    /// One more configuration file, read last (.toml, .yaml or .yml) [env: PROWESS_CONFIG]
+    /// Additional configuration file, read last (.toml, .yaml or .yml) [env: PROWESS_CONFIG]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Print a machine-readable answer, for failures too
+    /// Print JSON, including errors
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Print nothing on standard error but errors
+    /// Print only errors on standard error
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
-    /// Say more on standard error
+    /// Print more details on standard error
     #[arg(long, short, global = true, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
-    /// Whether to use colour
+    /// When to use colour
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) color: Color,
 }
 
 impl Global {
-    /// With the variables for what no option says. They are read here because clap would count them as typed, and say
-    /// so in every usage.
+    /// Returns the options of a call without arguments.
+    pub(crate) fn without_options() -> Self {
+        #[derive(Parser)]
+        struct GlobalOnly {
+            #[command(flatten)]
+            global: Global,
+        }
+        GlobalOnly::parse_from(["prowess"]).global
+    }
+
+    /// Fills options that were not given from environment variables. clap's own support for variables would list them
+    /// in every usage line.
     pub(crate) fn with_variables(mut self) -> Self {
         let variable =
             |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -107,254 +117,255 @@ pub(crate) enum Color {
     Never,
 }
 
-/// The commands. Only the one that is called is built: building all of them takes longer than starting does. What is built
-/// late comes last, so that a documentation comment on the arguments of a command would replace what its help says.
+/// The commands. `defer` builds only the command that is called, since building all of them dominates the startup time.
+/// A doc comment on the arguments of a deferred command would replace the help text of its variant, so these structs have
+/// plain comments.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
-    /// List the skills a model would be offered
+    /// List the available skills
     List {
-        /// Also the disabled, unavailable, untrusted, shadowed and invalid ones, with the reason
+        /// Include disabled, unavailable, untrusted, shadowed and invalid skills, with the reason
         #[arg(long)]
         all: bool,
     },
-    /// Show all skills, grouped by where they come from
+    /// Show all skills, grouped by source
     Show,
-    /// Tell everything about one skill
+    /// Show details about a skill
     Info {
-        /// The skill's name or folder
+        /// Skill name or directory name
         name: String,
     },
-    /// Explain why a skill is, or is not, there
+    /// Explain why a skill is or is not available
     Why {
-        /// The skill's name or folder
+        /// Skill name or directory name
         name: String,
     },
-    /// Validate skill folders, SKILL.md files, or trees of them
+    /// Validate skills
     Check(Check),
-    /// Look for droppers, stolen and leaked secrets, and hidden text in skills
+    /// Audit skills for droppers, secret theft, leaked secrets and hidden text
     Audit(Audit),
-    /// Print exactly what a model is shown of the skills
+    /// Print the skill catalog exactly as a model sees it
     Prompt(Prompt),
-    /// Tell which skills answer a query, and why
+    /// Show which skills match a query, and why
     Match {
-        /// The query
+        /// Query, such as a user's message
         query: String,
-        /// How many at most
+        /// Maximum number of matches
         #[arg(short, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
         k: u32,
     },
-    /// Print exactly what a model gets when it loads a skill
+    /// Print exactly what a model receives when it loads a skill
     Activate {
-        /// The skill's name
+        /// Skill name
         name: String,
-        /// Arguments for the skill, as one text
+        /// Arguments for the skill, as a single string
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         args: Option<String>,
     },
     /// List the files of a skill
     Files {
-        /// The skill's name
+        /// Skill name
         name: String,
     },
     /// Print a file of a skill
     Read {
-        /// The skill's name
+        /// Skill name
         name: String,
-        /// The file's path inside the skill's folder
+        /// File path inside the skill directory
         path: String,
     },
-    /// Run a script of a skill in the sandbox
+    /// Run a script of a skill in a sandbox
     Run(Run),
-    /// Print the tools that a model can call, with their definitions
+    /// List the tools that a model can call
     Tools {
-        /// Count this skill as active
+        /// Treat the skill as active
         #[arg(long, value_name = "NAME")]
         skill: Vec<String>,
     },
-    /// Call a tool as a model would, and print the answer
+    /// Call a tool as a model would and print the result
     Call {
-        /// The tool's name, such as skills.activate
+        /// Tool name, such as skills.activate
         tool: String,
-        /// The parameters, as a JSON object
+        /// Parameters, as a JSON object
         #[arg(value_name = "JSON")]
         params: String,
-        /// Count this skill as active
+        /// Treat the skill as active
         #[arg(long, value_name = "NAME")]
         skill: Vec<String>,
     },
-    /// Serve skills to MCP clients, or connect clients
+    /// Run the MCP server, or connect MCP clients to it
     Mcp(Mcp),
-    /// Serve skills and chats over HTTP: a page for people, an interface for programs, and MCP
+    /// Serve skills and chats over HTTP: web page, API and MCP
     Serve(Serve),
-    /// Talk to the agent: a conversation on a terminal, or one message
+    /// Chat with the agent, interactively or with a single message
     Chat(Chat),
-    /// List, show, delete, export and import chats
+    /// Manage stored chats
     Chats(Chats),
-    /// Score routing on labelled queries
+    /// Evaluate routing with labelled queries
     Eval(Eval),
-    /// Find skills that messages can hardly tell apart
+    /// Find skills that are hard to tell apart
     Lint(Lint),
-    /// Make a skill
+    /// Create a skill
     New {
-        /// Its name, which is also its folder's
+        /// Skill name, also used as the directory name
         name: String,
-        /// What it does and when to use it
+        /// What the skill does and when to use it
         #[arg(long, value_name = "TEXT")]
         description: String,
-        /// The directory to make it in [default: the first project directory of the preset]
+        /// Parent directory [default: the first project directory of the preset]
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
     },
-    /// Install skills from a repository, a folder, an archive or a site
+    /// Install skills from a repository, directory, archive or website
     #[command(visible_alias = "add")]
     Install(packages::Install),
-    /// Take over skills from another agent, a skills-lock.json, a folder or an archive
+    /// Import skills from another agent, a skills-lock.json, a directory or an archive
     Import(packages::Import),
-    /// Bring installed skills up to date
+    /// Update installed skills
     Update(packages::Update),
     /// Remove skills
     Remove(packages::Remove),
-    /// Compare installed skills with the lock
+    /// Compare installed skills with the lock file
     Verify(packages::Verify),
-    /// Make a reproducible archive of a skill
+    /// Create a reproducible archive of a skill
     Pack(packages::Pack),
-    /// Make an index of skills that any web server can serve
+    /// Create a skill index that any web server can serve
     Index(packages::Index),
-    /// Switch a skill on
+    /// Enable a skill
     Enable(Switch),
-    /// Switch a skill off
+    /// Disable a skill
     Disable(Switch),
-    /// List what was installed
+    /// List installed skills
     Plugins {
         #[command(flatten)]
         scope: ScopeArgs,
     },
-    /// Trust the skills of a project, a folder that links lead to, or a skill of a server
+    /// Trust a project, a directory, or a skill of an MCP server
     Trust {
-        /// The folder [default: the project, up to its git root]
+        /// Directory [default: the git root of the project]
         path: Option<PathBuf>,
-        /// Bind trust to what is there now: a changed skill asks again
+        /// Trust only the current contents; changed skills must be trusted again
         #[arg(long)]
         pinned: bool,
         #[command(flatten)]
-        mcp: OfServer,
+        mcp: McpTrustArgs,
     },
-    /// Take trust back
+    /// Revoke trust
     Untrust {
-        /// The folder [default: the project, up to its git root]
+        /// Directory [default: the git root of the project]
         path: Option<PathBuf>,
-        /// A skill of a server, as LABEL/NAME; LABEL alone for all of its skills
+        /// Skill of an MCP server, as LABEL/NAME, or LABEL for all skills of the server
         #[arg(long, value_name = "SKILL", conflicts_with = "path")]
         mcp: Option<String>,
     },
-    /// Print the effective settings and where each came from
+    /// Show the effective settings and their origins
     Config,
-    /// Look at the environment and say what is wrong with it
+    /// Check the environment for problems
     Doctor,
-    /// The same commands for those who type skill first: prowess skill show
+    /// Aliases for the top-level commands
     Skill {
         #[command(subcommand)]
         command: SkillCommand,
     },
-    /// Print completions for a shell
+    /// Generate shell completions
     Completions {
-        /// The shell
+        /// Shell
         shell: Shell,
     },
-    /// Print the manual page, of one command if named
+    /// Print the manual page of prowess or of a command
     Man {
-        /// The command, such as: list, or: skill show
+        /// Command, such as `list` or `skill show`
         #[arg(value_name = "COMMAND")]
         command: Vec<String>,
     },
 }
 
-// What `prowess skill` takes.
+// The subcommands of `prowess skill`.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum SkillCommand {
-    /// Show all skills, grouped by where they come from
+    /// Show all skills, grouped by source
     Show,
-    /// Install skills from a repository, a folder, an archive or a site
+    /// Install skills from a repository, directory, archive or website
     Install(packages::Install),
-    /// Manage skills; without an action, show what there is
+    /// Manage skills; without an action, list the actions
     Manage {
         #[command(subcommand)]
         action: Option<ManageCommand>,
     },
 }
 
-// What `prowess trust` takes for skills of servers.
+// The arguments of `prowess trust --mcp`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct OfServer {
-    /// Approve a skill of a server as it is now, by LABEL/NAME, or by LABEL/URI where it is not listed
+pub(crate) struct McpTrustArgs {
+    /// Approve the current version of a skill of an MCP server, as LABEL/NAME, or LABEL/URI if it is not listed
     #[arg(long = "mcp", value_name = "SKILL", conflicts_with_all = ["path", "pinned"])]
     pub(crate) name: Option<String>,
-    /// Let its allowed-tools count
+    /// Grant its allowed-tools
     #[arg(long, requires = "name")]
     pub(crate) allow_tools: bool,
-    /// Let the model run scripts and tools of other skills while this one is loaded
+    /// Allow scripts and tools of other skills to run while this skill is loaded
     #[arg(long, requires = "name")]
     pub(crate) allow_run: bool,
-    /// Show what would be approved, its instructions too, and approve nothing
+    /// Show the skill and its instructions without approving it
     #[arg(long, requires = "name")]
     pub(crate) dry_run: bool,
 }
 
-// What `prowess prompt` takes.
+// The arguments of `prowess prompt`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Prompt {
-    /// The user's message: skills that fit it are the last to be cut
+    /// User's message; matching skills are cut last
     #[arg(long, value_name = "TEXT")]
     pub(crate) query: Option<String>,
-    /// The form [default: the preset's]
+    /// Output format [default: set by the preset]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<PromptFormat>,
-    /// Say where each skill's file is
+    /// Include the location of each skill
     #[arg(long)]
     pub(crate) location: bool,
-    /// The most tokens, in place of the configuration's bounds
+    /// Maximum number of tokens, overriding the configuration
     #[arg(long, value_name = "N")]
     pub(crate) budget_tokens: Option<u32>,
-    /// The most characters, in place of the configuration's bounds
+    /// Maximum number of characters, overriding the configuration
     #[arg(long, value_name = "N")]
     pub(crate) budget_chars: Option<u32>,
 }
 
-/// The form of a prompt.
+/// The output format of `prowess prompt`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PromptFormat {
     /// `<available_skills>`.
     Xml,
     /// `{"available_skills": […]}`.
     Json,
-    /// Bullets with id and name.
+    /// A bulleted list of ids and names.
     Markdown,
-    /// Nothing, a count, names, or whole skills, as the query asks for.
+    /// Nothing, a count, names or whole skills, depending on the query.
     Tiers,
 }
 
-// What `prowess check` takes.
+// The arguments of `prowess check`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Check {
-    /// Skill folders, SKILL.md files, or trees of them; - reads one SKILL.md from standard input
+    /// Skill directories, SKILL.md files, or directories to search; `-` reads a SKILL.md from standard input
     /// [default: the project]
     pub(crate) paths: Vec<PathBuf>,
-    /// Hold everything to the Agent Skills specification
+    /// Enforce the Agent Skills specification
     #[arg(long)]
     pub(crate) strict: bool,
-    /// The form of the answer
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<CheckFormat>,
 }
 
-/// The form of a check's answer.
+/// The output format of `prowess check`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CheckFormat {
-    /// For people.
+    /// Human-readable text.
     Human,
-    /// For programs.
+    /// JSON.
     Json,
     /// SARIF 2.1.0.
     Sarif,
@@ -362,60 +373,59 @@ pub(crate) enum CheckFormat {
     Github,
 }
 
-// What `prowess audit` takes.
+// The arguments of `prowess audit`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "It catches what its rules describe. That it finds nothing does not mean that a skill is good.\n\n\
-    Exit codes: 0 nothing above medium, 1 something is high or critical, 2 the call is wrong."
+    after_help = "The audit finds only what its rules describe. A clean result does not mean that a skill is safe.\n\n\
+    Exit codes: 0 no high or critical findings, 1 high or critical findings, 2 usage or environment error"
 )]
 pub(crate) struct Audit {
-    /// Skill folders, SKILL.md files, trees of them, or names of skills [default: all skills that are found]
+    /// Skill directories, SKILL.md files, directories to search, or skill names [default: all skills]
     #[arg(value_name = "PATH|NAME")]
     pub(crate) targets: Vec<String>,
-    /// The form of the answer
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<AuditFormat>,
-    /// List the rules instead
+    /// List the audit rules
     #[arg(long, conflicts_with = "targets")]
     pub(crate) rules: bool,
 }
 
-/// The form of an audit's answer.
+/// The output format of `prowess audit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AuditFormat {
-    /// For people.
+    /// Human-readable text.
     Human,
-    /// For programs.
+    /// JSON.
     Json,
     /// SARIF 2.1.0.
     Sarif,
 }
 
-fn preset(name: &str) -> Result<prowess::Preset, String> {
-    name.parse().map_err(|error: prowess::policy::presets::UnknownPreset| error.to_string())
+fn parse_preset(name: &str) -> Result<prowess::Preset, String> {
+    name.parse().map_err(|error: prowess::policy::presets::ParsePresetError| error.to_string())
 }
 
-// `prowess eval`
+// The arguments of `prowess eval`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Eval {
-    /// A file of JSON lines, each with query and skills; negatives have not_skills. Or a JSON list, each with query and
-    /// should_trigger
+    /// JSON Lines file with `query` and `skills` (or `not_skills`), or a JSON list with `query` and `should_trigger`
     pub(crate) file: PathBuf,
-    /// How many results count for recall
+    /// Number of results that count for recall
     #[arg(short, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) k: u32,
-    /// The skill that a list with should_trigger is about
+    /// Skill that a list with `should_trigger` is about
     #[arg(long, value_name = "NAME")]
     pub(crate) skill: Option<String>,
-    /// Also score another configuration, and say what it gains
+    /// Compare with another configuration file
     #[arg(long, value_name = "CONFIG")]
     pub(crate) compare: Option<PathBuf>,
 }
 
-// `prowess lint`
+// The arguments of `prowess lint`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Lint {
-    /// Look at how skills are found: which are confusable, which never come first, which words would help
+    /// Check routing: find confusable skills, skills that never rank first, and words that would help
     #[arg(long, required = true)]
     pub(crate) routing: bool,
 }

@@ -1,21 +1,21 @@
-//! How wide a text is on a terminal, and how it is brought to a width.
+//! Measures, pads, truncates and wraps text in terminal columns.
 //!
-//! What comes in is clean already: without control characters, and on one line.
+//! The text must be a single line without control characters.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// How many columns a text takes: two for most characters of East Asian scripts, none for combining ones.
+/// Returns the width in columns: two for most East Asian characters, none for combining characters.
 pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// The text with spaces up to so many columns.
+/// Pads the text with spaces to a width.
 pub(crate) fn pad(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// The text cut to so many columns, with a sign that it was.
-pub(crate) fn cut(text: &str, columns: usize) -> String {
+/// Truncates the text to a width, with an ellipsis.
+pub(crate) fn truncate(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
@@ -31,7 +31,7 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// The text in lines of so many columns. A word that is longer stays whole, so that a path can still be copied.
+/// Wraps the text at a width. Longer words are not broken, so that paths can be copied.
 pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -55,13 +55,13 @@ mod tests {
     fn wide_characters_take_two_columns() {
         assert_eq!(width("日本語"), 6);
         assert_eq!(pad("日本", 6), "日本  ");
-        assert_eq!(cut("日本語", 6), "日本語");
-        assert_eq!(cut("日本語の説明", 6), "日本…");
+        assert_eq!(truncate("日本語", 6), "日本語");
+        assert_eq!(truncate("日本語の説明", 6), "日本…");
         assert_eq!(width("tiếng-việt"), 10);
     }
 
     #[test]
-    fn words_stay_whole() {
+    fn wrapping_does_not_break_words() {
         assert_eq!(
             wrap("trust it: prowess trust /a/very/long/path", 12),
             ["trust it:", "prowess", "trust", "/a/very/long/path"]
@@ -71,9 +71,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_cut_fits(text in any::<String>(), columns in 1_usize..40) {
+        fn truncated_text_fits(text in any::<String>(), columns in 1_usize..40) {
             let text = crate::output::clean(&text).into_owned();
-            prop_assert!(width(&cut(&text, columns)) <= columns);
+            prop_assert!(width(&truncate(&text, columns)) <= columns);
         }
 
         #[test]

@@ -1,4 +1,4 @@
-//! Failures with a code for programs and a hint for people.
+//! Failures of commands: error code, message and hint.
 
 use std::process::ExitCode;
 
@@ -8,92 +8,91 @@ pub(crate) use prowess::ErrorCode;
 use crate::output::Output;
 use crate::report::json;
 
-/// 1 where the answer is no, 2 where the call or the environment is wrong.
-fn exit_of(code: ErrorCode) -> u8 {
+/// Returns the exit code: 1 for a failed check or a missing item, 2 for a usage or environment error.
+fn exit_code_for(code: ErrorCode) -> u8 {
     match code {
         ErrorCode::InvalidParam | ErrorCode::PermissionDenied | ErrorCode::ExecutionError => 2,
-        // INTERNAL_ERROR is document 001's word for a skill that cannot be parsed: the answer is no.
+        // INTERNAL_ERROR means that a skill cannot be parsed, as document 001 defines it.
         _ => 1,
     }
 }
 
-/// Why a command did not do its work.
+/// The failure of a command.
 #[derive(Debug)]
 pub(crate) struct Failure {
     code: ErrorCode,
     message: String,
     hint: Option<String>,
-    /// Whether it is only that nobody reads the answer any more.
-    unread: bool,
-    /// Whether a path in the arguments does not exist: a usage error, regardless of the code.
+    /// Whether the reader of standard output has closed the pipe.
+    broken_pipe: bool,
+    /// Whether a path in the arguments does not exist, which is a usage error regardless of the code.
     missing_path: bool,
 }
 
 impl Failure {
-    /// A failure of this kind.
+    /// Returns a failure with this code.
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None, unread: false, missing_path: false }
+        Self { code, message: message.into(), hint: None, broken_pipe: false, missing_path: false }
     }
 
-    /// A path of the call does not exist.
+    /// Returns the failure for a path argument that does not exist.
     pub(crate) fn missing_path(message: impl Into<String>) -> Self {
         Self { missing_path: true, ..Self::new(ErrorCode::NotFound, message) }
     }
 
-    /// The call is wrong.
-    pub(crate) fn call(message: impl Into<String>) -> Self {
+    /// Returns a usage error.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::InvalidParam, message)
     }
 
-    /// With what to do next.
+    /// Sets the hint.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// With a message that names what failed.
+    /// Replaces the message.
     pub(crate) fn message(mut self, message: impl Into<String>) -> Self {
         self.message = message.into();
         self
     }
 
-    /// What happened.
+    /// Returns the message.
     pub(crate) fn into_message(self) -> String {
         self.message
     }
 
-    /// Whether it is only that nobody reads the answer any more.
-    pub(crate) fn is_unread(&self) -> bool {
-        self.unread
+    /// Returns `true` if the reader of standard output has closed the pipe.
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        self.broken_pipe
     }
 
-    /// Tells it: as JSON on standard output where JSON was asked for, else on standard error.
+    /// Prints the failure, as JSON on standard output with `--json`, otherwise on standard error, and returns the exit code.
     pub(crate) fn report(&self, output: &mut Output) -> ExitCode {
-        // A reader that went away does not want to hear more.
-        if self.unread {
+        if self.broken_pipe {
             return ExitCode::SUCCESS;
         }
         if output.json() {
-            // What was written so far is no complete answer; this line is.
+            // A failure to flush the incomplete output does not matter any more.
             let _ = output.finish();
             return self.report_json();
         }
         output.error(&self.message, self.hint.as_deref());
-        self.exit()
+        self.exit_code()
     }
 
-    /// The contract's error object.
+    /// Prints the error object of the contract and returns the exit code.
     pub(crate) fn report_json(&self) -> ExitCode {
         let _ = json::write_value(&mut std::io::stdout(), &serde_json::json!({"error": self.to_json()}));
-        self.exit()
+        self.exit_code()
     }
 
-    /// The exit code that says the same.
-    pub(crate) fn exit(&self) -> ExitCode {
-        ExitCode::from(if self.missing_path { 2 } else { exit_of(self.code) })
+    /// Returns the exit code.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(if self.missing_path { 2 } else { exit_code_for(self.code) })
     }
 
-    /// What stands under `error`.
+    /// Returns the value of the key `error`.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         match &self.hint {
             Some(hint) => {
@@ -107,9 +106,10 @@ impl Failure {
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {
-            std::io::ErrorKind::BrokenPipe => {
-                Self { unread: true, ..Self::new(ErrorCode::ExecutionError, "nobody reads the answer") }
-            }
+            std::io::ErrorKind::BrokenPipe => Self {
+                broken_pipe: true,
+                ..Self::new(ErrorCode::ExecutionError, "standard output was closed")
+            },
             std::io::ErrorKind::PermissionDenied => Self::new(ErrorCode::PermissionDenied, error.to_string()),
             _ => Self::new(ErrorCode::ExecutionError, error.to_string()),
         }
@@ -122,28 +122,29 @@ impl From<serde_json::Error> for Failure {
     }
 }
 
-/// Says what is wrong with a call. Help and version are no failures; with `--json`, failures are JSON.
-pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
-    let shown = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+/// Prints an error of the command-line parser, as JSON with `--json`, and returns the exit code. Help and version are not
+/// failures.
+pub(crate) fn report_parse_error(error: &clap::Error) -> ExitCode {
+    let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     let json = std::env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json");
-    if !shown && json {
-        return failure_of(error).report_json();
+    if !is_help && json {
+        return from_parse_error(error).report_json();
     }
-    // That nobody reads the help is no reason to fail.
+    // A closed pipe is not an error.
     let _ = error.print();
-    ExitCode::from(if shown { 0 } else { 2 })
+    ExitCode::from(if is_help { 0 } else { 2 })
 }
 
-/// The same as it would be printed, without the usage.
-fn failure_of(error: &clap::Error) -> Failure {
+/// Converts an error of the command-line parser, without the usage.
+fn from_parse_error(error: &clap::Error) -> Failure {
     use ErrorKind::{DisplayHelpOnMissingArgumentOrSubcommand, MissingSubcommand};
     if matches!(error.kind(), DisplayHelpOnMissingArgumentOrSubcommand | MissingSubcommand) {
-        return Failure::call("a command is missing").hint("prowess help lists them");
+        return Failure::usage("no command given").hint("run `prowess help` for a list of commands");
     }
     let text = error.render().to_string();
-    let (told, more) = text.split_once("\n\n").unwrap_or((&text, ""));
-    let told: Vec<_> = told.trim_start_matches("error: ").split_whitespace().collect();
-    let failure = Failure::call(told.join(" "));
+    let (message, more) = text.split_once("\n\n").unwrap_or((&text, ""));
+    let message: Vec<_> = message.trim_start_matches("error: ").split_whitespace().collect();
+    let failure = Failure::usage(message.join(" "));
     match more.lines().find_map(|line| line.trim().strip_prefix("tip: ")) {
         Some(tip) => failure.hint(tip),
         None => failure,

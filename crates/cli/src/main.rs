@@ -1,7 +1,7 @@
-//! `prowess`: the command line.
+//! `prowess`: the command-line interface.
 //!
-//! Standard output is the answer, standard error is for people. Exit codes: 0 fine, 1 the answer is no, 2 the call or
-//! the environment is wrong.
+//! Results go to standard output, messages to standard error. Exit codes: 0 success, 1 check failed or not found,
+//! 2 usage or environment error.
 
 mod args;
 mod columns;
@@ -14,45 +14,56 @@ mod report;
 mod scope;
 mod signals;
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use crate::args::Args;
+use crate::args::{Args, Global};
 use crate::failure::Failure;
 use crate::output::Output;
 
 fn main() -> ExitCode {
-    // Where this program was started again to hold a script, it does nothing else.
+    // Does not return if this process was started as the sandbox helper of a script.
     prowess_sandbox::helper_main();
-    if let Some(code) = version() {
+    if let Some(code) = print_version() {
         return code;
     }
-    let typed: Vec<_> = scope::rewritten(Args::command, std::env::args_os()).into_iter().collect();
+    let typed = scope::rewrite_project_option(Args::command, std::env::args_os());
+    if typed.len() == 1 && std::io::stdout().is_terminal() {
+        let global = Global::without_options().with_variables();
+        let mut output = Output::new(&global);
+        let result = commands::overview(&global, &mut output);
+        return exit_code(result, &mut output);
+    }
     let args = match Args::try_parse_from(&typed) {
         Ok(args) => args,
         Err(error) => {
-            // What is wrong is repeated on the terminal: as it may get there.
-            let shown = typed.iter().map(|word| output::clean(&word.to_string_lossy()).into_owned());
-            return failure::refuse(&Args::try_parse_from(shown).err().unwrap_or(error));
+            // The error quotes arguments, so it is created again from escaped ones.
+            let escaped = typed.iter().map(|word| output::clean(&word.to_string_lossy()).into_owned());
+            return failure::report_parse_error(&Args::try_parse_from(escaped).err().unwrap_or(error));
         }
     };
     let mut output = Output::new(&args.global);
     let result = context::require_paths(&args.global)
-        .and_then(|()| commands::run(Args { global: args.global.with_variables(), ..args }, &mut output))
-        .and_then(|code| output.finish().map(|()| code).map_err(Failure::from));
+        .and_then(|()| commands::run(Args { global: args.global.with_variables(), ..args }, &mut output));
+    exit_code(result, &mut output)
+}
+
+/// Flushes the output, reports a failure and returns the exit code.
+fn exit_code(result: commands::CommandResult, output: &mut Output) -> ExitCode {
+    let result = result.and_then(|code| output.finish().map(|()| code).map_err(Failure::from));
     match result {
         Ok(code) => code,
-        Err(failure) => failure.report(&mut output),
+        Err(failure) => failure.report(output),
     }
 }
 
-/// Answers `prowess --version` alone, which takes none of the commands. Everything else is left to the parser.
-fn version() -> Option<ExitCode> {
-    let mut typed = std::env::args_os().skip(1);
-    let asked = typed.next().is_some_and(|word| word == "--version" || word == "-V");
-    if !asked || typed.next().is_some() {
+/// Handles a plain `prowess --version` without building the command-line parser. Returns `None` for anything else.
+fn print_version() -> Option<ExitCode> {
+    let mut args = std::env::args_os().skip(1);
+    let is_version = args.next().is_some_and(|arg| arg == "--version" || arg == "-V");
+    if !is_version || args.next().is_some() {
         return None;
     }
     let text = concat!("prowess ", env!("CARGO_PKG_VERSION"), "\n");

@@ -1,22 +1,22 @@
-//! Standard output and standard error, and what may be written to them.
+//! Writes results to standard output and messages to standard error.
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, Stderr, Stdout, Write};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use prowess::Located;
+use prowess::FileDiagnostic;
 use prowess_format::hidden;
 use serde::Serialize;
 
 use crate::args::{Color, Global};
 use crate::columns;
-pub(crate) use crate::report::counted;
-use crate::report::{self, Colour, json};
+pub(crate) use crate::report::pluralize;
+use crate::report::{self, ColorMode, json};
 
-/// How a word is set off.
+/// The style of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tone {
+pub(crate) enum TextStyle {
     Strong,
     Good,
     Bad,
@@ -24,7 +24,7 @@ pub(crate) enum Tone {
     Faint,
 }
 
-impl Tone {
+impl TextStyle {
     fn style(self) -> Style {
         match self {
             Self::Strong => Style::new().bold(),
@@ -36,7 +36,7 @@ impl Tone {
     }
 }
 
-/// Where a command writes.
+/// The standard output and standard error of a command.
 pub(crate) struct Output {
     out: BufWriter<Stdout>,
     err: Stderr,
@@ -45,14 +45,14 @@ pub(crate) struct Output {
     verbose: bool,
     styled: bool,
     styled_err: bool,
-    terminal: Option<usize>,
+    terminal_width: Option<usize>,
 }
 
 impl Output {
-    /// As the flags, the environment and the terminal say.
+    /// Configures the output from options, environment and terminal.
     pub(crate) fn new(global: &Global) -> Self {
         let (out, err) = (io::stdout(), io::stderr());
-        let wanted = |terminal: bool| match global.color {
+        let use_color = |terminal: bool| match global.color {
             Color::Always => true,
             Color::Never => false,
             Color::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
@@ -62,69 +62,69 @@ impl Output {
             columns => columns.clamp(40, 200),
         });
         Self {
-            styled: wanted(out.is_terminal()) && !global.json,
-            styled_err: wanted(err.is_terminal()),
+            styled: use_color(out.is_terminal()) && !global.json,
+            styled_err: use_color(err.is_terminal()),
             out: BufWriter::with_capacity(64 * 1024, out),
             err,
             json: global.json,
             quiet: global.quiet,
             verbose: global.verbose,
-            terminal,
+            terminal_width: terminal,
         }
     }
 
-    /// Whether a program reads the answer.
+    /// Returns `true` if the output is JSON.
     pub(crate) fn json(&self) -> bool {
         self.json
     }
 
-    /// How many columns there are. Who reads from a pipe gets some more.
+    /// Returns the width of the terminal in columns, or 100 if the output is not a terminal.
     pub(crate) fn width(&self) -> usize {
-        self.terminal.unwrap_or(100)
+        self.terminal_width.unwrap_or(100)
     }
 
-    /// The lines of a clean text that begins at a column: as many as it takes on a terminal, else one, which is
+    /// Wraps an escaped text that starts at `column`. If the output is not a terminal, returns a single line, which is
     /// easier to search.
-    pub(crate) fn wrapped(&self, text: &str, column: usize) -> Vec<String> {
-        match self.terminal {
+    pub(crate) fn wrap(&self, text: &str, column: usize) -> Vec<String> {
+        match self.terminal_width {
             Some(width) => columns::wrap(text, width.saturating_sub(column).max(20)),
             None => vec![text.to_owned()],
         }
     }
 
-    /// Whether a person looks at standard output.
+    /// Returns `true` if standard output is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
-        self.terminal.is_some()
+        self.terminal_width.is_some()
     }
 
-    /// Whether standard output takes colour.
+    /// Returns `true` if standard output is coloured.
     pub(crate) fn styled(&self) -> bool {
         self.styled
     }
 
-    /// Whether only errors should be said.
+    /// Returns `true` if only errors are printed on standard error.
     pub(crate) fn quiet(&self) -> bool {
         self.quiet
     }
 
-    /// Whether more should be said.
+    /// Returns `true` if more details are printed on standard error.
     pub(crate) fn verbose(&self) -> bool {
         self.verbose
     }
 
-    /// Standard output.
+    /// Returns standard output.
     pub(crate) fn out(&mut self) -> &mut impl Write {
         &mut self.out
     }
 
-    /// One line of the answer. Whatever comes from skills goes through [`clean`] first.
+    /// Writes a line to standard output. The caller escapes untrusted text with [`clean`].
     pub(crate) fn line(&mut self, line: impl AsRef<str>) -> io::Result<()> {
         self.out.write_all(line.as_ref().as_bytes())?;
         self.out.write_all(b"\n")
     }
 
-    /// A whole text as it is, for programs and pipes. On a terminal, what is hidden in it is shown, and its last line
-    /// ends.
+    /// Writes a text to standard output unchanged. On a terminal, hidden characters are escaped and the last line is
+    /// terminated.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
         if !self.is_terminal() {
             return self.out.write_all(text.as_bytes());
@@ -141,91 +141,90 @@ impl Output {
         Ok(())
     }
 
-    /// A machine-readable answer.
-    pub(crate) fn answer(&mut self, answer: &impl Serialize) -> io::Result<()> {
+    /// Writes a value as JSON to standard output.
+    pub(crate) fn write_json(&mut self, answer: &impl Serialize) -> io::Result<()> {
         json::write_value(&mut self.out, answer)
     }
 
-    /// A word set off from its surroundings, cleaned.
-    pub(crate) fn tone(&self, tone: Tone, text: &str) -> String {
+    /// Returns the text, escaped and styled for standard output.
+    pub(crate) fn styled_text(&self, tone: TextStyle, text: &str) -> String {
         paint(self.styled, tone, text)
     }
 
-    /// A remark for people.
-    pub(crate) fn remark(&mut self, text: impl AsRef<str>) {
+    /// Prints a message on standard error, unless `--quiet` is set.
+    pub(crate) fn note(&mut self, text: impl AsRef<str>) {
         if !self.quiet {
-            // A remark that nobody can read is not worth failing for; so for all of standard error.
+            // Failures to write to standard error are ignored everywhere.
             let _ = self.out.flush();
             let _ = writeln!(self.err, "{}", text.as_ref());
         }
     }
 
-    /// A remark of one clean line, set off.
-    pub(crate) fn remark_in(&mut self, tone: Tone, line: &str) {
+    /// Prints a styled message of one line on standard error, unless `--quiet` is set.
+    pub(crate) fn styled_note(&mut self, tone: TextStyle, line: &str) {
         if !self.quiet && !line.is_empty() {
             let _ = self.out.flush();
             let _ = writeln!(self.err, "{}", paint(self.styled_err, tone, line));
         }
     }
 
-    /// An error with what to do next.
+    /// Prints an error and a hint on standard error.
     pub(crate) fn error(&mut self, message: &str, hint: Option<&str>) {
         let _ = self.out.flush();
-        let label = paint(self.styled_err, Tone::Bad, "error");
+        let label = paint(self.styled_err, TextStyle::Bad, "error");
         let _ = writeln!(self.err, "{label}: {}", clean(message));
         if let Some(hint) = hint {
-            let label = paint(self.styled_err, Tone::Good, "hint");
+            let label = paint(self.styled_err, TextStyle::Good, "hint");
             let _ = writeln!(self.err, "{label}: {}", clean(hint));
         }
     }
 
-    /// Standard error, for those who print more than a line.
+    /// Returns standard error, and whether it is coloured.
     pub(crate) fn err(&mut self) -> (&mut impl Write, bool) {
         let _ = self.out.flush();
         (&mut self.err, self.styled_err)
     }
 
-    /// Writes out what is left.
+    /// Flushes standard output.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         self.out.flush()
     }
 }
 
-fn paint(styled: bool, tone: Tone, text: &str) -> String {
+fn paint(styled: bool, tone: TextStyle, text: &str) -> String {
     let text = clean(text);
     let style = tone.style();
     if styled { format!("{style}{text}{style:#}") } else { text.into_owned() }
 }
 
-/// Text from a skill as it may reach a terminal: one line, nothing hidden, no escape sequences.
+/// Escapes untrusted text for a terminal: line breaks, hidden characters and escape sequences become visible.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
-    hidden::shown(text)
+    hidden::escape_for_display(text)
 }
 
-/// A path as it may reach a terminal.
+/// Escapes a path for a terminal.
 pub(crate) fn clean_path(path: &Path) -> String {
     clean(&path.to_string_lossy()).into_owned()
 }
 
-/// Text from a skill, cleaned and cut to so many columns, with a sign that it was.
-pub(crate) fn cut(text: &str, width: usize) -> String {
-    columns::cut(&clean(text), width)
+/// Escapes text and truncates it to `width` columns, with an ellipsis.
+pub(crate) fn truncate(text: &str, width: usize) -> String {
+    columns::truncate(&clean(text), width)
 }
 
-/// Prints diagnostics on standard error, each with the line it is about.
-pub(crate) fn print_located(output: &mut Output, diagnostics: &[Located]) {
+/// Prints diagnostics on standard error, each with its source line.
+pub(crate) fn print_diagnostics(output: &mut Output, diagnostics: &[FileDiagnostic]) {
     let quiet = output.quiet();
     let (err, styled) = output.err();
-    let colour = if styled { Colour::Styled } else { Colour::Plain };
-    for Located { path, diagnostic } in
+    let colour = if styled { ColorMode::Styled } else { ColorMode::Plain };
+    for FileDiagnostic { path, diagnostic } in
         diagnostics.iter().filter(|located| !quiet || located.diagnostic.is_error())
     {
-        // Standard error is for people; if it is gone, so are they.
-        let _ = report::human(err, path, std::slice::from_ref(diagnostic), &source_of, colour);
+        let _ = report::write_human(err, path, std::slice::from_ref(diagnostic), &read_source, colour);
     }
 }
 
-/// The beginning of a file, for showing the lines a diagnostic is about.
-pub(crate) fn source_of(path: &Path) -> Option<Vec<u8>> {
+/// Reads the beginning of a file, to show the source lines of diagnostics.
+pub(crate) fn read_source(path: &Path) -> Option<Vec<u8>> {
     prowess::read_bounded(path, 1024 * 1024)
 }

@@ -1,80 +1,80 @@
-//! `--scope project` and `--scope user`: whose files a command changes. `--project` and `--user` mean the same.
+//! `--scope project` and `--scope user`, with the short forms `--project` and `--user`: the scope that a command changes.
 //!
-//! The global `--project DIR` names the project. Where a command changes something, a bare `--project` after it means
-//! the project's files, and `--project=DIR` still names the project, as does `--project-dir DIR` everywhere.
+//! The global option `--project DIR` sets the project directory. After a command that has a scope, a bare `--project`
+//! selects the project scope, while `--project=DIR` still sets the directory, as does `--project-dir DIR` everywhere.
 
 use std::ffi::{OsStr, OsString};
 
 use clap::{Arg, Command};
 
-// What commands that change something take.
+// The options that select a scope.
 #[derive(Debug, Clone, Default, clap::Args)]
-#[command(mut_args(under_another_name))]
+#[command(mut_args(rename_project_option))]
 pub(crate) struct ScopeArgs {
-    /// In the project
+    /// Apply to the project
     #[arg(id = "project_scope", long = "project", conflicts_with = "user")]
     pub(crate) project: bool,
-    /// In the home, for all projects
+    /// Apply to the current user
     #[arg(long)]
     pub(crate) user: bool,
-    /// The same as --project or --user
+    /// Scope: same as --project or --user
     #[arg(long, value_enum, value_name = "SCOPE", conflicts_with_all = ["project_scope", "user"])]
-    pub(crate) scope: Option<Chosen>,
+    pub(crate) scope: Option<ScopeChoice>,
 }
 
-/// The global `--project DIR` as `--project-dir DIR`. A command's own options are added when it is built, and then it has
-/// the global ones.
-fn under_another_name(option: Arg) -> Arg {
+/// Renames the global `--project DIR` to `--project-dir DIR`. Deferred commands get their own options after the global
+/// ones, so the option exists by then.
+fn rename_project_option(option: Arg) -> Arg {
     if option.get_id() != "project" {
         return option;
     }
-    let help = "The project, also as --project=DIR [default: the current directory] [env: PROWESS_PROJECT]";
-    option.long(DIRECTORY).alias(None::<&'static str>).help(help)
+    let help =
+        "Project directory, also --project=DIR [default: the current directory] [env: PROWESS_PROJECT]";
+    option.long(PROJECT_DIR).alias(None::<&'static str>).help(help)
 }
 
-/// Whose files.
+/// The scope that a command changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Chosen {
-    /// The project's.
+pub(crate) enum ScopeChoice {
+    /// The project.
     Project,
-    /// The user's.
+    /// The current user.
     User,
 }
 
 impl ScopeArgs {
-    /// Whose files were chosen; the user's where nothing was said.
-    pub(crate) fn chosen(&self) -> Chosen {
-        self.said().unwrap_or(Chosen::User)
+    /// Returns the scope, which defaults to the user.
+    pub(crate) fn or_user(&self) -> ScopeChoice {
+        self.explicit().unwrap_or(ScopeChoice::User)
     }
 
-    /// Whose files were named, for commands with another default.
-    pub(crate) fn said(&self) -> Option<Chosen> {
+    /// Returns the scope if it was given.
+    pub(crate) fn explicit(&self) -> Option<ScopeChoice> {
         match (self.project, self.user) {
-            (true, _) => Some(Chosen::Project),
-            (false, true) => Some(Chosen::User),
+            (true, _) => Some(ScopeChoice::Project),
+            (false, true) => Some(ScopeChoice::User),
             (false, false) => self.scope,
         }
     }
 }
 
-/// What `--project=DIR` is called after a command with [`ScopeArgs`].
-pub(crate) const DIRECTORY: &str = "project-dir";
+/// The name of the option for the project directory after a command with [`ScopeArgs`].
+pub(crate) const PROJECT_DIR: &str = "project-dir";
 
-const WITH_VALUE: &[u8] = b"--project=";
+const PROJECT_WITH_VALUE: &[u8] = b"--project=";
 
-/// What was typed, with `--project=DIR` under its other name after the commands where a bare `--project` means something
-/// else.
-pub(crate) fn rewritten(
+/// Replaces `--project=DIR` by `--project-dir=DIR` after commands that have a scope.
+pub(crate) fn rewrite_project_option(
     command: fn() -> Command,
     typed: impl IntoIterator<Item = OsString>,
 ) -> Vec<OsString> {
     let mut typed: Vec<_> = typed.into_iter().collect();
-    // Building all commands a second time is for those who need it.
-    if !typed.iter().any(|argument| argument.as_encoded_bytes().starts_with(WITH_VALUE)) {
+    // Avoid building all commands a second time.
+    if !typed.iter().any(|argument| argument.as_encoded_bytes().starts_with(PROJECT_WITH_VALUE)) {
         return typed;
     }
     let mut here = command();
-    // Only a built command knows the global options of its subcommands.
+    // Subcommands get the global options only when they are built.
     here.build();
     let mut is_value = true;
     for argument in &mut typed {
@@ -84,15 +84,15 @@ pub(crate) fn rewritten(
         if argument == "--" {
             break;
         }
-        if let Some(directory) = argument.as_encoded_bytes().strip_prefix(WITH_VALUE)
-            && here.get_arguments().any(|known| known.get_long() == Some(DIRECTORY))
+        if let Some(directory) = argument.as_encoded_bytes().strip_prefix(PROJECT_WITH_VALUE)
+            && here.get_arguments().any(|known| known.get_long() == Some(PROJECT_DIR))
         {
-            let mut named = OsString::from(format!("--{DIRECTORY}="));
+            let mut named = OsString::from(format!("--{PROJECT_DIR}="));
             named.push(prowess_fs::path_from_bytes(directory));
             *argument = named;
             continue;
         }
-        is_value = takes_the_next(&here, argument);
+        is_value = takes_next_argument(&here, argument);
         if let Some(inner) = argument.to_str().and_then(|name| here.find_subcommand(name)) {
             here = inner.clone();
         }
@@ -100,8 +100,8 @@ pub(crate) fn rewritten(
     typed
 }
 
-/// Whether an option is followed by its value.
-fn takes_the_next(command: &Command, argument: &OsStr) -> bool {
+/// Returns `true` if the argument is an option whose value is the next argument.
+fn takes_next_argument(command: &Command, argument: &OsStr) -> bool {
     let Some(text) = argument.to_str() else { return false };
     let option = command.get_arguments().find(|known| match text.strip_prefix("--") {
         Some(long) => {
@@ -123,7 +123,7 @@ mod tests {
 
     #[derive(Debug, Parser)]
     #[command(name = "prowess")]
-    struct Typed {
+    struct TestArgs {
         #[command(flatten)]
         global: Global,
         #[command(subcommand)]
@@ -157,7 +157,7 @@ mod tests {
 
     fn parse(line: &str) -> Result<(Option<PathBuf>, String, ScopeArgs), clap::Error> {
         let typed = std::iter::once("prowess").chain(line.split(' ')).map(OsString::from);
-        let typed = Typed::try_parse_from(rewritten(Typed::command, typed))?;
+        let typed = TestArgs::try_parse_from(rewrite_project_option(TestArgs::command, typed))?;
         let (name, scope) = match typed.command {
             Inner::List => ("-".to_owned(), ScopeArgs::default()),
             Inner::Enable { name, scope } => (name, scope),
@@ -168,10 +168,10 @@ mod tests {
 
     #[test]
     fn a_bare_project_is_the_scope_and_one_with_a_value_the_directory() {
-        use Chosen::{Project, User};
-        let told = |line: &str| {
+        use ScopeChoice::{Project, User};
+        let parsed = |line: &str| {
             let (project, name, scope) = parse(line).unwrap_or_else(|error| panic!("{line}: {error}"));
-            (project.map(|path| path.display().to_string()), name, scope.said())
+            (project.map(|path| path.display().to_string()), name, scope.explicit())
         };
         for (line, project, scope) in [
             ("enable x", None, None),
@@ -188,7 +188,7 @@ mod tests {
             ("--project=P enable x --project", Some("P"), Some(Project)),
             ("--project P enable x --user", Some("P"), Some(User)),
             ("--project P enable x --project=Q", Some("Q"), None),
-            // Where enable is a value, it is no command.
+            // Here the first `enable` is a value, not a command.
             ("--home enable enable x --project=P", Some("P"), None),
             ("enable x --project-dir P --project", Some("P"), Some(Project)),
             ("--project-dir enable enable x --project=P", Some("P"), None),
@@ -197,16 +197,16 @@ mod tests {
             ("skill enable x --project=P --project", Some("P"), Some(Project)),
         ] {
             let expected = (project.map(str::to_owned), "x".to_owned(), scope);
-            assert_eq!(told(line), expected, "{line}");
+            assert_eq!(parsed(line), expected, "{line}");
         }
-        assert_eq!(told("list --project P").0.as_deref(), Some("P"));
-        assert_eq!(told("list --project=P").0.as_deref(), Some("P"));
-        assert_eq!(told("--project P list").0.as_deref(), Some("P"));
-        assert_eq!(told("enable -- --project=x").1, "--project=x");
+        assert_eq!(parsed("list --project P").0.as_deref(), Some("P"));
+        assert_eq!(parsed("list --project=P").0.as_deref(), Some("P"));
+        assert_eq!(parsed("--project P list").0.as_deref(), Some("P"));
+        assert_eq!(parsed("enable -- --project=x").1, "--project=x");
     }
 
     #[test]
-    fn only_one_of_them() {
+    fn scope_options_conflict() {
         let error = parse("enable x --project --user").unwrap_err().to_string();
         assert!(error.contains("'--project' cannot be used with '--user'"), "{error}");
         assert!(parse("enable x --scope user --project").is_err());
@@ -215,20 +215,20 @@ mod tests {
     }
 
     #[test]
-    fn help_shows_both() {
+    fn help_shows_both_options() {
         let help = parse("enable -h").unwrap_err().to_string();
         let (own, global) = help.split_once("Global options:").unwrap();
-        assert!(own.contains("--project  ") && !own.contains(DIRECTORY), "{help}");
+        assert!(own.contains("--project  ") && !own.contains(PROJECT_DIR), "{help}");
         assert!(global.contains("--project-dir <DIR>"), "{help}");
         let help = parse("list -h").unwrap_err().to_string();
-        assert!(help.contains("--project <DIR>") && !help.contains(DIRECTORY), "{help}");
+        assert!(help.contains("--project <DIR>") && !help.contains(PROJECT_DIR), "{help}");
     }
 
     #[test]
-    fn a_path_that_is_not_unicode_stays_as_it_is() {
+    fn non_unicode_paths_are_kept() {
         let typed = [&b"prowess"[..], b"enable", b"x", b"--project=\xff"]
             .map(|part| OsString::from_vec(part.to_vec()));
-        let typed = rewritten(Typed::command, typed);
+        let typed = rewrite_project_option(TestArgs::command, typed);
         assert_eq!(typed[3].as_bytes(), b"--project-dir=\xff");
     }
 }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 /// Sets `flag` at the first signal; the second one ends the process at once.
 pub(crate) fn set_on_termination(flag: &Arc<AtomicBool>) {
     for signal in termination_signals() {
-        // Where a handler cannot be installed, the first signal ends the process.
+        // If a handler cannot be installed, the first signal ends the process.
         let _ = flag::register_conditional_default(signal, Arc::clone(flag));
         let _ = flag::register(signal, Arc::clone(flag));
     }
@@ -31,14 +31,14 @@ pub(crate) fn cancelled_on_termination() -> CancellationToken {
     stop
 }
 
-/// The signals that end the process, without those that it was started to ignore: `nohup` ignores hangups, and a shell
-/// without job control ignores Ctrl-C in background processes.
+/// Returns the signals that end the process, except those that were ignored at its start: `nohup` ignores hangups, and a
+/// shell without job control ignores Ctrl-C in background processes.
 fn termination_signals() -> impl Iterator<Item = i32> {
     let ignored = ignored_signals();
     [SIGINT, SIGTERM, SIGHUP].into_iter().filter(move |signal| ignored & (1 << (signal - 1)) == 0)
 }
 
-/// The set of ignored signals, signal 1 in the lowest bit; empty on systems that do not say.
+/// Returns the set of ignored signals, with signal 1 in the lowest bit. It is empty on systems without `/proc`.
 fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

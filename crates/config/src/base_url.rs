@@ -1,68 +1,69 @@
-//! Where a provider of models is: `chat.base-url` and `embeddings.base-url`.
+//! The base URL of a provider: `chat.base-url` and `embeddings.base-url`.
 
 use std::fmt;
 use std::net::IpAddr;
 
 use url::{Host, Url};
 
-/// Where requests go. Only this address ever sees the key.
+/// The base URL of a provider. The API key is sent to no other host.
 ///
 /// ```
 /// use prowess_config::BaseUrl;
 ///
-/// let address = BaseUrl::parse("chat", "http://127.0.0.1:11434/v1/", false).unwrap();
-/// assert!(address.is_here());
-/// assert_eq!(address.at(&["chat", "completions"]), "http://127.0.0.1:11434/v1/chat/completions");
+/// let url = BaseUrl::parse("chat", "http://127.0.0.1:11434/v1/", false).unwrap();
+/// assert!(url.is_loopback());
+/// assert_eq!(url.join(&["chat", "completions"]), "http://127.0.0.1:11434/v1/chat/completions");
 /// assert!(BaseUrl::parse("chat", "http://models.example/v1", false).is_err());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl(Url);
 
-/// Why an address is not accepted, after the section that it is set in. It is not repeated: it may hold a password.
+/// The reason why a base URL is rejected, with the section that sets it. The URL is not repeated: it may
+/// contain a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum BaseUrlError {
-    /// It is not an address.
-    #[error("{0}.base-url is not an address such as https://models.example/v1")]
-    Form(&'static str),
-    /// Neither https nor http.
-    #[error("{0}.base-url has to begin with https:// (or http:// for this machine)")]
+pub enum ParseBaseUrlError {
+    /// It is not a URL.
+    #[error("{0}.base-url is not a valid URL; use a URL such as https://models.example/v1")]
+    Invalid(&'static str),
+    /// The scheme is neither https nor http.
+    #[error("{0}.base-url must begin with https:// (or http:// for this machine)")]
     Scheme(&'static str),
-    /// The network in between could read the key and the messages.
+    /// The key and the messages could be read on the network.
     #[error(
-        "{0}.base-url is not encrypted and not on this machine, so that others could read the key and the messages; use https, or set {0}.allow-http if the network is yours"
+        "{0}.base-url is an unencrypted connection to another machine, which exposes the key and the messages; use https, or set {0}.allow-http if you trust the network"
     )]
     Unencrypted(&'static str),
-    /// A user or a password is in it.
-    #[error("{0}.base-url has a user or password in it; keys come from {0}.key-env")]
+    /// It contains a user or a password.
+    #[error("{0}.base-url contains a user or password; set {0}.key-env instead")]
     Credentials(&'static str),
-    /// A query or a fragment is in it.
-    #[error("{0}.base-url has a query or a fragment, which cannot be kept")]
+    /// It contains a query or a fragment.
+    #[error("{0}.base-url contains a query or a fragment, which is not supported")]
     Query(&'static str),
 }
 
 impl BaseUrl {
-    /// The address that `section` sets, if a key may be sent to it.
-    pub fn parse(section: &'static str, text: &str, allow_http: bool) -> Result<Self, BaseUrlError> {
-        let url = Url::parse(text).map_err(|_| BaseUrlError::Form(section))?;
+    /// Parses the base URL of a section, and checks that a key may be sent to it.
+    pub fn parse(section: &'static str, text: &str, allow_http: bool) -> Result<Self, ParseBaseUrlError> {
+        let url = Url::parse(text).map_err(|_| ParseBaseUrlError::Invalid(section))?;
         if !matches!(url.scheme(), "https" | "http") {
-            return Err(BaseUrlError::Scheme(section));
+            return Err(ParseBaseUrlError::Scheme(section));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(BaseUrlError::Credentials(section));
+            return Err(ParseBaseUrlError::Credentials(section));
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return Err(BaseUrlError::Query(section));
+            return Err(ParseBaseUrlError::Query(section));
         }
         let address = Self(url);
-        match address.0.scheme() == "http" && !address.is_here() && !allow_http {
-            true => Err(BaseUrlError::Unencrypted(section)),
+        match address.0.scheme() == "http" && !address.is_loopback() && !allow_http {
+            true => Err(ParseBaseUrlError::Unencrypted(section)),
             false => Ok(address),
         }
     }
 
-    /// Whether it is on this machine.
-    pub fn is_here(&self) -> bool {
+    /// Returns `true` if it is on this machine.
+    pub fn is_loopback(&self) -> bool {
         match self.0.host() {
             Some(Host::Ipv4(address)) => address.is_loopback(),
             Some(Host::Ipv6(address)) => IpAddr::V6(address).to_canonical().is_loopback(),
@@ -71,19 +72,19 @@ impl BaseUrl {
         }
     }
 
-    /// The host with its port, if it has one.
+    /// Returns the host, with its port if there is one.
     pub fn host(&self) -> String {
         let port = self.0.port().map_or_else(String::new, |port| format!(":{port}"));
         format!("{}{port}", self.0.host_str().unwrap_or_default())
     }
 
-    /// Whether its path ends with this segment.
+    /// Returns `true` if the path ends with this segment.
     pub fn ends_with(&self, segment: &str) -> bool {
         self.0.path().trim_end_matches('/').ends_with(&format!("/{segment}"))
     }
 
-    /// An address below it.
-    pub fn at(&self, path: &[&str]) -> String {
+    /// Returns the URL of a path below it.
+    pub fn join(&self, path: &[&str]) -> String {
         format!("{}/{}", self.0.as_str().trim_end_matches('/'), path.join("/"))
     }
 }
@@ -99,9 +100,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn which_addresses_a_key_may_be_sent_to() {
-        use BaseUrlError::{Credentials, Form, Query, Scheme, Unencrypted};
-        let judged = |text: &str| BaseUrl::parse("chat", text, false).err();
+    fn only_safe_urls_are_accepted() {
+        use ParseBaseUrlError::{Credentials, Invalid, Query, Scheme, Unencrypted};
+        let parse_error = |text: &str| BaseUrl::parse("chat", text, false).err();
         for text in [
             "https://api.example",
             "https://api.example:8443/v1/",
@@ -112,12 +113,12 @@ mod tests {
             "http://localhost:11434/v1",
             "http://LOCALHOST/v1",
         ] {
-            assert_eq!(judged(text), None, "{text}");
+            assert_eq!(parse_error(text), None, "{text}");
         }
         for (text, why) in [
-            ("", Form("chat")),
-            ("api.example/v1", Form("chat")),
-            ("https://", Form("chat")),
+            ("", Invalid("chat")),
+            ("api.example/v1", Invalid("chat")),
+            ("https://", Invalid("chat")),
             ("file:///etc/passwd", Scheme("chat")),
             ("ftp://api.example", Scheme("chat")),
             ("http://api.example", Unencrypted("chat")),
@@ -131,11 +132,11 @@ mod tests {
             ("https://api.example/?key=1", Query("chat")),
             ("https://api.example/#x", Query("chat")),
         ] {
-            assert_eq!(judged(text), Some(why), "{text}");
+            assert_eq!(parse_error(text), Some(why), "{text}");
         }
         assert!(BaseUrl::parse("chat", "http://10.0.0.1", true).is_ok());
         let address = BaseUrl::parse("chat", "https://api.example:8443/v1/", false).unwrap();
-        assert_eq!(address.at(&["embeddings"]), "https://api.example:8443/v1/embeddings");
+        assert_eq!(address.join(&["embeddings"]), "https://api.example:8443/v1/embeddings");
         assert_eq!((address.host().as_str(), address.ends_with("v1")), ("api.example:8443", true));
     }
 }

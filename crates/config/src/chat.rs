@@ -1,61 +1,61 @@
-//! Which model a chat talks to, and how much a turn may take. Data only: whoever talks to models is another crate.
+//! The settings of chats: the model, and the limits of a turn. Data only; another crate talks to models.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::place::ChatStore;
+use super::chat_store::ChatStore;
 
-/// What `[chat]` says.
+/// The section `[chat]`.
 ///
 /// ```
-/// use prowess_config::{Chat, Provider};
+/// use prowess_config::{ChatProvider, ChatSettings};
 ///
-/// let chat = Chat::default();
-/// assert_eq!((chat.provider, chat.limits.steps), (Provider::Rehearsal, 24));
+/// let chat = ChatSettings::default();
+/// assert_eq!((chat.provider, chat.limits.steps), (ChatProvider::Rehearsal, 24));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Chat {
-    /// Whose interface the model is behind.
-    pub provider: Provider,
-    /// The model, as the provider calls it.
+pub struct ChatSettings {
+    /// The API of the model.
+    pub provider: ChatProvider,
+    /// The provider's name of the model.
     pub model: Option<String>,
-    /// Where the provider is, if not at its usual place.
+    /// The base URL of the provider, if not the default.
     pub base_url: Option<String>,
-    /// Whether a server elsewhere may be talked to without encryption.
+    /// Whether unencrypted connections to other machines are allowed.
     pub allow_http: bool,
-    /// The variable that holds the key.
+    /// The environment variable that holds the API key.
     pub key_env: Option<String>,
-    /// The file that holds the key.
+    /// The file that holds the API key.
     pub key_file: Option<PathBuf>,
-    /// Where chats are kept, if not in the user's state.
+    /// Where chats are stored, if not in the user's state.
     pub store: Option<ChatStore>,
-    /// Whether the model is offered tools.
+    /// Whether tools are offered to the model.
     pub tools: ToolCalling,
-    /// How much a turn may take.
+    /// The limits of a turn.
     pub limits: ChatLimits,
-    /// How long a provider is waited for.
+    /// The timeouts for requests to the provider.
     pub timeouts: ChatTimeouts,
 }
 
-/// Whose interface a model is behind.
+/// The API of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Provider {
-    /// No model at all: Prowess shows what one would have been given.
+pub enum ChatProvider {
+    /// No model: rehearsal mode shows what a model would receive.
     #[default]
     Rehearsal,
-    /// Anthropic's Messages.
+    /// Anthropic's Messages API.
     Anthropic,
-    /// OpenAI's Responses.
+    /// OpenAI's Responses API.
     OpenAi,
-    /// OpenAI's Chat Completions, which many servers speak.
+    /// OpenAI's Chat Completions API, which many servers support.
     OpenAiChat,
 }
 
-impl Provider {
-    /// All of them.
+impl ChatProvider {
+    /// All providers.
     pub const ALL: [Self; 4] = [Self::Rehearsal, Self::Anthropic, Self::OpenAi, Self::OpenAiChat];
 
-    /// The word that stands in a configuration.
+    /// Returns the name used in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Rehearsal => "rehearsal",
@@ -66,30 +66,30 @@ impl Provider {
     }
 }
 
-/// Whether a model is offered tools.
+/// Whether tools are offered to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ToolCalling {
-    /// It cannot call any.
+    /// Tools are not offered.
     Off,
-    /// It is, until its server says that it cannot call them.
+    /// Tools are offered until the server reports that it does not support them.
     #[default]
     Auto,
 }
 
-/// How much a turn may take. Each is an end with a name, not a failure.
+/// The limits of a turn. Reaching one ends the turn with a reason, not with an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChatLimits {
-    /// The most requests to the model.
+    /// The maximum number of requests to the model.
     pub steps: u32,
-    /// The most tokens of one answer.
+    /// The maximum number of tokens in one response.
     pub output_tokens: u32,
-    /// How many tokens the model takes in all: more than that, and what is oldest is left out.
+    /// The model's context size in tokens. Older messages are dropped beyond it.
     pub context_tokens: u32,
-    /// The most tokens of all requests and answers of a turn; `None` for no bound.
+    /// The maximum number of tokens of all requests and responses in a turn; `None` for no limit.
     pub turn_tokens: Option<u32>,
-    /// How much of one tool's result the model is shown, in bytes.
+    /// The maximum size of a tool result that the model is shown, in bytes.
     pub result_bytes: u64,
-    /// How often a request is sent again.
+    /// How often a failed request is retried.
     pub retries: u32,
 }
 
@@ -106,16 +106,16 @@ impl Default for ChatLimits {
     }
 }
 
-/// How long a provider is waited for.
+/// The timeouts for requests to a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChatTimeouts {
-    /// Until there is a connection.
+    /// For establishing a connection.
     pub connect: Duration,
-    /// From the request to the first byte of the answer: a server may have to load its model first.
+    /// From the request to the first byte of the response, which may include loading the model.
     pub first_byte: Duration,
-    /// While nothing comes.
+    /// Between two chunks of a response.
     pub idle: Duration,
-    /// For one request in all.
+    /// For a whole request.
     pub request: Duration,
 }
 
@@ -126,21 +126,23 @@ impl Default for ChatTimeouts {
     }
 }
 
-/// Whether a text is the name of a variable. A key that was written in its place mostly is not.
-pub(super) fn is_variable(text: &str) -> bool {
+/// Returns `true` for a valid name of an environment variable. An API key in its place is mostly not valid.
+pub(super) fn is_variable_name(text: &str) -> bool {
     let mut bytes = text.bytes();
     bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         && text.len() <= 128
 }
 
-/// Whether a text can be the name of a model.
-pub(super) fn is_model(text: &str) -> bool {
+/// Returns `true` for a possible model name.
+pub(super) fn is_model_name(text: &str) -> bool {
     (1..=256).contains(&text.len()) && text.bytes().all(|byte| (b'!'..=b'~').contains(&byte))
 }
 
-/// Whether a text can be where a provider is. A user and a password do not stand there: settings are printed.
+/// Returns `true` for a possible base URL. User and password are not allowed, because settings are printed.
 pub(super) fn is_base_url(text: &str) -> bool {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    rest.is_some_and(|rest| is_model(rest) && !rest.contains(['@', '?', '#', '\\']) && !rest.starts_with('/'))
+    rest.is_some_and(|rest| {
+        is_model_name(rest) && !rest.contains(['@', '?', '#', '\\']) && !rest.starts_with('/')
+    })
 }

@@ -1,34 +1,35 @@
-//! Who says how close a message and a skill are in meaning. Data only: whoever asks models is another crate.
+//! The settings of embeddings, which compare the meaning of messages and skills. Data only; another crate calls
+//! the models.
 
 use std::time::Duration;
 
-/// What `[embeddings]` says.
+/// The section `[embeddings]`.
 ///
 /// ```
-/// use prowess_config::{Embeddings, EmbeddingsProvider};
+/// use prowess_config::{EmbeddingsSettings, EmbeddingsProvider};
 ///
-/// let embeddings = Embeddings::default();
+/// let embeddings = EmbeddingsSettings::default();
 /// assert_eq!((embeddings.provider, embeddings.weight), (EmbeddingsProvider::Off, 100));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Embeddings {
-    /// Whose interface the model is behind.
+pub struct EmbeddingsSettings {
+    /// The API of the model.
     pub provider: EmbeddingsProvider,
-    /// The model, as the provider calls it.
+    /// The provider's name of the model.
     pub model: Option<String>,
-    /// Where the provider is, if not at its usual place.
+    /// The base URL of the provider, if not the default.
     pub base_url: Option<String>,
-    /// Whether a server elsewhere may be talked to without encryption.
+    /// Whether unencrypted connections to other machines are allowed.
     pub allow_http: bool,
-    /// The variable that holds the key.
+    /// The environment variable that holds the API key.
     pub key_env: Option<String>,
-    /// How much meaning counts beside words, in percent of what is usual.
+    /// The weight of embeddings relative to words, in percent of the default.
     pub weight: u32,
-    /// How long a message waits for its vector.
+    /// How long to wait for the embedding of a message.
     pub timeout: Duration,
 }
 
-impl Default for Embeddings {
+impl Default for EmbeddingsSettings {
     fn default() -> Self {
         Self {
             provider: EmbeddingsProvider::default(),
@@ -42,23 +43,23 @@ impl Default for Embeddings {
     }
 }
 
-/// Whose interface a model of embeddings is behind.
+/// The API of an embeddings model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EmbeddingsProvider {
-    /// None: words decide alone.
+    /// None: only words are compared.
     #[default]
     Off,
-    /// OpenAI's embeddings, which many servers speak.
+    /// OpenAI's embeddings API, which many servers support.
     OpenAi,
-    /// Ollama's own.
+    /// Ollama's API.
     Ollama,
 }
 
 impl EmbeddingsProvider {
-    /// All of them.
+    /// All providers.
     pub const ALL: [Self; 3] = [Self::Off, Self::OpenAi, Self::Ollama];
 
-    /// The word that stands in a configuration.
+    /// Returns the name used in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Off => "off",

@@ -1,4 +1,4 @@
-//! The variables that set values, each checked like a key of a file.
+//! Environment variables that set values. They are validated like keys in a file.
 
 use std::path::Path;
 
@@ -6,47 +6,47 @@ use prowess_format::suggest::nearest;
 use prowess_format::{Code, Diagnostic};
 
 use super::field::one_of;
-use super::keys::key;
-use super::origin::Origin;
-use super::read::State;
-use super::tree::{Kind, Tree, clipped};
-use prowess::Located;
-use prowess::policy::{Preset, Refresh};
+use super::keys::find_key;
+use super::layer_reader::LoadState;
+use super::origin::SettingOrigin;
+use super::tree::{ConfigTree, TreeKind, clip_for_display};
+use prowess::FileDiagnostic;
+use prowess::policy::{Preset, RefreshPolicy};
 
-/// What stands for a file in what is said about variables.
-const PLACE: &str = "<environment>";
+/// The path of diagnostics about environment variables.
+const ENVIRONMENT_PATH: &str = "<environment>";
 
-/// The variables that were handed in.
+/// The environment variables.
 #[derive(Clone, Copy)]
 pub(super) struct Environment<'v>(pub(super) &'v [(String, String)]);
 
 impl<'v> Environment<'v> {
-    /// A variable that says something; an empty one is as good as none.
+    /// Returns the value of a variable; `None` if it is empty.
     pub(super) fn get(self, name: &str) -> Option<&'v str> {
         let found = self.0.iter().rev().find(|(known, _)| known == name)?;
         Some(found.1.trim()).filter(|value| !value.is_empty())
     }
 
-    /// The preset, where `PROWESS_PRESET` names one that there is.
+    /// Returns the preset, if `PROWESS_PRESET` is valid.
     pub(super) fn preset(self) -> Option<Preset> {
         self.get("PROWESS_PRESET")?.parse().ok()
     }
 
-    /// Takes all of them over what is in force.
-    pub(super) fn apply(self, state: &mut State) {
+    /// Applies the variables to the current values.
+    pub(super) fn apply(self, state: &mut LoadState) {
         self.set_preset(state);
         if let Some(value) = self.get("PROWESS_SKILLS_ENABLED") {
-            set_key("enabled", "PROWESS_SKILLS_ENABLED", truth(value), state);
+            set_key("enabled", "PROWESS_SKILLS_ENABLED", normalize_bool(value), state);
         }
         if let Some(value) = self.get("SKILLS_PROMPT_CHAR_BUDGET") {
             set_key("catalog.budget-chars", "SKILLS_PROMPT_CHAR_BUDGET", value, state);
         }
         if let Some(value) = self.get("PROWESS_ALLOW_SCRIPTS") {
-            match truth(value) {
+            match normalize_bool(value) {
                 "true" => set_key("run.scripts", "PROWESS_ALLOW_SCRIPTS", "allowed", state),
-                // It allows; that it does not is nothing new.
+                // The variable can only allow scripts, not forbid them.
                 "false" => {}
-                _ => say("PROWESS_ALLOW_SCRIPTS", value, "1 or 0", None, state),
+                _ => report("PROWESS_ALLOW_SCRIPTS", value, "1 or 0", None, state),
             }
         }
         if let Some(value) = self.get("PROWESS_STORE") {
@@ -55,62 +55,63 @@ impl<'v> Environment<'v> {
         self.set_refresh(state);
     }
 
-    /// Where chats are kept. What is wrong is not repeated: it may hold a password.
-    fn set_store(self, value: &str, state: &mut State) {
+    /// Sets the location of chats. An invalid value is not repeated: it may contain a password.
+    fn set_store(self, value: &str, state: &mut LoadState) {
         let variable = "PROWESS_STORE";
-        let Some(key) = key("chat.store") else { return };
-        let tree = Tree { span: Default::default(), kind: Kind::Text(value.to_owned()) };
-        match key.field.read(&tree, &mut state.values) {
+        let Some(key) = find_key("chat.store") else { return };
+        let tree = ConfigTree { span: Default::default(), kind: TreeKind::Text(value.to_owned()) };
+        match key.field.parse_into(&tree, &mut state.values) {
             Ok(()) => {
-                state.origins.insert("chat.store", Origin::Environment(variable.to_owned()));
+                state.origins.insert("chat.store", SettingOrigin::Environment(variable.to_owned()));
             }
-            Err(wrong) => {
-                let message = format!("the variable {variable} {}; it takes {}", wrong.what, key.takes());
+            Err(invalid) => {
+                let message =
+                    format!("environment variable {variable} {}; expected {}", invalid.what, key.expected());
                 let diagnostic = Diagnostic::error(Code::ConfigValue, message);
-                state.diagnostics.push(Located::new(Path::new(PLACE), diagnostic));
+                state.diagnostics.push(FileDiagnostic::new(Path::new(ENVIRONMENT_PATH), diagnostic));
             }
         }
     }
 
-    /// Which preset it is was decided before; this says by whom, and what is wrong.
-    fn set_preset(self, state: &mut State) {
+    /// Records the origin of the preset, which was determined before, or reports an invalid value.
+    fn set_preset(self, state: &mut LoadState) {
         match (self.get("PROWESS_PRESET"), self.preset()) {
             (_, Some(_)) => {
-                state.origins.insert("preset", Origin::Environment("PROWESS_PRESET".to_owned()));
+                state.origins.insert("preset", SettingOrigin::Environment("PROWESS_PRESET".to_owned()));
             }
             (Some(value), None) => {
                 let names = Preset::ALL.map(Preset::as_str);
                 let help = nearest(value, names).map(|near| format!("did you mean {near}?"));
-                say("PROWESS_PRESET", value, &one_of(&names), help, state);
+                report("PROWESS_PRESET", value, &one_of(&names), help, state);
             }
             (None, None) => {}
         }
     }
 
-    /// Document 001's switch, which only its preset has.
-    fn set_refresh(self, state: &mut State) {
+    /// The switch of document 001, which only affects its preset.
+    fn set_refresh(self, state: &mut LoadState) {
         let variable = "SKILLS_REFRESH_ON_CALL";
         let Some(value) = self.get(variable) else { return };
-        let on_call = match truth(value) {
+        let on_call = match normalize_bool(value) {
             "true" => true,
             "false" => false,
-            _ => return say(variable, value, "true or false", None, state),
+            _ => return report(variable, value, "true or false", None, state),
         };
         let policy = &mut state.values.policy;
         if policy.preset != Preset::SkillTool {
             return;
         }
         policy.refresh = match (on_call, policy.refresh) {
-            (true, Refresh::AtStart | Refresh::OnChange) => Refresh::DirectoryTime,
+            (true, RefreshPolicy::AtStart | RefreshPolicy::OnChange) => RefreshPolicy::DirectoryTime,
             (true, at_each_call) => at_each_call,
-            (false, _) => Refresh::AtStart,
+            (false, _) => RefreshPolicy::AtStart,
         };
-        state.origins.insert("refresh", Origin::Environment(variable.to_owned()));
+        state.origins.insert("refresh", SettingOrigin::Environment(variable.to_owned()));
     }
 }
 
-/// 1 and 0 are how shells say it.
-fn truth(value: &str) -> &str {
+/// Normalizes 1 and 0 to true and false.
+fn normalize_bool(value: &str) -> &str {
     match value {
         "1" => "true",
         "0" => "false",
@@ -118,19 +119,20 @@ fn truth(value: &str) -> &str {
     }
 }
 
-fn set_key(name: &'static str, variable: &str, value: &str, state: &mut State) {
-    let Some(key) = key(name) else { return };
-    match key.field.read(&Tree::word(value), &mut state.values) {
+fn set_key(name: &'static str, variable: &str, value: &str, state: &mut LoadState) {
+    let Some(key) = find_key(name) else { return };
+    match key.field.parse_into(&ConfigTree::from_plain(value), &mut state.values) {
         Ok(()) => {
-            state.origins.insert(name, Origin::Environment(variable.to_owned()));
+            state.origins.insert(name, SettingOrigin::Environment(variable.to_owned()));
         }
-        Err(wrong) => say(variable, value, &key.takes(), wrong.help, state),
+        Err(invalid) => report(variable, value, &key.expected(), invalid.help, state),
     }
 }
 
-fn say(variable: &str, value: &str, takes: &str, help: Option<String>, state: &mut State) {
-    let message = format!("the variable {variable} is \"{}\"; it takes {takes}", clipped(value));
+fn report(variable: &str, value: &str, expected: &str, help: Option<String>, state: &mut LoadState) {
+    let message =
+        format!("environment variable {variable} is \"{}\"; expected {expected}", clip_for_display(value));
     let mut diagnostic = Diagnostic::error(Code::ConfigValue, message);
     diagnostic.help = help;
-    state.diagnostics.push(Located::new(Path::new(PLACE), diagnostic));
+    state.diagnostics.push(FileDiagnostic::new(Path::new(ENVIRONMENT_PATH), diagnostic));
 }

@@ -1,4 +1,4 @@
-//! The forms that values have: how each is read, written, and compared.
+//! The types of values: how each is parsed, written and compared.
 
 mod choice;
 mod count;
@@ -9,58 +9,59 @@ mod text;
 use prowess_format::Span;
 use serde_json::Value as Json;
 
-use super::tree::Tree;
-use super::values::Values;
+use super::tree::ConfigTree;
+use super::values::ConfigValues;
 
-pub(super) use choice::Choice;
-pub(super) use count::Count;
-pub(super) use lists::{Paths, Roots, Texts, path_of};
-pub(super) use sources::Sources;
-pub(super) use text::{File, Store, Text};
+pub(super) use choice::ChoiceField;
+pub(super) use count::NumberField;
+pub(super) use lists::{PathListField, RootListField, TextListField, parse_path};
+pub(super) use sources::McpSourcesField;
+pub(super) use text::{ChatStoreField, PathField, TextField};
 
-/// One value among all: how it is read from a file and written back.
-pub(super) trait Field: Sync {
-    /// What it takes, to follow "it takes".
-    fn takes(&self) -> String;
+/// The type of a key's value: how it is parsed from a file and written back.
+pub(super) trait KeyField: Sync {
+    /// Returns the accepted values as text, to follow "expected".
+    fn expected(&self) -> String;
 
-    /// The words it takes, to guess from.
+    /// Returns the accepted words, for suggestions.
     fn words(&self) -> Vec<&'static str> {
         Vec::new()
     }
 
-    /// Takes a value over.
-    fn read(&self, tree: &Tree, values: &mut Values) -> Result<(), Wrong>;
+    /// Parses a value and stores it.
+    fn parse_into(&self, tree: &ConfigTree, values: &mut ConfigValues) -> Result<(), InvalidValue>;
 
-    /// The value in force, in a form that can be read back.
-    fn write(&self, values: &Values) -> Json;
+    /// Returns the effective value, in a form that can be parsed again.
+    fn to_json(&self, values: &ConfigValues) -> Json;
 
-    /// How much it allows; only to be compared with itself. Lists are not compared this way.
-    fn width(&self, values: &Values) -> u64 {
+    /// Returns how permissive the value is, to compare it with other values of the same key. Not used for
+    /// lists.
+    fn permissiveness(&self, values: &ConfigValues) -> u64 {
         let _ = values;
         0
     }
 }
 
-/// Why a value was not taken over.
+/// The reason why a value was rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Wrong {
-    /// The value, or the part of it that is wrong; `None` where nobody is to be shown it.
+pub(super) struct InvalidValue {
+    /// The value, or the invalid part of it; `None` if it must not be shown.
     pub(super) span: Option<Span>,
-    /// What is wrong, to follow the key's name: `is "deep"`.
+    /// The problem, to follow the name of the key: `is "deep"`.
     pub(super) what: String,
-    /// What to write instead, where that is clear.
+    /// The correction, if it is clear.
     pub(super) help: Option<String>,
 }
 
-impl Wrong {
-    /// The value is of the wrong kind or out of range.
-    fn is(tree: &Tree) -> Self {
-        Self { span: Some(tree.span), what: format!("is {}", tree.shown()), help: None }
+impl InvalidValue {
+    /// The value has the wrong type or is out of range.
+    fn value(tree: &ConfigTree) -> Self {
+        Self { span: Some(tree.span), what: format!("is {}", tree.describe()), help: None }
     }
 
-    /// An item of a list is wrong.
-    fn has(item: &Tree, why: &str) -> Self {
-        Self { span: Some(item.span), what: format!("has {} in it{why}", item.shown()), help: None }
+    /// An item of a list is invalid.
+    fn item(item: &ConfigTree, why: &str) -> Self {
+        Self { span: Some(item.span), what: format!("contains {}{why}", item.describe()), help: None }
     }
 
     fn help(mut self, help: String) -> Self {
@@ -69,7 +70,7 @@ impl Wrong {
     }
 }
 
-/// "a, b or c".
+/// Joins words: "a, b or c".
 pub(super) fn one_of(words: &[impl AsRef<str>]) -> String {
     match words.split_last() {
         Some((last, [])) => last.as_ref().to_owned(),

@@ -1,247 +1,250 @@
-//! Every key of the configuration, as one table.
+//! All keys of the configuration, as one table.
 
-use super::chat::{is_base_url, is_model, is_variable};
-use super::field::{Choice, Count, Field, File, Paths, Roots, Sources, Store, Text, Texts};
-use super::narrow::{self, Project};
-use super::values::{Lens, at};
+use super::chat::{is_base_url, is_model_name, is_variable_name};
+use super::field::{
+    ChatStoreField, ChoiceField, KeyField, McpSourcesField, NumberField, PathField, PathListField,
+    RootListField, TextField, TextListField,
+};
+use super::narrow::{self, ProjectRule};
+use super::values::{ValueLens, at};
 
 /// A key of the configuration.
-pub struct Key {
-    /// Its name: the section, a point, and the key in it.
+pub struct ConfigKey {
+    /// Its name: the section, a dot, and the key in it.
     pub name: &'static str,
-    /// What it decides.
+    /// What it controls.
     pub about: &'static str,
-    pub(super) field: &'static dyn Field,
-    pub(super) project: Project,
+    pub(super) field: &'static dyn KeyField,
+    pub(super) project: ProjectRule,
 }
 
-impl Key {
-    /// What it takes, in words: "true or false", "a number from 1 to 255".
+impl ConfigKey {
+    /// Returns the accepted values as text: "true or false", "a number from 1 to 255".
     ///
     /// ```
-    /// let key = prowess_config::key("mention.slash").unwrap();
-    /// assert_eq!(key.takes(), "true or false");
+    /// let key = prowess_config::find_key("mention.slash").unwrap();
+    /// assert_eq!(key.expected(), "true or false");
     /// ```
-    pub fn takes(&self) -> String {
-        self.field.takes()
+    pub fn expected(&self) -> String {
+        self.field.expected()
     }
 
-    /// Who may set it, in words.
-    pub fn who(&self) -> &'static str {
+    /// Returns who may set it, as text.
+    pub fn settable_by(&self) -> &'static str {
         match self.project {
-            Project::May => "anyone",
-            Project::MayNot => "the user",
-            Project::Narrow | Project::Within(_) => "the user; a project to narrow it",
+            ProjectRule::May => "anyone",
+            ProjectRule::MayNot => "the user",
+            ProjectRule::Narrow | ProjectRule::Within(_) => "the user; a project to narrow it",
         }
     }
 }
 
-/// The key of this name.
-pub fn key(name: &str) -> Option<&'static Key> {
+/// Returns the key of this name.
+pub fn find_key(name: &str) -> Option<&'static ConfigKey> {
     KEYS.iter().find(|key| key.name == name)
 }
 
 const MEBIBYTE: u64 = 1_048_576;
 
-/// How a bound says that there is none.
+/// The words for no limit.
 const NONE: &[&str] = &["none", "unbounded"];
 
 macro_rules! keys {
     ($($name:literal $about:literal $field:expr, $project:expr;)+) => {
-        /// Every key, in the order that people read them.
-        pub static KEYS: &[Key] =
-            &[$(Key { name: $name, about: $about, field: &$field, project: $project }),+];
+        /// All keys, in the order of the documentation.
+        pub static KEYS: &[ConfigKey] =
+            &[$(ConfigKey { name: $name, about: $about, field: &$field, project: $project }),+];
     };
 }
 
-use Project::{May, MayNot, Narrow, Within};
+use ProjectRule::{May, MayNot, Narrow, Within};
 
 keys! {
-    "preset" "the named set of values that everything else starts from"
-        Choice { at: at!(policy.preset) }, MayNot;
-    "enabled" "whether there are skills at all"
-        Choice { at: at!(policy.enabled) }, Narrow;
+    "preset" "the preset that provides all default values"
+        ChoiceField { at: at!(policy.preset) }, MayNot;
+    "enabled" "whether skills are enabled at all"
+        ChoiceField { at: at!(policy.enabled) }, Narrow;
 
-    "scan.roots" "where skills are looked for, the directory that wins first"
-        Roots { at: at!(policy.scan.roots) }, Within(narrow::roots);
-    "scan.ancestors" "whether project directories are looked for further up, too"
-        Choice { at: at!(policy.scan.ancestors) }, Narrow;
-    "scan.depth" "how deep below a root skills may lie; its immediate children are at depth 1"
-        Count { at: at!(policy.scan.depth), range: 1..=255, none: &["unbounded", "none"] }, Narrow;
-    "scan.max-directories" "the most directories that are visited"
-        Count { at: at!(policy.scan.max_directories), range: 1..=10_000_000, none: &[] }, Narrow;
-    "scan.max-entries" "the most directory entries that are read"
-        Count { at: at!(policy.scan.max_entries), range: 1..=100_000_000, none: &[] }, Narrow;
-    "scan.max-skills" "the most skills that are offered"
-        Count { at: at!(policy.scan.max_skills), range: 0..=10_000_000, none: NONE }, Narrow;
-    "scan.links" "where links may lead besides the roots and trusted folders"
-        Paths { at: at!(policy.scan.links) }, MayNot;
-    "scan.identity" "what makes two skills the same: the folder's name or the frontmatter's"
-        Choice { at: at!(policy.scan.identity) }, May;
-    "scan.twice" "which of two in the same root wins, in the order of their paths"
-        Choice { at: at!(policy.scan.twice) }, May;
-    "scan.requires" "whether commands that skills require are looked up: also those of metadata.requires (checked), or only those of metadata.prowess-requires (own)"
-        Choice { at: at!(policy.scan.requires) }, Narrow;
+    "scan.roots" "the directories that are searched for skills, in order of precedence"
+        RootListField { at: at!(policy.scan.roots) }, Within(narrow::check_roots);
+    "scan.ancestors" "whether project directories are also searched in parent directories"
+        ChoiceField { at: at!(policy.scan.ancestors) }, Narrow;
+    "scan.depth" "the maximum depth of skills below a root; its direct children have depth 1"
+        NumberField { at: at!(policy.scan.depth), range: 1..=255, none: &["unbounded", "none"] }, Narrow;
+    "scan.max-directories" "the maximum number of directories that are visited"
+        NumberField { at: at!(policy.scan.max_directories), range: 1..=10_000_000, none: &[] }, Narrow;
+    "scan.max-entries" "the maximum number of directory entries that are read"
+        NumberField { at: at!(policy.scan.max_entries), range: 1..=100_000_000, none: &[] }, Narrow;
+    "scan.max-skills" "the maximum number of skills that are offered"
+        NumberField { at: at!(policy.scan.max_skills), range: 0..=10_000_000, none: NONE }, Narrow;
+    "scan.links" "directories that symlinks may point to, besides the roots and trusted directories"
+        PathListField { at: at!(policy.scan.links) }, MayNot;
+    "scan.identity" "what identifies a skill: the directory name or the name in the frontmatter"
+        ChoiceField { at: at!(policy.scan.identity) }, May;
+    "scan.twice" "which of several skills of the same name in one root is used, by path"
+        ChoiceField { at: at!(policy.scan.duplicates) }, May;
+    "scan.requires" "which required commands are checked: metadata.requires and metadata.prowess-requires (checked), only metadata.prowess-requires (own), or none (ignored)"
+        ChoiceField { at: at!(policy.scan.requires) }, Narrow;
 
-    "manifest.name" "which names are well formed"
-        Choice { at: at!(policy.manifest.name) }, Within(narrow::name_rule);
-    "manifest.name-form" "what a name that is not well formed means"
-        Choice { at: at!(policy.manifest.name_form) }, Narrow;
-    "manifest.name-max" "the longest name, in characters"
-        Count { at: at!(policy.manifest.name_max), range: 1..=1_024, none: NONE }, Narrow;
-    "manifest.name-folder" "what a name that is not the folder's means"
-        Choice { at: at!(policy.manifest.name_folder) }, Narrow;
-    "manifest.description-max" "the longest description, in characters"
-        Count { at: at!(policy.manifest.description_max), range: 1..=65_536, none: NONE }, Narrow;
-    "manifest.description-long" "what a longer description means"
-        Choice { at: at!(policy.manifest.description_long) }, Narrow;
-    "manifest.field-form" "what a compatibility or metadata of the wrong form means"
-        Choice { at: at!(policy.manifest.field_form) }, Narrow;
+    "manifest.name" "which names are valid"
+        ChoiceField { at: at!(policy.manifest.name) }, Within(narrow::check_name_rule);
+    "manifest.name-form" "how to handle an invalid name"
+        ChoiceField { at: at!(policy.manifest.name_form) }, Narrow;
+    "manifest.name-max" "the maximum length of a name, in characters"
+        NumberField { at: at!(policy.manifest.name_max), range: 1..=1_024, none: NONE }, Narrow;
+    "manifest.name-folder" "how to handle a name that differs from the directory name"
+        ChoiceField { at: at!(policy.manifest.name_folder) }, Narrow;
+    "manifest.description-max" "the maximum length of a description, in characters"
+        NumberField { at: at!(policy.manifest.description_max), range: 1..=65_536, none: NONE }, Narrow;
+    "manifest.description-long" "how to handle a longer description"
+        ChoiceField { at: at!(policy.manifest.description_long) }, Narrow;
+    "manifest.field-form" "how to handle an invalid compatibility or metadata field"
+        ChoiceField { at: at!(policy.manifest.field_form) }, Narrow;
     "manifest.known-keys" "which frontmatter keys are known"
-        Choice { at: at!(policy.manifest.known_keys) }, Narrow;
-    "manifest.unknown-keys" "what an unknown key means"
-        Choice { at: at!(policy.manifest.unknown_keys) }, Narrow;
-    "manifest.duplicate-keys" "what a key written twice means"
-        Choice { at: at!(policy.manifest.duplicate_keys) }, Narrow;
-    "manifest.preamble" "what text before the frontmatter means"
-        Choice { at: at!(policy.manifest.preamble) }, Narrow;
-    "manifest.lowercase-file" "what a file named skill.md means"
-        Choice { at: at!(policy.manifest.lowercase_file) }, Narrow;
-    "manifest.repair" "whether quotes that people forget are added for them"
-        Choice { at: at!(policy.manifest.repair) }, Narrow;
+        ChoiceField { at: at!(policy.manifest.known_keys) }, Narrow;
+    "manifest.unknown-keys" "how to handle an unknown key"
+        ChoiceField { at: at!(policy.manifest.unknown_keys) }, Narrow;
+    "manifest.duplicate-keys" "how to handle a duplicate key"
+        ChoiceField { at: at!(policy.manifest.duplicate_keys) }, Narrow;
+    "manifest.preamble" "how to handle text before the frontmatter"
+        ChoiceField { at: at!(policy.manifest.preamble) }, Narrow;
+    "manifest.lowercase-file" "how to handle a file named skill.md"
+        ChoiceField { at: at!(policy.manifest.lowercase_file) }, Narrow;
+    "manifest.repair" "whether missing quotes are added automatically"
+        ChoiceField { at: at!(policy.manifest.repair) }, Narrow;
 
     "trust.project" "whether project skills need the user's trust"
-        Choice { at: at!(policy.trust) }, Narrow;
+        ChoiceField { at: at!(policy.trust) }, Narrow;
 
-    "skills.disabled" "names or ids that are off, and whole sources, as source:PATH"
-        Texts { at: at!(policy.selection.disabled) }, Within(narrow::disabled);
-    "skills.enabled" "names or ids that are on although they are off by default"
-        Texts { at: at!(policy.selection.enabled) }, Within(narrow::enabled);
-    "skills.disabled-bundled" "bundled skills that are off"
-        Texts { at: at!(policy.selection.disabled_bundled) }, Within(narrow::disabled_bundled);
-    "skills.enabled-bundled" "if not empty, the only bundled skills that are on"
-        Texts { at: at!(policy.selection.enabled_bundled) }, Within(narrow::enabled_bundled);
-    "skills.pinned" "skills whose entry in the catalog is the last to be shortened"
-        Texts { at: at!(policy.selection.pinned) }, MayNot;
-    "skills.name-only" "skills that the model is told by name only"
-        Texts { at: at!(policy.selection.name_only) }, Within(narrow::name_only);
-    "skills.manual" "skills that people can call and the model is not told of"
-        Texts { at: at!(policy.selection.manual) }, Within(narrow::manual);
+    "skills.disabled" "names or ids of disabled skills, and disabled sources (source:PATH)"
+        TextListField { at: at!(policy.selection.disabled) }, Within(narrow::merge_disabled);
+    "skills.enabled" "names or ids of skills that are enabled although they are off by default"
+        TextListField { at: at!(policy.selection.enabled) }, Within(narrow::merge_enabled);
+    "skills.disabled-bundled" "disabled bundled skills"
+        TextListField { at: at!(policy.selection.disabled_bundled) }, Within(narrow::merge_disabled_bundled);
+    "skills.enabled-bundled" "if not empty, the only enabled bundled skills"
+        TextListField { at: at!(policy.selection.enabled_bundled) }, Within(narrow::check_enabled_bundled);
+    "skills.pinned" "skills whose catalog entries are shortened last"
+        TextListField { at: at!(policy.selection.pinned) }, MayNot;
+    "skills.name-only" "skills that are listed for the model without a description"
+        TextListField { at: at!(policy.selection.name_only) }, Within(narrow::merge_name_only);
+    "skills.manual" "skills that users can activate but the model does not see"
+        TextListField { at: at!(policy.selection.manual) }, Within(narrow::merge_manual);
 
-    "limits.skill-md-bytes" "how much of a SKILL.md is handed out, in bytes"
-        Count { at: at!(policy.limits.skill_md_bytes), range: 1..=16 * MEBIBYTE, none: &[] }, Narrow;
-    "limits.resource-bytes" "how much of any other file is handed out, in bytes"
-        Count { at: at!(policy.limits.resource_bytes), range: 1..=16 * MEBIBYTE, none: &[] }, Narrow;
-    "limits.read-extensions" "the endings of files that the tool ReadFile reads"
-        Texts { at: at!(policy.read_extensions) }, MayNot;
+    "limits.skill-md-bytes" "the maximum size of a SKILL.md that is returned, in bytes"
+        NumberField { at: at!(policy.limits.skill_md_bytes), range: 1..=16 * MEBIBYTE, none: &[] }, Narrow;
+    "limits.resource-bytes" "the maximum size of any other file that is returned, in bytes"
+        NumberField { at: at!(policy.limits.resource_bytes), range: 1..=16 * MEBIBYTE, none: &[] }, Narrow;
+    "limits.read-extensions" "the file extensions that the tool ReadFile accepts"
+        TextListField { at: at!(policy.read_extensions) }, MayNot;
 
-    "catalog.format" "the form in which the model is told of skills"
-        Choice { at: at!(policy.catalog.format) }, May;
-    "catalog.location" "whether each entry says where its file is"
-        Choice { at: at!(policy.catalog.location) }, Narrow;
-    "catalog.budget-chars" "the most characters of the catalog"
-        Count { at: at!(policy.catalog.budget_chars), range: 0..=100_000_000, none: NONE }, Narrow;
-    "catalog.budget-tokens" "the most tokens of the catalog"
-        Count { at: at!(policy.catalog.budget_tokens), range: 0..=100_000_000, none: NONE }, Narrow;
-    "catalog.window-tokens" "the model's context window in tokens; where it is set, a share of it is the bound"
-        Count { at: at!(policy.catalog.window_tokens), range: 1..=100_000_000, none: NONE }, Narrow;
-    "catalog.window-percent" "how much of the context window the catalog may take, in percent"
-        Count { at: at!(policy.catalog.window_percent), range: 0..=100, none: &[] }, Narrow;
+    "catalog.format" "the format of the catalog"
+        ChoiceField { at: at!(policy.catalog.format) }, May;
+    "catalog.location" "whether catalog entries include the path of the file"
+        ChoiceField { at: at!(policy.catalog.location) }, Narrow;
+    "catalog.budget-chars" "the maximum number of characters in the catalog"
+        NumberField { at: at!(policy.catalog.budget_chars), range: 0..=100_000_000, none: NONE }, Narrow;
+    "catalog.budget-tokens" "the maximum number of tokens in the catalog"
+        NumberField { at: at!(policy.catalog.budget_tokens), range: 0..=100_000_000, none: NONE }, Narrow;
+    "catalog.window-tokens" "the size of the model's context window in tokens; if set, the catalog is limited to a share of it"
+        NumberField { at: at!(policy.catalog.window_tokens), range: 1..=100_000_000, none: NONE }, Narrow;
+    "catalog.window-percent" "the maximum share of the context window for the catalog, in percent"
+        NumberField { at: at!(policy.catalog.window_percent), range: 0..=100, none: &[] }, Narrow;
 
-    "activation.form" "what activation gives the model, and through which tool"
-        Choice { at: at!(policy.activation) }, MayNot;
-    "activation.max-pushed" "how many skills are pushed at once, where the form is pushed"
-        Count { at: at!(max_pushed), range: 0..=100, none: &[] }, Narrow;
+    "activation.form" "what activating a skill returns to the model, and through which tool"
+        ChoiceField { at: at!(policy.activation) }, MayNot;
+    "activation.max-pushed" "the maximum number of skills that are pushed at once, if activation.form is pushed"
+        NumberField { at: at!(max_pushed), range: 0..=100, none: &[] }, Narrow;
 
-    "mention.slash" "whether /name at the start of a message calls a skill"
-        Choice { at: at!(policy.mention.slash) }, Narrow;
-    "mention.dollar" "whether $name anywhere calls a skill"
-        Choice { at: at!(policy.mention.dollar) }, Narrow;
+    "mention.slash" "whether /name at the start of a message activates a skill"
+        ChoiceField { at: at!(policy.mention.slash) }, Narrow;
+    "mention.dollar" "whether $name anywhere in a message activates a skill"
+        ChoiceField { at: at!(policy.mention.dollar) }, Narrow;
 
-    "refresh" "when changes on disk are noticed"
-        Choice { at: at!(policy.refresh) }, May;
+    "refresh" "when changes on disk are detected"
+        ChoiceField { at: at!(policy.refresh) }, May;
 
-    "sources.mcp" "servers that skills are taken from, over the Model Context Protocol"
-        Sources { at: at!(mcp_sources) }, MayNot;
+    "sources.mcp" "MCP servers that provide skills"
+        McpSourcesField { at: at!(mcp_sources) }, MayNot;
 
-    "run.scripts" "whether scripts of skills run; \"ask\" runs those of the skills that are named, and others once the user says so"
-        Choice { at: at!(policy.run.scripts) }, Narrow;
-    "run.allowed-tools" "what allowed-tools of a skill means for its scripts: a listed tool has to cover each (required), or nothing (advisory)"
-        Choice { at: at!(policy.run.allowed_tools) }, Narrow;
-    "run.allowed-skills" "skills whose scripts run without asking: names, or folders for skills of projects"
-        Texts { at: at!(policy.run.allowed_skills) }, Within(narrow::allowed_skills);
-    "run.network" "skills whose scripts reach the network: names, or folders for skills of projects"
-        Texts { at: at!(policy.run.network) }, Within(narrow::network);
-    "run.env" "variables for the skills that name them in metadata.env: NAME for all of these, SKILL:NAME for one"
-        Texts { at: at!(policy.run.env) }, Within(narrow::env);
-    "run.script-timeout-ms" "how long a script may run, in milliseconds"
-        Count { at: at!(policy.run.limits.time), range: 1..=3_600_000, none: &[] }, Narrow;
-    "run.output-bytes" "the most output of a script, both streams together, in bytes"
-        Count { at: at!(policy.run.limits.output_bytes), range: 1..=64 * MEBIBYTE, none: &[] }, Narrow;
-    "run.memory-bytes" "the most memory of a script, in bytes"
-        Count { at: at!(policy.run.limits.memory_bytes), range: 1..=1_048_576 * MEBIBYTE, none: &[] }, Narrow;
-    "run.processes" "the most processes of a script"
-        Count { at: at!(policy.run.limits.processes), range: 1..=4_096, none: &[] }, Narrow;
-    "run.file-bytes" "the largest file that a script may write, in bytes"
-        Count { at: at!(policy.run.limits.file_bytes), range: 1..=1_048_576 * MEBIBYTE, none: &[] }, Narrow;
-    "run.open-files" "the most open files of each process of a script"
-        Count { at: at!(policy.run.limits.open_files), range: 1..=65_536, none: &[] }, Narrow;
-    "run.scratch-bytes" "the most that all files may take that a script writes, in bytes"
-        Count { at: at!(policy.run.limits.scratch_bytes), range: 1..=1_048_576 * MEBIBYTE, none: &[] }, Narrow;
-    "run.arguments" "the most arguments that a script is passed"
-        Count { at: at!(policy.run.limits.arguments), range: 0..=4_096, none: &[] }, Narrow;
-    "run.argument-bytes" "the most bytes of all arguments of a script"
-        Count { at: at!(policy.run.limits.argument_bytes), range: 0..=131_072, none: &[] }, Narrow;
+    "run.scripts" "whether scripts of skills may run; \"ask\" runs scripts of the allowed skills, and others after confirmation"
+        ChoiceField { at: at!(policy.run.scripts) }, Narrow;
+    "run.allowed-tools" "how a skill's allowed-tools affect its scripts: a listed tool must cover each script (required), or not at all (advisory)"
+        ChoiceField { at: at!(policy.run.allowed_tools) }, Narrow;
+    "run.allowed-skills" "skills whose scripts run without confirmation: names, or directories for project skills"
+        TextListField { at: at!(policy.run.allowed_skills) }, Within(narrow::check_allowed_skills);
+    "run.network" "skills whose scripts have network access: names, or directories for project skills"
+        TextListField { at: at!(policy.run.network) }, Within(narrow::check_network);
+    "run.env" "environment variables for skills that list them in metadata.env: NAME for all such skills, SKILL:NAME for one"
+        TextListField { at: at!(policy.run.env) }, Within(narrow::check_env);
+    "run.script-timeout-ms" "the maximum run time of a script, in milliseconds"
+        NumberField { at: at!(policy.run.limits.time), range: 1..=3_600_000, none: &[] }, Narrow;
+    "run.output-bytes" "the maximum output of a script on both streams together, in bytes"
+        NumberField { at: at!(policy.run.limits.output_bytes), range: 1..=64 * MEBIBYTE, none: &[] }, Narrow;
+    "run.memory-bytes" "the maximum memory of a script, in bytes"
+        NumberField { at: at!(policy.run.limits.memory_bytes), range: 1..=1_048_576 * MEBIBYTE, none: &[] }, Narrow;
+    "run.processes" "the maximum number of processes of a script"
+        NumberField { at: at!(policy.run.limits.processes), range: 1..=4_096, none: &[] }, Narrow;
+    "run.file-bytes" "the maximum size of a file that a script writes, in bytes"
+        NumberField { at: at!(policy.run.limits.file_bytes), range: 1..=1_048_576 * MEBIBYTE, none: &[] }, Narrow;
+    "run.open-files" "the maximum number of open files per process of a script"
+        NumberField { at: at!(policy.run.limits.open_files), range: 1..=65_536, none: &[] }, Narrow;
+    "run.scratch-bytes" "the maximum total size of all files that a script writes, in bytes"
+        NumberField { at: at!(policy.run.limits.scratch_bytes), range: 1..=1_048_576 * MEBIBYTE, none: &[] }, Narrow;
+    "run.arguments" "the maximum number of arguments of a script"
+        NumberField { at: at!(policy.run.limits.arguments), range: 0..=4_096, none: &[] }, Narrow;
+    "run.argument-bytes" "the maximum total size of the arguments of a script, in bytes"
+        NumberField { at: at!(policy.run.limits.argument_bytes), range: 0..=131_072, none: &[] }, Narrow;
 
-    "chat.provider" "whose interface the model of chats is behind"
-        Choice { at: at!(chat.provider) }, MayNot;
-    "chat.model" "the model, as the provider calls it"
-        Text { at: at!(chat.model), what: "the name of a model", is: is_model }, MayNot;
-    "chat.base-url" "where the provider is, if not at its usual place"
-        Text { at: at!(chat.base_url), what: "an address without user, query and fragment", is: is_base_url }, MayNot;
-    "chat.allow-http" "whether a provider on another machine may be talked to without encryption"
-        Choice { at: at!(chat.allow_http) }, MayNot;
-    "chat.key-env" "the variable that holds the provider's key"
-        Text { at: at!(chat.key_env), what: "the name of a variable", is: is_variable }, MayNot;
-    "chat.key-file" "the file that holds the provider's key; it is yours and only you can read it"
-        File { at: at!(chat.key_file) }, MayNot;
-    "chat.tools" "whether the model is offered tools"
-        Choice { at: at!(chat.tools) }, Narrow;
-    "chat.max-steps" "the most requests to the model in one turn"
-        Count { at: at!(chat.limits.steps), range: 1..=1_000, none: &[] }, Narrow;
-    "chat.max-output-tokens" "the most tokens of one answer of the model"
-        Count { at: at!(chat.limits.output_tokens), range: 1..=1_000_000, none: &[] }, Narrow;
-    "chat.context-tokens" "how many tokens the model takes in all; above that, what is oldest is left out"
-        Count { at: at!(chat.limits.context_tokens), range: 1_000..=100_000_000, none: &[] }, Narrow;
-    "chat.max-turn-tokens" "the most tokens of all requests and answers of one turn"
-        Count { at: at!(chat.limits.turn_tokens), range: 1_000..=1_000_000_000, none: NONE }, Narrow;
-    "chat.max-result-bytes" "how much of one tool's result the model is shown, in bytes"
-        Count { at: at!(chat.limits.result_bytes), range: 1_000..=16 * MEBIBYTE, none: &[] }, Narrow;
-    "chat.retries" "how often a request is sent again when the provider is busy or out of order"
-        Count { at: at!(chat.limits.retries), range: 0..=20, none: &[] }, Narrow;
-    "chat.connect-timeout-ms" "how long a connection to the provider may take, in milliseconds"
-        Count { at: at!(chat.timeouts.connect), range: 1..=3_600_000, none: &[] }, Narrow;
-    "chat.first-byte-timeout-ms" "how long the first byte of an answer may take, in milliseconds"
-        Count { at: at!(chat.timeouts.first_byte), range: 1..=3_600_000, none: &[] }, Narrow;
-    "chat.idle-timeout-ms" "how long nothing may come in the middle of an answer, in milliseconds"
-        Count { at: at!(chat.timeouts.idle), range: 1..=3_600_000, none: &[] }, Narrow;
-    "chat.request-timeout-ms" "how long one request may take in all, in milliseconds"
-        Count { at: at!(chat.timeouts.request), range: 1..=86_400_000, none: &[] }, Narrow;
-    "chat.store" "where chats are kept, if not in the user's state; a password in it is not printed"
-        Store { at: at!(chat.store) }, MayNot;
+    "chat.provider" "the API of the chat model"
+        ChoiceField { at: at!(chat.provider) }, MayNot;
+    "chat.model" "the provider's name of the chat model"
+        TextField { at: at!(chat.model), what: "the name of a model", is: is_model_name }, MayNot;
+    "chat.base-url" "the base URL of the provider, if not the default"
+        TextField { at: at!(chat.base_url), what: "a URL without user, query and fragment", is: is_base_url }, MayNot;
+    "chat.allow-http" "whether unencrypted connections to a provider on another machine are allowed"
+        ChoiceField { at: at!(chat.allow_http) }, MayNot;
+    "chat.key-env" "the environment variable that holds the provider's API key"
+        TextField { at: at!(chat.key_env), what: "the name of an environment variable", is: is_variable_name }, MayNot;
+    "chat.key-file" "the file that holds the provider's API key; only you may own and read it"
+        PathField { at: at!(chat.key_file) }, MayNot;
+    "chat.tools" "whether tools are offered to the model"
+        ChoiceField { at: at!(chat.tools) }, Narrow;
+    "chat.max-steps" "the maximum number of requests to the model in one turn"
+        NumberField { at: at!(chat.limits.steps), range: 1..=1_000, none: &[] }, Narrow;
+    "chat.max-output-tokens" "the maximum number of tokens in one response of the model"
+        NumberField { at: at!(chat.limits.output_tokens), range: 1..=1_000_000, none: &[] }, Narrow;
+    "chat.context-tokens" "the model's context size in tokens; older messages are dropped beyond it"
+        NumberField { at: at!(chat.limits.context_tokens), range: 1_000..=100_000_000, none: &[] }, Narrow;
+    "chat.max-turn-tokens" "the maximum number of tokens of all requests and responses in one turn"
+        NumberField { at: at!(chat.limits.turn_tokens), range: 1_000..=1_000_000_000, none: NONE }, Narrow;
+    "chat.max-result-bytes" "the maximum size of a tool result that the model is shown, in bytes"
+        NumberField { at: at!(chat.limits.result_bytes), range: 1_000..=16 * MEBIBYTE, none: &[] }, Narrow;
+    "chat.retries" "how often a request is retried when the provider is busy or fails"
+        NumberField { at: at!(chat.limits.retries), range: 0..=20, none: &[] }, Narrow;
+    "chat.connect-timeout-ms" "the timeout for connecting to the provider, in milliseconds"
+        NumberField { at: at!(chat.timeouts.connect), range: 1..=3_600_000, none: &[] }, Narrow;
+    "chat.first-byte-timeout-ms" "the timeout for the first byte of a response, in milliseconds"
+        NumberField { at: at!(chat.timeouts.first_byte), range: 1..=3_600_000, none: &[] }, Narrow;
+    "chat.idle-timeout-ms" "the maximum pause within a response, in milliseconds"
+        NumberField { at: at!(chat.timeouts.idle), range: 1..=3_600_000, none: &[] }, Narrow;
+    "chat.request-timeout-ms" "the timeout of a whole request, in milliseconds"
+        NumberField { at: at!(chat.timeouts.request), range: 1..=86_400_000, none: &[] }, Narrow;
+    "chat.store" "where chats are stored, if not in the user's state; a password in it is not printed"
+        ChatStoreField { at: at!(chat.store) }, MayNot;
 
-    "embeddings.provider" "who says how close a message and a skill are in meaning, beside words"
-        Choice { at: at!(embeddings.provider) }, MayNot;
-    "embeddings.model" "the model of embeddings, as the provider calls it"
-        Text { at: at!(embeddings.model), what: "the name of a model", is: is_model }, MayNot;
-    "embeddings.base-url" "where the provider of embeddings is, if not at its usual place"
-        Text { at: at!(embeddings.base_url), what: "an address without user, query and fragment", is: is_base_url }, MayNot;
-    "embeddings.allow-http" "whether that provider may be talked to without encryption on another machine"
-        Choice { at: at!(embeddings.allow_http) }, MayNot;
-    "embeddings.key-env" "the variable that holds that provider's key"
-        Text { at: at!(embeddings.key_env), what: "the name of a variable", is: is_variable }, MayNot;
-    "embeddings.weight" "how much meaning counts beside words, in percent of what is usual"
-        Count { at: at!(embeddings.weight), range: 0..=10_000, none: &[] }, MayNot;
-    "embeddings.timeout-ms" "how long a message waits for its vector, in milliseconds; after that, words decide alone"
-        Count { at: at!(embeddings.timeout), range: 1..=60_000, none: &[] }, MayNot;
+    "embeddings.provider" "the API of the embeddings model, which compares the meaning of messages and skills"
+        ChoiceField { at: at!(embeddings.provider) }, MayNot;
+    "embeddings.model" "the provider's name of the embeddings model"
+        TextField { at: at!(embeddings.model), what: "the name of a model", is: is_model_name }, MayNot;
+    "embeddings.base-url" "the base URL of the embeddings provider, if not the default"
+        TextField { at: at!(embeddings.base_url), what: "a URL without user, query and fragment", is: is_base_url }, MayNot;
+    "embeddings.allow-http" "whether unencrypted connections to an embeddings provider on another machine are allowed"
+        ChoiceField { at: at!(embeddings.allow_http) }, MayNot;
+    "embeddings.key-env" "the environment variable that holds the embeddings provider's API key"
+        TextField { at: at!(embeddings.key_env), what: "the name of an environment variable", is: is_variable_name }, MayNot;
+    "embeddings.weight" "the weight of embeddings relative to words, in percent of the default"
+        NumberField { at: at!(embeddings.weight), range: 0..=10_000, none: &[] }, MayNot;
+    "embeddings.timeout-ms" "how long to wait for the embedding of a message, in milliseconds; after that, only words are compared"
+        NumberField { at: at!(embeddings.timeout), range: 1..=60_000, none: &[] }, MayNot;
 }

@@ -1,165 +1,194 @@
-//! Which files there are, which preset they make, and in which order they count.
+//! Finds the configuration files, their order, and the preset.
 
 use std::path::{Path, PathBuf};
 
 use prowess_format::{Code, Diagnostic, Severity};
 
-use super::Inputs;
+use super::ConfigInputs;
+use super::dialect::ConfigDialect;
 use super::environment::Environment;
-use super::file::{Links, read};
-use super::foreign::Dialect;
-use super::origin::Layer;
-use super::read::{Reader, Standing, State};
-use super::tree::{Kind, Malformed, Tree, toml, yaml};
-use prowess::Located;
+use super::file::{ConfigSymlinks, read_config_text};
+use super::layer_reader::{FileAuthority, LayerReader, LoadState};
+use super::origin::ConfigLayer;
+use super::tree::{ConfigSyntaxError, ConfigTree, TreeKind, parse_toml, parse_yaml};
+use prowess::FileDiagnostic;
 use prowess::policy::Preset;
 
-/// One file, read or not.
-pub(super) struct Document {
+/// A configuration file, which may be missing.
+pub(super) struct ConfigDocument {
     pub(super) path: PathBuf,
-    layer: Layer,
-    standing: Standing,
-    dialect: Dialect,
-    content: Content,
+    layer: ConfigLayer,
+    authority: FileAuthority,
+    dialect: ConfigDialect,
+    content: DocumentContent,
 }
 
-enum Content {
+enum DocumentContent {
     Missing,
     Unreadable(Diagnostic),
-    Text(String, Result<Option<Tree>, Vec<Malformed>>),
+    Text(String, Result<Option<ConfigTree>, Vec<ConfigSyntaxError>>),
 }
 
-/// The preset, and the files in the order in which they count.
-/// Where `instead` names a file of the user's, its text counts, and not what is on disk.
-pub(super) fn find(inputs: &Inputs, instead: Option<(&Path, &str)>) -> (Preset, Vec<Document>) {
-    let world = &inputs.surroundings;
+/// Returns the preset, and the files from the lowest to the highest precedence. `replacement` is a path of a
+/// user's file and the text to use instead of its contents.
+pub(super) fn find_layers(
+    inputs: &ConfigInputs,
+    replacement: Option<(&Path, &str)>,
+) -> (Preset, Vec<ConfigDocument>) {
+    let host = &inputs.host;
     let environment = Environment(&inputs.environment);
-    let given = inputs.file.clone().or_else(|| environment.get("PROWESS_CONFIG").map(PathBuf::from));
-    let given = given.map(|path| Document::given(&path));
-    let is_given = |path: &Path| given.as_ref().is_some_and(|given| same(&given.path, path));
+    let explicit = inputs.file.clone().or_else(|| environment.get("PROWESS_CONFIG").map(PathBuf::from));
+    let explicit = explicit.map(|path| ConfigDocument::explicit(&path));
+    let is_explicit =
+        |path: &Path| explicit.as_ref().is_some_and(|explicit| is_same_path(&explicit.path, path));
 
     let user = |path: &str, dialect| {
-        let path = world.home.as_ref()?.join(path);
-        // A file counts once, where it counts most.
-        let text = instead.filter(|(known, _)| *known == path).map(|(_, text)| text);
-        (!is_given(&path)).then(|| match text {
-            Some(text) => Document::of_text(&path, Layer::User, Standing::Own, dialect, text.to_owned()),
-            None => Document::own(&path, Layer::User, dialect),
+        let path = host.home.as_ref()?.join(path);
+        // Each file is used once, in the layer with the highest precedence.
+        let text = replacement.filter(|(known, _)| *known == path).map(|(_, text)| text);
+        (!is_explicit(&path)).then(|| match text {
+            Some(text) => ConfigDocument::of_text(
+                &path,
+                ConfigLayer::User,
+                FileAuthority::User,
+                dialect,
+                text.to_owned(),
+            ),
+            None => ConfigDocument::trusted(&path, ConfigLayer::User, dialect),
         })
     };
-    let decided = inputs.preset.or_else(|| environment.preset()).or_else(|| given.as_ref()?.preset());
-    let prowess = || user(".prowess/config.toml", Dialect::Prowess);
+    let decided = inputs.preset.or_else(|| environment.preset()).or_else(|| explicit.as_ref()?.preset());
+    let prowess = || user(".prowess/config.toml", ConfigDialect::Prowess);
     let (preset, mut documents) = match decided {
         Some(Preset::Harness) => (Preset::Harness, Vec::new()),
         Some(preset) => (preset, prowess().into_iter().collect()),
-        // A file that names the preset counts in it.
+        // The file that selects the preset belongs to it.
         None => {
             let file = prowess();
-            let preset = file.as_ref().and_then(Document::preset).unwrap_or_default();
+            let preset = file.as_ref().and_then(ConfigDocument::preset).unwrap_or_default();
             (preset, Vec::from_iter(file))
         }
     };
     if preset == Preset::Harness {
-        documents.extend(user(".agent/config.yaml", Dialect::Harness));
+        documents.extend(user(".agent/config.yaml", ConfigDialect::Harness));
     }
 
-    let in_home = world.home.as_ref().is_some_and(|home| same(home, &world.project));
+    let in_home = host.home.as_ref().is_some_and(|home| is_same_path(home, &host.project));
     if preset == Preset::Chat {
-        let path = world.project.join("config.toml");
-        if !is_given(&path) {
-            documents.push(Document::own(&path, Layer::Project, Dialect::Chat));
+        let path = host.project.join("config.toml");
+        if !is_explicit(&path) {
+            documents.push(ConfigDocument::trusted(&path, ConfigLayer::Project, ConfigDialect::Chat));
         }
     } else if !in_home {
-        let path = world.project.join(".prowess/config.toml");
-        if !is_given(&path) {
-            documents.push(Document::project(&path, &world.project));
+        let path = host.project.join(".prowess/config.toml");
+        if !is_explicit(&path) {
+            documents.push(ConfigDocument::project(&path, &host.project));
         }
     }
-    documents.extend(given);
+    documents.extend(explicit);
     (preset, documents)
 }
 
-/// Whether two paths lead to the same file or folder, which is there.
-fn same(one: &Path, other: &Path) -> bool {
+/// Returns `true` if two paths point to the same existing file or directory.
+fn is_same_path(one: &Path, other: &Path) -> bool {
     matches!((std::fs::canonicalize(one), std::fs::canonicalize(other)), (Ok(one), Ok(other)) if one == other)
 }
 
-impl Document {
-    /// A file that its owner may link and set everything in.
-    fn own(path: &Path, layer: Layer, dialect: Dialect) -> Self {
-        Self::read(path, layer, Standing::Own, dialect, Links::Followed)
+impl ConfigDocument {
+    /// Reads a file that may be a symlink and may set everything.
+    fn trusted(path: &Path, layer: ConfigLayer, dialect: ConfigDialect) -> Self {
+        Self::read(path, layer, FileAuthority::User, dialect, ConfigSymlinks::Followed)
     }
 
-    /// A project's file.
+    /// Reads a project's file.
     fn project(path: &Path, project: &Path) -> Self {
-        Self::read(path, Layer::Project, Standing::Project, Dialect::Prowess, Links::Refused(project))
+        Self::read(
+            path,
+            ConfigLayer::Project,
+            FileAuthority::Project,
+            ConfigDialect::Prowess,
+            ConfigSymlinks::Rejected(project),
+        )
     }
 
-    /// The file of `--config`, which has to be there.
-    fn given(path: &Path) -> Self {
-        let mut document = Self::own(path, Layer::Given, Dialect::Prowess);
-        if matches!(document.content, Content::Missing) {
-            let message = "the configuration file is not there";
-            document.content = Content::Unreadable(Diagnostic::error(Code::ConfigUnreadable, message));
+    /// Reads the file passed with `--config`, which must exist.
+    fn explicit(path: &Path) -> Self {
+        let mut document = Self::trusted(path, ConfigLayer::Explicit, ConfigDialect::Prowess);
+        if matches!(document.content, DocumentContent::Missing) {
+            let message = "the configuration file does not exist";
+            document.content =
+                DocumentContent::Unreadable(Diagnostic::error(Code::ConfigUnreadable, message));
         }
         document
     }
 
-    fn read(path: &Path, layer: Layer, standing: Standing, dialect: Dialect, links: Links<'_>) -> Self {
-        let content = match read(path, links, standing.severity()) {
-            Ok(None) => Content::Missing,
-            Err(diagnostic) => Content::Unreadable(diagnostic),
-            Ok(Some(text)) => return Self::of_text(path, layer, standing, dialect, text),
+    fn read(
+        path: &Path,
+        layer: ConfigLayer,
+        authority: FileAuthority,
+        dialect: ConfigDialect,
+        links: ConfigSymlinks<'_>,
+    ) -> Self {
+        let content = match read_config_text(path, links, authority.severity()) {
+            Ok(None) => DocumentContent::Missing,
+            Err(diagnostic) => DocumentContent::Unreadable(diagnostic),
+            Ok(Some(text)) => return Self::of_text(path, layer, authority, dialect, text),
         };
-        Self { path: path.to_owned(), layer, standing, dialect, content }
+        Self { path: path.to_owned(), layer, authority, dialect, content }
     }
 
-    fn of_text(path: &Path, layer: Layer, standing: Standing, dialect: Dialect, text: String) -> Self {
-        let content = match path.extension().and_then(|ending| ending.to_str()) {
+    fn of_text(
+        path: &Path,
+        layer: ConfigLayer,
+        authority: FileAuthority,
+        dialect: ConfigDialect,
+        text: String,
+    ) -> Self {
+        let content = match path.extension().and_then(|extension| extension.to_str()) {
             Some("toml") => {
-                let tree = toml(&text, dialect.path());
-                Content::Text(text, tree)
+                let tree = parse_toml(&text, dialect.path());
+                DocumentContent::Text(text, tree)
             }
             Some("yaml" | "yml") => {
-                let tree = yaml(&text, dialect.path());
-                Content::Text(text, tree)
+                let tree = parse_yaml(&text, dialect.path());
+                DocumentContent::Text(text, tree)
             }
-            _ => Content::Unreadable(unknown_ending(standing.severity())),
+            _ => DocumentContent::Unreadable(unknown_extension(authority.severity())),
         };
-        Self { path: path.to_owned(), layer, standing, dialect, content }
+        Self { path: path.to_owned(), layer, authority, dialect, content }
     }
 
-    /// Whether it was read.
+    /// Returns `true` if the file was read.
     pub(super) fn is_read(&self) -> bool {
-        matches!(self.content, Content::Text(..))
+        matches!(self.content, DocumentContent::Text(..))
     }
 
-    /// The preset it names, if there is one of that name.
+    /// Returns the preset that the file selects, if it is valid.
     fn preset(&self) -> Option<Preset> {
-        let Content::Text(_, Ok(Some(tree))) = &self.content else { return None };
+        let DocumentContent::Text(_, Ok(Some(tree))) = &self.content else { return None };
         match &tree.get("preset")?.value.kind {
-            Kind::Text(name) => name.parse().ok(),
+            TreeKind::Text(name) => name.parse().ok(),
             _ => None,
         }
     }
 
-    /// Takes it over what is in force.
-    pub(super) fn apply(&self, state: &mut State) {
+    /// Applies the file to the current values.
+    pub(super) fn apply(&self, state: &mut LoadState) {
         match &self.content {
-            Content::Missing => {}
-            Content::Unreadable(diagnostic) => {
-                state.diagnostics.push(Located::new(&self.path, diagnostic.clone()));
+            DocumentContent::Missing => {}
+            DocumentContent::Unreadable(diagnostic) => {
+                state.diagnostics.push(FileDiagnostic::new(&self.path, diagnostic.clone()));
             }
-            Content::Text(text, tree) => {
-                let mut reader = Reader::new(state, &self.path, text, self.layer, self.standing);
+            DocumentContent::Text(text, tree) => {
+                let mut reader = LayerReader::new(state, &self.path, text, self.layer, self.authority);
                 match tree {
-                    Ok(Some(tree)) => self.dialect.read(tree, &mut reader),
+                    Ok(Some(tree)) => self.dialect.apply(tree, &mut reader),
                     Ok(None) => {}
-                    // Half of a file could leave out the half that forbids something: nothing is taken.
+                    // If a file is invalid, none of it is applied: the missing part may contain restrictions.
                     Err(malformed) => {
-                        for Malformed { span, message } in malformed {
-                            let message = format!("the configuration is not well formed: {message}");
-                            reader.say(Code::ConfigSyntax, *span, message, None);
+                        for ConfigSyntaxError { span, message } in malformed {
+                            let message = format!("invalid syntax: {message}");
+                            reader.report(Code::ConfigSyntax, *span, message, None);
                         }
                     }
                 }
@@ -169,7 +198,7 @@ impl Document {
     }
 }
 
-fn unknown_ending(severity: Severity) -> Diagnostic {
-    let message = "whether the configuration file is TOML or YAML cannot be told from its ending";
-    Diagnostic::new(Code::ConfigUnreadable, severity, message).help("let it end in .toml, .yaml or .yml")
+fn unknown_extension(severity: Severity) -> Diagnostic {
+    let message = "unknown extension of the configuration file";
+    Diagnostic::new(Code::ConfigUnreadable, severity, message).help("use the extension .toml, .yaml or .yml")
 }

@@ -1,43 +1,44 @@
-//! The configuration: preset, files, environment and flags, later over earlier.
+//! The configuration: preset, files, environment variables and flags, from the lowest to the highest
+//! precedence.
 //!
 //! | module | subject |
 //! |---|---|
 //! | [`keys`] | every key, as one table |
-//! | `chat` | what `[chat]` says |
-//! | `embeddings` | what `[embeddings]` says |
-//! | `place` | where chats are kept |
-//! | `layers` | which files there are, and the preset they make |
-//! | `file` | bounded, regular, UTF-8 files |
-//! | `tree` | TOML and YAML to one tree with places |
-//! | `field`, `words` | how values are read, written and compared |
-//! | `read` | one file over what is in force, and what is wrong with it |
-//! | `narrow` | what a project may set |
-//! | `foreign` | the files of documents 002 and 004 |
-//! | `environment` | the variables |
-//! | [`edit`] | changing one list or one entry of a configuration file, and nothing else |
+//! | `chat` | the section `[chat]` |
+//! | `embeddings` | the section `[embeddings]` |
+//! | `chat_store` | the location of stored chats |
+//! | `layers` | the configuration files, and the preset |
+//! | `file` | reading bounded, regular UTF-8 files |
+//! | `tree` | TOML and YAML as one tree with locations |
+//! | `field`, `choices` | parsing, writing and comparing values |
+//! | `layer_reader` | applying one file, and reporting its problems |
+//! | `narrow` | the values that a project may set |
+//! | `dialect` | the files of documents 002 and 004 |
+//! | `environment` | the environment variables |
+//! | [`edit`] | editing one list or entry of a configuration file in place |
 //!
-//! What must always hold: a project's file never allows more than was in force without it, and no file,
-//! however broken, keeps the others from being read.
+//! Invariants: a project's file never allows more than what is allowed without it, and no broken file prevents
+//! the others from being read.
 
 mod base_url;
 mod chat;
+mod chat_store;
+mod choices;
+mod dialect;
 pub mod edit;
 mod embeddings;
 mod environment;
 mod field;
 mod file;
-mod foreign;
 pub mod keys;
+mod layer_reader;
 mod layers;
+mod mcp_source;
 mod narrow;
 mod origin;
-mod place;
-mod read;
-mod source;
 #[doc(hidden)]
 pub mod tree;
 mod values;
-mod words;
 
 #[cfg(test)]
 mod tests;
@@ -45,84 +46,84 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-pub use base_url::{BaseUrl, BaseUrlError};
-pub use chat::{Chat, ChatLimits, ChatTimeouts, Provider, ToolCalling};
-pub use embeddings::{Embeddings, EmbeddingsProvider};
-pub use keys::{KEYS, Key, key};
-pub use origin::{Layer, Origin};
-pub use place::ChatStore;
-pub use source::{McpSource, Reach};
+pub use base_url::{BaseUrl, ParseBaseUrlError};
+pub use chat::{ChatLimits, ChatProvider, ChatSettings, ChatTimeouts, ToolCalling};
+pub use chat_store::ChatStore;
+pub use embeddings::{EmbeddingsProvider, EmbeddingsSettings};
+pub use keys::{ConfigKey, KEYS, find_key};
+pub use mcp_source::{McpSource, McpTransport};
+pub use origin::{ConfigLayer, SettingOrigin};
 
 use environment::Environment;
-use read::State;
-use values::Values;
+use layer_reader::LoadState;
+use values::ConfigValues;
 
-use prowess::Located;
-use prowess::Surroundings;
+use prowess::FileDiagnostic;
+use prowess::HostEnv;
 use prowess::policy::{Policy, Preset};
 
-/// What a configuration is made from. The process is not asked for any of it here.
+/// The inputs of a configuration. This crate does not read them from the process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Inputs {
-    /// The project and the home.
-    pub surroundings: Surroundings,
+pub struct ConfigInputs {
+    /// The project and the home directory.
+    pub host: HostEnv,
     /// `--preset`.
     pub preset: Option<Preset>,
     /// `--config`.
     pub file: Option<PathBuf>,
-    /// The variables whose names begin with `PROWESS_` or `SKILLS_`.
+    /// The environment variables that begin with `PROWESS_` or `SKILLS_`.
     pub environment: Vec<(String, String)>,
 }
 
-impl Inputs {
-    /// Without flags and variables.
-    pub fn new(surroundings: Surroundings) -> Self {
-        Self { surroundings, preset: None, file: None, environment: Vec::new() }
+impl ConfigInputs {
+    /// Returns inputs without flags and variables.
+    pub fn new(host: HostEnv) -> Self {
+        Self { host, preset: None, file: None, environment: Vec::new() }
     }
 }
 
-/// The values in force, and where each came from.
+/// The effective values, and where each comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Configuration {
-    /// What they were read from, to change them or to read them again.
-    pub inputs: Inputs,
-    /// The policy they make.
+    /// The inputs, to edit the files or load them again.
+    pub inputs: ConfigInputs,
+    /// The policy.
     pub policy: Policy,
-    /// The servers that skills are taken from.
+    /// The servers that provide skills.
     pub mcp_sources: Vec<McpSource>,
-    /// Which model a chat talks to.
-    pub chat: Chat,
-    /// Who says how close a message and a skill are in meaning.
-    pub embeddings: Embeddings,
+    /// The settings of chats.
+    pub chat: ChatSettings,
+    /// The settings of embeddings.
+    pub embeddings: EmbeddingsSettings,
     /// Every key with its value, in the order of [`KEYS`].
-    pub settings: Vec<Setting>,
-    /// What is wrong with the files and variables.
-    pub diagnostics: Vec<Located>,
-    /// The files that count, the last one over the others, and whether each was read.
+    pub settings: Vec<ConfigSetting>,
+    /// Problems in files and variables.
+    pub diagnostics: Vec<FileDiagnostic>,
+    /// The configuration files, from the lowest to the highest precedence, and whether each was read.
     pub files: Vec<(PathBuf, bool)>,
 }
 
-/// A key with the value in force.
+/// A key and its effective value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setting {
+pub struct ConfigSetting {
     /// The key.
     pub key: &'static str,
-    /// Its value, in the form in which a file would have it.
+    /// Its value, as a file would contain it.
     pub value: serde_json::Value,
-    /// Where it came from.
-    pub origin: Origin,
-    /// What it decides.
+    /// Where the value comes from.
+    pub origin: SettingOrigin,
+    /// What the key controls.
     pub about: &'static str,
 }
 
-/// Reads the configuration. It never fails as a whole: what cannot be read or taken is said and left out.
+/// Loads the configuration. Never fails as a whole: invalid parts are reported and ignored.
 ///
 /// ```
-/// use prowess::Surroundings;
-/// use prowess_config::{Inputs, load};
+/// use prowess::HostEnv;
+/// use prowess_config::{ConfigInputs, load};
 ///
-/// let surroundings = Surroundings { project: "/nowhere".into(), home: None, path: Default::default() };
-/// let mut inputs = Inputs::new(surroundings);
+/// let host = HostEnv { project: "/nowhere".into(), home: None, path: Default::default() };
+/// let mut inputs = ConfigInputs::new(host);
 /// inputs.environment.push(("PROWESS_SKILLS_ENABLED".into(), "false".into()));
 ///
 /// let configuration = load(&inputs);
@@ -130,38 +131,38 @@ pub struct Setting {
 /// let origin = &configuration.setting("enabled").unwrap().origin;
 /// assert_eq!(origin.to_string(), "variable PROWESS_SKILLS_ENABLED");
 /// ```
-pub fn load(inputs: &Inputs) -> Configuration {
-    made(inputs, None)
+pub fn load(inputs: &ConfigInputs) -> Configuration {
+    build(inputs, None)
 }
 
-/// Reads the configuration as [`load`] does, and fails if it has errors. Warnings, among them everything that is wrong with a
-/// project's file, are no errors.
-pub fn load_strictly(inputs: &Inputs) -> Result<Configuration, ConfigurationError> {
-    load(inputs).check()
+/// Loads the configuration like [`load`], but fails if it has errors. Problems in a project's file are only
+/// warnings.
+pub fn load_strict(inputs: &ConfigInputs) -> Result<Configuration, LoadConfigurationError> {
+    load(inputs).into_result()
 }
 
-/// The configuration has errors. A program that has a valid one keeps using it.
+/// The configuration has errors. A program with a valid configuration keeps using that one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the configuration is wrong: {0}")]
-pub struct ConfigurationError(String);
+#[error("invalid configuration: {0}")]
+pub struct LoadConfigurationError(String);
 
-/// What the configuration would be if the file at `path` had this text. Nothing is written.
-pub fn load_with(inputs: &Inputs, path: &Path, text: &str) -> Configuration {
-    made(inputs, Some((path, text)))
+/// Returns the configuration as if the file at `path` had this text. Writes nothing.
+pub fn load_with_text(inputs: &ConfigInputs, path: &Path, text: &str) -> Configuration {
+    build(inputs, Some((path, text)))
 }
 
-fn made(inputs: &Inputs, instead: Option<(&Path, &str)>) -> Configuration {
-    let (preset, documents) = layers::find(inputs, instead);
-    let values = Values::of(Policy::preset(preset), inputs.surroundings.home.clone());
-    let mut state = State { values, origins: BTreeMap::new(), diagnostics: Vec::new() };
+fn build(inputs: &ConfigInputs, replacement: Option<(&Path, &str)>) -> Configuration {
+    let (preset, documents) = layers::find_layers(inputs, replacement);
+    let values = ConfigValues::from_policy(Policy::from_preset(preset), inputs.host.home.clone());
+    let mut state = LoadState { values, origins: BTreeMap::new(), diagnostics: Vec::new() };
     for document in &documents {
         document.apply(&mut state);
     }
-    // It was decided before anything was read; a file that says otherwise was overruled.
+    // The preset was determined before any file was read; it overrides the files.
     state.values.policy.preset = preset;
     Environment(&inputs.environment).apply(&mut state);
     if inputs.preset.is_some() {
-        state.origins.insert("preset", Origin::Flag("--preset".to_owned()));
+        state.origins.insert("preset", SettingOrigin::Flag("--preset".to_owned()));
     }
     let settings = settings(&state, preset);
     Configuration {
@@ -176,50 +177,51 @@ fn made(inputs: &Inputs, instead: Option<(&Path, &str)>) -> Configuration {
     }
 }
 
-fn settings(state: &State, preset: Preset) -> Vec<Setting> {
+fn settings(state: &LoadState, preset: Preset) -> Vec<ConfigSetting> {
     KEYS.iter()
-        .map(|key| Setting {
+        .map(|key| ConfigSetting {
             key: key.name,
-            value: key.field.write(&state.values),
-            origin: state.origins.get(key.name).cloned().unwrap_or(Origin::Preset(preset)),
+            value: key.field.to_json(&state.values),
+            origin: state.origins.get(key.name).cloned().unwrap_or(SettingOrigin::Preset(preset)),
             about: key.about,
         })
         .collect()
 }
 
 impl Configuration {
-    /// The value in force of a key.
-    pub fn setting(&self, key: &str) -> Option<&Setting> {
+    /// Returns the setting of a key.
+    pub fn setting(&self, key: &str) -> Option<&ConfigSetting> {
         self.settings.iter().find(|setting| setting.key == key)
     }
 
-    /// The first error; `None` if there are warnings at most.
-    pub fn first_error(&self) -> Option<&Located> {
+    /// Returns the first error; `None` if there are only warnings.
+    pub fn first_error(&self) -> Option<&FileDiagnostic> {
         self.diagnostics.iter().find(|located| located.diagnostic.is_error())
     }
 
-    /// This configuration, or the first of its errors.
-    pub fn check(self) -> Result<Self, ConfigurationError> {
-        let Some(Located { path, diagnostic }) = self.first_error() else { return Ok(self) };
-        Err(ConfigurationError(match path.is_absolute() {
+    /// Returns the configuration, or its first error.
+    pub fn into_result(self) -> Result<Self, LoadConfigurationError> {
+        let Some(FileDiagnostic { path, diagnostic }) = self.first_error() else { return Ok(self) };
+        Err(LoadConfigurationError(match path.is_absolute() {
             true => format!("{}: {}", path.display(), diagnostic.message),
-            // A variable has a name, but no path.
+            // A variable has no path.
             false => diagnostic.message.clone(),
         }))
     }
 
-    /// Scans exactly these directories, as `--root` asks for.
+    /// Searches only these directories, as `--root` does.
     #[must_use]
     pub fn with_roots(mut self, roots: impl IntoIterator<Item = PathBuf>) -> Self {
         self.policy = self.policy.with_roots(roots);
-        let took = !std::mem::take(&mut self.mcp_sources).is_empty();
-        let values = Values::of(self.policy.clone(), None);
-        for setting in self.settings.iter_mut().filter(|setting| took || setting.key != "sources.mcp") {
+        let had_sources = !std::mem::take(&mut self.mcp_sources).is_empty();
+        let values = ConfigValues::from_policy(self.policy.clone(), None);
+        for setting in self.settings.iter_mut().filter(|setting| had_sources || setting.key != "sources.mcp")
+        {
             if let ("scan.roots" | "scan.ancestors" | "trust.project" | "sources.mcp", Some(key)) =
-                (setting.key, key(setting.key))
+                (setting.key, find_key(setting.key))
             {
-                setting.value = key.field.write(&values);
-                setting.origin = Origin::Flag("--root".to_owned());
+                setting.value = key.field.to_json(&values);
+                setting.origin = SettingOrigin::Flag("--root".to_owned());
             }
         }
         self

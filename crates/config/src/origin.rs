@@ -1,60 +1,60 @@
-//! Where a value came from.
+//! The origins of configuration values.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use prowess::policy::Preset;
 
-/// Which of the configuration files.
+/// A layer of configuration files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Layer {
-    /// The user's.
+pub enum ConfigLayer {
+    /// The user's file.
     User,
-    /// The project's.
+    /// The project's file.
     Project,
-    /// The one given by `--config`.
-    Given,
+    /// The file passed with `--config`.
+    Explicit,
 }
 
-impl Layer {
-    /// The word that stands in JSON and before a path.
+impl ConfigLayer {
+    /// Returns the name used in JSON and before a path.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
             Self::Project => "project",
-            Self::Given => "given",
+            Self::Explicit => "given",
         }
     }
 }
 
-/// Where a value came from.
+/// Where a value comes from.
 ///
 /// ```
-/// use prowess_config::{Layer, Origin};
+/// use prowess_config::{ConfigLayer, SettingOrigin};
 ///
-/// let origin = Origin::File { layer: Layer::User, path: "/home/ada/.prowess/config.toml".into(), line: 3 };
+/// let origin = SettingOrigin::File { layer: ConfigLayer::User, path: "/home/ada/.prowess/config.toml".into(), line: 3 };
 /// assert_eq!(origin.to_string(), "user file /home/ada/.prowess/config.toml:3");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
-    /// The preset has it so.
+pub enum SettingOrigin {
+    /// The preset.
     Preset(Preset),
-    /// A file says so.
+    /// A file.
     File {
-        /// Which of the files.
-        layer: Layer,
+        /// The layer of the file.
+        layer: ConfigLayer,
         /// Its path.
         path: PathBuf,
         /// The line, counted from 1.
         line: u32,
     },
-    /// This environment variable says so.
+    /// This environment variable.
     Environment(String),
-    /// This flag says so.
+    /// This flag.
     Flag(String),
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Preset(preset) => write!(f, "preset {preset}"),

@@ -1,106 +1,106 @@
-//! TOML and YAML to one tree whose nodes know their place.
+//! TOML and YAML as one tree whose nodes have locations.
 
 mod from_toml;
 mod from_yaml;
 
 use prowess_format::{Span, Value, hidden};
 
-pub use from_toml::toml;
-pub use from_yaml::yaml;
+pub use from_toml::parse_toml;
+pub use from_yaml::parse_yaml;
 
-/// The deepest nesting of a configuration.
+/// The maximum nesting of a configuration.
 const DEPTH_MAX: usize = 32;
 
-/// The most characters of a value that a message repeats.
+/// The maximum number of characters of a value in a message.
 const SHOWN_MAX: usize = 60;
 
-/// A value and where it stands.
+/// A value and its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tree {
+pub struct ConfigTree {
     pub span: Span,
-    pub kind: Kind,
+    pub kind: TreeKind,
 }
 
-/// What a value is.
+/// The type and contents of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
-    /// Nothing, which only YAML can say.
+pub enum TreeKind {
+    /// Null, which only YAML has.
     Null,
-    /// True or false.
-    Truth(bool),
-    /// A whole number.
-    Whole(i128),
-    /// A fraction, an infinity or a whole number without bounds, as it is written.
+    /// A Boolean.
+    Bool(bool),
+    /// An integer.
+    Integer(i128),
+    /// A fraction, an infinity or a very large integer, as written.
     Fraction(String),
-    /// Text.
+    /// A string.
     Text(String),
-    /// A date or a time, which only TOML can say.
+    /// A date or time, which only TOML has.
     Date(String),
     /// A list.
-    List(Vec<Tree>),
+    List(Vec<ConfigTree>),
     /// A table.
-    Table(Vec<Entry>),
+    Table(Vec<TreeEntry>),
 }
 
-/// A key and its value; no key stands twice in a table.
+/// A key and its value. Keys in a table are unique.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct TreeEntry {
     pub key: String,
     pub span: Span,
-    pub value: Tree,
+    pub value: ConfigTree,
 }
 
-/// Why a text is no configuration, and where it was noticed.
+/// A syntax error and its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Malformed {
+pub struct ConfigSyntaxError {
     pub span: Option<Span>,
     pub message: String,
 }
 
-impl Malformed {
+impl ConfigSyntaxError {
     fn at(span: Span, message: impl Into<String>) -> Self {
         Self { span: Some(span), message: message.into() }
     }
 
     fn too_deep(span: Span) -> Self {
-        Self::at(span, format!("the nesting goes beyond the limit of {DEPTH_MAX}"))
+        Self::at(span, format!("nested more than {DEPTH_MAX} levels deep"))
     }
 }
 
-impl Tree {
-    /// A text without a file, read like an unquoted word of YAML: a variable's value.
-    pub fn word(text: &str) -> Self {
-        Self { span: Span::default(), kind: Kind::plain(&Value::plain(text)) }
+impl ConfigTree {
+    /// Parses text like an unquoted YAML scalar, for environment variables.
+    pub fn from_plain(text: &str) -> Self {
+        Self { span: Span::default(), kind: TreeKind::plain(&Value::from_plain(text)) }
     }
 
-    /// The value of a key.
-    pub fn get(&self, key: &str) -> Option<&Entry> {
+    /// Returns the entry of a key.
+    pub fn get(&self, key: &str) -> Option<&TreeEntry> {
         match &self.kind {
-            Kind::Table(entries) => entries.iter().find(|entry| entry.key == key),
+            TreeKind::Table(entries) => entries.iter().find(|entry| entry.key == key),
             _ => None,
         }
     }
 
-    /// The value as a message repeats it.
-    pub fn shown(&self) -> String {
+    /// Returns the value for a message.
+    pub fn describe(&self) -> String {
         match &self.kind {
-            Kind::Null => "nothing".to_owned(),
-            Kind::Truth(truth) => truth.to_string(),
-            Kind::Whole(number) => number.to_string(),
-            Kind::Fraction(text) | Kind::Date(text) => clipped(text),
-            Kind::Text(text) => format!("\"{}\"", clipped(text)),
-            Kind::List(_) => "a list".to_owned(),
-            Kind::Table(_) => "a table".to_owned(),
+            TreeKind::Null => "nothing".to_owned(),
+            TreeKind::Bool(truth) => truth.to_string(),
+            TreeKind::Integer(number) => number.to_string(),
+            TreeKind::Fraction(text) | TreeKind::Date(text) => clip_for_display(text),
+            TreeKind::Text(text) => format!("\"{}\"", clip_for_display(text)),
+            TreeKind::List(_) => "a list".to_owned(),
+            TreeKind::Table(_) => "a table".to_owned(),
         }
     }
 }
 
-impl Kind {
+impl TreeKind {
     fn plain(value: &Value) -> Self {
         match value {
-            Value::Bool(truth) => Self::Truth(*truth),
+            Value::Bool(truth) => Self::Bool(*truth),
             Value::Number(number) => {
-                whole(number).map_or_else(|| Self::Fraction(number.to_string()), Self::Whole)
+                parse_integer(number).map_or_else(|| Self::Fraction(number.to_string()), Self::Integer)
             }
             Value::Text(text) => Self::Text(text.to_string()),
             Value::Null | Value::List(_) | Value::Map(_) => Self::Null,
@@ -108,8 +108,8 @@ impl Kind {
     }
 }
 
-/// A whole number as YAML writes it.
-fn whole(text: &str) -> Option<i128> {
+/// Parses an integer in YAML syntax.
+fn parse_integer(text: &str) -> Option<i128> {
     match (text.strip_prefix("0x"), text.strip_prefix("0o")) {
         (Some(hex), _) => i128::from_str_radix(hex, 16).ok(),
         (_, Some(octal)) => i128::from_str_radix(octal, 8).ok(),
@@ -117,10 +117,10 @@ fn whole(text: &str) -> Option<i128> {
     }
 }
 
-/// A foreign text as a message may repeat it: visible, on one line, not too long.
-pub fn clipped(text: &str) -> String {
+/// Makes untrusted text safe for a message: visible, on one line and shortened.
+pub fn clip_for_display(text: &str) -> String {
     match text.char_indices().nth(SHOWN_MAX) {
-        Some((at, _)) => format!("{}…", hidden::shown(text.get(..at).unwrap_or_default())),
-        None => hidden::shown(text).into_owned(),
+        Some((at, _)) => format!("{}…", hidden::escape_for_display(text.get(..at).unwrap_or_default())),
+        None => hidden::escape_for_display(text).into_owned(),
     }
 }

@@ -1,62 +1,62 @@
-//! What is in force while the layers are read.
+//! The effective values while the layers are applied.
 
 use std::path::PathBuf;
 
-use super::chat::Chat;
-use super::embeddings::Embeddings;
-use super::source::McpSource;
-use prowess::policy::{Activation, Policy};
+use super::chat::ChatSettings;
+use super::embeddings::EmbeddingsSettings;
+use super::mcp_source::McpSource;
+use prowess::policy::{ActivationMode, Policy};
 
-/// How many skills are pushed at once where nobody says otherwise.
-const MAX_PUSHED: u32 = 3;
+/// The default number of skills that are pushed at once.
+const DEFAULT_MAX_PUSHED: u32 = 3;
 
-/// Everything a key can set.
+/// All values that keys can set.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Values {
+pub(super) struct ConfigValues {
     pub(super) policy: Policy,
-    /// Apart from the policy, too: it says nothing of skills.
-    pub(super) chat: Chat,
-    /// As apart.
-    pub(super) embeddings: Embeddings,
-    /// Apart from the policy, whose activation holds it only while it is `pushed`: the order of keys must not
-    /// matter.
+    /// Not part of the policy, because it is not about skills.
+    pub(super) chat: ChatSettings,
+    /// Not part of the policy, either.
+    pub(super) embeddings: EmbeddingsSettings,
+    /// Separate from the policy, whose activation only holds it in the mode `pushed`, so that the order of keys
+    /// does not matter.
     pub(super) max_pushed: u32,
-    /// The servers that skills are taken from.
+    /// The servers that provide skills.
     pub(super) mcp_sources: Vec<McpSource>,
-    /// What `~` in a path stands for.
+    /// The home directory, which replaces `~` in paths.
     pub(super) home: Option<PathBuf>,
 }
 
-impl Values {
-    /// What a policy says, before any file.
-    pub(super) fn of(policy: Policy, home: Option<PathBuf>) -> Self {
+impl ConfigValues {
+    /// Returns the values of a policy.
+    pub(super) fn from_policy(policy: Policy, home: Option<PathBuf>) -> Self {
         let max_pushed = match policy.activation {
-            Activation::Pushed { max } => max,
-            _ => MAX_PUSHED,
+            ActivationMode::Pushed { max } => max,
+            _ => DEFAULT_MAX_PUSHED,
         };
-        let (chat, embeddings) = (Chat::default(), Embeddings::default());
+        let (chat, embeddings) = (ChatSettings::default(), EmbeddingsSettings::default());
         Self { policy, chat, embeddings, max_pushed, mcp_sources: Vec::new(), home }
     }
 
-    /// The policy, with everything where it belongs.
+    /// Returns the policy with all values.
     pub(super) fn into_policy(mut self) -> Policy {
-        if let Activation::Pushed { max } = &mut self.policy.activation {
+        if let ActivationMode::Pushed { max } = &mut self.policy.activation {
             *max = self.max_pushed;
         }
         self.policy
     }
 }
 
-/// One place in the values.
-pub(super) struct Lens<T> {
-    pub(super) get: fn(&Values) -> &T,
-    pub(super) get_mut: fn(&mut Values) -> &mut T,
+/// Access to one of the values.
+pub(super) struct ValueLens<T> {
+    pub(super) get: fn(&ConfigValues) -> &T,
+    pub(super) get_mut: fn(&mut ConfigValues) -> &mut T,
 }
 
-/// The place `policy.scan.depth` and the like.
+// Creates the lens for a path such as `policy.scan.depth`.
 macro_rules! at {
     ($($field:ident).+) => {
-        Lens { get: |values| &values.$($field).+, get_mut: |values| &mut values.$($field).+ }
+        ValueLens { get: |values| &values.$($field).+, get_mut: |values| &mut values.$($field).+ }
     };
 }
 pub(super) use at;

@@ -1,14 +1,14 @@
-//! What the specification recommends and does not require. Only a check says it.
+//! Recommendations of the specification that are not requirements. Only `prowess check` reports them.
 
-use prowess_format::{Code, Diagnostic, Document, Place, Severity, Span};
+use prowess_format::{Code, Diagnostic, Document, Location, Severity, Span};
 
-/// The most lines that the specification recommends for a body.
+/// The recommended maximum number of lines of a body.
 const LINES_MAX: usize = 500;
 
-/// The most tokens that the specification recommends for a body.
+/// The recommended maximum number of tokens of a body.
 const TOKENS_MAX: usize = 5_000;
 
-/// Words that say when to use a skill, in lower case, the most frequent ones first.
+/// Words that introduce when to use a skill, in lower case, the most frequent ones first.
 const CUES: [&str; 36] = [
     "when", "use ", "used ", "using ", "if ", "trigger", "invoke", "activate", "before ", "after ",
     "during ", "while ", "asks", "asked", "mention", "request", "needs ", "wants ", "wenn ", "falls ",
@@ -16,14 +16,15 @@ const CUES: [&str; 36] = [
     "quando", "se ", "wanneer", "als ", "gdy ",
 ];
 
-/// What could be better about a skill that loads.
+/// Returns recommendations for a skill that loads.
 pub(crate) fn advise(document: &Document, source: &[u8]) -> Vec<Diagnostic> {
-    let mut said = Vec::new();
-    if !says_when(document.manifest.description()) {
+    let mut diagnostics = Vec::new();
+    if !states_when_to_use(document.manifest.description()) {
         let message = "the description does not say when to use the skill";
-        let place = Place::of(source, description_key(document, source));
-        let diagnostic = Diagnostic::new(Code::DescriptionWhen, Severity::Info, message).at(place);
-        said.push(diagnostic.help("add a sentence such as: Use when the user asks to fill in PDF forms."));
+        let location = Location::from_span(source, description_key(document, source));
+        let diagnostic = Diagnostic::new(Code::DescriptionWhen, Severity::Info, message).at(location);
+        diagnostics
+            .push(diagnostic.help("add a sentence such as: Use when the user asks to fill in PDF forms."));
     }
     let body = document.body(source);
     let lines = memchr::memchr_iter(b'\n', body.trim_ascii()).count() + 1;
@@ -37,14 +38,15 @@ pub(crate) fn advise(document: &Document, source: &[u8]) -> Vec<Diagnostic> {
     };
     if let Some(message) = long {
         let start = document.body as usize;
-        let place = Place::of(source, Span::new(start, start));
-        let diagnostic = Diagnostic::warning(Code::LongBody, message).at(place);
-        said.push(diagnostic.help("move details into files in references/ and say when to read them"));
+        let location = Location::from_span(source, Span::new(start, start));
+        let diagnostic = Diagnostic::warning(Code::LongBody, message).at(location);
+        diagnostics.push(diagnostic.help("move details into files in references/ and say when to read them"));
     }
-    said
+    diagnostics
 }
 
-/// Where the frontmatter says `description`; all of it where that cannot be told.
+/// Returns the span of the key `description` in the frontmatter, or of the whole frontmatter if the key is not
+/// found.
 fn description_key(document: &Document, source: &[u8]) -> Span {
     const KEY: &[u8] = b"description";
     let start = document.frontmatter.start as usize;
@@ -56,33 +58,36 @@ fn description_key(document: &Document, source: &[u8]) -> Span {
     }
 }
 
-/// About how many tokens a text has: one for four characters of ASCII, and one for each other character.
+/// Estimates the number of tokens: one per four ASCII characters and one per other character.
 fn estimated_tokens(text: &[u8]) -> usize {
-    // Every character beyond ASCII has at least two bytes.
+    // Non-ASCII characters have at least two bytes, so this bounds the number of tokens.
     if text.len() / 2 <= TOKENS_MAX {
         return 0;
     }
-    let beyond = count(text, |byte| byte >= 0xC0);
-    // For the same reason, there are no more than this, which is known after the first count.
-    if (text.len() + 2 * beyond) / 4 <= TOKENS_MAX {
+    let non_ascii = count(text, |byte| byte >= 0xC0);
+    // A cheap upper bound, before the second count.
+    if (text.len() + 2 * non_ascii) / 4 <= TOKENS_MAX {
         return 0;
     }
-    count(text, |byte| byte < 0x80) / 4 + beyond
+    count(text, |byte| byte < 0x80) / 4 + non_ascii
 }
 
-/// How many bytes are so. Counting up to 255 in a byte lets the compiler compare many at once.
-fn count(text: &[u8], is: impl Fn(u8) -> bool) -> usize {
-    text.chunks(255).map(|chunk| usize::from(chunk.iter().map(|byte| u8::from(is(*byte))).sum::<u8>())).sum()
+/// Counts the bytes that match. Sums of chunks of 255 fit into a byte, which lets the compiler vectorize the
+/// loop.
+fn count(text: &[u8], matches: impl Fn(u8) -> bool) -> usize {
+    text.chunks(255)
+        .map(|chunk| usize::from(chunk.iter().map(|byte| u8::from(matches(*byte))).sum::<u8>()))
+        .sum()
 }
 
-/// Whether a description says when to use the skill. Languages that are not written in Latin letters are not judged.
-fn says_when(description: &str) -> bool {
+/// Returns `true` if a description states when to use the skill, or is not written in Latin script.
+fn states_when_to_use(description: &str) -> bool {
     let lower = description.to_ascii_lowercase();
     let latin = || count(description.as_bytes(), |byte| byte < 0x80) * 4 >= description.len() * 3;
     CUES.iter().any(|cue| contains_word(&lower, cue)) || !latin()
 }
 
-/// Whether a word of the text begins with `cue`.
+/// Returns `true` if a word of the text begins with `cue`.
 fn contains_word(text: &str, cue: &str) -> bool {
     let boundary = |at: usize| !text.as_bytes()[..at].last().is_some_and(u8::is_ascii_alphanumeric);
     memchr::memmem::find_iter(text.as_bytes(), cue).any(boundary)
@@ -93,48 +98,48 @@ mod tests {
     use super::*;
     use prowess_format::{Rules, parse};
 
-    fn told(description: &str, body: &str) -> Vec<String> {
+    fn advise_on(description: &str, body: &str) -> Vec<String> {
         let source = format!("---\nname: pdf\ndescription: {description}\n---\n{body}");
         let document = parse(source.as_bytes(), None, &Rules::standard()).document.unwrap();
         advise(&document, source.as_bytes())
             .iter()
-            .map(|said| format!("{} {said}", said.at.map_or(0, |at| at.line)))
+            .map(|diagnostic| format!("{} {diagnostic}", diagnostic.location.map_or(0, |at| at.line)))
             .collect()
     }
 
     #[test]
-    fn descriptions_say_when() {
+    fn descriptions_must_state_when_to_use_the_skill() {
         for good in [
             "Reads PDF files. Use when the user mentions forms.",
             "Use for PDF files.",
             "Liest PDF-Dateien, wenn jemand Formulare ausfüllen will.",
             "处理 PDF 文件并提取其中的表格和文字内容。",
         ] {
-            assert_eq!(told(good, "Do it."), Vec::<String>::new(), "{good}");
+            assert_eq!(advise_on(good, "Do it."), Vec::<String>::new(), "{good}");
         }
         for bad in ["Reads PDF files.", "Cause and effect of reuse.", "Tools for PDF."] {
             assert_eq!(
-                told(bad, "Do it."),
+                advise_on(bad, "Do it."),
                 ["3 info[SK044]: the description does not say when to use the skill"]
             );
         }
     }
 
     #[test]
-    fn long_bodies_are_named() {
+    fn long_bodies_are_reported() {
         let good = "Use when asked.";
-        assert_eq!(told(good, &"x\n".repeat(500)), Vec::<String>::new());
+        assert_eq!(advise_on(good, &"x\n".repeat(500)), Vec::<String>::new());
         assert_eq!(
-            told(good, &"x\n".repeat(501)),
+            advise_on(good, &"x\n".repeat(501)),
             ["5 warning[SK065]: the body has 501 lines; at most 500 are recommended"]
         );
-        assert_eq!(told(good, &"word ".repeat(3_000)), Vec::<String>::new());
+        assert_eq!(advise_on(good, &"word ".repeat(3_000)), Vec::<String>::new());
         assert_eq!(
-            told(good, &"word ".repeat(5_000)),
+            advise_on(good, &"word ".repeat(5_000)),
             ["5 warning[SK065]: the body has about 6250 tokens; at most 5000 are recommended"]
         );
         assert_eq!(
-            told(good, &"字".repeat(6_000)),
+            advise_on(good, &"字".repeat(6_000)),
             ["5 warning[SK065]: the body has about 6000 tokens; at most 5000 are recommended"]
         );
     }

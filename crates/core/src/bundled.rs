@@ -1,26 +1,26 @@
-//! The skills that come with Prowess, embedded in the binary.
+//! The bundled skills, embedded in the binary.
 
 /// A bundled skill.
 #[derive(Debug, Clone, Copy)]
-pub struct Bundled {
-    /// The folder's name.
+pub struct BundledSkill {
+    /// The name of the skill's directory.
     pub id: &'static str,
-    /// Its files with their paths below the folder, sorted.
+    /// The files, sorted by their paths relative to the directory.
     pub files: &'static [(&'static str, &'static [u8])],
 }
 
-impl Bundled {
-    /// The bytes of `SKILL.md`.
+impl BundledSkill {
+    /// Returns the bytes of `SKILL.md`.
     pub fn skill_md(&self) -> &'static [u8] {
         self.file("SKILL.md").unwrap_or_default()
     }
 
-    /// The bytes of one file.
+    /// Returns the bytes of a file.
     pub fn file(&self, path: &str) -> Option<&'static [u8]> {
         self.files.iter().find(|(known, _)| *known == path).map(|(_, bytes)| *bytes)
     }
 
-    /// Whether a file is a program: what lies in `scripts` is.
+    /// Returns `true` for a file that is executable: everything in `scripts`.
     pub fn is_executable(path: &str) -> bool {
         path.starts_with("scripts/")
     }
@@ -28,8 +28,8 @@ impl Bundled {
 
 macro_rules! bundled {
     ($($id:literal: [$($path:literal),+ $(,)?],)+) => {
-        /// All bundled skills, in the order of their names.
-        pub static BUNDLED: &[Bundled] = &[$(Bundled {
+        /// All bundled skills, sorted by name.
+        pub static BUNDLED: &[BundledSkill] = &[$(BundledSkill {
             id: $id,
             files: &[$(($path, include_bytes!(concat!("../bundled/", $id, "/", $path)))),+],
         }),+];
@@ -50,9 +50,9 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// A file that is added to the folder and forgotten here would be missing from the binary.
+    /// A file that is missing from the table would be missing from the binary.
     #[test]
-    fn the_table_is_the_folder() {
+    fn the_table_lists_every_file_of_the_directory() {
         fn list(folder: &Path, below: &Path, out: &mut Vec<String>) {
             for entry in std::fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn each_is_valid_to_the_letter() {
+    fn every_bundled_skill_passes_the_strict_rules() {
         for skill in BUNDLED {
             let parsed =
                 prowess_format::parse(skill.skill_md(), Some(skill.id), &prowess_format::Rules::strict());

@@ -1,75 +1,76 @@
-//! Judging skill folders, `SKILL.md` files, and trees of them.
+//! Checks skill directories, `SKILL.md` files and whole trees.
 //!
-//! Unlike a scan, a check reads whole files, body included, and looks at everything below a path: it is for authors.
+//! Unlike discovery, a check reads whole files including the body, and searches everything below a path. It is
+//! for authors of skills.
 
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use prowess_format::{Code, Diagnostic, Level, Manifest, Parsed, Rules, parse};
+use prowess_format::{Code, Diagnostic, Manifest, ParseOutcome, RuleLevel, Rules, parse};
 
-use prowess_fs::{Errno, FileType, Stat, parallel};
+use prowess_fs::{Errno, FileType, Stat, parallel_map};
 
-use crate::scan::{Progress, Read, check_file, head};
-use prowess_fs::{Entry, EntryKind, Folder, words};
+use crate::discovery::{ManifestRead, ScanProgress, read_and_parse, read_frontmatter};
+use prowess_fs::{Dir, DirEntry, EntryKind, describe_errno};
 
-/// How deep a tree is looked into.
+/// The maximum depth of a tree.
 const DEPTH_MAX: usize = 32;
 
-/// The most folders of one tree.
-const FOLDERS_MAX: usize = 500_000;
+/// The maximum number of directories in a tree.
+const DIRS_MAX: usize = 500_000;
 
-/// One skill, judged.
+/// A checked skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checked {
-    /// Its `SKILL.md`, or its folder where there is none.
+pub struct CheckedSkill {
+    /// Its `SKILL.md`, or its directory if there is none.
     pub path: PathBuf,
-    /// Its name, where it could be read.
+    /// Its name, if it could be read.
     pub name: Option<String>,
-    /// What there is to say, in the order of the file.
+    /// The diagnostics, in the order of the file.
     pub diagnostics: Vec<Diagnostic>,
-    /// The toolsets that its frontmatter names; none where it does not load.
+    /// The toolsets listed in its frontmatter; empty if the skill is invalid.
     pub toolsets: Vec<Box<str>>,
 }
 
-impl Checked {
-    /// A path without a skill that loads.
+impl CheckedSkill {
+    /// Returns the result for a path without a valid skill.
     fn failed(path: PathBuf, diagnostic: Diagnostic) -> Self {
         Self { path, name: None, diagnostics: vec![diagnostic], toolsets: Vec::new() }
     }
 
-    fn of(path: PathBuf, manifest: Option<&Manifest>, diagnostics: Vec<Diagnostic>) -> Self {
+    fn new(path: PathBuf, manifest: Option<&Manifest>, diagnostics: Vec<Diagnostic>) -> Self {
         let name = manifest.map(|manifest| manifest.name().to_string());
         let toolsets = manifest.map_or_else(Vec::new, |manifest| manifest.toolsets().to_vec());
         Self { path, name, diagnostics, toolsets }
     }
 
-    /// Whether it loads under the rules it was judged by.
+    /// Returns `true` if the skill loads under the rules.
     pub fn is_valid(&self) -> bool {
         !self.diagnostics.iter().any(Diagnostic::is_error)
     }
 }
 
-/// A path that cannot be checked at all.
+/// The reason why a path could not be checked at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CheckError {
     /// It does not exist.
     #[error("{} does not exist", .0.display())]
     Missing(PathBuf),
     /// It cannot be read.
-    #[error("{} cannot be read: {why}", path.display())]
+    #[error("cannot read {}: {why}", path.display())]
     Unreadable {
         /// The path.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         why: String,
     },
-    /// A file that is not a `SKILL.md`.
+    /// It is a file that is not a `SKILL.md`.
     #[error("{} is not a SKILL.md", .0.display())]
     NotASkill(PathBuf),
 }
 
-/// Checks a skill folder, a `SKILL.md`, or every skill in a tree.
+/// Checks a skill directory, a `SKILL.md`, or every skill in a tree.
 ///
 /// ```
 /// use prowess::check::check;
@@ -81,37 +82,41 @@ pub enum CheckError {
 /// let checked = check(tree.path(), &Rules::strict(), &Default::default()).unwrap();
 /// assert!(checked[0].is_valid());
 /// ```
-pub fn check(path: &Path, rules: &Rules, progress: &Progress) -> Result<Vec<Checked>, CheckError> {
+pub fn check(path: &Path, rules: &Rules, progress: &ScanProgress) -> Result<Vec<CheckedSkill>, CheckError> {
     check_tree(path, rules, progress).map(|tree| tree.checked)
 }
 
-/// The skills of a tree, and the folders of it that were not searched.
+/// The skills of a tree, and the directories that were not searched.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CheckedTree {
-    /// The skills, in the order of their paths.
-    pub checked: Vec<Checked>,
-    /// Folders of dependencies and links to folders, in the order of their paths.
-    pub passed_over: Vec<PathBuf>,
-    /// Folders with a `SKILL.md` that are inside a skill, in the order of their paths. They belong to that skill: no
-    /// command lists or installs them. [`find_tree`] does not look for them.
+    /// The skills, sorted by path.
+    pub checked: Vec<CheckedSkill>,
+    /// Dependency directories and symlinks to directories, sorted by path.
+    pub skipped_dirs: Vec<PathBuf>,
+    /// Directories with a `SKILL.md` inside another skill, sorted by path. They belong to that skill: no
+    /// command lists or installs them. [`find_skills`] does not look for them.
     pub nested: Vec<PathBuf>,
 }
 
-/// Checks what [`check`] checks, and also returns the folders that were not searched.
+/// Checks everything that [`check`] checks, and also returns the directories that were not searched.
 ///
-/// The search finds every skill that `install --all` and `list` would take: it goes into hidden folders and build
-/// output, but not into [folders of dependencies and git](is_passed_over).
-pub fn check_tree(path: &Path, rules: &Rules, progress: &Progress) -> Result<CheckedTree, CheckError> {
-    tree(path, rules, true, progress)
+/// The search finds every skill that `install --all` and `list` would find. It includes hidden directories and
+/// build output, but not [dependency directories and `.git`](is_skipped_dir).
+pub fn check_tree(path: &Path, rules: &Rules, progress: &ScanProgress) -> Result<CheckedTree, CheckError> {
+    search(path, rules, true, progress)
 }
 
-/// Finds the skills that [`check_tree`] checks and reads their frontmatter. Nothing is said about bodies, and nothing that
-/// goes beyond the rules.
-pub fn find_tree(path: &Path, rules: &Rules, progress: &Progress) -> Result<CheckedTree, CheckError> {
-    tree(path, rules, false, progress)
+/// Finds the skills that [`check_tree`] checks and reads only their frontmatter, without recommendations.
+pub fn find_skills(path: &Path, rules: &Rules, progress: &ScanProgress) -> Result<CheckedTree, CheckError> {
+    search(path, rules, false, progress)
 }
 
-fn tree(path: &Path, rules: &Rules, advises: bool, progress: &Progress) -> Result<CheckedTree, CheckError> {
+fn search(
+    path: &Path,
+    rules: &Rules,
+    with_advice: bool,
+    progress: &ScanProgress,
+) -> Result<CheckedTree, CheckError> {
     let path = &std::path::absolute(path).map_err(|_| CheckError::Missing(path.to_owned()))?;
     let unreadable = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound => CheckError::Missing(path.clone()),
@@ -123,38 +128,42 @@ fn tree(path: &Path, rules: &Rules, advises: bool, progress: &Progress) -> Resul
         if !name.eq_ignore_ascii_case("SKILL.md") {
             return Err(CheckError::NotASkill(path.clone()));
         }
-        let root = open(path.parent().unwrap_or(Path::new("/")))?;
-        let checker = Checker { rules, root, links: Links::Followed, advises };
+        let root = open_dir(path.parent().unwrap_or(Path::new("/")))?;
+        let checker = TreeChecker { rules, root, links: LinkPolicy::Followed, with_advice };
         let checked = vec![checker.skill(Path::new("."), name)];
         return Ok(CheckedTree { checked, ..CheckedTree::default() });
     }
-    let links = Links::Within(std::fs::canonicalize(path).map_err(unreadable)?);
-    let checker = Checker { rules, root: open(path)?, links, advises };
-    let Tree { mut checked, failed, mut passed_over, mut nested } = checker.tree(progress);
+    let links = LinkPolicy::Within(std::fs::canonicalize(path).map_err(unreadable)?);
+    let checker = TreeChecker { rules, root: open_dir(path)?, links, with_advice };
+    let SearchResult { mut checked, failed, mut skipped, mut nested } = checker.search(progress);
     let failed = failed.into_iter();
-    checked.extend(failed.map(|(inner, diagnostic)| Checked::failed(normal(&path.join(inner)), diagnostic)));
+    checked.extend(
+        failed.map(|(inner, diagnostic)| CheckedSkill::failed(normalize(&path.join(inner)), diagnostic)),
+    );
     if checked.is_empty() {
-        // Naming a folder means that there should be a skill.
-        let diagnostic = Diagnostic::error(Code::MissingFile, "there is no SKILL.md in this folder");
-        let diagnostic = diagnostic.help("make one: prowess new NAME --description TEXT");
-        checked.push(Checked::failed(path.clone(), diagnostic));
+        // A directory that was passed explicitly should contain a skill.
+        let diagnostic = Diagnostic::error(Code::MissingFile, "there is no SKILL.md in this directory");
+        let diagnostic = diagnostic.help("create one: prowess new NAME --description TEXT");
+        checked.push(CheckedSkill::failed(path.clone(), diagnostic));
     }
-    for paths in [&mut passed_over, &mut nested] {
-        paths.iter_mut().for_each(|inner| *inner = normal(&path.join(&*inner)));
+    for paths in [&mut skipped, &mut nested] {
+        paths.iter_mut().for_each(|inner| *inner = normalize(&path.join(&*inner)));
         paths.sort();
     }
-    Ok(CheckedTree { checked, passed_over, nested })
+    Ok(CheckedTree { checked, skipped_dirs: skipped, nested })
 }
 
-/// Whether no command looks for skills in a folder of this name: git's own, and copies of what others publish.
-pub fn is_passed_over(name: &[u8]) -> bool {
+/// Returns `true` for the names of directories that no command searches for skills: `.git`, and copies of
+/// published packages.
+pub fn is_skipped_dir(name: &[u8]) -> bool {
     matches!(name, b".git" | b"node_modules" | b"__MACOSX")
 }
 
 /// The directories that hold a skill's own files. A `SKILL.md` in them is not a nested skill.
-const OWN_DIRECTORIES: [&str; 3] = ["references", "scripts", "assets"];
+const RESOURCE_DIRS: [&str; 3] = ["references", "scripts", "assets"];
 
-/// Checks the bytes of a `SKILL.md` that is in no folder, such as standard input; `path` is only what it is called.
+/// Checks the bytes of a `SKILL.md` without a directory, such as standard input. `path` is only used for
+/// display.
 ///
 /// ```
 /// use prowess::check::check_source;
@@ -163,191 +172,201 @@ const OWN_DIRECTORIES: [&str; 3] = ["references", "scripts", "assets"];
 /// let checked = check_source("<stdin>".as_ref(), b"---\nname: pdf\n---\nDo it.", &Rules::strict());
 /// assert!(!checked.is_valid());
 /// ```
-pub fn check_source(path: &Path, source: &[u8], rules: &Rules) -> Checked {
+pub fn check_source(path: &Path, source: &[u8], rules: &Rules) -> CheckedSkill {
     let mut parsed = parse(source, None, rules);
-    // Which files are beside it is not known.
-    advise(&mut parsed, source, |_| true);
-    let read = Read::from(parsed);
-    Checked::of(path.to_owned(), read.manifest.as_ref(), read.diagnostics)
+    // Assume that all files exist, since there is no directory.
+    add_advice(&mut parsed, source, |_| true);
+    let read = ManifestRead::from(parsed);
+    CheckedSkill::new(path.to_owned(), read.manifest.as_ref(), read.diagnostics)
 }
 
-/// Adds what goes beyond the rules: recommendations, and the files that the body refers to.
-fn advise(parsed: &mut Parsed, source: &[u8], exists: impl Fn(&Path) -> bool) {
+/// Adds recommendations and problems with references, which go beyond the rules.
+fn add_advice(parsed: &mut ParseOutcome, source: &[u8], exists: impl Fn(&Path) -> bool) {
     let body = parsed.document.as_ref().map_or(source.len(), |document| document.body as usize);
     if let Some(document) = &parsed.document {
         parsed.diagnostics.extend(crate::advice::advise(document, source));
     }
-    parsed.diagnostics.extend(crate::references::check(source, body, exists));
+    parsed.diagnostics.extend(crate::references::check_references(source, body, exists));
 }
 
-fn open(path: &Path) -> Result<Folder, CheckError> {
-    Folder::open(path).map_err(|error| CheckError::Unreadable { path: path.to_owned(), why: words(error) })
+fn open_dir(path: &Path) -> Result<Dir, CheckError> {
+    Dir::open(path)
+        .map_err(|error| CheckError::Unreadable { path: path.to_owned(), why: describe_errno(error) })
 }
 
-struct Checker<'a> {
+struct TreeChecker<'a> {
     rules: &'a Rules,
-    root: Folder,
-    links: Links,
-    /// Whether it looks at bodies, and says what goes beyond the rules.
-    advises: bool,
+    root: Dir,
+    links: LinkPolicy,
+    /// Whether to read bodies and add recommendations.
+    with_advice: bool,
 }
 
-/// Where a `SKILL.md` that is a link may lead.
-enum Links {
-    /// Anywhere: whoever names the file means what is in it.
+/// Where a `SKILL.md` that is a symlink may point.
+enum LinkPolicy {
+    /// Anywhere: the file was passed explicitly.
     Followed,
-    /// Into the tree that is checked. What is elsewhere is nobody's to show, whatever a tree from strangers says.
+    /// Into the checked tree. An untrusted tree must not reveal files from elsewhere.
     Within(PathBuf),
 }
 
-/// What a tree holds.
+/// The result of searching a tree.
 #[derive(Default)]
-struct Tree {
-    /// The skills, in the order of their paths.
-    checked: Vec<Checked>,
-    /// The folders that were not looked into, and why.
+struct SearchResult {
+    /// The skills, sorted by path.
+    checked: Vec<CheckedSkill>,
+    /// The directories that could not be searched, and the reasons.
     failed: Vec<(PathBuf, Diagnostic)>,
-    /// The folders and links that are never looked into, but for git's own.
-    passed_over: Vec<PathBuf>,
-    /// The folders with a `SKILL.md` inside a skill.
+    /// The directories and symlinks that are never searched, except `.git`.
+    skipped: Vec<PathBuf>,
+    /// The directories with a `SKILL.md` inside a skill.
     nested: Vec<PathBuf>,
 }
 
-/// A folder to look at.
-struct Task {
+/// A directory to search.
+struct SearchTask {
     inner: PathBuf,
     /// Whether it is inside a skill.
     in_skill: bool,
 }
 
-impl Checker<'_> {
-    /// Looks through the tree, level by level.
-    fn tree(&self, progress: &Progress) -> Tree {
-        let mut tree = Tree::default();
-        let mut level = vec![Task { inner: PathBuf::from("."), in_skill: false }];
-        let mut left = FOLDERS_MAX;
+impl TreeChecker<'_> {
+    /// Searches the tree, level by level.
+    fn search(&self, progress: &ScanProgress) -> SearchResult {
+        let mut tree = SearchResult::default();
+        let mut level = vec![SearchTask { inner: PathBuf::from("."), in_skill: false }];
+        let mut remaining = DIRS_MAX;
         for _ in 0..DEPTH_MAX {
             if level.is_empty() {
                 break;
             }
-            let looks = parallel(&level, 32, |task| {
+            let visits = parallel_map(&level, 32, |task| {
                 progress.add(1);
-                if task.in_skill { self.look_in_skill(&task.inner) } else { self.look(&task.inner) }
+                if task.in_skill { self.visit_in_skill(&task.inner) } else { self.visit(&task.inner) }
             });
             let mut next = Vec::new();
-            for (Task { inner, .. }, look) in level.into_iter().zip(looks) {
+            for (SearchTask { inner, .. }, visit) in level.into_iter().zip(visits) {
                 let below = |names: Vec<Box<OsStr>>, in_skill: bool| {
                     names.into_iter().map(move |name| (name, in_skill))
                 };
-                let task =
-                    |(name, in_skill): (Box<OsStr>, bool)| Task { inner: beneath(&inner, &name), in_skill };
-                match look {
-                    Look::Skill { checked, folders } => {
+                let task = |(name, in_skill): (Box<OsStr>, bool)| SearchTask {
+                    inner: child(&inner, &name),
+                    in_skill,
+                };
+                match visit {
+                    DirVisit::Skill { checked, folders } => {
                         tree.checked.push(checked);
                         next.extend(below(folders, true).map(task));
                     }
-                    Look::InSkill { nested, folders } => {
+                    DirVisit::InSkill { nested, folders } => {
                         next.extend(below(folders, true).map(task));
                         if nested {
                             tree.nested.push(inner);
                         }
                     }
-                    Look::Folders { skill, folders, passed_over } => {
+                    DirVisit::Folders { skill, folders, skipped } => {
                         tree.checked.extend(skill);
                         next.extend(below(folders, false).map(task));
-                        tree.passed_over.extend(passed_over.iter().map(|name| beneath(&inner, name)));
+                        tree.skipped.extend(skipped.iter().map(|name| child(&inner, name)));
                     }
-                    Look::Failed(diagnostic) => tree.failed.push((inner, diagnostic)),
+                    DirVisit::Failed(diagnostic) => tree.failed.push((inner, diagnostic)),
                 }
             }
-            if next.len() > left {
-                let message = format!("there are more than {FOLDERS_MAX} folders; not all were looked into");
-                tree.failed.push((PathBuf::from("."), bound(message)));
-                next.truncate(left);
+            if next.len() > remaining {
+                let message = format!("there are more than {DIRS_MAX} directories; some were not searched");
+                tree.failed.push((PathBuf::from("."), limit_reached(message)));
+                next.truncate(remaining);
             }
-            left -= next.len();
+            remaining -= next.len();
             level = next;
         }
-        let (in_skill, others): (Vec<Task>, Vec<Task>) = level.into_iter().partition(|task| task.in_skill);
-        tree.passed_over.extend(in_skill.into_iter().map(|task| task.inner));
+        let (in_skill, others): (Vec<SearchTask>, Vec<SearchTask>) =
+            level.into_iter().partition(|task| task.in_skill);
+        tree.skipped.extend(in_skill.into_iter().map(|task| task.inner));
         if let Some(first) = others.first() {
-            let message =
-                format!("{} folders lie deeper than {DEPTH_MAX} and were not looked into", others.len());
-            tree.failed.push((first.inner.clone(), bound(message)));
+            let message = format!(
+                "{} directories are deeper than {DEPTH_MAX} levels and were not searched",
+                others.len()
+            );
+            tree.failed.push((first.inner.clone(), limit_reached(message)));
         }
         tree.checked.sort_by(|a, b| a.path.cmp(&b.path));
         tree
     }
 
-    fn look(&self, inner: &Path) -> Look {
+    fn visit(&self, inner: &Path) -> DirVisit {
         let holds_skills = holds_skills(&self.absolute(inner));
-        // Most folders that are looked at are skills, and asking for the file is cheaper than listing them.
+        // Most visited directories are skills, and opening the file is cheaper than listing the directory.
         if !holds_skills {
-            match self.root.file(&inner.join("SKILL.md")) {
+            match self.root.open_file(&inner.join("SKILL.md")) {
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => {}
                 opened => {
-                    let checked = self.judge(inner, OsStr::new("SKILL.md"), opened);
-                    return Look::Skill { checked, folders: self.folders_of_skill(inner) };
+                    let checked = self.check_opened(inner, OsStr::new("SKILL.md"), opened);
+                    return DirVisit::Skill { checked, folders: self.nested_dirs(inner) };
                 }
             }
         }
-        let entries = match self.root.folder(inner).and_then(|folder| folder.entries(FOLDERS_MAX)) {
+        let entries = match self.root.open_dir(inner).and_then(|dir| dir.entries(DIRS_MAX)) {
             Ok(entries) => entries,
-            // It was there when its name was listed.
-            Err(Errno::NOENT | Errno::NOTDIR) => return Look::empty(),
+            // It existed when its parent was listed.
+            Err(Errno::NOENT | Errno::NOTDIR) => return DirVisit::empty(),
             Err(error) => {
-                let message = format!("the folder cannot be read: {}", words(error));
-                return Look::Failed(Diagnostic::error(Code::DirectoryUnreadable, message));
+                let message = format!("cannot read the directory: {}", describe_errno(error));
+                return DirVisit::Failed(Diagnostic::error(Code::DirectoryUnreadable, message));
             }
         };
-        if entries.cut {
-            return Look::Failed(bound(format!("the folder has more than {FOLDERS_MAX} entries")));
+        if entries.truncated {
+            return DirVisit::Failed(limit_reached(format!(
+                "the directory has more than {DIRS_MAX} entries"
+            )));
         }
-        let named = |entry: &&Entry| entry.name.eq_ignore_ascii_case("SKILL.md");
-        let skill = entries.list.iter().find(|entry| named(entry) && entry.kind != EntryKind::Folder);
+        let is_skill_md = |entry: &&DirEntry| entry.name.eq_ignore_ascii_case("SKILL.md");
+        let skill = entries.entries.iter().find(|entry| is_skill_md(entry) && entry.kind != EntryKind::Dir);
         let skill = skill.map(|entry| self.skill(inner, &entry.name));
-        // A SKILL.md in a directory of skills is a skill to some commands and hides the others from none.
+        // In a directory of skills, some commands accept a SKILL.md as a skill, and all commands search the
+        // subdirectories.
         if let Some(skill) = skill {
             if !holds_skills {
-                return Look::Skill { checked: skill, folders: self.folders_of_skill(inner) };
+                return DirVisit::Skill { checked: skill, folders: self.nested_dirs(inner) };
             }
-            return self.folders(inner, entries.list, Some(skill));
+            return self.list_dirs(inner, entries.entries, Some(skill));
         }
-        self.folders(inner, entries.list, None)
+        self.list_dirs(inner, entries.entries, None)
     }
 
-    /// The folders of a skill that may hold other skills.
-    fn folders_of_skill(&self, inner: &Path) -> Vec<Box<OsStr>> {
-        if !self.advises || self.has_own_directories_only(inner) {
+    /// Returns the subdirectories of a skill that may hold other skills.
+    fn nested_dirs(&self, inner: &Path) -> Vec<Box<OsStr>> {
+        if !self.with_advice || self.has_resource_dirs_only(inner) {
             return Vec::new();
         }
-        match self.look_in_skill(inner) {
-            Look::InSkill { folders, .. } => folders,
-            Look::Skill { .. } | Look::Folders { .. } | Look::Failed(_) => Vec::new(),
+        match self.visit_in_skill(inner) {
+            DirVisit::InSkill { folders, .. } => folders,
+            DirVisit::Skill { .. } | DirVisit::Folders { .. } | DirVisit::Failed(_) => Vec::new(),
         }
     }
 
-    /// Whether a skill has no directories but its own, as far as the link count shows. On most file systems a directory
-    /// has two links and one more for each subdirectory, and a few calls of `stat` are cheaper than listing it. File
-    /// systems that do not count have one link, so that the directory is listed.
-    fn has_own_directories_only(&self, inner: &Path) -> bool {
-        let Some(mut directories) = self.root.stat(inner).ok().and_then(|stat| stat.links().checked_sub(2))
+    /// Returns `true` if the link count shows that a skill has no directories besides [`RESOURCE_DIRS`].
+    ///
+    /// On most file systems a directory has two links and one more for each subdirectory, so a few `stat` calls
+    /// replace a listing. Directories have one link on file systems that do not count, and are listed there.
+    fn has_resource_dirs_only(&self, inner: &Path) -> bool {
+        let Some(mut dirs) = self.root.stat(inner).ok().and_then(|stat| stat.link_count().checked_sub(2))
         else {
             return false;
         };
-        for name in OWN_DIRECTORIES {
-            if directories == 0 {
+        for name in RESOURCE_DIRS {
+            if dirs == 0 {
                 break;
             }
             let stat = self.root.stat(&inner.join(name));
             if stat.is_ok_and(|stat| stat.kind() == FileType::Directory) {
-                directories -= 1;
+                dirs -= 1;
             }
         }
-        directories == 0
+        dirs == 0
     }
 
-    /// The absolute path of a directory in the tree.
+    /// Returns the absolute path of a directory in the tree.
     fn absolute(&self, inner: &Path) -> PathBuf {
         match inner == Path::new(".") {
             true => self.root.path().to_owned(),
@@ -355,126 +374,129 @@ impl Checker<'_> {
         }
     }
 
-    /// Looks at a folder inside a skill. One that cannot be read is not an error of the skill.
-    fn look_in_skill(&self, inner: &Path) -> Look {
-        let entries = self.root.folder(inner).and_then(|folder| folder.entries(FOLDERS_MAX));
-        let entries = entries.map_or_else(|_| Vec::new(), |entries| entries.list);
+    /// Visits a directory inside a skill. One that cannot be read is not an error of the skill.
+    fn visit_in_skill(&self, inner: &Path) -> DirVisit {
+        let entries = self.root.open_dir(inner).and_then(|dir| dir.entries(DIRS_MAX));
+        let entries = entries.map_or_else(|_| Vec::new(), |entries| entries.entries);
         let nested = entries
             .iter()
             .any(|entry| entry.kind == EntryKind::File && *entry.name == *OsStr::new("SKILL.md"));
-        let is_searched = |entry: &Entry| {
+        let is_searched = |entry: &DirEntry| {
             let name = entry.name.as_encoded_bytes();
-            let is_own = OWN_DIRECTORIES.iter().any(|own| own.as_bytes() == name);
-            entry.kind == EntryKind::Folder && !is_passed_over(name) && !is_own
+            let is_resource_dir = RESOURCE_DIRS.iter().any(|dir| dir.as_bytes() == name);
+            entry.kind == EntryKind::Dir && !is_skipped_dir(name) && !is_resource_dir
         };
         let folders = entries.into_iter().filter(is_searched).map(|entry| entry.name).collect();
-        Look::InSkill { nested, folders }
+        DirVisit::InSkill { nested, folders }
     }
 
-    fn folders(&self, inner: &Path, entries: Vec<Entry>, skill: Option<Checked>) -> Look {
-        let (mut folders, mut passed_over) = (Vec::new(), Vec::new());
+    fn list_dirs(&self, inner: &Path, entries: Vec<DirEntry>, skill: Option<CheckedSkill>) -> DirVisit {
+        let (mut folders, mut skipped) = (Vec::new(), Vec::new());
         for entry in entries {
             match entry.kind {
-                EntryKind::Folder if !is_passed_over(entry.name.as_encoded_bytes()) => {
-                    folders.push(entry.name)
+                EntryKind::Dir if !is_skipped_dir(entry.name.as_encoded_bytes()) => folders.push(entry.name),
+                EntryKind::Dir if entry.name.as_encoded_bytes() != b".git" => skipped.push(entry.name),
+                EntryKind::Symlink if self.root.path().join(inner).join(&*entry.name).is_dir() => {
+                    skipped.push(entry.name);
                 }
-                EntryKind::Folder if entry.name.as_encoded_bytes() != b".git" => passed_over.push(entry.name),
-                EntryKind::Link if self.root.path().join(inner).join(&*entry.name).is_dir() => {
-                    passed_over.push(entry.name);
-                }
-                EntryKind::Folder | EntryKind::Link | EntryKind::File | EntryKind::Special => {}
+                EntryKind::Dir | EntryKind::Symlink | EntryKind::File | EntryKind::Special => {}
             }
         }
-        Look::Folders { skill, folders, passed_over }
+        DirVisit::Folders { skill, folders, skipped }
     }
 
-    fn skill(&self, inner: &Path, name: &OsStr) -> Checked {
-        self.judge(inner, name, self.root.file(&inner.join(name)))
+    fn skill(&self, inner: &Path, name: &OsStr) -> CheckedSkill {
+        self.check_opened(inner, name, self.root.open_file(&inner.join(name)))
     }
 
-    fn judge(&self, inner: &Path, name: &OsStr, opened: Result<(OwnedFd, Stat), Errno>) -> Checked {
-        let folder = self.absolute(inner);
-        let id = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    fn check_opened(
+        &self,
+        inner: &Path,
+        name: &OsStr,
+        opened: Result<(OwnedFd, Stat), Errno>,
+    ) -> CheckedSkill {
+        let dir = self.absolute(inner);
+        let id = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let opened = match opened {
-            Err(Errno::LOOP) => self.follow(&folder.join(name)),
-            opened => opened.map_err(refused),
+            Err(Errno::LOOP) => self.follow(&dir.join(name)),
+            opened => opened.map_err(open_error),
         };
-        let Read { manifest, mut diagnostics } = match opened {
-            Ok((file, stat)) if !self.advises => head(&file, &stat, &id, self.rules),
+        let ManifestRead { manifest, mut diagnostics } = match opened {
+            Ok((file, stat)) if !self.with_advice => read_frontmatter(&file, &stat, &id, self.rules),
             Ok((file, stat)) => {
-                let (mut parsed, bytes) = check_file(&file, &stat, &id, self.rules);
-                // What cannot be opened is there all the same.
-                let gone = |error: Errno| matches!(error, Errno::NOENT | Errno::NOTDIR);
-                let exists = |path: &Path| !self.root.stat(&inner.join(path)).is_err_and(gone);
-                advise(&mut parsed, &bytes, exists);
+                let (mut parsed, bytes) = read_and_parse(&file, &stat, &id, self.rules);
+                // A file that cannot be opened exists nevertheless.
+                let is_missing = |error: Errno| matches!(error, Errno::NOENT | Errno::NOTDIR);
+                let exists = |path: &Path| !self.root.stat(&inner.join(path)).is_err_and(is_missing);
+                add_advice(&mut parsed, &bytes, exists);
                 parsed.into()
             }
-            Err(diagnostic) => Read { manifest: None, diagnostics: vec![diagnostic] },
+            Err(diagnostic) => ManifestRead { manifest: None, diagnostics: vec![diagnostic] },
         };
         if name != "SKILL.md" {
-            diagnostics.insert(0, misnamed(&name.to_string_lossy(), self.rules));
+            diagnostics.insert(0, file_name_diagnostic(&name.to_string_lossy(), self.rules));
         }
-        Checked::of(folder.join(name), manifest.as_ref(), diagnostics)
+        CheckedSkill::new(dir.join(name), manifest.as_ref(), diagnostics)
     }
 
-    /// Opens a `SKILL.md` that is a link where it leads.
+    /// Opens the target of a `SKILL.md` that is a symlink.
     fn follow(&self, link: &Path) -> Result<(OwnedFd, Stat), Diagnostic> {
         let Ok(target) = std::fs::canonicalize(link) else {
-            let diagnostic = Diagnostic::error(Code::LinkBroken, "SKILL.md is a link that leads nowhere");
-            return Err(diagnostic.help("delete the link or mend it"));
+            let diagnostic = Diagnostic::error(Code::LinkBroken, "SKILL.md is a broken symlink");
+            return Err(diagnostic.help("delete or fix the symlink"));
         };
-        if let Links::Within(tree) = &self.links
+        if let LinkPolicy::Within(tree) = &self.links
             && !target.starts_with(tree)
         {
             let message =
-                format!("SKILL.md is a link that leads out of what is checked, to {}", target.display());
-            let help = format!("check it by its name: prowess check {}", crate::shell::quote_path(link));
+                format!("SKILL.md is a symlink to outside the checked directory: {}", target.display());
+            let help = format!("check it on its own: prowess check {}", crate::shell::quote_path(link));
             return Err(Diagnostic::error(Code::LinkOutside, message).help(help));
         }
-        let (folder, name) = (target.parent().unwrap_or(&target), target.file_name().unwrap_or_default());
-        Folder::open_resolved(folder).and_then(|folder| folder.file(Path::new(name))).map_err(refused)
+        let (dir, name) = (target.parent().unwrap_or(&target), target.file_name().unwrap_or_default());
+        Dir::open_resolved(dir).and_then(|dir| dir.open_file(Path::new(name))).map_err(open_error)
     }
 }
 
-enum Look {
+enum DirVisit {
     Skill {
-        checked: Checked,
+        checked: CheckedSkill,
         folders: Vec<Box<OsStr>>,
     },
-    /// A folder inside a skill.
+    /// A directory inside a skill.
     InSkill {
         /// Whether it has a `SKILL.md`.
         nested: bool,
         folders: Vec<Box<OsStr>>,
     },
     Folders {
-        /// What a SKILL.md in a directory of skills says.
-        skill: Option<Checked>,
+        /// The result for a SKILL.md in a directory of skills.
+        skill: Option<CheckedSkill>,
         folders: Vec<Box<OsStr>>,
-        passed_over: Vec<Box<OsStr>>,
+        skipped: Vec<Box<OsStr>>,
     },
     Failed(Diagnostic),
 }
 
-impl Look {
+impl DirVisit {
     fn empty() -> Self {
-        Self::Folders { skill: None, folders: Vec::new(), passed_over: Vec::new() }
+        Self::Folders { skill: None, folders: Vec::new(), skipped: Vec::new() }
     }
 }
 
-fn bound(message: String) -> Diagnostic {
-    Diagnostic::error(Code::ScanBound, message).help("check the folders in it one by one")
+fn limit_reached(message: String) -> Diagnostic {
+    Diagnostic::error(Code::ScanBound, message).help("check its subdirectories one by one")
 }
 
-/// Whether a folder is called what directories of skills are called.
-fn holds_skills(folder: &Path) -> bool {
-    let name = folder.file_name().unwrap_or_default();
+/// Returns `true` if a directory has one of the usual names of skill directories.
+fn holds_skills(dir: &Path) -> bool {
+    let name = dir.file_name().unwrap_or_default();
     ["skills", ".skills", "sys.skills", "plugins"].iter().any(|known| name == *known)
 }
 
-fn misnamed(name: &str, rules: &Rules) -> Diagnostic {
+fn file_name_diagnostic(name: &str, rules: &Rules) -> Diagnostic {
     let message = format!("the file is named {name}, not SKILL.md");
-    let accepted = name == "skill.md" && rules.lowercase_file != Level::Reject;
+    let accepted = name == "skill.md" && rules.lowercase_file != RuleLevel::Reject;
     let diagnostic = match accepted {
         true => Diagnostic::warning(Code::FileName, message),
         false => Diagnostic::error(Code::FileName, message),
@@ -482,22 +504,24 @@ fn misnamed(name: &str, rules: &Rules) -> Diagnostic {
     diagnostic.help(format!("rename it: git mv {name} SKILL.md"))
 }
 
-fn refused(error: Errno) -> Diagnostic {
+fn open_error(error: Errno) -> Diagnostic {
     match error {
         Errno::NXIO => Diagnostic::error(Code::NotAFile, "SKILL.md is a socket"),
-        error => Diagnostic::error(Code::Unreadable, format!("the file cannot be read: {}", words(error))),
+        error => {
+            Diagnostic::error(Code::Unreadable, format!("cannot read the file: {}", describe_errno(error)))
+        }
     }
 }
 
-/// The path of an entry, relative to the tree. Only the tree itself is called `.`.
-fn beneath(inner: &Path, name: &OsStr) -> PathBuf {
+/// Returns the path of an entry relative to the tree. Only the tree itself is `.`.
+fn child(inner: &Path, name: &OsStr) -> PathBuf {
     match inner == Path::new(".") {
         true => PathBuf::from(name),
         false => inner.join(name),
     }
 }
 
-/// Without the `.` that a relative walk leaves in a path.
-fn normal(path: &Path) -> PathBuf {
+/// Removes the `.` that a relative walk leaves in a path.
+fn normalize(path: &Path) -> PathBuf {
     path.components().filter(|component| !matches!(component, std::path::Component::CurDir)).collect()
 }

@@ -1,90 +1,92 @@
-//! What the user grants to a skill: whether the lists of the configuration name it, and which variables it gets.
+//! The user's grants to a skill: network access and environment variables.
 //!
-//! What must always hold: a grant comes from the configuration that the user is in charge of, and from nowhere else. What
-//! a lock says was granted is a record for people to read.
+//! Invariant: grants come only from the configuration that the user controls. The grants in a lock file are a
+//! record for people to read.
 
 use std::path::{Path, PathBuf};
 
 use prowess_format::Manifest;
 
-use crate::lock::Granted;
-use crate::policy::{Run, Scope};
+use crate::host_env::HostEnv;
+use crate::lock::GrantedAccess;
+use crate::policy::{RunPolicy, Scope};
 use crate::registry::Skill;
-use crate::surroundings::Surroundings;
 
-/// A skill as the lists of the configuration name it.
+/// A skill as the lists of the configuration refer to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grantee {
-    /// Its name. It counts only where nobody but the user could have given it.
+    /// Its name. A name counts only for skills that are not a project's.
     pub name: String,
-    /// Where it lies, links resolved; none for a part of the program and for what lies at a server.
-    pub folder: Option<PathBuf>,
-    /// Whether it is a project's: anybody can give such a skill a name that the user knows.
-    pub of_project: bool,
+    /// Its canonical directory; `None` for bundled and remote skills.
+    pub dir: Option<PathBuf>,
+    /// Whether it is a project's skill. A project can give its skill any name, including one that the user
+    /// trusts.
+    pub is_project_skill: bool,
 }
 
 impl Grantee {
-    /// A skill that was found.
-    pub fn of(skill: &Skill) -> Self {
+    /// Returns the grantee for a discovered skill.
+    pub fn for_skill(skill: &Skill) -> Self {
         Self {
             name: skill.name().into_owned(),
-            folder: skill.root().is_folder().then(|| skill.canonical_folder()),
-            of_project: skill.root().scope() == Scope::Project,
+            dir: skill.root().is_dir().then(|| skill.canonical_dir()),
+            is_project_skill: skill.root().scope() == Scope::Project,
         }
     }
 
-    /// What names it in a list: its name, or its folder where it is a project's.
-    pub fn entry(&self) -> String {
-        match &self.folder {
-            Some(folder) if self.of_project => folder.display().to_string(),
+    /// Returns the list entry for the skill: its directory if it is a project's skill, otherwise its name.
+    pub fn list_entry(&self) -> String {
+        match &self.dir {
+            Some(folder) if self.is_project_skill => folder.display().to_string(),
             _ => self.name.clone(),
         }
     }
 
-    /// Whether a list names it.
-    pub fn is_in(&self, list: &[String], world: &Surroundings) -> bool {
-        list.iter().any(|entry| self.is_named(entry, world))
+    /// Returns `true` if a list contains the skill.
+    pub fn is_listed(&self, list: &[String], host: &HostEnv) -> bool {
+        list.iter().any(|entry| self.matches_entry(entry, host))
     }
 
-    fn is_named(&self, entry: &str, world: &Surroundings) -> bool {
-        let path = match (entry.strip_prefix("~/"), &world.home) {
+    fn matches_entry(&self, entry: &str, host: &HostEnv) -> bool {
+        let path = match (entry.strip_prefix("~/"), &host.home) {
             (Some(inner), Some(home)) => home.join(inner),
             _ if entry.starts_with('/') => entry.into(),
-            _ => return !self.of_project && entry == self.name,
+            _ => return !self.is_project_skill && entry == self.name,
         };
-        self.folder.as_deref().is_some_and(|folder| same(&path, folder))
+        self.dir.as_deref().is_some_and(|folder| is_same_dir(&path, folder))
     }
 
-    /// Whether it gets a variable that it needs: `NAME` grants it to every skill that names it, `SKILL:NAME` to one.
-    pub fn gets(&self, variable: &str, run: &Run, world: &Surroundings) -> bool {
+    /// Returns `true` if the skill is granted a variable. The grant `NAME` is for every skill that needs the
+    /// variable, `SKILL:NAME` for one.
+    pub fn is_granted(&self, variable: &str, run: &RunPolicy, host: &HostEnv) -> bool {
         run.env.iter().any(|grant| match grant.rsplit_once(':') {
             None => grant == variable,
-            Some((of, granted)) => granted == variable && self.is_named(of, world),
+            Some((skill, granted)) => granted == variable && self.matches_entry(skill, host),
         })
     }
 
-    /// All that is granted to it, of what it needs.
-    pub fn granted(&self, needs: &[String], run: &Run, world: &Surroundings) -> Granted {
-        Granted {
-            network: self.is_in(&run.network, world),
-            env: needs.iter().filter(|name| self.gets(name, run, world)).cloned().collect(),
+    /// Returns the grants to a skill that needs these variables.
+    pub fn grants(&self, needs: &[String], run: &RunPolicy, host: &HostEnv) -> GrantedAccess {
+        GrantedAccess {
+            network: self.is_listed(&run.network, host),
+            env: needs.iter().filter(|name| self.is_granted(name, run, host)).cloned().collect(),
         }
     }
 }
 
-fn same(path: &Path, folder: &Path) -> bool {
-    path == folder || std::fs::canonicalize(path).is_ok_and(|path| path == folder)
+fn is_same_dir(path: &Path, dir: &Path) -> bool {
+    path == dir || std::fs::canonicalize(path).is_ok_and(|path| path == dir)
 }
 
-/// The variables that a skill names in `metadata.env`, in its order and each once.
-pub fn needs(manifest: &Manifest) -> Vec<String> {
-    manifest.needed_variables()
+/// Returns the variables that a skill lists in `metadata.env`, in order and without duplicates.
+pub fn needed_variables(manifest: &Manifest) -> Vec<String> {
+    manifest.required_env()
 }
 
-/// All that is granted to a skill that was found.
-pub fn granted(skill: &Skill, run: &Run, world: &Surroundings) -> Granted {
-    let needs = skill.manifest().map(needs).unwrap_or_default();
-    Grantee::of(skill).granted(&needs, run, world)
+/// Returns the grants to a discovered skill.
+pub fn grants_for_skill(skill: &Skill, run: &RunPolicy, host: &HostEnv) -> GrantedAccess {
+    let needs = skill.manifest().map(needed_variables).unwrap_or_default();
+    Grantee::for_skill(skill).grants(&needs, run, host)
 }
 
 #[cfg(test)]
@@ -92,14 +94,13 @@ mod tests {
     use super::*;
 
     fn grantee(of_project: bool) -> Grantee {
-        Grantee { name: "pdf".into(), folder: Some("/home/me/skills/pdf".into()), of_project }
+        Grantee { name: "pdf".into(), dir: Some("/home/me/skills/pdf".into()), is_project_skill: of_project }
     }
 
     #[test]
-    fn a_name_is_the_users_and_a_folder_is_anybodys() {
-        let world =
-            Surroundings { project: "/p".into(), home: Some("/home/me".into()), path: Default::default() };
-        let is_in = |it: &Grantee, entry: &str| it.is_in(&[entry.to_owned()], &world);
+    fn names_do_not_grant_anything_to_project_skills() {
+        let host = HostEnv { project: "/p".into(), home: Some("/home/me".into()), path: Default::default() };
+        let is_in = |it: &Grantee, entry: &str| it.is_listed(&[entry.to_owned()], &host);
         for entry in ["~/skills/pdf", "/home/me/skills/pdf"] {
             assert!(is_in(&grantee(false), entry) && is_in(&grantee(true), entry), "{entry}");
         }
@@ -107,22 +108,22 @@ mod tests {
         for entry in ["PDF", "pd", "skills/pdf", "/home/me/skills", "", "*"] {
             assert!(!is_in(&grantee(false), entry) && !is_in(&grantee(true), entry), "{entry}");
         }
-        let bundled = Grantee { folder: None, ..grantee(false) };
+        let bundled = Grantee { dir: None, ..grantee(false) };
         assert!(is_in(&bundled, "pdf") && !is_in(&bundled, "/home/me/skills/pdf"));
     }
 
     #[test]
-    fn of_the_variables_only_those_that_it_needs_are_granted() {
-        let world = Surroundings { project: "/p".into(), home: None, path: Default::default() };
-        let run = Run {
+    fn only_needed_variables_are_granted() {
+        let host = HostEnv { project: "/p".into(), home: None, path: Default::default() };
+        let run = RunPolicy {
             network: vec!["pdf".into()],
             env: ["A", "pdf:B", "other:C", "D"].map(str::to_owned).to_vec(),
-            ..Run::default()
+            ..RunPolicy::default()
         };
         let needs = ["A", "B", "C"].map(str::to_owned);
-        let granted = grantee(false).granted(&needs, &run, &world);
-        assert_eq!(granted, Granted { network: true, env: ["A", "B"].map(str::to_owned).into() });
-        let granted = grantee(true).granted(&needs, &run, &world);
-        assert_eq!(granted, Granted { network: false, env: ["A".to_owned()].into() });
+        let granted = grantee(false).grants(&needs, &run, &host);
+        assert_eq!(granted, GrantedAccess { network: true, env: ["A", "B"].map(str::to_owned).into() });
+        let granted = grantee(true).grants(&needs, &run, &host);
+        assert_eq!(granted, GrantedAccess { network: false, env: ["A".to_owned()].into() });
     }
 }

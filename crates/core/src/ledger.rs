@@ -1,6 +1,7 @@
-//! What a conversation has loaded, at which digest, and which skills are at work inside one another.
+//! The skills that a conversation has loaded, with their digests, and the stack of skills that are invoking
+//! each other.
 //!
-//! Only names and digests are kept, never instructions: what has to be shown again is read again.
+//! A ledger stores names and digests only. Instructions that have to be shown again are read again.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,229 +9,229 @@ use serde::{Deserialize, Serialize};
 
 use crate::error_code::ErrorCode;
 use crate::registry::{Skill, Snapshot};
-use crate::supply::Unverified;
+use crate::remote::RemoteFileError;
 
-/// How deep skills may invoke skills.
+/// The maximum depth of skills that invoke other skills.
 pub const DEPTH_MAX: usize = 8;
 
-/// The memory of one conversation. In JSON it is a list of names with their digests.
+/// The skills loaded in one conversation. Serializes to a list of names with their digests.
 ///
 /// ```
-/// use prowess::ledger::{Ledger, Loaded};
+/// use prowess::ledger::{Ledger, LoadOutcome};
 ///
 /// let mut ledger = Ledger::default();
-/// assert_eq!(ledger.activated("pdf", "sha256:1"), Loaded::First);
-/// assert_eq!(ledger.activated("pdf", "sha256:1"), Loaded::Again);
-/// assert_eq!(ledger.activated("pdf", "sha256:2"), Loaded::Changed);
+/// assert_eq!(ledger.record_activation("pdf", "sha256:1"), LoadOutcome::New);
+/// assert_eq!(ledger.record_activation("pdf", "sha256:1"), LoadOutcome::Unchanged);
+/// assert_eq!(ledger.record_activation("pdf", "sha256:2"), LoadOutcome::Changed);
 /// assert_eq!(ledger.names().collect::<Vec<_>>(), ["pdf"]);
 /// ```
 #[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(from = "Vec<Entry>", into = "Vec<Entry>")]
+#[serde(from = "Vec<LedgerEntry>", into = "Vec<LedgerEntry>")]
 pub struct Ledger {
-    loaded: Vec<Entry>,
-    calls: Arc<Mutex<Vec<String>>>,
+    loaded: Vec<LedgerEntry>,
+    call_stack: Arc<Mutex<Vec<String>>>,
 }
 
-/// One skill that was loaded.
+/// A loaded skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Entry {
+struct LedgerEntry {
     name: String,
-    /// `None` where only the name was kept.
+    /// `None` if only the name is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     digest: Option<String>,
-    /// The set of files that a skill of a server was loaded with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    held: Option<String>,
+    /// The digest of the file set with which a remote skill was loaded.
+    #[serde(rename = "held", default, skip_serializing_if = "Option::is_none")]
+    file_set: Option<String>,
 }
 
-/// Whether instructions have to be shown.
+/// Whether the instructions of an activated skill have to be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Loaded {
-    /// The conversation does not have them.
-    First,
-    /// It has them already, the same: a reminder is enough.
-    Again,
-    /// It has others.
+pub enum LoadOutcome {
+    /// The conversation does not have them yet.
+    New,
+    /// The conversation has the same instructions: a reminder is enough.
+    Unchanged,
+    /// The conversation has other instructions.
     Changed,
 }
 
-impl Loaded {
-    /// What to tell the model instead of the instructions; `None` where it needs them.
+impl LoadOutcome {
+    /// Returns the text that the model gets instead of the instructions; `None` if it needs the instructions.
     pub fn reminder(self, name: &str) -> Option<String> {
         match self {
-            Self::First | Self::Changed => None,
-            Self::Again => Some(format!(
+            Self::New | Self::Changed => None,
+            Self::Unchanged => Some(format!(
                 "The skill {name} is already loaded in this conversation and has not changed. \
-                 Follow the instructions given before."
+                 Follow the instructions given earlier."
             )),
         }
     }
 }
 
-/// What has to be shown again after a conversation was shortened.
+/// The skills to show again after a conversation was compacted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reinjection {
-    /// The skills with their instructions as they are now, in the order of their activation.
+    /// The names and current instructions of the skills, in the order of their activation.
     pub contents: Vec<(String, String)>,
-    /// Those that are no longer offered or can no longer be loaded.
-    pub gone: Vec<String>,
+    /// The skills that are no longer available.
+    pub unavailable: Vec<String>,
 }
 
-/// A skill that may not be invoked here.
+/// The reason why a skill may not be entered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum LedgerError {
-    /// It is at work already.
-    #[error("the skills invoke each other in a circle: {}", chain.join(" → "))]
+pub enum EnterSkillError {
+    /// The skill is already on the call stack.
+    #[error("skills invoke each other in a cycle: {}", chain.join(" → "))]
     Cycle {
-        /// From the outermost to the one that would be entered again.
+        /// The call stack, from the outermost skill to the one that would be entered again.
         chain: Vec<String>,
     },
-    /// Too many are at work.
-    #[error("skills may invoke each other {DEPTH_MAX} deep, not deeper: {}", chain.join(" → "))]
+    /// The call stack is full.
+    #[error("skills are nested more than {DEPTH_MAX} deep: {}", chain.join(" → "))]
     TooDeep {
-        /// From the outermost to the one that would be too many.
+        /// The call stack, from the outermost skill to the one that was rejected.
         chain: Vec<String>,
     },
 }
 
-impl LedgerError {
-    /// The contract's code.
+impl EnterSkillError {
+    /// Returns the error code that tools report.
     pub fn code(&self) -> ErrorCode {
         ErrorCode::InvalidParam
     }
 }
 
-/// A skill at work. It is over when this is dropped.
+/// Keeps a skill on the call stack until it is dropped.
 #[derive(Debug)]
-#[must_use = "the skill is at work only as long as this is kept"]
-pub struct Guard {
-    calls: Arc<Mutex<Vec<String>>>,
+#[must_use = "dropping the guard leaves the skill"]
+pub struct CallGuard {
+    call_stack: Arc<Mutex<Vec<String>>>,
     name: String,
 }
 
-impl Drop for Guard {
+impl Drop for CallGuard {
     fn drop(&mut self) {
-        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(at) = calls.iter().rposition(|name| *name == self.name) {
-            calls.remove(at);
+        let mut call_stack = self.call_stack.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = call_stack.iter().rposition(|name| *name == self.name) {
+            call_stack.remove(at);
         }
     }
 }
 
 impl Ledger {
-    /// The memory of a conversation of which only the names were kept. Each skill is shown once more when it
-    /// is activated again: nobody knows which instructions the conversation has.
+    /// Restores the ledger of a conversation of which only the skill names are known. Each skill's instructions
+    /// are shown once more when it is activated again.
     pub fn from_names(names: impl IntoIterator<Item = String>) -> Self {
         let mut ledger = Self::default();
         for name in names {
-            if !ledger.has(&name) {
-                ledger.loaded.push(Entry { name, digest: None, held: None });
+            if !ledger.contains(&name) {
+                ledger.loaded.push(LedgerEntry { name, digest: None, file_set: None });
             }
         }
         ledger
     }
 
-    /// Notes that a skill was activated, and says what the conversation had of it.
-    pub fn activated(&mut self, name: &str, digest: &str) -> Loaded {
+    /// Records the activation of a skill and returns whether its instructions have to be shown.
+    pub fn record_activation(&mut self, name: &str, digest: &str) -> LoadOutcome {
         let Some(entry) = self.loaded.iter_mut().find(|entry| entry.name == name) else {
             let (name, digest) = (name.to_owned(), Some(digest.to_owned()));
-            self.loaded.push(Entry { name, digest, held: None });
-            return Loaded::First;
+            self.loaded.push(LedgerEntry { name, digest, file_set: None });
+            return LoadOutcome::New;
         };
         match entry.digest.replace(digest.to_owned()) {
-            None => Loaded::First,
-            Some(before) if before == digest => Loaded::Again,
-            Some(_) => Loaded::Changed,
+            None => LoadOutcome::New,
+            Some(before) if before == digest => LoadOutcome::Unchanged,
+            Some(_) => LoadOutcome::Changed,
         }
     }
 
-    /// Notes with which set of files a skill of a server was loaded. As long as the conversation has its instructions,
-    /// it may read files of that set and no others.
-    pub fn hold(&mut self, name: &str, set: Option<&str>) {
+    /// Records the file set with which a remote skill was loaded. While the conversation has its instructions,
+    /// it may only read files of that set.
+    pub fn pin_file_set(&mut self, name: &str, set: Option<&str>) {
         if let Some(entry) = self.loaded.iter_mut().find(|entry| entry.name == name) {
-            entry.held = set.map(str::to_owned);
+            entry.file_set = set.map(str::to_owned);
         }
     }
 
-    /// Refuses to read files of a skill that is no longer what this conversation loaded.
-    pub fn admit(&self, name: &str, skill: &Skill) -> Result<(), Unverified> {
-        let held =
-            self.loaded.iter().find(|entry| entry.name == name).and_then(|entry| entry.held.as_deref());
-        let now = skill.supplied().map(|supplied| supplied.offered().set());
-        match held {
-            Some(held) if now.as_deref() != Some(held) => {
-                Err(Unverified::Held { name: crate::skill::shown(&skill.name()) })
+    /// Returns an error if a skill's files are no longer those that this conversation loaded.
+    pub fn check_file_set(&self, name: &str, skill: &Skill) -> Result<(), RemoteFileError> {
+        let pinned =
+            self.loaded.iter().find(|entry| entry.name == name).and_then(|entry| entry.file_set.as_deref());
+        let now = skill.remote().map(|remote| remote.entry().files_digest());
+        match pinned {
+            Some(pinned) if now.as_deref() != Some(pinned) => {
+                Err(RemoteFileError::Outdated { name: crate::skill::display_text(&skill.name()) })
             }
             Some(_) | None => Ok(()),
         }
     }
 
-    /// The skills of servers that this conversation has loaded.
-    pub fn served(&self) -> impl Iterator<Item = &str> {
-        self.loaded.iter().filter(|entry| entry.held.is_some()).map(|entry| entry.name.as_str())
+    /// Returns the names of the remote skills that this conversation has loaded.
+    pub fn remote_names(&self) -> impl Iterator<Item = &str> {
+        self.loaded.iter().filter(|entry| entry.file_set.is_some()).map(|entry| entry.name.as_str())
     }
 
-    /// Whether a skill was activated.
-    pub fn has(&self, name: &str) -> bool {
+    /// Returns `true` if the skill was activated.
+    pub fn contains(&self, name: &str) -> bool {
         self.loaded.iter().any(|entry| entry.name == name)
     }
 
-    /// The names of all skills that were activated, in that order.
+    /// Returns the names of all activated skills, in the order of their activation.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.loaded.iter().map(|entry| entry.name.as_str())
     }
 
-    /// Forgets a skill; says whether it was there.
-    pub fn release(&mut self, name: &str) -> bool {
+    /// Removes a skill; returns `true` if it was there.
+    pub fn remove(&mut self, name: &str) -> bool {
         let before = self.loaded.len();
         self.loaded.retain(|entry| entry.name != name);
         self.loaded.len() < before
     }
 
-    /// What has to be shown again after the conversation was shortened. `content` gives a skill's
-    /// instructions and their digest as they are now, or nothing where they cannot be loaded.
-    pub fn reinjection(
+    /// Returns what has to be shown again after the conversation was compacted. `content` returns a skill's
+    /// current instructions and their digest, or `None` if they cannot be loaded.
+    pub fn collect_reinjection(
         &mut self,
         snapshot: &Snapshot,
         mut content: impl FnMut(&Skill) -> Option<(String, String)>,
     ) -> Reinjection {
-        let mut again = Reinjection::default();
+        let mut reinjection = Reinjection::default();
         for entry in &mut self.loaded {
             let skill = snapshot.get(&entry.name).filter(|skill| skill.is_enabled());
-            let set = skill.and_then(|skill| skill.supplied()).map(|supplied| supplied.offered().set());
+            let set = skill.and_then(|skill| skill.remote()).map(|supplied| supplied.entry().files_digest());
             match skill.and_then(&mut content) {
                 Some((text, digest)) => {
                     entry.digest = Some(digest);
-                    entry.held = set;
-                    again.contents.push((entry.name.clone(), text));
+                    entry.file_set = set;
+                    reinjection.contents.push((entry.name.clone(), text));
                 }
-                None => again.gone.push(entry.name.clone()),
+                None => reinjection.unavailable.push(entry.name.clone()),
             }
         }
-        again
+        reinjection
     }
 
-    /// Notes that a skill is at work, until the guard is dropped. A skill that is at work already, in itself
-    /// or in another, is refused.
-    pub fn enter(&self, name: &str) -> Result<Guard, LedgerError> {
-        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        let chain = || calls.iter().cloned().chain([name.to_owned()]).collect();
-        if calls.iter().any(|at_work| at_work == name) {
-            return Err(LedgerError::Cycle { chain: chain() });
+    /// Pushes a skill onto the call stack until the guard is dropped. Fails for a skill that is already on the
+    /// stack.
+    pub fn enter(&self, name: &str) -> Result<CallGuard, EnterSkillError> {
+        let mut call_stack = self.call_stack.lock().unwrap_or_else(PoisonError::into_inner);
+        let chain = || call_stack.iter().cloned().chain([name.to_owned()]).collect();
+        if call_stack.iter().any(|active| active == name) {
+            return Err(EnterSkillError::Cycle { chain: chain() });
         }
-        if calls.len() >= DEPTH_MAX {
-            return Err(LedgerError::TooDeep { chain: chain() });
+        if call_stack.len() >= DEPTH_MAX {
+            return Err(EnterSkillError::TooDeep { chain: chain() });
         }
-        calls.push(name.to_owned());
-        Ok(Guard { calls: Arc::clone(&self.calls), name: name.to_owned() })
+        call_stack.push(name.to_owned());
+        Ok(CallGuard { call_stack: Arc::clone(&self.call_stack), name: name.to_owned() })
     }
 }
 
 impl Clone for Ledger {
-    /// The same memory; what is at work is at work only there.
+    /// Clones the loaded skills; the clone has an empty call stack.
     fn clone(&self) -> Self {
-        Self { loaded: self.loaded.clone(), calls: Arc::default() }
+        Self { loaded: self.loaded.clone(), call_stack: Arc::default() }
     }
 }
 
@@ -240,11 +241,11 @@ impl PartialEq for Ledger {
     }
 }
 
-impl From<Vec<Entry>> for Ledger {
-    fn from(entries: Vec<Entry>) -> Self {
+impl From<Vec<LedgerEntry>> for Ledger {
+    fn from(entries: Vec<LedgerEntry>) -> Self {
         let mut ledger = Self::default();
         for entry in entries {
-            if !ledger.has(&entry.name) {
+            if !ledger.contains(&entry.name) {
                 ledger.loaded.push(entry);
             }
         }
@@ -252,7 +253,7 @@ impl From<Vec<Entry>> for Ledger {
     }
 }
 
-impl From<Ledger> for Vec<Entry> {
+impl From<Ledger> for Vec<LedgerEntry> {
     fn from(ledger: Ledger) -> Self {
         ledger.loaded
     }

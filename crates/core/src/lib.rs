@@ -1,4 +1,4 @@
-//! Prowess finds agent skills, explains every problem with them, and shows a model exactly what it needs.
+//! Prowess discovers agent skills, reports every problem with them, and shows a model exactly what it needs.
 //!
 //! ```
 //! use prowess::{Policy, Registry};
@@ -19,63 +19,67 @@
 //!
 //! | module | subject |
 //! |---|---|
-//! | [`policy`] | everything in which skills systems differ, and the six presets |
-//! | [`registry`] | roots to skills with a status, in immutable snapshots |
-//! | [`check`] | judging skill folders, files and trees of them |
-//! | [`usage`] | when skills were last used |
-//! | [`trust`] | whom the user trusts |
-//! | [`lock`] | what was installed, from where, and with which bytes |
-//! | [`supply`] | skills that come from servers |
-//! | [`bundled`] | the skills that come along |
+//! | [`policy`] | the settings in which skill systems differ, and the six presets |
+//! | [`registry`] | skills with their status, in immutable snapshots |
+//! | [`catalog`] | the list of skills that a model is shown |
+//! | [`activation`] | loading the instructions of a skill |
+//! | [`resources`] | reading the other files of a skill |
+//! | [`check`] | checking skill directories, single files and whole trees |
+//! | [`usage`] | when and how often skills were used |
+//! | [`trust`] | which projects the user trusts |
+//! | [`lock`] | installed skills: their sources and file digests |
+//! | [`remote`] | skills that servers provide |
+//! | [`bundled`] | the skills embedded in the binary |
 //!
-//! There is no async runtime here and no database. The only door to the file system is one contained type.
+//! The crate has no async runtime and no database. All access to skill files goes through `prowess_fs`, which
+//! never leaves the directory it was given.
 
-pub mod activate;
+pub mod activation;
 mod advice;
 pub mod bundled;
+pub mod catalog;
 pub mod check;
-mod contents;
-pub mod disclose;
-mod each_file;
+mod discovery;
+mod file_diagnostic;
+mod file_listing;
 pub mod grants;
+mod host_env;
 pub mod ledger;
-mod located;
 pub mod lock;
 mod lock_file;
 pub mod policy;
 mod references;
 pub mod registry;
-pub mod resource;
-mod scan;
+pub mod remote;
+pub mod resources;
 pub mod shell;
 mod skill;
-pub mod supply;
-mod surroundings;
 pub mod trust;
 mod trust_store;
 pub mod usage;
 mod user_state;
+mod visit_files;
 
-/// Text from elsewhere, for the other crates of this workspace; not a promise to anybody else.
+/// Helpers for untrusted text, for the other crates of this workspace. Not part of the public API.
 #[doc(hidden)]
 pub mod contained {
-    pub use crate::resource::text::strip_escapes;
+    pub use crate::resources::text::strip_escapes;
 
-    /// Foreign text without terminal escapes and control characters; line breaks and tabs stay.
-    pub fn without_escapes(mut text: String) -> String {
-        crate::resource::text::strip_escapes(&mut text, 0);
+    /// Removes terminal escapes and control characters from untrusted text. Line breaks and tabs stay.
+    pub fn strip_terminal_escapes(mut text: String) -> String {
+        crate::resources::text::strip_escapes(&mut text, 0);
         text
     }
 }
 
-pub use contents::{Contents, FileEntry};
-pub use each_file::{Each, each_file};
-pub use located::Located;
+pub use discovery::{RootProblem, ScanProgress};
+pub use file_diagnostic::FileDiagnostic;
+pub use file_listing::{FileEntry, FileListing};
+pub use host_env::HostEnv;
 pub use policy::{Policy, Preset, RootSpec, Scope};
 pub use prowess_format as format;
 pub use prowess_format::error_code::{self, ErrorCode};
-pub use prowess_fs::{HashedFile, HashedTree, TreeError, digest, read_bounded, tree_hash};
-pub use registry::{Difference, Registry, Skill, Snapshot, Status, short_path};
-pub use scan::{Progress, RootProblem};
-pub use skill::{Found, Link, Root};
-pub use surroundings::Surroundings;
+pub use prowess_fs::{HashedFile, HashedTree, TreeHashError, digest, read_bounded, tree_hash};
+pub use registry::{Registry, Skill, SkillStatus, Snapshot, SnapshotDiff, short_path};
+pub use skill::{DiscoveredSkill, Root, SkillLink};
+pub use visit_files::{VisitedEntry, visit_files};

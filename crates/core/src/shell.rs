@@ -1,9 +1,9 @@
-//! Words for commands that are shown to the user, quoted so that they can be pasted into a shell.
+//! Quoting for shell commands that are shown to the user, so that they can be pasted.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Returns the word as a POSIX shell reads it back, in single quotes where it needs them.
+/// Quotes a word for a POSIX shell, with single quotes only if necessary.
 ///
 /// ```
 /// use prowess::shell::quote;
@@ -13,7 +13,7 @@ use std::path::Path;
 /// ```
 pub fn quote(word: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
-    // A tilde at the beginning is the home directory, which is what is meant by it.
+    // A leading tilde must stay unquoted, so that the shell expands it to the home directory.
     let (home, rest) = match word.strip_prefix("~/") {
         Some(rest) => ("~/", rest),
         None => ("", word),
@@ -24,7 +24,7 @@ pub fn quote(word: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{home}'{}'", rest.replace('\'', r"'\''")))
 }
 
-/// Returns a path as a POSIX shell reads it back.
+/// Quotes a path for a POSIX shell.
 pub fn quote_path(path: &Path) -> String {
     quote(&path.to_string_lossy()).into_owned()
 }

@@ -1,4 +1,5 @@
-//! When and how often skills were used, remembered across runs. It decides between skills that match about equally well.
+//! When and how often skills were used, stored across runs. Routing uses it to choose between skills that match
+//! about equally well.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,82 +8,83 @@ use std::path::Path;
 use prowess_format::name::NAME_MAX;
 use serde::{Deserialize, Serialize};
 
-use crate::surroundings::Surroundings;
-use prowess_fs::{lock, read_bounded, replace};
+use crate::host_env::HostEnv;
+use prowess_fs::{lock, read_bounded, write_private};
 
-/// The most names that are remembered; the ones used longest ago are forgotten first.
+/// The maximum number of names that are stored; the least recently used ones are dropped first.
 pub const NAMES_MAX: usize = 1_000;
 
 const FILE_MAX: u64 = 4 * 1024 * 1024;
 
 const SCHEMA: u32 = 1;
 
-/// How many seconds a day has.
+/// Seconds per day.
 const DAY: u64 = 24 * 60 * 60;
 
-/// After how many seconds a use counts half.
+/// The age in seconds at which a use counts half.
 const HALF_LIFE: f64 = 7.0 * 24.0 * 60.0 * 60.0;
 
-/// What was used, and when.
+/// The skills that were used, and when.
 ///
 /// ```
-/// use prowess::usage::Usage;
+/// use prowess::usage::SkillUsage;
 ///
-/// let mut usage = Usage::default();
-/// usage.note("pdf", 1_000);
+/// let mut usage = SkillUsage::default();
+/// usage.record_at("pdf", 1_000);
 /// assert_eq!(usage.recency("pdf", 1_000), 1.0);
 /// assert_eq!(usage.recency("never", 1_000), 0.0);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Usage {
-    names: BTreeMap<String, Used>,
+pub struct SkillUsage {
+    names: BTreeMap<String, UsageEntry>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-struct Used {
-    /// In seconds since 1970.
+struct UsageEntry {
+    /// Seconds since 1970.
     last: u64,
     #[serde(default)]
     count: u64,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Stored {
+struct UsageFile {
     schema: u32,
-    names: BTreeMap<String, Used>,
+    names: BTreeMap<String, UsageEntry>,
 }
 
-impl Usage {
-    /// What is remembered. A file that is missing or broken is an empty usage: nothing depends on it but an order.
-    pub fn load(world: &Surroundings) -> Self {
-        let Some(state) = world.state() else { return Self::default() };
+impl SkillUsage {
+    /// Loads the stored usage. A missing or broken file counts as empty: usage only affects the order of
+    /// skills.
+    pub fn load(host: &HostEnv) -> Self {
+        let Some(state) = host.state_dir() else { return Self::default() };
         Self::read(&state.join("usage.json")).unwrap_or_default()
     }
 
     fn read(path: &Path) -> Option<Self> {
-        let stored: Stored = serde_json::from_slice(&read_bounded(path, FILE_MAX)?).ok()?;
+        let stored: UsageFile = serde_json::from_slice(&read_bounded(path, FILE_MAX)?).ok()?;
         (stored.schema <= SCHEMA).then_some(Self { names: stored.names })
     }
 
-    /// Remembers that a skill is used now, while no other process writes. Without a home nothing is remembered.
-    pub fn record(world: &Surroundings, name: &str) -> io::Result<()> {
-        Self::record_all(world, [name])
+    /// Records that a skill is used now, under the file lock. Does nothing without a home directory.
+    pub fn record(host: &HostEnv, name: &str) -> io::Result<()> {
+        Self::record_all(host, [name])
     }
 
-    /// The same for several uses at once, each named as often as it was used.
-    pub fn record_all<'n>(world: &Surroundings, names: impl IntoIterator<Item = &'n str>) -> io::Result<()> {
-        let Some(state) = world.state() else { return Ok(()) };
+    /// Records several uses at once, each name as often as it was used. See [`SkillUsage::record`].
+    pub fn record_all<'n>(host: &HostEnv, names: impl IntoIterator<Item = &'n str>) -> io::Result<()> {
+        let Some(state) = host.state_dir() else { return Ok(()) };
         let path = state.join("usage.json");
         let _lock = lock(&path)?;
         let mut usage = Self::read(&path).unwrap_or_default();
         let now = now();
-        names.into_iter().for_each(|name| usage.note(name, now));
-        let stored = Stored { schema: SCHEMA, names: usage.names };
-        replace(&path, &serde_json::to_vec(&stored)?)
+        names.into_iter().for_each(|name| usage.record_at(name, now));
+        let stored = UsageFile { schema: SCHEMA, names: usage.names };
+        write_private(&path, &serde_json::to_vec(&stored)?)
     }
 
-    /// Notes that a skill is used at this moment, in seconds since 1970.
-    pub fn note(&mut self, name: &str, at: u64) {
+    /// Records a use at this time, in seconds since 1970.
+    pub fn record_at(&mut self, name: &str, at: u64) {
         if name.chars().nth(NAME_MAX).is_some() {
             return;
         }
@@ -97,40 +99,41 @@ impl Usage {
         }
     }
 
-    /// How recently a skill was used: 1 just now, half as much each week, 0 never.
+    /// Returns how recently a skill was used: 1 for now, half of that after each week, 0 for never.
     pub fn recency(&self, name: &str, now: u64) -> f64 {
         let Some(used) = self.names.get(name) else { return 0.0 };
         (-(now.saturating_sub(used.last) as f64) / HALF_LIFE).exp2()
     }
 
-    /// How much a skill is in use: up to 1 for one that is used lately and often, half of that for one that was used once just now.
-    pub fn habit(&self, name: &str, now: u64) -> f64 {
+    /// Returns how recently and frequently a skill was used: close to 1 for often and today, 0.5 for once and
+    /// today, 0 for never.
+    pub fn frecency(&self, name: &str, now: u64) -> f64 {
         let Some(used) = self.names.get(name) else { return 0.0 };
-        // By whole days: the same message gives the same scores all day.
+        // Whole days, so that the same message gets the same scores all day.
         let days = (now.saturating_sub(used.last) / DAY) as f64;
         let count = used.count as f64;
         (-days * DAY as f64 / HALF_LIFE).exp2() * (count + 1.0) / (count + 3.0)
     }
 
-    /// The names that were used last, the latest first, at most `most`.
+    /// Returns the `most` names that were used last, the latest first.
     pub fn recent(&self, most: usize) -> Vec<String> {
         let mut names: Vec<_> = self.names.iter().collect();
         names.sort_by_key(|(_, used)| std::cmp::Reverse(used.last));
         names.into_iter().take(most).map(|(name, _)| name.clone()).collect()
     }
 
-    /// How many names are remembered.
+    /// Returns the number of stored names.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether nothing is.
+    /// Returns `true` if nothing is stored.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 }
 
-/// The time, in seconds since 1970.
+/// Returns the current time in seconds since 1970.
 pub fn now() -> u64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
@@ -139,30 +142,30 @@ pub fn now() -> u64 {
 mod tests {
     use super::*;
 
-    fn world(home: &Path) -> Surroundings {
-        Surroundings { project: home.to_owned(), home: Some(home.to_owned()), path: Default::default() }
+    fn host(home: &Path) -> HostEnv {
+        HostEnv { project: home.to_owned(), home: Some(home.to_owned()), path: Default::default() }
     }
 
     #[test]
-    fn what_is_used_often_and_lately_is_a_habit() {
-        let mut usage = Usage::default();
-        usage.note("once", 1_000);
-        (0..20).for_each(|_| usage.note("often", 1_000));
-        assert!((usage.habit("once", 1_000) - 0.5).abs() < 1e-9);
-        assert!(usage.habit("often", 1_000) > 0.9 && usage.habit("often", 1_000) <= 1.0);
-        assert!(usage.habit("often", 1_000 + 60 * 24 * 60 * 60) < 0.01);
-        assert_eq!(usage.habit("never", 1_000), 0.0);
+    fn frecency_grows_with_frequency_and_decays_with_time() {
+        let mut usage = SkillUsage::default();
+        usage.record_at("once", 1_000);
+        (0..20).for_each(|_| usage.record_at("often", 1_000));
+        assert!((usage.frecency("once", 1_000) - 0.5).abs() < 1e-9);
+        assert!(usage.frecency("often", 1_000) > 0.9 && usage.frecency("often", 1_000) <= 1.0);
+        assert!(usage.frecency("often", 1_000 + 60 * 24 * 60 * 60) < 0.01);
+        assert_eq!(usage.frecency("never", 1_000), 0.0);
     }
 
     #[test]
-    fn it_is_remembered_across_runs() {
+    fn usage_is_stored_across_runs() {
         let home = tempfile::tempdir().unwrap();
-        let world = world(home.path());
-        assert!(Usage::load(&world).is_empty());
-        Usage::record(&world, "pdf").unwrap();
-        Usage::record(&world, "pdf").unwrap();
-        Usage::record(&world, "翻译").unwrap();
-        let usage = Usage::load(&world);
+        let host = host(home.path());
+        assert!(SkillUsage::load(&host).is_empty());
+        SkillUsage::record(&host, "pdf").unwrap();
+        SkillUsage::record(&host, "pdf").unwrap();
+        SkillUsage::record(&host, "翻译").unwrap();
+        let usage = SkillUsage::load(&host);
         assert_eq!((usage.len(), usage.names["pdf"].count), (2, 2));
         assert!(usage.recency("pdf", usage.names["pdf"].last) == 1.0);
     }
@@ -170,43 +173,43 @@ mod tests {
     #[test]
     fn a_broken_file_is_an_empty_usage() {
         let home = tempfile::tempdir().unwrap();
-        let world = world(home.path());
-        Usage::record(&world, "pdf").unwrap();
-        let path = world.state().unwrap().join("usage.json");
+        let host = host(home.path());
+        SkillUsage::record(&host, "pdf").unwrap();
+        let path = host.state_dir().unwrap().join("usage.json");
         for broken in
             ["", "{", "[]", "{\"schema\":2,\"names\":{}}", "{\"schema\":1,\"names\":{\"a\":{\"last\":-1}}}"]
         {
             std::fs::write(&path, broken).unwrap();
-            assert!(Usage::load(&world).is_empty(), "{broken}");
+            assert!(SkillUsage::load(&host).is_empty(), "{broken}");
         }
-        Usage::record(&world, "pdf").unwrap();
-        assert_eq!(Usage::load(&world).len(), 1);
+        SkillUsage::record(&host, "pdf").unwrap();
+        assert_eq!(SkillUsage::load(&host).len(), 1);
     }
 
     #[test]
-    fn no_use_is_lost_when_many_write() {
+    fn concurrent_writers_lose_no_use() {
         let home = tempfile::tempdir().unwrap();
-        let world = world(home.path());
+        let host = host(home.path());
         std::thread::scope(|scope| {
             for thread in 0..4 {
-                let world = &world;
+                let host = &host;
                 scope.spawn(move || {
-                    (0..5).for_each(|n| Usage::record(world, &format!("s{thread}-{n}")).unwrap())
+                    (0..5).for_each(|n| SkillUsage::record(host, &format!("s{thread}-{n}")).unwrap())
                 });
             }
         });
-        assert_eq!(Usage::load(&world).len(), 20);
+        assert_eq!(SkillUsage::load(&host).len(), 20);
     }
 
     #[test]
-    fn it_is_bounded_and_forgets_the_oldest() {
-        let mut usage = Usage::default();
-        (0..1_100u64).for_each(|n| usage.note(&n.to_string(), n));
+    fn the_oldest_names_are_dropped() {
+        let mut usage = SkillUsage::default();
+        (0..1_100u64).for_each(|n| usage.record_at(&n.to_string(), n));
         assert_eq!(usage.len(), NAMES_MAX);
         assert_eq!(usage.recency("99", 1_100), 0.0);
         assert!(usage.recency("1099", 1_100) > usage.recency("100", 1_100_000));
         assert_eq!(usage.recent(2), ["1099", "1098"]);
-        usage.note("old", 0);
+        usage.record_at("old", 0);
         assert!(usage.recency("old", 0) > 0.0);
     }
 }

@@ -1,18 +1,18 @@
 //! Embeddings for routing, from an endpoint.
 //!
-//! [`prowess_routing::semantic`] says what becomes of them. Nothing is sent anywhere unless the user's own configuration
-//! names a provider, and a key goes to the configured address only.
+//! [`prowess_routing::semantic`] describes how they are used. Nothing is sent unless the user's own
+//! configuration names a provider, and a key is only sent to the configured address.
 //!
 //! | module | subject |
 //! |---|---|
-//! | `setup` | from the configuration to an [`Embedder`](prowess_routing::semantic::Embedder) |
-//! | [`endpoint`] | a server that speaks as OpenAI or Ollama do |
+//! | `setup` | creating an [`Embedder`](prowess_routing::semantic::Embedder) from the configuration |
+//! | [`endpoint`] | a server with the API of OpenAI or Ollama |
 //!
 //! ```
-//! use prowess_config::Embeddings;
+//! use prowess_config::EmbeddingsSettings;
 //!
-//! // Off, unless the user says otherwise.
-//! assert!(prowess_embed::semantic(&Embeddings::default(), |_| None).is_none());
+//! // Disabled by default.
+//! assert!(prowess_embed::semantic(&EmbeddingsSettings::default(), |_| None).is_none());
 //! ```
 
 pub mod endpoint;

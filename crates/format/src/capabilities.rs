@@ -1,25 +1,25 @@
-//! What the files of a skill can do, as the audit reports it and a lock records it.
+//! The capabilities of a skill, as the audit reports them and the lock file records them.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-/// What a skill brings besides words: facts, not a judgement.
+/// What the files of a skill can access: facts, without a judgement.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Capabilities {
-    /// Files that can be run: scripts, and whatever is marked as executable.
+    /// Files that can be run: scripts, and files marked as executable.
     pub scripts: BTreeSet<String>,
-    /// Hosts of the addresses that any of its texts names.
+    /// Hosts of the URLs in its files.
     pub hosts: BTreeSet<String>,
-    /// What `allowed-tools` lists.
+    /// The entries of `allowed-tools`.
     pub tools: BTreeSet<String>,
-    /// Variables of the environment that its code names.
+    /// Environment variables that its code mentions.
     pub env: BTreeSet<String>,
 }
 
 impl Capabilities {
-    /// What `new` has and this does not.
+    /// Returns the capabilities that `new` has and `self` does not.
     #[must_use]
     pub fn difference(&self, new: &Self) -> Self {
         let added = |old: &BTreeSet<String>, new: &BTreeSet<String>| new.difference(old).cloned().collect();
@@ -31,7 +31,7 @@ impl Capabilities {
         }
     }
 
-    /// Whether there is nothing.
+    /// Returns `true` if there are no capabilities.
     pub fn is_empty(&self) -> bool {
         [&self.scripts, &self.hosts, &self.tools, &self.env].iter().all(|set| set.is_empty())
     }

@@ -1,22 +1,22 @@
-//! Diagnostics are data: collected here, printed elsewhere.
+//! Diagnostics as data; printing is up to the caller.
 
 use std::fmt;
 
 use crate::position::{Span, position};
 
-/// How bad it is.
+/// How serious a diagnostic is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Worth knowing.
+    /// Informational.
     Info,
-    /// The skill loads; something should be mended.
+    /// The skill loads, but something should be fixed.
     Warning,
     /// The skill does not load.
     Error,
 }
 
 impl Severity {
-    /// The word that stands in JSON and in front of a message.
+    /// Returns the word used in JSON and in front of a message.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Info => "info",
@@ -26,53 +26,53 @@ impl Severity {
     }
 }
 
-/// Where in a file: line and column counted from 1, and the bytes.
+/// A location in a file: line and column, both counted from 1, and the span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The line.
     pub line: u32,
     /// The column, in characters.
     pub column: u32,
-    /// The bytes it is about.
+    /// The bytes concerned.
     pub span: Span,
 }
 
-impl Place {
-    /// The place of a span in its source.
-    pub fn of(source: &[u8], span: Span) -> Self {
+impl Location {
+    /// Computes the location of a span in its source.
+    pub fn from_span(source: &[u8], span: Span) -> Self {
         let (line, column) = position(source, span.start as usize);
         Self { line, column, span }
     }
 }
 
-/// A replacement that would mend it.
+/// A text edit that fixes a diagnostic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fix {
-    /// What to replace.
+    /// The bytes to replace.
     pub span: Span,
-    /// What to write instead.
+    /// The replacement.
     pub text: String,
 }
 
-/// One thing worth saying about one file.
+/// A problem or note about one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The stable code.
     pub code: Code,
-    /// How bad it is under the rules in force.
+    /// The severity under the rules in force.
     pub severity: Severity,
-    /// What is wrong, in one sentence.
+    /// The problem, in one sentence.
     pub message: String,
-    /// Where.
-    pub at: Option<Place>,
-    /// What to do about it.
+    /// Where the problem is; `None` if it concerns the whole file.
+    pub location: Option<Location>,
+    /// How to fix it.
     pub help: Option<String>,
-    /// The edit that would do it, where one is certain.
+    /// An edit that fixes it, if there is an unambiguous one.
     pub fix: Option<Box<Fix>>,
 }
 
 impl Diagnostic {
-    /// A diagnostic of a whole file.
+    /// Creates a diagnostic about a whole file.
     ///
     /// ```
     /// use prowess_format::{Code, Diagnostic, Severity};
@@ -81,41 +81,41 @@ impl Diagnostic {
     /// assert_eq!(diagnostic.to_string(), "error[SK006]: the file is empty");
     /// ```
     pub fn new(code: Code, severity: Severity, message: impl Into<String>) -> Self {
-        Self { code, severity, message: message.into(), at: None, help: None, fix: None }
+        Self { code, severity, message: message.into(), location: None, help: None, fix: None }
     }
 
-    /// An error.
+    /// Creates an error about a whole file.
     pub fn error(code: Code, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Error, message)
     }
 
-    /// A warning.
+    /// Creates a warning about a whole file.
     pub fn warning(code: Code, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Warning, message)
     }
 
-    /// With what to do about it.
+    /// Adds a help text.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// With its place.
+    /// Adds a location.
     #[must_use]
-    pub fn at(mut self, place: Place) -> Self {
-        self.at = Some(place);
+    pub fn at(mut self, location: Location) -> Self {
+        self.location = Some(location);
         self
     }
 
-    /// With the edit that mends it.
+    /// Adds an edit that fixes the problem.
     #[must_use]
     pub fn fix(mut self, span: Span, text: impl Into<String>) -> Self {
         self.fix = Some(Box::new(Fix { span, text: text.into() }));
         self
     }
 
-    /// Whether it stops the skill from loading.
+    /// Returns `true` if the diagnostic prevents the skill from loading.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
@@ -129,7 +129,7 @@ impl fmt::Display for Diagnostic {
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $code:literal;)+) => {
-        /// Every kind of diagnostic, with its stable code. `docs/diagnostics.md` shows an example of each.
+        /// The kinds of diagnostics, each with a stable code. `docs/diagnostics.md` shows an example of each.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Code { $($(#[doc = $doc])+ $name,)+ }
@@ -138,12 +138,12 @@ macro_rules! codes {
             /// All codes, in order.
             pub const ALL: &'static [Code] = &[$(Code::$name),+];
 
-            /// The stable code, `SK001` and on.
+            /// Returns the stable code, such as `SK001`.
             pub fn as_str(self) -> &'static str {
                 match self { $(Code::$name => $code,)+ }
             }
 
-            /// What it is about, in a few words.
+            /// Returns a one-sentence summary.
             pub fn summary(self) -> &'static str {
                 match self { $(Code::$name => concat!($($doc),+).trim_ascii(),)+ }
             }
@@ -154,29 +154,29 @@ macro_rules! codes {
 codes! {
     /// The folder has no `SKILL.md`.
     MissingFile = "SK001";
-    /// The file is named `skill.md` or the like.
+    /// The file name is not exactly `SKILL.md`.
     FileName = "SK002";
     /// `SKILL.md` is not a regular file.
     NotAFile = "SK003";
     /// The file cannot be read.
     Unreadable = "SK004";
-    /// The file is larger than is ever read.
+    /// The file is too large.
     TooLarge = "SK005";
     /// The file is empty.
     EmptyFile = "SK006";
     /// The file is not UTF-8.
     NotUtf8 = "SK007";
-    /// The file has NUL bytes.
+    /// The file contains NUL bytes.
     NulByte = "SK008";
-    /// The file begins with a byte-order mark.
+    /// The file starts with a byte-order mark.
     ByteOrderMark = "SK009";
-    /// The file changed while it was read.
+    /// The file changed while it was being read.
     Changing = "SK010";
-    /// There is no frontmatter.
+    /// The file has no frontmatter.
     NoFrontmatter = "SK011";
-    /// Something stands before the frontmatter.
+    /// There is content before the frontmatter.
     BeforeFrontmatter = "SK012";
-    /// The frontmatter stands inside a code fence.
+    /// The frontmatter is inside a code fence.
     FencedFrontmatter = "SK013";
     /// The frontmatter is not closed.
     UnclosedFrontmatter = "SK014";
@@ -184,11 +184,11 @@ codes! {
     LongFrontmatter = "SK015";
     /// The frontmatter is not valid YAML.
     InvalidYaml = "SK021";
-    /// A value had to be quoted to be read.
+    /// A value must be quoted.
     Repaired = "SK022";
-    /// The YAML goes beyond a limit.
+    /// The YAML exceeds a limit.
     YamlLimit = "SK023";
-    /// A key stands twice.
+    /// A key is duplicated.
     DuplicateKey = "SK024";
     /// The frontmatter is not a mapping.
     NotAMapping = "SK025";
@@ -198,13 +198,13 @@ codes! {
     NameType = "SK032";
     /// The name is too long.
     NameLong = "SK033";
-    /// The name has characters it may not have.
+    /// The name contains invalid characters.
     NameForm = "SK034";
-    /// The name could be taken for a path.
+    /// The name could be mistaken for a path.
     NamePath = "SK035";
-    /// The name is not the folder's.
+    /// The name does not match the folder.
     NameFolder = "SK036";
-    /// A name or description has hidden characters.
+    /// A name or description contains hidden characters.
     HiddenText = "SK037";
     /// The description is missing.
     MissingDescription = "SK041";
@@ -214,67 +214,67 @@ codes! {
     DescriptionLong = "SK043";
     /// The description does not say when to use the skill.
     DescriptionWhen = "SK044";
-    /// A key is not known.
+    /// A key is unknown.
     UnknownKey = "SK051";
-    /// A field has the wrong form.
+    /// A field has the wrong type.
     FieldForm = "SK052";
-    /// A text field is longer than it may be.
+    /// A text field has an invalid length.
     FieldLong = "SK053";
-    /// A version is not of the form 1.2.3.
+    /// A version does not have the form 1.2.3.
     VersionForm = "SK054";
-    /// A trigger cannot be used.
+    /// A trigger is invalid.
     TriggerForm = "SK055";
-    /// A toolset is not of the form path:Export.
+    /// A toolset does not have the form path:Export.
     ToolsetForm = "SK056";
-    /// The body has hidden characters.
+    /// The body contains hidden characters.
     HiddenBody = "SK061";
     /// The body is empty.
     EmptyBody = "SK062";
-    /// The body refers to a file that is not there.
+    /// The body refers to a missing file.
     MissingReference = "SK063";
     /// A toolset cannot be loaded.
     ToolsetLoad = "SK064";
     /// The body is longer than recommended.
     LongBody = "SK065";
-    /// The body refers to a file outside of the skill, or deep in it.
+    /// The body refers to a file outside the skill, or deeply nested in it.
     ReferenceForm = "SK066";
-    /// A directory of skills is missing.
+    /// A skills directory is missing.
     RootMissing = "SK071";
     /// A directory cannot be read.
     DirectoryUnreadable = "SK072";
-    /// A bound of the scan was reached.
+    /// The scan reached a limit.
     ScanBound = "SK073";
-    /// A link leads outside the known directories.
+    /// A symlink points outside the known directories.
     LinkOutside = "SK074";
-    /// A link is broken or leads back to itself.
+    /// A symlink is broken or points back to itself.
     LinkBroken = "SK075";
-    /// A `SKILL.md` lies directly in a directory of skills.
+    /// A `SKILL.md` is directly in a skills directory.
     StrayFile = "SK076";
-    /// More skills than are allowed.
+    /// There are too many skills.
     TooManySkills = "SK077";
-    /// A server of skills cannot be used.
+    /// A skill server cannot be used.
     SourceProblem = "SK078";
-    /// An entry of a server of skills is not valid.
+    /// An entry of a skill server is invalid.
     SourceEntry = "SK079";
-    /// Another skill of the same name is used instead.
+    /// Another skill with the same name is used instead.
     Shadowed = "SK081";
-    /// A skill takes the place of a built-in one.
+    /// A skill replaces a built-in one.
     ShadowsBundled = "SK082";
     /// Two names look alike.
     LookAlike = "SK083";
-    /// A skill of a server has the name of another skill.
+    /// A skill from a server has the name of another skill.
     SameName = "SK084";
     /// A configuration file cannot be read.
     ConfigUnreadable = "SK091";
-    /// A configuration file is not well formed.
+    /// A configuration file has a syntax error.
     ConfigSyntax = "SK092";
-    /// A configuration key is not known.
+    /// A configuration key is unknown.
     ConfigKey = "SK093";
-    /// A configuration value is not valid.
+    /// A configuration value is invalid.
     ConfigValue = "SK094";
-    /// A project's configuration asks for more than it may.
+    /// A project's configuration requests more than it may.
     ConfigWidens = "SK095";
-    /// The state of trust cannot be read.
+    /// The trust state cannot be read.
     TrustState = "SK096";
 }
 

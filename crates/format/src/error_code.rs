@@ -1,10 +1,10 @@
-//! The codes that programs tell failures apart by. They are a contract: none is ever renamed.
+//! The stable error codes that programs match on. They are part of the contract and never renamed.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// What kind of failure it is.
+/// The kind of a failure.
 ///
 /// ```
 /// use prowess_format::ErrorCode;
@@ -15,35 +15,35 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ErrorCode {
-    /// A parameter is missing or cannot be meant.
+    /// A parameter is missing or invalid.
     InvalidParam,
-    /// There is nothing of that name.
+    /// Nothing with that name exists.
     NotFound,
-    /// Prowess refuses: the path leads out, or what lies there is never read.
+    /// Prowess denies access: the path escapes its root, or the file is never readable.
     AccessDenied,
-    /// The operating system refuses.
+    /// The operating system denies access.
     PermissionDenied,
-    /// Not text.
+    /// The file is not text.
     BinaryFile,
-    /// A folder where a file was asked for.
+    /// The path is a directory, but a file was requested.
     IsDirectory,
-    /// Beyond a hard cap.
+    /// A hard limit was exceeded.
     TooLarge,
-    /// Something is there already.
+    /// The target already exists.
     Conflict,
-    /// The user has not said that it may be used.
+    /// The user has not trusted it.
     Untrusted,
-    /// Switched off.
+    /// It is disabled.
     Disabled,
-    /// Something it needs is missing.
+    /// A requirement is missing.
     Unavailable,
     /// It took too long.
     Timeout,
-    /// No sandbox can be enforced here.
+    /// No sandbox can be enforced on this system.
     SandboxUnavailable,
-    /// It was tried and failed.
+    /// The operation ran and failed.
     ExecutionError,
-    /// What should have worked did not.
+    /// An unexpected internal failure.
     InternalError,
 }
 
@@ -67,7 +67,7 @@ impl ErrorCode {
         Self::InternalError,
     ];
 
-    /// The name used in JSON.
+    /// Returns the name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::InvalidParam => "INVALID_PARAM",
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_are_the_same_in_json() {
+    fn as_str_matches_the_serialized_form() {
         for code in ErrorCode::ALL {
             assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
         }

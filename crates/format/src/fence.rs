@@ -1,27 +1,27 @@
-//! Where the frontmatter begins and ends: lines of exactly `---`.
+//! Finding the frontmatter, which is enclosed by lines of exactly `---`.
 
 use std::ops::Range;
 
-/// The largest frontmatter that is read, in bytes.
+/// The maximum size of the frontmatter, in bytes.
 pub const FRONTMATTER_MAX: usize = 64 * 1024;
 
-/// How far into a file the frontmatter may begin, in bytes.
+/// The maximum offset at which the frontmatter may start, in bytes.
 pub const PREAMBLE_MAX: usize = 4 * 1024;
 
 const FENCE: &[u8] = b"---";
 
-/// Whether the bytes are the whole file.
+/// Whether the given bytes are the whole file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// They are all there is.
+    /// The bytes are the whole file.
     Whole,
-    /// More follows.
+    /// More bytes follow.
     Prefix,
 }
 
-/// What stood before the frontmatter.
+/// What precedes the frontmatter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Before {
+pub enum LeadingContent {
     /// Nothing, or a byte-order mark.
     Nothing,
     /// Blank lines only.
@@ -32,106 +32,114 @@ pub enum Before {
     CodeFence,
 }
 
-/// What the fences enclose.
+/// The positions of the fences and of what they enclose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fences {
-    /// What stood before them.
-    pub before: Before,
+    /// What precedes the opening fence.
+    pub leading: LeadingContent,
     /// The opening line.
     pub open: Range<usize>,
-    /// The YAML between them.
+    /// The YAML between the fences.
     pub yaml: Range<usize>,
-    /// The first byte of the body.
+    /// The offset of the first byte of the body.
     pub body: usize,
 }
 
-/// What was found.
+/// The result of [`find_fences`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Split {
-    /// Both fences.
+pub enum FenceSearch {
+    /// Both fences were found.
     Found(Fences),
-    /// Nothing that could be frontmatter.
+    /// There is no frontmatter.
     Missing,
-    /// An opening line and no closing one.
+    /// There is an opening line, but no closing one.
     Unclosed {
         /// The opening line.
         open: Range<usize>,
     },
-    /// More frontmatter than is read.
+    /// The frontmatter is longer than [`FRONTMATTER_MAX`].
     TooLong {
         /// The opening line.
         open: Range<usize>,
     },
-    /// The answer lies beyond these bytes.
+    /// More bytes are needed to decide.
     NeedMore,
 }
 
-/// Finds the fences.
+/// Finds the fences around the frontmatter.
 ///
 /// ```
-/// use prowess_format::fence::{split, Extent, Split};
+/// use prowess_format::fence::{find_fences, Extent, FenceSearch};
 ///
 /// let source = b"---\nname: a\n---\nBody --- with dashes\n";
-/// let Split::Found(fences) = split(source, Extent::Whole) else { panic!() };
+/// let FenceSearch::Found(fences) = find_fences(source, Extent::Whole) else { panic!() };
 /// assert_eq!(&source[fences.yaml], b"name: a\n");
 /// assert_eq!(&source[fences.body..], b"Body --- with dashes\n");
 /// ```
-pub fn split(source: &[u8], extent: Extent) -> Split {
+pub fn find_fences(source: &[u8], extent: Extent) -> FenceSearch {
     let start = if source.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-    let mut before = Before::Nothing;
+    let mut before = LeadingContent::Nothing;
     for line in Lines::new(source, start) {
         if line.text.start > PREAMBLE_MAX {
-            return Split::Missing;
+            return FenceSearch::Missing;
         }
         let text = &source[line.text.clone()];
         if is_fence(text) {
             if !line.complete && extent == Extent::Prefix {
-                return Split::NeedMore;
+                return FenceSearch::NeedMore;
             }
-            return match close(source, &line, before, extent) {
-                // A ruler in running text is not the end of the search, but it is not frontmatter either.
-                Split::Unclosed { .. } | Split::TooLong { .. } if before == Before::Text => Split::Missing,
-                Split::Found(fences)
-                    if before == Before::Text && !looks_like_manifest(&source[fences.yaml.clone()]) =>
+            return match find_closing_fence(source, &line, before, extent) {
+                // A horizontal rule in running text is not frontmatter.
+                FenceSearch::Unclosed { .. } | FenceSearch::TooLong { .. }
+                    if before == LeadingContent::Text =>
                 {
-                    Split::Missing
+                    FenceSearch::Missing
+                }
+                FenceSearch::Found(fences)
+                    if before == LeadingContent::Text
+                        && !looks_like_manifest(&source[fences.yaml.clone()]) =>
+                {
+                    FenceSearch::Missing
                 }
                 split => split,
             };
         }
         before = match (before, text.trim_ascii()) {
-            (Before::Nothing, b"") => Before::Blank,
+            (LeadingContent::Nothing, b"") => LeadingContent::Blank,
             (before, b"") => before,
-            (Before::Nothing | Before::Blank, text) if is_code_fence(text) => {
-                if let Some(split) = bare_code_fence(source, &line, extent) {
+            (LeadingContent::Nothing | LeadingContent::Blank, text) if is_code_fence(text) => {
+                if let Some(split) = find_in_code_block(source, &line, extent) {
                     return split;
                 }
-                Before::CodeFence
+                LeadingContent::CodeFence
             }
-            _ => Before::Text,
+            _ => LeadingContent::Text,
         };
     }
     match extent {
-        // The last line may still become a fence.
-        Extent::Prefix if source.len() <= PREAMBLE_MAX + FENCE.len() => Split::NeedMore,
-        Extent::Prefix | Extent::Whole => Split::Missing,
+        // The last line may be the beginning of a fence.
+        Extent::Prefix if source.len() <= PREAMBLE_MAX + FENCE.len() => FenceSearch::NeedMore,
+        Extent::Prefix | Extent::Whole => FenceSearch::Missing,
     }
 }
 
-fn close(source: &[u8], open: &Line, before: Before, extent: Extent) -> Split {
+fn find_closing_fence(source: &[u8], open: &Line, before: LeadingContent, extent: Extent) -> FenceSearch {
     let yaml = open.next;
     for line in Lines::new(source, yaml) {
         if line.text.start - yaml > FRONTMATTER_MAX {
-            return Split::TooLong { open: open.text.clone() };
+            return FenceSearch::TooLong { open: open.text.clone() };
         }
         if is_fence(&source[line.text.clone()]) {
             if !line.complete && extent == Extent::Prefix {
-                return Split::NeedMore;
+                return FenceSearch::NeedMore;
             }
-            let body =
-                if before == Before::CodeFence { after_code_fence(source, line.next) } else { line.next };
-            return Split::Found(Fences {
-                before,
+            let body = if before == LeadingContent::CodeFence {
+                skip_closing_code_fence(source, line.next)
+            } else {
+                line.next
+            };
+            return FenceSearch::Found(Fences {
+                leading: before,
                 open: open.text.clone(),
                 yaml: yaml..line.text.start,
                 body,
@@ -139,14 +147,14 @@ fn close(source: &[u8], open: &Line, before: Before, extent: Extent) -> Split {
         }
     }
     match extent {
-        Extent::Prefix if source.len() - yaml <= FRONTMATTER_MAX => Split::NeedMore,
-        _ if source.len() - yaml > FRONTMATTER_MAX => Split::TooLong { open: open.text.clone() },
-        Extent::Prefix | Extent::Whole => Split::Unclosed { open: open.text.clone() },
+        Extent::Prefix if source.len() - yaml <= FRONTMATTER_MAX => FenceSearch::NeedMore,
+        _ if source.len() - yaml > FRONTMATTER_MAX => FenceSearch::TooLong { open: open.text.clone() },
+        Extent::Prefix | Extent::Whole => FenceSearch::Unclosed { open: open.text.clone() },
     }
 }
 
-/// A code block that holds the fields without any `---`.
-fn bare_code_fence(source: &[u8], open: &Line, extent: Extent) -> Option<Split> {
+/// Finds frontmatter in a code block that contains the fields without any `---`.
+fn find_in_code_block(source: &[u8], open: &Line, extent: Extent) -> Option<FenceSearch> {
     let mut lines = Lines::new(source, open.next).peekable();
     if lines.peek().is_none_or(|line| is_fence(&source[line.text.clone()])) {
         return None;
@@ -160,18 +168,19 @@ fn bare_code_fence(source: &[u8], open: &Line, extent: Extent) -> Option<Split> 
             if !looks_like_manifest(&source[yaml.clone()]) {
                 return None;
             }
-            let fences = Fences { before: Before::CodeFence, open: open.text.clone(), yaml, body: line.next };
-            return Some(Split::Found(fences));
+            let fences =
+                Fences { leading: LeadingContent::CodeFence, open: open.text.clone(), yaml, body: line.next };
+            return Some(FenceSearch::Found(fences));
         }
         if is_fence(&source[line.text.clone()]) {
             return None;
         }
     }
-    (extent == Extent::Prefix).then_some(Split::NeedMore)
+    (extent == Extent::Prefix).then_some(FenceSearch::NeedMore)
 }
 
-/// Where the code fence that held the frontmatter is closed right after it, the body begins behind that line.
-fn after_code_fence(source: &[u8], from: usize) -> usize {
+/// Returns the start of the body after a code fence that encloses only the frontmatter.
+fn skip_closing_code_fence(source: &[u8], from: usize) -> usize {
     match Lines::new(source, from).find(|line| !source[line.text.clone()].trim_ascii().is_empty()) {
         Some(line) if is_code_fence(&source[line.text.clone()]) => line.next,
         _ => from,
@@ -191,7 +200,7 @@ fn looks_like_manifest(yaml: &[u8]) -> bool {
         .any(|line| line.starts_with(b"name:") || line.starts_with(b"description:"))
 }
 
-/// One line: its text without the break, and where the next one starts.
+/// A line: its text without the line break, and the offset of the next line.
 struct Line {
     text: Range<usize>,
     next: usize,

@@ -1,7 +1,7 @@
-//! `SKILL.md` bytes in, a [`Document`] and its [`Diagnostic`]s out.
+//! Parses `SKILL.md` bytes into a [`Document`] and its [`Diagnostic`]s.
 //!
-//! This crate is pure: no files, no clock, no async. It never fails as a whole: whatever the bytes are, the answer is
-//! a [`Parsed`] that says what was understood and, with code, line and column, what was not.
+//! This crate is pure: no files, no clock, no async. Parsing never fails as a whole: for any bytes it returns a
+//! [`ParseOutcome`] with what was understood, and a diagnostic with code, line and column for every problem.
 //!
 //! ```
 //! use prowess_format::{parse, Rules};
@@ -9,23 +9,24 @@
 //! let source = b"---\nname: pdf\ndescription: Fill forms: fast\n---\n# PDF\n";
 //! let parsed = parse(source, Some("pdf"), &Rules::standard());
 //!
-//! let document = parsed.document.expect("it loads, because the colon was quoted for it");
+//! let document = parsed.document.expect("the unquoted colon was repaired");
 //! assert_eq!(document.manifest.description(), "Fill forms: fast");
 //! assert_eq!(parsed.diagnostics[0].code.as_str(), "SK022");
-//! assert_eq!(parsed.diagnostics[0].at.map(|at| at.line), Some(3));
+//! assert_eq!(parsed.diagnostics[0].location.map(|location| location.line), Some(3));
 //! ```
 //!
 //! | module | subject |
 //! |---|---|
-//! | [`document`] | the way from bytes to a [`Document`] |
-//! | [`fence`] | where the frontmatter begins and ends |
-//! | [`yaml`] | YAML text to a tree of nodes that know their place |
-//! | [`repair`] | quoting what people forget to quote |
-//! | [`manifest`] | the tree to typed fields, judged by [`Rules`] |
-//! | [`name`] | what a skill may be called |
-//! | [`diagnostic`] | codes, severities, places |
-//! | [`error_code`] | the kinds of failures, as every interface reports them |
-//! | [`hidden`] | characters that nobody sees |
+//! | [`document`] | parsing bytes into a [`Document`] |
+//! | [`fence`] | finding the frontmatter |
+//! | [`yaml`] | parsing YAML into a tree of nodes with spans |
+//! | [`repair`] | quoting values that need quotes |
+//! | [`manifest`] | reading typed fields from the tree, checked against [`Rules`] |
+//! | [`name`] | skill names |
+//! | [`diagnostic`] | codes, severities, locations |
+//! | [`error_code`] | the error codes that every interface reports |
+//! | [`hidden`] | invisible characters |
+//! | [`suggest`] | "did you mean" suggestions |
 
 mod capabilities;
 pub mod diagnostic;
@@ -42,11 +43,11 @@ pub mod suggest;
 pub mod yaml;
 
 pub use capabilities::Capabilities;
-pub use diagnostic::{Code, Diagnostic, Fix, Place, Severity};
-pub use document::{Document, Head, Parsed, parse, parse_head};
+pub use diagnostic::{Code, Diagnostic, Fix, Location, Severity};
+pub use document::{Document, HeadOutcome, ParseOutcome, parse, parse_head};
 pub use error_code::ErrorCode;
 pub use manifest::{Manifest, Triggers};
-pub use name::{NameBreak, NameError, SkillName};
+pub use name::{NameError, NameViolation, SkillName};
 pub use position::{LineMap, Span};
-pub use rules::{KnownKeys, Level, NameRule, Preamble, Repair, Rules};
+pub use rules::{KnownKeys, NameRule, PreambleLevel, Repair, RuleLevel, Rules};
 pub use yaml::Value;

@@ -1,4 +1,4 @@
-//! What a skill may be called.
+//! Skill names.
 
 use std::fmt;
 
@@ -8,72 +8,72 @@ use unicode_normalization::char::is_combining_mark;
 use crate::hidden;
 use crate::rules::NameRule;
 
-/// The longest name that is ever taken, in characters. The specification's own limit is 64.
+/// The maximum length of a name, in characters, under any rules. The specification's limit is 64.
 pub const NAME_MAX: usize = 256;
 
-/// A name that is safe to show, to compare and to offer to a model: trimmed, in NFKC, not empty, bounded, without
-/// control or hidden characters. Whether it is also well formed is asked with [`SkillName::breaks`].
+/// A name that is safe to display, to compare and to send to a model: trimmed, in NFKC, not empty, bounded,
+/// without control or hidden characters. [`SkillName::violations`] checks whether it is also well formed.
 ///
 /// ```
 /// use prowess_format::{NameRule, SkillName};
 ///
 /// let name = SkillName::parse(" PDF Tools ").unwrap();
 /// assert_eq!(name.as_str(), "PDF Tools");
-/// assert_eq!(name.breaks(NameRule::Unicode).len(), 2);
+/// assert_eq!(name.violations(NameRule::Unicode).len(), 2);
 /// assert_eq!(name.suggestion(), "pdf-tools");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SkillName(Box<str>);
 
-/// Why a text is no name at all.
+/// Why a text cannot be a skill name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     /// Nothing is left after trimming.
     #[error("the name is empty")]
     Empty,
-    /// Longer than [`NAME_MAX`].
-    #[error("the name has {0} characters; at most {NAME_MAX} are read")]
-    Endless(usize),
-    /// A character that nobody sees.
-    #[error("the name has the hidden character \\u{{{:x}}}", u32::from(*.0))]
+    /// The name is longer than [`NAME_MAX`].
+    #[error("the name has {0} characters; at most {NAME_MAX} are allowed")]
+    TooLong(usize),
+    /// The name contains a hidden or control character.
+    #[error("the name contains the hidden character \\u{{{:x}}}", u32::from(*.0))]
     Hidden(char),
 }
 
-/// One way in which a name is not well formed.
+/// A way in which a name is not well formed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NameBreak {
-    /// It could be taken for a path. Never loads where the name is the identity.
+pub enum NameViolation {
+    /// It could be mistaken for a path. Such a skill never loads if the name is its identity.
     Path,
-    /// It has upper-case letters.
+    /// It contains upper-case letters.
     Uppercase,
-    /// It begins or ends with a hyphen.
+    /// It starts or ends with a hyphen.
     EdgeHyphen,
-    /// It has two hyphens in a row.
+    /// It contains two consecutive hyphens.
     DoubleHyphen,
-    /// It has this character.
+    /// It contains this character, which is not allowed.
     Character(char),
 }
 
-impl fmt::Display for NameBreak {
+impl fmt::Display for NameViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Path => f.write_str("it could be taken for a path"),
-            Self::Uppercase => f.write_str("it has upper-case letters"),
-            Self::EdgeHyphen => f.write_str("it begins or ends with a hyphen"),
-            Self::DoubleHyphen => f.write_str("it has two hyphens in a row"),
-            Self::Character(' ') => f.write_str("it has a space"),
-            Self::Character(c) => write!(f, "it has the character '{c}'"),
+            Self::Path => f.write_str("it could be mistaken for a path"),
+            Self::Uppercase => f.write_str("it contains upper-case letters"),
+            Self::EdgeHyphen => f.write_str("it starts or ends with a hyphen"),
+            Self::DoubleHyphen => f.write_str("it contains two consecutive hyphens"),
+            Self::Character(' ') => f.write_str("it contains a space"),
+            Self::Character(c) => write!(f, "it contains the character '{c}'"),
         }
     }
 }
 
 impl SkillName {
-    /// Takes a text for a name, if it can be one at all.
+    /// Parses a name.
     pub fn parse(raw: &str) -> Result<Self, NameError> {
         let raw = raw.trim();
         let length = raw.chars().count();
         if length > NAME_MAX {
-            return Err(NameError::Endless(length));
+            return Err(NameError::TooLong(length));
         }
         if let Some(c) = raw.chars().find(|c| hidden::is_hidden(*c) || c.is_control()) {
             return Err(NameError::Hidden(c));
@@ -82,51 +82,51 @@ impl SkillName {
         if name.trim().is_empty() { Err(NameError::Empty) } else { Ok(Self(name)) }
     }
 
-    /// The name.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// How many characters it has.
-    pub fn length(&self) -> usize {
+    /// Returns the number of characters.
+    pub fn char_count(&self) -> usize {
         self.0.chars().count()
     }
 
-    /// All that is not well formed under a rule.
-    pub fn breaks(&self, rule: NameRule) -> Vec<NameBreak> {
+    /// Returns all violations of a rule.
+    pub fn violations(&self, rule: NameRule) -> Vec<NameViolation> {
         if rule == NameRule::Title {
             return Vec::new();
         }
-        let mut breaks = Vec::new();
+        let mut violations = Vec::new();
         let name = self.as_str();
         if name.contains(['/', '\\']) || matches!(name, "." | "..") {
-            breaks.push(NameBreak::Path);
+            violations.push(NameViolation::Path);
         }
         if rule != NameRule::Alphanumeric && name.to_lowercase() != name {
-            breaks.push(NameBreak::Uppercase);
+            violations.push(NameViolation::Uppercase);
         }
         if name.starts_with('-') || name.ends_with('-') {
-            breaks.push(NameBreak::EdgeHyphen);
+            violations.push(NameViolation::EdgeHyphen);
         }
         if name.contains("--") {
-            breaks.push(NameBreak::DoubleHyphen);
+            violations.push(NameViolation::DoubleHyphen);
         }
         let allowed = |c: char| match rule {
             NameRule::Unicode => is_letter_or_digit(c),
             NameRule::Alphanumeric | NameRule::Ascii | NameRule::Title => c.is_ascii_alphanumeric(),
         };
         if let Some(c) = name.chars().find(|c| *c != '-' && !matches!(c, '/' | '\\') && !allowed(*c)) {
-            breaks.push(NameBreak::Character(c));
+            violations.push(NameViolation::Character(c));
         }
-        breaks
+        violations
     }
 
-    /// Whether it is the folder's name.
-    pub fn is_folder(&self, folder: &str) -> bool {
+    /// Returns `true` if the name equals the folder's name after normalization.
+    pub fn matches_folder(&self, folder: &str) -> bool {
         self.as_str() == folder || (!folder.is_ascii() && folder.nfkc().eq(self.as_str().chars()))
     }
 
-    /// The nearest well-formed name; empty where nothing is left.
+    /// Returns the nearest well-formed name, or an empty text if no valid character is left.
     pub fn suggestion(&self) -> String {
         let lower = self.as_str().to_lowercase();
         let words = lower.split(|c: char| !is_letter_or_digit(c));
@@ -134,8 +134,8 @@ impl SkillName {
     }
 }
 
-/// Whether a character is a letter or a digit of some script. Marks and letter-like symbols are alphabetic, too, but no
-/// letters.
+/// Returns `true` for letters and digits of any script. Combining marks and letter-like symbols are alphabetic
+/// in Unicode, but not letters.
 fn is_letter_or_digit(c: char) -> bool {
     c.is_alphanumeric()
         && !is_combining_mark(c)
@@ -153,14 +153,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn broken(name: &str, rule: NameRule) -> Vec<NameBreak> {
-        SkillName::parse(name).unwrap().breaks(rule)
+    fn violations(name: &str, rule: NameRule) -> Vec<NameViolation> {
+        SkillName::parse(name).unwrap().violations(rule)
     }
 
     #[test]
-    fn the_rules_side_by_side() {
-        use NameBreak::{Character, DoubleHyphen, EdgeHyphen, Path, Uppercase};
+    fn name_rules_compared() {
         use NameRule::{Alphanumeric, Ascii, Title, Unicode};
+        use NameViolation::{Character, DoubleHyphen, EdgeHyphen, Path, Uppercase};
         for (name, title, alphanumeric, ascii, unicode) in [
             ("code-review", vec![], vec![], vec![], vec![]),
             ("Code", vec![], vec![], vec![Uppercase], vec![Uppercase]),
@@ -178,25 +178,25 @@ mod tests {
             ("技能", vec![], vec![Character('技')], vec![Character('技')], vec![]),
             ("мой-навык", vec![], vec![Character('м')], vec![Character('м')], vec![]),
         ] {
-            assert_eq!(broken(name, Title), title, "{name}");
-            assert_eq!(broken(name, Alphanumeric), alphanumeric, "{name}");
-            assert_eq!(broken(name, Ascii), ascii, "{name}");
-            assert_eq!(broken(name, Unicode), unicode, "{name}");
+            assert_eq!(violations(name, Title), title, "{name}");
+            assert_eq!(violations(name, Alphanumeric), alphanumeric, "{name}");
+            assert_eq!(violations(name, Ascii), ascii, "{name}");
+            assert_eq!(violations(name, Unicode), unicode, "{name}");
         }
     }
 
     #[test]
-    fn what_is_no_name() {
+    fn invalid_names() {
         assert_eq!(SkillName::parse("  "), Err(NameError::Empty));
         assert_eq!(SkillName::parse("a\u{200b}b"), Err(NameError::Hidden('\u{200b}')));
         assert_eq!(SkillName::parse("a\nb"), Err(NameError::Hidden('\n')));
-        assert_eq!(SkillName::parse(&"a".repeat(300)), Err(NameError::Endless(300)));
+        assert_eq!(SkillName::parse(&"a".repeat(300)), Err(NameError::TooLong(300)));
     }
 
     #[test]
-    fn composed_and_decomposed_are_one() {
+    fn composed_and_decomposed_names_are_equal() {
         assert_eq!(SkillName::parse("cafe\u{301}"), SkillName::parse("caf\u{e9}"));
-        assert!(SkillName::parse("caf\u{e9}").unwrap().is_folder("cafe\u{301}"));
+        assert!(SkillName::parse("caf\u{e9}").unwrap().matches_folder("cafe\u{301}"));
     }
 
     proptest! {
@@ -206,7 +206,7 @@ mod tests {
                 let suggestion = name.suggestion();
                 let suggestion = suggestion.trim_end_matches('-');
                 prop_assume!(!suggestion.is_empty());
-                prop_assert_eq!(SkillName::parse(suggestion).unwrap().breaks(NameRule::Unicode), vec![]);
+                prop_assert_eq!(SkillName::parse(suggestion).unwrap().violations(NameRule::Unicode), vec![]);
             }
         }
     }

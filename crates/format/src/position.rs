@@ -1,4 +1,4 @@
-//! Byte spans and the lines they fall on.
+//! Byte spans and line positions.
 
 use std::ops::Range;
 
@@ -12,25 +12,25 @@ pub struct Span {
 }
 
 impl Span {
-    /// A span from two offsets. Sources are capped far below 4 GiB, so saturating is never seen.
+    /// Creates a span from two offsets. Sources are capped far below 4 GiB, so the offsets never saturate.
     pub fn new(start: usize, end: usize) -> Self {
         let clip = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Self { start: clip(start), end: clip(end.max(start)) }
     }
 
-    /// The same as a range of `usize`, for slicing.
+    /// Returns the span as a range of `usize`, for slicing.
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 
-    /// The span moved right by `by` bytes.
+    /// Returns the span moved right by `by` bytes.
     #[must_use]
     pub fn shifted(self, by: usize) -> Self {
         Self::new(self.start as usize + by, self.end as usize + by)
     }
 }
 
-/// Where each line of a text starts.
+/// The offsets at which the lines of a text start.
 ///
 /// ```
 /// use prowess_format::LineMap;
@@ -45,7 +45,7 @@ pub struct LineMap {
 }
 
 impl LineMap {
-    /// Reads the line breaks of `source`.
+    /// Collects the line starts of `source`.
     pub fn new(source: &[u8]) -> Self {
         let breaks = source.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
         let starts =
@@ -53,17 +53,17 @@ impl LineMap {
         Self { starts }
     }
 
-    /// How many lines there are; a text without a line break has one.
+    /// Returns the number of lines; a text without a line break has one.
     pub fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// Never true: every text has at least one line.
+    /// Always `false`: every text has at least one line.
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
 
-    /// Line and column (in characters), both counted from 1, of a byte offset.
+    /// Returns the line and column (in characters) of a byte offset, both counted from 1.
     pub fn position(&self, source: &[u8], offset: usize) -> (u32, u32) {
         let offset = offset.min(source.len());
         let line = self.starts.partition_point(|start| *start as usize <= offset).max(1);
@@ -72,7 +72,7 @@ impl LineMap {
     }
 }
 
-/// Line and column of one offset, for when a whole [`LineMap`] would be waste.
+/// Returns the line and column of one offset without building a [`LineMap`].
 pub(crate) fn position(source: &[u8], offset: usize) -> (u32, u32) {
     let before = source.get(..offset.min(source.len())).unwrap_or(source);
     let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
@@ -82,7 +82,7 @@ pub(crate) fn position(source: &[u8], offset: usize) -> (u32, u32) {
 
 fn column(source: &[u8], start: usize, offset: usize) -> u32 {
     let line = source.get(start..offset).unwrap_or_default();
-    // A character is every byte that does not continue one; the byte-order mark has no width.
+    // Bytes that do not continue a character are counted; the byte-order mark has no width.
     let line = if start == 0 { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line };
     let characters = line.iter().filter(|byte| **byte & 0b1100_0000 != 0b1000_0000).count();
     Span::new(characters + 1, characters + 1).start
@@ -95,7 +95,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_map_and_the_single_look_agree(text in "[aä\n\r]{0,40}", at in 0usize..60) {
+        fn line_map_and_single_lookup_agree(text in "[aä\n\r]{0,40}", at in 0usize..60) {
             let source = text.as_bytes();
             prop_assert_eq!(LineMap::new(source).position(source, at), position(source, at));
         }

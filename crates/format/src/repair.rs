@@ -1,38 +1,39 @@
-//! Quoting what people forget to quote.
+//! Repairing frontmatter by quoting values.
 //!
-//! The commonest fault in real skills is a colon in an unquoted description, the next a bracketed `argument-hint`.
-//! A repair puts one value between double quotes and changes nothing else; each is reported with the corrected line.
+//! The most common mistake in real skills is a colon in an unquoted description, followed by a bracketed
+//! `argument-hint`. A repair encloses one value in double quotes and changes nothing else. Each repair is
+//! reported with the corrected line.
 
 use crate::position::Span;
-use crate::yaml::{Budget, Kind, Node, YamlError, parse};
+use crate::yaml::{Node, NodeKind, YamlBudget, YamlError, parse};
 
-/// The most values that are quoted in one frontmatter.
+/// The maximum number of values quoted in one frontmatter.
 const REPAIRS_MAX: usize = 8;
 
-/// One value that was put between quotes.
+/// A value that was quoted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Quoted {
-    /// The value as it stood, in the original text.
+pub struct QuotedValue {
+    /// The unquoted value in the original text.
     pub span: Span,
-    /// What stands there now, quotes included.
+    /// The new text, quotes included.
     pub text: String,
-    /// The key it belongs to.
+    /// The key of the value.
     pub key: String,
 }
 
-/// YAML that can be read now.
+/// YAML that became valid by quoting values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repaired {
+pub struct RepairedYaml {
     /// The text with the quotes.
     pub text: String,
-    /// What was quoted, in the order of the text.
-    pub quoted: Vec<Quoted>,
+    /// The quoted values, in the order of the text.
+    pub quoted: Vec<QuotedValue>,
 }
 
-impl Repaired {
-    /// Where an offset of the repaired text stood in the original: exact outside quoted values, the start of the
-    /// value inside them.
-    pub fn original(&self, offset: usize) -> usize {
+impl RepairedYaml {
+    /// Maps an offset in the repaired text to the original text. The result is exact outside quoted values, and
+    /// the start of the value inside them.
+    pub fn original_offset(&self, offset: usize) -> usize {
         let mut moved = 0;
         for quoted in &self.quoted {
             let start = quoted.span.start as usize + moved;
@@ -48,38 +49,38 @@ impl Repaired {
     }
 }
 
-/// Tries to make invalid YAML readable by quoting values; `None` if that does not help.
+/// Tries to make invalid YAML valid by quoting values. Returns `None` if that does not help.
 ///
 /// ```
-/// use prowess_format::repair::repair;
+/// use prowess_format::repair::repair_yaml;
 ///
-/// let repaired = repair("name: a\ndescription: Use when: asked\n").unwrap();
+/// let repaired = repair_yaml("name: a\ndescription: Use when: asked\n").unwrap();
 /// assert_eq!(repaired.text, "name: a\ndescription: \"Use when: asked\"\n");
 /// ```
-pub fn repair(yaml: &str) -> Option<Repaired> {
-    let mut repaired = Repaired { text: yaml.to_owned(), quoted: Vec::new() };
+pub fn repair_yaml(yaml: &str) -> Option<RepairedYaml> {
+    let mut repaired = RepairedYaml { text: yaml.to_owned(), quoted: Vec::new() };
     for _ in 0..=REPAIRS_MAX {
-        let error = match parse(&repaired.text, Budget::DEFAULT) {
-            Ok(Some(Node { kind: Kind::Map(_), .. })) => return Some(repaired),
+        let error = match parse(&repaired.text, YamlBudget::DEFAULT) {
+            Ok(Some(Node { kind: NodeKind::Map(_), .. })) => return Some(repaired),
             Ok(_) | Err(YamlError::Limit { .. }) => return None,
             Err(YamlError::Syntax { offset, .. }) => offset,
         };
-        let original = repaired.original(error);
+        let original = repaired.original_offset(error);
         let entry = entries(yaml)
             .filter(|entry| !repaired.quoted.iter().any(|quoted| quoted.span == entry.value))
             .filter(|entry| needs_quotes(&yaml[entry.value.range()]))
-            // The parser notices some faults only on a later line.
+            // The parser reports some errors only on a later line.
             .rfind(|entry| (entry.value.start as usize) <= original)?;
         let value = &yaml[entry.value.range()];
-        let quoted = Quoted { span: entry.value, text: quote(value), key: entry.key.to_owned() };
+        let quoted = QuotedValue { span: entry.value, text: quote(value), key: entry.key.to_owned() };
         repaired.quoted.push(quoted);
         repaired.quoted.sort_by_key(|quoted| quoted.span.start);
-        repaired.text = apply(yaml, &repaired.quoted);
+        repaired.text = apply_quotes(yaml, &repaired.quoted);
     }
     None
 }
 
-fn apply(yaml: &str, quoted: &[Quoted]) -> String {
+fn apply_quotes(yaml: &str, quoted: &[QuotedValue]) -> String {
     let mut text = String::with_capacity(yaml.len() + 16 * quoted.len());
     let mut at = 0;
     for quoted in quoted {
@@ -90,9 +91,9 @@ fn apply(yaml: &str, quoted: &[Quoted]) -> String {
     text + &yaml[at..]
 }
 
-/// The value between double quotes. Line breaks stay: a quoted scalar may span lines.
+/// Encloses a value in double quotes. Line breaks stay, because a quoted scalar may span lines.
 fn quote(value: &str) -> String {
-    // A quote that opens and never closes was meant to be one.
+    // Drop an opening quote that is never closed.
     let value = match value.strip_prefix(['"', '\'']) {
         Some(rest) if !rest.contains(['"', '\'']) => rest,
         _ => value,
@@ -100,7 +101,7 @@ fn quote(value: &str) -> String {
     format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Whether quoting could be what is missing.
+/// Returns `true` if missing quotes could be the reason why the value is invalid.
 fn needs_quotes(value: &str) -> bool {
     let first = value.chars().next();
     value.contains(": ")
@@ -110,13 +111,13 @@ fn needs_quotes(value: &str) -> bool {
 }
 
 /// A `key: value` line with the more deeply indented lines that continue it.
-struct Entry<'y> {
+struct YamlEntry<'y> {
     key: &'y str,
     value: Span,
 }
 
-fn entries(yaml: &str) -> impl DoubleEndedIterator<Item = Entry<'_>> {
-    let mut entries: Vec<Entry<'_>> = Vec::new();
+fn entries(yaml: &str) -> impl DoubleEndedIterator<Item = YamlEntry<'_>> {
+    let mut entries: Vec<YamlEntry<'_>> = Vec::new();
     let mut open_indent = None;
     let mut at = 0;
     for line in yaml.split_inclusive('\n') {
@@ -139,7 +140,8 @@ fn entries(yaml: &str) -> impl DoubleEndedIterator<Item = Entry<'_>> {
         if !is_key || value.is_empty() || rest.len() == value.len() {
             continue;
         }
-        entries.push(Entry { key, value: Span::new(start + text.len() - value.len(), start + text.len()) });
+        entries
+            .push(YamlEntry { key, value: Span::new(start + text.len() - value.len(), start + text.len()) });
         open_indent = Some(indent);
     }
     entries.into_iter()
@@ -151,12 +153,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn repaired(yaml: &str) -> String {
-        repair(yaml).map_or_else(|| "not repaired".to_owned(), |repaired| repaired.text)
+        repair_yaml(yaml).map_or_else(|| "not repaired".to_owned(), |repaired| repaired.text)
     }
 
     #[test]
-    fn what_real_skills_forget() {
-        for (broken, mended) in [
+    fn common_mistakes_are_repaired() {
+        for (broken, expected) in [
             ("description: a: b: c", "description: \"a: b: c\""),
             ("argument-hint: [file] [mode]\nname: x", "argument-hint: \"[file] [mode]\"\nname: x"),
             ("description: \"Said\" he: no", "description: \"\\\"Said\\\" he: no\""),
@@ -171,12 +173,12 @@ mod tests {
             ("metadata:\n  note: a: b\n", "metadata:\n  note: \"a: b\"\n"),
             ("description: path C:\\temp: x\n", "description: \"path C:\\\\temp: x\"\n"),
         ] {
-            assert_eq!(repaired(broken), mended, "{broken}");
+            assert_eq!(repaired(broken), expected, "{broken}");
         }
     }
 
     #[test]
-    fn what_quotes_cannot_mend() {
+    fn other_mistakes_are_not_repaired() {
         for broken in
             ["{", "a: b\n c d: e: [\n\t- x", "just text\nmore: text: here\n  - no", &"[".repeat(4_000)]
         {
@@ -185,18 +187,18 @@ mod tests {
     }
 
     #[test]
-    fn offsets_lead_back() {
+    fn offsets_map_back_to_the_original() {
         let yaml = "a: b: c\nd: e\n";
-        let repaired = repair(yaml).unwrap();
+        let repaired = repair_yaml(yaml).unwrap();
         let at = repaired.text.find("d: e").unwrap();
-        assert_eq!(repaired.original(at), yaml.find("d: e").unwrap());
+        assert_eq!(repaired.original_offset(at), yaml.find("d: e").unwrap());
     }
 
     proptest! {
         #[test]
-        fn a_repair_is_readable_and_only_adds_quotes(yaml in "([a-d]: [a-z:\\[\\]\"'@ #-]{0,12}\n){1,6}") {
-            if let Some(repaired) = repair(&yaml) {
-                prop_assert!(parse(&repaired.text, Budget::DEFAULT).is_ok());
+        fn a_repair_is_valid_yaml_and_only_adds_quotes(yaml in "([a-d]: [a-z:\\[\\]\"'@ #-]{0,12}\n){1,6}") {
+            if let Some(repaired) = repair_yaml(&yaml) {
+                prop_assert!(parse(&repaired.text, YamlBudget::DEFAULT).is_ok());
                 let bare = |text: &str| text.replace(['\\', '"', '\''], "");
                 prop_assert_eq!(bare(&repaired.text), bare(&yaml));
             }

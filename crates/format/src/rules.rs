@@ -1,11 +1,11 @@
-//! What a manifest is held to. The documents differ; each difference is a value here.
+//! The rules a manifest is checked against. The presets differ in these values.
 
-/// What breaking a rule means.
+/// The consequence of breaking a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Nothing is said.
+pub enum RuleLevel {
+    /// Nothing is reported.
     Ignore,
-    /// The skill loads and carries a warning.
+    /// The skill loads with a warning.
     Warn,
     /// The skill does not load.
     Reject,
@@ -14,107 +14,107 @@ pub enum Level {
 /// Which names are well formed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameRule {
-    /// Any text: the folder's name is the identity, the name a title.
+    /// Any text: the folder name identifies the skill, and the name is a title.
     Title,
-    /// Letters and digits of ASCII in either case, and hyphens.
+    /// ASCII letters in either case, ASCII digits, and hyphens.
     Alphanumeric,
     /// `^[a-z0-9]+(-[a-z0-9]+)*$`.
     Ascii,
-    /// The specification's: lower-case letters and digits of any script in NFKC, single inner hyphens.
+    /// The rule of the specification: lower-case letters and digits of any script in NFKC, single inner hyphens.
     Unicode,
 }
 
-/// Which keys a preset knows. The others are kept, and judged by [`Rules::unknown_keys`].
+/// Which keys a preset knows. Other keys are kept and reported according to [`Rules::unknown_keys`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnownKeys {
     /// `name` and `description`.
     Basic,
-    /// The specification's six.
+    /// The six keys of the specification.
     Standard,
-    /// The six and those of trigger-based skills.
+    /// The six keys of the specification and those of trigger-based skills.
     Triggers,
-    /// All that Prowess understands.
+    /// All keys that Prowess understands.
     All,
 }
 
-/// Whether anything may stand before the frontmatter (blank lines, text, a code fence around it).
-pub type Preamble = Level;
+/// The level of the rule that nothing precedes the frontmatter (blank lines, text, a code fence around it).
+pub type PreambleLevel = RuleLevel;
 
-/// Whether values that people forget to quote are quoted for them.
+/// Whether values that lack required quotes are repaired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repair {
-    /// Invalid YAML is invalid.
+    /// Invalid YAML is an error.
     Off,
-    /// Tried, with a warning that shows the corrected line.
+    /// Values are quoted, with a warning that shows the corrected line.
     On,
 }
 
-/// The rules a manifest is judged by.
+/// The rules a manifest is checked against.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rules {
     /// Which names are well formed.
     pub name: NameRule,
-    /// What a name that is not well formed means. Names that could be taken for paths never load.
-    pub name_form: Level,
-    /// The longest name, in characters.
+    /// The level for names that are not well formed. Names that could be mistaken for paths never load.
+    pub name_form: RuleLevel,
+    /// The maximum length of the name, in characters.
     pub name_max: Option<u32>,
-    /// What a name that is not the folder's means.
-    pub name_folder: Level,
-    /// The longest description, in characters.
+    /// The level for names that do not match the folder.
+    pub name_folder: RuleLevel,
+    /// The maximum length of the description, in characters.
     pub description_max: Option<u32>,
-    /// What a longer description means.
-    pub description_long: Level,
-    /// What breaking the form of `compatibility` and `metadata` means.
-    pub field_form: Level,
+    /// The level for longer descriptions.
+    pub description_long: RuleLevel,
+    /// The level for invalid values of optional fields such as `compatibility` and `metadata`.
+    pub field_form: RuleLevel,
     /// Which keys are known.
     pub known_keys: KnownKeys,
-    /// What an unknown key means.
-    pub unknown_keys: Level,
-    /// What a key written twice means; the last one counts.
-    pub duplicate_keys: Level,
-    /// What text before the frontmatter means.
-    pub preamble: Preamble,
-    /// What a file named `skill.md` means.
-    pub lowercase_file: Level,
-    /// Whether forgotten quotes are added.
+    /// The level for unknown keys.
+    pub unknown_keys: RuleLevel,
+    /// The level for duplicate keys; the last value is used.
+    pub duplicate_keys: RuleLevel,
+    /// The level for content before the frontmatter.
+    pub preamble: PreambleLevel,
+    /// The level for files named `skill.md`.
+    pub lowercase_file: RuleLevel,
+    /// Whether missing quotes are added.
     pub repair: Repair,
 }
 
 impl Rules {
-    /// The default: load what can be loaded, and say what is wrong with it.
+    /// Returns the default rules: load every skill that can be loaded, and report its problems.
     pub fn standard() -> Self {
         Self {
             name: NameRule::Unicode,
-            name_form: Level::Warn,
+            name_form: RuleLevel::Warn,
             name_max: Some(64),
-            name_folder: Level::Warn,
+            name_folder: RuleLevel::Warn,
             description_max: Some(1024),
-            description_long: Level::Warn,
-            field_form: Level::Warn,
+            description_long: RuleLevel::Warn,
+            field_form: RuleLevel::Warn,
             known_keys: KnownKeys::All,
-            unknown_keys: Level::Warn,
-            duplicate_keys: Level::Warn,
-            preamble: Level::Warn,
-            lowercase_file: Level::Warn,
+            unknown_keys: RuleLevel::Warn,
+            duplicate_keys: RuleLevel::Warn,
+            preamble: RuleLevel::Warn,
+            lowercase_file: RuleLevel::Warn,
             repair: Repair::On,
         }
     }
 
-    /// The Agent Skills specification to the letter, as `check --strict` applies it.
+    /// Returns the rules of the Agent Skills specification, as `check --strict` applies them.
     pub fn strict() -> Self {
         Self {
             name: NameRule::Unicode,
-            name_form: Level::Reject,
+            name_form: RuleLevel::Reject,
             name_max: Some(64),
-            name_folder: Level::Reject,
+            name_folder: RuleLevel::Reject,
             description_max: Some(1024),
-            description_long: Level::Reject,
-            field_form: Level::Reject,
+            description_long: RuleLevel::Reject,
+            field_form: RuleLevel::Reject,
             known_keys: KnownKeys::Standard,
-            unknown_keys: Level::Reject,
-            duplicate_keys: Level::Reject,
-            preamble: Level::Reject,
-            lowercase_file: Level::Warn,
+            unknown_keys: RuleLevel::Reject,
+            duplicate_keys: RuleLevel::Reject,
+            preamble: RuleLevel::Reject,
+            lowercase_file: RuleLevel::Warn,
             repair: Repair::Off,
         }
     }

@@ -1,6 +1,6 @@
-//! "Did you mean": the nearest of a few known words.
+//! "Did you mean" suggestions.
 
-/// The known word nearest to `word`, if one is near enough to be meant.
+/// Returns the known word nearest to `word`, if one is near enough.
 ///
 /// ```
 /// use prowess_format::suggest::nearest;
@@ -9,15 +9,15 @@
 /// assert_eq!(nearest("colour", ["name", "description"]), None);
 /// ```
 pub fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    // Distance costs the product of both lengths; nobody mistypes a word of this size.
+    // The cost is the product of both lengths, and typos in words of this size are unlikely.
     if word.len() > 64 {
         return None;
     }
-    let flat = |text: &str| text.to_lowercase().replace(['_', ' '], "-");
-    let word = flat(word);
+    let normalize = |text: &str| text.to_lowercase().replace(['_', ' '], "-");
+    let word = normalize(word);
     known
         .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&word, &flat(candidate)), candidate))
+        .map(|candidate| (strsim::damerau_levenshtein(&word, &normalize(candidate)), candidate))
         .filter(|(distance, candidate)| *distance <= 1 + candidate.chars().count() / 5)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)

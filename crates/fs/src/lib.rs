@@ -1,46 +1,51 @@
-//! The file system, through one contained type.
+//! Contained access to the file system.
 //!
-//! What must always hold: whatever is opened through a [`Folder`] lies beneath it, no link is followed on the way, and
-//! nothing that could block (a FIFO, a device) is ever waited for. There is no moment between a check and a use.
+//! Invariants: everything opened through a [`Dir`] is beneath it, no symlink is followed on the way, and no
+//! call blocks on a FIFO or a device. There is no race between a check and its use.
 //!
-//! This crate and `prowess-sandbox` are the only ones that know the operating system. Module `system` has the calls that
-//! only Linux has, and the same for other POSIX systems.
+//! This crate and `prowess-sandbox` are the only ones that depend on the operating system. Module `system`
+//! contains the Linux-specific calls and their equivalents for other POSIX systems.
 
 mod access;
-mod beneath;
+mod atomic;
+mod dir;
 mod fingerprint;
-mod folder;
 mod lock;
 mod parallel;
 mod process;
-mod put;
 mod read;
+mod rename;
 mod space;
 mod system;
 mod tree_hash;
-mod whole;
+mod walk;
 
 pub use access::{
-    LastStep, can_execute, create_new, create_private, current_user, device, identity, is_executable,
-    is_link_error, make_link, make_private_folder, make_private_folders, open_without_waiting, owner,
-    path_from_bytes, permissions, read_exact_at, set_permissions,
+    SymlinkMode, can_execute, create_new, create_private, create_private_dir, create_private_dir_all,
+    create_symlink, current_uid, device_id, file_id, is_executable, is_symlink_error, open_nonblocking,
+    owner_uid, path_from_bytes, permissions, read_exact_at, set_permissions,
 };
-pub use beneath::{Bounds, Met, Why, beneath};
-pub use fingerprint::{Fingerprint, Stat, now};
-pub use folder::{Entries, Entry, EntryKind, Folder, words};
-pub use lock::{Guard, busy, lock, remove_unless_locked, try_hold};
-pub use parallel::parallel;
+pub use atomic::{
+    AtomicFile, SyncPolicy, create_dir_all, remove_staged, staging_path, write_atomic, write_private,
+    write_private_nosync,
+};
+pub use dir::{Dir, DirEntries, DirEntry, EntryKind, describe_errno};
+pub use fingerprint::{Fingerprint, Stat, unix_now};
+pub use lock::{LockGuard, lock, lock_path, remove_unless_locked, try_lock};
+pub use parallel::parallel_map;
 pub use process::{
-    TerminalMode, has_ended, in_own_group, kill_group, raise_open_files_limit, terminal_columns,
+    TerminalMode, has_exited, kill_group, raise_open_files_limit, set_own_group, terminal_columns,
     wait_readable,
 };
-pub use put::{Put, Replaces, exchange, rename_new};
-pub use read::{ReadError, fill, read_bounded, read_marked, read_resolved, read_whole, regular};
+pub use read::{
+    ReadError, ensure_regular, read_at, read_bounded, read_resolved, read_whole, read_with_fingerprint,
+};
+pub use rename::{ExpectedTarget, MoveOutcome, exchange, rename_noreplace};
 pub use space::free_space;
-pub use tree_hash::{HashedFile, HashedTree, TreeError, digest, resolved_tree_hash, tree_hash};
-pub use whole::{Durable, Staged, clear, make_folders, replace, replace_soon, staged, write_whole};
+pub use tree_hash::{HashedFile, HashedTree, TreeHashError, digest, tree_hash, tree_hash_resolved};
+pub use walk::{SkipReason, WalkEvent, WalkLimits, walk};
 
-/// What a file is: a regular file, a directory, a FIFO and so on.
+/// The type of a file: regular file, directory, FIFO and so on.
 pub use rustix::fs::FileType;
-/// What the system says when it refuses.
+/// An error code of the operating system.
 pub use rustix::io::Errno;

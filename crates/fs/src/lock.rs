@@ -1,4 +1,4 @@
-//! One process at a time.
+//! Locks between processes.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -7,26 +7,26 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-/// Waits until no other process changes the file, and holds it until the result is dropped. The lock lies beside the
-/// file, which itself is replaced whole.
+/// Waits for an exclusive lock on the file, which is held until the result is dropped. The lock is a separate
+/// file beside it, because the file itself is replaced atomically.
 pub fn lock(path: &Path) -> io::Result<File> {
-    hold(&path.with_extension("lock"), 0o700)
+    lock_blocking(&path.with_extension("lock"), 0o700)
 }
 
-/// Runs `remove` and removes the lock of `path`, unless a process holds that lock.
+/// Runs `remove` and deletes the lock file of `path`, unless a process holds the lock.
 pub fn remove_unless_locked(path: &Path, remove: impl FnOnce()) {
-    let beside = path.with_extension("lock");
-    if let Ok(Some(lock)) = try_hold(&beside)
-        && is_at(&lock, &beside)
+    let lock_file = path.with_extension("lock");
+    if let Ok(Some(lock)) = try_lock(&lock_file)
+        && is_same_file(&lock, &lock_file)
     {
         remove();
-        let _ = fs::remove_file(&beside);
+        let _ = fs::remove_file(&lock_file);
     }
 }
 
-/// Locks a file that stays, if no process holds it.
-pub fn try_hold(path: &Path) -> io::Result<Option<File>> {
-    let file = open(path)?;
+/// Locks a permanent file, or returns `None` if another process holds the lock.
+pub fn try_lock(path: &Path) -> io::Result<Option<File>> {
+    let file = open_lock_file(path)?;
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),
@@ -34,60 +34,61 @@ pub fn try_hold(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Held while a place is changed. Its file goes away with it: nothing is left in a project.
+/// A lock that is held while a directory is changed. Its file is deleted on drop, so that nothing is left in a
+/// project.
 #[derive(Debug)]
-pub struct Guard {
+pub struct LockGuard {
     path: PathBuf,
     file: File,
 }
 
-impl Guard {
-    /// Waits until no other process changes what this lock file describes.
-    pub fn take(lock: &Path) -> io::Result<Self> {
-        let path = busy(lock);
-        Ok(Self { file: hold(&path, 0o755)?, path })
+impl LockGuard {
+    /// Waits until no other process changes what `lock` describes.
+    pub fn acquire(lock: &Path) -> io::Result<Self> {
+        let path = lock_path(lock);
+        Ok(Self { file: lock_blocking(&path, 0o755)?, path })
     }
 }
 
-impl Drop for Guard {
+impl Drop for LockGuard {
     fn drop(&mut self) {
-        if is_at(&self.file, &self.path) {
-            // A process that waits finds that the file is gone, and makes another.
+        if is_same_file(&self.file, &self.path) {
+            // A waiting process notices that the file is gone, and creates a new one.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// The file that a [`Guard`] holds.
-pub fn busy(lock: &Path) -> PathBuf {
+/// Returns the path of the file that a [`LockGuard`] holds for `lock`.
+pub fn lock_path(lock: &Path) -> PathBuf {
     let name = lock.file_name().unwrap_or_default().to_string_lossy();
     lock.with_file_name(format!(".{name}.busy"))
 }
 
-fn hold(path: &Path, folder_mode: u32) -> io::Result<File> {
-    let folder = path.parent().ok_or_else(|| io::Error::other("the path has no folder"))?;
-    fs::DirBuilder::new().recursive(true).mode(folder_mode).create(folder)?;
+fn lock_blocking(path: &Path, dir_mode: u32) -> io::Result<File> {
+    let dir = path.parent().ok_or_else(|| io::Error::other("the path has no parent directory"))?;
+    fs::DirBuilder::new().recursive(true).mode(dir_mode).create(dir)?;
     loop {
-        let file = open(path)?;
+        let file = open_lock_file(path)?;
         file.lock()?;
-        // Another process may have removed it meanwhile: then it locks nothing.
-        if is_at(&file, path) {
+        // Another process may have deleted the file in the meantime; then the lock is useless.
+        if is_same_file(&file, path) {
             return Ok(file);
         }
     }
 }
 
-/// A file to lock, made where it is missing. Opening a FIFO would block until it has a reader.
-fn open(path: &Path) -> io::Result<File> {
+/// Opens the lock file, creating it if necessary. Does not block if it is a FIFO.
+fn open_lock_file(path: &Path) -> io::Result<File> {
     let flags = OFlags::NONBLOCK.union(OFlags::NOFOLLOW).bits().cast_signed();
     File::options().create(true).truncate(false).write(true).mode(0o600).custom_flags(flags).open(path)
 }
 
-/// Whether an open file is the one at a path.
-fn is_at(file: &File, path: &Path) -> bool {
+/// Returns `true` if the open file is the one at the path.
+fn is_same_file(file: &File, path: &Path) -> bool {
     let same = |a: &fs::Metadata, b: &fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
     match (file.metadata(), fs::symlink_metadata(path)) {
-        (Ok(held), Ok(there)) => same(&held, &there),
+        (Ok(held), Ok(current)) => same(&held, &current),
         _ => false,
     }
 }
@@ -97,12 +98,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lock_that_is_held_is_not_removed() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.index");
+    fn a_held_lock_is_not_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.index");
         let held = lock(&path).unwrap();
-        remove_unless_locked(&path, || unreachable!("it is in use"));
-        assert!(is_at(&held, &path.with_extension("lock")));
+        remove_unless_locked(&path, || unreachable!("the lock is held"));
+        assert!(is_same_file(&held, &path.with_extension("lock")));
         drop(held);
         let mut removed = false;
         remove_unless_locked(&path, || removed = true);
@@ -110,9 +111,9 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_was_removed_while_it_was_waited_for_is_taken_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.index");
+    fn a_lock_file_deleted_while_waiting_is_locked_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.index");
         let inside = std::sync::atomic::AtomicU32::new(0);
         std::thread::scope(|scope| {
             for _ in 0..4 {
@@ -130,15 +131,15 @@ mod tests {
     }
 
     #[test]
-    fn many_at_once_go_one_after_the_other_and_leave_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let lock = folder.path().join("skills.lock");
+    fn lock_guards_are_exclusive_and_leave_no_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let lock = dir.path().join("skills.lock");
         let inside = std::sync::atomic::AtomicU32::new(0);
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
                     for _ in 0..50 {
-                        let _guard = Guard::take(&lock).unwrap();
+                        let _guard = LockGuard::acquire(&lock).unwrap();
                         assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
                         std::thread::yield_now();
                         inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
@@ -146,6 +147,6 @@ mod tests {
                 });
             }
         });
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 }

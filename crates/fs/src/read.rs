@@ -7,22 +7,22 @@ use rustix::buffer::spare_capacity;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::{Fingerprint, Folder, Stat, words};
+use super::{Dir, Fingerprint, Stat, describe_errno};
 
 /// Why a file was not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// A folder, FIFO, socket or device.
+    /// The file is a directory, FIFO, socket or device.
     #[error("it is not a regular file")]
     NotAFile(FileType),
-    /// Larger than the bound.
-    #[error("its {0} bytes are more than are read")]
+    /// The file is larger than the limit.
+    #[error("it is too large ({0} bytes)")]
     TooLarge(u64),
-    /// It changed while it was read, twice.
-    #[error("it changes while it is read")]
+    /// The file changed twice while it was being read.
+    #[error("it changed while it was being read")]
     Changing,
-    /// The file system's own words.
-    #[error("{}", words(*.0))]
+    /// An error of the operating system.
+    #[error("{}", describe_errno(*.0))]
     Os(Errno),
 }
 
@@ -32,16 +32,16 @@ impl From<Errno> for ReadError {
     }
 }
 
-/// Refuses whatever is not a regular file.
-pub fn regular(stat: &Stat) -> Result<(), ReadError> {
+/// Returns an error unless the file is a regular file.
+pub fn ensure_regular(stat: &Stat) -> Result<(), ReadError> {
     match stat.kind() {
         FileType::RegularFile => Ok(()),
         other => Err(ReadError::NotAFile(other)),
     }
 }
 
-/// Reads at `offset` into `buffer` until it is full or the file ends; gives what was read.
-pub fn fill(file: &OwnedFd, buffer: &mut [u8], offset: u64) -> Result<usize, Errno> {
+/// Reads from `offset` until `buffer` is full or the file ends. Returns the number of bytes read.
+pub fn read_at(file: &OwnedFd, buffer: &mut [u8], offset: u64) -> Result<usize, Errno> {
     let mut filled = 0;
     while filled < buffer.len() {
         match rustix::io::pread(file, &mut buffer[filled..], offset + filled as u64) {
@@ -54,36 +54,40 @@ pub fn fill(file: &OwnedFd, buffer: &mut [u8], offset: u64) -> Result<usize, Err
     Ok(filled)
 }
 
-/// Reads a regular file by its path, at most `max` bytes; `None` where it is larger, special or unreadable. The last
-/// step of the path may not be a link.
+/// Reads a regular file of at most `max` bytes by its path. Returns `None` if it is larger, special or
+/// unreadable, or if the last component is a symlink.
 pub fn read_bounded(path: &Path, max: u64) -> Option<Vec<u8>> {
-    let (folder, name) = (path.parent()?, path.file_name()?);
-    let (file, stat) = Folder::open(folder).ok()?.file(Path::new(name)).ok()?;
+    let (dir, name) = (path.parent()?, path.file_name()?);
+    let (file, stat) = Dir::open(dir).ok()?.open_file(Path::new(name)).ok()?;
     read_whole(&file, &stat, max).ok()
 }
 
-/// The same by a path that was resolved before: no step of it may be a link now.
+/// Like [`read_bounded`], for a path that was resolved before: no component may be a symlink.
 pub fn read_resolved(path: &Path, max: u64) -> Option<Vec<u8>> {
-    let (folder, name) = (path.parent()?, path.file_name()?);
-    let (file, stat) = Folder::open_resolved(folder).ok()?.file(Path::new(name)).ok()?;
+    let (dir, name) = (path.parent()?, path.file_name()?);
+    let (file, stat) = Dir::open_resolved(dir).ok()?.open_file(Path::new(name)).ok()?;
     read_whole(&file, &stat, max).ok()
 }
 
-/// Reads a whole regular file of at most `max` bytes, unchanged from beginning to end.
+/// Reads a whole regular file of at most `max` bytes. Fails if it changes while being read.
 pub fn read_whole(file: &OwnedFd, stat: &Stat, max: u64) -> Result<Vec<u8>, ReadError> {
-    read_marked(file, stat, max).map(|(bytes, _)| bytes)
+    read_with_fingerprint(file, stat, max).map(|(bytes, _)| bytes)
 }
 
-/// The same, with what the file system says of exactly these bytes.
-pub fn read_marked(file: &OwnedFd, stat: &Stat, max: u64) -> Result<(Vec<u8>, Fingerprint), ReadError> {
-    regular(stat)?;
-    let mut before = Fingerprint::of(stat);
+/// Like [`read_whole`], and also returns the fingerprint of exactly these bytes.
+pub fn read_with_fingerprint(
+    file: &OwnedFd,
+    stat: &Stat,
+    max: u64,
+) -> Result<(Vec<u8>, Fingerprint), ReadError> {
+    ensure_regular(stat)?;
+    let mut before = Fingerprint::from_stat(stat);
     for _ in 0..2 {
         if before.size() > max {
             return Err(ReadError::TooLarge(before.size()));
         }
         let bytes = read_expected(file, before.size())?;
-        let after = Fingerprint::of(&Stat::of(file)?);
+        let after = Fingerprint::from_stat(&Stat::from_fd(file)?);
         if after == before && bytes.len() as u64 == before.size() {
             return Ok((bytes, after));
         }
@@ -92,8 +96,8 @@ pub fn read_marked(file: &OwnedFd, stat: &Stat, max: u64) -> Result<(Vec<u8>, Fi
     Err(ReadError::Changing)
 }
 
-/// Reads as many bytes as there should be, and asks for one more, which tells whether the file grew. A read
-/// that gives all of them and not that one has seen the end; there is no need to ask again.
+/// Reads the expected number of bytes and tries to read one more, to notice a file that grew. A short read
+/// means the end of the file, so it is not repeated.
 fn read_expected(file: &OwnedFd, size: u64) -> Result<Vec<u8>, Errno> {
     let size = usize::try_from(size).unwrap_or(usize::MAX);
     let mut bytes = Vec::with_capacity(size.saturating_add(1));

@@ -1,9 +1,9 @@
-//! How much room a file system has.
+//! Free space of a file system.
 
 use std::io;
 use std::path::Path;
 
-/// Returns the number of bytes that can still be written on the file system of `path`.
+/// Returns the number of bytes available on the file system of `path`.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
@@ -14,14 +14,15 @@ use std::path::Path;
 ///
 /// # Errors
 ///
-/// If `path` does not exist or its file system does not answer.
+/// If `path` does not exist or the file system does not report its free space.
 #[cfg(unix)]
 pub fn free_space(path: &Path) -> io::Result<u64> {
     let system = rustix::fs::statvfs(path)?;
     Ok(system.f_bavail.saturating_mul(system.f_frsize))
 }
 
-/// Returns the number of bytes that can still be written on the file system of `path`: unknown here, so no limit.
+/// Returns the number of bytes available on the file system of `path`. Unknown on this system, so it is
+/// unlimited.
 ///
 /// # Errors
 ///

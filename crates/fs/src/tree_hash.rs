@@ -1,8 +1,8 @@
-//! One digest for a whole folder that anybody can recompute: `sha256-tree-v1`.
+//! `sha256-tree-v1`, a reproducible digest of a whole directory.
 //!
-//! The digest is SHA-256 over a domain line and then, for each regular file in the order of their paths, the length of
-//! the NFC path as 8 bytes, the path with `/`, one byte for the executable bit, the size as 8 bytes, and the SHA-256 of
-//! the bytes. Numbers are big-endian. A link or a special file has no place in it and is an error.
+//! The digest is the SHA-256 of a domain line followed by, for each regular file sorted by path: the length of
+//! the NFC path as 8 bytes, the path with `/`, one byte for the executable bit, the size as 8 bytes, and the
+//! SHA-256 of the content. Numbers are big-endian. A symlink or a special file is an error.
 
 use std::path::{Path, PathBuf};
 
@@ -10,44 +10,44 @@ use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::{Bounds, EntryKind, Folder, Met, ReadError, Why, beneath, read_whole, words};
+use crate::{Dir, EntryKind, ReadError, SkipReason, WalkEvent, WalkLimits, describe_errno, read_whole, walk};
 
 const DOMAIN: &[u8] = b"prowess sha256-tree-v1\n";
 const FILES_MAX: usize = 4_096;
-/// As many files and as many folders as there may be.
+/// The maximum number of files plus the same number of directories.
 const ENTRIES_MAX: usize = 2 * FILES_MAX;
 const FILE_MAX: u64 = 16 * 1024 * 1024;
 const TOTAL_MAX: u64 = 64 * 1024 * 1024;
 const DEPTH_MAX: usize = 16;
 
-/// Why a folder has no tree hash.
+/// Why a directory has no tree hash.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TreeError {
-    /// A link, FIFO, socket or device.
+pub enum TreeHashError {
+    /// A symlink, FIFO, socket or device.
     #[error("{} is not a regular file", .0.display())]
     NotRegular(PathBuf),
     /// A name that is not Unicode.
-    #[error("{} has a name that is not Unicode", .0.display())]
-    Name(PathBuf),
-    /// More than is ever hashed.
-    #[error("{what} goes beyond the limit of {limit}")]
+    #[error("the name of {} is not Unicode", .0.display())]
+    NotUnicode(PathBuf),
+    /// A limit was exceeded.
+    #[error("{what} exceeds the limit of {limit}")]
     Limit {
-        /// What there is too much of.
+        /// The quantity that exceeds the limit.
         what: &'static str,
         /// The limit.
         limit: u64,
     },
     /// A file that changes or cannot be read.
-    #[error("{} cannot be read: {why}", path.display())]
+    #[error("cannot read {}: {why}", path.display())]
     Unreadable {
-        /// The file or folder.
+        /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
-/// A folder's files, each with its digest, and the digest of them all.
+/// The files of a directory with their digests.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HashedTree {
     files: Vec<HashedFile>,
@@ -56,41 +56,41 @@ pub struct HashedTree {
 /// A file of a [`HashedTree`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HashedFile {
-    /// The path below the folder, in NFC, with `/`.
+    /// The path relative to the directory, in NFC, with `/`.
     pub path: String,
-    /// Whether anybody may execute it.
+    /// Whether any user may execute it.
     pub executable: bool,
-    /// Its size.
+    /// The size in bytes.
     pub bytes: u64,
     digest: [u8; 32],
 }
 
 impl HashedFile {
-    /// The digest of its bytes: `sha256:` and hexadecimal digits.
+    /// Returns the digest of the content: `sha256:` and hexadecimal digits.
     pub fn digest(&self) -> String {
         format!("sha256:{}", hex(&self.digest))
     }
 }
 
 impl HashedTree {
-    /// Reads and hashes a folder.
-    pub fn of(folder: &Path) -> Result<Self, TreeError> {
-        read(&Folder::open(folder).map_err(|error| unreadable(folder, error))?)
+    /// Reads and hashes a directory.
+    pub fn from_dir(dir: &Path) -> Result<Self, TreeHashError> {
+        hash_dir(&Dir::open(dir).map_err(|error| unreadable(dir, error))?)
     }
 
-    /// The same for a path that was resolved before: no step of it may be a link now.
-    pub fn of_resolved(folder: &Path) -> Result<Self, TreeError> {
-        read(&Folder::open_resolved(folder).map_err(|error| unreadable(folder, error))?)
+    /// Like [`HashedTree::from_dir`], for a path that was resolved before: no component may be a symlink.
+    pub fn from_resolved_dir(dir: &Path) -> Result<Self, TreeHashError> {
+        hash_dir(&Dir::open_resolved(dir).map_err(|error| unreadable(dir, error))?)
     }
 
-    /// Takes in one more file.
+    /// Adds a file.
     ///
     /// ```
-    /// let folder = tempfile::tempdir().unwrap();
-    /// std::fs::write(folder.path().join("SKILL.md"), "x").unwrap();
+    /// let dir = tempfile::tempdir().unwrap();
+    /// std::fs::write(dir.path().join("SKILL.md"), "x").unwrap();
     /// let mut tree = prowess_fs::HashedTree::default();
     /// tree.add("SKILL.md", false, b"x");
-    /// assert_eq!(tree.hash(), prowess_fs::tree_hash(folder.path()).unwrap());
+    /// assert_eq!(tree.hash(), prowess_fs::tree_hash(dir.path()).unwrap());
     /// ```
     pub fn add(&mut self, path: &str, executable: bool, bytes: &[u8]) {
         let path = nfc(path);
@@ -99,25 +99,25 @@ impl HashedTree {
         self.files.insert(at, HashedFile { path, executable, bytes: bytes.len() as u64, digest });
     }
 
-    /// Takes in a file in the place of the one that has its path.
+    /// Adds a file, replacing any with the same path.
     pub fn replace(&mut self, path: &str, executable: bool, bytes: &[u8]) {
-        let known = nfc(path);
-        self.files.retain(|file| file.path != known);
+        let normalized = nfc(path);
+        self.files.retain(|file| file.path != normalized);
         self.add(path, executable, bytes);
     }
 
-    /// The files, sorted by path.
+    /// Returns the files, sorted by path.
     pub fn files(&self) -> &[HashedFile] {
         &self.files
     }
 
-    /// The file of this path.
+    /// Returns the file with this path.
     pub fn file(&self, path: &str) -> Option<&HashedFile> {
         let at = self.files.binary_search_by(|file| file.path.as_str().cmp(path)).ok()?;
         self.files.get(at)
     }
 
-    /// The tree hash, with its `sha256-tree-v1:` before it.
+    /// Returns the tree hash, with the prefix `sha256-tree-v1:`.
     pub fn hash(&self) -> String {
         let mut tree = Sha256::new_with_prefix(DOMAIN);
         for file in &self.files {
@@ -131,34 +131,34 @@ impl HashedTree {
     }
 }
 
-/// The tree hash of a folder, with its `sha256-tree-v1:` before it.
+/// Returns the tree hash of a directory, with the prefix `sha256-tree-v1:`.
 ///
 /// ```
-/// let folder = tempfile::tempdir().unwrap();
-/// std::fs::write(folder.path().join("SKILL.md"), "x").unwrap();
-/// let hash = prowess_fs::tree_hash(folder.path()).unwrap();
+/// let dir = tempfile::tempdir().unwrap();
+/// std::fs::write(dir.path().join("SKILL.md"), "x").unwrap();
+/// let hash = prowess_fs::tree_hash(dir.path()).unwrap();
 /// assert!(hash.starts_with("sha256-tree-v1:"));
 /// ```
-pub fn tree_hash(folder: &Path) -> Result<String, TreeError> {
-    HashedTree::of(folder).map(|tree| tree.hash())
+pub fn tree_hash(dir: &Path) -> Result<String, TreeHashError> {
+    HashedTree::from_dir(dir).map(|tree| tree.hash())
 }
 
-/// The same for a path that was resolved before: no step of it may be a link now.
-pub fn resolved_tree_hash(folder: &Path) -> Result<String, TreeError> {
-    HashedTree::of_resolved(folder).map(|tree| tree.hash())
+/// Like [`tree_hash`], for a path that was resolved before: no component may be a symlink.
+pub fn tree_hash_resolved(dir: &Path) -> Result<String, TreeHashError> {
+    HashedTree::from_resolved_dir(dir).map(|tree| tree.hash())
 }
 
-fn read(root: &Folder) -> Result<HashedTree, TreeError> {
-    let mut listed = list(root)?;
+fn hash_dir(root: &Dir) -> Result<HashedTree, TreeHashError> {
+    let mut listed = list_files(root)?;
     listed.sort_unstable();
     let mut files = Vec::with_capacity(listed.len());
     let mut total = 0;
     for (name, path) in listed {
-        let (file, stat) = root.file(&path).map_err(|error| unreadable(&path, error))?;
-        let bytes = read_whole(&file, &stat, FILE_MAX).map_err(|error| refused(&path, error))?;
+        let (file, stat) = root.open_file(&path).map_err(|error| unreadable(&path, error))?;
+        let bytes = read_whole(&file, &stat, FILE_MAX).map_err(|error| read_error(&path, error))?;
         total += bytes.len() as u64;
         if total > TOTAL_MAX {
-            return Err(TreeError::Limit { what: "the size of all files", limit: TOTAL_MAX });
+            return Err(TreeHashError::Limit { what: "the total size", limit: TOTAL_MAX });
         }
         files.push(HashedFile {
             path: name,
@@ -170,7 +170,7 @@ fn read(root: &Folder) -> Result<HashedTree, TreeError> {
     Ok(HashedTree { files })
 }
 
-/// The digest of some bytes, as people see it: `sha256:` and hexadecimal digits.
+/// Returns the digest of bytes in its text form: `sha256:` and hexadecimal digits.
 ///
 /// ```
 /// assert!(prowess_fs::digest(b"").starts_with("sha256:e3b0c442"));
@@ -179,7 +179,7 @@ pub fn digest(bytes: &[u8]) -> String {
     format!("sha256:{}", hex(&Sha256::digest(bytes)))
 }
 
-/// Most names have nothing to compose.
+/// Normalizes a path to NFC. Most paths are ASCII and need no normalization.
 fn nfc(path: &str) -> String {
     if path.is_ascii() { path.to_owned() } else { path.nfc().collect() }
 }
@@ -193,40 +193,40 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// All regular files below a folder: the NFC path that is hashed, and the path to open. A hash that leaves something out
-/// would be worse than none.
-fn list(root: &Folder) -> Result<Vec<(String, PathBuf)>, TreeError> {
-    let limit = |what, limit: usize| Err(TreeError::Limit { what, limit: limit as u64 });
-    let bounds = Bounds { depth: DEPTH_MAX, entries: ENTRIES_MAX, enter: |_| true };
+/// Returns all regular files below a directory, each with the NFC path that is hashed and the path to open.
+/// Fails instead of leaving anything out.
+fn list_files(root: &Dir) -> Result<Vec<(String, PathBuf)>, TreeHashError> {
+    let limit = |what, limit: usize| Err(TreeHashError::Limit { what, limit: limit as u64 });
+    let limits = WalkLimits { depth: DEPTH_MAX, entries: ENTRIES_MAX, enter: |_| true };
     let mut files = Vec::new();
-    beneath(root, bounds, &mut |met| match met {
-        Met::Entry { kind: EntryKind::File, .. } if files.len() >= FILES_MAX => {
+    walk(root, limits, &mut |event| match event {
+        WalkEvent::Entry { kind: EntryKind::File, .. } if files.len() >= FILES_MAX => {
             limit("the number of files", FILES_MAX)
         }
-        Met::Entry { path, kind: EntryKind::File, .. } => {
-            let Some(text) = path.to_str() else { return Err(TreeError::Name(path.to_owned())) };
+        WalkEvent::Entry { path, kind: EntryKind::File, .. } => {
+            let Some(text) = path.to_str() else { return Err(TreeHashError::NotUnicode(path.to_owned())) };
             files.push((nfc(text), path.to_owned()));
             Ok(())
         }
-        Met::Entry { path, kind: EntryKind::Link | EntryKind::Special | EntryKind::Folder, .. } => {
-            Err(TreeError::NotRegular(path.to_owned()))
+        WalkEvent::Entry { path, kind: EntryKind::Symlink | EntryKind::Special | EntryKind::Dir, .. } => {
+            Err(TreeHashError::NotRegular(path.to_owned()))
         }
-        Met::Closed(path, Why::Unreadable(error)) => Err(unreadable(path, error)),
-        Met::Closed(_, Why::Deep) => limit("the depth of folders", DEPTH_MAX),
-        Met::Closed(_, Why::Many) => limit("the number of entries", ENTRIES_MAX),
+        WalkEvent::Skipped(path, SkipReason::Unreadable(error)) => Err(unreadable(path, error)),
+        WalkEvent::Skipped(_, SkipReason::TooDeep) => limit("the directory depth", DEPTH_MAX),
+        WalkEvent::Skipped(_, SkipReason::TooManyEntries) => limit("the number of entries", ENTRIES_MAX),
     })?;
     Ok(files)
 }
 
-fn unreadable(path: &Path, error: Errno) -> TreeError {
-    TreeError::Unreadable { path: path.to_owned(), why: words(error) }
+fn unreadable(path: &Path, error: Errno) -> TreeHashError {
+    TreeHashError::Unreadable { path: path.to_owned(), why: describe_errno(error) }
 }
 
-fn refused(path: &Path, error: ReadError) -> TreeError {
+fn read_error(path: &Path, error: ReadError) -> TreeHashError {
     match error {
-        ReadError::NotAFile(_) => TreeError::NotRegular(path.to_owned()),
-        ReadError::TooLarge(_) => TreeError::Limit { what: "the size of a file", limit: FILE_MAX },
-        ReadError::Changing => TreeError::Unreadable { path: path.to_owned(), why: "it changes".to_owned() },
+        ReadError::NotAFile(_) => TreeHashError::NotRegular(path.to_owned()),
+        ReadError::TooLarge(_) => TreeHashError::Limit { what: "the size of a file", limit: FILE_MAX },
+        ReadError::Changing => TreeHashError::Unreadable { path: path.to_owned(), why: error.to_string() },
         ReadError::Os(error) => unreadable(path, error),
     }
 }
@@ -238,42 +238,42 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     #[test]
-    fn the_hash_can_be_recomputed_by_hand() {
-        let world = tempfile::tempdir().unwrap();
-        fs::create_dir(world.path().join("b")).unwrap();
-        fs::write(world.path().join("b/run.sh"), "echo").unwrap();
-        fs::set_permissions(world.path().join("b/run.sh"), fs::Permissions::from_mode(0o755)).unwrap();
-        fs::write(world.path().join("SKILL.md"), "x").unwrap();
-        let mut by_hand = DOMAIN.to_vec();
+    fn the_hash_matches_its_specification() {
+        let temp = tempfile::tempdir().unwrap();
+        fs::create_dir(temp.path().join("b")).unwrap();
+        fs::write(temp.path().join("b/run.sh"), "echo").unwrap();
+        fs::set_permissions(temp.path().join("b/run.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::write(temp.path().join("SKILL.md"), "x").unwrap();
+        let mut expected_input = DOMAIN.to_vec();
         for (path, executable, bytes) in [("SKILL.md", 0u8, "x"), ("b/run.sh", 1, "echo")] {
-            by_hand.extend((path.len() as u64).to_be_bytes());
-            by_hand.extend(path.as_bytes());
-            by_hand.push(executable);
-            by_hand.extend((bytes.len() as u64).to_be_bytes());
-            by_hand.extend(Sha256::digest(bytes.as_bytes()));
+            expected_input.extend((path.len() as u64).to_be_bytes());
+            expected_input.extend(path.as_bytes());
+            expected_input.push(executable);
+            expected_input.extend((bytes.len() as u64).to_be_bytes());
+            expected_input.extend(Sha256::digest(bytes.as_bytes()));
         }
-        let expected = digest(&by_hand).replace("sha256:", "sha256-tree-v1:");
-        assert_eq!(tree_hash(world.path()), Ok(expected));
+        let expected = digest(&expected_input).replace("sha256:", "sha256-tree-v1:");
+        assert_eq!(tree_hash(temp.path()), Ok(expected));
     }
 
     #[test]
-    fn every_change_changes_it_and_links_have_none() {
-        let world = tempfile::tempdir().unwrap();
-        let path = world.path().join("a");
-        let hash = || tree_hash(world.path()).unwrap();
+    fn every_change_changes_the_hash_and_symlinks_are_errors() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("a");
+        let hash = || tree_hash(temp.path()).unwrap();
         fs::write(&path, "1").unwrap();
         let first = hash();
         fs::write(&path, "2").unwrap();
         let second = hash();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         let third = hash();
-        fs::rename(&path, world.path().join("b")).unwrap();
+        fs::rename(&path, temp.path().join("b")).unwrap();
         let fourth = hash();
         let mut all = vec![first, second, third, fourth];
         all.sort();
         all.dedup();
         assert_eq!(all.len(), 4);
-        symlink("b", world.path().join("c")).unwrap();
-        assert_eq!(tree_hash(world.path()), Err(TreeError::NotRegular("c".into())));
+        symlink("b", temp.path().join("c")).unwrap();
+        assert_eq!(tree_hash(temp.path()), Err(TreeHashError::NotRegular("c".into())));
     }
 }

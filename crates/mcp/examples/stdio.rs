@@ -1,4 +1,4 @@
-//! A server of the user's and the project's skills on standard input and output, in a program of your own.
+//! Serves the user's and the project's skills on standard input and output, from a custom program.
 //!
 //! `cargo run --all-features -p prowess-mcp --example stdio`, and then, for instance:
 //!
@@ -10,14 +10,14 @@
 use std::sync::Arc;
 
 use prowess::{Policy, Registry};
-use prowess_mcp::{Options, Server, stdio};
+use prowess_mcp::{McpServer, McpServerOptions, stdio};
 use prowess_tools::Toolbox;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // First thing: a program that runs scripts is also the sandbox's helper.
+    // Must come first: a program that runs scripts is also the helper of the sandbox.
     prowess_sandbox::helper_main();
     let toolbox = Toolbox::new(Arc::new(Registry::open(Policy::default())?));
-    let server = Server::new(toolbox, Options::default());
+    let server = McpServer::new(toolbox, McpServerOptions::default());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     Ok(runtime.block_on(stdio::serve(&server, std::future::pending()))?)
 }

@@ -1,63 +1,63 @@
-//! The skills extension of the protocol, `io.modelcontextprotocol/skills`: what goes over the wire, and nothing else.
+//! The wire types of the skills extension of the protocol, `io.modelcontextprotocol/skills`.
 //!
-//! The SDK has no types for it yet. When it does, this module goes.
+//! The SDK has no types for it yet. This module can be removed once it does.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What the extension is called in capabilities.
-pub const ID: &str = "io.modelcontextprotocol/skills";
+/// The name of the extension in capabilities.
+pub const EXTENSION_ID: &str = "io.modelcontextprotocol/skills";
 
 /// Lists the skills of a server.
-pub const LIST: &str = "skills/list";
+pub const LIST_METHOD: &str = "skills/list";
 
 /// Gets the entry of one skill.
-pub const GET: &str = "skills/get";
+pub const GET_METHOD: &str = "skills/get";
 
-/// Lists the direct children of a folder.
-pub const DIRECTORY_READ: &str = "resources/directory/read";
+/// Lists the direct children of a directory.
+pub const DIRECTORY_READ_METHOD: &str = "resources/directory/read";
 
-/// The media type of a folder.
-pub const DIRECTORY: &str = "inode/directory";
+/// The media type of a directory.
+pub const DIRECTORY_MEDIA_TYPE: &str = "inode/directory";
 
-/// The most files of a skill that every host takes.
+/// The maximum number of files of a skill that every host accepts.
 pub const FILES_MAX: usize = 512;
 
-/// The most bytes of a skill that every host takes.
+/// The maximum size of a skill in bytes that every host accepts.
 pub const BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// What a server that has the extension says of it.
+/// The settings of a server with the extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Settings {
-    /// Whether folders can be listed.
+pub struct ExtensionSettings {
+    /// Whether directories can be listed.
     pub directory_read: bool,
 }
 
-/// A skill.
+/// The entry of a skill.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Skill {
-    /// Where its `SKILL.md` is.
+pub struct SkillEntry {
+    /// The URI of its `SKILL.md`.
     pub uri: String,
-    /// The frontmatter as its author wrote it.
+    /// The original frontmatter.
     pub frontmatter: Map<String, Value>,
-    /// Its files.
-    pub resources: Resources,
+    /// The files.
+    pub resources: SkillResources,
 }
 
 /// The files of a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Resources {
-    /// All of them.
-    Listed(Vec<SkillFile>),
-    /// They are made on demand and have no digests.
-    Dynamic(Dynamic),
+pub enum SkillResources {
+    /// The complete list.
+    Listed(Vec<SkillFileEntry>),
+    /// The files are created on demand and have no digests.
+    Dynamic(DynamicMarker),
 }
 
-/// The word for files that have no digests.
+/// The value for files without digests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Dynamic {
+pub enum DynamicMarker {
     /// `"dynamic"`.
     #[serde(rename = "dynamic")]
     Dynamic,
@@ -65,93 +65,93 @@ pub enum Dynamic {
 
 /// A file of a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SkillFile {
-    /// Where it is.
+pub struct SkillFileEntry {
+    /// The URI.
     pub uri: String,
-    /// `sha256:` and the digest of its bytes.
+    /// `sha256:` and the digest of the contents.
     pub digest: String,
-    /// How many bytes.
+    /// The size in bytes.
     pub size: u64,
 }
 
-/// What `skills/list` takes.
+/// The parameters of `skills/list`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct ListParams {
-    /// Where to go on, from the last answer.
+pub struct ListSkillsParams {
+    /// The cursor from the previous result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
 
-/// What `skills/get` takes.
+/// The parameters of `skills/get`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GetParams {
-    /// Where the skill's `SKILL.md` is.
+pub struct GetSkillParams {
+    /// The URI of the skill's `SKILL.md`.
     pub uri: String,
 }
 
-/// What `resources/directory/read` takes.
+/// The parameters of `resources/directory/read`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DirectoryParams {
-    /// Where the folder is.
+pub struct ReadDirectoryParams {
+    /// The URI of the directory.
     pub uri: String,
-    /// Where to go on, from the last answer.
+    /// The cursor from the previous result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
 
-/// What `skills/list` gives.
+/// The result of `skills/list`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ListResult {
+pub struct ListSkillsResult {
     /// Always `complete`.
     #[serde(default)]
-    pub result_type: Complete,
-    /// The skills of this page.
-    pub skills: Vec<Skill>,
-    /// Where the next page begins, if there is one.
+    pub result_type: ResultType,
+    /// The skills on this page.
+    pub skills: Vec<SkillEntry>,
+    /// The cursor of the next page, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// For how many milliseconds this may be kept.
+    /// How long the result may be cached, in milliseconds.
     #[serde(default)]
     pub ttl_ms: u64,
-    /// Who may keep it.
+    /// Who may cache the result.
     #[serde(default)]
     pub cache_scope: CacheScope,
 }
 
-/// What `skills/get` gives.
+/// The result of `skills/get`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct GetResult {
+pub struct GetSkillResult {
     /// Always `complete`.
     #[serde(default)]
-    pub result_type: Complete,
+    pub result_type: ResultType,
     /// The skill.
-    pub skill: Skill,
-    /// For how many milliseconds this may be kept.
+    pub skill: SkillEntry,
+    /// How long the result may be cached, in milliseconds.
     #[serde(default)]
     pub ttl_ms: u64,
-    /// Who may keep it.
+    /// Who may cache the result.
     #[serde(default)]
     pub cache_scope: CacheScope,
 }
 
-/// The kind of a result that is all there is.
+/// The type of a complete result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub enum Complete {
+pub enum ResultType {
     /// `"complete"`.
     #[default]
     #[serde(rename = "complete")]
-    Complete,
+    ResultType,
 }
 
-/// Who may keep an answer.
+/// Who may cache a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CacheScope {
-    /// Whoever asked.
+    /// Only the client.
     #[default]
     Private,
-    /// Anybody in between.
+    /// Any intermediary.
     Public,
 }

@@ -11,4 +11,4 @@ mod server;
 pub mod stdio;
 pub mod uri;
 
-pub use server::{Connection, Options, Server};
+pub use server::{Connection, McpServer, McpServerOptions};

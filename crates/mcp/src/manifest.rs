@@ -1,175 +1,185 @@
-//! The entry of a skill in the skills extension: its frontmatter and all its files, with digests.
+//! The entries of skills in the skills extension: the frontmatter and all files with digests.
 //!
-//! Making one reads every file. What was made is kept, and is good as long as the file system says that no file
-//! changed.
+//! Building an entry reads every file. Entries are cached as long as the metadata of all files is unchanged.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use prowess::activate::verbatim_frontmatter;
-use prowess::format::hidden::brief;
+use prowess::activation::verbatim_frontmatter;
+use prowess::format::hidden::escape_and_truncate;
 use prowess::format::{NameRule, SkillName};
 use prowess::policy::Policy;
-use prowess::resource::{self, Stamp};
-use prowess::supply::{OfferedFile, Supplied};
+use prowess::remote::{RemoteFile, RemoteSkill};
+use prowess::resources::{self, SkillStamp};
 use prowess::{Skill, Snapshot, digest};
-use prowess_tools::key;
+use prowess_tools::skill_key;
 use serde_json::{Map, Value};
 
-use crate::extension::{self, BYTES_MAX, FILES_MAX, Resources, SkillFile};
+use crate::extension::{self, BYTES_MAX, FILES_MAX, SkillFileEntry, SkillResources};
 use crate::uri;
 
-/// The longest name that the specification allows.
+/// The maximum length of a name in the specification.
 const NAME_MAX: usize = 64;
 
-/// Why a skill is not served through the extension.
+/// The reason why a skill is not served through the extension.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Unserved {
-    /// The extension takes only skills that keep to the specification.
-    #[error("its name {0} is not one that the specification allows")]
+pub(crate) enum NotServedReason {
+    /// The name violates the specification.
+    #[error("its name {0} violates the specification")]
     Name(String),
-    /// Hosts look for `SKILL.md`.
-    #[error("its file is called {0} and not SKILL.md")]
-    File(String),
-    /// Hosts read the frontmatter themselves, and compare.
+    /// The manifest is not named `SKILL.md`, which hosts require.
+    #[error("its manifest is named {0}, not SKILL.md")]
+    ManifestName(String),
+    /// Hosts parse the frontmatter themselves and compare it.
     #[error("its frontmatter {0}")]
     Frontmatter(&'static str),
-    /// A path that hosts on other systems would take for another one.
-    #[error("its file {0} has a backslash in its name")]
+    /// A path that other systems interpret differently.
+    #[error("the path {0} contains a backslash")]
     Backslash(String),
-    /// There are more files than every host takes.
-    #[error("it has {0} files; hosts take {FILES_MAX}")]
-    Files(usize),
-    /// There are more bytes than every host takes.
-    #[error("it has {0} bytes; hosts take {BYTES_MAX}")]
-    Bytes(u64),
-    /// Its files cannot be read, or are not what they should be.
+    /// There are too many files.
+    #[error("it has {0} files; the limit is {FILES_MAX}")]
+    TooManyFiles(usize),
+    /// The files are too large.
+    #[error("it has {0} bytes; the limit is {BYTES_MAX}")]
+    TooLarge(u64),
+    /// The files cannot be read, or do not match the lock file.
     #[error("{0}")]
-    Closed(String),
+    Unavailable(String),
 }
 
-/// The entries that were made.
+/// The cached entries.
 #[derive(Debug, Default)]
-pub(crate) struct Manifests {
-    kept: Mutex<HashMap<String, Kept>>,
+pub(crate) struct EntryCache {
+    entries: Mutex<HashMap<String, CachedEntry>>,
 }
 
 #[derive(Debug)]
-struct Kept {
-    stamp: Stamp,
-    entry: Arc<extension::Skill>,
+struct CachedEntry {
+    stamp: SkillStamp,
+    entry: Arc<extension::SkillEntry>,
 }
 
-impl Manifests {
-    /// The entry of a skill as it is now.
-    pub(crate) fn entry(&self, skill: &Skill, policy: &Policy) -> Result<Arc<extension::Skill>, Unserved> {
-        if let Some(supplied) = skill.supplied() {
-            return passed_on(skill, supplied, policy).map(Arc::new);
+impl EntryCache {
+    /// Returns the current entry of a skill.
+    pub(crate) fn entry(
+        &self,
+        skill: &Skill,
+        policy: &Policy,
+    ) -> Result<Arc<extension::SkillEntry>, NotServedReason> {
+        if let Some(remote) = skill.remote() {
+            return build_remote_entry(skill, remote, policy).map(Arc::new);
         }
         if !is_allowed(&skill.name()) {
-            return Err(Unserved::Name(brief(&skill.name())));
+            return Err(NotServedReason::Name(escape_and_truncate(&skill.name())));
         }
-        let file = own_file(skill);
+        let file = manifest_file_name(skill);
         if file != "SKILL.md" {
-            return Err(Unserved::File(brief(&file)));
+            return Err(NotServedReason::ManifestName(escape_and_truncate(&file)));
         }
-        let stamp = resource::stamp(skill).map_err(|error| Unserved::Closed(error.to_string()))?;
+        let stamp =
+            resources::stamp_skill(skill).map_err(|error| NotServedReason::Unavailable(error.to_string()))?;
         let (files, bytes) = stamp.size();
         if files > FILES_MAX {
-            return Err(Unserved::Files(files));
+            return Err(NotServedReason::TooManyFiles(files));
         }
         if bytes > BYTES_MAX {
-            return Err(Unserved::Bytes(bytes));
+            return Err(NotServedReason::TooLarge(bytes));
         }
-        let called = key(skill, policy);
-        if let Some(kept) = self.lock().get(&*called)
-            && kept.stamp == stamp
-            && kept.stamp.is_settled()
+        let key_text = skill_key(skill, policy);
+        if let Some(cached) = self.lock().get(&*key_text)
+            && cached.stamp == stamp
+            && cached.stamp.is_settled()
         {
-            return Ok(Arc::clone(&kept.entry));
+            return Ok(Arc::clone(&cached.entry));
         }
-        let entry = Arc::new(make(skill, policy)?);
-        self.lock().insert(called.into_owned(), Kept { stamp, entry: Arc::clone(&entry) });
+        let entry = Arc::new(build_entry(skill, policy)?);
+        self.lock().insert(key_text.into_owned(), CachedEntry { stamp, entry: Arc::clone(&entry) });
         Ok(entry)
     }
 
-    /// Forgets the skills that are gone.
+    /// Removes skills that no longer exist.
     pub(crate) fn retain(&self, snapshot: &Snapshot) {
-        self.lock().retain(|called, _| snapshot.get(called).is_some());
+        self.lock().retain(|key, _| snapshot.get(key).is_some());
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Kept>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, CachedEntry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Whether the specification allows a name.
+/// Returns `true` if the specification allows the name.
 fn is_allowed(name: &str) -> bool {
-    SkillName::parse(name).is_ok_and(|name| name.breaks(NameRule::Unicode).is_empty())
+    SkillName::parse(name).is_ok_and(|name| name.violations(NameRule::Unicode).is_empty())
         && name.chars().count() <= NAME_MAX
 }
 
-/// What the skill's own file is called.
-pub(crate) fn own_file(skill: &Skill) -> String {
-    let location = skill.location();
+/// Returns the file name of the skill's manifest.
+pub(crate) fn manifest_file_name(skill: &Skill) -> String {
+    let location = skill.skill_md_path();
     location.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// The entry of a skill that comes from another server: as that server lists it, at our own addresses. Nothing is fetched
-/// for it; what is read later is verified against it, here and by whoever reads it.
-fn passed_on(skill: &Skill, supplied: &Supplied, policy: &Policy) -> Result<extension::Skill, Unserved> {
-    let offered = supplied.offered();
+/// Builds the entry of a skill from another server: the entry of that server, with our URIs. Nothing is fetched;
+/// files that are read later are verified against it.
+fn build_remote_entry(
+    skill: &Skill,
+    remote: &RemoteSkill,
+    policy: &Policy,
+) -> Result<extension::SkillEntry, NotServedReason> {
+    let offered = remote.entry();
     if !skill.is_enabled() {
-        return Err(Unserved::Closed(skill.reason().unwrap_or_default()));
+        return Err(NotServedReason::Unavailable(skill.reason().unwrap_or_default()));
     }
-    // What had to be told apart by something else than its path has no address that ends in its name.
-    let is_last = offered.name.rsplit('/').next() == Some(offered.own_name.as_str());
-    if !is_allowed(&offered.own_name) || !is_last {
-        return Err(Unserved::Name(brief(&skill.name())));
+    // A name that was made unique with a suffix has no URI that ends in the name of the skill.
+    let is_last = offered.name.rsplit('/').next() == Some(offered.frontmatter_name.as_str());
+    if !is_allowed(&offered.frontmatter_name) || !is_last {
+        return Err(NotServedReason::Name(escape_and_truncate(&skill.name())));
     }
-    let of = |file: &OfferedFile| SkillFile {
-        uri: uri::of(skill, policy, &file.path),
+    let file_entry = |file: &RemoteFile| SkillFileEntry {
+        uri: uri::file_uri(skill, policy, &file.path),
         digest: file.digest.clone(),
         size: file.size,
     };
-    Ok(extension::Skill {
-        uri: uri::of(skill, policy, "SKILL.md"),
+    Ok(extension::SkillEntry {
+        uri: uri::file_uri(skill, policy, "SKILL.md"),
         frontmatter: offered.frontmatter.clone(),
-        resources: Resources::Listed(offered.files.iter().map(of).collect()),
+        resources: SkillResources::Listed(offered.files.iter().map(file_entry).collect()),
     })
 }
 
-fn make(skill: &Skill, policy: &Policy) -> Result<extension::Skill, Unserved> {
-    let material = resource::material(skill).map_err(|error| Unserved::Closed(error.to_string()))?;
-    if let Some((path, _)) = material.files().find(|(path, _)| path.contains('\\')) {
-        return Err(Unserved::Backslash(brief(path)));
+fn build_entry(skill: &Skill, policy: &Policy) -> Result<extension::SkillEntry, NotServedReason> {
+    let skill_files = resources::read_skill_files(skill)
+        .map_err(|error| NotServedReason::Unavailable(error.to_string()))?;
+    if let Some((path, _)) = skill_files.files().find(|(path, _)| path.contains('\\')) {
+        return Err(NotServedReason::Backslash(escape_and_truncate(path)));
     }
-    let of = |(path, file): (&str, &resource::MaterialFile)| SkillFile {
-        uri: uri::of(skill, policy, path),
+    let file_entry = |(path, file): (&str, &resources::LoadedFile)| SkillFileEntry {
+        uri: uri::file_uri(skill, policy, path),
         digest: digest(&file.bytes),
         size: file.bytes.len() as u64,
     };
-    let files: Vec<_> = material.files().map(of).collect();
-    let source = material.file("SKILL.md").map_err(|error| Unserved::Closed(error.to_string()))?.1;
-    Ok(extension::Skill {
-        uri: uri::of(skill, policy, "SKILL.md"),
-        frontmatter: frontmatter(skill, &source.bytes)?,
-        resources: Resources::Listed(files),
+    let files: Vec<_> = skill_files.files().map(file_entry).collect();
+    let source =
+        skill_files.file("SKILL.md").map_err(|error| NotServedReason::Unavailable(error.to_string()))?.1;
+    Ok(extension::SkillEntry {
+        uri: uri::file_uri(skill, policy, "SKILL.md"),
+        frontmatter: read_frontmatter(skill, &source.bytes)?,
+        resources: SkillResources::Listed(files),
     })
 }
 
-/// The frontmatter as any other reader has it, with what the extension promises of it.
-fn frontmatter(skill: &Skill, source: &[u8]) -> Result<Map<String, Value>, Unserved> {
-    let wrong = |what| Err(Unserved::Frontmatter(what));
+/// Returns the frontmatter as other parsers read it, after checking the requirements of the extension.
+fn read_frontmatter(skill: &Skill, source: &[u8]) -> Result<Map<String, Value>, NotServedReason> {
+    let invalid = |what| Err(NotServedReason::Frontmatter(what));
     let Some(frontmatter) = verbatim_frontmatter(source) else {
-        return wrong("is not YAML as others read it; `prowess check` says where");
+        return invalid("is not valid YAML; run `prowess check` to see the location");
     };
     let text = |key: &str| frontmatter.get(key).and_then(Value::as_str);
     match (text("name"), text("description")) {
-        (None, _) => wrong("has no name that is text"),
-        (Some(name), _) if name != skill.name() => wrong("has another name than the skill is known by"),
+        (None, _) => invalid("has no name that is a string"),
+        (Some(name), _) if name != skill.name() => invalid("has another name than the skill"),
         (_, description) if description.is_none_or(|text| text.trim().is_empty()) => {
-            wrong("has no description that is text")
+            invalid("has no description that is a string")
         }
         _ => Ok(frontmatter),
     }

@@ -1,82 +1,83 @@
-//! `skill://NAME/PATH`: where the files of skills are on the wire.
+//! The `skill://NAME/PATH` URIs of files.
 
 use std::borrow::Cow;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use prowess::policy::Policy;
 use prowess::{Skill, Snapshot};
-use prowess_tools::key;
+use prowess_tools::skill_key;
 
 /// The scheme.
 const SCHEME: &str = "skill://";
 
-/// The longest address that is looked at.
+/// The maximum length of a URI in bytes.
 pub(crate) const URI_MAX: usize = 8 * 1024;
 
-/// An address that cannot be one of ours.
+/// The reason why a URI is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum UriError {
-    /// It begins with something else.
-    #[error("only skill:// addresses are served")]
+pub enum ParseSkillUriError {
+    /// The scheme is not `skill`.
+    #[error("only skill:// URIs are supported")]
     Scheme,
-    /// It is longer than any of ours.
-    #[error("the address has {0} bytes; at most {URI_MAX} are taken")]
-    Long(usize),
-    /// `%` is not followed by two hexadecimal digits, or what they say is not UTF-8.
-    #[error("the address has a wrong % escape")]
+    /// The URI is too long.
+    #[error("the URI has {0} bytes; the limit is {URI_MAX}")]
+    TooLong(usize),
+    /// A percent escape is invalid, or not UTF-8.
+    #[error("the URI has an invalid percent escape")]
     Escape,
-    /// A part that would be read in two ways.
+    /// A segment is ambiguous.
     #[error(
-        "the address has a part that is empty, . or .., or that holds a slash, a NUL, a query or a fragment"
+        "the URI has a segment that is empty, . or .., or that contains a slash, a NUL, a query or a fragment"
     )]
-    Part,
+    Segment,
 }
 
-/// The parts of a `skill://` address, decoded: at least one, and none that could mean something else to somebody.
+/// The decoded segments of a `skill://` URI: at least one, and none that is ambiguous.
 ///
 /// ```
-/// use prowess_mcp::uri::Parts;
+/// use prowess_mcp::uri::SkillUriSegments;
 ///
-/// assert_eq!(Parts::parse("skill://pdf/references/a%20b.md").unwrap().as_slice(), ["pdf", "references", "a b.md"]);
-/// assert!(Parts::parse("skill://pdf/../other/SKILL.md").is_err());
-/// assert!(Parts::parse("skill://pdf/a%2Fb").is_err());
-/// assert!(Parts::parse("file:///etc/passwd").is_err());
+/// let segments = |uri| SkillUriSegments::parse(uri);
+/// assert_eq!(segments("skill://pdf/references/a%20b.md").unwrap().as_slice(), ["pdf", "references", "a b.md"]);
+/// assert!(segments("skill://pdf/../other/SKILL.md").is_err());
+/// assert!(segments("skill://pdf/a%2Fb").is_err());
+/// assert!(segments("file:///etc/passwd").is_err());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parts(Vec<String>);
+pub struct SkillUriSegments(Vec<String>);
 
-impl Parts {
-    /// Reads an address. Folders are written without a slash at the end.
-    pub fn parse(uri: &str) -> Result<Self, UriError> {
+impl SkillUriSegments {
+    /// Parses a URI. Directories have no trailing slash.
+    pub fn parse(uri: &str) -> Result<Self, ParseSkillUriError> {
         if uri.len() > URI_MAX {
-            return Err(UriError::Long(uri.len()));
+            return Err(ParseSkillUriError::TooLong(uri.len()));
         }
-        // Schemes are the same in either case.
+        // Schemes are case-insensitive.
         let scheme = uri.get(..SCHEME.len()).filter(|scheme| scheme.eq_ignore_ascii_case(SCHEME));
-        let rest = scheme.map(|_| &uri[SCHEME.len()..]).ok_or(UriError::Scheme)?;
-        let parts: Vec<_> = rest.split('/').map(decode).collect::<Result<_, _>>()?;
-        let is_plain = |part: &String| {
-            !part.is_empty() && part != "." && part != ".." && !part.contains(['/', '\\', '\0'])
+        let rest = scheme.map(|_| &uri[SCHEME.len()..]).ok_or(ParseSkillUriError::Scheme)?;
+        let segments: Vec<_> = rest.split('/').map(decode_segment).collect::<Result<_, _>>()?;
+        let is_plain = |segment: &String| {
+            !segment.is_empty() && segment != "." && segment != ".." && !segment.contains(['/', '\\', '\0'])
         };
-        if rest.contains(['?', '#']) || !parts.iter().all(is_plain) {
-            return Err(UriError::Part);
+        if rest.contains(['?', '#']) || !segments.iter().all(is_plain) {
+            return Err(ParseSkillUriError::Segment);
         }
-        Ok(Self(parts))
+        Ok(Self(segments))
     }
 
-    /// The parts.
+    /// Returns the segments.
     pub fn as_slice(&self) -> &[String] {
         &self.0
     }
 
-    /// The skill and the path below its folder, which is empty for the folder itself.
+    /// Returns the skill and the path in its directory, which is empty for the directory itself.
     pub(crate) fn resolve<'s>(&self, snapshot: &'s Snapshot, policy: &Policy) -> Option<(&'s Skill, String)> {
-        // What a skill is called by may have slashes of its own, where it comes from elsewhere.
+        // The key of a remote skill contains slashes.
         (1..=self.0.len()).find_map(|at| {
-            let (called, rest) = self.0.split_at(at);
-            let skill = snapshot.get(&called.join("/"))?;
-            let rest = match own_name(skill, policy) {
+            let (key_segments, rest) = self.0.split_at(at);
+            let skill = snapshot.get(&key_segments.join("/"))?;
+            let rest = match name_after_key(skill, policy) {
                 None => rest,
                 Some(name) => rest.strip_prefix(&[name.into_owned()])?,
             };
@@ -85,34 +86,37 @@ impl Parts {
     }
 }
 
-/// The address, as we write it.
-impl std::fmt::Display for Parts {
+/// Formats the URI.
+impl std::fmt::Display for SkillUriSegments {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&joined(self.0.iter().map(String::as_str)))
+        f.write_str(&join_segments(self.0.iter().map(String::as_str)))
     }
 }
 
-/// The name that follows what a skill is called by, where that is not its name: the last part of the skill's own
-/// address is always its name.
-fn own_name<'s>(skill: &'s Skill, policy: &Policy) -> Option<std::borrow::Cow<'s, str>> {
-    let (called, name) = (key(skill, policy), skill.name());
-    let is_last = called == name || called.strip_suffix(&*name).is_some_and(|before| before.ends_with('/'));
-    (!is_last).then_some(name)
+/// Returns the name that follows the key of a skill in its URI; `None` if the key ends in the name. The last segment
+/// before the path is always the name.
+fn name_after_key<'s>(skill: &'s Skill, policy: &Policy) -> Option<std::borrow::Cow<'s, str>> {
+    let (skill_key, name) = (skill_key(skill, policy), skill.name());
+    let ends_in_name =
+        skill_key == name || skill_key.strip_suffix(&*name).is_some_and(|before| before.ends_with('/'));
+    (!ends_in_name).then_some(name)
 }
 
-/// The address of a file of a skill, or of the skill's folder where the path is empty.
-pub(crate) fn of(skill: &Skill, policy: &Policy, path: &str) -> String {
-    let (called, own) = (key(skill, policy), own_name(skill, policy));
-    joined(called.split('/').chain(own.as_deref()).chain(path.split('/').filter(|part| !part.is_empty())))
+/// Returns the URI of a file of a skill, or of the skill's directory if the path is empty.
+pub(crate) fn file_uri(skill: &Skill, policy: &Policy, path: &str) -> String {
+    let (skill_key, name) = (skill_key(skill, policy), name_after_key(skill, policy));
+    join_segments(
+        skill_key.split('/').chain(name.as_deref()).chain(path.split('/').filter(|part| !part.is_empty())),
+    )
 }
 
-fn joined<'p>(parts: impl Iterator<Item = &'p str>) -> String {
+fn join_segments<'p>(segments: impl Iterator<Item = &'p str>) -> String {
     SCHEME.to_owned()
-        + &parts.map(|part| utf8_percent_encode(part, PLAIN).to_string()).collect::<Vec<_>>().join("/")
+        + &segments.map(|part| utf8_percent_encode(part, ENCODED).to_string()).collect::<Vec<_>>().join("/")
 }
 
-/// What stands for itself in any part of an address.
-const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
+/// The characters to encode in a segment.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
@@ -130,13 +134,13 @@ const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'=')
     .remove(b'@');
 
-fn decode(part: &str) -> Result<String, UriError> {
+fn decode_segment(part: &str) -> Result<String, ParseSkillUriError> {
     let is_escape =
         |after: &str| after.as_bytes().get(..2).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit));
     if !part.split('%').skip(1).all(is_escape) {
-        return Err(UriError::Escape);
+        return Err(ParseSkillUriError::Escape);
     }
-    percent_decode_str(part).decode_utf8().map(Cow::into_owned).map_err(|_| UriError::Escape)
+    percent_decode_str(part).decode_utf8().map(Cow::into_owned).map_err(|_| ParseSkillUriError::Escape)
 }
 
 #[cfg(test)]
@@ -146,47 +150,47 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_encoded_is_decoded(part in "[^/\\\\\0]{1,40}") {
-            let uri = utf8_percent_encode(&part, PLAIN).to_string();
-            prop_assert_eq!(decode(&uri).unwrap(), part);
+        fn encoding_round_trips(part in "[^/\\\\\0]{1,40}") {
+            let uri = utf8_percent_encode(&part, ENCODED).to_string();
+            prop_assert_eq!(decode_segment(&uri).unwrap(), part);
             prop_assert!(uri.is_ascii());
         }
 
         #[test]
-        fn nothing_panics(uri in "\\PC{0,60}") {
-            let _ = Parts::parse(&uri);
-            let _ = Parts::parse(&format!("skill://{uri}"));
+        fn arbitrary_input_does_not_panic(uri in "\\PC{0,60}") {
+            let _ = SkillUriSegments::parse(&uri);
+            let _ = SkillUriSegments::parse(&format!("skill://{uri}"));
         }
 
         #[test]
-        fn no_part_means_two_things(uri in "[a%./2eEfF5c0?#\\\\]{1,16}") {
-            if let Ok(parts) = Parts::parse(&format!("skill://{uri}")) {
-                prop_assert_eq!(&Parts::parse(&parts.to_string()).unwrap(), &parts);
-                for part in parts.as_slice() {
-                    prop_assert!(!part.is_empty() && part != "." && part != ".." && !part.contains(['/', '\\', '\0']));
+        fn no_segment_is_ambiguous(uri in "[a%./2eEfF5c0?#\\\\]{1,16}") {
+            if let Ok(segments) = SkillUriSegments::parse(&format!("skill://{uri}")) {
+                prop_assert_eq!(&SkillUriSegments::parse(&segments.to_string()).unwrap(), &segments);
+                for segment in segments.as_slice() {
+                    prop_assert!(!segment.is_empty() && segment != "." && segment != ".." && !segment.contains(['/', '\\', '\0']));
                 }
             }
         }
     }
 
     #[test]
-    fn wrong_addresses_are_named() {
-        let error = |uri: &str| Parts::parse(uri).unwrap_err();
+    fn invalid_uris_are_rejected() {
+        let error = |uri: &str| SkillUriSegments::parse(uri).unwrap_err();
         for uri in
             ["skill://", "skill://a/", "skill:///a", "skill://a//b", "skill://a/..", "skill://a/%2e%2e/b"]
         {
-            assert_eq!(error(uri), UriError::Part, "{uri}");
+            assert_eq!(error(uri), ParseSkillUriError::Segment, "{uri}");
         }
         for uri in ["skill://a/b%2fc", "skill://a/b%5cc", "skill://a/b%00", "skill://a?b", "skill://a/b#c"] {
-            assert_eq!(error(uri), UriError::Part, "{uri}");
+            assert_eq!(error(uri), ParseSkillUriError::Segment, "{uri}");
         }
         for uri in ["skill://a/%", "skill://a/%2", "skill://a/%zz", "skill://a/%ff"] {
-            assert_eq!(error(uri), UriError::Escape, "{uri}");
+            assert_eq!(error(uri), ParseSkillUriError::Escape, "{uri}");
         }
         for uri in ["", "file:///etc/passwd", "http://a/b", "skill:/a", "skills://a"] {
-            assert_eq!(error(uri), UriError::Scheme, "{uri}");
+            assert_eq!(error(uri), ParseSkillUriError::Scheme, "{uri}");
         }
-        assert_eq!(error(&format!("skill://{}", "a".repeat(9000))), UriError::Long(9008));
-        assert_eq!(Parts::parse("SKILL://a").unwrap().as_slice(), ["a"]);
+        assert_eq!(error(&format!("skill://{}", "a".repeat(9000))), ParseSkillUriError::TooLong(9008));
+        assert_eq!(SkillUriSegments::parse("SKILL://a").unwrap().as_slice(), ["a"]);
     }
 }

@@ -1,49 +1,49 @@
-//! Where other agents keep skills, as one table.
+//! The directories in which other agents keep skills.
 
 use prowess_format::suggest;
 
-/// An agent and its two directories of skills.
+/// An agent and its skill directories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Agent {
-    /// What it is called on the command line.
+    /// The name on the command line.
     pub id: &'static str,
-    /// The directory in a project, relative to it.
+    /// The directory in a project, relative to the project.
     pub project: &'static str,
-    /// The directory in the home, relative to it; `None` where there is none.
+    /// The directory in the home directory, relative to it; `None` if there is none.
     pub home: Option<&'static str>,
 }
 
-/// There is no agent of this name.
+/// The agent does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no agent named {name}")]
-pub struct UnknownAgent {
-    /// What was asked for.
+#[error("unknown agent {name}")]
+pub struct UnknownAgentError {
+    /// The requested name.
     pub name: String,
-    /// The nearest name.
-    pub near: Option<&'static str>,
+    /// The most similar known name.
+    pub suggestion: Option<&'static str>,
 }
 
-/// The agent of this name.
+/// Returns the agent with this name.
 ///
 /// ```
-/// use prowess_package::agents::agent;
+/// use prowess_package::agents::find_agent;
 ///
-/// assert_eq!(agent("claude-code").unwrap().project, ".claude/skills");
-/// assert_eq!(agent("claude-cod").unwrap_err().near, Some("claude-code"));
+/// assert_eq!(find_agent("claude-code").unwrap().project, ".claude/skills");
+/// assert_eq!(find_agent("claude-cod").unwrap_err().suggestion, Some("claude-code"));
 /// ```
-pub fn agent(name: &str) -> Result<&'static Agent, UnknownAgent> {
-    AGENTS.iter().find(|agent| agent.id == name).ok_or_else(|| UnknownAgent {
+pub fn find_agent(name: &str) -> Result<&'static Agent, UnknownAgentError> {
+    AGENTS.iter().find(|agent| agent.id == name).ok_or_else(|| UnknownAgentError {
         name: name.to_owned(),
-        near: suggest::nearest(name, AGENTS.iter().map(|agent| agent.id)),
+        suggestion: suggest::nearest(name, AGENTS.iter().map(|agent| agent.id)),
     })
 }
 
-/// The directory that many agents share, which Prowess installs to.
-pub const SHARED: &str = ".agents/skills";
+/// The directory that many agents share and into which Prowess installs.
+pub const SHARED_DIR: &str = ".agents/skills";
 
 macro_rules! agents {
     ($($id:literal $project:literal $home:expr;)+) => {
-        /// All agents, by name.
+        /// All agents, sorted by name.
         pub static AGENTS: &[Agent] = &[$(Agent { id: $id, project: $project, home: $home }),+];
     };
 }
@@ -133,15 +133,14 @@ agents! {
 mod tests {
     use super::*;
 
-    /// The list of the peers that was gathered: those that share a directory, those whose two directories are called
-    /// the same, and the irregular ones.
+    /// Counts the agents that share a directory, those that use the same directory twice, and all.
     #[test]
-    fn all_of_them_are_there() {
-        let shared = AGENTS.iter().filter(|agent| agent.project == SHARED).count();
-        let alike =
-            AGENTS.iter().filter(|agent| agent.project != SHARED && agent.home == Some(agent.project));
-        assert_eq!((AGENTS.len(), shared, alike.count()), (78, 23, 44));
-        assert!(AGENTS.windows(2).all(|pair| pair[0].id < pair[1].id), "sorted, and none twice");
+    fn the_table_is_complete_and_sorted() {
+        let shared = AGENTS.iter().filter(|agent| agent.project == SHARED_DIR).count();
+        let same =
+            AGENTS.iter().filter(|agent| agent.project != SHARED_DIR && agent.home == Some(agent.project));
+        assert_eq!((AGENTS.len(), shared, same.count()), (78, 23, 44));
+        assert!(AGENTS.windows(2).all(|pair| pair[0].id < pair[1].id), "sorted, without duplicates");
         let inner = |path: &str| {
             prowess_archive::InnerPath::parse(path.as_bytes()).is_ok() && path.ends_with("skills")
         };
@@ -149,15 +148,15 @@ mod tests {
     }
 
     #[test]
-    fn some_by_name() {
-        let told = |name| agent(name).map(|agent| (agent.project, agent.home));
-        assert_eq!(told("codex"), Ok((".agents/skills", Some(".agents/skills"))));
-        assert_eq!(told("claude-code"), Ok((".claude/skills", Some(".claude/skills"))));
-        assert_eq!(told("windsurf"), Ok((".windsurf/skills", Some(".codeium/windsurf/skills"))));
-        assert_eq!(told("eve"), Ok(("agent/skills", None)));
-        assert_eq!(told("tabnine-cli"), Ok((".tabnine/agent/skills", Some(".tabnine/agent/skills"))));
-        assert_eq!(told("zenflow"), told("zencoder"));
-        assert_eq!(agent("curser").unwrap_err().near, Some("cursor"));
-        assert_eq!(agent("nobody-at-all").unwrap_err().near, None);
+    fn agents_are_found_by_name() {
+        let dirs = |name| find_agent(name).map(|agent| (agent.project, agent.home));
+        assert_eq!(dirs("codex"), Ok((".agents/skills", Some(".agents/skills"))));
+        assert_eq!(dirs("claude-code"), Ok((".claude/skills", Some(".claude/skills"))));
+        assert_eq!(dirs("windsurf"), Ok((".windsurf/skills", Some(".codeium/windsurf/skills"))));
+        assert_eq!(dirs("eve"), Ok(("agent/skills", None)));
+        assert_eq!(dirs("tabnine-cli"), Ok((".tabnine/agent/skills", Some(".tabnine/agent/skills"))));
+        assert_eq!(dirs("zenflow"), dirs("zencoder"));
+        assert_eq!(find_agent("curser").unwrap_err().suggestion, Some("cursor"));
+        assert_eq!(find_agent("unrelated-name").unwrap_err().suggestion, None);
     }
 }

@@ -1,224 +1,228 @@
-//! Why a skill could not be got, kept or removed: a code for programs, a sentence for people, and what to do next.
+//! The error of installing, updating and removing skills: an error code, a message and a hint.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use prowess::lock::LockError;
-use prowess::{ErrorCode, TreeError};
+use prowess::lock::ReadLockError;
+use prowess::{ErrorCode, TreeHashError};
 use prowess_format::{Diagnostic, hidden};
 
-use crate::refusal;
-use crate::work::Cancelled;
-use prowess_archive::PathError;
-use prowess_archive::TreeFailure;
+use crate::io_error;
+use crate::task::Cancelled;
+use prowess_archive::InnerPathError;
+use prowess_archive::SourceReadError;
 
-/// Why it failed. Nothing has changed then, unless it says otherwise.
+/// The reason why an operation failed. Nothing was changed, unless a variant documents otherwise.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PackageError {
-    /// A name in the source that cannot be a path here.
-    #[error("{} cannot be installed: {why}", hidden::shown(path))]
-    Path {
-        /// The name.
+    /// A path in the source is not portable.
+    #[error("cannot install {}: {reason}", hidden::escape_for_display(path))]
+    InvalidPath {
+        /// The path.
         path: String,
-        /// Why not.
-        why: PathError,
+        /// The reason.
+        reason: InnerPathError,
     },
-    /// A link, a submodule, a device.
-    #[error("{} is {what}; a skill is made of regular files only", hidden::shown(path))]
+    /// A symlink, a submodule or a device.
+    #[error("{} is {kind}; a skill may only contain regular files", hidden::escape_for_display(path))]
     NotAFile {
-        /// The name.
+        /// The path.
         path: String,
-        /// What it is.
-        what: &'static str,
+        /// The kind of the entry.
+        kind: &'static str,
     },
-    /// Two names that some file systems take for one.
-    #[error("{} and {} are one file on systems that ignore case", hidden::shown(.0), hidden::shown(.1))]
-    Collision(String, String),
-    /// More than is taken.
-    #[error("{what} goes beyond the limit of {limit}")]
+    /// Two paths are the same on some file systems.
+    #[error("{} and {} are the same file on case-insensitive file systems", hidden::escape_for_display(.0), hidden::escape_for_display(.1))]
+    CaseCollision(String, String),
+    /// A limit is exceeded.
+    #[error("{what} exceeds the limit of {limit}")]
     Limit {
-        /// What there is too much of.
+        /// What exceeds the limit.
         what: String,
         /// The limit.
         limit: u64,
     },
-    /// There is nothing to install.
-    #[error("there is no SKILL.md in {0}")]
-    NoSkill(String),
-    /// None of this name.
-    #[error("there is no skill {} in {source_text}", hidden::shown(name))]
-    NoSuchSkill {
+    /// The source contains no skill.
+    #[error("no SKILL.md in {0}")]
+    NoSkills(String),
+    /// The source does not contain the skill.
+    #[error("no skill {} in {source_text}", hidden::escape_for_display(name))]
+    SkillNotInSource {
         /// The name.
         name: String,
-        /// Where it was looked for.
+        /// The source.
         source_text: String,
-        /// What there is.
-        there: Vec<String>,
+        /// The skills in the source.
+        available: Vec<String>,
     },
-    /// More than one, and nobody to ask.
-    #[error("{source_text} holds {} skills", there.len())]
-    Many {
-        /// Where.
+    /// The source contains several skills, and none was selected.
+    #[error("{source_text} contains {} skills", available.len())]
+    MultipleSkills {
+        /// The source.
         source_text: String,
-        /// Their names.
-        there: Vec<String>,
+        /// The names of the skills.
+        available: Vec<String>,
     },
-    /// A manifest that does not load in this preset.
-    #[error("{} does not load: {}", hidden::shown(path), first_error(diagnostics))]
-    Invalid {
-        /// The file, as the source has it.
+    /// The manifest is not valid in this preset.
+    #[error("{} is invalid: {}", hidden::escape_for_display(path), first_error(diagnostics))]
+    InvalidManifest {
+        /// The file in the source.
         path: String,
-        /// What is wrong with it, in the order of the file.
+        /// The diagnostics, in the order of the file.
         diagnostics: Vec<Diagnostic>,
-        /// The file.
+        /// The contents of the file.
         text: Vec<u8>,
     },
-    /// A name that no folder can have.
-    #[error("“{}” cannot be the name of a folder: {why}", hidden::shown(name))]
-    Name {
+    /// The name cannot be the name of a directory.
+    #[error("invalid directory name “{}”: {reason}", hidden::escape_for_display(name))]
+    InvalidName {
         /// The name.
         name: String,
-        /// Why not.
-        why: String,
+        /// The reason.
+        reason: String,
     },
-    /// Not in the project.
-    #[error("{} is not written to: {why}", path.display())]
-    Outside {
-        /// The folder.
+    /// The target is not in the project.
+    #[error("cannot write to {}: {reason}", path.display())]
+    OutsideProject {
+        /// The directory.
         path: PathBuf,
-        /// Where it leads.
-        why: &'static str,
+        /// The reason.
+        reason: &'static str,
     },
-    /// Something is where it should go.
-    #[error("{} is already there", .0.display())]
-    Taken(PathBuf),
-    /// What is installed is not what was installed.
-    #[error("{name} was modified since it was installed: {difference}")]
+    /// The target exists.
+    #[error("{} already exists", .0.display())]
+    AlreadyExists(PathBuf),
+    /// The installed files differ from the lock file.
+    #[error("{name} was modified after it was installed: {difference}")]
     Modified {
         /// The skill.
         name: String,
-        /// The files.
+        /// The files that differ.
         difference: String,
     },
-    /// The source no longer gives what the lock says.
-    #[error("{name} is no longer what the lock says: {why}")]
-    Drift {
+    /// The source no longer provides the locked files.
+    #[error("{name} no longer matches the lock file: {reason}")]
+    SourceChanged {
         /// The skill.
         name: String,
-        /// What differs.
-        why: String,
+        /// The difference.
+        reason: String,
     },
-    /// The audit refuses.
-    #[error("the audit refuses {name}: {findings}")]
-    Refused {
+    /// The audit has critical findings.
+    #[error("{name} was rejected by the audit: {findings}")]
+    AuditRejected {
         /// The skill.
         name: String,
         /// The critical findings.
         findings: String,
     },
-    /// The audit found something of high severity, and the user did not confirm.
-    #[error("the audit has findings of high severity in {name}: {findings}")]
-    Unconfirmed {
+    /// The audit has findings of high severity, and the user did not confirm.
+    #[error("the audit found high-severity issues in {name}: {findings}")]
+    AuditUnconfirmed {
         /// The skill.
         name: String,
         /// The findings.
         findings: String,
     },
-    /// The source calls the skill by another name than when it was installed.
-    #[error("{name} is called {now} at its source now")]
+    /// The skill was renamed at its source after it was installed.
+    #[error("{name} was renamed to {new_name} at its source")]
     RenamedAtSource {
-        /// The name here.
+        /// The installed name.
         name: String,
-        /// The name at the source.
-        now: String,
+        /// The new name.
+        new_name: String,
         /// The command that installs it under its new name.
         install: String,
     },
-    /// Some of several skills cannot be installed, so none was.
-    #[error("{} of {total} skills cannot be installed: {}", failed.len(), each_failure(failed))]
-    Several {
-        /// The name of each such skill, and why.
+    /// Some of several skills cannot be installed, so none was installed.
+    #[error("cannot install {} of {total} skills: {}", failed.len(), describe_failures(failed))]
+    SomeFailed {
+        /// The names of the skills and the errors.
         failed: Vec<(String, PackageError)>,
-        /// How many skills there are.
+        /// The number of skills.
         total: usize,
     },
-    /// Not something to be removed or changed.
-    #[error("{name} cannot be {what}: {why}")]
+    /// The skill cannot be removed or changed.
+    #[error("cannot {operation} {name}: {reason}")]
     ReadOnly {
         /// The skill.
         name: String,
-        /// What was asked for.
-        what: &'static str,
-        /// Why not.
-        why: String,
+        /// The operation, such as "remove".
+        operation: &'static str,
+        /// The reason.
+        reason: String,
     },
-    /// There is nothing of that name.
+    /// The skill does not exist.
     #[error("{0}")]
     NotFound(String),
-    /// A choice that nobody made.
+    /// The user must choose.
     #[error("{message}")]
-    Choose {
-        /// What has to be decided.
+    ChoiceRequired {
+        /// The decision.
         message: String,
-        /// How.
+        /// How to decide.
         hint: String,
     },
-    /// The call makes no sense.
+    /// The arguments are invalid.
     #[error("{message}")]
-    Call {
-        /// What is wrong with it.
+    InvalidArgument {
+        /// The problem.
         message: String,
-        /// What to do.
+        /// The solution.
         hint: String,
     },
-    /// Getting it failed, in the words of whoever tried.
+    /// The source cannot be fetched.
     #[error("{message}")]
-    Acquire {
-        /// For programs.
+    FetchFailed {
+        /// The error code.
         code: ErrorCode,
-        /// For people.
+        /// The message.
         message: String,
-        /// What to do next.
+        /// A hint for the user.
         hint: Option<String>,
     },
-    /// The lock cannot be read; it is not overwritten.
+    /// The lock file cannot be read. It is not overwritten.
     #[error(transparent)]
-    Lock(#[from] LockError),
-    /// Nobody wants it any more.
+    Lock(#[from] ReadLockError),
+    /// The operation was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
-    /// The file system refuses.
-    #[error("{} cannot be {doing}: {}", path.display(), refusal::words(source))]
+    /// An I/O error.
+    #[error("cannot {operation} {}: {}", path.display(), io_error::describe_io_error(source))]
     Io {
-        /// What was tried.
-        doing: &'static str,
-        /// With what.
+        /// The operation, such as "read".
+        operation: &'static str,
+        /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The cause.
         source: io::Error,
     },
 }
 
-/// Each skill that cannot be installed, and why.
-fn each_failure(failed: &[(String, PackageError)]) -> String {
-    let reason =
-        |(name, error): &(String, PackageError)| format!("{}: {}", hidden::shown(name), error.without(name));
+/// Returns the name and the error of each skill that cannot be installed.
+fn describe_failures(failed: &[(String, PackageError)]) -> String {
+    let reason = |(name, error): &(String, PackageError)| {
+        format!("{}: {}", hidden::escape_for_display(name), error.message_without_name(name))
+    };
     failed.iter().map(reason).collect::<Vec<_>>().join("; ")
 }
 
 pub(crate) fn first_error(diagnostics: &[Diagnostic]) -> &str {
-    diagnostics.iter().find(|said| said.is_error()).map_or("it is not valid", |said| &said.message)
+    diagnostics
+        .iter()
+        .find(|diagnostic| diagnostic.is_error())
+        .map_or("it is not valid", |error| &error.message)
 }
 
 impl PackageError {
-    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
-        move |source| Self::Io { doing, path, source }
+        move |source| Self::Io { operation, path, source }
     }
 
-    /// The message for a reader who has just read the skill's name.
-    pub fn without(&self, name: &str) -> String {
+    /// Returns the message without the skill's name at its start, for lists that begin with the name.
+    pub fn message_without_name(&self, name: &str) -> String {
         let message = self.to_string();
         match message.strip_prefix(&format!("{name} ")) {
             Some(rest) => format!("it {rest}"),
@@ -226,55 +230,60 @@ impl PackageError {
         }
     }
 
-    /// Whether this is about one skill, so that others of the same source can still be installed.
-    pub fn is_about_one_skill(&self) -> bool {
+    /// Returns `true` if the error concerns one skill, so that others from the same source can still be installed.
+    pub fn concerns_one_skill(&self) -> bool {
         match self {
-            Self::Path { .. }
+            Self::InvalidPath { .. }
             | Self::NotAFile { .. }
-            | Self::Collision(..)
+            | Self::CaseCollision(..)
             | Self::Limit { .. }
-            | Self::Invalid { .. }
-            | Self::Name { .. }
-            | Self::Refused { .. }
-            | Self::Unconfirmed { .. } => true,
-            Self::NoSkill(_)
-            | Self::NoSuchSkill { .. }
-            | Self::Many { .. }
-            | Self::Outside { .. }
-            | Self::Taken(_)
+            | Self::InvalidManifest { .. }
+            | Self::InvalidName { .. }
+            | Self::AuditRejected { .. }
+            | Self::AuditUnconfirmed { .. } => true,
+            Self::NoSkills(_)
+            | Self::SkillNotInSource { .. }
+            | Self::MultipleSkills { .. }
+            | Self::OutsideProject { .. }
+            | Self::AlreadyExists(_)
             | Self::Modified { .. }
-            | Self::Drift { .. }
+            | Self::SourceChanged { .. }
             | Self::RenamedAtSource { .. }
-            | Self::Several { .. }
+            | Self::SomeFailed { .. }
             | Self::ReadOnly { .. }
             | Self::NotFound(_)
-            | Self::Choose { .. }
-            | Self::Call { .. }
-            | Self::Acquire { .. }
+            | Self::ChoiceRequired { .. }
+            | Self::InvalidArgument { .. }
+            | Self::FetchFailed { .. }
             | Self::Lock(_)
             | Self::Cancelled(_)
             | Self::Io { .. } => false,
         }
     }
 
-    /// The contract's code.
+    /// Returns the error code.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Path { .. } | Self::NotAFile { .. } | Self::Name { .. } | Self::Outside { .. } => {
-                ErrorCode::AccessDenied
+            Self::InvalidPath { .. }
+            | Self::NotAFile { .. }
+            | Self::InvalidName { .. }
+            | Self::OutsideProject { .. } => ErrorCode::AccessDenied,
+            Self::CaseCollision(..) | Self::AlreadyExists(_) | Self::ChoiceRequired { .. } => {
+                ErrorCode::Conflict
             }
-            Self::Collision(..) | Self::Taken(_) | Self::Choose { .. } => ErrorCode::Conflict,
-            Self::Modified { .. } | Self::Drift { .. } | Self::RenamedAtSource { .. } => ErrorCode::Conflict,
-            Self::Several { failed, .. } => {
+            Self::Modified { .. } | Self::SourceChanged { .. } | Self::RenamedAtSource { .. } => {
+                ErrorCode::Conflict
+            }
+            Self::SomeFailed { failed, .. } => {
                 failed.first().map_or(ErrorCode::InternalError, |(_, error)| error.code())
             }
             Self::Limit { .. } => ErrorCode::TooLarge,
-            Self::NoSkill(_) | Self::NoSuchSkill { .. } | Self::NotFound(_) => ErrorCode::NotFound,
-            Self::Many { .. } | Self::Call { .. } => ErrorCode::InvalidParam,
-            Self::Invalid { .. } => ErrorCode::InternalError,
-            Self::Refused { .. } | Self::Unconfirmed { .. } => ErrorCode::Untrusted,
+            Self::NoSkills(_) | Self::SkillNotInSource { .. } | Self::NotFound(_) => ErrorCode::NotFound,
+            Self::MultipleSkills { .. } | Self::InvalidArgument { .. } => ErrorCode::InvalidParam,
+            Self::InvalidManifest { .. } => ErrorCode::InternalError,
+            Self::AuditRejected { .. } | Self::AuditUnconfirmed { .. } => ErrorCode::Untrusted,
             Self::ReadOnly { .. } => ErrorCode::AccessDenied,
-            Self::Acquire { code, .. } => *code,
+            Self::FetchFailed { code, .. } => *code,
             Self::Lock(_) => ErrorCode::InvalidParam,
             Self::Cancelled(_) => ErrorCode::ExecutionError,
             Self::Io { source, .. } => match source.kind() {
@@ -287,91 +296,96 @@ impl PackageError {
         }
     }
 
-    /// What to do next.
+    /// Returns a hint for the user.
     pub fn hint(&self) -> Option<String> {
-        let few = |names: &[String]| {
-            let shown = names.iter().take(12).map(|name| hidden::shown(name)).collect::<Vec<_>>().join(", ");
-            if names.len() > 12 { format!("{shown}, … ({} in all)", names.len()) } else { shown }
+        let list = |names: &[String]| {
+            let shown = names
+                .iter()
+                .take(12)
+                .map(|name| hidden::escape_for_display(name))
+                .collect::<Vec<_>>()
+                .join(", ");
+            if names.len() > 12 { format!("{shown}, … ({} in total)", names.len()) } else { shown }
         };
         Some(match self {
-            Self::NoSkill(_) => "a skill is a folder with a SKILL.md; name the folder that holds one".to_owned(),
-            Self::NoSuchSkill { there, .. } => format!("there are {}", few(there)),
-            Self::Many { there, .. } => {
-                format!("choose with --skill NAME, or take them with --all; there are {}", few(there))
+            Self::NoSkills(_) => "a skill is a directory with a SKILL.md; pass the path of that directory".to_owned(),
+            Self::SkillNotInSource { available: there, .. } => format!("available skills: {}", list(there)),
+            Self::MultipleSkills { available: there, .. } => {
+                format!("select one with --skill NAME, or install all with --all; available: {}", list(there))
             }
-            Self::Name { .. } => "give it another with --name".to_owned(),
-            Self::Outside { .. } => "remove the link, or install for the user: --user".to_owned(),
-            Self::Taken(_) => {
-                "choose: --yes --on-conflict overwrite, skip or rename; or another name with --name".to_owned()
+            Self::InvalidName { .. } => "choose another name with --name".to_owned(),
+            Self::OutsideProject { .. } => "remove the symlink, or install for the current user with --user".to_owned(),
+            Self::AlreadyExists(_) => {
+                "pass --yes with --on-conflict overwrite, skip or rename, or choose another name with --name".to_owned()
             }
             Self::Modified { name, .. } => {
-                format!("prowess verify {name} shows it; --yes --on-conflict overwrite replaces it")
+                format!("run prowess verify {name} to see the changes; --yes --on-conflict overwrite replaces them")
             }
-            Self::Drift { name, .. } => {
-                format!("prowess update {name} takes what the source gives now; prowess remove {name} removes it")
+            Self::SourceChanged { name, .. } => {
+                format!("run prowess update {name} to install the current version, or prowess remove {name}")
             }
-            Self::Refused { .. } => {
-                "read those lines; prowess audit PATH says more where the source is a folder here. --accept-risk \
-                 installs it all the same, and ~/.prowess/audit.toml accepts a rule with a reason"
+            Self::AuditRejected { .. } => {
+                "review the findings; for a local directory, run prowess audit PATH. --accept-risk installs the skill anyway, \
+                 and ~/.prowess/audit.toml accepts a rule with a reason"
                     .to_owned()
             }
-            Self::Unconfirmed { .. } => {
-                "read those lines; to install it anyway, run the same command with --yes".to_owned()
+            Self::AuditUnconfirmed { .. } => {
+                "review the findings; to install anyway, run the same command with --yes".to_owned()
             }
             Self::RenamedAtSource { name, install, .. } => {
-                format!("to follow it: {install} && prowess remove {name}")
+                format!("to switch to the new name, run {install} && prowess remove {name}")
             }
-            Self::Several { .. } => "to install the others, run the same command with --skip-invalid".to_owned(),
-            Self::Choose { hint, .. } | Self::Call { hint, .. } => hint.clone(),
-            Self::Acquire { hint, .. } => return hint.clone(),
+            Self::SomeFailed { .. } => "to install the others, run the same command with --skip-invalid".to_owned(),
+            Self::ChoiceRequired { hint, .. } | Self::InvalidArgument { hint, .. } => hint.clone(),
+            Self::FetchFailed { hint, .. } => return hint.clone(),
             Self::Cancelled(_) => "nothing was changed".to_owned(),
-            Self::Lock(error) if error.why == prowess::lock::NEWER => "use a newer Prowess".to_owned(),
-            Self::Lock(_) => "mend that file, or take it back from version control".to_owned(),
-            Self::Io { source, .. } => return refusal::hint(source),
+            Self::Lock(error) if error.why == prowess::lock::NEWER_VERSION => "install a newer version of Prowess".to_owned(),
+            Self::Lock(_) => "fix the lock file, or restore it from version control".to_owned(),
+            Self::Io { source, .. } => return io_error::io_error_hint(source),
             _ => return None,
         })
     }
 }
 
-impl From<TreeFailure> for PackageError {
-    fn from(failure: TreeFailure) -> Self {
-        Self::Acquire { code: failure.code, message: failure.message.to_string(), hint: None }
+impl From<SourceReadError> for PackageError {
+    fn from(failure: SourceReadError) -> Self {
+        Self::FetchFailed { code: failure.code, message: failure.message.to_string(), hint: None }
     }
 }
 
-impl From<TreeError> for PackageError {
-    fn from(error: TreeError) -> Self {
-        Self::Acquire { code: ErrorCode::ExecutionError, message: error.to_string(), hint: None }
+impl From<TreeHashError> for PackageError {
+    fn from(error: TreeHashError) -> Self {
+        Self::FetchFailed { code: ErrorCode::ExecutionError, message: error.to_string(), hint: None }
     }
 }
 
-/// Each way of getting skills says for itself what went wrong and what to do.
-macro_rules! acquire {
+/// Converts errors that have their own code and hint.
+macro_rules! fetch_errors {
     ($($error:ty),+) => {
         $(impl From<$error> for PackageError {
             fn from(error: $error) -> Self {
-                Self::Acquire { code: error.code(), message: error.to_string(), hint: error.hint() }
+                Self::FetchFailed { code: error.code(), message: error.to_string(), hint: error.hint() }
             }
         })+
     };
 }
 
-acquire!(
+fetch_errors!(
     prowess_archive::ArchiveError,
     crate::fetch::git::GitError,
     crate::pack::PackError,
-    crate::source::SourceError,
+    crate::source::ParseSourceError,
     crate::fetch::well_known::WellKnownError
 );
 
-impl From<crate::fetch::well_known::FetchFailure> for PackageError {
-    fn from(failure: crate::fetch::well_known::FetchFailure) -> Self {
-        Self::Acquire { code: failure.code, message: failure.message, hint: failure.hint }
+impl From<crate::fetch::well_known::FetchUrlError> for PackageError {
+    fn from(failure: crate::fetch::well_known::FetchUrlError) -> Self {
+        Self::FetchFailed { code: failure.code, message: failure.message, hint: failure.hint }
     }
 }
 
-impl From<prowess_config::edit::file::FileError> for PackageError {
-    fn from(error: prowess_config::edit::file::FileError) -> Self {
-        Self::Acquire { code: ErrorCode::ExecutionError, message: error.to_string(), hint: None }
+impl From<prowess_config::edit::file::EditFileError> for PackageError {
+    fn from(error: prowess_config::edit::file::EditFileError) -> Self {
+        Self::FetchFailed { code: ErrorCode::ExecutionError, message: error.to_string(), hint: None }
     }
 }

@@ -1,29 +1,29 @@
-//! Getting skills from anywhere, keeping them, and checking that they are still what they were.
+//! Installs skills from any source, manages them, and verifies that they are unchanged.
 //!
 //! ```text
-//! SOURCE ─ source ─► where it is      git · folder · archive · a site's index
-//!        ─ acquire ─► Tree            its files, nothing of them written yet
-//!        ─ stage ──► Staged           written beside the destination, parsed, audited, hashed
-//!        ─ swap ───► installed        one rename; the lock says what and from where
+//! SOURCE ─ source ──► Source         git · directory · archive · index of a site
+//!        ─ acquire ─► SourceTree     its files; nothing is written yet
+//!        ─ stage ───► PreparedSkill  written next to the target, parsed, audited, hashed
+//!        ─ commit ──► installed      one rename; the lock file records the skill and its source
 //! ```
 //!
 //! | module | subject |
 //! |---|---|
-//! | [`switch`] | skills and sources on and off |
-//! | [`plugins`] | what document 002's configuration tracks |
-//! | [`settings`] | the user's settings, changed by a program that people look at |
-//! | [`agents`] | where other agents keep skills |
-//! | [`connect`] | an entry for Prowess in the configuration of MCP clients |
-//! | [`interchange`] | their lock, links into their folders, taking skills over from them |
-//! | [`own`] | the user's own skills: made, changed, sent and deleted by a program that people look at |
-//! | [`limits`] | how much is read from untrusted sources |
-//! | [`source`] | what stands after `install` |
+//! | [`switch`] | enables and disables skills and sources |
+//! | [`plugins`] | the sources that a configuration of document 002 tracks |
+//! | [`settings`] | changes the user's settings from a user interface |
+//! | [`agents`] | the skill directories of other agents |
+//! | [`connect`] | registers Prowess in the configuration of MCP clients |
+//! | [`interchange`] | interoperability with other agents and installers |
+//! | [`user_skills`] | creates, edits and deletes the user's skills from a user interface |
+//! | [`limits`] | the limits for data from untrusted sources |
+//! | [`source`] | the sources that `install` accepts |
 //! | [`archive`] | `.zip`, `.skill` and `.tar.gz`, read strictly into memory |
 //! | [`well_known`] | sites that publish an index of skills |
-//! | [`pack`] | skills to archives, and to a tree for a web server |
+//! | [`pack`] | packs skills into archives, and publishes them for a web server |
 //!
-//! What must always hold: a name from outside becomes a path only as an [`InnerPath`]; whatever is read has a bound in
-//! [`limits`]; and nothing is seen at its destination before it is whole.
+//! Invariants: an external name becomes a path only as an [`InnerPath`]; everything that is read has a limit in
+//! [`limits`]; an incomplete skill is never visible at its target.
 
 mod acquire;
 pub mod agents;
@@ -31,29 +31,33 @@ pub mod connect;
 mod error;
 mod fetch;
 mod install;
+mod install_target;
 pub mod interchange;
-pub mod own;
+mod io_error;
 pub mod pack;
-mod place;
 pub mod plugins;
-mod refusal;
 pub mod settings;
 pub mod source;
 pub mod switch;
-mod work;
+mod task;
+pub mod user_skills;
 
-pub use acquire::{Candidate, FileUrls, candidates};
+pub use acquire::{Candidate, FileUrls, find_candidates};
 pub use error::PackageError;
 pub use fetch::http::{HttpError, Timeouts};
-pub use fetch::{FolderTree, git, well_known};
+pub use fetch::{DirTree, git, well_known};
 pub use install::{
-    Action, Asks, Changes, Conflict, Import, Item, Judge, Known, OnConflict, OnInvalid, Pick, Plan, Prepared,
-    Request, Upload, Wanted, plan_import, plan_install, plan_remove, plan_restore, plan_update,
+    IdentifiedBy, ImportRequest, InstallChecks, InstallConflict, InstallPlan, InstallRequest, OnConflict,
+    OnInvalid, PlanAction, PlanItem, PreparedSkill, Prompter, RestoreFilter, SkillChanges, SkillChoice,
+    Upload, plan_import, plan_install, plan_remove, plan_restore, plan_update,
 };
-pub use place::{For, NotOwn, Place, Verification, Verified, accept, iso_time, verify};
+pub use install_target::{
+    InstallScope, InstallTarget, NotEditableReason, VerificationStatus, VerifiedSkill, accept_modified,
+    format_iso_time, verify_skills,
+};
 pub use prowess_archive::{
-    self as archive, Entry, EntryKind, InnerPath, MemoryFile, MemoryTree, PathError, Tree, TreeFailure,
-    limits,
+    self as archive, InnerPath, InnerPathError, MemoryFile, MemoryTree, SourceEntry, SourceEntryKind,
+    SourceReadError, SourceTree, limits,
 };
 pub use prowess_audit as audit;
-pub use work::{Cancelled, Work};
+pub use task::{Cancelled, Task};

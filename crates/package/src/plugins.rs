@@ -1,41 +1,41 @@
-//! The plugins that document 002's `~/.agent/config.yaml` lists, and what became of each.
+//! The plugins in `~/.agent/config.yaml` of document 002, and their status.
 
 use std::path::PathBuf;
 
-use prowess::{Preset, Scope, Skill, Snapshot, Status, Surroundings};
+use prowess::{HostEnv, Preset, Scope, Skill, SkillStatus, Snapshot};
 use prowess_config::Configuration;
 
-use prowess_config::edit::file::{self, FileError};
-use prowess_config::edit::harness::{self, Plugin};
+use prowess_config::edit::file::{self, EditFileError};
+use prowess_config::edit::harness::{self, HarnessPlugin};
 
-/// A plugin and how it stands.
+/// A plugin and its status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedPlugin {
-    /// What the file says.
-    pub plugin: Plugin,
-    /// Its line, counted from 1.
+    /// The entry in the file.
+    pub plugin: HarnessPlugin,
+    /// The line, counted from 1.
     pub line: u32,
-    /// How it stands.
-    pub standing: Standing,
-    /// Why it is not offered, where it is not.
+    /// The status.
+    pub status: PluginStatus,
+    /// The reason why it is not available.
     pub reason: Option<String>,
 }
 
-/// How a plugin stands, as document 002 marks it.
+/// The status of a plugin in document 002.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    /// On.
+pub enum PluginStatus {
+    /// Enabled.
     Enabled,
-    /// Switched off.
+    /// Disabled.
     Disabled,
-    /// On, and not usable: its folder or a command is missing, or it cannot be loaded.
+    /// Enabled, but not usable: its directory or a command is missing, or it is invalid.
     Unavailable,
-    /// On, and another skill of its name is used.
+    /// Enabled, but another skill with the same name is used.
     Shadowed,
 }
 
-impl Standing {
-    /// `✓`, `○` or `✗`.
+impl PluginStatus {
+    /// Returns `✓`, `○` or `✗`.
     pub fn mark(self) -> &'static str {
         match self {
             Self::Enabled => "✓",
@@ -44,7 +44,7 @@ impl Standing {
         }
     }
 
-    /// The word for it.
+    /// The name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Enabled => "enabled",
@@ -54,45 +54,46 @@ impl Standing {
         }
     }
 
-    /// How a skill stands.
-    pub fn of(skill: &Skill) -> Self {
+    /// Returns the status of a skill.
+    pub fn from_skill(skill: &Skill) -> Self {
         match skill.status() {
-            Status::Enabled => Self::Enabled,
-            Status::Disabled(_) => Self::Disabled,
-            Status::Shadowed(_) => Self::Shadowed,
-            Status::Unavailable(_) | Status::Untrusted(_) | Status::Modified(_) | Status::Invalid => {
-                Self::Unavailable
-            }
+            SkillStatus::Enabled => Self::Enabled,
+            SkillStatus::Disabled(_) => Self::Disabled,
+            SkillStatus::Shadowed(_) => Self::Shadowed,
+            SkillStatus::Unavailable(_)
+            | SkillStatus::Untrusted(_)
+            | SkillStatus::Modified(_)
+            | SkillStatus::Invalid => Self::Unavailable,
         }
     }
 }
 
-/// The file that lists plugins; `None` where the preset has none.
-pub fn plugins_file(configuration: &Configuration, world: &Surroundings) -> Option<PathBuf> {
-    let harness = configuration.policy.preset == Preset::Harness;
-    world.home.as_ref().filter(|_| harness).map(|home| home.join(".agent/config.yaml"))
+/// Returns the file that lists plugins; `None` if the preset has none.
+pub fn plugin_config_path(configuration: &Configuration, host: &HostEnv) -> Option<PathBuf> {
+    let is_harness = configuration.policy.preset == Preset::Harness;
+    host.home.as_ref().filter(|_| is_harness).map(|home| home.join(".agent/config.yaml"))
 }
 
-/// The plugins of that file, in its order.
-pub fn listed(
+/// Returns the plugins in the file, in its order.
+pub fn list_plugins(
     configuration: &Configuration,
-    world: &Surroundings,
+    host: &HostEnv,
     snapshot: &Snapshot,
-) -> Result<Vec<ListedPlugin>, FileError> {
-    let Some(path) = plugins_file(configuration, world) else { return Ok(Vec::new()) };
-    let text = file::read(&path)?.unwrap_or_default();
-    let plugins = harness::plugins(&text).map_err(|source| FileError::Edit { path, source })?;
-    Ok(plugins.into_iter().map(|(plugin, line)| judge(plugin, line, snapshot)).collect())
+) -> Result<Vec<ListedPlugin>, EditFileError> {
+    let Some(path) = plugin_config_path(configuration, host) else { return Ok(Vec::new()) };
+    let text = file::read_text(&path)?.unwrap_or_default();
+    let plugins = harness::plugins(&text).map_err(|source| EditFileError::Edit { path, source })?;
+    Ok(plugins.into_iter().map(|(plugin, line)| with_status(plugin, line, snapshot)).collect())
 }
 
-fn judge(plugin: Plugin, line: u32, snapshot: &Snapshot) -> ListedPlugin {
-    let name = plugin.called();
+fn with_status(plugin: HarnessPlugin, line: u32, snapshot: &Snapshot) -> ListedPlugin {
+    let name = plugin.effective_name();
     let mut skills = snapshot.all().iter().filter(|skill| skill.root().scope() == Scope::Plugin);
     let skill = skills.find(|skill| skill.name() == name || skill.id() == name);
-    let (standing, reason) = match skill {
-        _ if !plugin.enabled => (Standing::Disabled, None),
-        Some(skill) => (Standing::of(skill), skill.reason()),
-        None => (Standing::Unavailable, Some("its folder is missing; install it again".to_owned())),
+    let (status, reason) = match skill {
+        _ if !plugin.enabled => (PluginStatus::Disabled, None),
+        Some(skill) => (PluginStatus::from_skill(skill), skill.reason()),
+        None => (PluginStatus::Unavailable, Some("its directory is missing; install it again".to_owned())),
     };
-    ListedPlugin { plugin, line, standing, reason }
+    ListedPlugin { plugin, line, status, reason }
 }

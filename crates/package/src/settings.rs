@@ -1,17 +1,17 @@
-//! Changing the user's settings, for a program that people look at: every other byte of their file stays, and what could not
-//! be used is not written.
+//! Changes the user's settings from a user interface. The rest of the file is preserved, and invalid values are not
+//! written.
 
 use std::path::PathBuf;
 
-use prowess::{ErrorCode, Located};
-use prowess_config::{Configuration, Inputs};
+use prowess::{ErrorCode, FileDiagnostic};
+use prowess_config::{ConfigInputs, Configuration};
 use prowess_format::Value;
 
-use prowess_config::edit::file::{self, FileError, Links};
+use prowess_config::edit::file::{self, EditFileError, SymlinkPolicy};
 use prowess_config::edit::setting::set;
 
-/// What decides which code runs, where keys go, and what is trusted: that is for the user's own hands.
-const BY_HAND: [&str; 9] = [
+/// Prefixes of security-relevant keys, which the user must edit in the file.
+const MANUAL_ONLY: [&str; 9] = [
     "run.",
     "trust.",
     "sources.",
@@ -23,115 +23,120 @@ const BY_HAND: [&str; 9] = [
     "embeddings.",
 ];
 
-/// Whether a key is changed by hand only.
+/// Returns `true` if a key can only be changed in the file.
 ///
 /// ```
-/// use prowess_package::settings::is_by_hand;
+/// use prowess_package::settings::is_manual_only;
 ///
-/// assert!(is_by_hand("run.scripts") && !is_by_hand("catalog.format"));
+/// assert!(is_manual_only("run.scripts") && !is_manual_only("catalog.format"));
 /// ```
-pub fn is_by_hand(key: &str) -> bool {
-    BY_HAND.iter().any(|prefix| key.starts_with(prefix))
+pub fn is_manual_only(key: &str) -> bool {
+    MANUAL_ONLY.iter().any(|prefix| key.starts_with(prefix))
 }
 
-/// Why nothing was changed.
+/// The reason why nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum SettingsError {
-    /// There is no such key.
-    #[error("there is no setting {0}")]
-    NoKey(String),
-    /// It decides too much for a program to change it.
-    #[error("{0} is changed in the file by hand: it decides what runs, where keys go or what is trusted")]
-    ByHand(String),
-    /// A value that the key does not take.
-    #[error("{}", named(key, why))]
-    Value {
+pub enum ChangeSettingsError {
+    /// The key is unknown.
+    #[error("unknown setting {0}")]
+    UnknownKey(String),
+    /// The key is security-relevant.
+    #[error("{0} must be edited in the configuration file, because it affects security")]
+    ManualOnly(String),
+    /// The value is invalid.
+    #[error("{}", prefix_key(key, reason))]
+    InvalidValue {
         /// The key.
         key: String,
-        /// Why not.
-        why: String,
+        /// The reason.
+        reason: String,
     },
-    /// There is no file of the user's that counts.
+    /// The user's file is not used.
     #[error("{0}")]
-    NoFile(&'static str),
-    /// It would count for nothing.
-    #[error("{key} would stay as it is: {origin} decides")]
-    Overruled {
+    NoUserFile(&'static str),
+    /// The change would have no effect.
+    #[error("{key} would not change, because {origin} overrides it")]
+    Overridden {
         /// The key.
         key: String,
-        /// Who decides.
+        /// The source that overrides it.
         origin: String,
     },
     /// The file cannot be changed.
     #[error(transparent)]
-    File(#[from] FileError),
+    File(#[from] EditFileError),
 }
 
-/// What is wrong with a key, which may say so already.
-fn named(key: &str, why: &str) -> String {
-    if why.starts_with(key) { why.to_owned() } else { format!("{key}: {why}") }
+/// Prefixes a reason with the key, unless it contains it already.
+fn prefix_key(key: &str, reason: &str) -> String {
+    if reason.starts_with(key) { reason.to_owned() } else { format!("{key}: {reason}") }
 }
 
-impl SettingsError {
-    /// The contract's code.
+impl ChangeSettingsError {
+    /// Returns the error code.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::NoKey(_) | Self::Value { .. } => ErrorCode::InvalidParam,
-            Self::ByHand(_) => ErrorCode::AccessDenied,
-            Self::NoFile(_) | Self::Overruled { .. } => ErrorCode::Conflict,
-            Self::File(FileError::Changing { .. } | FileError::Edit { .. }) => ErrorCode::Conflict,
+            Self::UnknownKey(_) | Self::InvalidValue { .. } => ErrorCode::InvalidParam,
+            Self::ManualOnly(_) => ErrorCode::AccessDenied,
+            Self::NoUserFile(_) | Self::Overridden { .. } => ErrorCode::Conflict,
+            Self::File(EditFileError::ConcurrentChange { .. } | EditFileError::Edit { .. }) => {
+                ErrorCode::Conflict
+            }
             Self::File(_) => ErrorCode::ExecutionError,
         }
     }
 }
 
-/// What was changed, to take it back.
+/// A performed change, which can be reverted.
 #[derive(Debug)]
-pub struct Changed {
+pub struct SettingsChange {
     path: PathBuf,
     before: String,
     after: String,
-    /// What the configuration is now.
+    /// The new configuration.
     pub configuration: Configuration,
 }
 
-impl Changed {
-    /// Whether the file is another than before.
+impl SettingsChange {
+    /// Returns `true` if the file changed.
     pub fn is_change(&self) -> bool {
         self.before != self.after
     }
 
-    /// Writes what was there before, unless somebody changed it since.
-    pub fn take_back(&self) -> Result<(), SettingsError> {
+    /// Restores the previous text, unless the file was changed in the meantime.
+    pub fn revert(&self) -> Result<(), ChangeSettingsError> {
         let undo = |text: &str| Ok(if text == self.after { self.before.clone() } else { text.to_owned() });
-        file::change(&self.path, Links::Followed, undo)?;
+        file::edit_file(&self.path, SymlinkPolicy::Followed, undo)?;
         Ok(())
     }
 }
 
-/// Sets keys in the user's configuration, all of them or none; no value takes a key away, so that the preset decides again.
-pub fn change(inputs: &Inputs, changes: &[(String, Option<Value>)]) -> Result<Changed, SettingsError> {
+/// Sets keys in the user's configuration, all of them or none. A key without a value is removed.
+pub fn change_settings(
+    inputs: &ConfigInputs,
+    changes: &[(String, Option<Value>)],
+) -> Result<SettingsChange, ChangeSettingsError> {
     for (key, _) in changes {
-        if prowess_config::key(key).is_none() {
-            return Err(SettingsError::NoKey(key.clone()));
+        if prowess_config::find_key(key).is_none() {
+            return Err(ChangeSettingsError::UnknownKey(key.clone()));
         }
-        if is_by_hand(key) {
-            return Err(SettingsError::ByHand(key.clone()));
+        if is_manual_only(key) {
+            return Err(ChangeSettingsError::ManualOnly(key.clone()));
         }
     }
-    let path = file_of(inputs)?;
+    let path = user_settings_file(inputs)?;
     let mut texts = (String::new(), String::new());
     let mut failed = None;
-    file::change(&path, Links::Followed, |before| {
+    file::edit_file(&path, SymlinkPolicy::Followed, |before| {
         let mut text = before.to_owned();
         for (key, value) in changes {
-            let steps: Vec<&str> = key.splitn(2, '.').collect();
-            text = set(&text, &steps, value.as_ref())?;
+            let segments: Vec<&str> = key.splitn(2, '.').collect();
+            text = set(&text, &segments, value.as_ref())?;
         }
-        // Nothing is written that could not be read.
-        let trial = prowess_config::load_with(inputs, &path, &text);
-        failed = wrong(&trial, &path, changes);
+        // The new text is loaded before it is written.
+        let trial = prowess_config::load_with_text(inputs, &path, &text);
+        failed = check_trial(&trial, &path, changes);
         texts = (before.to_owned(), if failed.is_some() { before.to_owned() } else { text.clone() });
         Ok(texts.1.clone())
     })?;
@@ -139,46 +144,45 @@ pub fn change(inputs: &Inputs, changes: &[(String, Option<Value>)]) -> Result<Ch
         Some(error) => Err(error),
         None => {
             let (before, after) = texts;
-            Ok(Changed { path, before, after, configuration: prowess_config::load(inputs) })
+            Ok(SettingsChange { path, before, after, configuration: prowess_config::load(inputs) })
         }
     }
 }
 
-/// What is wrong with a configuration, or makes a change count for nothing.
-fn wrong(
+/// Returns the error of a configuration, or of a change without effect.
+fn check_trial(
     trial: &Configuration,
     path: &std::path::Path,
     changes: &[(String, Option<Value>)],
-) -> Option<SettingsError> {
-    let here = |located: &&Located| located.path == path && located.diagnostic.is_error();
-    if let Some(located) = trial.diagnostics.iter().find(here) {
+) -> Option<ChangeSettingsError> {
+    let is_error_in_file = |located: &&FileDiagnostic| located.path == path && located.diagnostic.is_error();
+    if let Some(located) = trial.diagnostics.iter().find(is_error_in_file) {
         let message = located.diagnostic.message.clone();
         let key = changes.iter().map(|(key, _)| key).find(|key| message.contains(key.as_str()));
         let key = key.or(changes.first().map(|(key, _)| key)).cloned().unwrap_or_default();
-        return Some(SettingsError::Value { key, why: message });
+        return Some(ChangeSettingsError::InvalidValue { key, reason: message });
     }
-    let overruled = |(key, value): &&(String, Option<Value>)| {
+    let is_overridden = |(key, value): &&(String, Option<Value>)| {
         let origin = trial.setting(key).map(|setting| setting.origin.to_string()).unwrap_or_default();
         value.is_some() && !origin.starts_with("user file")
     };
-    changes.iter().find(overruled).map(|(key, _)| SettingsError::Overruled {
+    changes.iter().find(is_overridden).map(|(key, _)| ChangeSettingsError::Overridden {
         key: key.clone(),
         origin: trial.setting(key).map(|setting| setting.origin.to_string()).unwrap_or_default(),
     })
 }
 
-/// The user's file, if it counts.
-/// The file that [`change`] writes: the user's own configuration, or the one of `--config`.
-pub fn file_of(inputs: &Inputs) -> Result<PathBuf, SettingsError> {
-    let home = inputs.surroundings.home.as_ref();
-    let path = home.ok_or(SettingsError::NoFile("there is no home directory to keep settings in"))?;
+/// Returns the file that [`change_settings`] writes: the user's configuration file, if it is used.
+pub fn user_settings_file(inputs: &ConfigInputs) -> Result<PathBuf, ChangeSettingsError> {
+    let home = inputs.host.home.as_ref();
+    let path = home.ok_or(ChangeSettingsError::NoUserFile("no home directory for settings"))?;
     let path = path.join(".prowess/config.toml");
-    let counts = prowess_config::load(inputs).files.iter().any(|(known, _)| *known == path);
+    let is_used = prowess_config::load(inputs).files.iter().any(|(known, _)| *known == path);
     let is_given = inputs.file.as_ref().is_some_and(|given| *given == path);
-    match counts && !is_given {
+    match is_used && !is_given {
         true => Ok(path),
-        false => Err(SettingsError::NoFile(
-            "your own configuration file does not count here; change the one that does",
+        false => Err(ChangeSettingsError::NoUserFile(
+            "your configuration file is not used here; edit the file that is used",
         )),
     }
 }

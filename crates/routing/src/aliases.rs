@@ -1,6 +1,6 @@
-//! Short names that people use for long ones, and the other way round.
+//! Abbreviations of tools and terms, and their long forms.
 
-/// Each is also called the other. Names of tools and of trades; capitals count where a small word means something else.
+/// Pairs of equivalent names. Capitals matter where the lower-case word means something else.
 const ALIASES: &[(&str, &str)] = &[
     ("Go", "golang"),
     ("a11y", "accessibility"),
@@ -43,15 +43,15 @@ const ALIASES: &[(&str, &str)] = &[
     ("docx", "word document"),
 ];
 
-/// What else a word is called.
-pub(super) fn of(word: &str) -> impl Iterator<Item = &'static str> {
-    let is = move |alias: &str| match alias.starts_with(char::is_uppercase) {
+/// Returns the aliases of a word.
+pub(super) fn aliases(word: &str) -> impl Iterator<Item = &'static str> {
+    let matches = move |alias: &str| match alias.starts_with(char::is_uppercase) {
         true => alias == word,
         false => alias.eq_ignore_ascii_case(word),
     };
     ALIASES.iter().filter_map(move |(short, long)| match () {
-        () if is(short) => Some(*long),
-        () if is(long) => Some(*short),
+        () if matches(short) => Some(*long),
+        () if matches(long) => Some(*short),
         () => None,
     })
 }
@@ -61,10 +61,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ways() {
-        assert_eq!(of("K8s").collect::<Vec<_>>(), ["kubernetes"]);
-        assert_eq!(of("kubernetes").collect::<Vec<_>>(), ["k8s", "kubectl"]);
-        assert_eq!(of("Go").collect::<Vec<_>>(), ["golang"]);
-        assert_eq!(of("go").count(), 0);
+    fn aliases_work_in_both_directions() {
+        assert_eq!(aliases("K8s").collect::<Vec<_>>(), ["kubernetes"]);
+        assert_eq!(aliases("kubernetes").collect::<Vec<_>>(), ["k8s", "kubectl"]);
+        assert_eq!(aliases("Go").collect::<Vec<_>>(), ["golang"]);
+        assert_eq!(aliases("go").count(), 0);
     }
 }

@@ -1,34 +1,34 @@
-//! Completion of a skill's name, for whoever types one.
+//! Completion of skill names.
 //!
-//! What fits, and in which order, is said here, over any skills that somebody has at hand. [`Router`](super::Router) gives
-//! the same for a whole snapshot [from an index](index), and forgives typing errors where nothing else is found.
+//! This module defines the matches and their order for any skills. [`Router`](super::Router) gives the same
+//! result for a whole snapshot [from an index](index), and tolerates typos if nothing else is found.
 
 mod index;
 mod words;
 
 use prowess_format::Manifest;
 
-use super::text::{fold_trimmed, head, is_word};
+use super::text::{fold_trimmed, is_word, truncate};
 
-pub(super) use index::Completions;
+pub(super) use index::CompletionIndex;
 
-/// The most completions that are given.
+/// The maximum number of completions.
 pub const COMPLETIONS_MAX: usize = 50;
 
-/// A skill that could be meant.
+/// A skill that completes the typed text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion<'s> {
-    /// Its name.
+    /// The name.
     pub name: &'s str,
-    /// What it does, in brief.
+    /// The brief description.
     pub description: &'s str,
-    /// What to write behind the name.
+    /// The hint for the arguments.
     pub argument_hint: Option<&'s str>,
 }
 
-/// The skills that what was typed so far could mean, the best first, at most [`COMPLETIONS_MAX`]: names that begin with
-/// it, names that have it, names that have its letters in order, then descriptions with a word that begins with it.
-/// Skills that are not for people are left out.
+/// Returns the skills that complete the typed text, the best first, at most [`COMPLETIONS_MAX`]: names that
+/// start with it, names that contain it, names that contain its letters in order, then descriptions with a word
+/// that starts with it. Skills that users cannot invoke are left out.
 ///
 /// ```
 /// use prowess::format::{Rules, parse};
@@ -43,80 +43,80 @@ pub struct Completion<'s> {
 /// assert_eq!(complete("", skills.iter()).len(), 2);
 /// ```
 pub fn complete<'s>(prefix: &str, skills: impl Iterator<Item = &'s Manifest>) -> Vec<Completion<'s>> {
-    complete_called(prefix, skills.map(|manifest| (manifest.name().as_str(), manifest)))
+    complete_named(prefix, skills.map(|manifest| (manifest.name().as_str(), manifest)))
 }
 
-/// The same for skills that are called by something else than their manifest's name.
-pub fn complete_called<'s>(
+/// Like [`complete`], for skills with a name other than that in their manifest.
+pub fn complete_named<'s>(
     prefix: &str,
     skills: impl Iterator<Item = (&'s str, &'s Manifest)>,
 ) -> Vec<Completion<'s>> {
-    let typed = folded(prefix);
-    let mut found: Vec<(Fit, &str, &Manifest)> = skills
+    let typed = fold_typed(prefix);
+    let mut found: Vec<(MatchQuality, &str, &Manifest)> = skills
         .filter(|(_, manifest)| manifest.user_invocable())
-        .filter_map(|(name, manifest)| Some((fit(&typed, name, manifest)?, name, manifest)))
+        .filter_map(|(name, manifest)| Some((match_quality(&typed, name, manifest)?, name, manifest)))
         .collect();
     found.sort_by_key(|(fit, name, _)| (*fit, *name));
-    let complete = |(_, name, manifest): (Fit, &'s str, &'s Manifest)| Completion {
+    let completion = |(_, name, manifest): (MatchQuality, &'s str, &'s Manifest)| Completion {
         name,
         description: manifest.brief_description(),
         argument_hint: manifest.argument_hint(),
     };
-    found.into_iter().take(COMPLETIONS_MAX).map(complete).collect()
+    found.into_iter().take(COMPLETIONS_MAX).map(completion).collect()
 }
 
-/// How well a skill fits, the best first.
+/// How well a skill matches, the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Fit {
+enum MatchQuality {
     Name,
-    Beginning,
+    Prefix,
     WordOfName,
     PartOfName,
     LettersOfName,
     Description,
 }
 
-/// What was typed, as it is compared.
-fn folded(typed: &str) -> String {
-    fold_trimmed(head(typed, 1024))
+/// Normalizes the typed text.
+fn fold_typed(typed: &str) -> String {
+    fold_trimmed(truncate(typed, 1024))
 }
 
-/// A description, as it is compared.
-fn folded_about(description: &str) -> String {
-    fold_trimmed(head(description, 4096))
+/// Normalizes a description.
+fn fold_description(description: &str) -> String {
+    fold_trimmed(truncate(description, 4096))
 }
 
-fn fit(typed: &str, name: &str, manifest: &Manifest) -> Option<Fit> {
+fn match_quality(typed: &str, name: &str, manifest: &Manifest) -> Option<MatchQuality> {
     let name = fold_trimmed(name);
     if name == typed {
-        Some(Fit::Name)
+        Some(MatchQuality::Name)
     } else if name.starts_with(typed) {
-        Some(Fit::Beginning)
+        Some(MatchQuality::Prefix)
     } else if starts_word(typed, &name) {
-        Some(Fit::WordOfName)
+        Some(MatchQuality::WordOfName)
     } else if name.contains(typed) {
-        Some(Fit::PartOfName)
-    } else if in_order(typed, &name) {
-        Some(Fit::LettersOfName)
-    } else if starts_word(typed, &folded_about(manifest.description())) {
-        Some(Fit::Description)
+        Some(MatchQuality::PartOfName)
+    } else if is_subsequence(typed, &name) {
+        Some(MatchQuality::LettersOfName)
+    } else if starts_word(typed, &fold_description(manifest.description())) {
+        Some(MatchQuality::Description)
     } else {
         None
     }
 }
 
-/// Whether a word begins where the text has what was typed.
+/// Returns `true` if a word of the text starts with the typed text.
 fn starts_word(typed: &str, text: &str) -> bool {
-    text.match_indices(typed).any(|(at, _)| text[..at].chars().next_back().is_none_or(parts_words))
+    text.match_indices(typed).any(|(at, _)| text[..at].chars().next_back().is_none_or(is_separator))
 }
 
-/// Whether a character stands between words.
-fn parts_words(c: char) -> bool {
+/// Returns `true` for characters between words.
+fn is_separator(c: char) -> bool {
     c == '_' || !is_word(c)
 }
 
-/// Whether all letters occur in this order.
-fn in_order(typed: &str, name: &str) -> bool {
+/// Returns `true` if the name contains all letters in this order.
+fn is_subsequence(typed: &str, name: &str) -> bool {
     let mut letters = name.chars();
     typed.chars().all(|wanted| letters.any(|c| c == wanted))
 }
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_first() {
+    fn completions_are_ordered() {
         let skills = [
             skill("review", "Reads. More.", "argument-hint: FILE\n"),
             skill("code-review", "Reads code.", ""),
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn bounded() {
+    fn completions_are_bounded() {
         let skills: Vec<_> = (0..100).map(|n| skill(&format!("s{n}"), "d", "")).collect();
         assert_eq!(complete("s", skills.iter()).len(), COMPLETIONS_MAX);
     }

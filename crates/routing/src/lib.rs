@@ -1,60 +1,60 @@
-//! From a message to the skills that answer it, and why.
+//! Finds the skills that match a message, and the reasons.
 //!
-//! Strongest first: a skill that is called by name, a phrase that its author named, a keyword, verb or pattern, and last
-//! the words that message and skill share. Nothing is read from disk before it is needed: triggers are known from the
-//! frontmatter, bodies are read only where triggers leave room.
+//! From strongest to weakest: a skill mentioned by name, a phrase named by its author, a keyword, verb or
+//! pattern, and last the words that message and skill share. Files are read only when needed: triggers are
+//! known from the frontmatter, and bodies are read only if triggers leave room for more matches.
 //!
 //! | module | subject |
 //! |---|---|
 //! | [`mention`] | `/name`, `$name`, "use the name skill" |
-//! | [`eval`] | how good a ranking is |
-//! | `words`, `stem`, `stop`, `abroad`, `aliases` | what a word is |
-//! | `query`, `index`, `kept` | what is looked for, where, and what of it stays on disk |
-//! | `lenient`, `near`, `vocabulary`, `starred`, `phrase` | typing errors, beginnings of words, and what stands in quotation marks |
-//! | `look`, `fits`, `why` | the second look at the best, whether they fit, and why |
-//! | [`semantic`] | closeness in meaning, where somebody configured it |
-//! | [`lint()`] | which skills are hard to tell apart |
+//! | [`eval`] | measuring the quality of a ranking |
+//! | `words`, `stem`, `stop_words`, `translations`, `aliases` | words and their variants |
+//! | `query`, `index`, `index_cache` | the query, the index, and its cache on disk |
+//! | `typos`, `edit_distance`, `vocabulary`, `prefixes`, `phrase` | typing errors, prefixes and quoted phrases |
+//! | `rerank`, `confidence`, `reasons` | reranking the best candidates, their confidence, and the reasons |
+//! | [`semantic`] | semantic similarity, if configured |
+//! | [`lint()`] | skills that are hard to distinguish |
 
-mod abroad;
 mod aliases;
-mod ask;
 mod complete;
+mod confidence;
+mod edit_distance;
 pub mod eval;
-mod fits;
 mod index;
-mod kept;
-mod lenient;
+mod index_cache;
 mod lexical;
 mod lint;
-mod look;
+mod list_request;
 pub mod mention;
-mod near;
 mod pattern;
 mod phrase;
+mod prefixes;
 mod prose;
 mod query;
 mod rank;
+mod reasons;
+mod rerank;
 mod router;
 pub mod semantic;
-mod starred;
+mod skill_texts;
 mod stem;
-mod stop;
+mod stop_words;
 mod text;
-mod texts;
+mod translations;
 mod triggers;
+mod typos;
 mod vocabulary;
-mod why;
 mod words;
 
-pub use ask::asks_for_list;
-pub use complete::{COMPLETIONS_MAX, Completion, complete, complete_called};
-pub use fits::FITS;
-pub use lenient::Beyond;
-pub use lexical::{Lexical, Ranked};
-pub use lint::{Advice, lint};
-pub use look::{INGREDIENTS, Weights};
+pub use complete::{COMPLETIONS_MAX, Completion, complete, complete_named};
+pub use confidence::CONFIDENCE_MIN;
+pub use lexical::{LexicalIndex, RankedSkill};
+pub use lint::{RoutingAdvice, lint};
+pub use list_request::asks_for_list;
 pub use pattern::PATTERN_MAX;
-pub use rank::{Match, MatchKind, Options, Routing, Tier};
+pub use rank::{MatchKind, RouteOptions, Routing, SkillMatch, Tier};
+pub use rerank::{FEATURES, FeatureWeights};
 pub use router::Router;
-pub use text::{BODY_MAX, QUERY_MAX, Texts, fold};
-pub use triggers::{Hit, KEYWORD_MAX, TRIGGERS_MAX, TriggerIndex, TriggerKind};
+pub use text::{BODY_MAX, QUERY_MAX, SkillTexts, fold};
+pub use triggers::{KEYWORD_MAX, TRIGGERS_MAX, TriggerHit, TriggerIndex, TriggerKind};
+pub use typos::QueryExpansion;

@@ -1,43 +1,45 @@
-//! How well the skills of a collection can be told apart: which are confusable, which are never found by their own words,
-//! and which words would make them found.
+//! Checks how well the skills of a collection can be distinguished: which are confusable, which are not found
+//! by their own description, and which words would help.
 
 use std::collections::{HashMap, HashSet};
 
-use super::lexical::{Comparison, Lexical};
-use super::stop::is_stop;
-use super::text::head;
-use super::text::{BODY_MAX, Texts};
-use super::words::{Found, Term, terms, words};
-use prowess_fs::parallel;
+use super::lexical::{Comparison, LexicalIndex};
+use super::stop_words::is_stop_word;
+use super::text::truncate;
+use super::text::{BODY_MAX, SkillTexts};
+use super::words::{Term, WordToken, for_each_term, for_each_word};
+use prowess_fs::parallel_map;
 
-/// Two skills are confusable where one scores this share of the other's own score on the other's own description.
-const CONFUSABLE: f32 = 0.9;
+/// A skill is a rival if it reaches this share of another skill's score for that skill's own description.
+const CONFUSABLE_SHARE: f32 = 0.9;
 
-/// How many of the skills that answer a description count.
-const RANKED: usize = 10;
+/// The number of ranked skills that are considered.
+const RANKED_MAX: usize = 10;
 
-/// How many others are named, and how many words.
-const NAMED: usize = 3;
+/// The maximum number of rivals per skill.
+const RIVALS_MAX: usize = 3;
 
-/// What is said of a skill.
+/// Advice about a skill.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Advice {
-    /// Its place among the skills.
+pub struct RoutingAdvice {
+    /// The position among the skills.
     pub skill: usize,
-    /// Where it comes when its own description is asked for; `None` where it is not among the first ten.
-    pub place: Option<usize>,
-    /// The skills that answer its description about as well as it does, or better, each with its share of the score.
+    /// Its position when searching for its own description, or `None` if it is not among the first ten.
+    pub rank: Option<usize>,
+    /// The skills that match its description about as well or better, each with its share of the score.
     pub rivals: Vec<(usize, f32)>,
-    /// Words of its instructions that no rival has and its description does not say: said there, they would tell it apart.
+    /// Words of its instructions that are neither in a rival nor in its description; adding them there would
+    /// distinguish it.
     pub words: Vec<String>,
 }
 
-/// Looks at each skill as a message that says what its description says.
+/// Checks each skill by searching for its own description.
 ///
 /// ```
-/// use prowess_routing::{Texts, lint};
+/// use prowess_routing::{SkillTexts, lint};
 ///
-/// let text = |name: &str, about: &str, body: &str| Texts { name: name.into(), about: about.into(), body: body.into() };
+/// let text = |name: &str, about: &str, body: &str| SkillTexts { name: name.into(), about: about.into(), body:
+/// body.into() };
 /// let skills = [
 ///     text("merge-docs", "Handles documents.", "Concatenate chapters."),
 ///     text("sign-docs", "Handles documents.", "Certificates and signatures."),
@@ -48,43 +50,43 @@ pub struct Advice {
 /// assert_eq!(advice[1].rivals[0].0, 0);
 /// assert!(advice[1].words.contains(&"signatures".to_owned()));
 /// ```
-pub fn lint(skills: &[Texts]) -> Vec<Advice> {
-    let (index, terms) = Lexical::with_terms(skills, Texts::clone, |terms| terms.collect());
-    let collection = Collection { comparison: Comparison::new(&index), skills, terms };
-    let places: Vec<usize> = (0..skills.len()).collect();
-    parallel(&places, 32, |at| collection.advise(*at)).into_iter().flatten().collect()
+pub fn lint(skills: &[SkillTexts]) -> Vec<RoutingAdvice> {
+    let (index, terms) = LexicalIndex::with_terms(skills, SkillTexts::clone, |terms| terms.collect());
+    let collection = LintedCollection { comparison: Comparison::new(&index), skills, terms };
+    let indexes: Vec<usize> = (0..skills.len()).collect();
+    parallel_map(&indexes, 32, |at| collection.advise(*at)).into_iter().flatten().collect()
 }
 
-struct Collection<'s> {
+struct LintedCollection<'s> {
     comparison: Comparison<'s>,
-    skills: &'s [Texts],
+    skills: &'s [SkillTexts],
     /// The words of each skill, sorted.
     terms: Vec<Box<[Term]>>,
 }
 
-impl Collection<'_> {
-    fn advise(&self, at: usize) -> Option<Advice> {
+impl LintedCollection<'_> {
+    fn advise(&self, at: usize) -> Option<RoutingAdvice> {
         let skill = self.skills.get(at)?;
-        self.advise_by(at, &self.comparison.scores(&skill.about, at, CONFUSABLE, RANKED))
+        self.advise_from(at, &self.comparison.scores(&skill.about, at, CONFUSABLE_SHARE, RANKED_MAX))
     }
 
-    /// The advice that follows from the skills that answer a description best.
-    fn advise_by(&self, at: usize, ranked: &[(usize, f32)]) -> Option<Advice> {
-        let skill = self.skills.get(at)?;
-        let place = ranked.iter().position(|(found, _)| *found == at);
-        let own = place.and_then(|place| ranked.get(place)).map_or(0.0, |(_, score)| *score);
+    /// Derives advice from the best skills for a description.
+    fn advise_from(&self, at: usize, ranked: &[(usize, f32)]) -> Option<RoutingAdvice> {
+        let texts = self.skills.get(at)?;
+        let rank = ranked.iter().position(|(skill, _)| *skill == at);
+        let own = rank.and_then(|rank| ranked.get(rank)).map_or(0.0, |(_, score)| *score);
         let rivals: Vec<(usize, f32)> = ranked
             .iter()
-            .filter(|(found, score)| *found != at && *score >= own * CONFUSABLE)
-            .map(|(found, score)| (*found, if own > 0.0 { score / own } else { 0.0 }))
-            .take(NAMED)
+            .filter(|(skill, score)| *skill != at && *score >= own * CONFUSABLE_SHARE)
+            .map(|(skill, score)| (*skill, if own > 0.0 { score / own } else { 0.0 }))
+            .take(RIVALS_MAX)
             .collect();
-        if place == Some(0) && rivals.is_empty() {
+        if rank == Some(0) && rivals.is_empty() {
             return None;
         }
         let of_rivals: Vec<&[Term]> = rivals.iter().filter_map(|(rival, _)| self.terms_of(*rival)).collect();
-        let words = telling(skill, self.terms_of(at)?, &of_rivals);
-        Some(Advice { skill: at, place, words, rivals })
+        let words = distinguishing_words(texts, self.terms_of(at)?, &of_rivals);
+        Some(RoutingAdvice { skill: at, rank, words, rivals })
     }
 
     fn terms_of(&self, at: usize) -> Option<&[Term]> {
@@ -92,23 +94,23 @@ impl Collection<'_> {
     }
 }
 
-/// The words that are most often in the instructions, and neither in the description nor in a rival.
-fn telling(skill: &Texts, all: &[Term], rivals: &[&[Term]]) -> Vec<String> {
+/// Returns the most frequent words of the instructions that are neither in the description nor in a rival.
+fn distinguishing_words(skill: &SkillTexts, all: &[Term], rivals: &[&[Term]]) -> Vec<String> {
     let mut described = HashSet::new();
     for text in [&skill.name, &skill.about] {
-        terms(text, |term| {
+        for_each_term(text, |term| {
             described.insert(term);
         });
     }
     let in_rival = |term: &Term| rivals.iter().any(|terms| terms.binary_search(term).is_ok());
-    let is_new = |term: &&Term| !described.contains(*term) && !is_stop(**term) && !in_rival(term);
+    let is_new = |term: &&Term| !described.contains(*term) && !is_stop_word(**term) && !in_rival(term);
     let mut counts: HashMap<Term, (usize, &str)> =
         all.iter().filter(is_new).map(|term| (*term, (0, ""))).collect();
     if counts.is_empty() {
         return Vec::new();
     }
-    words(head(&skill.body, BODY_MAX), |found, text| {
-        if let Found::Word(term) = found
+    for_each_word(truncate(&skill.body, BODY_MAX), |found, text| {
+        if let WordToken::Word(term) = found
             && let Some((count, first)) = counts.get_mut(&term)
             && text.chars().count() >= 4
             && !text.contains(|c: char| c.is_ascii_digit())
@@ -121,7 +123,7 @@ fn telling(skill: &Texts, all: &[Term], rivals: &[&[Term]]) -> Vec<String> {
     });
     let mut counted: Vec<(usize, &str)> = counts.into_values().filter(|(count, _)| *count > 0).collect();
     counted.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
-    counted.into_iter().take(NAMED * 2).map(|(_, word)| word.to_lowercase()).collect()
+    counted.into_iter().take(RIVALS_MAX * 2).map(|(_, word)| word.to_lowercase()).collect()
 }
 
 #[cfg(test)]
@@ -129,34 +131,34 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn texts(name: &str, about: &str, body: &str) -> Texts {
-        Texts { name: name.into(), about: about.into(), body: body.into() }
+    fn texts(name: &str, about: &str, body: &str) -> SkillTexts {
+        SkillTexts { name: name.into(), about: about.into(), body: body.into() }
     }
 
     #[test]
-    fn copies_are_confusable_and_the_rest_is_not() {
+    fn copies_are_confusable_and_others_are_not() {
         let skills = [
             texts("pdf", "Merges and splits PDF files.", "Use qpdf."),
             texts("pdf-copy", "Merges and splits PDF files.", "Use qpdf, and watermarks."),
             texts("weather", "Tells the forecast of any city.", "Ask a station."),
         ];
         let advice = lint(&skills);
-        let told: Vec<_> = advice.iter().map(|advice| (advice.skill, advice.rivals[0].0)).collect();
-        assert_eq!(told, [(0, 1), (1, 0)]);
+        let pairs: Vec<_> = advice.iter().map(|advice| (advice.skill, advice.rivals[0].0)).collect();
+        assert_eq!(pairs, [(0, 1), (1, 0)]);
         assert_eq!(advice[1].words, ["watermarks"]);
         assert!(advice[0].words.is_empty());
-        let copies = [skills[0].clone(), Texts { name: "other".into(), ..skills[0].clone() }];
-        // The one whose name the description says wins; the other is said to be answered by it.
-        let told: Vec<_> = lint(&copies).iter().map(|advice| (advice.skill, advice.rivals[0].0)).collect();
-        assert_eq!(told, [(1, 0)]);
+        let copies = [skills[0].clone(), SkillTexts { name: "other".into(), ..skills[0].clone() }];
+        // The skill whose name is in the description wins, and is the rival of the other.
+        let pairs: Vec<_> = lint(&copies).iter().map(|advice| (advice.skill, advice.rivals[0].0)).collect();
+        assert_eq!(pairs, [(1, 0)]);
         assert_eq!(lint(&[]), []);
     }
 
     prop_compose! {
-        /// Words of a small vocabulary, so that many descriptions are alike, with copies and near copies among them.
+        /// Words of a small vocabulary, so that many descriptions are similar, including copies and near copies.
         fn skills()(
             seeds in prop::collection::vec((0u32..6, prop::collection::vec(0u32..24, 0..14), 0u32..5), 1..90), copies in 1usize..6,
-        ) -> Vec<Texts> {
+        ) -> Vec<SkillTexts> {
             let skill = |(name, words, extra): &(u32, Vec<u32>, u32)| {
                 let about: Vec<String> = words.iter().map(|word| format!("word{word}")).collect();
                 let about = match extra {
@@ -165,8 +167,8 @@ mod tests {
                 };
                 texts(&format!("word{name}-s{extra}"), &about, &format!("{about} then rare{name} step{extra}"))
             };
-            let made: Vec<Texts> = seeds.iter().map(skill).collect();
-            made.iter().cycle().take(made.len() * copies).cloned().collect()
+            let skills: Vec<SkillTexts> = seeds.iter().map(skill).collect();
+            skills.iter().cycle().take(skills.len() * copies).cloned().collect()
         }
     }
 
@@ -174,11 +176,11 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
         #[test]
-        fn advice_is_the_same_as_by_ranking_every_skill(skills in skills()) {
-            let (index, terms) = Lexical::with_terms(&skills, Texts::clone, |terms| terms.collect());
-            let collection = Collection { comparison: Comparison::new(&index), skills: &skills, terms };
+        fn advice_matches_ranking_every_skill(skills in skills()) {
+            let (index, terms) = LexicalIndex::with_terms(&skills, SkillTexts::clone, |terms| terms.collect());
+            let collection = LintedCollection { comparison: Comparison::new(&index), skills: &skills, terms };
             for (at, skill) in skills.iter().enumerate() {
-                let expected = collection.advise_by(at, &index.scores(&skill.about, RANKED));
+                let expected = collection.advise_from(at, &index.scores(&skill.about, RANKED_MAX));
                 prop_assert_eq!(collection.advise(at), expected);
             }
         }

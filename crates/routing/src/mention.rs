@@ -1,53 +1,54 @@
-//! Skills that a person calls by name: `/name`, `$name`, "use the name skill".
+//! Skills mentioned by name: `/name`, `$name`, "use the name skill".
 //!
-//! Pure: whoever asks says which names there are. The longest name wins.
+//! The caller provides the known names. The longest name wins.
 
 use prowess_format::name::NAME_MAX;
 
-use super::prose::prose;
-use super::text::{QUERY_MAX, head, is_boundary, is_spaceless, is_word};
+use super::prose::prose_ranges;
+use super::text::{QUERY_MAX, is_boundary, is_spaceless, is_word, truncate};
 
-/// The most mentions that one message is searched for.
+/// The maximum number of mentions considered in one message.
 const MENTIONS_MAX: usize = 1_000;
 
-/// The most words of a name that is spoken.
+/// The maximum number of words in a spoken name.
 const SPOKEN_WORDS_MAX: usize = 8;
 
-/// A message that begins with `/name`.
+/// A message that starts with `/name`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Slash<'m> {
+pub struct SlashMention<'m> {
     /// The name, as written.
     pub name: &'m str,
-    /// The message without it.
+    /// The message without the name.
     pub rest: &'m str,
 }
 
-/// `/name` at the very start, before white space or the end. Anything else, an unknown name too, is text like any other.
+/// Finds `/name` at the very start, followed by white space or the end. Anything else, including unknown names,
+/// is plain text.
 ///
 /// ```
-/// use prowess_routing::mention::{Slash, slash};
+/// use prowess_routing::mention::{SlashMention, slash};
 ///
 /// let known = |name: &str| name == "pdf";
-/// assert_eq!(slash("/pdf  merge these", known), Some(Slash { name: "pdf", rest: "merge these" }));
+/// assert_eq!(slash("/pdf  merge these", known), Some(SlashMention { name: "pdf", rest: "merge these" }));
 /// assert_eq!(slash("/pdf-tools merge", known), None);
 /// assert_eq!(slash(" /pdf", known), None);
 /// ```
-pub fn slash(message: &str, is_skill: impl Fn(&str) -> bool) -> Option<Slash<'_>> {
-    let called = message.strip_prefix('/')?;
-    // Names of several words exist: the longest is tried first.
-    let within = called.char_indices().take(NAME_MAX + 1);
+pub fn slash(message: &str, is_skill: impl Fn(&str) -> bool) -> Option<SlashMention<'_>> {
+    let text = message.strip_prefix('/')?;
+    // Names can have several words: the longest is tried first.
+    let within = text.char_indices().take(NAME_MAX + 1);
     let mut ends: Vec<usize> = within.filter(|(_, c)| c.is_whitespace()).map(|(at, _)| at).collect();
-    if called.chars().nth(NAME_MAX).is_none() {
-        ends.push(called.len());
+    if text.chars().nth(NAME_MAX).is_none() {
+        ends.push(text.len());
     }
     let end = ends.into_iter().rev().find(|end| {
-        let name = &called[..*end];
+        let name = &text[..*end];
         !name.is_empty() && !name.ends_with(char::is_whitespace) && is_skill(name)
     })?;
-    Some(Slash { name: &called[..end], rest: called[end..].trim_start() })
+    Some(SlashMention { name: &text[..end], rest: text[end..].trim_start() })
 }
 
-/// `$name` anywhere outside of code, each name once, in the order of the message. `find` gives the skill of a name.
+/// Finds `$name` anywhere outside code, without duplicates, in the order of the message. `find` looks up a name.
 ///
 /// ```
 /// use prowess_routing::mention::dollar;
@@ -57,11 +58,11 @@ pub fn slash(message: &str, is_skill: impl Fn(&str) -> bool) -> Option<Slash<'_>
 /// assert!(dollar("$pdf-tools, `$pdf`, a$pdf and $1", find).is_empty());
 /// ```
 pub fn dollar<'n>(message: &str, find: impl Fn(&str) -> Option<&'n str>) -> Vec<&'n str> {
-    let message = head(message, QUERY_MAX);
+    let message = truncate(message, QUERY_MAX);
     let mut names = Vec::new();
-    let stretches = prose(message);
-    let signs = stretches.iter().flat_map(|stretch| {
-        let text = &message[stretch.clone()];
+    let segments = prose_ranges(message);
+    let signs = segments.iter().flat_map(|segment| {
+        let text = &message[segment.clone()];
         text.match_indices('$').map(move |(at, _)| (text, at))
     });
     for (text, at) in signs.take(MENTIONS_MAX) {
@@ -69,7 +70,7 @@ pub fn dollar<'n>(message: &str, find: impl Fn(&str) -> Option<&'n str>) -> Vec<
             .chars()
             .next_back()
             .is_none_or(|c| !matches!(c, '$' | '\\') && (!is_word(c) || is_spaceless(c)));
-        if let Some(name) = free.then(|| longest(&text[at + 1..], &find)).flatten()
+        if let Some(name) = free.then(|| longest_name(&text[at + 1..], &find)).flatten()
             && !names.contains(&name)
         {
             names.push(name);
@@ -78,8 +79,8 @@ pub fn dollar<'n>(message: &str, find: impl Fn(&str) -> Option<&'n str>) -> Vec<
     names
 }
 
-/// The longest name that a text begins with and that ends there.
-fn longest<'n>(text: &str, find: impl Fn(&str) -> Option<&'n str>) -> Option<&'n str> {
+/// Returns the longest known name at the start of a text.
+fn longest_name<'n>(text: &str, find: impl Fn(&str) -> Option<&'n str>) -> Option<&'n str> {
     let mut ends = Vec::new();
     for (at, c) in text.char_indices().take(NAME_MAX) {
         let end = at + c.len_utf8();
@@ -94,7 +95,8 @@ fn longest<'n>(text: &str, find: impl Fn(&str) -> Option<&'n str>) -> Option<&'n
         .find_map(find)
 }
 
-/// Whether a name may end with `last` before `rest`: not in the middle of a word, nor where a hyphen goes on.
+/// Returns `true` if a name may end with `last` before `rest`: not in the middle of a word, nor before a hyphen
+/// and a word.
 fn ends_at(last: char, rest: &str) -> bool {
     let mut rest = rest.chars();
     match rest.next() {
@@ -103,8 +105,8 @@ fn ends_at(last: char, rest: &str) -> bool {
     }
 }
 
-/// "use the NAME skill", "use NAME skill", "with the NAME skill", in any case; the name may stand in quotes. `find` gives
-/// the skill of a name, in whatever case it is written.
+/// Finds "use the NAME skill", "use NAME skill" and "with the NAME skill" in any case; the name may be quoted.
+/// `find` looks up a name in any case.
 ///
 /// ```
 /// use prowess_routing::mention::spoken;
@@ -115,9 +117,11 @@ fn ends_at(last: char, rest: &str) -> bool {
 /// assert!(spoken("a code-review takes skill", find).is_empty());
 /// ```
 pub fn spoken<'n>(message: &str, find: impl Fn(&str) -> Option<&'n str>) -> Vec<&'n str> {
-    let message = head(message, QUERY_MAX);
+    let message = truncate(message, QUERY_MAX);
     let words: Vec<&str> = message.split_whitespace().collect();
-    let is = |word: &str, known: &[&str]| known.iter().any(|known| bare(word).eq_ignore_ascii_case(known));
+    let is = |word: &str, known: &[&str]| {
+        known.iter().any(|known| strip_punctuation(word).eq_ignore_ascii_case(known))
+    };
     let mut names = Vec::new();
     let mut tried = 0;
     for at in (0..words.len()).filter(|at| is(words[*at], &["use", "using", "with"])) {
@@ -131,7 +135,7 @@ pub fn spoken<'n>(message: &str, find: impl Fn(&str) -> Option<&'n str>) -> Vec<
                 return names;
             }
             let name = rest[..end].join(" ");
-            if let Some(name) = find(bare(name.trim_start_matches(['$', '/'])))
+            if let Some(name) = find(strip_punctuation(name.trim_start_matches(['$', '/'])))
                 && !names.contains(&name)
             {
                 names.push(name);
@@ -142,8 +146,8 @@ pub fn spoken<'n>(message: &str, find: impl Fn(&str) -> Option<&'n str>) -> Vec<
     names
 }
 
-/// A word without the marks around it.
-fn bare(word: &str) -> &str {
+/// Returns a word without surrounding punctuation.
+fn strip_punctuation(word: &str) -> &str {
     word.trim_matches(|c: char| !is_word(c))
 }
 

@@ -1,4 +1,4 @@
-//! A trigger's pattern: checked at once, compiled when it is first needed, and never run for longer than it should.
+//! Trigger patterns: validated at once, compiled on first use, and limited in running time.
 
 use std::sync::OnceLock;
 
@@ -6,34 +6,34 @@ use regex::{Regex, RegexBuilder};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use super::text::{fold_simply, fold_to_one, head};
+use super::text::{fold_case, fold_to_one, truncate};
 
-/// The most characters of a pattern.
+/// The maximum length of a pattern, in characters.
 pub const PATTERN_MAX: usize = 1_000;
 
-/// The most memory of a compiled pattern, in bytes.
+/// The maximum size of a compiled pattern, in bytes.
 const SIZE_MAX: usize = 1024 * 1024;
 
-/// A pattern that weighs less than this is far below [`SIZE_MAX`], and need not be compiled to know it.
-const SURELY_SMALL: u64 = 2_000;
+/// A pattern with a lower weight is far below [`SIZE_MAX`], so it need not be compiled to check that.
+const SMALL_WEIGHT: u64 = 2_000;
 
-/// The most steps that one pattern may take: a heavy one sees less of a long message.
+/// The maximum number of steps of one pattern: an expensive one is matched against less of a long message.
 const STEPS_MAX: u64 = 1 << 26;
 
-/// The most texts of which one must occur for a pattern to match.
+/// The maximum number of required literals.
 const LITERALS_MAX: usize = 32;
 
 /// A pattern of one skill.
 #[derive(Debug)]
-pub(super) struct Pattern {
+pub(super) struct TriggerPattern {
     source: Box<str>,
     weight: u64,
     compiled: OnceLock<Option<Regex>>,
 }
 
-impl Pattern {
-    /// Takes a pattern, with the folded texts of which at least one occurs wherever it matches; none are known if the
-    /// list is empty. Otherwise says in one line what is wrong with it.
+impl TriggerPattern {
+    /// Validates a pattern. Returns it with folded literals of which at least one occurs in every match; the
+    /// list is empty if none are known. Returns a one-line error otherwise.
     pub(super) fn new(source: &str) -> Result<(Self, Vec<String>), String> {
         let length = source.chars().count();
         if length > PATTERN_MAX {
@@ -43,35 +43,36 @@ impl Pattern {
             .case_insensitive(true)
             .build()
             .parse(source)
-            .map_err(|error| words(&error))?;
+            .map_err(|error| error_line(&error))?;
         let weight = weight(&hir);
         let compiled = OnceLock::new();
-        if weight > SURELY_SMALL {
-            let regex = compile(source).map_err(|error| words(&error))?;
-            // It was empty until now.
+        if weight > SMALL_WEIGHT {
+            let regex = compile(source).map_err(|error| error_line(&error))?;
+            // The cell was empty until now.
             let _ = compiled.set(Some(regex));
         }
-        let literals = if matches_nothing(&hir) { Vec::new() } else { required(&hir).unwrap_or_default() };
+        let literals =
+            if may_match_empty(&hir) { Vec::new() } else { required_literals(&hir).unwrap_or_default() };
         Ok((Self { source: source.into(), weight, compiled }, literals))
     }
 
-    /// It, as written.
+    /// Returns the pattern as written.
     pub(super) fn source(&self) -> &str {
         &self.source
     }
 
-    /// The most steps that [`Pattern::matches`] takes on a text of this length.
+    /// Returns the maximum number of steps of [`TriggerPattern::matches`] for a text of this length.
     pub(super) fn steps(&self, length: usize) -> u64 {
         self.weight.saturating_mul(length as u64).clamp(1, STEPS_MAX)
     }
 
-    /// Whether it matches, looking no further than it may.
+    /// Returns `true` if the pattern matches the part of the message that the step limit allows.
     pub(super) fn matches(&self, query: &str) -> bool {
-        let most = usize::try_from(STEPS_MAX / self.weight.max(1)).unwrap_or(usize::MAX);
+        let max = usize::try_from(STEPS_MAX / self.weight.max(1)).unwrap_or(usize::MAX);
         self.compiled
             .get_or_init(|| compile(&self.source).ok())
             .as_ref()
-            .is_some_and(|regex| regex.is_match(head(query, most)))
+            .is_some_and(|regex| regex.is_match(truncate(query, max)))
     }
 }
 
@@ -79,18 +80,18 @@ fn compile(source: &str) -> Result<Regex, regex::Error> {
     RegexBuilder::new(source).case_insensitive(true).size_limit(SIZE_MAX).dfa_size_limit(SIZE_MAX).build()
 }
 
-/// The line of an error that says what is wrong; the lines before it show where.
-fn words(error: &dyn std::error::Error) -> String {
+/// Returns the line of an error that describes the problem; the lines before it show the position.
+fn error_line(error: &dyn std::error::Error) -> String {
     let text = error.to_string();
     let line = text.lines().rev().find_map(|line| line.strip_prefix("error: "));
-    line.or(text.lines().next()).unwrap_or("it is no regular expression").to_owned()
+    line.or(text.lines().next()).unwrap_or("it is not a regular expression").to_owned()
 }
 
-fn matches_nothing(hir: &Hir) -> bool {
+fn may_match_empty(hir: &Hir) -> bool {
     hir.properties().minimum_len().is_none_or(|length| length == 0)
 }
 
-/// About how many states the pattern has, repetitions written out.
+/// Estimates the number of states of the pattern, with repetitions written out.
 fn weight(hir: &Hir) -> u64 {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => 1,
@@ -108,22 +109,23 @@ fn weight(hir: &Hir) -> u64 {
     }
 }
 
-/// Folded texts of which at least one occurs in whatever the pattern matches.
-fn required(hir: &Hir) -> Option<Vec<String>> {
+/// Returns folded literals of which at least one occurs in every match.
+fn required_literals(hir: &Hir) -> Option<Vec<String>> {
     match hir.kind() {
         HirKind::Literal(_) | HirKind::Class(_) => {
-            runs(std::slice::from_ref(hir)).into_iter().max_by_key(|set| rank(set))
+            literal_runs(std::slice::from_ref(hir)).into_iter().max_by_key(|set| specificity(set))
         }
-        HirKind::Capture(capture) => required(&capture.sub),
-        HirKind::Repetition(repetition) if repetition.min > 0 => required(&repetition.sub),
+        HirKind::Capture(capture) => required_literals(&capture.sub),
+        HirKind::Repetition(repetition) if repetition.min > 0 => required_literals(&repetition.sub),
         HirKind::Concat(parts) => {
-            let inner = parts.iter().filter(|part| plain(part).is_none()).filter_map(required);
-            runs(parts).into_iter().chain(inner).max_by_key(|set| rank(set))
+            let inner =
+                parts.iter().filter(|part| single_literal(part).is_none()).filter_map(required_literals);
+            literal_runs(parts).into_iter().chain(inner).max_by_key(|set| specificity(set))
         }
         HirKind::Alternation(parts) => {
             let mut all = Vec::new();
             for part in parts {
-                all.extend(required(part)?);
+                all.extend(required_literals(part)?);
             }
             all.sort_unstable();
             all.dedup();
@@ -133,17 +135,18 @@ fn required(hir: &Hir) -> Option<Vec<String>> {
     }
 }
 
-/// How much a set of texts tells: the length of its shortest, then how few they are.
-fn rank(set: &[String]) -> (usize, usize) {
+/// Ranks a set of literals: by the length of the shortest, then by how few there are.
+fn specificity(set: &[String]) -> (usize, usize) {
     (set.iter().map(String::len).min().unwrap_or(0), LITERALS_MAX - set.len().min(LITERALS_MAX))
 }
 
-/// The texts that neighbours spell, broken at white space: the text that is searched has other white space.
-fn runs(parts: &[Hir]) -> Vec<Vec<String>> {
+/// Returns the literals that adjacent parts spell, split at white space, because the searched text has
+/// normalized white space.
+fn literal_runs(parts: &[Hir]) -> Vec<Vec<String>> {
     let mut runs = vec![String::new()];
     for part in parts {
-        // What can be left out or varies ends a run.
-        let text = plain(part).unwrap_or_else(|| " ".to_owned());
+        // Optional and variable parts end a run.
+        let text = single_literal(part).unwrap_or_else(|| " ".to_owned());
         for c in text.chars() {
             match runs.last_mut() {
                 Some(run) if !c.is_whitespace() => run.push(c),
@@ -154,10 +157,10 @@ fn runs(parts: &[Hir]) -> Vec<Vec<String>> {
     runs.into_iter().filter(|run| !run.is_empty()).map(|run| vec![run]).collect()
 }
 
-/// The folded text that a part always matches, if there is just one.
-fn plain(hir: &Hir) -> Option<String> {
+/// Returns the folded text that a part always matches, if there is exactly one.
+fn single_literal(hir: &Hir) -> Option<String> {
     match hir.kind() {
-        HirKind::Literal(literal) => Some(fold_simply(std::str::from_utf8(&literal.0).ok()?).collect()),
+        HirKind::Literal(literal) => Some(fold_case(std::str::from_utf8(&literal.0).ok()?).collect()),
         HirKind::Class(Class::Unicode(class)) => {
             let ranges = class.ranges();
             if ranges.is_empty() || ranges.iter().map(|range| range.len()).sum::<usize>() > 8 {
@@ -176,11 +179,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn literals(source: &str) -> Vec<String> {
-        Pattern::new(source).unwrap().1
+        TriggerPattern::new(source).unwrap().1
     }
 
     #[test]
-    fn what_a_pattern_cannot_do_without() {
+    fn required_literals_are_found() {
         assert_eq!(literals(r"greet\s+\w+"), ["greet"]);
         assert_eq!(literals(r"(?i)\bmerge (two|three) PDFs?\b"), ["merge"]);
         assert_eq!(literals(r"(convert|turn) .* into"), ["into"]);
@@ -192,38 +195,38 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_in_one_line() {
-        assert_eq!(Pattern::new("(").unwrap_err(), "unclosed group");
+    fn errors_are_one_line() {
+        assert_eq!(TriggerPattern::new("(").unwrap_err(), "unclosed group");
         assert_eq!(
-            Pattern::new(&"a".repeat(1_001)).unwrap_err(),
+            TriggerPattern::new(&"a".repeat(1_001)).unwrap_err(),
             "it has 1001 characters; at most 1000 are allowed"
         );
         assert_eq!(
-            Pattern::new(r"(?=x)").unwrap_err(),
+            TriggerPattern::new(r"(?=x)").unwrap_err(),
             "look-around, including look-ahead and look-behind, is not supported"
         );
-        assert!(Pattern::new(r"(\w{500}){500}").unwrap_err().contains("size limit"));
-        assert!(Pattern::new("x{4294967295}").is_err());
+        assert!(TriggerPattern::new(r"(\w{500}){500}").unwrap_err().contains("size limit"));
+        assert!(TriggerPattern::new("x{4294967295}").is_err());
     }
 
     #[test]
-    fn what_weighs_little_compiles() {
+    fn small_patterns_compile() {
         for source in
             [r"\w\W", r"[\w&&\pL]{2}", r"\pL{3}", r"(a+)+$", r"[^a]", r".{900}", &"[a-c]".repeat(200)]
         {
-            let (pattern, _) = Pattern::new(source).unwrap();
-            assert!(pattern.weight > SURELY_SMALL || compile(source).is_ok(), "{source}");
+            let (pattern, _) = TriggerPattern::new(source).unwrap();
+            assert!(pattern.weight > SMALL_WEIGHT || compile(source).is_ok(), "{source}");
         }
     }
 
     proptest! {
         #[test]
-        fn a_match_has_one_of_the_literals(
+        fn a_match_contains_one_of_the_literals(
             source in "[abkKsß]{1,3}(\\(b\\|K\\)|\\[sz\\]|\\\\s|s\\?|x\\+|é)[abks]{0,2}",
             query in "[abkKsSzxßé \u{212a}\u{17f}]{0,24}",
         ) {
-            let (pattern, literals) = Pattern::new(&source).unwrap();
-            let folded: String = fold_simply(&query).collect();
+            let (pattern, literals) = TriggerPattern::new(&source).unwrap();
+            let folded: String = fold_case(&query).collect();
             if pattern.matches(&query) && !literals.is_empty() {
                 prop_assert!(literals.iter().any(|literal| folded.contains(literal)), "{source} {query} {literals:?}");
             }

@@ -1,24 +1,24 @@
-//! What stands in quotation marks: words that belong together.
+//! Quoted phrases.
 //!
-//! People quote what things are called, and also much that is none of a skill's business. So a phrase lifts the skills that
-//! have it a little, and takes nothing away from others.
+//! Users quote the names of things, but also much that is unrelated to skills. A phrase therefore only adds a
+//! small bonus to the skills that contain it.
 
-use super::index::{Damaged, Sketch, pair};
-use super::stop::is_stop;
-use super::words::{Found, Term, words};
+use super::index::{DamagedIndex, Sketch, pair_hash};
+use super::stop_words::is_stop_word;
+use super::words::{Term, WordToken, for_each_word};
 
-/// How many words that say something a phrase has.
-const WORDS: std::ops::RangeInclusive<usize> = 2..=8;
+/// The number of content words in a phrase.
+const CONTENT_WORDS: std::ops::RangeInclusive<usize> = 2..=8;
 
-/// The most phrases of a message that count, and the most bytes of one.
+/// The maximum number of phrases in a message, and the maximum length of one in bytes.
 const PHRASES_MAX: usize = 8;
 const BYTES_MAX: usize = 240;
 
-/// What all phrases of a message are worth together, in the second look.
-const WORTH: f32 = 0.25;
+/// The total bonus for all phrases of a message.
+const BONUS_MAX: f32 = 0.25;
 
-/// Quotation marks that open, each with what closes them.
-const MARKS: &[(char, &[char])] = &[
+/// Opening quotation marks, each with its closing ones.
+const QUOTES: &[(char, &[char])] = &[
     ('"', &['"']),
     ('“', &['”']),
     ('„', &['“', '”']),
@@ -28,51 +28,51 @@ const MARKS: &[(char, &[char])] = &[
     ('『', &['』']),
 ];
 
-/// Words in quotation marks.
+/// A quoted phrase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Phrase {
-    /// Its words, with one space between.
+    /// The words, separated by single spaces.
     pub(crate) text: String,
-    /// The words that say something, each with the next.
+    /// Pairs of adjacent content words.
     pairs: Vec<(Term, Term)>,
 }
 
 impl Phrase {
     fn new(quoted: &str) -> Option<Self> {
-        let (mut telling, mut texts): (Vec<Term>, Vec<&str>) = Default::default();
-        words(quoted, |found, text| {
-            if let Found::Word(term) = found {
-                // Pairs of characters are all of one stretch.
+        let (mut content, mut texts): (Vec<Term>, Vec<&str>) = Default::default();
+        for_each_word(quoted, |found, text| {
+            if let WordToken::Word(term) = found {
+                // Character pairs of one text share the same slice.
                 if !texts.last().is_some_and(|last| std::ptr::eq(*last, text)) {
                     texts.push(text);
                 }
-                if !is_stop(term) && telling.last() != Some(&term) {
-                    telling.push(term);
+                if !is_stop_word(term) && content.last() != Some(&term) {
+                    content.push(term);
                 }
             }
         });
-        let pairs = telling.windows(2).map(|pair| (pair[0], pair[1])).collect();
-        WORDS.contains(&telling.len()).then(|| Self { text: texts.join(" "), pairs })
+        let pairs = content.windows(2).map(|pair| (pair[0], pair[1])).collect();
+        CONTENT_WORDS.contains(&content.len()).then(|| Self { text: texts.join(" "), pairs })
     }
 
-    /// Whether a skill has its words side by side.
+    /// Returns `true` if a skill contains the words next to each other.
     fn is_in(&self, sketch: &Sketch<'_>) -> bool {
-        self.pairs
-            .iter()
-            .all(|(one, other)| sketch.has(pair(*one, *other)) || sketch.name_has_beside(*one, *other))
+        self.pairs.iter().all(|(one, other)| {
+            sketch.has_pair(pair_hash(*one, *other)) || sketch.name_has_pair(*one, *other)
+        })
     }
 }
 
-/// The phrases of a text that is no code, after those that are known.
-pub(super) fn phrases(text: &str, known: &mut Vec<Phrase>) {
+/// Appends the phrases of a text without code to `known`.
+pub(super) fn find_phrases(text: &str, known: &mut Vec<Phrase>) {
     let mut rest = text;
-    while let Some((at, mark)) = rest.char_indices().find(|(_, c)| MARKS.iter().any(|(open, _)| open == c)) {
+    while let Some((at, mark)) = rest.char_indices().find(|(_, c)| QUOTES.iter().any(|(open, _)| open == c)) {
         if known.len() >= PHRASES_MAX {
             return;
         }
         let inside = &rest[at + mark.len_utf8()..];
-        let closing = MARKS.iter().find(|(open, _)| *open == mark).map_or(&[][..], |(_, close)| close);
-        // A mark that is not closed in its line is none: an inch, or the end of what somebody cut off.
+        let closing = QUOTES.iter().find(|(open, _)| *open == mark).map_or(&[][..], |(_, close)| close);
+        // A mark that is not closed on its line is not a quotation, but an inch sign or truncated text.
         let line = inside.find('\n').map_or(inside, |end| &inside[..end]);
         let Some(end) = line.find(closing).filter(|end| *end <= BYTES_MAX) else {
             rest = inside;
@@ -87,24 +87,25 @@ pub(super) fn phrases(text: &str, known: &mut Vec<Phrase>) {
     }
 }
 
-/// The phrases that a skill has, by its sketch. The sketch is sometimes wrong about two words, so it must have each at all.
-pub(super) fn had(
+/// Returns the phrases that a skill contains according to its sketch. The sketch may be wrong about pairs, so
+/// the skill must contain each word, too.
+pub(super) fn phrases_in(
     phrases: &[Phrase],
     sketch: &[u8],
     has: impl Fn(Term) -> bool,
-) -> Result<Vec<String>, Damaged> {
+) -> Result<Vec<String>, DamagedIndex> {
     if phrases.is_empty() {
         return Ok(Vec::new());
     }
-    let sketch = Sketch::read(sketch)?;
+    let sketch = Sketch::parse(sketch)?;
     let has_all = |phrase: &&Phrase| phrase.pairs.iter().all(|(one, other)| has(*one) && has(*other));
     let had = phrases.iter().filter(has_all).filter(|phrase| phrase.is_in(&sketch));
     Ok(had.map(|phrase| phrase.text.clone()).collect())
 }
 
-/// What it is worth to have so many of the message's phrases.
-pub(super) fn worth(had: usize, of: usize) -> f32 {
-    if of == 0 { 0.0 } else { WORTH * had as f32 / of as f32 }
+/// Returns the bonus for containing `found` of `total` phrases.
+pub(super) fn bonus(found: usize, total: usize) -> f32 {
+    if total == 0 { 0.0 } else { BONUS_MAX * found as f32 / total as f32 }
 }
 
 #[cfg(test)]
@@ -114,12 +115,12 @@ mod tests {
 
     fn found(text: &str) -> Vec<String> {
         let mut known = Vec::new();
-        phrases(text, &mut known);
+        find_phrases(text, &mut known);
         known.into_iter().map(|phrase| phrase.text).collect()
     }
 
     #[test]
-    fn marks_of_many_languages() {
+    fn quotation_marks_of_many_languages() {
         assert_eq!(found("say \"merge invoices\" or “Sales tax”"), ["merge invoices", "Sales tax"]);
         assert_eq!(
             found("„Rechnungen prüfen“ «vérifier les factures»"),
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_phrase() {
+    fn other_quotes_are_ignored() {
         assert_eq!(found("a 5\" screen\nand a 6\" one"), [] as [&str; 0]);
         assert_eq!(found("\"word\" \"the of\" \"\" "), [] as [&str; 0]);
         assert_eq!(found("\"one two three four five six seven eight nine\""), [] as [&str; 0]);
@@ -140,7 +141,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_quoted(text in "[ab \"“”„«»「」\n]{0,60}") {
+        fn the_number_of_phrases_is_bounded(text in "[ab \"“”„«»「」\n]{0,60}") {
             prop_assert!(found(&text).len() <= PHRASES_MAX);
         }
     }

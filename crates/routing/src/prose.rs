@@ -1,23 +1,23 @@
-//! What of a message is prose: everything but code blocks and inline code.
+//! Finding the prose of a message: everything but code blocks and inline code.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The stretches of a message outside of fenced blocks and backticks, in order.
-pub(super) fn prose(message: &str) -> Vec<Range<usize>> {
-    let mut stretches = Vec::new();
+/// Returns the ranges of a message outside fenced blocks and backticks, in order.
+pub(super) fn prose_ranges(message: &str) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
     let mut fence: Option<&str> = None;
     let mut start = 0;
     let mut at = 0;
     for line in message.split_inclusive('\n') {
         let next = at + line.len();
-        let mark = fence_of(line);
+        let mark = fence_mark(line);
         match (fence, mark) {
             (None, Some(mark)) => {
-                inline(message, start..at, &mut stretches);
+                skip_inline_code(message, start..at, &mut ranges);
                 fence = Some(mark);
             }
-            // A block ends with a fence of its kind, at least as long, and nothing behind it.
+            // A block ends with a fence of the same kind that is at least as long, with nothing after it.
             (Some(open), Some(mark)) if mark.starts_with(open) && line.trim() == mark => {
                 fence = None;
                 start = next;
@@ -27,22 +27,22 @@ pub(super) fn prose(message: &str) -> Vec<Range<usize>> {
         at = next;
     }
     if fence.is_none() {
-        inline(message, start..at, &mut stretches);
+        skip_inline_code(message, start..at, &mut ranges);
     }
-    stretches
+    ranges
 }
 
-/// The backticks or tildes that open or close a block.
-fn fence_of(line: &str) -> Option<&str> {
+/// Returns the backticks or tildes that open or close a block.
+fn fence_mark(line: &str) -> Option<&str> {
     let line = line.trim_start_matches(' ');
     let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let length = line.len() - line.trim_start_matches(mark).len();
-    // Backticks further on make it inline code.
+    // More backticks in the line make it inline code.
     (length >= 3 && (mark == '~' || !line[length..].contains('`'))).then(|| &line[..length])
 }
 
-/// The stretches of a text without blocks that are not between two equal runs of backticks.
-fn inline(message: &str, range: Range<usize>, stretches: &mut Vec<Range<usize>>) {
+/// Appends the ranges of a text without code blocks that are outside inline code.
+fn skip_inline_code(message: &str, range: Range<usize>, ranges: &mut Vec<Range<usize>>) {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for (at, _) in message[range.clone()].match_indices('`') {
         let at = range.start + at;
@@ -51,7 +51,7 @@ fn inline(message: &str, range: Range<usize>, stretches: &mut Vec<Range<usize>>)
             _ => runs.push(at..at + 1),
         }
     }
-    // For each run, the next one of its length: found from behind, so that many backticks cost no more than few.
+    // For each run, find the next one of its length from the end, in linear time.
     let mut closes = vec![None; runs.len()];
     let mut last: HashMap<usize, usize> = HashMap::new();
     for (number, run) in runs.iter().enumerate().rev() {
@@ -62,15 +62,15 @@ fn inline(message: &str, range: Range<usize>, stretches: &mut Vec<Range<usize>>)
     while let Some(run) = runs.get(number) {
         match closes[number] {
             Some(close) => {
-                stretches.push(start..run.start);
+                ranges.push(start..run.start);
                 start = runs[close].end;
                 number = close + 1;
             }
             None => number += 1,
         }
     }
-    stretches.push(start..range.end);
-    stretches.retain(|stretch| !stretch.is_empty());
+    ranges.push(start..range.end);
+    ranges.retain(|range| !range.is_empty());
 }
 
 #[cfg(test)]
@@ -78,26 +78,26 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn told(message: &str) -> Vec<&str> {
-        prose(message).into_iter().map(|range| &message[range]).collect()
+    fn segments(message: &str) -> Vec<&str> {
+        prose_ranges(message).into_iter().map(|range| &message[range]).collect()
     }
 
     #[test]
-    fn code_is_left_out() {
-        assert_eq!(told("a `b` c ``d ` e`` f"), ["a ", " c ", " f"]);
-        assert_eq!(told("a ` b"), ["a ` b"]);
-        assert_eq!(told("a\n```sh\nb\n~~~\n````\nc"), ["a\n", "c"]);
-        assert_eq!(told("~~~\nnever closed"), [] as [&str; 0]);
-        assert_eq!(told("```x``` y"), [" y"]);
+    fn code_is_skipped() {
+        assert_eq!(segments("a `b` c ``d ` e`` f"), ["a ", " c ", " f"]);
+        assert_eq!(segments("a ` b"), ["a ` b"]);
+        assert_eq!(segments("a\n```sh\nb\n~~~\n````\nc"), ["a\n", "c"]);
+        assert_eq!(segments("~~~\nnever closed"), [] as [&str; 0]);
+        assert_eq!(segments("```x``` y"), [" y"]);
     }
 
     proptest! {
         #[test]
-        fn stretches_are_in_order(message in "[a`~\n é]{0,60}") {
+        fn ranges_are_in_order(message in "[a`~\n é]{0,60}") {
             let mut end = 0;
-            for stretch in prose(&message) {
-                prop_assert!(stretch.start >= end && message.get(stretch.clone()).is_some());
-                end = stretch.end;
+            for range in prose_ranges(&message) {
+                prop_assert!(range.start >= end && message.get(range.clone()).is_some());
+                end = range.end;
             }
         }
     }

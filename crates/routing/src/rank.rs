@@ -1,26 +1,26 @@
-//! What routing gives, and the order of it.
+//! Routing results and their order.
 
-use super::fits::FITS;
-use super::lexical::Ranked;
-use super::triggers::{Hit, TriggerKind};
-use prowess::policy::{Mention, Recognised};
-use prowess::usage::Usage;
+use super::confidence::CONFIDENCE_MIN;
+use super::lexical::RankedSkill;
+use super::triggers::{TriggerHit, TriggerKind};
+use prowess::policy::{MentionPolicy, MentionSyntax};
+use prowess::usage::SkillUsage;
 
-/// How much of the skills a message calls for.
+/// How much of the skills a message needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tier {
     /// Nothing: there are no skills.
     Nothing,
-    /// That there are skills: some have triggers, and none matches.
+    /// Only that there are skills: some have triggers, but none matches.
     Breadcrumb,
-    /// Their names and brief descriptions: the message asks for them, or no skill has triggers.
+    /// Names and brief descriptions: the message asks for them, or no skill has triggers.
     Registry,
-    /// Whole skills: they are called by name, or their triggers match.
+    /// Complete skills: they are mentioned by name, or their triggers match.
     Full,
 }
 
 impl Tier {
-    /// Its number, 0 to 3.
+    /// Returns the number, 0 to 3.
     pub fn number(self) -> u8 {
         match self {
             Self::Nothing => 0,
@@ -30,32 +30,32 @@ impl Tier {
         }
     }
 
-    /// What it discloses, in a few words.
-    pub fn about(self) -> &'static str {
+    /// Describes what it discloses.
+    pub fn describe(self) -> &'static str {
         match self {
             Self::Nothing => "nothing",
-            Self::Breadcrumb => "how many skills there are",
+            Self::Breadcrumb => "the number of skills",
             Self::Registry => "names and brief descriptions",
-            Self::Full => "whole skills",
+            Self::Full => "complete skills",
         }
     }
 }
 
-/// What made a skill match, the strongest first.
+/// Why a skill matches, the strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MatchKind {
-    /// It is called by name.
+    /// It is mentioned by name.
     Explicit,
     /// A trigger matches.
     Trigger,
     /// Message and skill share words.
     Lexical,
-    /// They share no word, and are close in meaning all the same.
+    /// They share no words, but are similar in meaning.
     Semantic,
 }
 
 impl MatchKind {
-    /// The name used in JSON.
+    /// Returns the name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Explicit => "explicit",
@@ -66,104 +66,112 @@ impl MatchKind {
     }
 }
 
-/// A skill that answers.
+/// A skill that matches.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Match {
-    /// The name under which [`Snapshot::get`](prowess::Snapshot::get) has it.
+pub struct SkillMatch {
+    /// The name under which [`Snapshot::get`](prowess::Snapshot::get) finds it.
     pub name: String,
-    /// 3000 for a skill called by name, 2000 for a phrase, 1000 for any other trigger, plus 1 for each trigger that
-    /// matches and up to 1 for recent use; below 1000 what its words come to, and up to 4 % more for use.
+    /// 3000 for a skill mentioned by name, 2000 for a phrase, 1000 for any other trigger, plus 1 for each
+    /// matching trigger and up to 1 for recent use. Below 1000, the score of its words and up to 4 % for usage.
     pub score: f64,
-    /// Why, in words.
+    /// The reasons, as text.
     pub reasons: Vec<String>,
-    /// What made it match.
+    /// The kind of match.
     pub kind: MatchKind,
-    /// How likely it is right: 1 where it is called by name or a trigger matches.
+    /// The probability that the match is right: 1 if the skill is mentioned by name or a trigger matches.
     pub confidence: f32,
 }
 
-impl Match {
-    /// Whether it is likely enough that something may be done because of it.
-    pub fn fits(&self) -> bool {
-        self.confidence >= FITS
+impl SkillMatch {
+    /// Returns `true` if the confidence is high enough to act on the match.
+    pub fn is_confident(&self) -> bool {
+        self.confidence >= CONFIDENCE_MIN
     }
 }
 
-/// The answer to one message.
+/// The result of routing one message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Routing {
-    /// How much the message calls for.
+    /// How much of the skills the message needs.
     pub tier: Tier,
-    /// The skills that answer, the best first.
-    pub matches: Vec<Match>,
-    /// How many of them, from the first, are given in full.
-    pub full: usize,
+    /// The matching skills, the best first.
+    pub matches: Vec<SkillMatch>,
+    /// The number of leading matches that are given in full.
+    pub full_count: usize,
 }
 
 impl Routing {
-    /// Whether any skill answers: the first is called by name, a trigger matches, or its words are likely enough to be right.
-    pub fn fits(&self) -> bool {
-        self.matches.first().is_some_and(Match::fits)
+    /// Returns `true` if the first match is confident: mentioned by name, a trigger matches, or its words are
+    /// likely right.
+    pub fn is_confident(&self) -> bool {
+        self.matches.first().is_some_and(SkillMatch::is_confident)
     }
 
-    /// The skills that are given in full: at most [`Options::max_skills`], all called by name or by a trigger.
-    pub fn pushed(&self) -> &[Match] {
-        self.matches.get(..self.full).unwrap_or_default()
+    /// Returns the skills given in full: at most [`RouteOptions::max_skills`], all mentioned by name or matched
+    /// by a trigger.
+    pub fn full_matches(&self) -> &[SkillMatch] {
+        self.matches.get(..self.full_count).unwrap_or_default()
     }
 }
 
-/// How to route.
+/// Options of routing.
 #[derive(Debug, Clone, Copy)]
-pub struct Options<'u> {
-    /// How many skills are given in full at most.
+pub struct RouteOptions<'u> {
+    /// The maximum number of skills given in full.
     pub max_skills: usize,
-    /// How many matches are wanted. Where names and triggers give fewer, skills that share words with the message fill
-    /// up; at 0 no words are compared and no bodies are read.
+    /// The number of matches wanted. If names and triggers give fewer, skills that share words with the message
+    /// are added; with 0, no words are compared and no bodies are read.
     pub k: usize,
-    /// What was used lately.
-    pub usage: &'u Usage,
-    /// The time, in seconds since 1970.
+    /// Recent usage of skills.
+    pub usage: &'u SkillUsage,
+    /// The current time, in seconds since 1970.
     pub now: u64,
-    /// Which forms of mention count. "use the NAME skill" always does.
-    pub mention: Mention,
+    /// Which forms of mention are recognized. "use the NAME skill" always is.
+    pub mention: MentionPolicy,
 }
 
-impl<'u> Options<'u> {
-    /// At most three skills in full, ten matches, every form of mention.
-    pub fn new(usage: &'u Usage, now: u64) -> Self {
-        let mention = Mention { slash: Recognised::Yes, dollar: Recognised::Yes };
+impl<'u> RouteOptions<'u> {
+    /// Creates options with at most three skills in full, ten matches, and every form of mention.
+    pub fn new(usage: &'u SkillUsage, now: u64) -> Self {
+        let mention = MentionPolicy { slash: MentionSyntax::Enabled, dollar: MentionSyntax::Enabled };
         Self { max_skills: 3, k: 10, usage, now, mention }
     }
 }
 
-const EXPLICIT: f64 = 3000.0;
-const PHRASE: f64 = 2000.0;
-pub(super) const TRIGGER: f64 = 1000.0;
+const EXPLICIT_SCORE: f64 = 3000.0;
+const PHRASE_SCORE: f64 = 2000.0;
+pub(super) const TRIGGER_SCORE: f64 = 1000.0;
 
-/// What the score of a skill gains at most that is used lately and often: it decides between answers that are about as good.
-const HABIT: f64 = 0.04;
+/// The maximum bonus for recent and frequent use, as a share of the score: it decides between similar matches.
+const HABIT_BONUS_MAX: f64 = 0.04;
 
-/// A skill used within the last week is said to be.
-const RECENTLY: f64 = 0.5;
+/// The recency of a skill used within the last week.
+const RECENT: f64 = 0.5;
 
-/// How that is said.
-pub(super) const USED: &str = "used recently";
+/// The reason for a skill used recently.
+pub(super) const USED_REASON: &str = "used recently";
 
-pub(super) fn used_recently(name: &str, options: &Options<'_>) -> bool {
-    options.usage.recency(name, options.now) >= RECENTLY
+pub(super) fn used_recently(name: &str, options: &RouteOptions<'_>) -> bool {
+    options.usage.recency(name, options.now) >= RECENT
 }
 
-/// A skill that is called by name or whose triggers match; `None` where only its name occurs, which decides nothing.
-pub(super) fn decided(name: &str, mentioned: bool, hits: &[Hit<'_>], options: &Options<'_>) -> Option<Match> {
+/// Returns a match for a skill that is mentioned or whose triggers match, or `None` if only its name occurs,
+/// which decides nothing.
+pub(super) fn explicit_match(
+    name: &str,
+    mentioned: bool,
+    hits: &[TriggerHit<'_>],
+    options: &RouteOptions<'_>,
+) -> Option<SkillMatch> {
     let triggers = hits.iter().filter(|hit| hit.kind != TriggerKind::Name);
     let count = triggers.clone().count();
     let named = mentioned || (count > 0 && hits.iter().any(|hit| hit.kind == TriggerKind::Name));
     let base = if named {
-        EXPLICIT
+        EXPLICIT_SCORE
     } else if hits.iter().any(|hit| hit.kind == TriggerKind::Phrase) {
-        PHRASE
+        PHRASE_SCORE
     } else if count > 0 {
-        TRIGGER
+        TRIGGER_SCORE
     } else {
         return None;
     };
@@ -173,11 +181,11 @@ pub(super) fn decided(name: &str, mentioned: bool, hits: &[Hit<'_>], options: &O
     }
     reasons.extend(triggers.map(|hit| format!("{}: {}", hit.kind.as_str(), hit.text)));
     let recency = options.usage.recency(name, options.now);
-    if recency >= RECENTLY {
-        reasons.push(USED.to_owned());
+    if recency >= RECENT {
+        reasons.push(USED_REASON.to_owned());
     }
     let kind = if named { MatchKind::Explicit } else { MatchKind::Trigger };
-    Some(Match {
+    Some(SkillMatch {
         name: name.to_owned(),
         score: base + count.min(900) as f64 + recency,
         reasons,
@@ -186,36 +194,36 @@ pub(super) fn decided(name: &str, mentioned: bool, hits: &[Hit<'_>], options: &O
     })
 }
 
-/// A skill that shares words with the message.
-pub(super) fn lexical(name: &str, found: Ranked, options: &Options<'_>) -> Match {
-    let Ranked { score, reasons: why, confidence, .. } = found;
+/// Returns a match for a skill that shares words with the message.
+pub(super) fn lexical_match(name: &str, ranked: RankedSkill, options: &RouteOptions<'_>) -> SkillMatch {
+    let RankedSkill { score, reasons: word_reasons, confidence, .. } = ranked;
     let mut reasons = vec![lexical_reason(score)];
-    reasons.extend(why);
+    reasons.extend(word_reasons);
     if used_recently(name, options) {
-        reasons.push(USED.to_owned());
+        reasons.push(USED_REASON.to_owned());
     }
-    Match {
+    SkillMatch {
         name: name.to_owned(),
-        score: weighed(name, score, options),
+        score: with_habit_bonus(name, score, options),
         reasons,
         kind: MatchKind::Lexical,
         confidence,
     }
 }
 
-/// What words and meaning come to, with what use adds: below any trigger.
-pub(super) fn weighed(name: &str, score: f32, options: &Options<'_>) -> f64 {
-    let habit = options.usage.habit(name, options.now);
-    (f64::from(score) * (1.0 + HABIT * habit)).min(TRIGGER - 1.0)
+/// Returns the score of words and meaning with the bonus for usage, always below any trigger.
+pub(super) fn with_habit_bonus(name: &str, score: f32, options: &RouteOptions<'_>) -> f64 {
+    let habit = options.usage.frecency(name, options.now);
+    (f64::from(score) * (1.0 + HABIT_BONUS_MAX * habit)).min(TRIGGER_SCORE - 1.0)
 }
 
 pub(super) fn lexical_reason(score: f32) -> String {
     format!("lexical: {score:.1}")
 }
 
-/// By score; equal ones by recent use, then by name.
-pub(super) fn sort(matches: &mut [Match], options: &Options<'_>) {
-    let recency = |found: &Match| options.usage.recency(&found.name, options.now);
+/// Sorts by score, then by recent use, then by name.
+pub(super) fn sort_matches(matches: &mut [SkillMatch], options: &RouteOptions<'_>) {
+    let recency = |found: &SkillMatch| options.usage.recency(&found.name, options.now);
     matches.sort_by(|a, b| {
         b.score
             .total_cmp(&a.score)

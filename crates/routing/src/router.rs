@@ -1,6 +1,6 @@
 //! The router of one snapshot.
 
-mod meaning;
+mod fusion;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -10,38 +10,38 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use prowess_format::Diagnostic;
 use unicode_normalization::UnicodeNormalization;
 
-use super::ask::asks_for_list;
-use super::complete::{Completion, Completions};
-use super::index::Damaged;
-use super::kept;
-use super::lexical::{Lexical, Ranked};
-use super::lint::{Advice, lint};
+use super::complete::{Completion, CompletionIndex};
+use super::index::DamagedIndex;
+use super::index_cache;
+use super::lexical::{LexicalIndex, RankedSkill};
+use super::lint::{RoutingAdvice, lint};
+use super::list_request::asks_for_list;
 use super::mention::{dollar, slash, spoken};
-use super::rank::{Match, Options, Routing, Tier, decided, lexical_reason, sort};
+use super::rank::{RouteOptions, Routing, SkillMatch, Tier, explicit_match, lexical_reason, sort_matches};
 use super::semantic;
+use super::skill_texts::{collection, collection_id, skill_texts};
 use super::text::fold_trimmed;
-use super::texts::{collection, collection_id, texts};
 use super::triggers::TriggerIndex;
-use meaning::Meaning;
-use prowess::Located;
-use prowess::policy::Recognised;
+use fusion::SemanticState;
+use prowess::FileDiagnostic;
+use prowess::policy::MentionSyntax;
 use prowess::{Skill, Snapshot};
-use prowess_fs::parallel;
+use prowess_fs::parallel_map;
 
-/// Finds the skills of one snapshot that answer a message. Each index is built when it is first needed, and then kept.
+/// Finds the skills of one snapshot that match a message. Each index is built on first use and kept.
 ///
 /// ```
 /// use std::sync::Arc;
-/// use prowess_routing::{MatchKind, Options, Router};
-/// use prowess::usage::Usage;
+/// use prowess_routing::{MatchKind, RouteOptions, Router};
+/// use prowess::usage::SkillUsage;
 /// use prowess::{Policy, Registry};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let registry = Registry::open(Policy::default())?;
 /// let router = Router::new(registry.snapshot());
-/// let routing = router.route("/hello-world and be kind", &Options::new(&Usage::default(), 0));
+/// let routing = router.route("/hello-world and be kind", &RouteOptions::new(&SkillUsage::default(), 0));
 /// assert_eq!(routing.tier.number(), 3);
-/// assert_eq!(routing.pushed()[0].name, "hello-world");
+/// assert_eq!(routing.full_matches()[0].name, "hello-world");
 /// assert_eq!(routing.matches[0].kind, MatchKind::Explicit);
 /// assert_eq!(routing.matches[0].reasons[0], "mentioned by name");
 /// # Ok(())
@@ -50,75 +50,76 @@ use prowess_fs::parallel;
 #[derive(Debug)]
 pub struct Router {
     snapshot: Arc<Snapshot>,
-    /// The places of the skills that a model may choose by itself.
-    offered: Vec<usize>,
-    triggers: OnceLock<(TriggerIndex, Vec<Located>)>,
-    lexical: RwLock<Option<Arc<Lexical>>>,
-    /// Where indexes are kept.
-    folder: Option<PathBuf>,
-    /// Folded names to the names that the snapshot knows.
-    folded: OnceLock<HashMap<String, String>>,
-    /// The names that people call.
-    completions: OnceLock<Completions>,
-    /// What says how close a message is in meaning, if anything does.
-    meaning: Option<Meaning>,
+    /// The indexes of the skills that a model may choose by itself.
+    selectable: Vec<usize>,
+    triggers: OnceLock<(TriggerIndex, Vec<FileDiagnostic>)>,
+    lexical: RwLock<Option<Arc<LexicalIndex>>>,
+    /// The directory of the index cache.
+    cache_dir: Option<PathBuf>,
+    /// Folded names, mapped to the names in the snapshot.
+    folded_names: OnceLock<HashMap<String, String>>,
+    /// The names that users can type.
+    completions: OnceLock<CompletionIndex>,
+    /// The semantic stage, if configured.
+    semantic: Option<SemanticState>,
 }
 
 impl Router {
-    /// A router of a snapshot. Nothing is built or read yet.
+    /// Creates a router of a snapshot. Nothing is built or read yet.
     pub fn new(snapshot: Arc<Snapshot>) -> Self {
-        Self::offering(snapshot, |_| true)
+        Self::with_filter(snapshot, |_| true)
     }
 
-    /// A router that chooses by itself only among the enabled skills that `offers` says yes to. People can call the
-    /// others by name.
-    pub fn offering(snapshot: Arc<Snapshot>, offers: impl Fn(&Skill) -> bool) -> Self {
-        let may = |skill: &Skill| {
+    /// Creates a router that chooses by itself only among the enabled skills accepted by `is_selectable`. Users
+    /// can still mention the others by name.
+    pub fn with_filter(snapshot: Arc<Snapshot>, is_selectable: impl Fn(&Skill) -> bool) -> Self {
+        let may_choose = |skill: &Skill| {
             skill.is_enabled()
                 && skill.manifest().is_some_and(|manifest| !manifest.disable_model_invocation())
-                && offers(skill)
+                && is_selectable(skill)
         };
-        let offered = (0..).zip(snapshot.all()).filter(|(_, skill)| may(skill)).map(|(at, _)| at).collect();
+        let offered =
+            (0..).zip(snapshot.all()).filter(|(_, skill)| may_choose(skill)).map(|(at, _)| at).collect();
         Self {
             snapshot,
-            offered,
+            selectable: offered,
             triggers: OnceLock::new(),
             lexical: RwLock::default(),
-            folder: None,
-            folded: OnceLock::new(),
+            cache_dir: None,
+            folded_names: OnceLock::new(),
             completions: OnceLock::new(),
-            meaning: None,
+            semantic: None,
         }
     }
 
-    /// With a folder to keep the index of large collections in, so that the next process need not build it again. It is
-    /// read and written by whoever may read and write what the user's state is; what cannot be kept is built anew.
+    /// Sets a directory in which the index of large collections is cached for other processes. It needs the
+    /// same protection as the user's state. If the cache cannot be used, the index is rebuilt.
     #[must_use]
-    pub fn keeping(self, folder: Option<PathBuf>) -> Self {
-        Self { folder, ..self }
+    pub fn with_cache_dir(self, cache_dir: Option<PathBuf>) -> Self {
+        Self { cache_dir, ..self }
     }
 
-    /// The snapshot it routes to.
+    /// Returns the snapshot it routes to.
     pub fn snapshot(&self) -> &Arc<Snapshot> {
         &self.snapshot
     }
 
-    /// What is wrong with triggers.
-    pub fn diagnostics(&self) -> &[Located] {
-        &self.indexed().1
+    /// Returns the problems with triggers.
+    pub fn diagnostics(&self) -> &[FileDiagnostic] {
+        &self.trigger_index().1
     }
 
-    /// The skills that answer a message.
-    pub fn route(&self, query: &str, options: &Options<'_>) -> Routing {
+    /// Returns the skills that match a message.
+    pub fn route(&self, query: &str, options: &RouteOptions<'_>) -> Routing {
         let mentioned = self.mentioned(query, options);
-        let (index, _) = self.indexed();
-        let asked = asks_for_list(query);
-        let hits = if asked { Vec::new() } else { index.hits(query) };
-        let mut matches: Vec<Match> = hits
+        let (index, _) = self.trigger_index();
+        let wants_list = asks_for_list(query);
+        let hits = if wants_list { Vec::new() } else { index.matches(query) };
+        let mut matches: Vec<SkillMatch> = hits
             .chunk_by(|a, b| a.skill == b.skill)
             .filter_map(|hits| {
                 let name = self.key(self.snapshot.all().get(hits.first()?.skill)?);
-                decided(&name, mentioned.contains(&name.as_ref()), hits, options)
+                explicit_match(&name, mentioned.contains(&name.as_ref()), hits, options)
             })
             .collect();
         let known: HashSet<String> = matches.iter().map(|found| found.name.clone()).collect();
@@ -126,118 +127,121 @@ impl Router {
             mentioned
                 .iter()
                 .filter(|name| !known.contains(**name))
-                .filter_map(|name| decided(name, true, &[], options)),
+                .filter_map(|name| explicit_match(name, true, &[], options)),
         );
-        sort(&mut matches, options);
+        sort_matches(&mut matches, options);
         let tier = if !matches.is_empty() {
             Tier::Full
-        } else if self.offered.is_empty() {
+        } else if self.selectable.is_empty() {
             Tier::Nothing
-        } else if asked || index.is_empty() {
+        } else if wants_list || index.is_empty() {
             Tier::Registry
         } else {
             Tier::Breadcrumb
         };
         let full = matches.len().min(options.max_skills);
         matches.truncate(options.k.max(full));
-        if !asked && matches.len() < options.k {
-            self.fill(query, options, &mut matches);
+        if !wants_list && matches.len() < options.k {
+            self.add_lexical(query, options, &mut matches);
         }
-        Routing { tier, matches, full }
+        Routing { tier, matches, full_count: full }
     }
 
-    /// What a person who typed this far could mean, as [`complete`](super::complete()) has it; where nothing fits, names that
-    /// are mistyped. The names are folded and sorted when this is first asked, and then kept.
+    /// Completes a name as in [`complete`](super::complete()), or suggests names for a typo if nothing matches.
+    /// The names are folded and sorted on first use.
     pub fn complete(&self, typed: &str) -> Vec<Completion<'_>> {
         self.complete_among(typed, |_| true)
     }
 
-    /// The same among the skills that are wanted.
+    /// Like [`Router::complete`], limited to skills accepted by `is_wanted`.
     pub fn complete_among(&self, typed: &str, is_wanted: impl Fn(&Skill) -> bool) -> Vec<Completion<'_>> {
-        let skill = |place: usize| self.snapshot.all().get(place);
+        let skill = |index: usize| self.snapshot.all().get(index);
         let found = self.completions().complete(
             typed,
-            |place| skill(place).is_some_and(&is_wanted),
-            |place| skill(place).map(|skill| self.described(skill)).unwrap_or_default(),
+            |index| skill(index).is_some_and(&is_wanted),
+            |index| skill(index).map(|skill| self.searchable_text(skill)).unwrap_or_default(),
         );
-        let told = |(name, place)| {
-            let manifest = skill(place)?.manifest()?;
+        let completion = |(name, index)| {
+            let manifest = skill(index)?.manifest()?;
             let (description, argument_hint) = (manifest.brief_description(), manifest.argument_hint());
             Some(Completion { name, description, argument_hint })
         };
-        found.into_iter().filter_map(told).collect()
+        found.into_iter().filter_map(completion).collect()
     }
 
-    fn completions(&self) -> &Completions {
+    fn completions(&self) -> &CompletionIndex {
         self.completions.get_or_init(|| {
-            let called = |(place, skill): (usize, &Skill)| {
-                let is_for_people = skill.is_enabled() && skill.manifest()?.user_invocable();
-                is_for_people.then(|| (self.key(skill).into_owned(), place))
+            let name = |(index, skill): (usize, &Skill)| {
+                let is_invocable = skill.is_enabled() && skill.manifest()?.user_invocable();
+                is_invocable.then(|| (self.key(skill).into_owned(), index))
             };
-            Completions::new((0..).zip(self.snapshot.all()).filter_map(called))
+            CompletionIndex::new((0..).zip(self.snapshot.all()).filter_map(name))
         })
     }
 
-    /// What is compared of a skill beside what it is called: also its name, where it is called something else.
-    fn described(&self, skill: &Skill) -> String {
-        let (called, name, description) = (self.key(skill), skill.name(), skill.description());
-        if called == name { description.to_owned() } else { format!("{name}\n{description}") }
+    /// Returns the searched text of a skill besides its key: the description, and the name if it differs from
+    /// the key.
+    fn searchable_text(&self, skill: &Skill) -> String {
+        let (key, name, description) = (self.key(skill), skill.name(), skill.description());
+        if key == name { description.to_owned() } else { format!("{name}\n{description}") }
     }
 
-    /// How well the skills it chooses among can be told apart, with their names.
-    pub fn lint(&self) -> (Vec<String>, Vec<Advice>) {
+    /// Checks how well the selectable skills can be distinguished. Returns their names and the advice.
+    pub fn lint(&self) -> (Vec<String>, Vec<RoutingAdvice>) {
         let skills: Vec<&Skill> = self.skills().map(|(_, skill)| skill).collect();
-        let texts = parallel(&skills, 32, |skill| texts(skill));
+        let texts = parallel_map(&skills, 32, |skill| skill_texts(skill));
         (skills.iter().map(|skill| self.key(skill).into_owned()).collect(), lint(&texts))
     }
 
-    /// Fills up to `k` with skills that share words with the message; of the others that do, too, it is said.
-    fn fill(&self, query: &str, options: &Options<'_>, matches: &mut Vec<Match>) {
+    /// Adds skills that share words with the message, up to `k`, and adds this reason to matches that are
+    /// already known.
+    fn add_lexical(&self, query: &str, options: &RouteOptions<'_>, matches: &mut Vec<SkillMatch>) {
         let mut others = Vec::new();
-        for found in self.found(query, options.k.saturating_add(matches.len())) {
-            let Some(skill) = self.offered.get(found.skill).and_then(|at| self.snapshot.all().get(*at))
+        for found in self.rank(query, options.k.saturating_add(matches.len())) {
+            let Some(skill) = self.selectable.get(found.skill).and_then(|at| self.snapshot.all().get(*at))
             else {
                 continue;
             };
             let name = self.key(skill);
             match matches.iter_mut().find(|known| known.name == name) {
                 Some(known) => {
-                    known.reasons.extend(found.words.map(|words| lexical_reason(words.score)));
-                    known.reasons.extend(found.close.map(semantic::close_reason));
+                    known.reasons.extend(found.lexical.map(|words| lexical_reason(words.score)));
+                    known.reasons.extend(found.similarity.map(semantic::similarity_reason));
                 }
-                None => others.push(semantic::matched(&name, found, options)),
+                None => others.push(semantic::fused_match(&name, found, options)),
             }
         }
-        sort(&mut others, options);
+        sort_matches(&mut others, options);
         matches.append(&mut others);
         matches.truncate(options.k);
     }
 
-    /// The names that the message calls, each once.
-    fn mentioned<'r>(&'r self, query: &str, options: &Options<'_>) -> Vec<&'r str> {
+    /// Returns the names mentioned in the message, without duplicates.
+    fn mentioned<'r>(&'r self, query: &str, options: &RouteOptions<'_>) -> Vec<&'r str> {
         let exact = |name: &str| {
-            // Names are kept in NFKC; keyboards write what they like.
+            // Names are stored in NFKC; input may use another form.
             let name = if name.is_ascii() { name.into() } else { name.nfkc().collect::<Cow<'_, str>>() };
-            let key = self.snapshot.known_name(&name)?;
+            let key = self.snapshot.interned_name(&name)?;
             self.snapshot.get(key).filter(|skill| skill.is_enabled()).map(|_| key)
         };
         let mut names = Vec::new();
-        if options.mention.slash == Recognised::Yes {
-            let called = slash(query, |name| exact(name).is_some());
-            names.extend(called.and_then(|called| exact(called.name)));
+        if options.mention.slash == MentionSyntax::Enabled {
+            let mention = slash(query, |name| exact(name).is_some());
+            names.extend(mention.and_then(|mention| exact(mention.name)));
         }
-        if options.mention.dollar == Recognised::Yes {
+        if options.mention.dollar == MentionSyntax::Enabled {
             names.extend(dollar(query, exact));
         }
         names.extend(spoken(query, |name| {
-            exact(name).or_else(|| self.folded().get(&fold_trimmed(name)).map(String::as_str))
+            exact(name).or_else(|| self.folded_names().get(&fold_trimmed(name)).map(String::as_str))
         }));
         let mut seen = HashSet::new();
         names.retain(|name| seen.insert(*name));
         names
     }
 
-    /// The name under which the snapshot has a skill: its name, or its folder's where that is what counts.
+    /// Returns the name under which the snapshot finds a skill: its name, or its id if the name belongs to
+    /// another skill.
     fn key<'s>(&self, skill: &'s Skill) -> Cow<'s, str> {
         let name = skill.name();
         match self.snapshot.get(&name) {
@@ -246,56 +250,64 @@ impl Router {
         }
     }
 
-    fn indexed(&self) -> &(TriggerIndex, Vec<Located>) {
+    fn trigger_index(&self) -> &(TriggerIndex, Vec<FileDiagnostic>) {
         self.triggers.get_or_init(|| {
             let skills = self.skills().filter_map(|(at, skill)| Some((at, skill.manifest()?)));
             let (index, problems) = TriggerIndex::new(skills);
             let locate = |(at, diagnostic): (usize, Diagnostic)| {
-                self.snapshot.all().get(at).map(|skill| Located::new(skill.location(), diagnostic))
+                self.snapshot
+                    .all()
+                    .get(at)
+                    .map(|skill| FileDiagnostic::new(skill.skill_md_path(), diagnostic))
             };
             (index, problems.into_iter().filter_map(locate).collect())
         })
     }
 
-    /// The skills that share words with a message, the best first.
-    fn ranked(&self, query: &str, k: usize) -> Vec<Ranked> {
-        self.words().try_rank(query, k).unwrap_or_else(|Damaged| self.indexed_anew().rank(query, k))
+    /// Returns the skills that share words with a message, the best first.
+    fn rank_lexical(&self, query: &str, k: usize) -> Vec<RankedSkill> {
+        self.lexical_index()
+            .try_rank(query, k)
+            .unwrap_or_else(|DamagedIndex| self.rebuild_index().rank(query, k))
     }
 
-    fn words(&self) -> Arc<Lexical> {
+    fn lexical_index(&self) -> Arc<LexicalIndex> {
         if let Some(known) = &*self.lexical.read().unwrap_or_else(PoisonError::into_inner) {
             return Arc::clone(known);
         }
-        let mut kept = self.lexical.write().unwrap_or_else(PoisonError::into_inner);
+        let mut cached = self.lexical.write().unwrap_or_else(PoisonError::into_inner);
         let skills: Vec<&Skill> = self.skills().map(|(_, skill)| skill).collect();
-        let make = || {
-            let texts = |place: usize| skills.get(place).map(|skill| texts(skill)).unwrap_or_default();
+        let build = || {
+            let texts = |index: usize| skills.get(index).map(|skill| skill_texts(skill)).unwrap_or_default();
             let collection = collection(&self.snapshot, &skills, &texts);
-            Arc::new(Lexical::over(kept::index(self.folder.as_deref(), &collection)))
+            Arc::new(LexicalIndex::from_index(index_cache::open_or_build(
+                self.cache_dir.as_deref(),
+                &collection,
+            )))
         };
-        Arc::clone(kept.get_or_insert_with(make))
+        Arc::clone(cached.get_or_insert_with(build))
     }
 
-    /// What was kept turned out to be damaged.
-    fn indexed_anew(&self) -> Arc<Lexical> {
-        if let Some(folder) = &self.folder {
-            kept::forget(folder, collection_id(&self.snapshot));
+    /// Rebuilds the index after the cached one turned out to be damaged.
+    fn rebuild_index(&self) -> Arc<LexicalIndex> {
+        if let Some(dir) = &self.cache_dir {
+            index_cache::remove_cached(dir, collection_id(&self.snapshot));
         }
         *self.lexical.write().unwrap_or_else(PoisonError::into_inner) = None;
         let skills: Vec<&Skill> = self.skills().map(|(_, skill)| skill).collect();
-        let made = Arc::new(Lexical::new(&skills, |skill| texts(skill)));
-        *self.lexical.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&made));
-        made
+        let index = Arc::new(LexicalIndex::new(&skills, |skill| skill_texts(skill)));
+        *self.lexical.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&index));
+        index
     }
 
-    fn folded(&self) -> &HashMap<String, String> {
-        self.folded.get_or_init(|| {
+    fn folded_names(&self) -> &HashMap<String, String> {
+        self.folded_names.get_or_init(|| {
             let names = self.snapshot.enabled().map(|skill| self.key(skill).into_owned());
             names.map(|name| (fold_trimmed(&name), name)).collect()
         })
     }
 
     fn skills(&self) -> impl Iterator<Item = (usize, &Skill)> {
-        self.offered.iter().filter_map(|at| Some((*at, self.snapshot.all().get(*at)?)))
+        self.selectable.iter().filter_map(|at| Some((*at, self.snapshot.all().get(*at)?)))
     }
 }

@@ -1,20 +1,20 @@
-//! Inflected forms of English words: `merges`, `merged` and `merging` are one word.
+//! Stemming of English words: `merges`, `merged` and `merging` are the same word.
 //!
-//! Only endings that inflect a word are taken off, and only from plain lower-case letters. Endings that make another word
-//! of it (`-ation`, `-ment`) stay: taking them off put fewer of the right skills first. Two different words that come out
-//! alike do no harm that other words of a message could not mend, so the rules are few and know no exceptions.
+//! Only inflectional endings are removed, and only from lower-case ASCII words. Derivational endings (`-ation`,
+//! `-ment`) stay: removing them ranked fewer of the right skills first. Occasional collisions are harmless,
+//! because other words of a message outweigh them, so the rules are few and have no exceptions.
 
-/// Shorter words stay as they are.
-const SHORT: usize = 4;
+/// The minimum length of a word to stem.
+const STEM_MIN: usize = 4;
 
-/// How many bytes of `word` are left, after changing it in place. Words with anything but small ASCII letters stay.
+/// Stems `word` in place and returns its new length. Only lower-case ASCII words are changed.
 pub(super) fn stem(word: &mut [u8]) -> usize {
     let mut length = word.len();
-    if length < SHORT || !word.iter().all(u8::is_ascii_lowercase) {
+    if length < STEM_MIN || !word.iter().all(u8::is_ascii_lowercase) {
         return length;
     }
-    length = plural(word, length);
-    length = participle(word, length);
+    length = strip_plural(word, length);
+    length = strip_participle(word, length);
     if length > 4 && word[length - 1] == b'e' {
         length -= 1;
     }
@@ -24,7 +24,7 @@ pub(super) fn stem(word: &mut [u8]) -> usize {
     length
 }
 
-fn plural(word: &mut [u8], length: usize) -> usize {
+fn strip_plural(word: &mut [u8], length: usize) -> usize {
     let ends = |ending: &[u8]| word[..length].ends_with(ending);
     if ends(b"ies") && length > 4 {
         word[length - 3] = b'y';
@@ -38,7 +38,7 @@ fn plural(word: &mut [u8], length: usize) -> usize {
     }
 }
 
-fn participle(word: &[u8], length: usize) -> usize {
+fn strip_participle(word: &[u8], length: usize) -> usize {
     let word = &word[..length];
     let left = if length > 5 && word.ends_with(b"ing") {
         length - 3
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_of_one_word_are_one() {
+    fn inflected_forms_have_one_stem() {
         for forms in [
             "merge merges merged merging",
             "plan plans planned planning",
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_form_stays() {
+    fn other_words_stay() {
         for word in ["pdf", "css", "string", "status", "analysis", "aws", "k8s", "über", "bring", "thing"] {
             assert_eq!(stemmed(word), word);
         }
@@ -94,7 +94,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_longer_and_never_empty(word in "\\PC{1,12}") {
+        fn stems_are_never_longer_and_never_empty(word in "\\PC{1,12}") {
             let mut bytes = word.as_bytes().to_vec();
             let length = stem(&mut bytes);
             prop_assert!(length > 0 && length <= word.len());

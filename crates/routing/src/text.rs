@@ -1,32 +1,32 @@
-//! Text as it is compared: NFKC, lower case, one space for each run of white space; and where words end.
+//! Text normalization (NFKC, lower case, single spaces) and word boundaries.
 
 use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
-/// How much of a body counts, in bytes.
+/// The maximum length of an indexed body, in bytes.
 pub const BODY_MAX: usize = 32 * 1024;
 
 /// The texts of a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Texts {
-    /// Its name.
+pub struct SkillTexts {
+    /// The name.
     pub name: String,
     /// Description, tags and triggers.
     pub about: String,
-    /// Its instructions.
+    /// The instructions.
     pub body: String,
 }
 
-/// The most of a message that is looked at, in bytes.
+/// The maximum length of a message that is considered, in bytes.
 pub const QUERY_MAX: usize = 64 * 1024;
 
-/// The first `max` bytes of a text, at a character's edge.
-pub(crate) fn head(text: &str, max: usize) -> &str {
+/// Returns at most the first `max` bytes of a text, cut at a character boundary.
+pub(crate) fn truncate(text: &str, max: usize) -> &str {
     text.get(..text.floor_char_boundary(max)).unwrap_or(text)
 }
 
-/// The text that is compared. Two spellings of the same words give the same text: `Straße` and `STRASSE`, full-width
-/// letters and plain ones.
+/// Normalizes text for comparison. Equivalent spellings give the same text: `Straße` and `STRASSE`, full-width
+/// and plain letters.
 ///
 /// ```
 /// use prowess_routing::fold;
@@ -36,30 +36,30 @@ pub(crate) fn head(text: &str, max: usize) -> &str {
 /// ```
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
-        return spaced(text.chars().map(|c| c.to_ascii_lowercase()));
+        return collapse_spaces(text.chars().map(|c| c.to_ascii_lowercase()));
     }
-    // Most text is that already, and asking is faster than doing it twice.
+    // Most text is normalized already, and checking is faster than normalizing twice.
     let is_folded =
         is_nfkc_quick(text.chars()) == IsNormalized::Yes && text.chars().all(|c| lower(c).eq([c]));
     if is_folded {
-        return spaced(text.chars());
+        return collapse_spaces(text.chars());
     }
-    // Lower case can bring back what is not in NFKC, and the other way round: twice is enough.
+    // Lower-casing can produce text that is not in NFKC, and vice versa: two passes are enough.
     let once: String = text.nfkc().flat_map(lower).collect();
-    spaced(once.nfkc().flat_map(lower))
+    collapse_spaces(once.nfkc().flat_map(lower))
 }
 
-/// [`fold`] without the white space around it, as triggers are kept.
+/// Like [`fold`], without surrounding white space, as triggers are stored.
 pub(crate) fn fold_trimmed(text: &str) -> String {
     fold(text.trim())
 }
 
-/// Each character's lower case and nothing else: what a pattern that ignores case sees of it.
-pub(super) fn fold_simply(text: &str) -> impl Iterator<Item = char> + '_ {
+/// Converts each character to lower case without normalization, as a case-insensitive pattern sees it.
+pub(super) fn fold_case(text: &str) -> impl Iterator<Item = char> + '_ {
     text.chars().flat_map(|c| fold_char(c).into_iter().flatten())
 }
 
-/// As [`fold_simply`], for one character.
+/// Like [`fold_case`], for one character.
 fn fold_char(c: char) -> [Option<char>; 3] {
     if c == 'ſ' {
         return [Some('s'), None, None];
@@ -68,7 +68,7 @@ fn fold_char(c: char) -> [Option<char>; 3] {
     [lower.next(), lower.next(), lower.next()]
 }
 
-/// The one character that all of a set fold to, if they do.
+/// Returns the character that all characters of a set fold to, if there is only one.
 pub(super) fn fold_to_one(characters: impl IntoIterator<Item = char>) -> Option<char> {
     let mut one = None;
     for c in characters {
@@ -89,7 +89,7 @@ fn lower(c: char) -> impl Iterator<Item = char> {
     first.to_lowercase().chain(second)
 }
 
-fn spaced(characters: impl Iterator<Item = char>) -> String {
+fn collapse_spaces(characters: impl Iterator<Item = char>) -> String {
     let mut text = String::with_capacity(characters.size_hint().0);
     let mut space = false;
     for c in characters {
@@ -106,7 +106,7 @@ fn spaced(characters: impl Iterator<Item = char>) -> String {
     text
 }
 
-/// Whether a character belongs to a word.
+/// Returns `true` for characters of words.
 pub(crate) fn is_word(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_alphanumeric() || c == '_';
@@ -114,7 +114,7 @@ pub(crate) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || is_combining_mark(c)
 }
 
-/// Whether a character is of a script that puts no space between words.
+/// Returns `true` for characters of scripts without spaces between words.
 pub(crate) fn is_spaceless(c: char) -> bool {
     matches!(u32::from(c),
         0x0E00..=0x0EFF            // Thai, Lao
@@ -125,14 +125,14 @@ pub(crate) fn is_spaceless(c: char) -> bool {
     )
 }
 
-/// Whether a word may end between the `edge` of a keyword and its `neighbour`.
+/// Returns `true` if a word may end between the `edge` of a keyword and its `neighbour`.
 pub(super) fn is_boundary(edge: Option<char>, neighbour: Option<char>) -> bool {
     let (Some(edge), Some(neighbour)) = (edge, neighbour) else { return true };
     is_spaceless(edge) || is_spaceless(neighbour) || !(is_word(edge) && is_word(neighbour))
 }
 
-/// Whether the words of `text[start..end]` end there.
-pub(super) fn is_whole(text: &str, start: usize, end: usize) -> bool {
+/// Returns `true` if `text[start..end]` starts and ends at word boundaries.
+pub(super) fn is_whole_word(text: &str, start: usize, end: usize) -> bool {
     let (before, rest) = text.split_at(start);
     let (found, after) = rest.split_at(end - start);
     is_boundary(found.chars().next(), before.chars().next_back())
@@ -145,7 +145,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn spellings_fold_to_one() {
+    fn spellings_fold_to_the_same_text() {
         assert_eq!(fold("Größe\u{3000}ÜBER"), "grösse über");
         assert_eq!(fold("cafe\u{301}"), fold("CAFÉ"));
         assert_eq!(fold("ΟΔΟΣ"), fold("οδος"));
@@ -155,12 +155,12 @@ mod tests {
     }
 
     #[test]
-    fn words_end_where_people_see_it() {
-        assert!(is_whole("a pdf.", 2, 5));
-        assert!(!is_whole("pdfs", 0, 3));
-        assert!(is_whole("请翻译文档", 3, 9));
-        assert!(is_whole("把pdf转换", 3, 6));
-        assert!(!is_whole("prüfung", 0, 4));
+    fn word_boundaries_in_several_scripts() {
+        assert!(is_whole_word("a pdf.", 2, 5));
+        assert!(!is_whole_word("pdfs", 0, 3));
+        assert!(is_whole_word("请翻译文档", 3, 9));
+        assert!(is_whole_word("把pdf转换", 3, 6));
+        assert!(!is_whole_word("prüfung", 0, 4));
     }
 
     proptest! {
@@ -171,8 +171,8 @@ mod tests {
         }
 
         #[test]
-        fn the_head_is_bounded(text in "\\PC{0,40}", max in 0usize..60) {
-            prop_assert!(head(&text, max).len() <= max && text.starts_with(head(&text, max)));
+        fn truncated_text_is_bounded(text in "\\PC{0,40}", max in 0usize..60) {
+            prop_assert!(truncate(&text, max).len() <= max && text.starts_with(truncate(&text, max)));
         }
     }
 }

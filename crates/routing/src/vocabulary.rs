@@ -1,51 +1,52 @@
-//! The words of skills' names as text: for words that are mistyped, and for those of which only the beginning was typed.
+//! The words of skill names as text, for correcting typos and completing prefixes.
 
-use super::near::{Compared, LONGEST, Letters, allowed, edits};
+use super::edit_distance::{COMPARED_MAX, CompareMode, LetterSet, edit_distance, max_edits};
 use super::words::WORD_MAX;
 
-/// Words in order, each with how many names have it.
+/// Sorted words, each with the number of names that contain it.
 #[derive(Debug, Default)]
 pub(crate) struct Vocabulary {
-    /// All words, one behind the other, and where each ends.
+    /// All words, concatenated, and the end of each.
     text: String,
     ends: Vec<u32>,
     counts: Vec<u32>,
-    /// The letters of all words, by length, so that only those of about the right length are looked at; and whose they are.
-    letters: Vec<Letters>,
-    whose: Vec<u32>,
-    /// Where the words of each length begin.
+    /// The letters of all words, sorted by length to search only words of about the right length, and their
+    /// indexes.
+    letters: Vec<LetterSet>,
+    word_indexes: Vec<u32>,
+    /// The start of the words of each length.
     lengths: Vec<u32>,
 }
 
-/// A word that is near what was typed, or begins with it.
+/// A word that is close to the typed text, or starts with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Near<'v> {
+pub(crate) struct NearWord<'v> {
     pub(crate) word: &'v str,
-    /// Its place in the vocabulary.
+    /// The index in the vocabulary.
     pub(crate) at: usize,
-    /// How many names have it.
+    /// The number of names that contain it.
     pub(crate) count: u32,
-    /// How many letters are mistyped.
+    /// The edit distance.
     pub(crate) edits: u8,
 }
 
 impl Vocabulary {
-    /// Takes words that come in order, each once and none longer than [`WORD_MAX`].
+    /// Creates a vocabulary from sorted words without duplicates, none longer than [`WORD_MAX`].
     pub(crate) fn new<'w>(words: impl IntoIterator<Item = (&'w str, u32)>) -> Self {
-        let mut made = Self::default();
-        let mut by_length: Vec<(usize, Letters, u32)> = Vec::new();
+        let mut vocabulary = Self::default();
+        let mut by_length: Vec<(usize, LetterSet, u32)> = Vec::new();
         for (at, (word, count)) in (0..).zip(words) {
-            made.text.push_str(word);
-            made.ends.push(made.text.len() as u32);
-            made.counts.push(count);
-            by_length.push((word.chars().count().min(WORD_MAX), Letters::of(word), at));
+            vocabulary.text.push_str(word);
+            vocabulary.ends.push(vocabulary.text.len() as u32);
+            vocabulary.counts.push(count);
+            by_length.push((word.chars().count().min(WORD_MAX), LetterSet::from_word(word), at));
         }
         by_length.sort_by_key(|(length, ..)| *length);
-        let begin = |length: usize| by_length.partition_point(|(of, ..)| *of < length) as u32;
-        made.lengths = (0..=WORD_MAX + 1).map(begin).collect();
-        made.letters = by_length.iter().map(|(_, letters, _)| *letters).collect();
-        made.whose = by_length.iter().map(|(.., at)| *at).collect();
-        made
+        let start = |length: usize| by_length.partition_point(|(other, ..)| *other < length) as u32;
+        vocabulary.lengths = (0..=WORD_MAX + 1).map(start).collect();
+        vocabulary.letters = by_length.iter().map(|(_, letters, _)| *letters).collect();
+        vocabulary.word_indexes = by_length.iter().map(|(.., at)| *at).collect();
+        vocabulary
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -57,19 +58,19 @@ impl Vocabulary {
         self.text.get(start as usize..*self.ends.get(at)? as usize)
     }
 
-    /// The places of the words that begin so.
-    pub(crate) fn beginning(&self, prefix: &str) -> std::ops::Range<usize> {
+    /// Returns the indexes of the words with a prefix.
+    pub(crate) fn with_prefix(&self, prefix: &str) -> std::ops::Range<usize> {
         let start = self.first_where(0, |word| word >= prefix);
         start..self.first_where(start, |word| !word.starts_with(prefix))
     }
 
-    /// The place of a word.
+    /// Returns the index of a word.
     pub(crate) fn find(&self, word: &str) -> Option<usize> {
         let at = self.first_where(0, |other| other >= word);
         self.word(at).is_some_and(|other| other == word).then_some(at)
     }
 
-    /// The first place from `start` where something begins to hold, which then holds to the end.
+    /// Returns the first index from `start` at which a monotonic condition holds.
     fn first_where(&self, start: usize, holds: impl Fn(&str) -> bool) -> usize {
         let (mut low, mut high) = (start, self.len());
         while low < high {
@@ -83,59 +84,59 @@ impl Vocabulary {
         low
     }
 
-    /// What is known of the words in these places.
-    pub(crate) fn words(&self, places: std::ops::Range<usize>) -> impl Iterator<Item = Near<'_>> {
-        places.filter_map(|at| self.near(at, 0))
+    /// Returns the words at these indexes.
+    pub(crate) fn entries(&self, range: std::ops::Range<usize>) -> impl Iterator<Item = NearWord<'_>> {
+        range.filter_map(|at| self.entry(at, 0))
     }
 
-    fn near(&self, at: usize, edits: u8) -> Option<Near<'_>> {
-        Some(Near { word: self.word(at)?, at, count: *self.counts.get(at)?, edits })
+    fn entry(&self, at: usize, edits: u8) -> Option<NearWord<'_>> {
+        Some(NearWord { word: self.word(at)?, at, count: *self.counts.get(at)?, edits })
     }
 
-    /// The words that are nearest to what was typed, all equally near. What is typed right is no typing error: the word
-    /// itself is not among them.
-    pub(crate) fn nearest(&self, typed: &str, compared: Compared) -> Vec<Near<'_>> {
+    /// Returns the words nearest to the typed text, all at the same distance. The typed word itself is never
+    /// among them.
+    pub(crate) fn nearest(&self, typed: &str, mode: CompareMode) -> Vec<NearWord<'_>> {
         let letters = typed.chars().count();
-        let mut most = allowed(letters);
-        if most == 0 || letters > LONGEST {
+        let mut max = max_edits(letters);
+        if max == 0 || letters > COMPARED_MAX {
             return Vec::new();
         }
-        let shortest = letters - usize::from(most);
-        let longest = match compared {
-            Compared::Whole => (letters + usize::from(most)).min(WORD_MAX),
-            Compared::Beginning => WORD_MAX,
+        let shortest = letters - usize::from(max);
+        let longest = match mode {
+            CompareMode::Whole => (letters + usize::from(max)).min(WORD_MAX),
+            CompareMode::Prefix => WORD_MAX,
         };
-        let place = |length: usize| self.lengths.get(length).map_or(0, |place| *place as usize);
-        let window = place(shortest)..place(longest + 1);
-        let of_typed = Letters::of(typed);
-        let mut found: Vec<Near<'_>> = Vec::new();
-        let candidates = self.letters[window.clone()].iter().zip(&self.whose[window]);
+        let start = |length: usize| self.lengths.get(length).map_or(0, |start| *start as usize);
+        let window = start(shortest)..start(longest + 1);
+        let typed_letters = LetterSet::from_word(typed);
+        let mut found: Vec<NearWord<'_>> = Vec::new();
+        let candidates = self.letters[window.clone()].iter().zip(&self.word_indexes[window]);
         for (letters, at) in candidates {
-            let may_be = match compared {
-                Compared::Whole => of_typed.are_near(*letters, most),
-                Compared::Beginning => of_typed.are_in(*letters, most),
+            let is_possible = match mode {
+                CompareMode::Whole => typed_letters.may_be_near(*letters, max),
+                CompareMode::Prefix => typed_letters.are_mostly_in(*letters, max),
             };
-            if !may_be {
+            if !is_possible {
                 continue;
             }
             let Some(word) = self.word(*at as usize) else { continue };
-            let Some(edits) = apart(typed, word, most, compared).filter(|edits| *edits > 0) else { continue };
-            if edits < most {
+            let Some(edits) = distance(typed, word, max, mode).filter(|edits| *edits > 0) else { continue };
+            if edits < max {
                 found.clear();
-                most = edits;
+                max = edits;
             }
-            found.extend(self.near(*at as usize, edits));
+            found.extend(self.entry(*at as usize, edits));
         }
         found
     }
 }
 
-fn apart(typed: &str, word: &str, most: u8, compared: Compared) -> Option<u8> {
+fn distance(typed: &str, word: &str, max: u8, mode: CompareMode) -> Option<u8> {
     if typed.is_ascii() && word.is_ascii() {
-        return edits(typed.as_bytes(), word.as_bytes(), most, compared);
+        return edit_distance(typed.as_bytes(), word.as_bytes(), max, mode);
     }
     let letters = |text: &str| text.chars().collect::<Vec<_>>();
-    edits(&letters(typed), &letters(word), most, compared)
+    edit_distance(&letters(typed), &letters(word), max, mode)
 }
 
 #[cfg(test)]
@@ -144,56 +145,57 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    fn told(found: &[Near<'_>]) -> Vec<String> {
-        let mut told: Vec<_> = found.iter().map(|near| format!("{} {}", near.word, near.edits)).collect();
-        told.sort();
-        told
+    fn describe(found: &[NearWord<'_>]) -> Vec<String> {
+        let mut words: Vec<_> = found.iter().map(|near| format!("{} {}", near.word, near.edits)).collect();
+        words.sort();
+        words
     }
 
     #[test]
-    fn near_and_beginning() {
+    fn nearest_words_and_prefixes() {
         let words = ["docker", "kubectl", "kubernetes", "pdf", "über", "überall"];
         let vocabulary = Vocabulary::new(words.map(|word| (word, 1)));
-        let nearest = |typed| told(&vocabulary.nearest(typed, Compared::Whole));
+        let nearest = |typed| describe(&vocabulary.nearest(typed, CompareMode::Whole));
         assert_eq!(nearest("kuberentes"), ["kubernetes 1"]);
         assert_eq!(nearest("dcoker"), ["docker 1"]);
         assert_eq!(nearest("übre"), ["über 1"]);
         assert_eq!(nearest("pfd"), [] as [&str; 0], "too short");
         assert_eq!(nearest("docker"), [] as [&str; 0], "no error");
-        assert_eq!(told(&vocabulary.nearest("kubrent", Compared::Beginning)), [] as [&str; 0]);
-        assert_eq!(told(&vocabulary.nearest("kubren", Compared::Beginning)), ["kubernetes 1"]);
-        let beginning = |prefix| told(&vocabulary.words(vocabulary.beginning(prefix)).collect::<Vec<_>>());
+        assert_eq!(describe(&vocabulary.nearest("kubrent", CompareMode::Prefix)), [] as [&str; 0]);
+        assert_eq!(describe(&vocabulary.nearest("kubren", CompareMode::Prefix)), ["kubernetes 1"]);
+        let beginning =
+            |prefix| describe(&vocabulary.entries(vocabulary.with_prefix(prefix)).collect::<Vec<_>>());
         assert_eq!(beginning("kube"), ["kubectl 0", "kubernetes 0"]);
         assert_eq!(beginning("über"), ["über 0", "überall 0"]);
         assert_eq!(beginning("x"), [] as [&str; 0]);
         assert_eq!(vocabulary.find("pdf"), Some(3));
         assert_eq!(vocabulary.find("pd"), None);
-        assert_eq!(Vocabulary::new([]).beginning("a"), 0..0);
+        assert_eq!(Vocabulary::new([]).with_prefix("a"), 0..0);
     }
 
     proptest! {
         #[test]
-        fn the_nearest_are_those_that_comparing_all_gives(
+        fn the_nearest_match_a_comparison_with_all_words(
             words in prop::collection::btree_map("[abé]{1,9}", 1u32..9, 0..40), typed in "[abé]{0,10}",
         ) {
             let vocabulary = Vocabulary::new(words.iter().map(|(word, count)| (&**word, *count)));
-            let most = usize::from(allowed(typed.chars().count()));
-            let apart: BTreeMap<&str, usize> = words
+            let max = usize::from(max_edits(typed.chars().count()));
+            let distances: BTreeMap<&str, usize> = words
                 .keys()
                 .map(|word| (&**word, strsim::osa_distance(&typed, word)))
-                .filter(|(_, edits)| (1..=most).contains(edits))
+                .filter(|(_, edits)| (1..=max).contains(edits))
                 .collect();
-            let least = apart.values().copied().min();
+            let least = distances.values().copied().min();
             let mut expected: Vec<_> =
-                apart.iter().filter(|(_, edits)| Some(**edits) == least).map(|(word, edits)| format!("{word} {edits}")).collect();
+                distances.iter().filter(|(_, edits)| Some(**edits) == least).map(|(word, edits)| format!("{word} {edits}")).collect();
             expected.sort();
-            prop_assert_eq!(told(&vocabulary.nearest(&typed, Compared::Whole)), expected);
+            prop_assert_eq!(describe(&vocabulary.nearest(&typed, CompareMode::Whole)), expected);
         }
 
         #[test]
-        fn a_range_is_what_begins_so(words in prop::collection::btree_set("[abé]{1,5}", 0..40), prefix in "[abé]{0,3}") {
+        fn a_prefix_range_contains_exactly_its_words(words in prop::collection::btree_set("[abé]{1,5}", 0..40), prefix in "[abé]{0,3}") {
             let vocabulary = Vocabulary::new(words.iter().map(|word| (&**word, 1)));
-            let found: Vec<_> = vocabulary.words(vocabulary.beginning(&prefix)).map(|near| near.word).collect();
+            let found: Vec<_> = vocabulary.entries(vocabulary.with_prefix(&prefix)).map(|near| near.word).collect();
             let expected: Vec<_> = words.iter().filter(|word| word.starts_with(&prefix)).map(|word| &**word).collect();
             prop_assert_eq!(found, expected);
         }

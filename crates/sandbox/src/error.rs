@@ -1,7 +1,7 @@
-//! Why a script did not run. A script that ran, however it ended, is no error.
+//! Why a script did not run. A script that ran and failed is not an error.
 
 use prowess::ErrorCode;
-use prowess::resource::AccessError;
+use prowess::resources::ReadResourceError;
 
 use super::sandbox::SandboxError;
 
@@ -9,80 +9,80 @@ use super::sandbox::SandboxError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The skill or the file is not handed out.
+    /// The skill or the file is not available.
     #[error(transparent)]
-    Access(#[from] AccessError),
-    /// The user has not allowed it.
-    #[error("the scripts of {skill} are not allowed to run")]
+    Access(#[from] ReadResourceError),
+    /// The user has not allowed the script.
+    #[error("scripts of {skill} are not allowed to run")]
     NotAllowed {
         /// The skill.
         skill: String,
-        /// What to write to allow it.
+        /// The configuration entry that allows it.
         entry: String,
-        /// Whether nobody may run any.
+        /// Whether the configuration disables all scripts.
         never: bool,
     },
-    /// The skill itself does not list a tool that runs scripts.
-    #[error("the skill {skill} does not allow itself to run {script}: its allowed-tools are {}", allowed.join(" "))]
+    /// The skill's `allowed-tools` do not include running the script.
+    #[error("skill {skill} does not allow running {script}: its allowed-tools are {}", allowed.join(" "))]
     AllowedTools {
         /// The skill.
         skill: String,
         /// The script.
         script: String,
-        /// What it lists.
+        /// The listed tools.
         allowed: Vec<String>,
     },
-    /// Arguments that are too many, too long or not passable.
+    /// There are too many arguments, or they are too long or invalid.
     #[error("{0}")]
     Arguments(String),
-    /// Nothing says what runs the file.
-    #[error("what runs {script} is not known: it has no #! line, and its ending says nothing")]
+    /// The interpreter of the file is unknown.
+    #[error("cannot determine how to run {script}: it has no #! line and no known extension")]
     NoInterpreter {
         /// The script.
         script: String,
     },
-    /// What runs it is not there.
+    /// The interpreter is not available.
     #[error("{script} needs {name}, which {why}")]
     Missing {
         /// The script.
         script: String,
         /// The interpreter.
         name: String,
-        /// What is wrong with it.
+        /// The reason.
         why: &'static str,
-        /// What to install.
+        /// How to install it.
         install: String,
     },
-    /// Nothing can be enforced here.
-    #[error("no sandbox can be enforced here, so nothing runs ({})", told(.0))]
+    /// No sandbox can be enforced.
+    #[error("no sandbox can be enforced, so the script was not run ({})", join_errors(.0))]
     Sandbox(Vec<SandboxError>),
-    /// It could not be started inside.
+    /// The script could not be started in the sandbox.
     #[error("{0}")]
     NotStarted(String),
-    /// What was done cannot be recorded, so it is not done.
-    #[error("the run cannot be recorded in {path}: {why}")]
+    /// The run cannot be recorded, so it is not started.
+    #[error("cannot record the run in {path}: {why}")]
     Log {
         /// The file.
         path: String,
-        /// Why.
+        /// The reason.
         why: std::io::Error,
     },
-    /// The scratch folder, pipes and the like.
+    /// An I/O error with the scratch directory, a pipe or similar.
     #[error("{what}: {why}")]
     Io {
-        /// What was tried.
+        /// What failed.
         what: &'static str,
-        /// Why it failed.
+        /// The reason.
         why: std::io::Error,
     },
 }
 
-fn told(errors: &[SandboxError]) -> String {
+fn join_errors(errors: &[SandboxError]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 impl RunError {
-    /// The contract's code.
+    /// Returns the error code of the contract.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Access(error) => error.code(),
@@ -95,27 +95,23 @@ impl RunError {
         }
     }
 
-    /// What to do about it.
+    /// Returns what to do about the error.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NotAllowed { never: true, .. } => {
-                Some("run.scripts is \"never\"; the user can set it to \"ask\" or \"allowed\"".to_owned())
+                Some("run.scripts is \"never\"; set it to \"ask\" or \"allowed\" to allow scripts".to_owned())
             }
             Self::NotAllowed { entry, .. } => Some(format!(
-                "the user can allow them: PROWESS_ALLOW_SCRIPTS=1 for one call, or in ~/.prowess/config.toml \
+                "to allow them, set PROWESS_ALLOW_SCRIPTS=1 for one call, or add to ~/.prowess/config.toml: \
                  run.allowed-skills = [\"{entry}\"]"
             )),
             Self::AllowedTools { script, .. } => Some(format!(
-                "its author can add Bash({script}:*) or skills.run to allowed-tools in SKILL.md; run.allowed-tools = \
-                 \"advisory\" in ~/.prowess/config.toml ignores the list"
+                "add Bash({script}:*) or skills.run to allowed-tools in SKILL.md, or set run.allowed-tools = \"advisory\" in \
+                 ~/.prowess/config.toml to ignore the list"
             )),
-            Self::NoInterpreter { .. } => {
-                Some("begin it with a line such as #!/usr/bin/env python3".to_owned())
-            }
+            Self::NoInterpreter { .. } => Some("add a first line such as #!/usr/bin/env python3".to_owned()),
             Self::Missing { install, .. } => Some(install.clone()),
-            Self::Sandbox(_) => {
-                Some("prowess doctor tells what this machine enforces and what is missing".to_owned())
-            }
+            Self::Sandbox(_) => Some("run `prowess doctor` to see what this machine can enforce".to_owned()),
             Self::Arguments(_)
             | Self::Access(_)
             | Self::NotStarted(_)

@@ -1,81 +1,85 @@
-//! Whether a script may run, and with what: the user's word, and the skill's own.
+//! Permissions of scripts, from the user and from the skill.
 
 use std::ffi::{OsStr, OsString};
 
 use prowess::grants::{self, Grantee};
-use prowess::policy::{Policy, Run, Scripts};
-use prowess::{Skill, Surroundings};
+use prowess::policy::{Policy, RunPolicy, ScriptPolicy};
+use prowess::{HostEnv, Skill};
 
 use super::Limits;
 use super::error::RunError;
-use super::options::{Consent, Network, Options};
+use super::options::{Consent, NetworkAccess, RunOptions};
 
-/// Whether the user lets the scripts of a skill run. Those of servers never do.
-pub fn is_allowed(skill: &Skill, policy: &Policy, world: &Surroundings) -> bool {
-    if skill.supplied().is_some() {
+/// Returns `true` if the user allows scripts of this skill. Scripts of remote skills are never allowed.
+pub fn is_allowed(skill: &Skill, policy: &Policy, env: &HostEnv) -> bool {
+    if skill.remote().is_some() {
         return false;
     }
     match policy.run.scripts {
-        Scripts::Never => false,
-        Scripts::Ask => Grantee::of(skill).is_in(&policy.run.allowed_skills, world),
-        Scripts::Allowed => true,
+        ScriptPolicy::Never => false,
+        ScriptPolicy::Ask => Grantee::for_skill(skill).is_listed(&policy.run.allowed_skills, env),
+        ScriptPolicy::Allowed => true,
     }
 }
 
-/// Whether the user lets any scripts run without being asked.
+/// Returns `true` if the user allows any scripts to run without confirmation.
 pub fn is_any_allowed(policy: &Policy) -> bool {
-    let Run { scripts, allowed_skills, .. } = &policy.run;
+    let RunPolicy { scripts, allowed_skills, .. } = &policy.run;
     match scripts {
-        Scripts::Never => false,
-        Scripts::Ask => !allowed_skills.is_empty(),
-        Scripts::Allowed => true,
+        ScriptPolicy::Never => false,
+        ScriptPolicy::Ask => !allowed_skills.is_empty(),
+        ScriptPolicy::Allowed => true,
     }
 }
 
-/// Whether the user lets this skill run anything: an error says why not.
-pub fn consent(skill: &Skill, options: &Options<'_>) -> Result<(), RunError> {
-    let (policy, world, consent) = (options.policy, options.world, options.consent);
-    let never = policy.run.scripts == Scripts::Never;
-    if is_allowed(skill, policy, world) || (consent == Consent::Given && !never) {
+/// Checks that the user allows scripts of this skill.
+pub fn check_consent(skill: &Skill, options: &RunOptions<'_>) -> Result<(), RunError> {
+    let (policy, env, consent) = (options.policy, options.env, options.consent);
+    let never = policy.run.scripts == ScriptPolicy::Never;
+    if is_allowed(skill, policy, env) || (consent == Consent::Given && !never) {
         return Ok(());
     }
     Err(RunError::NotAllowed {
-        skill: prowess::format::hidden::shown(&skill.name()).into_owned(),
-        entry: entry(skill),
+        skill: prowess::format::hidden::escape_for_display(&skill.name()).into_owned(),
+        entry: grant_entry(skill),
         never,
     })
 }
 
-/// What names a skill in a list of the user's: its name, or its folder where it is a project's.
-pub fn entry(skill: &Skill) -> String {
-    Grantee::of(skill).entry()
+/// Returns the entry for a skill in permission lists: its name, or its directory if it belongs to a project.
+pub fn grant_entry(skill: &Skill) -> String {
+    Grantee::for_skill(skill).list_entry()
 }
 
-/// Whether the user lets a skill reach the network.
-pub fn network(skill: &Skill, policy: &Policy, world: &Surroundings) -> Network {
-    if Grantee::of(skill).is_in(&policy.run.network, world) { Network::On } else { Network::Off }
-}
-
-pub(super) fn arguments(arguments: &[String], limits: &Limits) -> Result<(), RunError> {
-    let refuse = |why: String| Err(RunError::Arguments(why));
-    let (count, most) = (arguments.len(), limits.arguments);
-    if count > most as usize {
-        return refuse(format!("there are {count} arguments; at most {most} are passed"));
+/// Returns whether the user grants a skill network access.
+pub fn network_access(skill: &Skill, policy: &Policy, env: &HostEnv) -> NetworkAccess {
+    if Grantee::for_skill(skill).is_listed(&policy.run.network, env) {
+        NetworkAccess::On
+    } else {
+        NetworkAccess::Off
     }
-    let (bytes, most) = (arguments.iter().map(String::len).sum::<usize>(), limits.argument_bytes);
-    if bytes > most as usize {
-        return refuse(format!("the arguments have {bytes} bytes; at most {most} are passed"));
+}
+
+pub(super) fn check_arguments(arguments: &[String], limits: &Limits) -> Result<(), RunError> {
+    let refuse = |reason: String| Err(RunError::Arguments(reason));
+    let (count, max) = (arguments.len(), limits.arguments);
+    if count > max as usize {
+        return refuse(format!("too many arguments: {count}; the maximum is {max}"));
+    }
+    let (bytes, max) = (arguments.iter().map(String::len).sum::<usize>(), limits.argument_bytes);
+    if bytes > max as usize {
+        return refuse(format!("the arguments have {bytes} bytes; the maximum is {max}"));
     }
     match arguments.iter().position(|argument| argument.contains('\0')) {
-        Some(at) => refuse(format!("argument {} has a NUL in it", at + 1)),
+        Some(at) => refuse(format!("argument {} contains a NUL byte", at + 1)),
         None => Ok(()),
     }
 }
 
-/// A variable that a skill needs, and what becomes of it.
+/// An environment variable that a skill requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Variable {
-    /// Its name.
+pub struct RequestedVariable {
+    /// The name.
     pub name: String,
     /// Whether the user grants it to this skill.
     pub granted: bool,
@@ -83,33 +87,34 @@ pub struct Variable {
     pub is_set: bool,
 }
 
-/// The variables that a skill names in `metadata.env`, in its order.
-pub fn variables(
+/// Returns the variables that a skill lists in `metadata.env`, in order.
+pub fn requested_variables(
     skill: &Skill,
     policy: &Policy,
-    world: &Surroundings,
+    env: &HostEnv,
     environment: &[(OsString, OsString)],
-) -> Vec<Variable> {
-    let grantee = Grantee::of(skill);
-    let names = skill.manifest().map(grants::needs).unwrap_or_default();
+) -> Vec<RequestedVariable> {
+    let grantee = Grantee::for_skill(skill);
+    let names = skill.manifest().map(grants::needed_variables).unwrap_or_default();
     names
         .into_iter()
-        .map(|name| Variable {
-            granted: grantee.gets(&name, &policy.run, world),
+        .map(|name| RequestedVariable {
+            granted: grantee.is_granted(&name, &policy.run, env),
             is_set: environment.iter().any(|(known, _)| known == OsStr::new(&name)),
             name,
         })
         .collect()
 }
 
-/// The variables that are passed.
-pub(super) fn granted(
+/// Returns the variables to pass.
+pub(super) fn granted_variables(
     skill: &Skill,
     policy: &Policy,
-    world: &Surroundings,
+    env: &HostEnv,
     environment: &[(OsString, OsString)],
 ) -> Vec<(String, OsString)> {
-    let passed = variables(skill, policy, world, environment).into_iter().filter(|variable| variable.granted);
+    let passed =
+        requested_variables(skill, policy, env, environment).into_iter().filter(|variable| variable.granted);
     passed
         .filter_map(|variable| {
             let value = environment.iter().find(|(known, _)| known == OsStr::new(&variable.name))?.1.clone();

@@ -1,32 +1,32 @@
-//! What runs a file: its `#!` line, or its ending.
+//! Determines what runs a file: its `#!` line or its extension.
 
 use super::error::RunError;
 
-/// What runs a file.
+/// How to run a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Runner {
     /// The file is a program.
-    Itself,
-    /// One of these interpreters, the first that is there, with arguments before the file.
+    Executable,
+    /// The first available of these interpreters, with arguments before the file.
     Interpreter { names: Vec<String>, arguments: Vec<String> },
 }
 
-/// The longest `#!` line that is looked at.
+/// The maximum length of a `#!` line.
 const LINE_MAX: usize = 256;
 
-/// What runs a file of this name and with these bytes.
-pub fn runner(script: &str, bytes: &[u8]) -> Result<Runner, RunError> {
+/// Determines how to run a file from its name and content.
+pub fn detect_runner(script: &str, bytes: &[u8]) -> Result<Runner, RunError> {
     if bytes.starts_with(b"\x7fELF") {
-        return Ok(Runner::Itself);
+        return Ok(Runner::Executable);
     }
-    by_first_line(bytes).or_else(|| by_ending(script)).ok_or_else(|| RunError::NoInterpreter {
-        script: prowess::format::hidden::shown(script).into_owned(),
+    from_shebang(bytes).or_else(|| from_extension(script)).ok_or_else(|| RunError::NoInterpreter {
+        script: prowess::format::hidden::escape_for_display(script).into_owned(),
     })
 }
 
-/// `#!/bin/sh -e`, `#!/usr/bin/env python3`, `#!/usr/bin/env -S deno run`. Only the name counts: where the interpreter
-/// lies is looked up.
-fn by_first_line(bytes: &[u8]) -> Option<Runner> {
+/// Parses `#!/bin/sh -e`, `#!/usr/bin/env python3` or `#!/usr/bin/env -S deno run`. Only the name is used; the
+/// interpreter is looked up in `PATH`.
+fn from_shebang(bytes: &[u8]) -> Option<Runner> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let line = bytes.strip_prefix(b"#!")?;
     let line = line.split(|byte| *byte == b'\n').next()?;
@@ -34,7 +34,7 @@ fn by_first_line(bytes: &[u8]) -> Option<Runner> {
     let mut words = line.split_whitespace().map(str::to_owned).peekable();
     let mut name = base_name(&words.next()?)?;
     if name == "env" {
-        // Its options and variables say nothing about the interpreter.
+        // Options and variables of env do not affect the interpreter.
         while words.peek().is_some_and(|word| word.starts_with('-') || word.contains('=')) {
             words.next();
         }
@@ -48,7 +48,7 @@ fn base_name(path: &str) -> Option<String> {
     (!name.is_empty() && name != "." && name != "..").then(|| name.to_owned())
 }
 
-/// Python is python3 wherever it is still kept.
+/// Returns the names to try for an interpreter.
 fn alternatives(name: &str) -> Vec<String> {
     match name {
         "python" => vec!["python3".to_owned(), "python".to_owned()],
@@ -57,9 +57,9 @@ fn alternatives(name: &str) -> Vec<String> {
     }
 }
 
-fn by_ending(script: &str) -> Option<Runner> {
-    let (_, ending) = script.rsplit('/').next()?.rsplit_once('.')?;
-    let (names, arguments): (&[&str], &[&str]) = match ending.to_ascii_lowercase().as_str() {
+fn from_extension(script: &str) -> Option<Runner> {
+    let (_, extension) = script.rsplit('/').next()?.rsplit_once('.')?;
+    let (names, arguments): (&[&str], &[&str]) = match extension.to_ascii_lowercase().as_str() {
         "sh" => (&["sh"], &[]),
         "bash" => (&["bash"], &[]),
         "zsh" => (&["zsh"], &[]),
@@ -82,8 +82,8 @@ fn by_ending(script: &str) -> Option<Runner> {
     Some(Runner::Interpreter { names: owned(names), arguments: owned(arguments) })
 }
 
-/// What to install for an interpreter that is missing.
-pub(super) fn install(name: &str) -> String {
+/// Returns how to install a missing interpreter.
+pub(super) fn install_hint(name: &str) -> String {
     let package = match name {
         "python" | "python3" => "python3",
         "node" | "nodejs" => "nodejs",
@@ -92,30 +92,30 @@ pub(super) fn install(name: &str) -> String {
         "php" => "php-cli",
         "awk" => "gawk",
         "tclsh" => "tcl",
-        "bun" => return "install Bun (bun.sh), and see that it is in PATH".to_owned(),
-        "deno" => return "install Deno (deno.com), and see that it is in PATH".to_owned(),
-        "pwsh" => return "install PowerShell, and see that pwsh is in PATH".to_owned(),
-        "julia" => return "install Julia, and see that it is in PATH".to_owned(),
+        "bun" => return "install Bun (https://bun.sh) and add it to PATH".to_owned(),
+        "deno" => return "install Deno (https://deno.com) and add it to PATH".to_owned(),
+        "pwsh" => return "install PowerShell and add pwsh to PATH".to_owned(),
+        "julia" => return "install Julia and add it to PATH".to_owned(),
         other => other,
     };
-    format!("install it, on Debian with: apt-get install {package}")
+    format!("install it; on Debian, run: apt-get install {package}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(script: &str, bytes: &str) -> Option<(String, Vec<String>)> {
-        match runner(script, bytes.as_bytes()).ok()? {
-            Runner::Itself => Some((String::new(), Vec::new())),
+    fn detected(script: &str, bytes: &str) -> Option<(String, Vec<String>)> {
+        match detect_runner(script, bytes.as_bytes()).ok()? {
+            Runner::Executable => Some((String::new(), Vec::new())),
             Runner::Interpreter { names, arguments } => Some((names.join("|"), arguments)),
         }
     }
 
     #[test]
-    fn the_first_line_counts_more_than_the_ending() {
-        let told = |script: &str, bytes: &str| {
-            of(script, bytes)
+    fn the_shebang_takes_precedence_over_the_extension() {
+        let command = |script: &str, bytes: &str| {
+            detected(script, bytes)
                 .map(|(names, arguments)| format!("{names} {}", arguments.join(" ")).trim().to_owned())
         };
         for (script, bytes, expected) in [
@@ -129,12 +129,12 @@ mod tests {
             ("x.awk", "1", "awk -f"),
             ("x", "\u{7f}ELF", ""),
         ] {
-            assert_eq!(told(script, bytes).as_deref(), Some(expected), "{script} {bytes:?}");
+            assert_eq!(command(script, bytes).as_deref(), Some(expected), "{script} {bytes:?}");
         }
         for (script, bytes) in
             [("x", "echo"), ("SKILL.md", "# x"), ("x", "#!\n"), ("x", "#!/usr/bin/env\n"), ("a.b/c", "")]
         {
-            assert_eq!(of(script, bytes), None, "{script} {bytes:?}");
+            assert_eq!(detected(script, bytes), None, "{script} {bytes:?}");
         }
     }
 }

@@ -1,27 +1,27 @@
-//! The scripts of skills, run in a sandbox.
+//! Runs scripts of skills in a sandbox.
 //!
 //! | module | subject |
 //! |---|---|
-//! | `gate`, `covers` | whether a script may run: the user's word, and the skill's own |
-//! | `interpreter`, `locate` | what runs it, and where that lies |
-//! | `prepare` | all of that together |
-//! | `stage` | the verified files, laid out for one run |
-//! | `start` | a script that is left running, for those who talk to it |
+//! | `gate`, `allowed_tools` | whether a script may run: the user's permissions and the skill's own |
+//! | `interpreter`, `locate` | which interpreter runs a script, and where it is |
+//! | `prepare` | combines these steps |
+//! | `run_dir` | the verified files of a run |
+//! | `start` | long-running scripts that exchange messages with the caller |
 //! | [`sandbox`] | what can be enforced, and enforcing it |
-//! | `helper` | Prowess, started again to be confined |
+//! | `helper` | this program, started again to be confined |
 //! | `watch` | output and time |
-//! | `meter` | memory, processes and files that a script takes |
-//! | [`log`] | what was run |
+//! | `meter` | the memory, processes and files that a script uses |
+//! | [`log`] | the record of runs |
 //!
-//! What must always hold: the bytes that were hashed and judged are the bytes that run; a script that cannot be confined
-//! does not run; and when [`run`] returns, nothing of it is left, neither processes nor files.
+//! Invariants: the bytes that were hashed and checked are the bytes that run; a script that cannot be confined does not
+//! run; when [`run`] returns, none of its processes and files are left.
 
 #![cfg_attr(
     any(not(target_os = "linux"), prowess_portable),
-    allow(dead_code, reason = "much of it is for those who have a sandbox")
+    allow(dead_code, reason = "much of it is only used with a sandbox")
 )]
 
-mod covers;
+mod allowed_tools;
 mod error;
 mod gate;
 #[cfg(all(target_os = "linux", not(prowess_portable)))]
@@ -33,9 +33,9 @@ mod meter;
 mod options;
 mod prepare;
 mod processes;
-mod ran;
+mod result;
+mod run_dir;
 pub mod sandbox;
-mod stage;
 mod start;
 mod status;
 mod watch;
@@ -48,39 +48,43 @@ use prowess::Skill;
 pub use prowess::policy::RunLimits as Limits;
 
 pub use error::RunError;
-pub use gate::consent;
-pub use gate::{Variable, entry, is_allowed, is_any_allowed, network, variables};
+pub use gate::check_consent;
+pub use gate::{
+    RequestedVariable, grant_entry, is_allowed, is_any_allowed, network_access, requested_variables,
+};
 #[cfg(all(target_os = "linux", not(prowess_portable)))]
 pub use helper::helper_main;
-pub use interpreter::runner;
-pub use options::{Cancel, Consent, Helper, Input, Network, OnOutput, Options, Protection};
-pub use ran::{Limit, Ran, Stream, Tier};
+pub use interpreter::detect_runner;
+pub use options::{
+    Cancel, Consent, NetworkAccess, OutputHandler, Protection, RunOptions, SandboxHelper, ScriptInput,
+};
+pub use result::{OutputStream, RunLimit, SandboxTier, ScriptResult};
 pub use sandbox::SandboxError;
-pub use start::{Ready, Started, ready};
-pub use status::{Status, status};
+pub use start::{PreparedScript, RunningScript, prepare_script};
+pub use status::{SandboxStatus, status};
 
-use log::{End, Record};
+use log::{RunEnd, RunRecord};
 use prepare::prepare;
 
-/// There is nothing to become where there is no sandbox.
+/// Does nothing on systems without a sandbox.
 #[cfg(any(not(target_os = "linux"), prowess_portable))]
 pub fn helper_main() {}
 
-/// Runs a script of a skill and waits until it and everything it started has ended.
+/// Runs a script of a skill and waits until it and all its processes have ended.
 ///
 /// ```no_run
 /// use prowess::{Policy, Registry};
-/// use prowess_sandbox::{Consent, Options, helper_main, run};
+/// use prowess_sandbox::{Consent, RunOptions, helper_main, run};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// helper_main();   // first thing: this program is also the sandbox's helper
+/// helper_main();   // must be first: this program is also the sandbox helper
 /// let registry = Registry::open(Policy::default())?;
 /// let snapshot = registry.snapshot();
 /// let skill = snapshot.get("skills-system-validation").ok_or("it is bundled")?;
-/// let mut options = Options::of(&registry);
+/// let mut options = RunOptions::from_registry(&registry);
 /// options.consent = Consent::Given;
-/// let ran = run(skill, "scripts/echo.sh", &[], options)?;
-/// assert!(ran.stdout_text().contains("PROWESS_SCRIPT_MARKER_"));
+/// let result = run(skill, "scripts/echo.sh", &[], options)?;
+/// assert!(result.stdout_text().contains("PROWESS_SCRIPT_MARKER_"));
 /// # Ok(())
 /// # }
 /// ```
@@ -88,78 +92,78 @@ pub fn run(
     skill: &Skill,
     script: &str,
     arguments: &[String],
-    mut options: Options<'_>,
-) -> Result<Ran, RunError> {
-    let begun = Instant::now();
+    mut options: RunOptions<'_>,
+) -> Result<ScriptResult, RunError> {
+    let started = Instant::now();
     let prepared = prepare(skill, script, arguments, &options)?;
     let mut record = prepared.record(skill, arguments.len());
-    let log = options.log.take();
-    let recorded = |record: &Record| match &log {
+    let log_path = options.log.take();
+    let write_record = |record: &RunRecord| match &log_path {
         Some(path) => {
             log::append(path, record).map_err(|why| RunError::Log { path: path.display().to_string(), why })
         }
         None => Ok(()),
     };
-    recorded(&record)?;
-    let unrecorded = grants_recorded(skill, &options);
+    write_record(&record)?;
+    let lock_warning = record_grants(skill, &options);
     let mut outcome = prepared.run(&mut options);
     if let Ok(outcome) = &mut outcome {
-        outcome.remarks.extend(unrecorded);
+        outcome.remarks.extend(lock_warning);
     }
     record.end = Some(match &outcome {
         Ok(outcome) => {
             record.sandbox = Some(outcome.tier.to_string());
-            outcome.end(begun)
+            outcome.end(started)
         }
-        Err(error) => End { error: Some(error.to_string()), ..End::default() },
+        Err(error) => RunEnd { error: Some(error.to_string()), ..RunEnd::default() },
     });
-    let recorded = recorded(&record);
+    let recorded = write_record(&record);
     let outcome = outcome?;
     recorded?;
-    Ok(outcome.ran(begun, record))
+    Ok(outcome.into_result(started, record))
 }
 
-/// Sees to it that the lock of an installed skill says what the user grants to it, and says why it cannot. Each run has
-/// its own record besides, without which it does not begin.
-fn grants_recorded(skill: &Skill, options: &Options<'_>) -> Option<String> {
-    let granted = prowess::grants::granted(skill, &options.policy.run, options.world);
-    let recorded = prowess::lock::record(skill, &granted, options.world);
-    recorded.err().map(|error| format!("the lock cannot be told what is granted: {error}"))
+/// Records the grants of an installed skill in its lock file. Returns a warning on failure; each run also has its own
+/// record, which is required.
+fn record_grants(skill: &Skill, options: &RunOptions<'_>) -> Option<String> {
+    let granted = prowess::grants::grants_for_skill(skill, &options.policy.run, options.env);
+    let recorded = prowess::lock::record_grants(skill, &granted, options.env);
+    recorded.err().map(|error| format!("cannot record grants in the lock file: {error}"))
 }
 
-struct Outcome {
-    seen: watch::Seen,
-    tier: Tier,
+struct RunOutcome {
+    watched: watch::WatchResult,
+    tier: SandboxTier,
     remarks: Vec<String>,
 }
 
-impl Outcome {
-    fn end(&self, begun: Instant) -> End {
-        End {
-            exit_code: self.seen.exit_code,
-            signal: self.seen.signal,
-            truncated: self.seen.limits_hit.contains(&Limit::Output),
-            timed_out: self.seen.limits_hit.contains(&Limit::Time),
-            limits_hit: self.seen.limits_hit.iter().map(ToString::to_string).collect(),
-            left_behind: self.seen.left_behind,
-            duration_ms: milliseconds(begun),
+impl RunOutcome {
+    fn end(&self, started: Instant) -> RunEnd {
+        RunEnd {
+            exit_code: self.watched.exit_code,
+            signal: self.watched.signal,
+            truncated: self.watched.limits_hit.contains(&RunLimit::Output),
+            timed_out: self.watched.limits_hit.contains(&RunLimit::Time),
+            limits_hit: self.watched.limits_hit.iter().map(ToString::to_string).collect(),
+            left_behind: self.watched.left_behind,
+            duration_ms: elapsed_ms(started),
             error: None,
         }
     }
 
-    fn ran(self, begun: Instant, record: Record) -> Ran {
-        Ran {
-            exit_code: self.seen.exit_code,
-            signal: self.seen.signal,
-            truncated: self.seen.limits_hit.contains(&Limit::Output),
-            timed_out: self.seen.limits_hit.contains(&Limit::Time),
-            cancelled: self.seen.cancelled,
-            stdout: self.seen.stdout,
-            stderr: self.seen.stderr,
-            duration_ms: milliseconds(begun),
+    fn into_result(self, started: Instant, record: RunRecord) -> ScriptResult {
+        ScriptResult {
+            exit_code: self.watched.exit_code,
+            signal: self.watched.signal,
+            truncated: self.watched.limits_hit.contains(&RunLimit::Output),
+            timed_out: self.watched.limits_hit.contains(&RunLimit::Time),
+            cancelled: self.watched.cancelled,
+            stdout: self.watched.stdout,
+            stderr: self.watched.stderr,
+            duration_ms: elapsed_ms(started),
             sandbox: self.tier,
-            limits_hit: self.seen.limits_hit,
-            left_behind: self.seen.left_behind,
+            limits_hit: self.watched.limits_hit,
+            left_behind: self.watched.left_behind,
             digest: record.digest,
             tree: record.tree,
             remarks: self.remarks,
@@ -167,6 +171,6 @@ impl Outcome {
     }
 }
 
-fn milliseconds(begun: Instant) -> u64 {
-    u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)
+fn elapsed_ms(started: Instant) -> u64 {
+    u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)
 }

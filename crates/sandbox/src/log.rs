@@ -1,6 +1,6 @@
-//! What was run, kept for the user: one line of JSON for each run, in the user's state.
+//! The log of runs: one line of JSON for each record, in the user's state directory.
 //!
-//! A run is recorded before it begins and again when it ends, so that even one that was cut off leaves a trace.
+//! A run is recorded before it starts and again when it ends, so an interrupted run leaves a trace.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -8,91 +8,91 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use prowess::Surroundings;
+use prowess::HostEnv;
 use prowess_fs::lock;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
-/// When a log is put aside. There is one older one, so that not more than twice as much is kept.
+/// The size at which the log is rotated. One older file is kept.
 const LOG_MAX: u64 = 1024 * 1024;
 
-/// The longest that is read of each.
+/// The maximum number of bytes to read of each file.
 const READ_MAX: u64 = 2 * LOG_MAX;
 
-/// One run.
+/// A run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Record {
-    /// What makes it this run and no other.
+pub struct RunRecord {
+    /// The unique id of the run.
     pub id: String,
-    /// When it began, in seconds since 1970.
+    /// When the run started, in seconds since 1970.
     pub at: u64,
-    /// The skill.
+    /// The name of the skill.
     pub skill: String,
-    /// Where the skill came from.
+    /// The scope of the skill.
     pub scope: String,
-    /// The script, inside the skill.
+    /// The path of the script in the skill.
     pub script: String,
-    /// How many arguments it was given. What they are is nobody's business later.
+    /// The number of arguments. Their values are not recorded.
     pub arguments: usize,
     /// The digest of the script.
     pub digest: String,
-    /// The tree hash of the files it ran among.
+    /// The tree hash of the files of the run.
     pub tree: String,
-    /// What ran it.
+    /// The interpreter.
     pub interpreter: String,
-    /// Whether it reached the network.
+    /// Whether the script had network access.
     pub network: bool,
-    /// The names of the variables it was passed.
+    /// The names of the variables that were passed.
     pub env: Vec<String>,
-    /// Under which protection it ran.
+    /// The protection under which the script ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<String>,
-    /// How it ended; none where it has not, or nobody was left to tell.
+    /// How the run ended; `None` if it is still running or was interrupted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub end: Option<End>,
+    pub end: Option<RunEnd>,
 }
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct End {
-    /// Its exit code.
+pub struct RunEnd {
+    /// The exit code.
     pub exit_code: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that ended the script.
     pub signal: Option<i32>,
-    /// Whether its output was cut.
+    /// Whether the output was truncated.
     pub truncated: bool,
-    /// Whether it ran too long.
+    /// Whether the script ran too long.
     pub timed_out: bool,
-    /// The limits that it ran into.
+    /// The limits that the script exceeded.
     pub limits_hit: Vec<String>,
-    /// How many processes it left behind.
+    /// How many processes the script left behind.
     pub left_behind: u32,
-    /// How long it took.
+    /// The duration.
     pub duration_ms: u64,
-    /// Why it did not begin.
+    /// Why the script did not start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// Where the user's log lies; none without a home.
-pub fn path(world: &Surroundings) -> Option<PathBuf> {
-    Some(world.state()?.join("runs.jsonl"))
+/// Returns the path of the user's log, or `None` without a home directory.
+pub fn path(env: &HostEnv) -> Option<PathBuf> {
+    Some(env.state_dir()?.join("runs.jsonl"))
 }
 
-fn older(path: &Path) -> PathBuf {
+fn rotated_path(path: &Path) -> PathBuf {
     path.with_extension("old.jsonl")
 }
 
-/// Adds a line.
-pub(super) fn append(path: &Path, record: &Record) -> io::Result<()> {
+/// Appends a record.
+pub(super) fn append(path: &Path, record: &RunRecord) -> io::Result<()> {
     let mut line = serde_json::to_vec(record)?;
     line.push(b'\n');
-    let _held = lock(path)?;
+    let _guard = lock(path)?;
     let mut file = open(path)?;
     if file.metadata()?.len() + line.len() as u64 > LOG_MAX {
-        std::fs::rename(path, older(path))?;
+        std::fs::rename(path, rotated_path(path))?;
         file = open(path)?;
     }
     file.write_all(&line)
@@ -107,13 +107,13 @@ fn open(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// The last runs, the latest first. Lines that cannot be understood are passed over.
-pub fn read(path: &Path, most: usize) -> Vec<Record> {
-    let mut records: Vec<Record> = Vec::new();
-    for path in [older(path), path.to_owned()] {
+/// Reads the last runs, most recent first. Invalid lines are skipped.
+pub fn read_records(path: &Path, limit: usize) -> Vec<RunRecord> {
+    let mut records: Vec<RunRecord> = Vec::new();
+    for path in [rotated_path(path), path.to_owned()] {
         let bytes = prowess::read_bounded(&path, READ_MAX).unwrap_or_default();
         for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-            let Ok(record) = serde_json::from_slice::<Record>(line) else { continue };
+            let Ok(record) = serde_json::from_slice::<RunRecord>(line) else { continue };
             match records.iter_mut().rev().find(|known| known.id == record.id) {
                 Some(known) => *known = record,
                 None => records.push(record),
@@ -121,17 +121,17 @@ pub fn read(path: &Path, most: usize) -> Vec<Record> {
         }
     }
     records.reverse();
-    records.truncate(most);
+    records.truncate(limit);
     records
 }
 
-/// A new run, now.
-pub(super) fn begun() -> Record {
+/// Creates the record of a new run.
+pub(super) fn new_record() -> RunRecord {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Record {
+    RunRecord {
         id: format!("{:x}-{:x}", now.as_nanos(), std::process::id()),
         at: now.as_secs(),
-        ..Record::default()
+        ..RunRecord::default()
     }
 }
 
@@ -139,13 +139,13 @@ pub(super) fn begun() -> Record {
 mod tests {
     use super::*;
 
-    fn record(id: usize, end: bool) -> Record {
-        let end = end.then(|| End { exit_code: Some(0), ..End::default() });
-        Record { id: id.to_string(), skill: "s".repeat(2_000), end, ..Record::default() }
+    fn record(id: usize, end: bool) -> RunRecord {
+        let end = end.then(|| RunEnd { exit_code: Some(0), ..RunEnd::default() });
+        RunRecord { id: id.to_string(), skill: "s".repeat(2_000), end, ..RunRecord::default() }
     }
 
     #[test]
-    fn it_is_bounded_and_the_latest_come_first() {
+    fn the_log_is_limited_and_sorted_by_time() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("deep/runs.jsonl");
         for id in 0..1_200 {
@@ -153,19 +153,19 @@ mod tests {
         }
         append(&path, &record(1_199, true)).unwrap();
         std::fs::write(home.path().join("junk"), "").unwrap();
-        let read = read(&path, 3);
+        let records = read_records(&path, 3);
         assert_eq!(
-            read.iter().map(|record| record.id.as_str()).collect::<Vec<_>>(),
+            records.iter().map(|record| record.id.as_str()).collect::<Vec<_>>(),
             ["1199", "1198", "1197"]
         );
-        assert!(read[0].end.is_some() && read[1].end.is_none());
-        for path in [&path, &older(&path)] {
+        assert!(records[0].end.is_some() && records[1].end.is_none());
+        for path in [&path, &rotated_path(&path)] {
             assert!(std::fs::metadata(path).unwrap().len() <= LOG_MAX);
         }
     }
 
     #[test]
-    fn no_line_is_lost_when_many_write() {
+    fn concurrent_writers_lose_no_lines() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("runs.jsonl");
         std::thread::scope(|scope| {
@@ -176,6 +176,6 @@ mod tests {
                 });
             }
         });
-        assert_eq!(super::read(&path, 100).len(), 20);
+        assert_eq!(super::read_records(&path, 100).len(), 20);
     }
 }

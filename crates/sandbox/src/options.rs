@@ -1,4 +1,4 @@
-//! How a script is to be run.
+//! Options of a run.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,88 +6,88 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use prowess::policy::Policy;
-use prowess::{Registry, Surroundings};
+use prowess::{HostEnv, Registry};
 
 use super::Limits;
-use super::ran::Stream;
-use super::ran::Tier;
+use super::result::OutputStream;
+use super::result::SandboxTier;
 
-/// Whether a script reaches the network.
+/// Whether a script has network access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Network {
-    /// It does not.
+pub enum NetworkAccess {
+    /// No network access.
     Off,
-    /// It does.
+    /// Network access.
     On,
 }
 
-/// What a script reads from standard input.
+/// The standard input of a script.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Input {
-    /// Nothing.
+pub enum ScriptInput {
+    /// Empty.
     #[default]
-    Nothing,
+    Empty,
     /// These bytes.
     Bytes(Vec<u8>),
 }
 
-/// What becomes of standard input.
+/// How standard input is provided.
 #[derive(Debug, Clone)]
-pub(crate) enum Feed {
-    /// It is all there before anything begins.
-    Given(Input),
-    /// It stays open, for those who talk to the script.
+pub(crate) enum InputSource {
+    /// All input is known in advance.
+    Complete(ScriptInput),
+    /// The input stays open for messages from the caller.
     Open,
 }
 
-/// How a script is confined and fed.
+/// How a script is confined and provided with input.
 #[derive(Debug, Clone)]
-pub(crate) struct Means {
+pub(crate) struct RunSetup {
     pub(crate) limits: Limits,
     pub(crate) protection: Protection,
-    pub(crate) helper: Helper,
-    pub(crate) feed: Feed,
+    pub(crate) helper: SandboxHelper,
+    pub(crate) input: InputSource,
 }
 
 /// Whether the user was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Consent {
-    /// No: the configuration decides.
+    /// Not asked: the configuration decides.
     #[default]
     Configured,
-    /// Yes, and said that this one script may run now.
+    /// The user allowed this one script to run now.
     Given,
 }
 
 /// Whether a script is confined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Protection {
-    /// As well as this machine can, and not at all where it cannot.
+    /// Use the best protection of this machine; fail if there is none.
     #[default]
     Required,
-    /// In exactly this way.
-    Only(Tier),
-    /// Not at all: it may do whatever this user may. No configuration can say so, only a caller.
+    /// Use exactly this protection.
+    Only(SandboxTier),
+    /// No protection: the script may do everything the user may. Only a caller can choose this, not the configuration.
     Unsafe,
 }
 
-/// The program that becomes the sandbox's helper.
+/// The program that acts as the sandbox helper.
 #[derive(Debug, Clone, Default)]
-pub struct Helper {
+pub struct SandboxHelper {
     path: Option<PathBuf>,
-    /// For tests: as on a kernel that cannot keep signals inside.
+    /// For tests: behave as on a kernel that cannot confine signals.
     #[doc(hidden)]
     pub deny_signals: bool,
 }
 
-impl Helper {
-    /// This program, which calls [`helper_main`](super::helper_main) first thing.
-    pub fn own() -> Self {
+impl SandboxHelper {
+    /// Uses this program, which must call [`helper_main`](super::helper_main) first.
+    pub fn current_exe() -> Self {
         Self::default()
     }
 
-    /// Another program that does.
-    pub fn at(path: impl Into<PathBuf>) -> Self {
+    /// Uses another program that calls [`helper_main`](super::helper_main).
+    pub fn from_path(path: impl Into<PathBuf>) -> Self {
         Self { path: Some(path.into()), ..Self::default() }
     }
 
@@ -95,26 +95,26 @@ impl Helper {
     pub(crate) fn path(&self) -> Result<PathBuf, String> {
         match &self.path {
             Some(path) => Ok(path.clone()),
-            // A program that does not know the helper's argument would do something else altogether.
+            // A program that does not know the helper's argument would run normally.
             None if !super::helper::is_ready() => {
-                Err("this program does not call helper_main, and names no other helper".to_owned())
+                Err("this program does not call helper_main, and no other helper is set".to_owned())
             }
             None => Ok(PathBuf::from("/proc/self/exe")),
         }
     }
 }
 
-/// Ends a run from elsewhere.
+/// Cancels a run from another thread.
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// The run is to end, with everything it started.
+    /// Cancels the run and everything it started.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it is.
+    /// Returns `true` after [`cancel`](Self::cancel).
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -126,61 +126,66 @@ impl From<Arc<AtomicBool>> for Cancel {
     }
 }
 
-/// Where partial output goes.
-pub type OnOutput<'a> = Box<dyn FnMut(Stream, &[u8]) + 'a>;
+/// Receives partial output.
+pub type OutputHandler<'a> = Box<dyn FnMut(OutputStream, &[u8]) + 'a>;
 
-/// How a script is to be run.
-pub struct Options<'a> {
+/// Options of a run.
+pub struct RunOptions<'a> {
     pub(crate) policy: &'a Policy,
-    pub(crate) world: &'a Surroundings,
-    /// The limits; those of the policy unless changed.
+    pub(crate) env: &'a HostEnv,
+    /// The limits, by default those of the policy.
     pub limits: Limits,
     /// Whether the user was asked.
     pub consent: Consent,
     /// Whether the script is confined.
     pub protection: Protection,
-    /// Whether it reaches the network; the configuration decides where nobody says so.
-    pub network: Option<Network>,
-    /// What it reads.
-    pub input: Input,
-    /// The variables that could be granted. Only those are passed that the skill names and the user grants.
+    /// Network access, or `None` to follow the configuration.
+    pub network: Option<NetworkAccess>,
+    /// The standard input.
+    pub input: ScriptInput,
+    /// The available environment variables. Only those that the skill requests and the user grants are passed.
     pub environment: Vec<(OsString, OsString)>,
-    /// Where partial output goes.
-    pub on_output: Option<OnOutput<'a>>,
-    /// What ends it early.
+    /// Receives partial output.
+    pub on_output: Option<OutputHandler<'a>>,
+    /// Cancels the run.
     pub cancel: Cancel,
-    /// The helper.
-    pub helper: Helper,
-    /// Where the run is recorded; none where nobody wants to know.
+    /// The sandbox helper.
+    pub helper: SandboxHelper,
+    /// The file that records runs, if any.
     pub log: Option<PathBuf>,
 }
 
-impl<'a> Options<'a> {
-    pub(crate) fn means(&self, feed: Feed) -> Means {
-        Means { limits: self.limits.clone(), protection: self.protection, helper: self.helper.clone(), feed }
+impl<'a> RunOptions<'a> {
+    pub(crate) fn setup(&self, input: InputSource) -> RunSetup {
+        RunSetup {
+            limits: self.limits.clone(),
+            protection: self.protection,
+            helper: self.helper.clone(),
+            input,
+        }
     }
 
-    /// As a registry's policy and world say, recorded in the user's state. No variables can be granted until
-    /// [`environment`](Self::environment) holds some.
-    pub fn of(registry: &'a Registry) -> Self {
-        Self::new(registry.policy(), registry.surroundings())
+    /// Uses the policy and environment of a registry, and the log in the user's state directory. No variables are granted
+    /// unless [`environment`](Self::environment) contains them.
+    pub fn from_registry(registry: &'a Registry) -> Self {
+        Self::new(registry.policy(), registry.host())
     }
 
-    /// As a policy and a world say.
-    pub fn new(policy: &'a Policy, world: &'a Surroundings) -> Self {
+    /// Uses this policy and environment.
+    pub fn new(policy: &'a Policy, env: &'a HostEnv) -> Self {
         Self {
             policy,
-            world,
+            env,
             limits: policy.run.limits.clone(),
             consent: Consent::default(),
             protection: Protection::default(),
             network: None,
-            input: Input::default(),
+            input: ScriptInput::default(),
             environment: Vec::new(),
             on_output: None,
             cancel: Cancel::default(),
-            helper: Helper::own(),
-            log: super::log::path(world),
+            helper: SandboxHelper::current_exe(),
+            log: super::log::path(env),
         }
     }
 }

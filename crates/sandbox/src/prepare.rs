@@ -1,26 +1,26 @@
-//! From a skill and a path to everything that has to be known before anything is confined.
+//! Prepares a run: checks permissions, finds the interpreter and copies the files.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use prowess::format::hidden;
 use prowess::policy::AllowedTools;
-use prowess::{Skill, Surroundings, resource};
+use prowess::{HostEnv, Skill, resources};
 
 use super::error::RunError;
 use super::interpreter::{self, Runner};
-use super::log::{self, Record};
+use super::log::{self, RunRecord};
 use super::meter::Meter;
-use super::options::{Feed, Means, Network, Options, Protection};
-use super::sandbox::{self, Enforced, SandboxError, Task, unused_user};
-use super::stage::Stage;
-use super::{Outcome, covers, gate, locate, watch};
+use super::options::{InputSource, NetworkAccess, Protection, RunOptions, RunSetup};
+use super::run_dir::RunDir;
+use super::sandbox::{self, Enforced, SandboxError, SandboxTask, unused_user};
+use super::{RunOutcome, allowed_tools, gate, locate, watch};
 
-/// Where programs are looked up inside.
+/// The directories in which programs are found inside the sandbox.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Everything that is known before anything is confined.
-pub(super) struct Prepared {
+/// A script that is ready to be confined and run.
+pub(super) struct PreparedRun {
     script: String,
     digest: String,
     pub(super) tree: String,
@@ -28,134 +28,132 @@ pub(super) struct Prepared {
     arguments: Vec<String>,
     readable: Vec<PathBuf>,
     environment: Vec<(String, OsString)>,
-    network: Network,
+    network: NetworkAccess,
     user: Option<u32>,
-    pub(super) stage: Stage,
+    pub(super) run_dir: RunDir,
 }
 
 pub(super) fn prepare(
     skill: &Skill,
     script: &str,
     arguments: &[String],
-    options: &Options<'_>,
-) -> Result<Prepared, RunError> {
-    let (policy, world) = (options.policy, options.world);
-    gate::arguments(arguments, &options.limits)?;
-    // Whoever may not use the skill learns that first, and not whether its scripts would be allowed.
-    let material = resource::material(skill)?;
-    gate::consent(skill, options)?;
-    let (script, file) = material.file(script)?;
-    let runner = interpreter::runner(&script, &file.bytes)?;
+    options: &RunOptions<'_>,
+) -> Result<PreparedRun, RunError> {
+    let (policy, env) = (options.policy, options.env);
+    gate::check_arguments(arguments, &options.limits)?;
+    // Check access to the skill first, so that the error does not reveal whether its scripts are allowed.
+    let skill_files = resources::read_skill_files(skill)?;
+    gate::check_consent(skill, options)?;
+    let (script, file) = skill_files.file(script)?;
+    let runner = interpreter::detect_runner(&script, &file.bytes)?;
     let user = unused_user().map_err(|error| RunError::Sandbox(vec![error]))?;
-    let located = locate_runner(&script, &runner, world, user)?;
+    let located = locate_runner(&script, &runner, env, user)?;
     let tools = match policy.run.allowed_tools {
         AllowedTools::Required => skill.manifest().and_then(|manifest| manifest.allowed_tools()),
         AllowedTools::Advisory => None,
     };
     if let Some(tools) = tools
-        && !covers::covers(tools, &located.name, &script, arguments)
+        && !allowed_tools::covers(tools, &located.name, &script, arguments)
     {
         return Err(RunError::AllowedTools {
-            skill: hidden::shown(&skill.name()).into_owned(),
+            skill: hidden::escape_for_display(&skill.name()).into_owned(),
             script,
-            allowed: tools.iter().map(|tool| hidden::shown(tool).into_owned()).collect(),
+            allowed: tools.iter().map(|tool| hidden::escape_for_display(tool).into_owned()).collect(),
         });
     }
     let digest = file.digest();
-    let stage = Stage::new(&sandbox::scratch_parent(), &material, user)
-        .map_err(|why| RunError::Io { what: "the scratch folder cannot be made", why })?;
-    let at = stage.skill.join(&script);
-    let (program, mut all) = match located.program {
+    let run_dir = RunDir::new(&sandbox::scratch_parent(), &skill_files, user)
+        .map_err(|why| RunError::Io { what: "cannot create the scratch directory", why })?;
+    let script_path = run_dir.skill.join(&script);
+    let (program, mut command_arguments) = match located.program {
         Some(program) => (program, located.arguments),
-        None => (at.clone(), Vec::new()),
+        None => (script_path.clone(), Vec::new()),
     };
-    if program != at {
-        all.push(at.display().to_string());
+    if program != script_path {
+        command_arguments.push(script_path.display().to_string());
     }
-    all.extend(arguments.iter().cloned());
-    let network = options.network.unwrap_or_else(|| gate::network(skill, policy, world));
-    let mut environment = own_environment(&stage, &program);
-    let granted = gate::granted(skill, policy, world, &options.environment);
+    command_arguments.extend(arguments.iter().cloned());
+    let network = options.network.unwrap_or_else(|| gate::network_access(skill, policy, env));
+    let mut environment = base_environment(&run_dir, &program);
+    let granted = gate::granted_variables(skill, policy, env, &options.environment);
     environment.extend(granted);
-    Ok(Prepared {
+    Ok(PreparedRun {
         digest,
-        tree: material.tree,
+        tree: skill_files.tree,
         script,
         program,
-        arguments: all,
-        readable: located.needs,
+        arguments: command_arguments,
+        readable: located.readable,
         environment,
         network,
         user,
-        stage,
+        run_dir,
     })
 }
 
-/// What runs a script, found.
-struct Found {
+/// The program that runs a script.
+struct ResolvedRunner {
     name: String,
-    /// None where the script is a program itself.
+    /// `None` if the script is itself a program.
     program: Option<PathBuf>,
     arguments: Vec<String>,
-    needs: Vec<PathBuf>,
+    readable: Vec<PathBuf>,
 }
 
 fn locate_runner(
     script: &str,
     runner: &Runner,
-    world: &Surroundings,
+    env: &HostEnv,
     user: Option<u32>,
-) -> Result<Found, RunError> {
+) -> Result<ResolvedRunner, RunError> {
     let Runner::Interpreter { names, arguments } = runner else {
-        return Ok(Found {
+        return Ok(ResolvedRunner {
             name: script.to_owned(),
             program: None,
             arguments: Vec::new(),
-            needs: Vec::new(),
+            readable: Vec::new(),
         });
     };
-    let mut absent = locate::Absent::Nowhere;
+    let mut error = locate::LocateError::NotInPath;
     for name in names {
-        match locate::locate(name, &world.path, user) {
+        match locate::locate(name, &env.path, user) {
             Ok(located) => {
-                return Ok(Found {
+                return Ok(ResolvedRunner {
                     name: name.clone(),
                     program: Some(located.program),
                     arguments: arguments.clone(),
-                    needs: located.needs,
+                    readable: located.readable,
                 });
             }
-            Err(locate::Absent::Nowhere) => {}
-            Err(out_of_reach) => absent = out_of_reach,
+            Err(locate::LocateError::NotInPath) => {}
+            Err(other) => error = other,
         }
     }
     let name = names.first().cloned().unwrap_or_default();
     Err(RunError::Missing {
-        script: hidden::shown(script).into_owned(),
-        install: interpreter::install(&name),
-        name: hidden::shown(&name).into_owned(),
-        why: absent.why(),
+        script: hidden::escape_for_display(script).into_owned(),
+        install: interpreter::install_hint(&name),
+        name: hidden::escape_for_display(&name).into_owned(),
+        why: error.reason(),
     })
 }
 
-fn own_environment(stage: &Stage, program: &Path) -> Vec<(String, OsString)> {
-    let scratch = stage.scratch.clone().into_os_string();
+fn base_environment(run_dir: &RunDir, program: &Path) -> Vec<(String, OsString)> {
+    let scratch = run_dir.scratch.clone().into_os_string();
     let mut path = OsString::from(PATH);
-    // What a script starts by name is what runs it.
-    if let Some(folder) =
-        program.parent().filter(|folder| !PATH.split(':').any(|known| folder.as_os_str() == known))
-    {
-        path = folder.as_os_str().to_owned();
+    // A script that starts its interpreter by name gets the same one.
+    if let Some(dir) = program.parent().filter(|dir| !PATH.split(':').any(|known| dir.as_os_str() == known)) {
+        path = dir.as_os_str().to_owned();
         path.push(":");
         path.push(PATH);
     }
-    let own = [("PATH", path), ("LANG", "C.UTF-8".into()), ("HOME", scratch.clone()), ("TMPDIR", scratch)];
-    own.map(|(name, value)| (name.to_owned(), value)).to_vec()
+    let base = [("PATH", path), ("LANG", "C.UTF-8".into()), ("HOME", scratch.clone()), ("TMPDIR", scratch)];
+    base.map(|(name, value)| (name.to_owned(), value)).to_vec()
 }
 
-impl Prepared {
-    pub(super) fn record(&self, skill: &Skill, arguments: usize) -> Record {
-        Record {
+impl PreparedRun {
+    pub(super) fn record(&self, skill: &Skill, arguments: usize) -> RunRecord {
+        RunRecord {
             skill: skill.name().into_owned(),
             scope: skill.root().scope().as_str().to_owned(),
             script: self.script.clone(),
@@ -163,57 +161,57 @@ impl Prepared {
             digest: self.digest.clone(),
             tree: self.tree.clone(),
             interpreter: self.program.display().to_string(),
-            network: self.network == Network::On,
+            network: self.network == NetworkAccess::On,
             env: self.environment.iter().skip(4).map(|(name, _)| name.clone()).collect(),
-            ..log::begun()
+            ..log::new_record()
         }
     }
 
-    /// What measures the script while it runs.
+    /// Returns a meter for the script.
     pub(super) fn meter(&self) -> Meter {
-        Meter::new(&self.stage.scratch, self.network)
+        Meter::new(&self.run_dir.scratch, self.network)
     }
 
-    /// The best protection that can be had, and why no better one could.
-    pub(super) fn enforce(&self, means: &Means) -> Result<(Enforced, Vec<String>), RunError> {
-        let task = Task {
+    /// Enforces the best available protection. Also returns why better ones failed.
+    pub(super) fn enforce(&self, setup: &RunSetup) -> Result<(Enforced, Vec<String>), RunError> {
+        let task = SandboxTask {
             program: self.program.clone(),
             arguments: self.arguments.clone(),
             environment: self.environment.clone(),
-            skill: &self.stage.skill,
-            scratch: &self.stage.scratch,
+            skill: &self.run_dir.skill,
+            scratch: &self.run_dir.scratch,
             readable: self.readable.clone(),
-            limits: &means.limits,
+            limits: &setup.limits,
             network: self.network,
-            input: means.feed.clone(),
+            input: setup.input.clone(),
             user: self.user,
         };
-        let ways = match means.protection {
-            Protection::Required => sandbox::ways(&means.helper, None),
-            Protection::Only(tier) => sandbox::ways(&means.helper, Some(tier)),
-            Protection::Unsafe => vec![sandbox::unprotected(&means.helper)],
+        let backends = match setup.protection {
+            Protection::Required => sandbox::backends(&setup.helper, None),
+            Protection::Only(tier) => sandbox::backends(&setup.helper, Some(tier)),
+            Protection::Unsafe => vec![sandbox::unprotected(&setup.helper)],
         };
-        let mut failed = Vec::new();
-        for way in ways {
-            match way.enforce(&task) {
-                Ok(enforced) => return Ok((enforced, failed.iter().map(SandboxError::to_string).collect())),
-                Err(error) => failed.push(error),
+        let mut errors = Vec::new();
+        for backend in backends {
+            match backend.enforce(&task) {
+                Ok(enforced) => return Ok((enforced, errors.iter().map(SandboxError::to_string).collect())),
+                Err(error) => errors.push(error),
             }
         }
-        Err(RunError::Sandbox(failed))
+        Err(RunError::Sandbox(errors))
     }
 
-    pub(super) fn run(self, options: &mut Options<'_>) -> Result<Outcome, RunError> {
-        let means = options.means(Feed::Given(options.input.clone()));
-        let (enforced, remarks) = self.enforce(&means)?;
-        let running = enforced.spawn().map_err(|error| RunError::Sandbox(vec![error]))?;
-        let tier = running.tier();
-        let seen =
-            watch::watch(running, &options.limits, self.meter(), &options.cancel, &mut options.on_output)
-                .map_err(|why| RunError::Io { what: "the script cannot be watched", why })?;
-        match seen.not_started {
+    pub(super) fn run(self, options: &mut RunOptions<'_>) -> Result<RunOutcome, RunError> {
+        let setup = options.setup(InputSource::Complete(options.input.clone()));
+        let (enforced, remarks) = self.enforce(&setup)?;
+        let process = enforced.spawn().map_err(|error| RunError::Sandbox(vec![error]))?;
+        let tier = process.tier();
+        let watched =
+            watch::watch(process, &options.limits, self.meter(), &options.cancel, &mut options.on_output)
+                .map_err(|why| RunError::Io { what: "cannot watch the script", why })?;
+        match watched.not_started {
             Some(why) => Err(RunError::NotStarted(why)),
-            None => Ok(Outcome { seen, tier, remarks }),
+            None => Ok(RunOutcome { watched, tier, remarks }),
         }
     }
 }

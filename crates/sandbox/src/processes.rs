@@ -1,4 +1,4 @@
-//! What `/proc` says about processes, and what a folder holds.
+//! Reads process information from `/proc`, and measures directories.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -10,20 +10,24 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Dir, DirEntry, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-/// Every process with its parent.
-pub(crate) fn parents() -> Vec<(u32, u32)> {
+/// Returns every process with its parent.
+pub(crate) fn process_parents() -> Vec<(u32, u32)> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
     pids.filter_map(|pid| Some((pid, parent(pid)?))).collect()
 }
 
-/// The processes that a process started itself.
+/// Returns the children of a process.
 #[cfg(all(target_os = "linux", not(prowess_portable)))]
-pub(crate) fn children(of: u32) -> Vec<u32> {
-    match fs::read_to_string(format!("/proc/{of}/task/{of}/children")) {
+pub(crate) fn children(parent_pid: u32) -> Vec<u32> {
+    match fs::read_to_string(format!("/proc/{parent_pid}/task/{parent_pid}/children")) {
         Ok(list) => list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect(),
-        // Not every kernel keeps that list.
-        Err(_) => parents().into_iter().filter(|(_, parent)| *parent == of).map(|(pid, _)| pid).collect(),
+        // Not every kernel provides this list.
+        Err(_) => process_parents()
+            .into_iter()
+            .filter(|(_, parent)| *parent == parent_pid)
+            .map(|(pid, _)| pid)
+            .collect(),
     }
 }
 
@@ -31,84 +35,84 @@ fn parent(pid: u32) -> Option<u32> {
     stat(pid)?.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// Whether a process has ended, though nobody has asked how.
+/// Returns `true` if a process has ended, even if it was not waited for.
 #[cfg(all(target_os = "linux", not(prowess_portable)))]
 pub(crate) fn has_ended(pid: rustix::process::Pid) -> bool {
     let stat = u32::try_from(pid.as_raw_nonzero().get()).ok().and_then(stat);
     stat.is_none_or(|stat| stat.trim_start().starts_with(['Z', 'X']))
 }
 
-/// What is said of a process after its name, which stands in parentheses and may hold anything, parentheses too.
+/// Returns the part of `/proc/PID/stat` after the name, which is in parentheses and may itself contain parentheses.
 fn stat(pid: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     Some(stat.rsplit_once(')')?.1.to_owned())
 }
 
-/// What the processes of a script take.
+/// The resource usage of the processes of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Taken {
-    /// How many there are.
+pub(crate) struct ProcessUsage {
+    /// The number of processes and threads.
     pub(crate) processes: u32,
-    /// The memory of all of them, in bytes, with what the buffers of their sockets and pipes can hold.
+    /// The memory of all processes in bytes, including the capacity of their socket and pipe buffers.
     pub(crate) memory: u64,
-    /// The files that they have open and that have no name any more, in bytes.
-    pub(crate) unnamed: u64,
-    /// Files that they hold in ways that hide the size: mapped without being open, or sent and not yet received.
+    /// The size of open files that were deleted, in bytes.
+    pub(crate) deleted_bytes: u64,
+    /// Files whose size is hidden: mapped but not open, or in flight over a socket.
     pub(crate) unsized_files: u64,
-    /// Whether a process could not be looked into.
-    pub(crate) unseen: bool,
+    /// Whether a process could not be read.
+    pub(crate) incomplete: bool,
 }
 
-/// Whose processes are counted.
+/// Which processes to measure.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Below<'a> {
-    /// All below this one.
+pub(crate) struct UsageQuery<'a> {
+    /// The process whose descendants are measured.
     pub(crate) root: u32,
-    /// Whether its children are helpers of ours, which nobody may look into.
+    /// Whether its children are helpers, which cannot be read.
     pub(crate) has_helpers: bool,
-    /// Where their files are.
+    /// The scratch directory.
     pub(crate) scratch: &'a Path,
-    /// Whether they can have connections, and send each other descriptors.
+    /// Whether the processes have network access, and can send descriptors to each other.
     pub(crate) network: bool,
 }
 
-/// Adds up what processes take. Threads are counted as the kernel counts them; files count that are on the device of
-/// the scratch folder.
-pub(crate) fn taken_below(below: Below<'_>) -> Taken {
+/// Measures the processes. Threads are counted like the kernel counts them; files are counted if they are on the device
+/// of the scratch directory.
+pub(crate) fn measure_processes(query: UsageQuery<'_>) -> ProcessUsage {
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
-    for (pid, parent) in parents() {
+    for (pid, parent) in process_parents() {
         children.entry(parent).or_default().push(pid);
     }
-    let mut taken = Taken::default();
-    let mut seen = HashSet::new();
-    let mut files = OpenFiles::new(below.scratch, below.network);
-    let mut open = vec![below.root];
-    while let Some(pid) = open.pop() {
+    let mut usage = ProcessUsage::default();
+    let mut visited = HashSet::new();
+    let mut files = OpenFiles::new(query.scratch, query.network);
+    let mut pending = vec![query.root];
+    while let Some(pid) = pending.pop() {
         for child in children.remove(&pid).unwrap_or_default() {
-            if seen.insert(child) {
-                open.push(child);
+            if visited.insert(child) {
+                pending.push(child);
                 let status = status(child);
-                taken.processes += threads(&status).max(1);
-                taken.memory += memory(&status);
-                let is_helper = below.has_helpers && pid == below.root;
-                // A process that is ending has no memory any more, and cannot be looked into either.
+                usage.processes += threads(&status).max(1);
+                usage.memory += memory(&status);
+                let is_helper = query.has_helpers && pid == query.root;
+                // A process that is ending has no memory and cannot be read.
                 if files.add(child).is_err() && !is_helper && memory(&self::status(child)) > 0 {
-                    taken.unseen = true;
+                    usage.incomplete = true;
                 }
             }
         }
     }
-    taken.memory += files.buffers(below.root);
-    taken.unnamed = files.unnamed_bytes;
-    taken.unsized_files = files.unsized_files();
-    taken
+    usage.memory += files.buffers(query.root);
+    usage.deleted_bytes = files.deleted_bytes;
+    usage.unsized_files = files.unsized_files();
+    usage
 }
 
 fn status(pid: u32) -> String {
     fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default()
 }
 
-/// What a process has in memory, has put aside, and costs the kernel in tables to find it again.
+/// Returns the memory of a process: resident, swapped and page tables.
 fn memory(status: &str) -> u64 {
     ["VmRSS:", "VmSwap:", "VmPTE:"].iter().filter_map(|name| field(status, name)).sum::<u64>() * 1024
 }
@@ -122,27 +126,27 @@ fn field(status: &str, name: &str) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// The most that waits in a socket that was left as it was made, in bytes: what the kernel allows, and one piece more.
+/// Returns the maximum number of bytes in a socket buffer with default size: the kernel's limit and one more segment.
 fn socket_bytes() -> u64 {
     let default = fs::read_to_string("/proc/sys/net/core/wmem_default").ok();
     default.and_then(|text| text.trim().parse().ok()).unwrap_or(208 * 1024) + 64 * 1024
 }
 
-/// The most that waits in a pipe that was left as it was made, in bytes.
+/// The maximum number of bytes in a pipe with default size.
 const PIPE_BYTES: u64 = 64 * 1024;
 
-/// Open files that take up room and are found neither in a folder nor in the memory of a process.
+/// Open files that use space but are neither in a directory nor in the memory of a process.
 struct OpenFiles<'a> {
     scratch: &'a Path,
     device: Option<u64>,
     network: bool,
-    unnamed: HashSet<u64>,
-    unnamed_bytes: u64,
-    /// Mapped files without a name, by inode.
+    deleted: HashSet<u64>,
+    deleted_bytes: u64,
+    /// Mapped files that were deleted, by inode.
     mapped: HashSet<u64>,
     sockets: HashSet<u64>,
     pipes: HashSet<(u64, u64)>,
-    /// Descriptors that were sent and not received yet.
+    /// Descriptors that were sent and not yet received.
     in_flight: u64,
 }
 
@@ -152,8 +156,8 @@ impl<'a> OpenFiles<'a> {
             scratch,
             device: fs::metadata(scratch).ok().map(|metadata| metadata.dev()),
             network,
-            unnamed: HashSet::new(),
-            unnamed_bytes: 0,
+            deleted: HashSet::new(),
+            deleted_bytes: 0,
             mapped: HashSet::new(),
             sockets: HashSet::new(),
             pipes: HashSet::new(),
@@ -161,149 +165,149 @@ impl<'a> OpenFiles<'a> {
         }
     }
 
-    /// Adds those of a process. An error means that it could not be looked into.
+    /// Adds the open files of a process. An error means that the process could not be read.
     fn add(&mut self, pid: u32) -> io::Result<()> {
         for entry in fs::read_dir(format!("/proc/{pid}/fd"))? {
             let entry = entry?;
             let metadata = match fs::metadata(entry.path()) {
                 Ok(metadata) => metadata,
-                // It was closed meanwhile.
+                // The file was closed meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };
             let kind = metadata.file_type();
             if kind.is_socket() {
                 if self.sockets.insert(metadata.ino()) && self.network {
-                    self.in_flight += in_flight(pid, &entry.file_name());
+                    self.in_flight += descriptors_in_flight(pid, &entry.file_name());
                 }
             } else if kind.is_fifo() {
                 self.pipes.insert((metadata.dev(), metadata.ino()));
             } else if kind.is_file()
                 && metadata.nlink() == 0
                 && Some(metadata.dev()) == self.device
-                && self.unnamed.insert(metadata.ino())
+                && self.deleted.insert(metadata.ino())
             {
-                self.unnamed_bytes += metadata.blocks() * 512;
+                self.deleted_bytes += metadata.blocks() * 512;
             }
         }
         for line in fs::read_to_string(format!("/proc/{pid}/maps"))?.lines() {
             let Some(path) = line.strip_suffix(" (deleted)") else { continue };
-            let is_ours = path.find('/').and_then(|at| path.get(at..)).is_some_and(|path| {
-                // Not component by component: what is below may have any name.
+            let in_scratch = path.find('/').and_then(|at| path.get(at..)).is_some_and(|path| {
+                // Not by components: the rest of the name is arbitrary.
                 path.as_bytes().starts_with(self.scratch.as_os_str().as_encoded_bytes())
             });
             let inode = path.split_whitespace().nth(4).and_then(|inode| inode.parse().ok());
-            if let (true, Some(inode)) = (is_ours, inode) {
+            if let (true, Some(inode)) = (in_scratch, inode) {
                 self.mapped.insert(inode);
             }
         }
         Ok(())
     }
 
-    /// The memory that waits in sockets and pipes, in bytes: what they can hold, or, for connections, what they do hold.
+    /// Returns the memory of sockets and pipes in bytes: their capacity, or the queued bytes for connections.
     fn buffers(&self, root: u32) -> u64 {
         let sockets = self.sockets.len() as u64 + self.in_flight;
-        let connections = if self.network { queued(root, &self.sockets) } else { 0 };
+        let connections = if self.network { queued_bytes(root, &self.sockets) } else { 0 };
         sockets * socket_bytes() + self.pipes.len() as u64 * PIPE_BYTES + connections
     }
 
-    /// How many files there are whose size cannot be seen.
+    /// Returns the number of files whose size is unknown.
     fn unsized_files(&self) -> u64 {
-        self.mapped.difference(&self.unnamed).count() as u64 + self.in_flight
+        self.mapped.difference(&self.deleted).count() as u64 + self.in_flight
     }
 }
 
-/// How many descriptors wait in a socket.
-fn in_flight(pid: u32, descriptor: &std::ffi::OsStr) -> u64 {
+/// Returns the number of descriptors in flight in a socket.
+fn descriptors_in_flight(pid: u32, descriptor: &std::ffi::OsStr) -> u64 {
     let path = Path::new("/proc").join(pid.to_string()).join("fdinfo").join(descriptor);
     fs::read_to_string(path).ok().and_then(|info| field(&info, "scm_fds:")).unwrap_or_default()
 }
 
-/// How much waits in connections, by the tables of a process's network. The kernel needs about as much again to keep it.
-fn queued(root: u32, sockets: &HashSet<u64>) -> u64 {
+/// Returns the bytes queued in connections, doubled to account for the kernel's overhead.
+fn queued_bytes(root: u32, sockets: &HashSet<u64>) -> u64 {
     let tables = ["tcp", "tcp6", "udp", "udp6"];
     let lines =
         tables.map(|table| fs::read_to_string(format!("/proc/{root}/net/{table}")).unwrap_or_default());
-    let waiting = |line: &str| {
+    let queued = |line: &str| {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let (sent, received) = fields.get(4)?.split_once(':')?;
         let inode = fields.get(9)?.parse().ok()?;
         let bytes = |hex| u64::from_str_radix(hex, 16).ok();
         sockets.contains(&inode).then_some(bytes(sent)? + bytes(received)?)
     };
-    lines.iter().flat_map(|table| table.lines()).filter_map(waiting).sum::<u64>() * 2
+    lines.iter().flat_map(|table| table.lines()).filter_map(queued).sum::<u64>() * 2
 }
 
-/// How many processes and threads a user has.
-pub(crate) fn of_user(user: u32) -> u64 {
+/// Returns the number of processes and threads of a user.
+pub(crate) fn count_user_threads(user: u32) -> u64 {
     let Ok(entries) = fs::read_dir("/proc") else { return 0 };
-    let own = entries.flatten().filter_map(|entry| {
+    let pids = entries.flatten().filter_map(|entry| {
         let pid = entry.file_name().to_str()?.parse::<u32>().ok()?;
-        // Whose a process is can be told from outside, which is far cheaper than reading about it.
+        // The owner is known from metadata, which is much cheaper than reading the process.
         (entry.metadata().ok()?.uid() == user).then_some(pid)
     });
-    own.map(|pid| u64::from(threads(&status(pid)))).sum()
+    pids.map(|pid| u64::from(threads(&status(pid)))).sum()
 }
 
-/// How deeply folders may be nested: each level is an open descriptor while the tree is walked.
+/// The maximum nesting of directories: each level needs an open descriptor while the tree is walked.
 const DEPTH_MAX: usize = 64;
 
-/// Walks a folder by descriptor, so that no path is too long. Not more than `most` entries are looked at.
-pub(crate) fn measure(folder: BorrowedFd<'_>, most: usize) -> Tree {
-    let mut tree = Tree::default();
+/// Measures a directory by descriptor, so that no path is too long. Stops after `limit` entries.
+pub(crate) fn measure_dir(root: BorrowedFd<'_>, limit: usize) -> DirUsage {
+    let mut usage = DirUsage::default();
     let mut open: Vec<Dir> = Vec::new();
-    match Dir::read_from(folder) {
-        Ok(folder) => open.push(folder),
-        Err(_) => tree.unseen = true,
+    match Dir::read_from(root) {
+        Ok(dir) => open.push(dir),
+        Err(_) => usage.incomplete = true,
     }
-    while let Some(mut folder) = open.pop() {
-        let Some(entry) = folder.read() else { continue };
-        let inner = entry.and_then(|entry| tree.add(&folder, &entry));
-        open.push(folder);
+    while let Some(mut dir) = open.pop() {
+        let Some(entry) = dir.read() else { continue };
+        let inner = entry.and_then(|entry| usage.add(&dir, &entry));
+        open.push(dir);
         match inner {
-            Ok(Some(_)) if open.len() >= DEPTH_MAX => tree.unseen = true,
+            Ok(Some(_)) if open.len() >= DEPTH_MAX => usage.incomplete = true,
             Ok(Some(inner)) => open.push(inner),
-            // It was removed meanwhile.
+            // The entry was removed meanwhile.
             Ok(None) | Err(Errno::NOENT) => {}
             Err(_) => {
-                tree.unseen = true;
-                return tree;
+                usage.incomplete = true;
+                return usage;
             }
         }
-        if tree.entries >= most {
-            return tree;
+        if usage.entries >= limit {
+            return usage;
         }
     }
-    tree
+    usage
 }
 
-/// What is below a folder.
+/// The size of a directory tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Tree {
-    /// How many entries there are.
+pub(crate) struct DirUsage {
+    /// The number of entries.
     pub(crate) entries: usize,
-    /// How much room they take, in bytes.
+    /// The disk space in bytes.
     pub(crate) bytes: u64,
     /// The size of the largest file.
     pub(crate) largest: u64,
-    /// Whether some of it could not be looked at.
-    pub(crate) unseen: bool,
+    /// Whether a part could not be read.
+    pub(crate) incomplete: bool,
 }
 
-impl Tree {
-    /// Adds an entry, and opens it if it is a folder.
-    fn add(&mut self, folder: &Dir, entry: &DirEntry) -> Result<Option<Dir>, Errno> {
+impl DirUsage {
+    /// Adds an entry, and opens it if it is a directory.
+    fn add(&mut self, dir: &Dir, entry: &DirEntry) -> Result<Option<Dir>, Errno> {
         let name = entry.file_name();
         if name == c"." || name == c".." {
             return Ok(None);
         }
         self.entries += 1;
-        let stat = rustix::fs::statat(folder.fd()?, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let stat = rustix::fs::statat(dir.fd()?, name, AtFlags::SYMLINK_NOFOLLOW)?;
         self.bytes += u64::try_from(stat.st_blocks).unwrap_or_default() * 512;
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::Directory => {
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                let inner = rustix::fs::openat(folder.fd()?, name, flags, Mode::empty())?;
+                let inner = rustix::fs::openat(dir.fd()?, name, flags, Mode::empty())?;
                 Ok(Some(Dir::new(inner)?))
             }
             _ => {

@@ -1,7 +1,7 @@
-//! A script that is left running, for those who talk to it.
+//! Long-running scripts that exchange messages with the caller.
 //!
-//! It is got ready where it is asked for, and started where it is looked after: the kernel ends it with the thread that
-//! started it, so that thread has to live as long.
+//! A script is prepared on any thread, but must be started on a thread that outlives it: the kernel kills it when the
+//! thread that started it ends.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,125 +10,129 @@ use std::time::Instant;
 use prowess::Skill;
 
 use super::error::RunError;
-use super::log::{self, End, Record};
+use super::log::{self, RunEnd, RunRecord};
 use super::meter::Meter;
-use super::options::{Feed, Means, Options};
-use super::prepare::{Prepared, prepare};
-use super::ran::Limit;
-use super::sandbox::Running;
-use super::{Limits, grants_recorded, milliseconds};
+use super::options::{InputSource, RunOptions, RunSetup};
+use super::prepare::{PreparedRun, prepare};
+use super::result::RunLimit;
+use super::sandbox::SandboxedProcess;
+use super::{Limits, elapsed_ms, record_grants};
 
-/// A script that may run, with everything that it needs.
-pub struct Ready {
-    prepared: Prepared,
-    means: Means,
-    journal: Journal,
+/// A script that is ready to start.
+pub struct PreparedScript {
+    prepared: PreparedRun,
+    setup: RunSetup,
+    log: RunLogEntry,
 }
 
-/// Where a run is recorded, and what of it.
+/// The log entry of a run.
 #[derive(Debug)]
-struct Journal {
+struct RunLogEntry {
     path: Option<PathBuf>,
-    record: Record,
+    record: RunRecord,
 }
 
-impl Journal {
+impl RunLogEntry {
     fn write(&self) -> io::Result<()> {
         self.path.as_ref().map_or(Ok(()), |path| log::append(path, &self.record))
     }
 
-    fn must_write(&self) -> Result<(), RunError> {
+    fn write_or_fail(&self) -> Result<(), RunError> {
         let path = || self.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
         self.write().map_err(|why| RunError::Log { path: path(), why })
     }
 }
 
-/// Passes all gates for a script and lays out its files.
-pub fn ready(skill: &Skill, script: &str, options: &Options<'_>) -> Result<Ready, RunError> {
+/// Checks permissions for a script and copies its files.
+pub fn prepare_script(
+    skill: &Skill,
+    script: &str,
+    options: &RunOptions<'_>,
+) -> Result<PreparedScript, RunError> {
     let prepared = prepare(skill, script, &[], options)?;
-    let journal = Journal { path: options.log.clone(), record: prepared.record(skill, 0) };
-    // Each start has its own record besides, without which it does not begin.
-    let _ = grants_recorded(skill, options);
-    Ok(Ready { prepared, means: options.means(Feed::Open), journal })
+    let log = RunLogEntry { path: options.log.clone(), record: prepared.record(skill, 0) };
+    // A failure here is ignored, because each start also has its own record, which is required.
+    let _ = record_grants(skill, options);
+    Ok(PreparedScript { prepared, setup: options.setup(InputSource::Open), log })
 }
 
-impl Ready {
-    /// The tree hash of the files it will run among.
+impl PreparedScript {
+    /// Returns the tree hash of the files of the run.
     pub fn tree(&self) -> &str {
         &self.prepared.tree
     }
 
-    /// Begins. Its time and output are the caller's to watch; what the kernel limits is limited.
-    pub fn start(self) -> Result<Started, RunError> {
-        let Self { prepared, means, mut journal } = self;
-        journal.must_write()?;
-        let begun = Instant::now();
-        let enforced = prepared.enforce(&means);
-        let running = enforced
+    /// Starts the script. The caller watches its time and output; the kernel enforces the other limits.
+    pub fn start(self) -> Result<RunningScript, RunError> {
+        let Self { prepared, setup, mut log } = self;
+        log.write_or_fail()?;
+        let started = Instant::now();
+        let enforced = prepared.enforce(&setup);
+        let process = enforced
             .and_then(|(enforced, _)| enforced.spawn().map_err(|error| RunError::Sandbox(vec![error])));
-        match running {
-            Ok(running) => {
-                journal.record.sandbox = Some(running.tier().to_string());
-                // Written again, so that the tier of one that never ends is known.
-                journal.must_write()?;
+        match process {
+            Ok(process) => {
+                log.record.sandbox = Some(process.tier().to_string());
+                // Record the tier now, in case the end is never recorded.
+                log.write_or_fail()?;
                 let meter = prepared.meter();
-                Ok(Started {
-                    running,
-                    limits: means.limits,
+                Ok(RunningScript {
+                    process,
+                    limits: setup.limits,
                     meter,
-                    begun,
-                    journal,
+                    started,
+                    log,
                     ended: false,
                     _prepared: prepared,
                 })
             }
             Err(error) => {
-                journal.record.end = Some(End { error: Some(error.to_string()), ..End::default() });
-                journal.must_write()?;
+                log.record.end = Some(RunEnd { error: Some(error.to_string()), ..RunEnd::default() });
+                log.write_or_fail()?;
                 Err(error)
             }
         }
     }
 }
 
-/// A script that runs, with whoever started it talking to it. Dropping it ends it.
-pub struct Started {
-    /// The script.
-    pub running: Running,
-    /// What it may take.
+/// A running script that the caller exchanges messages with. Dropping it kills the script.
+pub struct RunningScript {
+    /// The process.
+    pub process: SandboxedProcess,
+    /// The limits.
     pub limits: Limits,
     meter: Meter,
-    begun: Instant,
-    journal: Journal,
+    started: Instant,
+    log: RunLogEntry,
     ended: bool,
-    // Last: what it runs among goes when nothing runs.
-    _prepared: Prepared,
+    // Last, so that the files are removed after the process has ended.
+    _prepared: PreparedRun,
 }
 
-impl Started {
-    /// The limits that what it takes now is beyond.
-    pub fn taken(&mut self) -> Vec<Limit> {
-        self.meter.limits_hit(&self.running, &self.limits)
+impl RunningScript {
+    /// Returns the limits that the script exceeds now.
+    pub fn limits_exceeded(&mut self) -> Vec<RunLimit> {
+        self.meter.limits_hit(&self.process, &self.limits)
     }
 
-    /// Whether what is in its scratch folder is beyond the limit, after it has ended.
-    pub fn has_filled_scratch(&self) -> bool {
-        self.meter.limits_hit_at_end(&self.running, &self.limits).contains(&Limit::Scratch)
+    /// Returns `true` if the scratch directory exceeds its limit, after the script has ended.
+    pub fn scratch_exceeded(&self) -> bool {
+        self.meter.limits_hit_at_end(&self.process, &self.limits).contains(&RunLimit::Scratch)
     }
 
-    /// Ends it, with everything it started, and records how it ended.
-    pub fn end(&mut self, how: End) {
-        self.running.kill();
+    /// Kills the script and everything it started, and records the end.
+    pub fn end(&mut self, how: RunEnd) {
+        self.process.kill();
         if !std::mem::replace(&mut self.ended, true) {
-            self.journal.record.end = Some(End { duration_ms: milliseconds(self.begun), ..how });
-            // It has run; that its end cannot be written changes nothing about it.
-            let _ = self.journal.write();
+            self.log.record.end = Some(RunEnd { duration_ms: elapsed_ms(self.started), ..how });
+            // The script has already run, so a failure to record its end is ignored.
+            let _ = self.log.write();
         }
     }
 }
 
-impl Drop for Started {
+impl Drop for RunningScript {
     fn drop(&mut self) {
-        self.end(End { signal: Some(9), ..End::default() });
+        self.end(RunEnd { signal: Some(9), ..RunEnd::default() });
     }
 }

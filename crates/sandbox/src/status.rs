@@ -1,29 +1,29 @@
-//! What this machine enforces, found out by enforcing it.
+//! Determines what this machine can enforce, by enforcing it.
 
-use prowess::Surroundings;
+use prowess::HostEnv;
 
 use super::Limits;
-use super::options::{Feed, Helper, Input, Network};
-use super::sandbox::{self, SandboxError, Task, Tier};
-use super::stage::Stage;
+use super::options::{InputSource, NetworkAccess, SandboxHelper, ScriptInput};
+use super::run_dir::RunDir;
+use super::sandbox::{self, SandboxError, SandboxTask, SandboxTier};
 
-/// What this machine enforces.
+/// What this machine can enforce.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Status {
-    /// The best protection there is; none where scripts are refused.
-    pub tier: Option<Tier>,
-    /// The version of Landlock's interface.
+pub struct SandboxStatus {
+    /// The best available protection; `None` if scripts are refused.
+    pub tier: Option<SandboxTier>,
+    /// The ABI version of Landlock.
     pub landlock: u32,
-    /// Why there is no better one.
+    /// Why no better protection is available.
     pub missing: Vec<SandboxError>,
-    /// Whether Prowess is root, and gives that up before anything runs.
+    /// Whether Prowess runs as root, which it gives up before a script runs.
     pub root: bool,
 }
 
-/// Confines something that then does not begin.
-pub fn status(helper: &Helper, world: &Surroundings) -> Status {
-    let _ = world;
-    let mut status = Status { tier: None, landlock: 0, missing: Vec::new(), root: false };
+/// Confines a task without starting it.
+pub fn status(helper: &SandboxHelper, env: &HostEnv) -> SandboxStatus {
+    let _ = env;
+    let mut status = SandboxStatus { tier: None, landlock: 0, missing: Vec::new(), root: false };
     let user = match sandbox::unused_user() {
         Ok(user) => user,
         Err(error) => {
@@ -32,30 +32,33 @@ pub fn status(helper: &Helper, world: &Surroundings) -> Status {
         }
     };
     status.root = user.is_some();
-    let stage = match Stage::empty(&sandbox::scratch_parent(), user) {
-        Ok(stage) => stage,
+    let run_dir = match RunDir::empty(&sandbox::scratch_parent(), user) {
+        Ok(run_dir) => run_dir,
         Err(error) => {
-            status.missing.push(SandboxError::new(Tier::Tier2, format_args!("no scratch folder: {error}")));
+            status.missing.push(SandboxError::new(
+                SandboxTier::Tier2,
+                format_args!("cannot create a scratch directory: {error}"),
+            ));
             return status;
         }
     };
     let limits = Limits::default();
-    let task = Task {
+    let task = SandboxTask {
         program: "/bin/true".into(),
         arguments: Vec::new(),
         environment: Vec::new(),
-        skill: &stage.skill,
-        scratch: &stage.scratch,
+        skill: &run_dir.skill,
+        scratch: &run_dir.scratch,
         readable: Vec::new(),
         limits: &limits,
-        network: Network::Off,
-        input: Feed::Given(Input::Nothing),
+        network: NetworkAccess::Off,
+        input: InputSource::Complete(ScriptInput::Empty),
         user,
     };
-    for way in sandbox::ways(helper, None) {
-        match way.enforce(&task) {
+    for backend in sandbox::backends(helper, None) {
+        match backend.enforce(&task) {
             Ok(enforced) => {
-                status.tier = Some(way.tier());
+                status.tier = Some(backend.tier());
                 status.landlock = enforced.landlock();
                 return status;
             }

@@ -1,41 +1,41 @@
-//! Looking after a script while it runs: its output, its time, and what it takes.
+//! Watches a running script: its output, time and resource usage.
 
 use std::time::{Duration, Instant};
 
 use super::Limits;
 use super::meter::Meter;
-use super::options::{Cancel, OnOutput};
-use super::ran::{Limit, Stream};
-use super::sandbox::{Event, Running};
+use super::options::{Cancel, OutputHandler};
+use super::result::{OutputStream, RunLimit};
+use super::sandbox::{ProcessEvent, SandboxedProcess};
 
-/// How often cancelling is looked for.
+/// How often cancellation is checked.
 const TICK: Duration = Duration::from_millis(20);
 
-/// How often it is counted what the script takes.
-const COUNT: Duration = Duration::from_millis(100);
+/// How often resource usage is measured.
+const MEASURE_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How long output is waited for once everything has ended.
-const DRAIN: Duration = Duration::from_secs(2);
+/// How long to wait for output after everything has ended.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The signal that ends a process whose file grows too large.
 const SIGXFSZ: i32 = 25;
 
-/// What was seen.
+/// The result of watching a script.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct WatchResult {
     pub(super) stdout: Vec<u8>,
     pub(super) stderr: Vec<u8>,
     pub(super) exit_code: Option<i32>,
     pub(super) signal: Option<i32>,
-    pub(super) limits_hit: Vec<Limit>,
+    pub(super) limits_hit: Vec<RunLimit>,
     pub(super) cancelled: bool,
     pub(super) left_behind: u32,
     pub(super) not_started: Option<String>,
     has_exited: bool,
 }
 
-impl Seen {
-    fn hit(&mut self, limit: Limit) {
+impl WatchResult {
+    fn add_limit(&mut self, limit: RunLimit) {
         if !self.limits_hit.contains(&limit) {
             self.limits_hit.push(limit);
             self.limits_hit.sort();
@@ -43,86 +43,92 @@ impl Seen {
     }
 }
 
-/// Looks after a script until it and everything it started has ended.
+/// Watches a script until it and all its processes have ended.
 pub(super) fn watch(
-    mut running: Running,
+    mut process: SandboxedProcess,
     limits: &Limits,
     mut meter: Meter,
     cancel: &Cancel,
-    on_output: &mut Option<OnOutput<'_>>,
-) -> std::io::Result<Seen> {
-    let begun = Instant::now();
-    let mut seen = Seen::default();
-    let mut counted = begun;
+    on_output: &mut Option<OutputHandler<'_>>,
+) -> std::io::Result<WatchResult> {
+    let started = Instant::now();
+    let mut result = WatchResult::default();
+    let mut measured = started;
     let mut killed: Option<Instant> = None;
     loop {
-        let left = limits.time.saturating_sub(begun.elapsed());
-        for event in running.next(left.min(TICK).max(Duration::from_millis(1)))? {
-            take(event, &mut seen, limits, on_output);
+        let remaining = limits.time.saturating_sub(started.elapsed());
+        for event in process.next_events(remaining.min(TICK).max(Duration::from_millis(1)))? {
+            handle_event(event, &mut result, limits, on_output);
         }
-        if running.is_silent() {
+        if process.is_finished() {
             break;
         }
-        let ended = seen.has_exited || seen.not_started.is_some();
+        let ended = result.has_exited || result.not_started.is_some();
         match killed {
-            Some(killed) if killed.elapsed() > DRAIN => break,
+            Some(killed) if killed.elapsed() > DRAIN_TIMEOUT => break,
             Some(_) => continue,
             None => {}
         }
-        if !ended && begun.elapsed() >= limits.time {
-            seen.hit(Limit::Time);
+        if !ended && started.elapsed() >= limits.time {
+            result.add_limit(RunLimit::Time);
         }
         if !ended && cancel.is_cancelled() {
-            seen.cancelled = true;
+            result.cancelled = true;
         }
-        if !ended && counted.elapsed() >= COUNT {
-            counted = Instant::now();
-            meter.limits_hit(&running, limits).into_iter().for_each(|limit| seen.hit(limit));
+        if !ended && measured.elapsed() >= MEASURE_INTERVAL {
+            measured = Instant::now();
+            meter.limits_hit(&process, limits).into_iter().for_each(|limit| result.add_limit(limit));
         }
-        let over = seen.limits_hit.iter().any(|limit| *limit != Limit::Processes);
-        if over || seen.cancelled || ended {
-            running.kill();
+        let exceeded = result.limits_hit.iter().any(|limit| *limit != RunLimit::Processes);
+        if exceeded || result.cancelled || ended {
+            process.kill();
             killed = Some(Instant::now());
         }
     }
-    running.kill();
-    if !seen.has_exited && seen.not_started.is_none() {
-        seen.signal = Some(9);
+    process.kill();
+    if !result.has_exited && result.not_started.is_none() {
+        result.signal = Some(9);
     }
-    if seen.signal == Some(SIGXFSZ) {
-        seen.hit(Limit::FileSize);
+    if result.signal == Some(SIGXFSZ) {
+        result.add_limit(RunLimit::FileSize);
     }
-    meter.limits_hit_at_end(&running, limits).into_iter().for_each(|limit| seen.hit(limit));
-    Ok(seen)
+    meter.limits_hit_at_end(&process, limits).into_iter().for_each(|limit| result.add_limit(limit));
+    Ok(result)
 }
 
-fn take(event: Event, seen: &mut Seen, limits: &Limits, on_output: &mut Option<OnOutput<'_>>) {
+fn handle_event(
+    event: ProcessEvent,
+    result: &mut WatchResult,
+    limits: &Limits,
+    on_output: &mut Option<OutputHandler<'_>>,
+) {
     match event {
-        Event::Output(stream, bytes) => {
-            let so_far = (seen.stdout.len() + seen.stderr.len()) as u64;
-            let room = usize::try_from(limits.output_bytes.saturating_sub(so_far)).unwrap_or(usize::MAX);
-            let kept = bytes.get(..room).unwrap_or(&bytes);
+        ProcessEvent::Output(stream, bytes) => {
+            let so_far = (result.stdout.len() + result.stderr.len()) as u64;
+            let remaining = usize::try_from(limits.output_bytes.saturating_sub(so_far)).unwrap_or(usize::MAX);
+            let kept = bytes.get(..remaining).unwrap_or(&bytes);
             if kept.len() < bytes.len() {
-                seen.hit(Limit::Output);
+                result.add_limit(RunLimit::Output);
             }
-            if let (Some(tell), false) = (on_output, kept.is_empty()) {
-                tell(stream, kept);
+            if let (Some(handler), false) = (on_output, kept.is_empty()) {
+                handler(stream, kept);
             }
             match stream {
-                Stream::Out => seen.stdout.extend_from_slice(kept),
-                Stream::Err => seen.stderr.extend_from_slice(kept),
+                OutputStream::Out => result.stdout.extend_from_slice(kept),
+                OutputStream::Err => result.stderr.extend_from_slice(kept),
             }
         }
-        Event::NotStarted(why) => seen.not_started = Some(why),
-        Event::Exited { code, signal, left } => {
-            seen.has_exited = true;
-            // What Prowess itself ended did not end by its own.
-            let is_ours = seen.cancelled || seen.limits_hit.iter().any(|limit| *limit != Limit::Processes);
-            (seen.exit_code, seen.signal) = if is_ours { (None, Some(9)) } else { (code, signal) };
-            seen.left_behind = if is_ours { 0 } else { left };
-            // It may have ended because it could start no more, before anybody counted.
+        ProcessEvent::NotStarted(why) => result.not_started = Some(why),
+        ProcessEvent::Exited { code, signal, left } => {
+            result.has_exited = true;
+            // A script that was killed here did not end by itself.
+            let killed =
+                result.cancelled || result.limits_hit.iter().any(|limit| *limit != RunLimit::Processes);
+            (result.exit_code, result.signal) = if killed { (None, Some(9)) } else { (code, signal) };
+            result.left_behind = if killed { 0 } else { left };
+            // The script may have ended because it could not start more processes, before usage was measured.
             if left > 0 && left.saturating_add(1) >= limits.processes {
-                seen.hit(Limit::Processes);
+                result.add_limit(RunLimit::Processes);
             }
         }
     }

@@ -1,8 +1,8 @@
-//! What Prowess and its helper say to each other, over one socket that nobody else has.
+//! The protocol between Prowess and its helper, over a private socket.
 //!
-//! Each message is its length in four bytes and then JSON. The order is fixed: the helper is told how to get ready
-//! ([`Launch`]), then, where it is confined, what to confine itself to and to run ([`Order`]), with the script's standard
-//! input as a descriptor. It answers with [`Said`].
+//! Each message is its length in four bytes, followed by JSON. The order is fixed: the helper receives a
+//! [`HelperLaunch`] and, if it is confined, a [`SandboxOrder`] with the script's standard input as a descriptor. It
+//! answers with [`HelperMessage`]s.
 
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
@@ -17,95 +17,95 @@ use rustix::net::{
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// The first argument of a program that is to be the helper.
-pub(crate) const HIDDEN: &str = "__prowess-sandbox";
+/// The first argument of a helper process.
+pub(crate) const HELPER_ARG: &str = "__prowess-sandbox";
 
-/// The second argument of a helper that gets ready.
-pub(crate) const LAUNCH: &str = "launch";
+/// The second argument of a helper that prepares the sandbox.
+pub(crate) const LAUNCH_ROLE: &str = "launch";
 
-/// The longest message.
+/// The maximum length of a message.
 const MESSAGE_MAX: u32 = 16 * 1024 * 1024;
 
-/// How the helper gets ready.
+/// How the helper prepares the sandbox.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Launch {
-    /// Whom to become; none where nothing is to be given up.
+pub(crate) struct HelperLaunch {
+    /// The user to become; `None` to keep the current one.
     pub(crate) user: Option<u32>,
     /// What to do then.
-    pub(crate) way: Way,
+    pub(crate) way: LaunchMode,
 }
 
-/// What the helper does once it is nobody special.
+/// What the helper does after it dropped its privileges.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) enum Way {
-    /// Becomes bubblewrap with these arguments, which then starts the helper again.
+pub(crate) enum LaunchMode {
+    /// Executes bubblewrap with these arguments, which starts the helper again.
     Bubblewrap {
         /// The program.
         program: PathBuf,
-        /// Everything before the program that it starts.
+        /// The arguments before the program that bubblewrap starts.
         arguments: Vec<String>,
     },
-    /// Watches over a second helper, and ends whatever that leaves behind.
+    /// Watches a second helper, and kills all processes that it leaves behind.
     Watch,
 }
 
-/// What to be confined to, and what to run.
+/// The restrictions and the program to run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Order {
+pub(crate) struct SandboxOrder {
     /// The program.
     pub(crate) program: PathBuf,
-    /// Its arguments, without its own name.
+    /// The arguments, without the program name.
     pub(crate) arguments: Vec<String>,
-    /// All variables. The bytes of values are kept: a variable need not be text.
+    /// The environment. Values are bytes, because they may not be text.
     pub(crate) environment: Vec<(String, Vec<u8>)>,
-    /// The folder to run in.
+    /// The working directory.
     pub(crate) directory: PathBuf,
-    /// What may be read and executed.
+    /// Paths that may be read and executed.
     pub(crate) readable: Vec<PathBuf>,
-    /// What may be written, too.
+    /// Paths that may also be written.
     pub(crate) writable: Vec<PathBuf>,
     /// Devices that may be read and written.
     pub(crate) devices: Vec<PathBuf>,
     /// The limits.
     pub(crate) limits: Rlimits,
-    /// Whether the first of `writable` is a file system of its own, whose folder is handed over before the answer.
+    /// Whether the first of `writable` is a separate file system, whose directory is sent before the answer.
     pub(crate) private_scratch: bool,
-    /// Whether the network is there.
+    /// Whether network access is allowed.
     pub(crate) network: bool,
-    /// Whether it is confined at all.
+    /// Whether the script is confined.
     pub(crate) confined: bool,
-    /// Whether signals are denied where they cannot be kept inside.
-    pub(crate) signals: Signals,
-    /// Whose files can be named.
-    pub(crate) around: Around,
+    /// How signals to other processes are prevented.
+    pub(crate) signals: SignalIsolation,
+    /// Which other files the script can name.
+    pub(crate) around: NameableFiles,
 }
 
-/// Whose files a script can name, though it may not open them: Landlock does not keep it from their modes, times and
-/// attributes.
+/// Which files a script can name without being able to open them: Landlock does not restrict access to their modes, times
+/// and attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) enum Around {
-    /// Nobody's: there is nothing else to be seen.
+pub(crate) enum NameableFiles {
+    /// None: no other files are visible.
     Nothing,
-    /// Those of others.
+    /// Files of other users.
     Others,
-    /// Those of the user that it runs as.
+    /// Files of the user that runs the script.
     OwnFiles,
-    /// The same, and it may open some of them, because what runs it is theirs.
+    /// Files of the user that runs the script, some of which it may open, because the interpreter belongs to the user.
     OwnPrograms,
 }
 
-/// What keeps signals inside.
+/// How signals to other processes are prevented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Signals {
-    /// There is nobody else to be seen.
+pub(crate) enum SignalIsolation {
+    /// No other processes are visible.
     Namespace,
-    /// Landlock, or else none can be sent.
+    /// By Landlock; if it does not support that, no signals can be sent.
     Scoped,
-    /// None can be sent, as where Landlock cannot keep them inside. For tests.
+    /// No signals can be sent. For tests.
     Denied,
 }
 
-/// Limits that the kernel keeps for each process.
+/// Limits that the kernel enforces for each process.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Rlimits {
     pub(crate) memory: u64,
@@ -114,27 +114,27 @@ pub(crate) struct Rlimits {
     pub(crate) open_files: u64,
 }
 
-/// What the helper answers.
+/// A message of the helper.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Said {
-    /// Everything is enforced; it waits for the word to begin.
+pub(crate) enum HelperMessage {
+    /// Everything is enforced; the helper waits for the start signal.
     Enforced {
-        /// The version of Landlock's interface; 0 where it was not asked for.
+        /// The ABI version of Landlock; 0 if it is not used.
         landlock: u32,
     },
-    /// The scratch folder follows as a descriptor.
+    /// The scratch directory follows as a descriptor.
     Scratch,
-    /// It could not be enforced.
+    /// The restrictions could not be enforced.
     Refused(String),
     /// The program could not be started.
     NotStarted(String),
     /// The program has ended.
     Exited {
-        /// Its exit code.
+        /// The exit code.
         code: Option<i32>,
-        /// The signal that ended it.
+        /// The signal that ended the program.
         signal: Option<i32>,
-        /// How many processes it left behind.
+        /// How many processes the program left behind.
         left: u32,
     },
 }
@@ -149,7 +149,7 @@ pub(crate) fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<
     to.write_all(&framed)
 }
 
-/// Reads a message, and not a byte more.
+/// Reads one message and no further bytes.
 pub(crate) fn receive<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T> {
     let mut length = [0; 4];
     from.read_exact(&mut length)?;
@@ -162,19 +162,19 @@ pub(crate) fn receive<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T
     Ok(serde_json::from_slice(&bytes)?)
 }
 
-/// Hands a descriptor over.
+/// Sends a descriptor.
 pub(crate) fn send_fd(socket: &impl AsFd, fd: &impl AsFd) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     let fds = [fd.as_fd()];
     if !control.push(SendAncillaryMessage::ScmRights(&fds)) {
-        return Err(io::Error::other("no room for a descriptor"));
+        return Err(io::Error::other("cannot send a descriptor"));
     }
     rustix::net::sendmsg(socket, &[IoSlice::new(&[0])], &mut control, SendFlags::NOSIGNAL)?;
     Ok(())
 }
 
-/// Takes a descriptor.
+/// Receives a descriptor.
 pub(crate) fn receive_fd(socket: &impl AsFd) -> io::Result<OwnedFd> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -184,10 +184,10 @@ pub(crate) fn receive_fd(socket: &impl AsFd) -> io::Result<OwnedFd> {
         RecvAncillaryMessage::ScmRights(fds) => Some(fds),
         _ => None,
     });
-    fds.flatten().next().ok_or_else(|| io::Error::other("no descriptor came"))
+    fds.flatten().next().ok_or_else(|| io::Error::other("no descriptor was received"))
 }
 
-/// One byte: begin.
-pub(crate) fn begin(to: &mut File) -> io::Result<()> {
+/// Sends the start signal: one byte.
+pub(crate) fn send_start(to: &mut File) -> io::Result<()> {
     to.write_all(&[1])
 }

@@ -1,4 +1,4 @@
-// The beginning: texts first, then who serves us, then the views.
+// Entry point: loads the texts, then the server information, then the views.
 
 import { AppShell } from "./components/app-shell.js";
 import { SignIn } from "./components/sign-in.js";
@@ -18,8 +18,8 @@ signIn.needed = () => {
 customElements.define("app-shell", AppShell);
 
 /**
- * The address that `prowess serve` prints carries a token: it is exchanged for a session, once, and leaves the address.
- * A browser that has a session already does not need it, so that a refusal alone is no reason to ask for a token.
+ * Exchanges the token in the address that `prowess serve` prints for a session, and removes it from the address. A browser with
+ * a session does not need the token, so a rejected token alone does not open the sign-in form.
  */
 const exchangeToken = async () => {
   const here = new URL(location.href);
@@ -36,12 +36,12 @@ const exchangeToken = async () => {
 };
 await exchangeToken();
 
-/** Asks until somebody answers: a page that was opened a moment too early needs no reload. */
+/** Retries until the server responds, so that a page that was opened too early needs no reload. */
 const begin = async (wait = 500) => {
   try {
     await app.start();
   } catch (error) {
-    // The server answers, and wants a token first: signing in begins anew.
+    // The server requires a token; signing in restarts the page.
     if (error instanceof Problem && error.status === 401) return;
     app.answers(false);
     setTimeout(begin, wait, Math.min(wait * 2, 10_000));

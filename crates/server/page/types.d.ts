@@ -1,4 +1,4 @@
-// What the server says, as the page reads it. Fields that are not listed here are ignored.
+// Types of server responses. Fields that the page does not use are omitted.
 
 export interface About {
   version: string;
@@ -145,11 +145,11 @@ export interface Overview {
   chats: number;
 }
 
-/** A skill that answers a message. */
+/** A skill that matches a message. */
 export interface Match {
   name: string;
   score: number;
-  /** How likely it is right, from 0 to 1. */
+  /** The confidence, from 0 to 1. */
   confidence: number;
   reasons: string[];
 }

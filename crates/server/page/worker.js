@@ -1,4 +1,4 @@
-// The shared worker: it lives as long as any tab of this server does, and holds the stream of events for all of them.
+// The shared worker: holds the event stream for all tabs, and lives as long as any of them.
 
 import { Hub } from "./lib/hub.js";
 

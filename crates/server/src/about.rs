@@ -1,4 +1,4 @@
-//! What this server is: all that the page needs to know before anything else.
+//! Information about this server, which the page requests first.
 
 use std::sync::Arc;
 
@@ -6,60 +6,60 @@ use axum::Json;
 use axum::extract::{Extension, State};
 use axum::http::HeaderMap;
 use prowess_chat::turn::MESSAGE_MAX;
-use prowess_config::Provider;
+use prowess_config::ChatProvider;
 use prowess_package::settings;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::guard::{Access, Door};
+use crate::guard::{Access, GuardState};
 
-/// What is said of a configuration with errors where paths are not shown.
-pub(crate) const NOT_IN_FORCE: &str = "the configuration has errors";
+/// The message about an invalid configuration for clients that may not see paths.
+pub(crate) const INVALID_CONFIGURATION: &str = "the configuration has errors";
 
-/// What this server is.
+/// Information about this server.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct About {
     schema: u32,
     /// The version of Prowess.
     version: &'static str,
-    /// The preset in force.
+    /// The active preset.
     preset: String,
-    /// Whose interface the model is behind.
+    /// The model provider.
     provider: &'static str,
-    /// The model, as its provider calls it; null where there is none.
+    /// The model name, as the provider spells it; null if no model is configured.
     model: Option<String>,
-    /// Whether there is a model at all. Without one, a rehearsal shows what it would have been given.
+    /// Whether a model is configured. Without one, rehearsal mode shows what the model would receive.
     is_model: bool,
-    /// Whether the model is offered tools. Some cannot call them: then people load skills by name.
+    /// Whether the model can call tools. If it cannot, people load skills by name.
     can_call_tools: bool,
-    /// Whether whoever asks may change skills and settings.
+    /// Whether this client may change skills and settings.
     admin: bool,
-    /// Whether skills are used at all.
+    /// Whether skills are enabled.
     skills_enabled: bool,
-    /// Where chats are kept, for administrators.
+    /// Where chats are stored. Only for administrators.
     store: Option<String>,
-    /// The configuration file that settings are kept in, for administrators; null where there is no home directory.
+    /// The user's configuration file. Only for administrators; null if there is no home directory.
     configuration: Option<String>,
-    /// Why the configuration file, as it is now, is not in force: the last valid one is. Null where it is in force. Only
-    /// administrators are told what is wrong with it.
+    /// Why the current configuration file is not used; the last valid configuration stays active. Null if it is used. Only
+    /// administrators see the details.
     configuration_error: Option<String>,
-    /// Whether this browser has signed in, and can sign out (`DELETE /api/session`).
+    /// Whether this browser is signed in and can sign out (`DELETE /api/session`).
     signed_in: bool,
-    /// The longest message, in bytes.
+    /// The maximum length of a message, in bytes.
     message_max: usize,
 }
 
-/// What this server is, and as what you were let in.
+/// Returns information about this server and the client's access level.
 #[utoipa::path(get, path = "/api/about", tag = "operations", responses((status = 200, body = About)))]
 pub(crate) async fn about(
     State(app): State<App>,
     access: Access,
-    Extension(door): Extension<Arc<Door>>,
+    Extension(door): Extension<Arc<GuardState>>,
     headers: HeaderMap,
 ) -> Json<About> {
-    let loaded = app.live.now();
-    let file = || settings::file_of(&loaded.configuration.inputs).ok();
+    let loaded = app.reloadable.current();
+    let file = || settings::user_settings_file(&loaded.configuration.inputs).ok();
     let (chat, policy) = (&loaded.configuration.chat, &loaded.configuration.policy);
     let admin = access == Access::Admin;
     Json(About {
@@ -68,16 +68,16 @@ pub(crate) async fn about(
         preset: policy.preset.to_string(),
         provider: chat.provider.as_str(),
         model: chat.model.clone(),
-        is_model: chat.provider != Provider::Rehearsal,
+        is_model: chat.provider != ChatProvider::Rehearsal,
         can_call_tools: loaded.agent.model().can_call_tools(),
         admin,
         skills_enabled: policy.enabled,
-        store: admin.then(|| app.store.place()),
+        store: admin.then(|| app.store.location()),
         configuration: if admin { file().map(|path| path.display().to_string()) } else { None },
         configuration_error: app
-            .live
+            .reloadable
             .error()
-            .map(|error| if admin { error } else { NOT_IN_FORCE.to_owned() }),
+            .map(|error| if admin { error } else { INVALID_CONFIGURATION.to_owned() }),
         signed_in: door.has_session(&headers),
         message_max: MESSAGE_MAX,
     })

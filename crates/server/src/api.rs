@@ -1,4 +1,4 @@
-//! Which request goes where, and the description of all of it.
+//! The router and the OpenAPI description.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::guard::{self, Door, Guard};
+use crate::guard::{self, Guard, GuardState};
 use crate::problem::Problem;
-use crate::{about, announce, chats, compress, describe, operate, page, render, settings, skills, transfer};
+use crate::{about, chats, compress, events, operations, page, render, settings, skills, transfer};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -28,17 +28,17 @@ use crate::{about, announce, chats, compress, describe, operate, page, render, s
     ),
     components(schemas(Problem))
 )]
-struct Frame;
+struct ApiDoc;
 
-/// Everything that is described, with its handlers.
-fn described() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(Frame::openapi())
+/// Returns the routes that the OpenAPI description covers, with their handlers.
+fn described_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(ApiDoc::openapi())
         .routes(routes!(about::about))
         .routes(routes!(guard::begin, guard::end))
-        .routes(routes!(operate::healthz))
-        .routes(routes!(operate::readyz))
-        .routes(routes!(operate::metrics))
-        .routes(routes!(announce::events))
+        .routes(routes!(operations::healthz))
+        .routes(routes!(operations::readyz))
+        .routes(routes!(operations::metrics))
+        .routes(routes!(events::events))
         .routes(routes!(render::render))
         .routes(routes!(transfer::one))
         .routes(routes!(transfer::all))
@@ -48,39 +48,39 @@ fn described() -> OpenApiRouter<App> {
         .merge(settings::routes())
 }
 
-/// The description of the interface, as OpenAPI; the same that `/openapi.json` answers.
-pub fn description() -> Value {
-    describe::complete(described().into_openapi())
+/// Returns the OpenAPI description of the API, as served at `/openapi.json`.
+pub fn openapi() -> Value {
+    crate::openapi::complete(described_routes().into_openapi())
 }
 
-/// The whole server behind its door.
+/// Returns the complete router, with authentication, logging and compression.
 pub(crate) fn router(app: App, guard: Guard) -> Router {
-    let (routes, description) = described().split_for_parts();
-    let description = Arc::new(describe::complete(description));
+    let (routes, description) = described_routes().split_for_parts();
+    let description = Arc::new(crate::openapi::complete(description));
     routes
         .route("/openapi.json", get(move || async move { Json(&*description).into_response() }))
-        .route(prowess_mcp::http::PATH, any(mcp))
+        .route(prowess_mcp::http::MCP_PATH, any(mcp))
         .merge(page::routes())
-        .fallback(nothing)
-        .method_not_allowed_fallback(wrong_method)
-        .layer(middleware::from_fn_with_state(Arc::new(Door::new(app.clone(), guard)), guard::guard))
-        .layer(middleware::from_fn_with_state(app.clone(), operate::observe))
-        // Outside everything else: `observe` still writes bodies.
+        .fallback(not_found)
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(middleware::from_fn_with_state(Arc::new(GuardState::new(app.clone(), guard)), guard::guard))
+        .layer(middleware::from_fn_with_state(app.clone(), operations::observe))
+        // Compression is the outermost layer because `observe` may rewrite bodies.
         .layer(compress::layer())
         .with_state(app)
 }
 
-/// Requests of MCP go to the server of the skills in force.
+/// Forwards MCP requests to the MCP server of the current skills.
 async fn mcp(State(app): State<App>, request: Request) -> Response {
-    let Ok(response) = app.live.now().mcp.clone().oneshot(request).await;
+    let Ok(response) = app.reloadable.current().mcp.clone().oneshot(request).await;
     response
 }
 
-async fn nothing(request: Request) -> Problem {
-    Problem::new(ErrorCode::NotFound, format!("there is nothing at {}", request.uri().path()))
+async fn not_found(request: Request) -> Problem {
+    Problem::new(ErrorCode::NotFound, format!("no such path: {}", request.uri().path()))
 }
 
-async fn wrong_method(method: Method) -> Problem {
-    let detail = format!("{method} is not answered here");
+async fn method_not_allowed(method: Method) -> Problem {
+    let detail = format!("method {method} is not allowed here");
     Problem::with_status(StatusCode::METHOD_NOT_ALLOWED, ErrorCode::InvalidParam, detail)
 }

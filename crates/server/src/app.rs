@@ -1,4 +1,4 @@
-//! What all requests share.
+//! State shared by all requests.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -7,43 +7,57 @@ use std::sync::atomic::AtomicUsize;
 use prowess_chat::store::Store;
 use tokio_util::sync::CancellationToken;
 
-use crate::limits::{Limits, Room};
-use crate::live::Live;
+use crate::limits::{ConcurrencyLimit, Limits};
 use crate::metrics::Metrics;
+use crate::reloadable::Reloadable;
 use crate::turns::Turns;
 
-/// What all requests share. Cheap to clone.
+/// State shared by all requests. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct App(Arc<Shared>);
+pub(crate) struct App(Arc<AppState>);
 
-/// The server, without its door.
-pub(crate) struct Shared {
-    pub(crate) live: Live,
+/// The fields of [`App`].
+pub(crate) struct AppState {
+    pub(crate) reloadable: Reloadable,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) turns: Turns,
     pub(crate) limits: Limits,
-    /// Streams of events that are open.
-    pub(crate) streams: Room,
-    /// Connections that are open.
+    /// Open event streams.
+    pub(crate) streams: ConcurrencyLimit,
+    /// The number of open connections.
     pub(crate) connections: AtomicUsize,
     pub(crate) metrics: Arc<Metrics>,
-    /// Cancelled when the server is asked to end.
+    /// Cancelled when the server is asked to stop.
     pub(crate) stop: CancellationToken,
 }
 
 impl App {
-    pub(crate) fn new(live: Live, store: Arc<dyn Store>, limits: Limits, stop: CancellationToken) -> Self {
+    pub(crate) fn new(
+        live: Reloadable,
+        store: Arc<dyn Store>,
+        limits: Limits,
+        stop: CancellationToken,
+    ) -> Self {
         let (connections, metrics) = (AtomicUsize::new(0), Arc::new(Metrics::default()));
         let turns = Turns::new(limits.turns, Arc::clone(&store), Arc::clone(&metrics));
-        let streams = Room::new("streams of events", limits.streams);
-        Self(Arc::new(Shared { live, store, turns, limits, streams, connections, metrics, stop }))
+        let streams = ConcurrencyLimit::new("event streams", limits.streams);
+        Self(Arc::new(AppState {
+            reloadable: live,
+            store,
+            turns,
+            limits,
+            streams,
+            connections,
+            metrics,
+            stop,
+        }))
     }
 }
 
 impl Deref for App {
-    type Target = Shared;
+    type Target = AppState;
 
-    fn deref(&self) -> &Shared {
+    fn deref(&self) -> &AppState {
         &self.0
     }
 }

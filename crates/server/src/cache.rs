@@ -1,4 +1,4 @@
-//! Answers that are kept as they were last sent, until the skills change. How each is made is up to `skills`.
+//! Caches of serialized responses, valid until the skills change. The `skills` module creates the responses.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -9,59 +9,59 @@ use prowess::Snapshot;
 use prowess_chat::store::SkillUse;
 use serde_json::Value;
 
-/// How long an index may be sent again. Files of a skill besides its manifest change without being noticed.
-const INDEX_KEPT: Duration = Duration::from_secs(10);
+/// How long an index is cached. Changes to files of a skill other than its manifest are not detected.
+const INDEX_TTL: Duration = Duration::from_secs(10);
 
-/// One page for each kind of request.
-type Pages = [Option<Page>; 4];
+/// One page for each combination of `all` and `admin`.
+type Pages = [Option<CachedPage>; 4];
 
-/// The list of skills.
+/// The cached list of skills.
 #[derive(Default)]
-pub(crate) struct Listed {
-    kept: RwLock<Option<(Arc<Snapshot>, Pages)>>,
+pub(crate) struct SkillListCache {
+    cached: RwLock<Option<(Arc<Snapshot>, Pages)>>,
 }
 
-/// A page of the list, as it is sent.
+/// A serialized list of skills.
 #[derive(Clone)]
-pub(crate) struct Page {
+pub(crate) struct CachedPage {
     pub(crate) bytes: Bytes,
     pub(crate) tag: HeaderValue,
 }
 
-impl Listed {
-    /// Returns the page that was made from this snapshot.
-    pub(crate) fn get(&self, snapshot: &Arc<Snapshot>, all: bool, admin: bool) -> Option<Page> {
-        let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
-        let (of, pages) = kept.as_ref()?;
-        Arc::ptr_eq(of, snapshot).then(|| pages[number(all, admin)].clone()).flatten()
+impl SkillListCache {
+    /// Returns the cached page for this snapshot.
+    pub(crate) fn get(&self, snapshot: &Arc<Snapshot>, all: bool, admin: bool) -> Option<CachedPage> {
+        let cached = self.cached.read().unwrap_or_else(PoisonError::into_inner);
+        let (of, pages) = cached.as_ref()?;
+        Arc::ptr_eq(of, snapshot).then(|| pages[page_index(all, admin)].clone()).flatten()
     }
 
-    /// Keeps a page. Pages of another snapshot are dropped.
-    pub(crate) fn put(&self, snapshot: Arc<Snapshot>, all: bool, admin: bool, page: Page) {
-        let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
-        let pages = match kept.take() {
+    /// Caches a page, and drops the pages of other snapshots.
+    pub(crate) fn put(&self, snapshot: Arc<Snapshot>, all: bool, admin: bool, page: CachedPage) {
+        let mut cached = self.cached.write().unwrap_or_else(PoisonError::into_inner);
+        let pages = match cached.take() {
             Some((of, pages)) if Arc::ptr_eq(&of, &snapshot) => pages,
             _ => Default::default(),
         };
-        let (_, pages) = kept.insert((snapshot, pages));
-        pages[number(all, admin)] = Some(page);
+        let (_, pages) = cached.insert((snapshot, pages));
+        pages[page_index(all, admin)] = Some(page);
     }
 }
 
-fn number(all: bool, admin: bool) -> usize {
+fn page_index(all: bool, admin: bool) -> usize {
     usize::from(all) * 2 + usize::from(admin)
 }
 
-/// What the figures of the overview are made of.
-pub(crate) struct Figures {
+/// The inputs of the overview.
+pub(crate) struct OverviewInputs {
     pub(crate) snapshot: Arc<Snapshot>,
     pub(crate) uses: Vec<SkillUse>,
     pub(crate) chats: u64,
     pub(crate) admin: bool,
 }
 
-impl Figures {
-    fn is(&self, other: &Self) -> bool {
+impl OverviewInputs {
+    fn is_same(&self, other: &Self) -> bool {
         let Self { snapshot, uses, chats, admin } = self;
         Arc::ptr_eq(snapshot, &other.snapshot)
             && (*chats, *admin) == (other.chats, other.admin)
@@ -69,60 +69,60 @@ impl Figures {
     }
 }
 
-/// The figures of the overview, for administrators and for others, and those of the catalog, which cost most.
+/// The cached overview, for administrators and for other users, and the catalog figures, which are the most expensive part.
 #[derive(Default)]
-pub(crate) struct Overviews {
-    sent: RwLock<[Option<(Figures, Bytes)>; 2]>,
+pub(crate) struct OverviewCache {
+    sent: RwLock<[Option<(OverviewInputs, Bytes)>; 2]>,
     catalog: Mutex<Option<(Arc<Snapshot>, Value)>>,
 }
 
-impl Overviews {
-    /// Returns the figures that were made of the same parts.
-    pub(crate) fn get(&self, of: &Figures) -> Option<Bytes> {
+impl OverviewCache {
+    /// Returns the cached overview with the same inputs.
+    pub(crate) fn get(&self, wanted: &OverviewInputs) -> Option<Bytes> {
         let sent = self.sent.read().unwrap_or_else(PoisonError::into_inner);
-        let (made_of, bytes) = sent[usize::from(of.admin)].as_ref()?;
-        made_of.is(of).then(|| bytes.clone())
+        let (inputs, bytes) = sent[usize::from(wanted.admin)].as_ref()?;
+        inputs.is_same(wanted).then(|| bytes.clone())
     }
 
-    /// Keeps figures, and what they were made of.
-    pub(crate) fn put(&self, of: Figures, bytes: Bytes) {
+    /// Caches an overview with its inputs.
+    pub(crate) fn put(&self, inputs: OverviewInputs, bytes: Bytes) {
         let mut sent = self.sent.write().unwrap_or_else(PoisonError::into_inner);
-        let of_admin = usize::from(of.admin);
-        sent[of_admin] = Some((of, bytes));
+        let slot = usize::from(inputs.admin);
+        sent[slot] = Some((inputs, bytes));
     }
 
-    /// Returns the figures of a snapshot's catalog. Only the first request makes them; others wait for it.
+    /// Returns the catalog figures of a snapshot. The first request computes them; concurrent requests wait for it.
     pub(crate) fn catalog(&self, snapshot: &Arc<Snapshot>, make: impl FnOnce() -> Value) -> Value {
-        let mut kept = self.catalog.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, figures)) = &*kept
+        let mut cached = self.catalog.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, figures)) = &*cached
             && Arc::ptr_eq(of, snapshot)
         {
             return figures.clone();
         }
         let figures = make();
-        *kept = Some((Arc::clone(snapshot), figures.clone()));
+        *cached = Some((Arc::clone(snapshot), figures.clone()));
         figures
     }
 }
 
-/// The index of the skills that can be installed from this server.
+/// The cached index of the skills that can be installed from this server.
 #[derive(Default)]
-pub(crate) struct Index {
-    kept: Mutex<Option<(Arc<Snapshot>, Instant, Bytes)>>,
+pub(crate) struct IndexCache {
+    cached: Mutex<Option<(Arc<Snapshot>, Instant, Bytes)>>,
 }
 
-impl Index {
-    /// Returns the index of a snapshot. Only the first request makes it; others wait for it.
+impl IndexCache {
+    /// Returns the index of a snapshot. The first request creates it; concurrent requests wait for it.
     pub(crate) fn get(&self, snapshot: &Arc<Snapshot>, make: impl FnOnce() -> Bytes) -> Bytes {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, made, bytes)) = &*kept
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, created, bytes)) = &*cached
             && Arc::ptr_eq(of, snapshot)
-            && made.elapsed() < INDEX_KEPT
+            && created.elapsed() < INDEX_TTL
         {
             return bytes.clone();
         }
         let bytes = make();
-        *kept = Some((Arc::clone(snapshot), Instant::now(), bytes.clone()));
+        *cached = Some((Arc::clone(snapshot), Instant::now(), bytes.clone()));
         bytes
     }
 }

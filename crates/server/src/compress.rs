@@ -1,21 +1,21 @@
-//! Answers in gzip, for clients that take it.
+//! Gzip compression of responses, for clients that accept it.
 //!
-//! Streams of events are never compressed: their words would wait in the compressor. What is short is not worth it.
+//! Event streams are never compressed, because the compressor would delay events. Short responses are not worth it.
 //!
-//! The size of a compressed answer can tell a secret that stands in the same answer as text that an attacker chooses (BREACH). No
-//! answer holds a token or a key: tokens are shown in headers and cookies, which are not compressed, and keys stay in the
-//! environment. Pages of other origins can neither read answers nor send requests with the cookie (`SameSite=Strict`).
+//! The size of a compressed response can leak a secret that is in the same response as text chosen by an attacker (BREACH). No
+//! response contains a token or a key: tokens are sent in headers and cookies, which are not compressed, and keys stay in the
+//! environment. Pages of other origins can neither read responses nor send requests with the cookie (`SameSite=Strict`).
 
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
 
-/// The shortest answer that is compressed, in bytes.
-const SHORTEST: u16 = 1024;
+/// The minimum size of a compressed response, in bytes.
+const SIZE_MIN: u16 = 1024;
 
-/// Compresses answers that are long enough and are not compressed yet.
+/// Returns a layer that compresses responses that are long enough and not compressed yet.
 pub(crate) fn layer() -> CompressionLayer<impl Predicate> {
-    // The default leaves out streams of events and pictures.
-    let worth_it = DefaultPredicate::new().and(SizeAbove::new(SHORTEST));
-    CompressionLayer::new().gzip(true).quality(CompressionLevel::Fastest).compress_when(worth_it)
+    // The default predicate excludes event streams and images.
+    let predicate = DefaultPredicate::new().and(SizeAbove::new(SIZE_MIN));
+    CompressionLayer::new().gzip(true).quality(CompressionLevel::Fastest).compress_when(predicate)
 }

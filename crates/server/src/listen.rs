@@ -1,4 +1,4 @@
-//! Connections: how many, and how patiently. A client that opens one and says nothing is not waited for.
+//! Accepts connections, with limits on their number and on the time until a request arrives.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,35 +10,35 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
-use crate::limits::PerAddress;
+use crate::limits::ConnectionsPerAddress;
 
-/// Takes connections until `close` is cancelled; then those that are idle are closed, and the others after their answer. Those
-/// of an address that has its share already are closed at once; where `shares` is `None` there are no shares.
+/// Accepts connections until `close` is cancelled; then closes idle connections at once and the others after their response.
+/// Connections of an address that exceeds its limit in `per_address` are closed immediately; `None` means no such limit.
 pub(crate) async fn listen(
     listener: TcpListener,
     app: App,
     router: Router,
-    shares: Option<PerAddress>,
+    per_address: Option<ConnectionsPerAddress>,
     close: CancellationToken,
 ) {
-    let connections = Connections::new(listener, app.limits.head);
-    let room = Arc::new(Semaphore::new(app.limits.connections.clamp(1, Semaphore::MAX_PERMITS)));
+    let connections = Connections::new(listener, app.limits.head_timeout);
+    let slots = Arc::new(Semaphore::new(app.limits.connections.clamp(1, Semaphore::MAX_PERMITS)));
     loop {
         let next = async {
-            let place = Arc::clone(&room).acquire_owned().await;
+            let permit = Arc::clone(&slots).acquire_owned().await;
             let (stream, client) = connections.accept().await;
-            (place, stream, client)
+            (permit, stream, client)
         };
-        let (place, stream, client) = tokio::select! {
+        let (permit, stream, client) = tokio::select! {
             next = next => next,
             () = close.cancelled() => break,
         };
-        let share = match shares.as_ref().map(|shares| shares.take(client.ip())) {
+        let address_permit = match per_address.as_ref().map(|limit| limit.take(client.ip())) {
             Some(None) => {
-                app.metrics.too_many.fetch_add(1, Ordering::Relaxed);
+                app.metrics.rate_limited.fetch_add(1, Ordering::Relaxed);
                 continue;
             }
-            share => share.flatten(),
+            address_permit => address_permit.flatten(),
         };
         let connection = connections.serve(stream, client, router.clone());
         let app = app.clone();
@@ -46,7 +46,7 @@ pub(crate) async fn listen(
         tokio::spawn(async move {
             connection.await;
             app.connections.fetch_sub(1, Ordering::Relaxed);
-            drop((place, share));
+            drop((permit, address_permit));
         });
     }
     connections.shutdown().await;

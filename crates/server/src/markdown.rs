@@ -1,21 +1,20 @@
-//! Markdown as HTML that can be put into a page as it is. What models and skills write is the text of strangers.
+//! Renders Markdown as HTML that is safe to insert into a page. Text of models and skills is untrusted.
 //!
-//! Two walls: nothing but what Markdown itself makes gets into the HTML (raw HTML is shown as the text that it is), and what comes
-//! out goes through a sanitiser that knows a short list of elements. Pictures become links: a page that loads one tells its
-//! server who reads what, and when.
+//! There are two layers of defense: the renderer escapes raw HTML as text, and a sanitizer then allows only a short list of
+//! elements. Images become links, because loading one would reveal to its server who reads the text, and when.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use ammonia::{Builder, UrlRelative};
-use prowess::format::hidden::shown_lines;
+use prowess::format::hidden::escape_lines_for_display;
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html};
 
-/// How deep lists, quotes and emphasis may lie in each other; what is deeper is shown without them.
+/// The maximum nesting depth of lists, quotes and emphasis; deeper content is rendered without them.
 const DEPTH_MAX: usize = 24;
 
-/// The HTML of a text in Markdown.
+/// Renders Markdown as sanitized HTML.
 ///
 /// ```
 /// let html = prowess_server::markdown::render("**bold** <script>alert(1)</script>");
@@ -23,23 +22,23 @@ const DEPTH_MAX: usize = 24;
 /// ```
 pub fn render(text: &str) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut tame = Tame::default();
-    let events = Parser::new_ext(text, options).filter_map(|event| tame.event(event));
-    let mut written = String::with_capacity(text.len() + text.len() / 2);
-    html::push_html(&mut written, events);
-    CLEANER.clean(&written).to_string()
+    let mut filter = EventFilter::default();
+    let events = Parser::new_ext(text, options).filter_map(|event| filter.event(event));
+    let mut output = String::with_capacity(text.len() + text.len() / 2);
+    html::push_html(&mut output, events);
+    SANITIZER.clean(&output).to_string()
 }
 
-/// What becomes of the events.
+/// Removes or replaces events that must not be rendered.
 #[derive(Default)]
-struct Tame {
-    /// For everything that is open, whether it was let through.
+struct EventFilter {
+    /// For each open tag, whether it was kept.
     open: Vec<bool>,
-    /// How many links are open; there is at most one.
+    /// The number of open links, at most one.
     links: usize,
 }
 
-impl Tame {
+impl EventFilter {
     fn event<'t>(&mut self, event: Event<'t>) -> Option<Event<'t>> {
         Some(match event {
             Event::Start(tag) => return self.start(tag).map(Event::Start),
@@ -56,8 +55,10 @@ impl Tame {
                     tag => tag,
                 })
             }
-            Event::Html(text) | Event::InlineHtml(text) | Event::Text(text) => Event::Text(visible(text)),
-            Event::Code(text) => Event::Code(visible(text)),
+            Event::Html(text) | Event::InlineHtml(text) | Event::Text(text) => {
+                Event::Text(escape_hidden(text))
+            }
+            Event::Code(text) => Event::Code(escape_hidden(text)),
             Event::TaskListMarker(done) => Event::Text(if done { "☑ " } else { "☐ " }.into()),
             event => event,
         })
@@ -70,7 +71,7 @@ impl Tame {
             }
             Tag::HtmlBlock => Tag::Paragraph,
             Tag::CodeBlock(CodeBlockKind::Fenced(info)) => {
-                let language: String = info.chars().take_while(|c| is_of_language(*c)).take(40).collect();
+                let language: String = info.chars().take_while(|c| is_language_char(*c)).take(40).collect();
                 Tag::CodeBlock(match language.is_empty() {
                     true => CodeBlockKind::Indented,
                     false => CodeBlockKind::Fenced(language.into()),
@@ -79,9 +80,9 @@ impl Tame {
             tag => tag,
         };
         let passes = match &tag {
-            // What leads nowhere that one may go is plain text.
+            // A link with a disallowed scheme becomes plain text.
             Tag::Link { link_type, dest_url, .. } => {
-                self.links == 0 && (*link_type == LinkType::Email || leads_out(dest_url))
+                self.links == 0 && (*link_type == LinkType::Email || is_allowed_url(dest_url))
             }
             Tag::BlockQuote(_)
             | Tag::List(_)
@@ -97,27 +98,27 @@ impl Tame {
     }
 }
 
-/// The text without characters that hide or reorder what people read.
-fn visible(text: CowStr<'_>) -> CowStr<'_> {
-    match shown_lines(&text) {
+/// Escapes characters that hide or reorder text.
+fn escape_hidden(text: CowStr<'_>) -> CowStr<'_> {
+    match escape_lines_for_display(&text) {
         Cow::Borrowed(_) => text,
         Cow::Owned(shown) => shown.into(),
     }
 }
 
-fn leads_out(url: &str) -> bool {
+fn is_allowed_url(url: &str) -> bool {
     let scheme = url.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
     scheme.is_some_and(|scheme| matches!(scheme.as_str(), "http" | "https" | "mailto"))
 }
 
-fn is_of_language(c: char) -> bool {
+fn is_language_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '+' | '#' | '.' | '_' | '-')
 }
 
-/// Knows what Markdown makes, and nothing else.
-static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
-    let mut cleaner = Builder::empty();
-    cleaner
+/// Allows only the elements that the Markdown renderer produces.
+static SANITIZER: LazyLock<Builder<'static>> = LazyLock::new(|| {
+    let mut sanitizer = Builder::empty();
+    sanitizer
         .tags(HashSet::from([
             "a",
             "blockquote",
@@ -156,12 +157,12 @@ static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
         .link_rel(Some("noopener noreferrer"))
         .set_tag_attribute_value("a", "target", "_blank")
         .attribute_filter(|element, attribute, value| match (element, attribute) {
-            ("code", "class") => is_language(value).then_some(Cow::Borrowed(value)),
+            ("code", "class") => is_language_class(value).then_some(Cow::Borrowed(value)),
             _ => Some(Cow::Borrowed(value)),
         });
-    cleaner
+    sanitizer
 });
 
-fn is_language(class: &str) -> bool {
-    class.strip_prefix("language-").is_some_and(|name| !name.is_empty() && name.chars().all(is_of_language))
+fn is_language_class(class: &str) -> bool {
+    class.strip_prefix("language-").is_some_and(|name| !name.is_empty() && name.chars().all(is_language_char))
 }

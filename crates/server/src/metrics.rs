@@ -1,4 +1,4 @@
-//! What is counted. Every label comes from a fixed set: nothing that a client or a model says makes the counts grow.
+//! Counters. Every label comes from a fixed set, so that clients and models cannot make the number of series grow.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,13 +6,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use axum::http::{Method, StatusCode};
-use prowess_chat::turn::Outcome;
-use prowess_chat::{End, Event};
+use prowess_chat::turn::TurnReport;
+use prowess_chat::{EndReason, TurnEvent};
 
-/// Where the buckets of waits end, in seconds.
+/// The upper bounds of the duration buckets, in seconds.
 pub(crate) const BUCKETS: [f64; 10] = [0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0];
 
-/// The tools that are counted by name; all others are of toolsets.
+/// The tools that are counted by name; all others count as `toolset`.
 pub(crate) const TOOLS: [&str; 8] = [
     "skills.activate",
     "skills.readResource",
@@ -24,106 +24,106 @@ pub(crate) const TOOLS: [&str; 8] = [
     "toolset",
 ];
 
-/// How calls end.
+/// The results of tool calls.
 pub(crate) const STATUSES: [&str; 3] = ["success", "partial", "error"];
 
-/// How turns end: as they do, or broken off.
-pub(crate) const ENDS: usize = End::ALL.len() + 1;
+/// The number of ways a turn can end: each end reason, or an error.
+pub(crate) const ENDS: usize = EndReason::ALL.len() + 1;
 
-/// What is counted in this process.
+/// The counters of this process.
 pub(crate) struct Metrics {
-    pub(crate) began: SystemTime,
-    routes: Mutex<HashMap<String, Route>>,
+    pub(crate) started: SystemTime,
+    routes: Mutex<HashMap<String, RouteMetrics>>,
     pub(crate) turns: [AtomicU64; ENDS],
-    /// Read, written, and read from the provider's cache.
+    /// Input tokens, output tokens, and input tokens from the provider's cache.
     pub(crate) tokens: [AtomicU64; 3],
     pub(crate) tools: [[AtomicU64; STATUSES.len()]; TOOLS.len()],
-    /// Requests that were refused because there were too many of them.
-    pub(crate) too_many: AtomicU64,
-    /// Requests under other names, of other origins, or by nobody known.
-    pub(crate) kept_out: AtomicU64,
+    /// Requests and connections rejected by a rate limit.
+    pub(crate) rate_limited: AtomicU64,
+    /// Requests rejected because of their host, their origin or missing authentication.
+    pub(crate) unauthorized: AtomicU64,
 }
 
-/// The requests of one route.
+/// The counters of one route.
 #[derive(Default, Clone)]
-pub(crate) struct Route {
-    /// By method and class of status.
-    pub(crate) answers: BTreeMap<(&'static str, &'static str), u64>,
-    /// How many took no longer than each bucket, not counting those of the buckets before.
-    pub(crate) waits: [u64; BUCKETS.len() + 1],
+pub(crate) struct RouteMetrics {
+    /// The number of responses by method and status class.
+    pub(crate) responses: BTreeMap<(&'static str, &'static str), u64>,
+    /// The number of requests per duration bucket, not cumulative.
+    pub(crate) durations: [u64; BUCKETS.len() + 1],
     pub(crate) seconds: f64,
 }
 
 impl Default for Metrics {
     fn default() -> Self {
         Self {
-            began: SystemTime::now(),
+            started: SystemTime::now(),
             routes: Mutex::default(),
             turns: Default::default(),
             tokens: Default::default(),
             tools: Default::default(),
-            too_many: AtomicU64::new(0),
-            kept_out: AtomicU64::new(0),
+            rate_limited: AtomicU64::new(0),
+            unauthorized: AtomicU64::new(0),
         }
     }
 }
 
 impl Metrics {
-    /// A request was answered. `route` is the pattern, never the path.
-    pub(crate) fn answered(&self, route: &str, method: &Method, status: StatusCode, took: Duration) {
+    /// Counts a response. `route` is the pattern, never the path.
+    pub(crate) fn record_response(&self, route: &str, method: &Method, status: StatusCode, took: Duration) {
         let mut routes = self.lock();
         if !routes.contains_key(route) {
-            routes.insert(route.to_owned(), Route::default());
+            routes.insert(route.to_owned(), RouteMetrics::default());
         }
-        let Some(of) = routes.get_mut(route) else { return };
-        *of.answers.entry((known(method), class(status))).or_default() += 1;
+        let Some(counters) = routes.get_mut(route) else { return };
+        *counters.responses.entry((method_label(method), status_class(status))).or_default() += 1;
         let seconds = took.as_secs_f64();
-        of.seconds += seconds;
+        counters.seconds += seconds;
         let bucket = BUCKETS.iter().position(|end| seconds <= *end).unwrap_or(BUCKETS.len());
-        if let Some(count) = of.waits.get_mut(bucket) {
+        if let Some(count) = counters.durations.get_mut(bucket) {
             *count += 1;
         }
     }
 
-    /// Something happened in a turn.
-    pub(crate) fn happened(&self, event: &Event) {
-        let Event::ToolResult { name, status, .. } = event else { return };
+    /// Counts an event of a turn.
+    pub(crate) fn record_event(&self, event: &TurnEvent) {
+        let TurnEvent::ToolResult { name, status, .. } = event else { return };
         let name = name.replace('_', ".");
         let tool = TOOLS.iter().position(|tool| *tool == name).unwrap_or(TOOLS.len() - 1);
         let status = STATUSES.iter().position(|known| known == status).unwrap_or(STATUSES.len() - 1);
-        if let Some(count) = self.tools.get(tool).and_then(|of| of.get(status)) {
+        if let Some(count) = self.tools.get(tool).and_then(|statuses| statuses.get(status)) {
             count.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// A turn is over.
-    pub(crate) fn ended(&self, outcome: &Outcome) {
+    /// Counts the end of a turn.
+    pub(crate) fn record_turn(&self, outcome: &TurnReport) {
         let end = match &outcome.end {
-            Ok(end) => End::ALL.iter().position(|known| known == end),
+            Ok(end) => EndReason::ALL.iter().position(|known| known == end),
             Err(_) => None,
         };
         if let Some(count) = self.turns.get(end.unwrap_or(ENDS - 1)) {
             count.fetch_add(1, Ordering::Relaxed);
         }
         if let Some(usage) = outcome.usage {
-            for (count, more) in self.tokens.iter().zip([usage.input, usage.output, usage.cached]) {
-                count.fetch_add(more, Ordering::Relaxed);
+            for (count, added) in self.tokens.iter().zip([usage.input, usage.output, usage.cached]) {
+                count.fetch_add(added, Ordering::Relaxed);
             }
         }
     }
 
-    /// What was asked, by route.
-    pub(crate) fn routes(&self) -> BTreeMap<String, Route> {
-        self.lock().iter().map(|(route, of)| (route.clone(), of.clone())).collect()
+    /// Returns the counters of all routes, sorted by route.
+    pub(crate) fn routes(&self) -> BTreeMap<String, RouteMetrics> {
+        self.lock().iter().map(|(route, counters)| (route.clone(), counters.clone())).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Route>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, RouteMetrics>> {
         self.routes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A method, or that it is one that nobody uses here.
-fn known(method: &Method) -> &'static str {
+/// Returns the label of a method; `other` for methods that no route uses.
+fn method_label(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",
         "HEAD" => "HEAD",
@@ -136,7 +136,7 @@ fn known(method: &Method) -> &'static str {
     }
 }
 
-fn class(status: StatusCode) -> &'static str {
+fn status_class(status: StatusCode) -> &'static str {
     match status.as_u16() / 100 {
         1 => "1xx",
         2 => "2xx",

@@ -1,4 +1,4 @@
-//! What went wrong, as `application/problem+json`.
+//! Error responses, as `application/problem+json`.
 
 use std::time::Duration;
 
@@ -13,52 +13,52 @@ use utoipa::ToSchema;
 /// The media type.
 pub(crate) const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 
-/// What went wrong (RFC 9457), with a code that programs tell failures apart by.
+/// An error response (RFC 9457) with a machine-readable code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct Problem {
-    /// Always `about:blank`: the code says what kind it is.
+    /// Always `about:blank`; `code` identifies the kind of error.
     #[schema(example = "about:blank")]
     r#type: &'static str,
-    /// The status in words.
+    /// The text of the HTTP status.
     title: &'static str,
-    /// The status.
+    /// The HTTP status.
     status: u16,
-    /// One of the contract's codes.
+    /// The error code.
     #[schema(value_type = String, example = "NOT_FOUND")]
     pub(crate) code: ErrorCode,
-    /// What happened, for people.
+    /// A description for people.
     pub(crate) detail: String,
-    /// What is wrong with single fields.
+    /// Errors of individual fields.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) errors: Vec<FieldError>,
-    /// The request, as the log has it and the header `X-Request-Id`.
+    /// The request id, as in the log and in the header `X-Request-Id`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     request_id: Option<Box<str>>,
-    /// In how many seconds it is worth trying again.
+    /// The number of seconds after which the client should retry.
     #[serde(skip)]
     retry: Option<u16>,
 }
 
-/// What is wrong with one field of a request.
+/// An error of one field of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct FieldError {
     /// The field.
     pub(crate) field: String,
-    /// What is wrong with it, for people.
+    /// A description for people.
     pub(crate) message: String,
 }
 
-/// What handlers answer.
-pub(crate) type Answer<T> = Result<T, Problem>;
+/// The result of a handler.
+pub(crate) type ApiResult<T> = Result<T, Problem>;
 
 impl Problem {
-    /// A failure of this kind.
+    /// Creates a problem with the usual status of this code.
     pub(crate) fn new(code: ErrorCode, detail: impl Into<String>) -> Self {
         Self::with_status(status(code), code, detail)
     }
 
-    /// A failure with a status of its own.
+    /// Creates a problem with an explicit status.
     pub(crate) fn with_status(status: StatusCode, code: ErrorCode, detail: impl Into<String>) -> Self {
         Self {
             r#type: "about:blank",
@@ -72,26 +72,26 @@ impl Problem {
         }
     }
 
-    /// More requests than somebody may make; when to come back.
+    /// Creates a rate limit error that asks the client to retry after `wait`.
     pub(crate) fn too_many(wait: Duration) -> Self {
-        let detail = "more requests than one client may make; wait, and then go on";
+        let detail = "rate limit exceeded; retry later";
         let mut problem = Self::with_status(StatusCode::TOO_MANY_REQUESTS, ErrorCode::Unavailable, detail);
         problem.retry = Some(u16::try_from(wait.as_secs() + 1).unwrap_or(u16::MAX));
         problem
     }
 
-    /// The same, with the request that it is about.
-    pub(crate) fn of_request(mut self, id: &str) -> Self {
+    /// Adds the id of the request.
+    pub(crate) fn with_request_id(mut self, id: &str) -> Self {
         self.request_id = Some(id.into());
         self
     }
 
-    /// The words.
+    /// Returns the JSON body.
     pub(crate) fn body(&self) -> Body {
         serde_json::to_vec(self).unwrap_or_default().into()
     }
 
-    /// A request that cannot be meant.
+    /// Creates an error for an invalid request.
     pub(crate) fn invalid(detail: impl Into<String>) -> Self {
         Self::new(ErrorCode::InvalidParam, detail)
     }
@@ -101,7 +101,7 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         if status.is_server_error() {
-            tracing::warn!(code = %self.code, detail = %self.detail, "failed");
+            tracing::warn!(code = %self.code, detail = %self.detail, "request failed");
         }
         let mut response = (status, self.body()).into_response();
         let headers = response.headers_mut();
@@ -112,7 +112,7 @@ impl IntoResponse for Problem {
         if status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        // Whoever knows the id of the request adds it.
+        // `observe` adds the request id.
         response.extensions_mut().insert(self);
         response
     }
@@ -120,16 +120,16 @@ impl IntoResponse for Problem {
 
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
-        let detail = error.without_place();
+        let detail = error.public_message();
         if detail != error.to_string() {
-            // Where chats are kept is for those who run the server.
-            tracing::warn!(%error, "store");
+            // Only operators may see where chats are stored.
+            tracing::warn!(%error, "store error");
         }
         Self::new(error.code(), detail)
     }
 }
 
-/// The status that a code goes with.
+/// Returns the HTTP status of an error code.
 fn status(code: ErrorCode) -> StatusCode {
     match code {
         ErrorCode::InvalidParam | ErrorCode::IsDirectory => StatusCode::BAD_REQUEST,
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn every_code_has_its_status() {
-        let told: Vec<_> = ErrorCode::ALL.iter().map(|code| format!("{code} {}", status(*code))).collect();
-        insta::assert_snapshot!(told.join("\n"));
+        let lines: Vec<_> = ErrorCode::ALL.iter().map(|code| format!("{code} {}", status(*code))).collect();
+        insta::assert_snapshot!(lines.join("\n"));
     }
 }

@@ -1,4 +1,4 @@
-//! Markdown over HTTP.
+//! The endpoint that renders Markdown.
 
 use axum::Json;
 use prowess::ErrorCode;
@@ -6,40 +6,44 @@ use prowess_chat::turn::MESSAGE_MAX;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::asked::Body;
+use crate::extract::JsonBody;
 use crate::markdown;
-use crate::problem::{Answer, Problem};
+use crate::problem::{ApiResult, Problem};
 
-/// A text in Markdown.
+/// A Markdown text.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = TextToRender)]
-pub(crate) struct Written {
-    /// The text, at most a mebibyte.
+pub(crate) struct RenderRequest {
+    /// The text, at most 1 MiB.
     text: String,
 }
 
-/// What a page shows of it.
+/// The rendered text.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Rendered {
-    /// HTML without scripts, pictures and raw HTML of the text's own.
+    /// HTML without scripts, images, or raw HTML from the text.
     html: String,
 }
 
-/// Renders Markdown as HTML that can be put into a page as it is.
-#[utoipa::path(post, path = "/api/render", tag = "operations", request_body = Written,
+/// Renders Markdown as HTML that is safe to insert into a page.
+#[utoipa::path(post, path = "/api/render", tag = "operations", request_body = RenderRequest,
     responses((status = 200, body = Rendered)))]
-pub(crate) async fn render(Body(Written { text }): Body<Written>) -> Answer<Json<Rendered>> {
+pub(crate) async fn render(
+    JsonBody(RenderRequest { text }): JsonBody<RenderRequest>,
+) -> ApiResult<Json<Rendered>> {
     if text.len() > MESSAGE_MAX {
-        let detail = format!("the text has {} bytes; at most {MESSAGE_MAX} are rendered", text.len());
+        let detail = format!("the text has {} bytes; the maximum is {MESSAGE_MAX}", text.len());
         return Err(Problem::new(ErrorCode::TooLarge, detail));
     }
-    let html = apart(move || markdown::render(&text)).await?;
+    let html = run_blocking(move || markdown::render(&text)).await?;
     Ok(Json(Rendered { html }))
 }
 
-/// Work that takes a while, on a thread of its own.
-pub(crate) async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Answer<T> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| Problem::new(ErrorCode::InternalError, format!("it broke off: {error}")))
+/// Runs blocking or CPU-intensive work on the blocking thread pool.
+pub(crate) async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> ApiResult<T> {
+    let result = tokio::task::spawn_blocking(work).await;
+    result.map_err(|error| Problem::new(ErrorCode::InternalError, format!("the operation failed: {error}")))
 }

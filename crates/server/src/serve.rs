@@ -1,4 +1,4 @@
-//! A server from its first request to its last.
+//! Starts a server and runs it until it is stopped.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,116 +12,120 @@ use tokio_util::sync::CancellationToken;
 use crate::api;
 use crate::app::App;
 use crate::guard::Guard;
-use crate::limits::{Limits, PerAddress};
+use crate::limits::{ConnectionsPerAddress, Limits};
 use crate::listen::listen;
-use crate::live::{Live, Load, LoadError};
+use crate::reloadable::{LoadError, LoadFn, Reloadable};
 
-/// How long those who listen may take to hear how their turns ended.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How long clients have to receive the last events of their turns.
+const FINAL_EVENTS: Duration = Duration::from_secs(1);
 
-/// How a server behaves.
+/// Options of a server.
 #[derive(Debug, Clone)]
-pub struct Options {
-    /// Who is let in.
+pub struct ServerOptions {
+    /// Authentication and allowed hosts.
     pub guard: Guard,
-    /// How much it takes on.
+    /// Rate and concurrency limits.
     pub limits: Limits,
-    /// How long turns may go on when the server is stopped, before they are ended with a marker.
+    /// How long turns may continue while the server stops, before they are interrupted and marked.
     pub grace: Duration,
 }
 
-impl Default for Options {
+impl Default for ServerOptions {
     fn default() -> Self {
         Self { guard: Guard::default(), limits: Limits::default(), grace: Duration::from_secs(10) }
     }
 }
 
-/// Why nothing is served.
+/// Why a server cannot run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// Others could reach it, and nothing keeps them out.
-    #[error("{0} can be reached from other machines, and there is no token")]
-    Open(SocketAddr),
-    /// The skills or the model cannot be had.
+    /// Other machines can reach the address, and no authentication is configured.
+    #[error("{0} is reachable from other machines, and no token is configured")]
+    Unprotected(SocketAddr),
+    /// The configuration, the skills or the model cannot be loaded.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// The system refused.
-    #[error("it cannot be served: {0}")]
-    Os(#[from] std::io::Error),
+    /// The operating system returned an error.
+    #[error("cannot serve: {0}")]
+    Io(#[from] std::io::Error),
 }
 
-/// A server that has what it needs and is about to answer.
+/// A server that is ready to accept requests.
 pub struct Server {
     app: App,
     router: Router,
-    options: Options,
+    options: ServerOptions,
 }
 
 impl Server {
-    /// Reads the configuration and scans. Has to be called inside a runtime. `stop` ends it.
+    /// Loads the configuration and the skills. Must be called inside a Tokio runtime. Cancelling `stop` stops the server.
     pub fn new(
-        load: Box<Load>,
+        load: Box<LoadFn>,
         store: Arc<dyn Store>,
-        options: Options,
+        options: ServerOptions,
         stop: CancellationToken,
     ) -> Result<Self, ServeError> {
-        let hosts = options.guard.names.added().to_vec();
-        // Sessions of MCP end with the listener.
-        let live = Live::new(load, Arc::clone(&store), hosts, stop.child_token())?;
+        let hosts = options.guard.hosts.added().to_vec();
+        // MCP sessions end when the server stops.
+        let live = Reloadable::new(load, Arc::clone(&store), hosts, stop.child_token())?;
         let app = App::new(live, store, options.limits.clone(), stop);
         let router = api::router(app.clone(), options.guard.clone());
         Ok(Self { app, router, options })
     }
 
-    /// The skills as they are now.
+    /// Returns the current skills.
     pub fn skills(&self) -> Arc<prowess::Snapshot> {
-        self.app.live.now().registry.snapshot()
+        self.app.reloadable.current().registry.snapshot()
     }
 
-    /// Answers until it is stopped: then nothing new is begun, and turns finish or are marked. Until they have, questions are
-    /// answered, among them whether requests should be sent here.
+    /// Serves requests until the server is stopped. Then it starts no new turns, and waits until running turns have finished or
+    /// are marked as interrupted. Meanwhile it still answers other requests, such as readiness checks.
     pub async fn serve(self, listener: TcpListener) -> Result<(), ServeError> {
         let address = listener.local_addr()?;
-        if !address.ip().is_loopback() && !self.options.guard.knows_people() {
-            return Err(ServeError::Open(address));
+        if !address.ip().is_loopback() && !self.options.guard.has_authentication() {
+            return Err(ServeError::Unprotected(address));
         }
         let Self { app, router, options } = self;
-        let heard = tokio::spawn(hear(app.clone(), app.store.announcements()));
+        let announcements = tokio::spawn(follow_announcements(app.clone(), app.store.announcements()));
         let close = CancellationToken::new();
-        // Behind a proxy that names people, all of them come from its address.
-        let shares = options.guard.proxy_header.is_none().then(|| PerAddress::of(options.limits.connections));
-        let serving = listen(listener, app.clone(), router, shares, close.clone());
-        let ended = async {
+        // Behind an authenticating proxy, all connections come from the address of the proxy.
+        let per_address = options
+            .guard
+            .proxy_header
+            .is_none()
+            .then(|| ConnectionsPerAddress::new(options.limits.connections));
+        let serving = listen(listener, app.clone(), router, per_address, close.clone());
+        let stopped = async {
             app.stop.cancelled().await;
             tracing::info!(turns = app.turns.count(), "stopping");
             app.turns.finish(&*app.store, options.grace).await;
             close.cancel();
-            // Whoever does not read does not keep it from ending.
-            tokio::time::sleep(LAST_WORDS).await;
+            // Clients that do not read must not delay the shutdown.
+            tokio::time::sleep(FINAL_EVENTS).await;
         };
         tokio::select! {
             () = serving => {}
-            () = ended => {}
+            () = stopped => {}
         }
-        heard.abort();
+        announcements.abort();
         tracing::info!("stopped");
         Ok(())
     }
 }
 
-/// What other servers say: skills changed there may be skills here.
-async fn hear(app: App, mut announcements: Announcements) {
+/// Refreshes skills when another server announces a change.
+async fn follow_announcements(app: App, mut announcements: Announcements) {
     while let Some(topic) = announcements.next().await {
         if matches!(topic, Topic::Skills | Topic::Missed) {
             let work = app.clone();
-            let caught_up = tokio::task::spawn_blocking(move || {
-                let before = work.live.error();
-                work.live.catch_up();
-                before != work.live.error()
+            let error_changed = tokio::task::spawn_blocking(move || {
+                let before = work.reloadable.error();
+                work.reloadable.refresh();
+                before != work.reloadable.error()
             });
-            // Pages that have been told of the change already look again.
-            if caught_up.await.unwrap_or(false) {
+            // Pages reloaded before the configuration error changed, so they are notified again.
+            if error_changed.await.unwrap_or(false) {
                 app.store.announce(Topic::Skills);
             }
         }

@@ -1,4 +1,4 @@
-//! Chats as files: to take them along, and to bring them back.
+//! Export and import of chats as files.
 
 use std::io;
 use std::pin::Pin;
@@ -12,24 +12,24 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::Stream;
 use prowess_chat::Message;
-use prowess_chat::store::transfer::{Which, export, read};
+use prowess_chat::store::transfer::{ExportSelection, export, parse_export};
 use prowess_chat::store::{Store, StoreError, Topic};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::asked::{self, Path};
-use crate::problem::Answer;
-use crate::render::apart;
+use crate::extract::{self, Path};
+use crate::problem::ApiResult;
+use crate::render::run_blocking;
 
-/// The most bytes of a file that is imported at once.
+/// The maximum size of an imported file.
 const FILE_MAX: usize = 64 * 1024 * 1024;
 
-/// A file of chats.
+/// A file with exported chats.
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "describes what `prowess_chat::store::transfer` writes and reads")]
 #[schema(as = ChatsFile)]
-pub(crate) struct File {
+pub(crate) struct ChatsFile {
     /// `prowess-chats`.
     #[schema(pattern = "^prowess-chats$")]
     format: String,
@@ -37,53 +37,53 @@ pub(crate) struct File {
     #[schema(minimum = 1, maximum = 1)]
     version: u64,
     /// The chats.
-    chats: Vec<Kept>,
+    chats: Vec<ChatInFile>,
 }
 
 /// A chat in a file.
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "describes what `prowess_chat::store::transfer` writes and reads")]
 #[schema(as = ChatInFile)]
-pub(crate) struct Kept {
-    /// It keeps it unless there is such a chat already.
+pub(crate) struct ChatInFile {
+    /// The id. The import keeps it unless a chat with this id exists.
     #[schema(pattern = "^[A-Za-z0-9_-]{1,64}$")]
     id: String,
-    /// What people call it.
+    /// The title.
     #[schema(required = false, max_length = 200)]
     title: String,
-    /// The preset that it was begun with.
+    /// The preset that was active when the chat was created.
     #[schema(required = false)]
     preset: String,
-    /// When it was begun, in milliseconds since 1970.
+    /// When the chat was created, in milliseconds since 1970.
     #[schema(maximum = 253402300799999_u64)]
     created: u64,
-    /// When something was last said.
+    /// When the last message was added.
     #[schema(maximum = 253402300799999_u64)]
     updated: u64,
-    /// The skills that are active.
+    /// The active skills.
     #[schema(required = false)]
     activated_skill_names: Vec<String>,
-    /// What was said, in order.
+    /// The messages, in order.
     messages: Vec<Message>,
 }
 
-/// One chat as a file.
+/// Exports one chat as a file.
 #[utoipa::path(get, path = "/api/chats/{id}/export", tag = "chats", params(("id" = String, Path)),
-    responses((status = 200, body = File)))]
-pub(crate) async fn one(State(app): State<App>, Path(id): Path<String>) -> Answer<Response> {
+    responses((status = 200, body = ChatsFile)))]
+pub(crate) async fn one(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Response> {
     app.store.chat(&id).await?;
-    Ok(file(Arc::clone(&app.store), Some(id)))
+    Ok(export_response(Arc::clone(&app.store), Some(id)))
 }
 
-/// All chats as a file. It is written as fast as it is read.
-#[utoipa::path(get, path = "/api/export", tag = "chats", responses((status = 200, body = File)))]
-pub(crate) async fn all(State(app): State<App>) -> Answer<Response> {
+/// Exports all chats as a file. The file is streamed at the speed of the client.
+#[utoipa::path(get, path = "/api/export", tag = "chats", responses((status = 200, body = ChatsFile)))]
+pub(crate) async fn all(State(app): State<App>) -> ApiResult<Response> {
     app.store.check().await?;
-    Ok(file(Arc::clone(&app.store), None))
+    Ok(export_response(Arc::clone(&app.store), None))
 }
 
-fn file(store: Arc<dyn Store>, one: Option<String>) -> Response {
-    let mut response = Body::from_stream(Export::new(store, one)).into_response();
+fn export_response(store: Arc<dyn Store>, one: Option<String>) -> Response {
+    let mut response = Body::from_stream(ExportStream::new(store, one)).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let name = HeaderValue::from_static("attachment; filename=\"prowess-chats.json\"");
@@ -91,58 +91,61 @@ fn file(store: Arc<dyn Store>, one: Option<String>) -> Response {
     response
 }
 
-/// A chat that was imported.
+/// An imported chat.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ImportedChat)]
-pub(crate) struct Moved {
+pub(crate) struct ImportedChat {
     /// Its id in the file.
     from: String,
-    /// Its id here: another one if that was taken.
+    /// Its id on this server: a new one if the id was taken.
     to: String,
 }
 
-/// What was imported.
+/// The result of an import.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ImportedChats)]
-pub(crate) struct Imported {
+pub(crate) struct ImportedChats {
     schema: u32,
     /// The chats, in the order of the file.
-    chats: Vec<Moved>,
+    chats: Vec<ImportedChat>,
 }
 
-/// Adds the chats of a file, all or none. At most 64 MiB at once.
-#[utoipa::path(post, path = "/api/chats/import", tag = "chats", request_body = File,
-    responses((status = 201, body = Imported)))]
-pub(crate) async fn import(State(app): State<App>, request: Request) -> Answer<(StatusCode, Json<Imported>)> {
-    asked::check_json(request.headers())?;
-    let bytes = asked::bytes(request, FILE_MAX).await?;
-    let chats = apart(move || read(&bytes)).await??;
+/// Imports the chats of a file, all or none. The maximum size is 64 MiB.
+#[utoipa::path(post, path = "/api/chats/import", tag = "chats", request_body = ChatsFile,
+    responses((status = 201, body = ImportedChats)))]
+pub(crate) async fn import(
+    State(app): State<App>,
+    request: Request,
+) -> ApiResult<(StatusCode, Json<ImportedChats>)> {
+    extract::check_json(request.headers())?;
+    let bytes = extract::read_body(request, FILE_MAX).await?;
+    let chats = run_blocking(move || parse_export(&bytes)).await??;
     let from: Vec<_> = chats.iter().map(|chat| chat.id.clone()).collect();
     let to = app.store.add_chats(chats).await?;
     app.store.announce(Topic::Chats);
-    let chats = from.into_iter().zip(to).map(|(from, to)| Moved { from, to }).collect();
-    Ok((StatusCode::CREATED, Json(Imported { schema: 1, chats })))
+    let chats = from.into_iter().zip(to).map(|(from, to)| ImportedChat { from, to }).collect();
+    Ok((StatusCode::CREATED, Json(ImportedChats { schema: 1, chats })))
 }
 
-/// A file that is being written: it goes on when somebody reads, and holds no more than what lies between two of its reads
+/// A stream that writes an export file. It advances only when it is polled, and buffers no more than it writes between two reads
 /// from the store.
-struct Export {
-    work: Pin<Box<dyn Future<Output = Result<usize, StoreError>> + Send>>,
-    written: Written,
-    over: bool,
+struct ExportStream {
+    task: Pin<Box<dyn Future<Output = Result<usize, StoreError>> + Send>>,
+    buffer: ExportBuffer,
+    finished: bool,
 }
 
-/// What was written and not yet read.
+/// The bytes that were written and not yet sent.
 #[derive(Clone, Default)]
-struct Written(Arc<Mutex<Vec<u8>>>);
+struct ExportBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl Written {
+impl ExportBuffer {
     fn take(&self) -> Vec<u8> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl io::Write for Written {
+impl io::Write for ExportBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
         Ok(bytes.len())
@@ -153,36 +156,36 @@ impl io::Write for Written {
     }
 }
 
-impl Export {
+impl ExportStream {
     fn new(store: Arc<dyn Store>, one: Option<String>) -> Self {
-        let written = Written::default();
-        let mut out = written.clone();
-        let work = async move {
-            let which = one.as_deref().map_or(Which::All, Which::One);
+        let buffer = ExportBuffer::default();
+        let mut out = buffer.clone();
+        let task = async move {
+            let which = one.as_deref().map_or(ExportSelection::All, ExportSelection::One);
             export(&*store, which, &mut out).await
         };
-        Self { work: Box::pin(work), written, over: false }
+        Self { task: Box::pin(task), buffer, finished: false }
     }
 }
 
-impl Stream for Export {
+impl Stream for ExportStream {
     type Item = Result<Vec<u8>, StoreError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if self.over {
+        if self.finished {
             return Poll::Ready(None);
         }
-        let polled = self.work.as_mut().poll(context);
-        let bytes = self.written.take();
+        let polled = self.task.as_mut().poll(context);
+        let bytes = self.buffer.take();
         match polled {
             Poll::Ready(Ok(_)) => {
-                self.over = true;
+                self.finished = true;
                 Poll::Ready(Some(Ok(bytes)))
             }
-            // The connection breaks off: half a file must not look like a whole one.
+            // The error aborts the connection, so that a partial file does not look complete.
             Poll::Ready(Err(error)) => {
-                self.over = true;
-                tracing::warn!(%error, "a file of chats broke off");
+                self.finished = true;
+                tracing::warn!(%error, "chat export failed");
                 Poll::Ready(Some(Err(error)))
             }
             Poll::Pending if bytes.is_empty() => Poll::Pending,

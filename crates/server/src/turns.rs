@@ -1,7 +1,7 @@
-//! The answers that this process is writing. A turn belongs to the server: it goes on when whoever asked is gone.
+//! The turns that this process runs. A turn belongs to the server: it continues if the client disconnects.
 //!
-//! What must always hold: whatever was begun in the store is answered or marked, whoever goes away meanwhile; and of two turns in
-//! a chat, one right after the other, neither is taken for the other.
+//! Invariants: every turn that was started in the store is finished or marked, even if the client disconnects; and two consecutive
+//! turns of a chat are never confused.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,265 +10,269 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use prowess::ErrorCode;
-use prowess_chat::store::{Keeper, Numbered, Past, Store, StoreError, Turn};
-use prowess_chat::turn::{Agent, Input};
-use prowess_chat::{End, Ending};
+use prowess_chat::store::{ChatHistory, NumberedEvent, Store, StoreError, StoreRecorder, StoredTurn};
+use prowess_chat::turn::{Agent, TurnInput};
+use prowess_chat::{EndReason, TurnOutcome};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::limits::{Place, Room};
+use crate::limits::{ConcurrencyLimit, ConcurrencyPermit};
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 
-/// The target of lines in the log, which operators filter by.
+/// The log target, which operators filter by.
 const LOG: &str = "prowess_server::chats::turns";
 
-/// How many events may wait for whoever asked. Who is slower than that reads the rest from the store.
-const WAITING_MAX: usize = 256;
+/// The number of events buffered for the client. A slower client reads the rest from the store.
+const EVENT_BUFFER: usize = 256;
 
-/// How often somebody looks whether a turn was stopped elsewhere, while it says nothing by which it would notice.
-const LOOK: Duration = Duration::from_secs(2);
+/// How often a silent turn checks whether another server stopped it.
+const STOP_POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How long a turn that is stopped may take to come to its own end, before it is given one.
-const STOPPING: Duration = Duration::from_secs(5);
+/// How long a stopped turn may take to end by itself.
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long the marking of turns may take when the server ends and the store does not answer.
-const MARKING: Duration = Duration::from_secs(5);
+/// How long marking interrupted turns may take at shutdown if the store does not respond.
+const MARK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The turns under way.
+/// The running turns of this process.
 pub(crate) struct Turns {
-    under_way: Arc<UnderWay>,
+    shared: Arc<SharedTurns>,
     tasks: TaskTracker,
-    /// How many there may be.
-    pub(crate) room: Room,
+    /// Limits the number of concurrent turns.
+    pub(crate) limit: ConcurrencyLimit,
 }
 
-/// What the tasks of all turns share.
-struct UnderWay {
-    running: Mutex<HashMap<String, Running>>,
-    /// Ends all of them.
+/// State shared by the tasks of all turns.
+struct SharedTurns {
+    running: Mutex<HashMap<String, RunningTurn>>,
+    /// Cancels all turns.
     ending: CancellationToken,
     store: Arc<dyn Store>,
     metrics: Arc<Metrics>,
 }
 
-/// A turn of this process.
-struct Running {
+/// A turn that this process runs.
+struct RunningTurn {
     message: String,
     cancel: CancellationToken,
-    /// Cancelled when nothing of it is left.
-    over: CancellationToken,
+    /// Cancelled when the turn has ended completely.
+    ended: CancellationToken,
 }
 
-/// A turn that was begun, and what happens in it.
-pub(crate) struct Started {
-    pub(crate) turn: Turn,
-    pub(crate) events: mpsc::Receiver<Numbered>,
+/// A turn that was started, with its events.
+pub(crate) struct StartedTurn {
+    pub(crate) turn: StoredTurn,
+    pub(crate) events: mpsc::Receiver<NumberedEvent>,
 }
 
 impl Turns {
-    /// None yet, and so many at most.
-    pub(crate) fn new(most: usize, store: Arc<dyn Store>, metrics: Arc<Metrics>) -> Self {
+    /// Creates an empty table for at most `max` concurrent turns.
+    pub(crate) fn new(max: usize, store: Arc<dyn Store>, metrics: Arc<Metrics>) -> Self {
         let (running, ending) = (Mutex::default(), CancellationToken::new());
-        let under_way = Arc::new(UnderWay { running, ending, store, metrics });
-        Self { under_way, tasks: TaskTracker::new(), room: Room::new("answers", most) }
+        let shared = Arc::new(SharedTurns { running, ending, store, metrics });
+        Self { shared, tasks: TaskTracker::new(), limit: ConcurrencyLimit::new("turns", max) }
     }
 
-    /// Keeps a message, and begins to answer it.
+    /// Stores a message and starts a turn that answers it.
     pub(crate) async fn begin(
         &self,
         agent: Agent,
         chat: String,
         text: String,
         replaces: Option<String>,
-    ) -> Result<Started, Problem> {
-        // Counted first and looked then: whoever waits for the last one waits for this one, too, or it is not begun.
+    ) -> Result<StartedTurn, Problem> {
+        // The token is taken before the check: a shutdown either waits for this call or is seen by the check.
         let _counted = self.tasks.token();
         if self.tasks.is_closed() {
-            return Err(Problem::new(ErrorCode::Unavailable, "the server is being stopped"));
+            return Err(Problem::new(ErrorCode::Unavailable, "the server is stopping"));
         }
-        let place = self.room.enter()?;
-        let (tell, told) = oneshot::channel();
-        // Whoever asks may be gone at any moment. What the store has begun by then has to be answered all the same.
-        self.tasks.spawn(whole(
-            Arc::clone(&self.under_way),
+        let permit = self.limit.acquire()?;
+        let (sender, started) = oneshot::channel();
+        // The client may disconnect at any time. A turn that was started in the store must run anyway, so it has its own task.
+        self.tasks.spawn(run_turn(
+            Arc::clone(&self.shared),
             agent,
             chat,
-            Asked { text, replaces },
-            place,
-            tell,
+            TurnRequest { text, replaces },
+            permit,
+            sender,
         ));
-        match told.await {
-            Ok(begun) => begun.map_err(Problem::from),
-            Err(_) => Err(StoreError::Internal("the turn failed before it began".to_owned()).into()),
+        match started.await {
+            Ok(started) => started.map_err(Problem::from),
+            Err(_) => Err(StoreError::Internal("the turn failed before it started".to_owned()).into()),
         }
     }
 
-    /// Stops the answer in a chat, whichever process writes it; whether there was one. When this returns, the next can begin.
+    /// Stops the running turn of a chat, in whichever process it runs. Returns whether there was one. Afterwards the next turn can
+    /// start.
     pub(crate) async fn stop(&self, store: &dyn Store, chat: &str) -> Result<bool, StoreError> {
         let Some(message) = store.chat(chat).await?.writing else { return Ok(false) };
-        // A turn of our own ends by itself, and then says what it has cost.
-        if let Some(over) = self.cancel(chat, Some(&message))
-            && timeout(STOPPING, over.cancelled()).await.is_ok()
+        // A turn of this process ends by itself and reports its token usage.
+        if let Some(ended) = self.cancel(chat, Some(&message))
+            && timeout(STOP_TIMEOUT, ended.cancelled()).await.is_ok()
         {
             return Ok(true);
         }
-        store.stop(chat, &Ending::finished(End::Cancelled, None)).await
+        store.stop_turn(chat, &TurnOutcome::finished(EndReason::Cancelled, None)).await
     }
 
-    /// Cancels the turn of this process in a chat, if it writes this message; what tells that it is over.
+    /// Cancels the turn of this process in a chat, if it writes this message. Returns a token that is cancelled when it has ended.
     pub(crate) fn cancel(&self, chat: &str, message: Option<&str>) -> Option<CancellationToken> {
-        let running = self.under_way.lock();
+        let running = self.shared.lock();
         let turn = running.get(chat).filter(|turn| message.is_none_or(|message| turn.message == message))?;
         turn.cancel.cancel();
-        Some(turn.over.clone())
+        Some(turn.ended.clone())
     }
 
-    /// How many there are.
+    /// Returns the number of running turns.
     pub(crate) fn count(&self) -> usize {
-        self.under_way.lock().len()
+        self.shared.lock().len()
     }
 
-    /// Lets turns finish, for so long; those that do not are ended, with a marker. None is begun any more.
+    /// Waits up to `grace` for turns to finish, then marks and cancels the rest. No turn can start afterwards.
     pub(crate) async fn finish(&self, store: &dyn Store, grace: Duration) {
         self.tasks.close();
         if timeout(grace, self.tasks.wait()).await.is_ok() {
             return;
         }
-        let running = |(chat, turn): (&String, &Running)| (chat.clone(), turn.message.clone());
-        let left: Vec<(String, String)> = self.under_way.lock().iter().map(running).collect();
-        let marked = join_all(left.iter().map(|(chat, message)| mark(store, chat, message)));
-        if timeout(MARKING, marked).await.is_err() {
-            tracing::warn!(target: LOG, "the store does not answer; others will mark what was being written");
+        let running = |(chat, turn): (&String, &RunningTurn)| (chat.clone(), turn.message.clone());
+        let unfinished: Vec<(String, String)> = self.shared.lock().iter().map(running).collect();
+        let marking =
+            join_all(unfinished.iter().map(|(chat, message)| mark_interrupted(store, chat, message)));
+        if timeout(MARK_TIMEOUT, marking).await.is_err() {
+            tracing::warn!(target: LOG, "the store does not respond; other servers will mark the interrupted turns");
         }
-        self.under_way.ending.cancel();
+        self.shared.ending.cancel();
         let _ = timeout(grace.max(Duration::from_secs(1)), self.tasks.wait()).await;
     }
 }
 
-impl UnderWay {
-    /// A turn is under way until what this gives is dropped.
-    fn enter(self: &Arc<Self>, turn: &Turn) -> Entered {
-        let (cancel, over) = (self.ending.child_token(), CancellationToken::new());
-        let running = Running { message: turn.message.clone(), cancel: cancel.clone(), over };
-        if let Some(before) = self.lock().insert(turn.chat.clone(), running) {
-            before.over.cancel();
+impl SharedTurns {
+    /// Registers a turn until the returned guard is dropped.
+    fn register(self: &Arc<Self>, turn: &StoredTurn) -> TurnRegistration {
+        let (cancel, ended) = (self.ending.child_token(), CancellationToken::new());
+        let running = RunningTurn { message: turn.message.clone(), cancel: cancel.clone(), ended };
+        if let Some(previous) = self.lock().insert(turn.chat.clone(), running) {
+            previous.ended.cancel();
         }
-        Entered { under_way: Arc::clone(self), turn: turn.clone(), cancel }
+        TurnRegistration { shared: Arc::clone(self), turn: turn.clone(), cancel }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Running>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, RunningTurn>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The place of a turn among those under way. It is given back in whatever way the turn ends.
-struct Entered {
-    under_way: Arc<UnderWay>,
-    turn: Turn,
+/// The registration of a running turn, removed on drop.
+struct TurnRegistration {
+    shared: Arc<SharedTurns>,
+    turn: StoredTurn,
     cancel: CancellationToken,
 }
 
-impl Drop for Entered {
+impl Drop for TurnRegistration {
     fn drop(&mut self) {
-        let mut running = self.under_way.lock();
-        // The next turn of the chat may have taken the place already: it can begin as soon as the end of this one is kept.
+        let mut running = self.shared.lock();
+        // The next turn of the chat may be registered already: it can start as soon as the end of this one is stored.
         if running.get(&self.turn.chat).is_some_and(|turn| turn.message == self.turn.message)
             && let Some(turn) = running.remove(&self.turn.chat)
         {
-            turn.over.cancel();
+            turn.ended.cancel();
         }
     }
 }
 
-async fn mark(store: &dyn Store, chat: &str, message: &str) {
-    let marker = Ending::broken(
-        ErrorCode::Unavailable,
-        "the server was stopped while it answered; this is what was said until then",
-    );
+async fn mark_interrupted(store: &dyn Store, chat: &str, message: &str) {
+    let marker =
+        TurnOutcome::failed(ErrorCode::Unavailable, "the server stopped before the answer was complete");
     let marked = match store.chat(chat).await {
-        Ok(now) if now.writing.as_deref() == Some(message) => store.stop(chat, &marker).await.map(drop),
+        Ok(current) if current.writing.as_deref() == Some(message) => {
+            store.stop_turn(chat, &marker).await.map(drop)
+        }
         Ok(_) => Ok(()),
         Err(error) => Err(error),
     };
     if let Err(error) = marked {
-        tracing::warn!(target: LOG, chat, %error, "a turn could not be marked");
+        tracing::warn!(target: LOG, chat, %error, "cannot mark an interrupted turn");
     }
 }
 
-/// What a person says.
-struct Asked {
+/// A message to answer.
+struct TurnRequest {
     text: String,
-    /// The message that it takes the place of.
+    /// The message that it replaces.
     replaces: Option<String>,
 }
 
-/// A turn from its first word to its last, on a task of its own.
-async fn whole(
-    under_way: Arc<UnderWay>,
+/// Runs a turn from start to end, in its own task.
+async fn run_turn(
+    shared: Arc<SharedTurns>,
     agent: Agent,
     chat: String,
-    Asked { text, replaces }: Asked,
-    _place: Place,
-    tell: oneshot::Sender<Result<Started, StoreError>>,
+    TurnRequest { text, replaces }: TurnRequest,
+    _permit: ConcurrencyPermit,
+    started: oneshot::Sender<Result<StartedTurn, StoreError>>,
 ) {
-    let UnderWay { store, metrics, .. } = &*under_way;
-    let (sender, events) = mpsc::channel(WAITING_MAX);
-    let spoke = Arc::new(AtomicBool::new(false));
-    let heard = Arc::clone(&spoke);
-    let told = move |event| {
-        heard.store(true, Ordering::Relaxed);
+    let SharedTurns { store, metrics, .. } = &*shared;
+    let (sender, events) = mpsc::channel(EVENT_BUFFER);
+    let active = Arc::new(AtomicBool::new(false));
+    let active_flag = Arc::clone(&active);
+    let on_event = move |event| {
+        active_flag.store(true, Ordering::Relaxed);
         drop(sender.try_send(event));
     };
-    let begun = async {
-        let past = Past::of(&**store, &chat).await?;
+    let start = async {
+        let history = ChatHistory::load(&**store, &chat).await?;
         let Some(message) = &replaces else {
-            let keeper = Keeper::ask(store, &chat, &text, &past, told).await?;
-            return Ok((past, keeper));
+            let recorder = StoreRecorder::ask(store, &chat, &text, &history, on_event).await?;
+            return Ok((history, recorder));
         };
-        let past = past.before(message);
-        let keeper = Keeper::ask_instead(store, &chat, &text, message, &past, told).await?;
-        Ok((past, keeper))
+        let history = history.before(message);
+        let recorder =
+            StoreRecorder::replace_question(store, &chat, &text, message, &history, on_event).await?;
+        Ok((history, recorder))
     };
-    let (past, mut keeper) = match begun.await {
-        Ok(begun) => begun,
-        Err(error) => return drop(tell.send(Err(error))),
+    let (history, mut recorder) = match start.await {
+        Ok(ready) => ready,
+        Err(error) => return drop(started.send(Err(error))),
     };
-    let turn = keeper.turn().clone();
-    let entered = under_way.enter(&turn);
-    // That nobody listens any more is fine.
-    let _ = tell.send(Ok(Started { turn: turn.clone(), events }));
-    let input = Input { chat: &chat, history: &past.messages, activated: &past.activated, text: &text };
-    let mut heard = |event| metrics.happened(&event);
+    let turn = recorder.turn().clone();
+    let registration = shared.register(&turn);
+    // The client may have disconnected.
+    let _ = started.send(Ok(StartedTurn { turn: turn.clone(), events }));
+    let input =
+        TurnInput { chat: &chat, history: &history.messages, activated: &history.activated, text: &text };
+    let mut count = |event| metrics.record_event(&event);
     let outcome = tokio::select! {
-        outcome = agent.turn(input, &mut keeper, &mut heard, &entered.cancel) => outcome,
-        never = noticing(&**store, &turn, &entered.cancel, &spoke) => match never {},
+        outcome = agent.turn(input, &mut recorder, &mut count, &registration.cancel) => outcome,
+        never = cancel_if_stopped(&**store, &turn, &registration.cancel, &active) => match never {},
     };
-    metrics.ended(&outcome);
+    metrics.record_turn(&outcome);
     match outcome.end {
         Ok(end) => tracing::info!(target: LOG, chat, end = end.as_str(), "turn"),
         Err(error) => tracing::warn!(target: LOG, chat, %error, "turn"),
     }
 }
 
-/// Cancels a turn that was stopped through another server. It would notice with its next word; a script may be silent for long.
-async fn noticing(
+/// Cancels a turn that another server stopped. A turn also notices that with its next event, but a script may be silent for long.
+async fn cancel_if_stopped(
     store: &dyn Store,
-    turn: &Turn,
+    turn: &StoredTurn,
     cancel: &CancellationToken,
-    spoke: &AtomicBool,
+    active: &AtomicBool,
 ) -> std::convert::Infallible {
     loop {
-        sleep(LOOK).await;
-        if spoke.swap(false, Ordering::Relaxed) {
+        sleep(STOP_POLL_INTERVAL).await;
+        if active.swap(false, Ordering::Relaxed) {
             continue;
         }
         match store.chat(&turn.chat).await {
             Ok(chat) if chat.writing.as_ref() == Some(&turn.message) => {}
-            // It may just have ended by itself: then there is nothing to cancel.
-            Ok(_) | Err(StoreError::NoChat) => {
+            // If the turn has just ended by itself, this has no effect.
+            Ok(_) | Err(StoreError::ChatNotFound) => {
                 cancel.cancel();
                 return std::future::pending().await;
             }

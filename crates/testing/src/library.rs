@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use prowess::{Policy, Preset, Progress, Registry, Skill, Snapshot, Surroundings, trust};
+use prowess::{HostEnv, Policy, Preset, Registry, ScanProgress, Skill, Snapshot, trust};
 
 pub struct World {
     folder: tempfile::TempDir,
@@ -31,7 +31,7 @@ impl World {
         for name in ["project", "home", "bin"] {
             fs::create_dir(folder.path().join(name)).unwrap();
         }
-        let mut policy = Policy::preset(preset);
+        let mut policy = Policy::from_preset(preset);
         policy.enabled = true;
         Self { folder, policy }
     }
@@ -102,8 +102,8 @@ impl World {
         self
     }
 
-    pub fn surroundings(&self) -> Surroundings {
-        Surroundings {
+    pub fn surroundings(&self) -> HostEnv {
+        HostEnv {
             project: self.path("").components().collect(),
             home: Some(self.path("~/").components().collect()),
             path: self.folder.path().join("bin").into(),
@@ -111,7 +111,7 @@ impl World {
     }
 
     pub fn registry(&self) -> Registry {
-        Registry::open_in(self.policy.clone(), self.surroundings(), &Progress::default())
+        Registry::open_in(self.policy.clone(), self.surroundings(), &ScanProgress::default())
     }
 
     pub fn snapshot(&self) -> Arc<Snapshot> {
@@ -133,7 +133,7 @@ impl World {
     }
 
     pub fn tell(&self, skill: &Skill) -> String {
-        let place = self.short(&skill.root().path().join(skill.inner()).to_string_lossy());
+        let place = self.short(&skill.root().path().join(skill.relative_dir()).to_string_lossy());
         let reason = skill.reason().map_or_else(String::new, |reason| format!(": {}", self.short(&reason)));
         format!("{} in {place} is {}{reason}", skill.name(), skill.status().as_str())
     }

@@ -6,9 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
-use prowess::policy::{Policy, Scripts};
-use prowess::{Registry, Skill, Surroundings};
-use prowess_sandbox::{Helper, Options, Protection, Ran, RunError, Tier, run};
+use prowess::policy::{Policy, ScriptPolicy};
+use prowess::{HostEnv, Registry, Skill};
+use prowess_sandbox::{Protection, RunError, RunOptions, SandboxHelper, SandboxTier, ScriptResult, run};
 
 /// A home, a project and a skill `s` among the user's.
 pub struct World {
@@ -24,10 +24,10 @@ pub struct Script<'w> {
 }
 
 /// Both ways to confine a script.
-pub const TIERS: [Tier; 2] = [Tier::Tier1, Tier::Tier2];
+pub const TIERS: [SandboxTier; 2] = [SandboxTier::Tier1, SandboxTier::Tier2];
 
-pub fn helper() -> Helper {
-    Helper::at(helper_path())
+pub fn helper() -> SandboxHelper {
+    SandboxHelper::from_path(helper_path())
 }
 
 /// An ordinary user may not be able to get to where programs are built.
@@ -95,7 +95,7 @@ impl World {
     pub fn with(frontmatter: &str) -> Self {
         let folder = tempfile::Builder::new().prefix("prowess-test-").tempdir().unwrap();
         let mut policy = Policy::default();
-        policy.run.scripts = Scripts::Allowed;
+        policy.run.scripts = ScriptPolicy::Allowed;
         let world = Self { folder, policy };
         // Root's scripts run as somebody else, who has to be able to try.
         fs::set_permissions(world.folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -120,8 +120,8 @@ impl World {
         self.path("home/.prowess/skills/s")
     }
 
-    pub fn surroundings(&self) -> Surroundings {
-        Surroundings {
+    pub fn surroundings(&self) -> HostEnv {
+        HostEnv {
             project: self.path("project"),
             home: Some(self.path("home")),
             path: std::env::var_os("PATH").unwrap_or_default(),
@@ -150,15 +150,15 @@ impl Script<'_> {
         self
     }
 
-    pub fn run_on(&self, tier: Tier) -> Result<Ran, RunError> {
+    pub fn run_on(&self, tier: SandboxTier) -> Result<ScriptResult, RunError> {
         self.run_with(|options| options.protection = Protection::Only(tier))
     }
 
-    pub fn run(&self) -> Result<Ran, RunError> {
+    pub fn run(&self) -> Result<ScriptResult, RunError> {
         self.run_with(|_| {})
     }
 
-    pub fn run_with(&self, change: impl FnOnce(&mut Options<'_>)) -> Result<Ran, RunError> {
+    pub fn run_with(&self, change: impl FnOnce(&mut RunOptions<'_>)) -> Result<ScriptResult, RunError> {
         let registry = self.world.registry();
         let snapshot = registry.snapshot();
         let skill = snapshot.all().iter().find(|skill| skill.name() == "s").unwrap();
@@ -169,9 +169,9 @@ impl Script<'_> {
         &self,
         skill: &Skill,
         registry: &Registry,
-        change: impl FnOnce(&mut Options<'_>),
-    ) -> Result<Ran, RunError> {
-        let mut options = Options::of(registry);
+        change: impl FnOnce(&mut RunOptions<'_>),
+    ) -> Result<ScriptResult, RunError> {
+        let mut options = RunOptions::from_registry(registry);
         options.helper = helper();
         change(&mut options);
         run(skill, &self.name, &self.arguments, options)

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use prowess::{Policy, Preset, Progress, Registry, Surroundings};
-use prowess_config::{Chat, Provider};
+use prowess::{HostEnv, Policy, Preset, Registry, ScanProgress};
+use prowess_config::{ChatProvider, ChatSettings};
 use prowess_tools::Toolbox;
 
 /// A project and a home in a folder that goes with it.
@@ -14,7 +14,7 @@ pub struct World {
     /// What decides which skills there are.
     pub policy: Policy,
     /// Which model a chat talks to.
-    pub chat: Chat,
+    pub chat: ChatSettings,
 }
 
 impl World {
@@ -31,13 +31,13 @@ impl World {
         for name in ["project", "home", "bin"] {
             fs::create_dir(folder.path().join(name)).unwrap();
         }
-        let mut policy = Policy::preset(preset);
+        let mut policy = Policy::from_preset(preset);
         policy.enabled = true;
-        Self { folder, policy, chat: Chat::default() }
+        Self { folder, policy, chat: ChatSettings::default() }
     }
 
     /// Talks to a server, with the key that is in the variable `KEY`.
-    pub fn talking(mut self, provider: Provider, base: &str) -> Self {
+    pub fn talking(mut self, provider: ChatProvider, base: &str) -> Self {
         self.chat.provider = provider;
         self.chat.model = Some("model-1".to_owned());
         self.chat.base_url = Some(format!("{base}/v1"));
@@ -89,8 +89,8 @@ impl World {
     }
 
     /// Where everything is.
-    pub fn surroundings(&self) -> Surroundings {
-        Surroundings {
+    pub fn surroundings(&self) -> HostEnv {
+        HostEnv {
             project: self.path("").components().collect(),
             home: Some(self.path("~/").components().collect()),
             path: self.folder.path().join("bin").into(),
@@ -99,7 +99,7 @@ impl World {
 
     /// The tools that a model can call here.
     pub fn toolbox(&self) -> Arc<Toolbox> {
-        let registry = Registry::open_in(self.policy.clone(), self.surroundings(), &Progress::default());
+        let registry = Registry::open_in(self.policy.clone(), self.surroundings(), &ScanProgress::default());
         Arc::new(Toolbox::new(Arc::new(registry)))
     }
 

@@ -1,38 +1,38 @@
-//! Which tools there are, and what each takes.
+//! The tools and their parameters.
 
 use std::borrow::Cow;
 
-use prowess::disclose::{Request, Visibility, catalog, visibility};
-use prowess::policy::{Activation, CatalogFormat, Identity, Policy};
+use prowess::catalog::{CatalogRequest, Visibility, render_catalog, visibility};
+use prowess::policy::{ActivationMode, CatalogFormat, Policy, SkillIdentity};
 use prowess::{Skill, Snapshot};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::session::Session;
 
-/// The most names that are listed in a schema; above that, any text is allowed.
+/// The maximum number of names in a schema; beyond that, any string is allowed.
 const ENUM_MAX: usize = 256;
 
 /// A tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tool {
-    /// `skills.activate`: load a skill.
+pub enum BuiltinTool {
+    /// `skills.activate`: loads a skill.
     Activate,
-    /// `skills.readResource`: read one of its files.
+    /// `skills.readResource`: reads a file of a skill.
     ReadResource,
-    /// `skills.listResources`: list its files.
+    /// `skills.listResources`: lists the files of a skill.
     ListResources,
-    /// `skills.search`: find skills for a task.
+    /// `skills.search`: finds skills for a task.
     Search,
-    /// `skills.run`: run one of its scripts in the sandbox.
+    /// `skills.run`: runs a script of a skill in the sandbox.
     Run,
-    /// `Skill`: load a skill, as document 001 has it.
+    /// `Skill`: loads a skill, as in document 001.
     Skill,
-    /// `ReadFile`: read a file below the run directory, as document 000 has it.
+    /// `ReadFile`: reads a file below the run directory, as in document 000.
     ReadFile,
 }
 
-impl Tool {
+impl BuiltinTool {
     /// All tools.
     pub const ALL: [Self; 7] = [
         Self::Activate,
@@ -44,7 +44,7 @@ impl Tool {
         Self::ReadFile,
     ];
 
-    /// Its name.
+    /// Returns the name of the tool.
     pub fn name(self) -> &'static str {
         match self {
             Self::Activate => "skills.activate",
@@ -57,84 +57,89 @@ impl Tool {
         }
     }
 
-    /// Its name where a model's interface forbids dots.
+    /// Returns the name without dots, for APIs that forbid them.
     ///
     /// ```
-    /// assert_eq!(prowess_tools::Tool::Activate.dotless(), "skills_activate");
+    /// assert_eq!(prowess_tools::BuiltinTool::Activate.dotless_name(), "skills_activate");
     /// ```
-    pub fn dotless(self) -> String {
+    pub fn dotless_name(self) -> String {
         self.name().replace('.', "_")
     }
 
-    /// The tool of this name, in either spelling.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tool| tool.name() == name || tool.dotless() == name)
+    /// Returns the tool of this name, with or without dots.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| tool.name() == name || tool.dotless_name() == name)
     }
 
-    /// The tools that go with a form of activation. Scripts run through a tool only where the user allows some to run
-    /// without being asked, and skills are activated through a tool of the same kind.
-    pub fn offered(policy: &Policy) -> &'static [Self] {
+    /// Returns the tools for a policy's activation mode. The tool for scripts is only included if skills are
+    /// activated through a tool and the user allows some scripts to run without confirmation.
+    pub fn for_policy(policy: &Policy) -> &'static [Self] {
         let scripts = prowess_sandbox::is_any_allowed(policy);
         match (policy.activation, scripts) {
-            (Activation::ReadFile, _) => &[Self::ReadFile],
-            (Activation::SkillTool, _) => &[Self::Skill],
-            (Activation::FrontmatterAndBody, false) => &[Self::Activate, Self::ReadResource],
-            (Activation::FrontmatterAndBody, true) => &[Self::Activate, Self::ReadResource, Self::Run],
-            (Activation::Wrapped | Activation::FullFile | Activation::Pushed { .. }, false) => {
+            (ActivationMode::ReadFile, _) => &[Self::ReadFile],
+            (ActivationMode::SkillTool, _) => &[Self::Skill],
+            (ActivationMode::FrontmatterAndBody, false) => &[Self::Activate, Self::ReadResource],
+            (ActivationMode::FrontmatterAndBody, true) => &[Self::Activate, Self::ReadResource, Self::Run],
+            (ActivationMode::Wrapped | ActivationMode::FullFile | ActivationMode::Pushed { .. }, false) => {
                 &[Self::Activate, Self::ReadResource, Self::ListResources, Self::Search]
             }
-            (Activation::Wrapped | Activation::FullFile | Activation::Pushed { .. }, true) => {
+            (ActivationMode::Wrapped | ActivationMode::FullFile | ActivationMode::Pushed { .. }, true) => {
                 &[Self::Activate, Self::ReadResource, Self::ListResources, Self::Search, Self::Run]
             }
         }
     }
 }
 
-/// A tool as a model is told of it.
+/// A tool definition for a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ToolDefinition {
     /// Its name.
     pub name: String,
-    /// What it does and when to call it.
+    /// The description: what it does and when to call it.
     pub description: String,
-    /// What it takes, as JSON Schema.
+    /// The JSON Schema of its parameters.
     pub input_schema: Value,
 }
 
 impl ToolDefinition {
-    /// The definition of a tool for the skills of a snapshot.
-    pub(crate) fn of(tool: Tool, snapshot: &Snapshot, policy: &Policy, session: &Session) -> Self {
+    /// Returns the definition of a tool for the skills of a snapshot.
+    pub(crate) fn for_tool(
+        tool: BuiltinTool,
+        snapshot: &Snapshot,
+        policy: &Policy,
+        session: &Session,
+    ) -> Self {
         let description = match tool {
-            Tool::Activate => {
-                "Loads a skill: returns its instructions, which you then follow. Call it before you \
-                work on a task that matches the skill's description."
+            BuiltinTool::Activate => {
+                "Loads a skill and returns its instructions. Call it before you start a task that matches the skill's \
+                description, then follow the instructions."
                     .to_owned()
             }
-            Tool::ReadResource => {
-                "Reads one file of a skill, by its path inside the skill's folder. Call it only \
+            BuiltinTool::ReadResource => {
+                "Reads one file of a skill, by its path inside the skill's directory. Call it only \
                 when the skill's instructions refer to the file."
                     .to_owned()
             }
-            Tool::ListResources => "Lists the files of a skill with their sizes.".to_owned(),
-            Tool::Search => {
+            BuiltinTool::ListResources => "Lists the files of a skill with their sizes.".to_owned(),
+            BuiltinTool::Search => {
                 "Finds skills for a task, the best first, with the reason for each. Call it when no \
-                skill that you know of fits and there may be others."
+                known skill matches the task."
                     .to_owned()
             }
-            Tool::Run => {
-                "Runs a script of a skill in a sandbox, without network and in a folder of its own: \
-                returns its exit code and what it wrote. Call it only when the skill's instructions say so."
+            BuiltinTool::Run => {
+                "Runs a script of a skill in a sandbox, without network access and in a separate directory. \
+                Returns its exit code and output. Call it only when the skill's instructions say so."
                     .to_owned()
             }
-            // Document 001 keeps the list of skills in the tool's own text.
-            Tool::Skill => {
-                let request = Request { format: CatalogFormat::Tool, ..Request::of(policy) };
-                catalog(snapshot, policy, &request).text
+            // In document 001, the list of skills is part of the tool's description.
+            BuiltinTool::Skill => {
+                let request = CatalogRequest { format: CatalogFormat::Tool, ..CatalogRequest::from_policy(policy) };
+                render_catalog(snapshot, policy, &request).text
             }
-            Tool::ReadFile => {
-                let endings = policy.read_extensions.join(" ");
+            BuiltinTool::ReadFile => {
+                let extensions = policy.read_extensions.join(" ");
                 format!(
-                    "Reads a text file below the run directory. Allowed extensions: {endings}. Never runs anything."
+                    "Reads a text file below the run directory. Allowed extensions: {extensions}. Never executes anything."
                 )
             }
         };
@@ -146,31 +151,34 @@ impl ToolDefinition {
     }
 }
 
-fn schema(tool: Tool, snapshot: &Snapshot, policy: &Policy, session: &Session) -> Value {
+fn schema(tool: BuiltinTool, snapshot: &Snapshot, policy: &Policy, session: &Session) -> Value {
     let name = || name_schema(snapshot, policy, session);
-    let text = |about: &str| json!({"type": "string", "description": about});
+    let text = |description: &str| json!({"type": "string", "description": description});
     let (properties, required) = match tool {
-        Tool::Activate | Tool::Skill => {
-            (json!({"name": name(), "args": text("Arguments for the skill, as one text.")}), json!(["name"]))
-        }
-        Tool::ReadResource => {
-            let path = text("The file's path inside the skill's folder, such as references/guide.md.");
+        BuiltinTool::Activate | BuiltinTool::Skill => (
+            json!({"name": name(), "args": text("Arguments for the skill, as one string.")}),
+            json!(["name"]),
+        ),
+        BuiltinTool::ReadResource => {
+            let path =
+                text("The path of the file inside the skill's directory, such as references/guide.md.");
             (json!({"name": name(), "path": path}), json!(["name", "path"]))
         }
-        Tool::ListResources => (json!({"name": name()}), json!(["name"])),
-        Tool::Search => {
-            let k = json!({"type": "integer", "minimum": 1, "maximum": 50, "description": "How many; 5 unless told."});
-            (json!({"query": text("What the task is about."), "k": k}), json!(["query"]))
+        BuiltinTool::ListResources => (json!({"name": name()}), json!(["name"])),
+        BuiltinTool::Search => {
+            let k = json!({"type": "integer", "minimum": 1, "maximum": 50, "description": "The maximum number of results. The default is 5."});
+            (json!({"query": text("A description of the task."), "k": k}), json!(["query"]))
         }
-        Tool::Run => {
-            let script = text("The script's path inside the skill's folder, such as scripts/check.py.");
+        BuiltinTool::Run => {
+            let script =
+                text("The path of the script inside the skill's directory, such as scripts/check.py.");
             let args = json!({
                 "type": "array", "items": {"type": "string"}, "maxItems": 100,
-                "description": "Its arguments, each as it is: no shell reads them.",
+                "description": "The arguments, passed without a shell.",
             });
             (json!({"name": name(), "script": script, "args": args}), json!(["name", "script"]))
         }
-        Tool::ReadFile => {
+        BuiltinTool::ReadFile => {
             (json!({"path": text("The path, relative to the run directory.")}), json!(["path"]))
         }
     };
@@ -178,31 +186,31 @@ fn schema(tool: Tool, snapshot: &Snapshot, policy: &Policy, session: &Session) -
 }
 
 fn name_schema(snapshot: &Snapshot, policy: &Policy, session: &Session) -> Value {
-    let names: Vec<_> = callable(snapshot, policy, session).take(ENUM_MAX + 1).collect();
+    let names: Vec<_> = callable_names(snapshot, policy, session).take(ENUM_MAX + 1).collect();
     match names.len() {
         0..=ENUM_MAX => json!({"type": "string", "enum": names, "description": "The skill's name."}),
         _ => json!({"type": "string", "description": "The skill's name."}),
     }
 }
 
-/// The names that a model may call: those it is told of, and those the user called.
-pub(crate) fn callable<'s>(
+/// Returns the names that a model may use: those in the catalog, and those that the user requested.
+pub(crate) fn callable_names<'s>(
     snapshot: &'s Snapshot,
     policy: &Policy,
     session: &Session,
 ) -> impl Iterator<Item = Cow<'s, str>> {
-    snapshot.enabled().filter(|skill| may_call(skill, policy, session)).map(|skill| key(skill, policy))
+    snapshot.enabled().filter(|skill| may_call(skill, policy, session)).map(|skill| skill_key(skill, policy))
 }
 
-/// Whether a model may know of a skill: it is told of it, or the user called it.
+/// Returns `true` if a model may use a skill: it is in the catalog, or the user requested it.
 pub(crate) fn may_call(skill: &Skill, policy: &Policy, session: &Session) -> bool {
-    visibility(skill, policy) != Visibility::Manual || session.was_called(&key(skill, policy))
+    visibility(skill, policy) != Visibility::Manual || session.was_invoked(&skill_key(skill, policy))
 }
 
-/// What a skill is called by: its name, or its folder's where that is what makes two skills the same.
-pub fn key<'s>(skill: &'s Skill, policy: &Policy) -> Cow<'s, str> {
+/// Returns the key of a skill: its name, or its directory name if that is the policy's identity.
+pub fn skill_key<'s>(skill: &'s Skill, policy: &Policy) -> Cow<'s, str> {
     match policy.scan.identity {
-        Identity::Id => skill.id(),
-        Identity::Name => skill.name(),
+        SkillIdentity::Id => skill.id(),
+        SkillIdentity::Name => skill.name(),
     }
 }

@@ -1,22 +1,22 @@
-//! The one form of every tool's answer.
+//! The response format of all tools.
 
 use prowess::ErrorCode;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// How a call went.
+/// The result of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// All of it.
+pub enum CallStatus {
+    /// The call succeeded.
     Success,
-    /// Something was cut, or failed in part; `data` says what.
+    /// The result is truncated or failed in part; see `data`.
     Partial,
-    /// Nothing; `error` says why.
+    /// The call failed; see `error`.
     Error,
 }
 
-/// The answer of a tool. `data` is never null, `error` is there only if the call failed, and there are no other keys.
+/// The response of a tool. `data` is never null, and `error` is only present if the call failed.
 ///
 /// ```
 /// use prowess_tools::Envelope;
@@ -31,88 +31,88 @@ pub enum Outcome {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Envelope {
-    /// How it went.
-    pub status: Outcome,
+    /// The result of the call.
+    pub status: CallStatus,
     /// The result for programs.
     pub data: Map<String, Value>,
-    /// What the model reads.
+    /// The text for the model.
     pub text: String,
-    /// Why it failed.
+    /// The error, if the call failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ToolError>,
-    /// What it cost.
-    pub stats: Stats,
-    /// What it was called with.
-    pub context: Context,
+    /// Statistics of the call.
+    pub stats: CallStats,
+    /// The inputs of the call.
+    pub context: CallContext,
 }
 
-/// Why a call failed.
+/// The error of a failed call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ToolError {
     /// The code, for programs.
-    #[serde(serialize_with = "code")]
+    #[serde(serialize_with = "serialize_code")]
     pub code: ErrorCode,
     /// The reason, for the model.
     pub message: String,
 }
 
 impl ToolError {
-    /// A failure of this kind.
+    /// Creates an error.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
 }
 
-/// What a call cost.
+/// Statistics of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Stats {
-    /// Milliseconds.
+pub struct CallStats {
+    /// The duration in milliseconds.
     pub time_ms: u64,
 }
 
-/// What a call was made with.
+/// The inputs of a call.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct Context {
-    /// The project.
+pub struct CallContext {
+    /// The project directory.
     pub cwd: String,
-    /// The parameters, as they came.
+    /// The parameters, as received.
     pub params_input: Value,
 }
 
 impl Envelope {
-    /// A result. `data` that is not an object is put under `value`: it is never anything else.
+    /// Creates a successful response. `data` that is not an object is stored under the key `value`.
     pub fn success(data: Value, text: impl Into<String>) -> Self {
-        Self::new(Outcome::Success, data, text.into())
+        Self::new(CallStatus::Success, data, text.into())
     }
 
-    /// A result of which something was cut or is missing.
+    /// Creates a response with a truncated or incomplete result.
     pub fn partial(data: Value, text: impl Into<String>) -> Self {
-        Self::new(Outcome::Partial, data, text.into())
+        Self::new(CallStatus::Partial, data, text.into())
     }
 
-    /// A failure.
+    /// Creates a failed response.
     pub fn error(error: ToolError) -> Self {
-        Self { error: Some(error.clone()), ..Self::new(Outcome::Error, json!({}), error.message) }
+        Self { error: Some(error.clone()), ..Self::new(CallStatus::Error, json!({}), error.message) }
     }
 
-    fn new(status: Outcome, data: Value, text: String) -> Self {
+    fn new(status: CallStatus, data: Value, text: String) -> Self {
         let data = match data {
             Value::Object(data) => data,
             Value::Null => Map::new(),
             other => Map::from_iter([("value".to_owned(), other)]),
         };
-        Self { status, data, text, error: None, stats: Stats::default(), context: Context::default() }
+        Self { status, data, text, error: None, stats: CallStats::default(), context: CallContext::default() }
     }
 
-    /// With where and with what the call was made, and how long it took.
+    /// Adds the working directory, the parameters and the duration of the call.
     #[must_use]
     pub fn in_context(mut self, cwd: impl Into<String>, params_input: Value, time_ms: u64) -> Self {
-        self.context = Context { cwd: cwd.into(), params_input };
-        self.stats = Stats { time_ms };
+        self.context = CallContext { cwd: cwd.into(), params_input };
+        self.stats = CallStats { time_ms };
         self
     }
 }
 
-fn code<S: serde::Serializer>(code: &ErrorCode, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_code<S: serde::Serializer>(code: &ErrorCode, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(code.as_str())
 }

@@ -1,68 +1,68 @@
-//! Running a script for a model.
+//! Runs scripts for a model.
 
 use std::ffi::OsString;
 
 use prowess::contained::strip_escapes;
 use prowess::{ErrorCode, Registry, Skill};
-use prowess_sandbox::{Cancel, Helper, Options, Ran, run};
+use prowess_sandbox::{Cancel, RunOptions, SandboxHelper, ScriptResult, run};
 use serde_json::{Value, json};
 
-use crate::envelope::{Envelope, Outcome, ToolError};
-use crate::session::Waiting;
+use crate::envelope::{CallStatus, Envelope, ToolError};
+use crate::session::CallOptions;
 
-/// What scripts, and programs that bring tools, are run with.
+/// The configuration for running scripts and tool programs.
 #[derive(Debug, Clone, Default)]
-pub struct Runner {
-    /// The program that becomes the sandbox's helper.
-    pub helper: Helper,
-    /// The variables that could be granted.
+pub struct ScriptRunner {
+    /// The program that runs as the sandbox helper.
+    pub helper: SandboxHelper,
+    /// The environment variables that can be granted.
     pub environment: Vec<(OsString, OsString)>,
-    /// What ends scripts early.
+    /// Cancels scripts early.
     pub cancel: Cancel,
 }
 
-impl Runner {
-    /// How something is run for a model. Nobody can be asked here.
-    pub(crate) fn options<'a>(&self, registry: &'a Registry) -> Options<'a> {
-        let mut options = Options::of(registry);
+impl ScriptRunner {
+    /// Returns options for running on behalf of a model, without a user to ask for confirmation.
+    pub(crate) fn options<'a>(&self, registry: &'a Registry) -> RunOptions<'a> {
+        let mut options = RunOptions::from_registry(registry);
         options.helper = self.helper.clone();
         options.environment = self.environment.clone();
         options.cancel = self.cancel.clone();
         options
     }
 
-    /// Runs a script. Only what the user allowed beforehand runs: nobody can be asked here.
+    /// Runs a script. Only scripts that the user allowed in advance can run, since there is no user to ask.
     pub(crate) fn run(
         &self,
         registry: &Registry,
         skill: &Skill,
         script: &str,
         args: &[String],
-        waiting: &Waiting,
+        call_options: &CallOptions,
     ) -> Result<Envelope, ToolError> {
         let mut options = self.options(registry);
-        if let Some(cancel) = &waiting.cancel {
+        if let Some(cancel) = &call_options.cancel {
             options.cancel = cancel.clone();
         }
-        if let Some(on_output) = &waiting.on_output {
+        if let Some(on_output) = &call_options.on_output {
             options.on_output = Some(Box::new(|stream, bytes| on_output(stream, bytes)));
         }
         let ran = run(skill, script, args, options).map_err(|error| {
-            let hint = told(error.hint().as_deref(), skill);
+            let hint = hint_suffix(error.hint().as_deref(), skill);
             ToolError::new(error.code(), format!("{error}{hint}"))
         })?;
-        Ok(envelope(skill, script, &ran))
+        Ok(run_envelope(skill, script, &ran))
     }
 }
 
-/// What can be done, as the end of a sentence. A model does not learn from it where a skill lies.
-pub(crate) fn told(hint: Option<&str>, skill: &Skill) -> String {
-    let folder = skill.canonical_folder().display().to_string();
-    hint.map_or_else(String::new, |hint| format!("; {}", hint.replace(&folder, "the skill's folder")))
+/// Formats a hint as the end of a message, without the path of the skill.
+pub(crate) fn hint_suffix(hint: Option<&str>, skill: &Skill) -> String {
+    let dir = skill.canonical_dir().display().to_string();
+    hint.map_or_else(String::new, |hint| format!("; {}", hint.replace(&dir, "the skill's directory")))
 }
 
-/// What a run comes to: a script that fails has answered, and what it said goes along.
-fn envelope(skill: &Skill, script: &str, ran: &Ran) -> Envelope {
+/// Converts the result of a run. The output of a failed script is included.
+fn run_envelope(skill: &Skill, script: &str, ran: &ScriptResult) -> Envelope {
     let mut data = ran.to_json();
     if let Value::Object(data) = &mut data {
         data.remove("schema");
@@ -74,28 +74,28 @@ fn envelope(skill: &Skill, script: &str, ran: &Ran) -> Envelope {
             }
         }
     }
-    let text = text(&data, ran);
+    let text = render_output(&data, ran);
     let failed = |code, message| Envelope {
-        status: Outcome::Error,
+        status: CallStatus::Error,
         error: Some(ToolError::new(code, message)),
         ..Envelope::success(data.clone(), text.clone())
     };
     if ran.timed_out {
-        return failed(ErrorCode::Timeout, format!("the script was {}", ran.ending()));
+        return failed(ErrorCode::Timeout, format!("the script was {}", ran.describe_end()));
     }
     if ran.truncated {
         return Envelope::partial(data, text);
     }
     match ran.is_success() {
         true => Envelope::success(data, text),
-        false => failed(ErrorCode::ExecutionError, format!("the script failed: {}", ran.ending())),
+        false => failed(ErrorCode::ExecutionError, format!("the script failed: {}", ran.describe_end())),
     }
 }
 
-/// What the model reads: both streams, and how it ended unless that was well.
-fn text(data: &Value, ran: &Ran) -> String {
-    let of = |stream: &str| data[stream].as_str().unwrap_or_default();
-    let mut text = of("stdout").to_owned();
+/// Renders the text for the model: both streams and, unless the script succeeded, how it ended.
+fn render_output(data: &Value, ran: &ScriptResult) -> String {
+    let output = |stream: &str| data[stream].as_str().unwrap_or_default();
+    let mut text = output("stdout").to_owned();
     let mut part = |title: &str, body: &str| {
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
@@ -103,11 +103,11 @@ fn text(data: &Value, ran: &Ran) -> String {
         text.push_str(title);
         text.push_str(body);
     };
-    if !of("stderr").is_empty() {
-        part("[standard error]\n", of("stderr"));
+    if !output("stderr").is_empty() {
+        part("[standard error]\n", output("stderr"));
     }
     if !ran.is_success() {
-        part("", &format!("[{}]\n", ran.ending()));
+        part("", &format!("[{}]\n", ran.describe_end()));
     }
     text
 }

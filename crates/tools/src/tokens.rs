@@ -1,71 +1,73 @@
-//! Token counts from a real tokenizer. Its vocabulary is loaded only where a count is asked for.
+//! Counts tokens with a real tokenizer, whose vocabulary is loaded on first use.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// The encoding that is counted in. Models that use another come to slightly different figures.
+/// The encoding of the tokenizer. Models with other encodings have slightly different counts.
 pub const ENCODING: &str = "o200k_base";
 
-/// The most text that is counted, in bytes.
+/// The maximum size of text that is counted, in bytes.
 const COUNTED_MAX: usize = 4 * 1024 * 1024;
 
-/// How many counts are remembered.
-const KNOWN_MAX: usize = 32_768;
+/// The maximum number of cached counts.
+const CACHE_MAX: usize = 32_768;
 
-/// Texts that are shorter are counted as fast as they are looked up, and longer ones are seldom counted twice.
-const REMEMBERED: std::ops::Range<usize> = 32..256 * 1024;
+/// The sizes of cached texts. Shorter ones are counted as fast as they are looked up, and longer ones are
+/// rarely counted twice.
+const CACHED_SIZES: std::ops::Range<usize> = 32..256 * 1024;
 
-/// From this many bytes on, a text is counted in parts, each of at least so many.
-const IN_PARTS: usize = 2 * 1024;
-const PART_MIN: usize = REMEMBERED.start;
+/// The size from which a text is counted in parts, and the minimum size of a part.
+const SPLIT_MIN: usize = 2 * 1024;
+const PART_MIN: usize = CACHED_SIZES.start;
 
-/// Counts of texts that were counted before: a catalog and a conversation are priced again with every turn.
-static KNOWN: LazyLock<Known> = LazyLock::new(Known::default);
+/// The cached counts: a catalog and a conversation are counted again with every turn.
+static CACHE: LazyLock<TokenCache> = LazyLock::new(TokenCache::default);
 
 #[derive(Default)]
-struct Known {
-    // Keyed by chance: nobody can choose a text that is taken for another.
+struct TokenCache {
+    // A random key, so that hash collisions cannot be constructed.
     hasher: RandomState,
     counts: Mutex<HashMap<(u64, usize), usize>>,
 }
 
-/// How many tokens a text has: an estimate for models that use another encoding.
+/// Counts the tokens of a text: an estimate for models with other encodings.
 ///
 /// ```
 /// assert_eq!(prowess_tools::tokens::count("hello world"), 2);
 /// ```
 pub fn count(text: &str) -> usize {
     let text = text.get(..text.floor_char_boundary(COUNTED_MAX)).unwrap_or(text);
-    remembered(text, |text| match text.len() {
-        // Of a long text that changed a little, only the parts that changed are counted again.
-        IN_PARTS.. => parts(text).map(|part| remembered(part, encode)).sum(),
+    cached_count(text, |text| match text.len() {
+        // If a long text changes a little, only the changed parts are counted again.
+        SPLIT_MIN.. => split_parts(text).map(|part| cached_count(part, encode)).sum(),
         _ => encode(text),
     })
 }
 
-/// The count of a text: as it was counted before, or as `count` gives it.
-fn remembered(text: &str, count: impl FnOnce(&str) -> usize) -> usize {
-    if !REMEMBERED.contains(&text.len()) {
+/// Returns the cached count of a text, or calls `count`.
+fn cached_count(text: &str, count: impl FnOnce(&str) -> usize) -> usize {
+    if !CACHED_SIZES.contains(&text.len()) {
         return count(text);
     }
-    let key = (KNOWN.hasher.hash_one(text), text.len());
-    if let Some(count) = KNOWN.counts.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+    let key = (CACHE.hasher.hash_one(text), text.len());
+    if let Some(count) = CACHE.counts.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
         return *count;
     }
     let count = count(text);
-    let mut counts = KNOWN.counts.lock().unwrap_or_else(PoisonError::into_inner);
-    if counts.len() >= KNOWN_MAX {
+    let mut counts = CACHE.counts.lock().unwrap_or_else(PoisonError::into_inner);
+    if counts.len() >= CACHE_MAX {
         counts.clear();
     }
     counts.insert(key, count);
     count
 }
 
-/// A text in parts that have as many tokens together as the text has.
+/// Splits a text into parts whose token counts add up to that of the text.
 ///
-/// The encoding splits a text into words first. No word goes on after a line feed, unless white space or a slash follows.
-fn parts(text: &str) -> impl Iterator<Item = &str> {
+/// The encoding first splits a text into words. No word continues after a line feed, unless white space or a
+/// slash follows.
+fn split_parts(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let is_end = |end: &usize| {
@@ -93,8 +95,8 @@ mod tests {
 
         #[test]
         fn parts_have_as_many_tokens_as_the_whole(text in "([a-zA-Z0-9 é译😀'<>./-]{0,40}[ \t]{0,2}\r?\n{0,3}[ /\u{85}]?){0,120}") {
-            prop_assert_eq!(parts(&text).collect::<String>(), text.as_str());
-            prop_assert_eq!(parts(&text).map(encode).sum::<usize>(), encode(&text));
+            prop_assert_eq!(split_parts(&text).collect::<String>(), text.as_str());
+            prop_assert_eq!(split_parts(&text).map(encode).sum::<usize>(), encode(&text));
             prop_assert_eq!(count(&text), encode(&text));
         }
     }

@@ -1,4 +1,4 @@
-//! The tools of a registry: which there are, and who answers.
+//! The tools of a registry, and the dispatch of calls.
 
 #[cfg(feature = "toolsets")]
 mod toolsets;
@@ -6,245 +6,253 @@ mod toolsets;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use prowess::activate::WarnedOnce;
-use prowess::disclose::{Visibility, visibility};
+use prowess::activation::ShownWarnings;
+use prowess::catalog::{Visibility, visibility};
 use prowess::format::{hidden, suggest};
-use prowess::policy::Refresh;
-use prowess::resource::Truncation;
-use prowess::{ErrorCode, Located, Registry, Skill, Snapshot};
+use prowess::policy::RefreshPolicy;
+use prowess::resources::Truncation;
+use prowess::{ErrorCode, FileDiagnostic, Registry, Skill, Snapshot};
 use prowess_routing::Router;
-use prowess_routing::semantic::Semantic;
+use prowess_routing::semantic::SemanticStage;
 use serde_json::Value;
 
-use crate::catalogs::Catalogs;
-use crate::definition::{Tool, ToolDefinition, callable};
+use crate::catalog_cache::CatalogCache;
+use crate::definition::{BuiltinTool, ToolDefinition, callable_names};
 use crate::envelope::{Envelope, ToolError};
-use crate::run::Runner;
+use crate::run::ScriptRunner;
 use crate::session::Session;
 
 /// The tools of a registry.
 #[derive(Debug)]
 pub struct Toolbox {
     registry: Arc<Registry>,
-    /// The router of the latest snapshot: built once for each.
+    /// The router of the latest snapshot, built once per snapshot.
     router: Mutex<Option<(Arc<Snapshot>, Arc<Router>)>>,
     /// The catalogs that were rendered for the latest snapshot.
-    pub(crate) catalogs: Catalogs,
-    /// What says how close a message is in meaning, if anything does.
-    semantic: Option<Arc<Semantic>>,
-    /// What was warned about already, in this process.
-    warned: WarnedOnce,
+    pub(crate) catalogs: CatalogCache,
+    /// The semantic stage of routing, if one is configured.
+    semantic: Option<Arc<SemanticStage>>,
+    /// The warnings that were already shown by this process.
+    warned: ShownWarnings,
     notices: Mutex<Vec<String>>,
-    diagnostics: Mutex<Vec<Located>>,
+    diagnostics: Mutex<Vec<FileDiagnostic>>,
     #[cfg(feature = "toolsets")]
     pub(crate) toolsets: prowess_toolset::Toolsets,
     #[cfg(feature = "toolsets")]
     pub(crate) programs: prowess_toolset::Programs,
-    pub(crate) runner: Runner,
-    pub(crate) uses: crate::uses::Uses,
-    /// Whether somebody watches the skills, so that they need not be looked at with each call.
+    pub(crate) runner: ScriptRunner,
+    pub(crate) uses: crate::usage_recorder::UsageRecorder,
+    /// Whether the skills are watched, so that calls need not refresh them.
     watched: bool,
 }
 
 impl Toolbox {
-    /// The tools of a registry's policy over its skills.
+    /// Creates the tools of a registry.
     pub fn new(registry: Arc<Registry>) -> Self {
         Self {
-            uses: crate::uses::Uses::of(Arc::clone(&registry)),
+            uses: crate::usage_recorder::UsageRecorder::new(Arc::clone(&registry)),
             registry,
             router: Mutex::default(),
-            catalogs: Catalogs::default(),
+            catalogs: CatalogCache::default(),
             semantic: None,
-            warned: WarnedOnce::new(),
+            warned: ShownWarnings::new(),
             notices: Mutex::default(),
             diagnostics: Mutex::default(),
             #[cfg(feature = "toolsets")]
             toolsets: prowess_toolset::Toolsets::default(),
             #[cfg(feature = "toolsets")]
             programs: prowess_toolset::Programs::default(),
-            runner: Runner::default(),
+            runner: ScriptRunner::default(),
             watched: false,
         }
     }
 
-    /// For processes that stay: somebody else refreshes the registry whenever something changes, so that calls need not
-    /// look.
+    /// Disables the refresh on each call, for processes that refresh the registry whenever something changes.
     #[must_use]
-    pub fn watched(self, watched: bool) -> Self {
+    pub fn with_watched(self, watched: bool) -> Self {
         Self { watched, ..self }
     }
 
-    /// With a stage that says how close a message is in meaning, beside words.
+    /// Adds a semantic stage to routing.
     #[must_use]
-    pub fn with_semantic(self, semantic: Option<Arc<Semantic>>) -> Self {
+    pub fn with_semantic(self, semantic: Option<Arc<SemanticStage>>) -> Self {
         Self { semantic, ..self }
     }
 
-    /// With what scripts and programs are run with.
+    /// Sets the configuration for running scripts and programs.
     #[must_use]
-    pub fn with_runner(self, runner: Runner) -> Self {
+    pub fn with_runner(self, runner: ScriptRunner) -> Self {
         Self { runner, ..self }
     }
 
-    /// The same, with limits of your own for toolsets.
+    /// Sets the limits of toolsets.
     #[cfg(feature = "toolsets")]
     #[must_use]
-    pub fn toolset_limits(mut self, limits: prowess_toolset::Limits) -> Self {
+    pub fn with_toolset_limits(mut self, limits: prowess_toolset::ToolsetLimits) -> Self {
         self.toolsets = prowess_toolset::Toolsets::with_limits(limits);
         self
     }
 
-    /// The same for programs that bring tools.
+    /// Sets the limits of tool programs.
     #[cfg(feature = "toolsets")]
     #[must_use]
-    pub fn program_limits(mut self, limits: prowess_toolset::ProgramLimits) -> Self {
+    pub fn with_program_limits(mut self, limits: prowess_toolset::ProgramLimits) -> Self {
         self.programs = prowess_toolset::Programs::with_limits(limits);
         self
     }
 
-    /// How many programs of skills run.
+    /// Returns the number of running tool programs.
     #[cfg(feature = "toolsets")]
     pub fn running_programs(&self) -> usize {
         self.programs.running()
     }
 
-    /// What is wrong with the toolsets that were asked for since this was last asked, with places in their sources.
-    pub fn take_diagnostics(&self) -> Vec<Located> {
+    /// Returns the problems of toolsets since the last call, with locations in their sources.
+    pub fn take_diagnostics(&self) -> Vec<FileDiagnostic> {
         std::mem::take(&mut *self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     #[cfg(feature = "toolsets")]
-    pub(crate) fn diagnose(&self, said: Located) {
+    pub(crate) fn add_diagnostic(&self, diagnostic: FileDiagnostic) {
         let mut diagnostics = self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner);
-        if !diagnostics.contains(&said) {
-            diagnostics.push(said);
+        if !diagnostics.contains(&diagnostic) {
+            diagnostics.push(diagnostic);
         }
     }
 
-    /// What the user should hear of since this was last asked: files that are too long to be shown whole, and why meaning
-    /// had no say in a choice. Each is told once, however often it happens.
+    /// Returns the notices for the user since the last call: truncated files, and problems of the semantic
+    /// stage. Each notice is returned once.
     pub fn take_notices(&self) -> Vec<String> {
         let mut notices = std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner));
-        notices.extend(self.semantic.iter().flat_map(|semantic| semantic.take_troubles()));
+        notices.extend(self.semantic.iter().flat_map(|semantic| semantic.take_warnings()));
         notices
     }
 
-    pub(crate) fn note_cut(&self, skill: &str, path: &str, cut: Option<Truncation>) {
-        if let Some(notice) = self.warned.truncation(skill, path, cut) {
+    pub(crate) fn note_truncation(&self, skill: &str, path: &str, truncation: Option<Truncation>) {
+        if let Some(notice) = self.warned.truncation_warning(skill, path, truncation) {
             self.notices.lock().unwrap_or_else(PoisonError::into_inner).push(notice);
         }
     }
 
-    /// The registry.
+    /// Returns the registry.
     pub fn registry(&self) -> &Registry {
         &self.registry
     }
 
-    /// The registry, to be shared.
-    pub fn registry_arc(&self) -> Arc<Registry> {
+    /// Returns a shared handle to the registry.
+    pub fn shared_registry(&self) -> Arc<Registry> {
         Arc::clone(&self.registry)
     }
 
-    /// The skills as they are now, or as they were at the start, as the policy says.
+    /// Returns the current skills, refreshed according to the policy.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         match self.registry.policy().refresh {
-            Refresh::Fingerprint | Refresh::DirectoryTime if !self.watched => self.registry.refresh(),
+            RefreshPolicy::Fingerprint | RefreshPolicy::DirectoryTime if !self.watched => {
+                self.registry.refresh()
+            }
             _ => self.registry.snapshot(),
         }
     }
 
-    /// The router of a snapshot.
+    /// Returns the router of a snapshot.
     pub fn router(&self, snapshot: &Arc<Snapshot>) -> Arc<Router> {
-        let mut kept = self.router.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*kept {
-            Some((of, router)) if Arc::ptr_eq(of, snapshot) => Arc::clone(router),
+        let mut cached = self.router.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*cached {
+            Some((cached_snapshot, router)) if Arc::ptr_eq(cached_snapshot, snapshot) => Arc::clone(router),
             _ => {
                 let policy = self.registry.policy();
-                let offers = |skill: &Skill| visibility(skill, policy) != Visibility::Manual;
-                let folder = self.registry.surroundings().state().map(|state| state.join("index"));
-                let router = Router::offering(Arc::clone(snapshot), offers).keeping(folder);
+                let is_offered = |skill: &Skill| visibility(skill, policy) != Visibility::Manual;
+                let index_dir = self.registry.host().state_dir().map(|state| state.join("index"));
+                let router = Router::with_filter(Arc::clone(snapshot), is_offered).with_cache_dir(index_dir);
                 let router = Arc::new(router.with_semantic(self.semantic.clone()));
-                *kept = Some((Arc::clone(snapshot), Arc::clone(&router)));
+                *cached = Some((Arc::clone(snapshot), Arc::clone(&router)));
                 router
             }
         }
     }
 
-    /// The tools on offer: none where skills are off, or where there are none.
+    /// Returns the available tools; none if skills are disabled or there are none.
     pub fn definitions(&self) -> Vec<ToolDefinition> {
         self.definitions_in(&Session::default())
     }
 
-    /// The same in a conversation: a skill that the user called is among the names, even if the model is not told of it,
-    /// and with the feature `toolsets` the tools of active skills are there.
+    /// Returns the tools that are available in a conversation. Includes skills that the user requested even if
+    /// they are not in the catalog and, with the feature `toolsets`, the tools of active skills.
     pub fn definitions_in(&self, session: &Session) -> Vec<ToolDefinition> {
         let (snapshot, policy) = (self.snapshot(), self.registry.policy());
-        if callable(&snapshot, policy, session).next().is_none() {
+        if callable_names(&snapshot, policy, session).next().is_none() {
             return Vec::new();
         }
-        let definition = |tool: &Tool| ToolDefinition::of(*tool, &snapshot, policy, session);
-        let own = Tool::offered(policy).iter().map(definition);
+        let definition = |tool: &BuiltinTool| ToolDefinition::for_tool(*tool, &snapshot, policy, session);
+        let tools = BuiltinTool::for_policy(policy).iter().map(definition);
         #[cfg(feature = "toolsets")]
-        let own = own.chain(toolsets::Bound::all(self, &snapshot, session).into_iter().map(Into::into));
-        own.collect()
+        let tools =
+            tools.chain(toolsets::SkillTool::all(self, &snapshot, session).into_iter().map(Into::into));
+        tools.collect()
     }
 
-    /// Answers a call of a tool, in either spelling of its name.
+    /// Executes a call of a tool, with or without dots in its name.
     pub fn call(&self, session: &mut Session, name: &str, params: Value) -> Envelope {
         let start = Instant::now();
-        let envelope = match self.offered(name) {
+        let envelope = match self.resolve_tool(name) {
             Ok(tool) => self.dispatch(tool, session, &params),
-            Err(failure) => self.brought(session, name, &params, failure),
+            Err(error) => self.call_skill_tool(session, name, &params, error),
         };
         let envelope = envelope.unwrap_or_else(Envelope::error);
         let time = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let cwd = self.registry.surroundings().project.to_string_lossy().into_owned();
+        let cwd = self.registry.host().project.to_string_lossy().into_owned();
         envelope.in_context(cwd, params, time)
     }
 
-    /// The answer of a tool that a skill brought, or the failure where there is none of this name.
+    /// Calls a tool of a skill; returns the given error if there is none of this name.
     #[cfg(feature = "toolsets")]
-    fn brought(
+    fn call_skill_tool(
         &self,
         session: &Session,
         name: &str,
         params: &Value,
-        failure: ToolError,
+        error: ToolError,
     ) -> Result<Envelope, ToolError> {
         if !self.registry.policy().enabled {
-            return Err(failure);
+            return Err(error);
         }
-        toolsets::call(self, &self.snapshot(), session, name, params, failure)
+        toolsets::call(self, &self.snapshot(), session, name, params, error)
     }
 
     #[cfg(not(feature = "toolsets"))]
     #[allow(clippy::unused_self)]
-    fn brought(&self, _: &Session, _: &str, _: &Value, failure: ToolError) -> Result<Envelope, ToolError> {
-        Err(failure)
+    fn call_skill_tool(
+        &self,
+        _: &Session,
+        _: &str,
+        _: &Value,
+        error: ToolError,
+    ) -> Result<Envelope, ToolError> {
+        Err(error)
     }
 
-    fn offered(&self, name: &str) -> Result<Tool, ToolError> {
+    fn resolve_tool(&self, name: &str) -> Result<BuiltinTool, ToolError> {
         let policy = self.registry.policy();
-        let shown = hidden::brief(name);
-        let offered = Tool::offered(policy);
+        let display_name = hidden::escape_and_truncate(name);
+        let offered = BuiltinTool::for_policy(policy);
         if !policy.enabled {
-            return Err(ToolError::new(ErrorCode::Disabled, "skills are switched off"));
+            return Err(ToolError::new(ErrorCode::Disabled, "skills are disabled"));
         }
-        match Tool::named(name) {
+        match BuiltinTool::from_name(name) {
             Some(tool) if offered.contains(&tool) => Ok(tool),
-            Some(Tool::Run) if offered.contains(&Tool::Activate) => {
+            Some(BuiltinTool::Run) if offered.contains(&BuiltinTool::Activate) => {
                 let message = "scripts are not allowed to run; the user can allow them with run.allowed-skills, \
                     run.scripts or PROWESS_ALLOW_SCRIPTS=1";
                 Err(ToolError::new(ErrorCode::AccessDenied, message))
             }
             Some(_) => {
-                let message = format!("{shown} is not offered in preset {}", policy.preset);
+                let message = format!("{display_name} is not available in preset {}", policy.preset);
                 Err(ToolError::new(ErrorCode::NotFound, message))
             }
             None => {
                 let near = suggest::nearest(name, offered.iter().map(|tool| tool.name()));
                 let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
-                Err(ToolError::new(ErrorCode::NotFound, format!("there is no tool named {shown}{near}")))
+                Err(ToolError::new(ErrorCode::NotFound, format!("no tool named {display_name}{near}")))
             }
         }
     }

@@ -1,7 +1,7 @@
-//! Scripts, and programs that bring tools, through the library's `Toolbox`.
+//! Scripts and tool programs, through the library's `Toolbox`.
 //!
-//! The sandbox starts this program again as its helper, as it does with every program that embeds the library. So `main`
-//! is our own, and lists and runs tests as the usual one does.
+//! The sandbox starts this program again as its helper, as it does with every program that embeds the library. The test
+//! therefore has its own `main`, which lists and runs tests like the default harness.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
@@ -11,31 +11,28 @@ mod world;
 use std::time::{Duration, Instant};
 
 use prowess::Preset;
-use prowess::policy::Scripts;
+use prowess::policy::ScriptPolicy;
 use prowess_tools::{Envelope, Session, Toolbox, system_prompt};
 use prowess_toolset::ProgramLimits;
 use serde_json::{Value, json};
-use world::{World, error};
+use world::{TestProject, error};
 
 fn main() {
     prowess_sandbox::helper_main();
     let tests: [(&str, fn()); 10] = [
         ("scripts_run_through_the_library", scripts_run_through_the_library),
-        ("scripts_that_are_not_allowed_say_so", scripts_that_are_not_allowed_say_so),
-        ("tools_come_and_go_with_their_skill", tools_come_and_go_with_their_skill),
-        ("answers_have_the_form_of_all_answers", answers_have_the_form_of_all_answers),
-        ("names_are_qualified_across_both_kinds", names_are_qualified_across_both_kinds),
+        ("scripts_that_are_not_allowed_are_rejected", scripts_that_are_not_allowed_are_rejected),
+        ("tools_are_available_while_their_skill_is_active", tools_are_available_while_their_skill_is_active),
+        ("results_are_envelopes", results_are_envelopes),
+        ("names_are_qualified_across_modules_and_programs", names_are_qualified_across_modules_and_programs),
         (
-            "a_program_cannot_take_the_name_of_a_module_s_tool",
-            a_program_cannot_take_the_name_of_a_module_s_tool,
+            "a_program_cannot_reuse_the_name_of_a_module_tool",
+            a_program_cannot_reuse_the_name_of_a_module_tool,
         ),
-        ("where_scripts_are_not_allowed_tools_are_absent", where_scripts_are_not_allowed_tools_are_absent),
-        (
-            "a_hundred_skills_cost_nothing_until_they_are_used",
-            a_hundred_skills_cost_nothing_until_they_are_used,
-        ),
-        ("what_a_message_pushes_is_active", what_a_message_pushes_is_active),
-        ("a_program_that_fails_is_told", a_program_that_fails_is_told),
+        ("without_allowed_scripts_there_are_no_tools", without_allowed_scripts_there_are_no_tools),
+        ("unused_skills_start_no_programs", unused_skills_start_no_programs),
+        ("pushed_skills_are_active", pushed_skills_are_active),
+        ("a_failing_program_is_reported", a_failing_program_is_reported),
     ];
     let args: Vec<String> = std::env::args().skip(1).collect();
     let has = |flag: &str| args.iter().any(|arg| arg == flag);
@@ -70,8 +67,8 @@ for line in sys.stdin:
     elif message["type"] == "call": CALL
 "#;
 
-/// A skill with a program of tools of these names that does this when it is called.
-fn program(world: &World, folder: &str, names: &[&str], call: &str) {
+/// Creates a skill with a program that provides these tools and executes `call`.
+fn program(world: &TestProject, folder: &str, names: &[&str], call: &str) {
     let name = folder.rsplit('/').next().unwrap();
     let head =
         format!("---\nname: {name}\ndescription: Does {name}.\ntoolsets: [toolsets/tools.py]\n---\nB\n");
@@ -84,19 +81,19 @@ fn program(world: &World, folder: &str, names: &[&str], call: &str) {
 const SAY_NAME: &str =
     r#"say(type="result", id=message["id"], title="T", metadata={"n": 1}, output=message["tool"])"#;
 
-fn allowed() -> World {
-    let mut world = World::new(Preset::Standard);
-    world.policy.run.scripts = Scripts::Allowed;
+fn allowed() -> TestProject {
+    let mut world = TestProject::new(Preset::Standard);
+    world.policy.run.scripts = ScriptPolicy::Allowed;
     world
 }
 
-fn toolbox(world: &World) -> Toolbox {
+fn toolbox(world: &TestProject) -> Toolbox {
     world.toolbox_on(std::env::var_os("PATH").unwrap_or_default())
 }
 
 fn called(skills: &[&str]) -> Session {
     let mut session = Session::default();
-    skills.iter().for_each(|name| session.call_by_name(name));
+    skills.iter().for_each(|name| session.mark_invoked(name));
     session
 }
 
@@ -113,8 +110,8 @@ fn shown(envelope: &Envelope) -> Value {
 }
 
 fn scripts_run_through_the_library() {
-    let mut world = World::with_bundled(Preset::Standard);
-    world.policy.run.scripts = Scripts::Allowed;
+    let mut world = TestProject::with_bundled(Preset::Standard);
+    world.policy.run.scripts = ScriptPolicy::Allowed;
     let toolbox = toolbox(&world);
     let run = |params: Value| toolbox.call(&mut Session::default(), "skills.run", params);
     let answer = world::checked(run(json!({
@@ -139,14 +136,15 @@ fn scripts_run_through_the_library() {
     assert_eq!(failed.text, "out\n[standard error]\nno\n[exit code 3]\n");
 }
 
-fn scripts_that_are_not_allowed_say_so() {
-    let mut world = World::with_bundled(Preset::Standard);
+fn scripts_that_are_not_allowed_are_rejected() {
+    let mut world = TestProject::with_bundled(Preset::Standard);
     let params = json!({"name": "skills-system-validation", "script": "scripts/echo.sh"});
     let refused = toolbox(&world).call(&mut Session::default(), "skills.run", params.clone());
     assert_eq!(error(&refused).0, "ACCESS_DENIED");
-    // Offered because some are allowed, but not these; and where a project's skill lies is not for models.
+    // The tool is available because some skills are allowed, but not this one. The path of a project's skill is
+    // not shown to models.
     world.policy.run.allowed_skills = vec!["other".to_owned()];
-    let mut project = World::new(Preset::Triggers);
+    let mut project = TestProject::new(Preset::Triggers);
     project.policy.run.allowed_skills = vec!["other".to_owned()];
     project.policy.activation = world.policy.activation;
     project.file(".agent/skills/p/SKILL.md", "---\nname: p\ndescription: P.\n---\nB\n");
@@ -159,7 +157,7 @@ fn scripts_that_are_not_allowed_say_so() {
     }
 }
 
-fn tools_come_and_go_with_their_skill() {
+fn tools_are_available_while_their_skill_is_active() {
     let world = allowed();
     program(&world, &format!("{ROOT}/a"), &["t", "u"], SAY_NAME);
     program(&world, &format!("{ROOT}/b"), &["v"], SAY_NAME);
@@ -168,9 +166,9 @@ fn tools_come_and_go_with_their_skill() {
     toolbox.call(&mut session, "skills.activate", json!({"name": "a"}));
     assert_eq!((brought(&toolbox, &session), toolbox.running_programs()), (vec!["t".into(), "u".into()], 1));
     assert_eq!(toolbox.call(&mut session, "u", json!({})).text, "u");
-    session.ledger.release("a");
+    session.ledger.remove("a");
     assert_eq!((brought(&toolbox, &session), toolbox.running_programs()), (Vec::new(), 0));
-    // With the session ends what it started.
+    // Programs end with their session.
     let mut session = called(&["a", "b"]);
     assert_eq!(toolbox.call(&mut session, "v", json!({})).text, "v");
     assert_eq!(toolbox.call(&mut session, "t", json!({})).text, "t");
@@ -183,7 +181,7 @@ fn tools_come_and_go_with_their_skill() {
     assert_eq!(toolbox.running_programs(), 0);
 }
 
-fn answers_have_the_form_of_all_answers() {
+fn results_are_envelopes() {
     let world = allowed();
     let call = |body: &str| {
         program(&world, &format!("{ROOT}/a"), &["t"], body);
@@ -209,10 +207,10 @@ fn answers_have_the_form_of_all_answers() {
     let long = call(r#"say(type="result", id=message["id"], output="x" * 2000000)"#);
     assert!(long.text.ends_with("x\n\n[truncated: 1048576 bytes shown]"));
     let refused = toolbox(&world).call(&mut called(&["a"]), "t", json!([]));
-    assert_eq!(error(&refused), ("INVALID_PARAM", "the parameters have to be an object"));
+    assert_eq!(error(&refused), ("INVALID_PARAM", "the parameters must be an object"));
 }
 
-fn module(world: &World, name: &str, tool: &str, more: &str) {
+fn module(world: &TestProject, name: &str, tool: &str, more: &str) {
     let head =
         format!("---\nname: {name}\ndescription: D.\ntoolsets: [\"toolsets/index:Set\"{more}]\n---\nB\n");
     world.file(&format!("{ROOT}/{name}/SKILL.md"), head);
@@ -225,7 +223,7 @@ fn module(world: &World, name: &str, tool: &str, more: &str) {
     );
 }
 
-fn names_are_qualified_across_both_kinds() {
+fn names_are_qualified_across_modules_and_programs() {
     let world = allowed();
     program(&world, &format!("{ROOT}/a"), &["t", "only", "Skill"], SAY_NAME);
     module(&world, "b", "t", "");
@@ -236,7 +234,7 @@ fn names_are_qualified_across_both_kinds() {
     }
 }
 
-fn a_program_cannot_take_the_name_of_a_module_s_tool() {
+fn a_program_cannot_reuse_the_name_of_a_module_tool() {
     let world = allowed();
     program(&world, &format!("{ROOT}/a"), &["t", "u"], SAY_NAME);
     module(&world, "a", "t", ", toolsets/tools.py");
@@ -246,12 +244,12 @@ fn a_program_cannot_take_the_name_of_a_module_s_tool() {
     let said = toolbox.take_diagnostics();
     assert_eq!(
         said[0].diagnostic.message,
-        "two toolsets of the skill have a tool named t; the one of the module counts"
+        "two toolsets of the skill have a tool named t; the one of the module is used"
     );
 }
 
-fn where_scripts_are_not_allowed_tools_are_absent() {
-    let world = World::new(Preset::Standard);
+fn without_allowed_scripts_there_are_no_tools() {
+    let world = TestProject::new(Preset::Standard);
     program(&world, &format!("{ROOT}/a"), &["t"], SAY_NAME);
     let (toolbox, mut session) = (toolbox(&world), called(&["a"]));
     assert!(brought(&toolbox, &session).is_empty());
@@ -264,7 +262,7 @@ fn where_scripts_are_not_allowed_tools_are_absent() {
     assert_eq!(toolbox.running_programs(), 0);
 }
 
-fn a_hundred_skills_cost_nothing_until_they_are_used() {
+fn unused_skills_start_no_programs() {
     let world = allowed();
     for n in 0..100 {
         program(&world, &format!("{ROOT}/s{n}"), &["t"], SAY_NAME);
@@ -275,9 +273,9 @@ fn a_hundred_skills_cost_nothing_until_they_are_used() {
     assert_eq!(toolbox.call(&mut called(&["s7"]), "t", json!({})).text, "t");
 }
 
-fn what_a_message_pushes_is_active() {
-    let mut world = World::new(Preset::Triggers);
-    world.policy.run.scripts = Scripts::Allowed;
+fn pushed_skills_are_active() {
+    let mut world = TestProject::new(Preset::Triggers);
+    world.policy.run.scripts = ScriptPolicy::Allowed;
     program(&world, ".agent/skills/a", &["t"], SAY_NAME);
     let head = "---\nname: a\ndescription: Does a.\ntoolsets: [toolsets/tools.py]\ntriggers:\n  keywords: [merge]\n---\nB\n";
     world.file(".agent/skills/a/SKILL.md", head);
@@ -293,13 +291,14 @@ fn what_a_message_pushes_is_active() {
     assert_eq!(toolbox.running_programs(), 0);
 }
 
-fn a_program_that_fails_is_told() {
+fn a_failing_program_is_reported() {
     let world = allowed();
     program(&world, &format!("{ROOT}/a"), &["t"], "sys.exit('no more')");
-    let toolbox = toolbox(&world).program_limits(ProgramLimits { failures: 1, ..ProgramLimits::default() });
+    let toolbox =
+        toolbox(&world).with_program_limits(ProgramLimits { failures: 1, ..ProgramLimits::default() });
     let mut session = called(&["a"]);
     let failed = toolbox.call(&mut session, "t", json!({}));
-    let told = "toolsets/tools.py ended (exit code 1) instead of answering; its last words: no more";
+    let told = "toolsets/tools.py exited (exit code 1) without answering; last error output: no more";
     assert_eq!(error(&failed), ("EXECUTION_ERROR", told));
     assert_eq!((failed.data["tool"].as_str(), failed.data["output"].as_str()), (Some("t"), Some(told)));
     assert_eq!(error(&toolbox.call(&mut session, "t", json!({}))).0, "UNAVAILABLE");

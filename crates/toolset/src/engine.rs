@@ -1,7 +1,7 @@
-//! A machine on a thread of its own, and the orders it takes.
+//! A JavaScript engine on its own thread.
 //!
-//! The engine looks at the clock while it runs foreign code, but not in every loop of its own. So whoever waits does not
-//! rely on it: the wait has an end, too, and an engine that did not keep it is left to itself and never asked again.
+//! The engine checks the time limit while it runs JavaScript, but not in all of its native loops. The caller therefore has
+//! its own timeout, and abandons an engine that exceeds it.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -12,105 +12,107 @@ use std::time::Duration;
 
 use prowess::Skill;
 
-use super::answer::{Definition, ToolCall, ToolResult};
 use super::error::ToolsetError;
-use super::limits::{Cancel, Limits};
-use super::machine::Machine;
-use super::sources::{Sources, Stamps};
+use super::js_engine::JsEngine;
+use super::limits::{Cancel, ToolsetLimits};
+use super::response::{ToolCall, ToolDescriptor, ToolResult};
+use super::sources::{FileDigests, ModuleSources};
 
-/// How much longer than the engine's own limit is waited for it.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How much longer than its own limit to wait for the engine.
+const WAIT_MARGIN: Duration = Duration::from_secs(1);
 
-/// How often a wait looks whether it was cancelled.
-const LOOK: Duration = Duration::from_millis(50);
+/// How often a wait checks for cancellation.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What was loaded.
+/// The loaded tools of an engine.
 #[derive(Debug, Clone)]
-pub(super) struct Inventory {
-    pub(super) tools: Vec<Definition>,
+pub(super) struct EngineInventory {
+    pub(super) tools: Vec<ToolDescriptor>,
     /// The toolsets that could not be loaded.
     pub(super) failures: Vec<ToolsetError>,
-    pub(super) stamps: Vec<(String, String)>,
+    pub(super) digests: Vec<(String, String)>,
     pub(super) memory: u64,
 }
 
-struct Order {
+struct CallRequest {
     call: ToolCall,
     cancel: Cancel,
     reply: SyncSender<Result<ToolResult, ToolsetError>>,
 }
 
-/// A load that failed, and the thread that tried it, which may still be running.
+/// A failed load, and its thread, which may still be running.
 #[derive(Debug)]
 pub(super) struct FailedLoad {
     pub(super) error: ToolsetError,
-    /// The files that it had read, with their digests.
-    pub(super) stamps: Vec<(String, String)>,
-    /// None where no thread could be started.
+    /// The files that were read, with their digests.
+    pub(super) digests: Vec<(String, String)>,
+    /// `None` if no thread could be started.
     pub(super) thread: Option<JoinHandle<()>>,
 }
 
 /// A running engine.
 #[derive(Debug)]
 pub(super) struct Engine {
-    pub(super) inventory: Inventory,
-    orders: Mutex<SyncSender<Order>>,
+    pub(super) inventory: EngineInventory,
+    requests: Mutex<SyncSender<CallRequest>>,
     thread: JoinHandle<()>,
-    limits: Limits,
+    limits: ToolsetLimits,
     ended: AtomicBool,
 }
 
 impl Engine {
-    /// Loads the toolsets of a skill, each a path and an export.
+    /// Loads the toolsets of a skill, each given by path and export.
     pub(super) fn start(
         skill: &Skill,
         toolsets: &[(String, String)],
-        limits: &Limits,
+        limits: &ToolsetLimits,
     ) -> Result<Self, Box<FailedLoad>> {
-        let (skill, toolsets, own) = (skill.clone(), toolsets.to_vec(), limits.clone());
-        let stamps = Stamps::default();
-        let recorded = stamps.clone();
-        // For whoever looks at the threads of this process. A NUL in the name would be a panic.
+        let (skill, toolsets, engine_limits) = (skill.clone(), toolsets.to_vec(), limits.clone());
+        let digests = FileDigests::default();
+        let recorded = digests.clone();
+        // For debugging tools. A NUL in the name would panic.
         let name: String = skill.name().chars().filter(char::is_ascii_graphic).collect();
-        let (orders, incoming) = sync_channel(0);
+        let (requests, incoming) = sync_channel(0);
         let (report, reported) = sync_channel(1);
         let thread = std::thread::Builder::new()
             .name(format!("toolset {name}"))
-            // What is above the engine's own limit is for what it calls.
+            // The part above the engine's own limit is for native code.
             .stack_size(limits.stack.saturating_mul(2).saturating_add(2 * 1024 * 1024))
-            .spawn(move || live(&skill, &toolsets, own, recorded, &report, &incoming))
+            .spawn(move || run_engine(&skill, &toolsets, engine_limits, recorded, &report, &incoming))
             .map_err(|error| {
-                let error = ToolsetError::Engine(format!("no thread for it: {error}"));
-                Box::new(FailedLoad { error, stamps: Vec::new(), thread: None })
+                let error = ToolsetError::Engine(format!("cannot start a thread: {error}"));
+                Box::new(FailedLoad { error, digests: Vec::new(), thread: None })
             })?;
-        let loaded = match reported.recv_timeout(limits.load_time.saturating_add(PATIENCE)) {
+        let loaded = match reported.recv_timeout(limits.load_time.saturating_add(WAIT_MARGIN)) {
             Ok(loaded) => loaded,
             Err(RecvTimeoutError::Timeout) => {
                 Err(ToolsetError::Time { what: "loading the toolset", limit: limits.load_time })
             }
             Err(RecvTimeoutError::Disconnected) => {
-                Err(ToolsetError::Engine("it ended while it loaded".to_owned()))
+                Err(ToolsetError::Engine("it exited while loading".to_owned()))
             }
         };
         match loaded {
             Ok(inventory) => {
                 let (limits, ended) = (limits.clone(), AtomicBool::new(false));
-                Ok(Self { inventory, orders: Mutex::new(orders), thread, limits, ended })
+                Ok(Self { inventory, requests: Mutex::new(requests), thread, limits, ended })
             }
-            Err(error) => Err(Box::new(FailedLoad { error, stamps: stamps.to_vec(), thread: Some(thread) })),
+            Err(error) => {
+                Err(Box::new(FailedLoad { error, digests: digests.to_vec(), thread: Some(thread) }))
+            }
         }
     }
 
-    /// Calls a tool. Calls of one engine wait for each other.
+    /// Calls a tool. Concurrent calls of one engine wait for each other.
     pub(super) fn call(&self, call: ToolCall, cancel: Cancel) -> Result<ToolResult, ToolsetError> {
         let (reply, answer) = sync_channel(1);
-        let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         if self.has_ended() {
             return Err(ToolsetError::Busy);
         }
-        let answer = match orders.send(Order { call, cancel: cancel.clone(), reply }) {
+        let answer = match requests.send(CallRequest { call, cancel: cancel.clone(), reply }) {
             Ok(()) => self.wait(&answer, &cancel),
-            Err(_) => Err(gone()),
+            Err(_) => Err(engine_exited()),
         };
         if answer.as_ref().is_err_and(ToolsetError::ends_engine) {
             self.ended.store(true, Ordering::Release);
@@ -123,19 +125,19 @@ impl Engine {
         answer: &Receiver<Result<ToolResult, ToolsetError>>,
         cancel: &Cancel,
     ) -> Result<ToolResult, ToolsetError> {
-        let mut left = self.limits.call_time.saturating_add(PATIENCE);
+        let mut remaining = self.limits.call_time.saturating_add(WAIT_MARGIN);
         let mut cancelled = false;
         loop {
-            match answer.recv_timeout(LOOK.min(left)) {
+            match answer.recv_timeout(POLL_INTERVAL.min(remaining)) {
                 Ok(answer) => return answer,
-                Err(RecvTimeoutError::Disconnected) => return Err(gone()),
-                Err(RecvTimeoutError::Timeout) => left = left.saturating_sub(LOOK),
+                Err(RecvTimeoutError::Disconnected) => return Err(engine_exited()),
+                Err(RecvTimeoutError::Timeout) => remaining = remaining.saturating_sub(POLL_INTERVAL),
             }
             if !cancelled && cancel.is_cancelled() {
                 cancelled = true;
-                left = left.min(self.limits.grace.saturating_add(PATIENCE));
+                remaining = remaining.min(self.limits.grace.saturating_add(WAIT_MARGIN));
             }
-            match (left.is_zero(), cancelled) {
+            match (remaining.is_zero(), cancelled) {
                 (false, _) => {}
                 (true, true) => return Err(ToolsetError::Cancelled),
                 (true, false) => {
@@ -145,52 +147,52 @@ impl Engine {
         }
     }
 
-    /// Whether it can no longer be used.
+    /// Returns `true` if the engine can no longer be used.
     pub(super) fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Acquire)
     }
 
-    /// Whether its thread still runs. The answer can change from one call to the next.
+    /// Returns `true` if the thread is still running. This can change at any time.
     pub(super) fn is_running(&self) -> bool {
         !self.thread.is_finished()
     }
 }
 
-fn gone() -> ToolsetError {
-    ToolsetError::Engine("it has ended".to_owned())
+fn engine_exited() -> ToolsetError {
+    ToolsetError::Engine("it has exited".to_owned())
 }
 
-/// The life of an engine: load, report, and answer calls until nobody asks any more.
-fn live(
+/// Loads the toolsets, reports the result, and handles calls until the sender is dropped.
+fn run_engine(
     skill: &Skill,
     toolsets: &[(String, String)],
-    limits: Limits,
-    stamps: Stamps,
-    report: &SyncSender<Result<Inventory, ToolsetError>>,
-    orders: &Receiver<Order>,
+    limits: ToolsetLimits,
+    digests: FileDigests,
+    report: &SyncSender<Result<EngineInventory, ToolsetError>>,
+    requests: &Receiver<CallRequest>,
 ) {
-    let made = Sources::new(skill.clone(), limits.clone(), stamps.clone())
-        .and_then(|sources| Machine::new(sources, limits));
-    let machine = match made {
-        Ok(machine) => machine,
+    let engine = ModuleSources::new(skill.clone(), limits.clone(), digests.clone())
+        .and_then(|sources| JsEngine::new(sources, limits));
+    let engine = match engine {
+        Ok(engine) => engine,
         Err(error) => return drop(report.send(Err(error))),
     };
     let (mut tools, mut failures) = (Vec::new(), Vec::new());
     for (path, export) in toolsets {
-        match machine.load(path, export) {
+        match engine.load(path, export) {
             Ok(described) => tools.extend(described),
             Err(error) if error.ends_engine() => return drop(report.send(Err(error))),
             Err(error) => failures.push(error),
         }
     }
-    let inventory = Inventory { tools, failures, stamps: stamps.to_vec(), memory: machine.memory() };
+    let inventory = EngineInventory { tools, failures, digests: digests.to_vec(), memory: engine.memory() };
     if report.send(Ok(inventory)).is_err() {
         return;
     }
-    while let Ok(Order { call, cancel, reply }) = orders.recv() {
-        let answer = machine.call(&call, cancel);
+    while let Ok(CallRequest { call, cancel, reply }) = requests.recv() {
+        let answer = engine.call(&call, cancel);
         let ends = answer.as_ref().is_err_and(ToolsetError::ends_engine);
-        // Whoever asked may have gone.
+        // The caller may no longer wait.
         let _ = reply.send(answer);
         if ends {
             return;

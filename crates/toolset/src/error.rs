@@ -1,18 +1,18 @@
-//! What can go wrong with a toolset, and where in its sources.
+//! Errors of toolsets, with their location in the source.
 
 use std::fmt;
 use std::time::Duration;
 
 use prowess::ErrorCode;
-use prowess::resource::AccessError;
+use prowess::resources::ReadResourceError;
 
-use super::fault::Fault;
+use super::program_fault::ProgramFault;
 use prowess_sandbox::RunError;
 
-/// A place in a source as its author wrote it, TypeScript included. Line and column count from 1.
+/// A location in a source file as its author wrote it, including TypeScript. Line and column start at 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// The path inside the skill.
+pub struct SourceLocation {
+    /// The path in the skill.
     pub file: String,
     /// The line.
     pub line: u32,
@@ -20,126 +20,126 @@ pub struct Place {
     pub column: u32,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
     }
 }
 
-/// Why a toolset is not there, or a call of it came to nothing.
+/// Why a toolset is not available, or a call failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolsetError {
-    /// The skill may not be used, or a file of it may not be read.
+    /// The skill may not be used, or a file cannot be read.
     #[error(transparent)]
-    Access(#[from] AccessError),
-    /// Commands that the skill needs are missing.
-    #[error("the skill needs commands that are missing: {0}")]
+    Access(#[from] ReadResourceError),
+    /// Required commands are missing.
+    #[error("the skill requires commands that are missing: {0}")]
     Unavailable(String),
-    /// The sources cannot be loaded.
-    #[error("{}{message}", at(.place.as_ref()))]
+    /// The source cannot be loaded.
+    #[error("{}{message}", location_prefix(.location.as_ref()))]
     Load {
-        /// What is wrong, in one line.
+        /// The error, in one line.
         message: String,
-        /// Where.
-        place: Option<Place>,
+        /// The location.
+        location: Option<SourceLocation>,
     },
-    /// The skill has no tool of this name.
+    /// The skill has no tool with this name.
     #[error("the skill has no tool named {0}")]
-    NoTool(String),
-    /// The arguments are not what the tool takes.
+    UnknownTool(String),
+    /// The arguments are invalid.
     #[error("{0}")]
     Rejected(String),
-    /// The tool threw.
+    /// The tool threw an error.
     #[error("Error: {message}")]
     Thrown {
-        /// The error's message, in one line.
+        /// The message of the error, in one line.
         message: String,
-        /// Where it was thrown, as far as is known.
-        place: Option<Place>,
+        /// Where it was thrown, if known.
+        location: Option<SourceLocation>,
     },
-    /// The tool answered with something that is no answer.
+    /// The result of the tool is invalid.
     #[error("{0}")]
-    Answer(String),
+    InvalidResult(String),
     /// Loading or the call took too long.
     #[error("{what} took longer than {} s and was stopped", .limit.as_secs_f64())]
     Time {
-        /// What did.
+        /// What took too long.
         what: &'static str,
-        /// What it had.
+        /// The limit.
         limit: Duration,
     },
-    /// It needed more memory than there is for it.
-    #[error("{what} needed more than {} MiB of memory and was stopped", .limit / 1024 / 1024)]
+    /// Loading or the call used too much memory.
+    #[error("{what} used more than {} MiB of memory and was stopped", .limit / 1024 / 1024)]
     Memory {
-        /// What did.
+        /// What used too much memory.
         what: &'static str,
-        /// What it had, in bytes.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// It recursed too deeply.
-    #[error("{what} recursed too deeply and was stopped{}", thrown_at(.place.as_ref()))]
+    /// Loading or the call recursed too deeply.
+    #[error("{what} recursed too deeply and was stopped{}", location_suffix(.location.as_ref()))]
     Stack {
-        /// What did.
+        /// What recursed too deeply.
         what: &'static str,
-        /// Where, as far as is known.
-        place: Option<Place>,
+        /// The location, if known.
+        location: Option<SourceLocation>,
     },
-    /// It waits for something that nobody will do.
-    #[error("{0} waits for a promise that nothing will settle: there are no timers and no network here")]
+    /// A promise is never settled.
+    #[error("{0} waits for a promise that is never settled: timers and network are not available")]
     Stuck(&'static str),
-    /// Somebody cancelled it.
+    /// The call was cancelled.
     #[error("the call was cancelled")]
     Cancelled,
-    /// An earlier call of this skill cannot be stopped and still runs.
-    #[error("an earlier call of this skill still runs; it has to end first")]
+    /// An earlier call of this skill cannot be stopped and is still running.
+    #[error("an earlier call of this skill is still running; wait until it ends")]
     Busy,
     /// A program may not or cannot run.
-    #[error("{file} does not run: {message}")]
-    NotRun {
+    #[error("cannot run {file}: {message}")]
+    CannotRun {
         /// The program.
         file: String,
-        /// The contract's code.
+        /// The error code of the contract.
         code: ErrorCode,
-        /// Why.
+        /// The reason.
         message: String,
         /// What to do about it.
         hint: Option<String>,
     },
-    /// A program did something else than answering.
+    /// A program misbehaved.
     #[error("{file} {fault}")]
     Program {
         /// The program.
         file: String,
         /// What it did.
-        fault: Fault,
+        fault: ProgramFault,
     },
-    /// Two toolsets of a skill have a tool of the same name.
-    #[error("two toolsets of the skill have a tool named {0}; the one of the module counts")]
-    Twice(String),
-    /// As many programs work as may.
-    #[error("{0} programs of skills work already; one of them has to answer first")]
-    Crowded(usize),
-    /// The engine itself failed.
+    /// Two toolsets of a skill have a tool with the same name.
+    #[error("two toolsets of the skill have a tool named {0}; the one of the module is used")]
+    DuplicateTool(String),
+    /// The maximum number of programs is busy.
+    #[error("{0} programs of skills are already busy; try again later")]
+    TooManyPrograms(usize),
+    /// The engine failed.
     #[error("the JavaScript engine failed: {0}")]
     Engine(String),
 }
 
 impl ToolsetError {
-    /// The contract's code.
+    /// Returns the error code of the contract.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Access(error) => error.code(),
-            Self::NotRun { code, .. } => *code,
+            Self::CannotRun { code, .. } => *code,
             Self::Program { fault, .. } => fault.code(),
-            Self::Unavailable(_) | Self::Busy | Self::Crowded(_) => ErrorCode::Unavailable,
-            Self::NoTool(_) => ErrorCode::NotFound,
+            Self::Unavailable(_) | Self::Busy | Self::TooManyPrograms(_) => ErrorCode::Unavailable,
+            Self::UnknownTool(_) => ErrorCode::NotFound,
             Self::Rejected(_) => ErrorCode::InvalidParam,
             Self::Time { .. } => ErrorCode::Timeout,
             Self::Load { .. }
-            | Self::Twice(_)
+            | Self::DuplicateTool(_)
             | Self::Thrown { .. }
-            | Self::Answer(_)
+            | Self::InvalidResult(_)
             | Self::Memory { .. }
             | Self::Stack { .. }
             | Self::Stuck(_)
@@ -148,47 +148,47 @@ impl ToolsetError {
         }
     }
 
-    /// Where in the sources it happened, as far as is known.
-    pub fn place(&self) -> Option<&Place> {
+    /// Returns the location in the source, if known.
+    pub fn location(&self) -> Option<&SourceLocation> {
         match self {
-            Self::Load { place, .. } | Self::Thrown { place, .. } | Self::Stack { place, .. } => {
-                place.as_ref()
-            }
+            Self::Load { location: place, .. }
+            | Self::Thrown { location: place, .. }
+            | Self::Stack { location: place, .. } => place.as_ref(),
             _ => None,
         }
     }
 
-    /// What is wrong, without the place.
+    /// Returns the message without the location.
     pub fn message(&self) -> String {
         match self {
             Self::Load { message, .. } => message.clone(),
-            Self::Stack { what, .. } => Self::Stack { what, place: None }.to_string(),
+            Self::Stack { what, .. } => Self::Stack { what, location: None }.to_string(),
             other => other.to_string(),
         }
     }
 
-    /// What to do about it, where that is not mending the toolset.
+    /// Returns what to do about the error, other than fixing the toolset.
     pub fn hint(&self) -> Option<&str> {
         match self {
-            Self::NotRun { hint, .. } => hint.as_deref(),
+            Self::CannotRun { hint, .. } => hint.as_deref(),
             _ => None,
         }
     }
 
-    /// The program that it is about.
+    /// Returns the program that the error is about.
     pub fn program(&self) -> Option<&str> {
         match self {
-            Self::NotRun { file, .. } | Self::Program { file, .. } => Some(file),
+            Self::CannotRun { file, .. } | Self::Program { file, .. } => Some(file),
             _ => None,
         }
     }
 
-    pub(super) fn not_run(file: &str, error: &RunError) -> Self {
-        let file = prowess::format::hidden::shown(file).into_owned();
-        Self::NotRun { file, code: error.code(), message: error.to_string(), hint: error.hint() }
+    pub(super) fn cannot_run(file: &str, error: &RunError) -> Self {
+        let file = prowess::format::hidden::escape_for_display(file).into_owned();
+        Self::CannotRun { file, code: error.code(), message: error.to_string(), hint: error.hint() }
     }
 
-    /// Whether the engine can no longer be used after this.
+    /// Returns `true` if the engine cannot be used after this error.
     pub(super) fn ends_engine(&self) -> bool {
         matches!(
             self,
@@ -196,16 +196,16 @@ impl ToolsetError {
         )
     }
 
-    /// A load that failed, where nobody knows where.
+    /// Creates a load error without a location.
     pub(super) fn load(message: impl Into<String>) -> Self {
-        Self::Load { message: message.into(), place: None }
+        Self::Load { message: message.into(), location: None }
     }
 }
 
-fn at(place: Option<&Place>) -> String {
+fn location_prefix(place: Option<&SourceLocation>) -> String {
     place.map(|place| format!("{place}: ")).unwrap_or_default()
 }
 
-fn thrown_at(place: Option<&Place>) -> String {
+fn location_suffix(place: Option<&SourceLocation>) -> String {
     place.map(|place| format!(", at {place}")).unwrap_or_default()
 }

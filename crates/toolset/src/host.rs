@@ -1,48 +1,48 @@
-//! The toolsets of all skills: loaded when they are asked for, kept while they are used, loaded again when they change.
+//! The toolsets of all skills: loaded on first use, cached, and reloaded after changes.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use prowess::{Skill, Status, resource};
+use prowess::{Skill, SkillStatus, resources};
 
-use super::answer::{Definition, ToolCall, ToolResult};
 use super::engine::Engine;
 use super::error::ToolsetError;
-use super::limits::{Cancel, Limits};
+use super::limits::{Cancel, ToolsetLimits};
 use super::loads;
+use super::response::{ToolCall, ToolDescriptor, ToolResult};
 use super::sources::are_unchanged;
 
 /// Runs the toolsets of skills.
 ///
-/// Nothing happens until tools are asked for. An engine is kept as long as the sources it was made of are the same,
-/// bytes compared each time, and it is among the last used; what a toolset remembers between two calls is gone with it.
+/// Toolsets are loaded on first use. An engine is kept while its sources are unchanged, which is checked by content, and
+/// while it is among the most recently used. The state of a toolset is lost with its engine.
 #[derive(Debug, Default)]
 pub struct Toolsets {
-    limits: Limits,
-    engines: Mutex<Vec<Kept>>,
+    limits: ToolsetLimits,
+    engines: Mutex<Vec<CachedEngine>>,
 }
 
 #[derive(Debug)]
-struct Kept {
-    folder: PathBuf,
+struct CachedEngine {
+    dir: PathBuf,
     toolsets: Vec<(String, String)>,
     engine: Arc<Engine>,
     used: Instant,
 }
 
-/// The tools of a skill, and what could not be loaded.
+/// The tools of a skill, and the toolsets that could not be loaded.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Loaded {
+pub struct LoadedTools {
     /// The tools, in the order of the manifest.
-    pub tools: Vec<Definition>,
-    /// The toolsets that could not be loaded, with the place in their sources.
+    pub tools: Vec<ToolDescriptor>,
+    /// The toolsets that could not be loaded.
     pub failures: Vec<ToolsetError>,
-    /// The engine's memory after loading, in bytes.
+    /// The memory of the engine after loading, in bytes.
     pub memory: u64,
 }
 
-/// Whether an entry of `toolsets` is a module with an export, and not a program.
+/// Returns `true` if an entry of `toolsets` is a module with an export, `false` if it is a program.
 ///
 /// ```
 /// assert!(prowess_toolset::is_module("toolsets/index:HelloToolset"));
@@ -53,119 +53,121 @@ pub fn is_module(toolset: &str) -> bool {
 }
 
 impl Toolsets {
-    /// With limits of your own.
-    pub fn with_limits(limits: Limits) -> Self {
+    /// Creates toolsets with custom limits.
+    pub fn with_limits(limits: ToolsetLimits) -> Self {
         Self { limits, engines: Mutex::default() }
     }
 
-    /// The tools of a skill. A skill without toolsets has none and costs nothing.
-    pub fn tools(&self, skill: &Skill) -> Result<Loaded, ToolsetError> {
-        let toolsets = modules(skill);
-        // Nothing of a server's skill is run; that it names toolsets is no mistake of its own.
-        if toolsets.is_empty() || skill.supplied().is_some() {
-            return Ok(Loaded::default());
+    /// Returns the tools of a skill. A skill without toolsets has none, and nothing is loaded.
+    pub fn tools(&self, skill: &Skill) -> Result<LoadedTools, ToolsetError> {
+        let toolsets = module_toolsets(skill);
+        // Nothing of a remote skill is run; listing toolsets is not an error.
+        if toolsets.is_empty() || skill.remote().is_some() {
+            return Ok(LoadedTools::default());
         }
-        let inventory = self.engine(skill, &toolsets)?.inventory.clone();
-        Ok(Loaded { tools: inventory.tools, failures: inventory.failures, memory: inventory.memory })
+        let inventory = self.get_engine(skill, &toolsets)?.inventory.clone();
+        Ok(LoadedTools { tools: inventory.tools, failures: inventory.failures, memory: inventory.memory })
     }
 
-    /// Calls a tool of a skill and waits for its answer. Arguments are checked first.
+    /// Calls a tool of a skill and waits for its result. Arguments are validated first.
     pub fn call(&self, skill: &Skill, call: ToolCall, cancel: Cancel) -> Result<ToolResult, ToolsetError> {
-        let engine = self.engine(skill, &modules(skill))?;
+        let engine = self.get_engine(skill, &module_toolsets(skill))?;
         if !engine.inventory.tools.iter().any(|tool| tool.id == call.id) {
-            return Err(ToolsetError::NoTool(prowess::format::hidden::shown(&call.id).into_owned()));
+            return Err(ToolsetError::UnknownTool(
+                prowess::format::hidden::escape_for_display(&call.id).into_owned(),
+            ));
         }
         engine.call(call, cancel)
     }
 
-    /// How many engines there are.
+    /// Returns the number of engines.
     pub fn running(&self) -> usize {
         self.engines.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    fn engine(&self, skill: &Skill, toolsets: &[(String, String)]) -> Result<Arc<Engine>, ToolsetError> {
-        admit(skill)?;
-        let folder = skill.folder();
-        if let Some(engine) = self.kept(skill, &folder, toolsets)? {
+    fn get_engine(&self, skill: &Skill, toolsets: &[(String, String)]) -> Result<Arc<Engine>, ToolsetError> {
+        check_allowed(skill)?;
+        let dir = skill.dir();
+        if let Some(engine) = self.cached_engine(skill, &dir, toolsets)? {
             return Ok(engine);
         }
-        loads::one_at_a_time(&folder, || match self.kept(skill, &folder, toolsets)? {
+        loads::one_at_a_time(&dir, || match self.cached_engine(skill, &dir, toolsets)? {
             Some(engine) => Ok(engine),
-            None => self.load(skill, &folder, toolsets),
+            None => self.load(skill, &dir, toolsets),
         })
     }
 
-    /// Starts an engine, unless the same files already had to be given up.
+    /// Starts an engine, unless a load of the same files was abandoned before.
     fn load(
         &self,
         skill: &Skill,
-        folder: &Path,
+        dir: &Path,
         toolsets: &[(String, String)],
     ) -> Result<Arc<Engine>, ToolsetError> {
-        if let Some(error) = loads::given_up(skill, folder, toolsets) {
+        if let Some(error) = loads::abandoned_error(skill, dir, toolsets) {
             return Err(error);
         }
         let started = Engine::start(skill, toolsets, &self.limits);
-        let engine = Arc::new(started.map_err(|failed| loads::remember(folder, toolsets, *failed))?);
+        let engine = Arc::new(started.map_err(|failed| loads::remember(dir, toolsets, *failed))?);
         let mut engines = self.engines.lock().unwrap_or_else(PoisonError::into_inner);
-        engines.retain(|kept| kept.folder != folder);
+        engines.retain(|cached| cached.dir != dir);
         while engines.len() >= self.limits.engines.max(1) {
-            let oldest = engines.iter().enumerate().min_by_key(|(_, kept)| kept.used).map(|(at, _)| at);
+            let oldest = engines.iter().enumerate().min_by_key(|(_, cached)| cached.used).map(|(at, _)| at);
             drop(oldest.map(|at| engines.swap_remove(at)));
         }
-        let (folder, toolsets, used) = (folder.to_owned(), toolsets.to_vec(), Instant::now());
-        engines.push(Kept { folder, toolsets, engine: Arc::clone(&engine), used });
+        let (dir, toolsets, used) = (dir.to_owned(), toolsets.to_vec(), Instant::now());
+        engines.push(CachedEngine { dir, toolsets, engine: Arc::clone(&engine), used });
         Ok(engine)
     }
 
-    /// The engine that is there already, if it still is what the skill's files say.
-    fn kept(
+    /// Returns the cached engine if it matches the files of the skill.
+    fn cached_engine(
         &self,
         skill: &Skill,
-        folder: &Path,
+        dir: &Path,
         toolsets: &[(String, String)],
     ) -> Result<Option<Arc<Engine>>, ToolsetError> {
         let now = Instant::now();
         let engine = {
             let mut engines = self.engines.lock().unwrap_or_else(PoisonError::into_inner);
-            // One that cannot be stopped is remembered, so that there is never more than one for a skill.
-            engines.retain(|kept| match kept.engine.has_ended() {
-                true => kept.engine.is_running(),
-                false => now.duration_since(kept.used) < self.limits.idle,
+            // An engine that cannot be stopped stays in the list, so that there is never more than one per skill.
+            engines.retain(|cached| match cached.engine.has_ended() {
+                true => cached.engine.is_running(),
+                false => now.duration_since(cached.used) < self.limits.idle,
             });
-            let Some(kept) = engines.iter_mut().find(|kept| kept.folder == folder) else { return Ok(None) };
-            // Its thread may end at any moment: what counts is that it was still running when it was kept above.
-            if kept.engine.has_ended() {
+            let Some(cached) = engines.iter_mut().find(|cached| cached.dir == dir) else { return Ok(None) };
+            // Its thread may end at any time; it was running when the list was filtered above.
+            if cached.engine.has_ended() {
                 return Err(ToolsetError::Busy);
             }
-            if kept.toolsets != toolsets {
+            if cached.toolsets != toolsets {
                 return Ok(None);
             }
-            kept.used = now;
-            Arc::clone(&kept.engine)
+            cached.used = now;
+            Arc::clone(&cached.engine)
         };
-        // What could not be loaded may have been mended in a file that was not there before.
-        let sound = engine.inventory.failures.is_empty() && are_unchanged(&engine.inventory.stamps, skill);
-        Ok(sound.then_some(engine))
+        // A toolset that could not be loaded may be fixed by a new file.
+        let valid = engine.inventory.failures.is_empty() && are_unchanged(&engine.inventory.digests, skill);
+        Ok(valid.then_some(engine))
     }
 }
 
-/// Whether anything of a skill may run: it is on offer, and its own file is the one that was locked.
-fn admit(skill: &Skill) -> Result<(), ToolsetError> {
-    if let Status::Unavailable(missing) = skill.status() {
+/// Checks that the skill may run: it is available, and its files match the lock file.
+fn check_allowed(skill: &Skill) -> Result<(), ToolsetError> {
+    if let SkillStatus::Unavailable(missing) = skill.status() {
         return Err(ToolsetError::Unavailable(missing.join(", ")));
     }
-    if let Some(supplied) = skill.supplied() {
-        let name = prowess::format::hidden::shown(&skill.name()).into_owned();
-        let refused = prowess::supply::Unverified::Run { name, origin: supplied.origin() };
-        return Err(resource::AccessError::from(refused).into());
+    if let Some(supplied) = skill.remote() {
+        let name = prowess::format::hidden::escape_for_display(&skill.name()).into_owned();
+        let refused = prowess::remote::RemoteFileError::NotRunnable { name, origin: supplied.origin() };
+        return Err(resources::ReadResourceError::from(refused).into());
     }
-    resource::read_bytes(skill, "SKILL.md")?;
+    resources::read_bytes(skill, "SKILL.md")?;
     Ok(())
 }
 
-/// The toolsets of a skill that are modules: path and export.
-fn modules(skill: &Skill) -> Vec<(String, String)> {
+/// Returns the path and export of the toolsets that are modules.
+fn module_toolsets(skill: &Skill) -> Vec<(String, String)> {
     let toolsets = skill.manifest().map_or(&[][..], |manifest| manifest.toolsets());
     let split =
         |toolset: &str| toolset.split_once(':').map(|(path, export)| (path.to_owned(), export.to_owned()));

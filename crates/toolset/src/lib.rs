@@ -1,34 +1,34 @@
-//! Toolsets: the tools that a skill brings, in JavaScript or TypeScript, run in an engine inside this process; or in any
-//! language, as a program in the script sandbox ([`Programs`]).
+//! Toolsets: tools of skills, written in JavaScript or TypeScript and run by an engine in this process, or in any language
+//! as a program in the script sandbox ([`Programs`]).
 //!
-//! What must always hold: a module sees no file, no network, no clock finer than a millisecond and no object of the
-//! host; only text crosses the border. Each skill has an engine of its own, with a limit on memory, stack and time, and
-//! whatever goes wrong in it ends there and is told as what it was. Nothing is read but regular files inside the skill,
-//! through [`prowess::resource`], which refuses a skill that is untrusted, disabled or modified.
+//! Invariants: a module cannot access files, the network, a clock finer than a millisecond or objects of the host; only
+//! text crosses the boundary. Each skill has its own engine with limits on memory, stack and time, and errors in it are
+//! contained and reported. Only regular files of the skill are read, through [`prowess::resources`], which refuses
+//! untrusted, disabled and modified skills.
 //!
-//! Nothing is loaded before it is asked for. [`Toolsets`] keeps the engines that were used last.
+//! Toolsets are loaded on first use. [`Toolsets`] keeps the most recently used engines.
 
-mod answer;
-mod border;
+mod bindings;
 mod engine;
 mod error;
-mod fault;
 mod host;
+mod js_engine;
 mod limits;
 mod lint;
 mod loads;
-mod machine;
 mod modules;
 mod program;
+mod program_fault;
 mod resolve;
+mod response;
 mod sources;
 mod strip;
 mod watch;
 
-pub use answer::{Definition, ToolCall, ToolResult};
-pub use error::{Place, ToolsetError};
-pub use fault::{Fault, PROTOCOL};
-pub use host::{Loaded, Toolsets, is_module};
-pub use limits::{Cancel, Limits};
+pub use error::{SourceLocation, ToolsetError};
+pub use host::{LoadedTools, Toolsets, is_module};
+pub use limits::{Cancel, ToolsetLimits};
 pub use lint::lint;
 pub use program::{Conversation, ProgramLimits, Programs};
+pub use program_fault::{PROTOCOL, ProgramFault};
+pub use response::{ToolCall, ToolDescriptor, ToolResult};

@@ -1,43 +1,43 @@
-//! How much a toolset may take, and telling a call to end.
+//! Limits of toolsets, and cancellation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The limits of a toolset. Each may be lowered; [`Limits::default`] is what a stranger's skill gets.
+/// The limits of a toolset. The default is suitable for untrusted skills.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
-    /// Memory of the engine, in bytes.
+pub struct ToolsetLimits {
+    /// The memory of the engine, in bytes.
     pub memory: usize,
-    /// Stack of the engine, in bytes.
+    /// The stack of the engine, in bytes.
     pub stack: usize,
-    /// Time to load, all modules together.
+    /// The time to load all modules.
     pub load_time: Duration,
-    /// Time for one call.
+    /// The time for a call.
     pub call_time: Duration,
-    /// How long a call that was cancelled may go on to end in good order.
+    /// How long a cancelled call may continue before it is stopped.
     pub grace: Duration,
-    /// Output of a call, in bytes; more is cut.
+    /// The output of a call, in bytes; more is truncated.
     pub output: usize,
-    /// Metadata of a call, as JSON; more is an error.
+    /// The metadata of a call, as JSON; more is an error.
     pub metadata: usize,
-    /// Attachments of a call, as JSON; more is an error.
+    /// The attachments of a call, as JSON; more is an error.
     pub attachments: usize,
-    /// What is kept of the console, in bytes.
+    /// The console output that is kept, in bytes.
     pub console: usize,
-    /// Text of one module, in bytes.
+    /// The size of a module, in bytes.
     pub module_bytes: usize,
-    /// The same of a module in TypeScript: parsing deep nesting costs far more memory than the text has.
+    /// The size of a TypeScript module, in bytes. Parsing deep nesting needs far more memory than the text.
     pub typescript_bytes: usize,
-    /// Modules of one skill.
+    /// The number of modules of a skill.
     pub modules: usize,
-    /// Engines that are kept.
+    /// The number of cached engines.
     pub engines: usize,
-    /// How long an engine that nobody uses is kept.
+    /// How long an unused engine is kept.
     pub idle: Duration,
 }
 
-impl Default for Limits {
+impl Default for ToolsetLimits {
     fn default() -> Self {
         Self {
             memory: 64 * 1024 * 1024,
@@ -58,7 +58,7 @@ impl Default for Limits {
     }
 }
 
-/// A flag that ends calls. Clones are the same flag.
+/// A flag that cancels calls. Clones share the flag.
 ///
 /// ```
 /// let cancel = prowess_toolset::Cancel::default();
@@ -69,12 +69,12 @@ impl Default for Limits {
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// Asks the call to end: `ctx.abort` says so at once, and after a short time it is ended.
+    /// Cancels the call: `ctx.abort` is set at once, and the call is stopped after a short time.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Release);
     }
 
-    /// Whether somebody did.
+    /// Returns `true` after [`cancel`](Self::cancel).
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }

@@ -1,135 +1,137 @@
-//! What is wrong with the toolsets of a skill, as far as that can be told without running anything of it.
+//! Static checks of toolsets, without running them.
 //!
-//! It is for authors, who check folders that are no skills of any registry yet: files are read beneath the folder, links
-//! refused, and nothing is executed.
+//! For authors, who check directories that are not yet skills of a registry. Files are read beneath the directory, symlinks
+//! are refused, and nothing is executed.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use prowess_fs::{Errno, Folder, read_whole};
+use prowess_fs::{Dir, Errno, read_whole};
 
-use super::error::{Place, ToolsetError};
+use super::error::{SourceLocation, ToolsetError};
 use super::host::is_module;
-use super::limits::Limits;
-use super::resolve::{self, Files};
-use super::sources::{Code, place_at, place_of_import};
-use super::strip::{Wrong, trade};
+use super::limits::ToolsetLimits;
+use super::resolve::{self, ModuleFiles};
+use super::sources::{ModuleCode, location_at, location_of_import};
+use super::strip::{ModuleSyntaxError, module_interface};
 
-/// The most that is read of a program, to see what runs it.
+/// The maximum number of bytes to read of a program, to detect its interpreter.
 const PROGRAM_MAX: u64 = 16 * 1024 * 1024;
 
-/// Everything that is wrong with these toolsets of a skill in this folder: files that are not there, modules that cannot
-/// be parsed, imports that lead nowhere, exports that are missing, programs that nothing runs.
+/// Returns all errors in these toolsets of a skill directory: missing files, syntax errors, unresolved imports, missing
+/// exports, and programs without a known interpreter.
 ///
 /// ```
-/// let folder = tempfile::tempdir().unwrap();
-/// std::fs::write(folder.path().join("index.ts"), "export const Other = [];\n").unwrap();
-/// let wrong = prowess_toolset::lint(folder.path(), &["index:Tools", "tools.py"]);
-/// assert_eq!(wrong[0].to_string(), "index.ts:1:1: the module has no export Tools; it has Other");
-/// assert_eq!(wrong[1].to_string(), "there is no file tools.py");
+/// let dir = tempfile::tempdir().unwrap();
+/// std::fs::write(dir.path().join("index.ts"), "export const Other = [];\n").unwrap();
+/// let errors = prowess_toolset::lint(dir.path(), &["index:Tools", "tools.py"]);
+/// assert_eq!(errors[0].to_string(), "index.ts:1:1: the module does not export Tools; it exports Other");
+/// assert_eq!(errors[1].to_string(), "there is no file tools.py");
 /// ```
-pub fn lint(folder: &Path, toolsets: &[impl AsRef<str>]) -> Vec<ToolsetError> {
-    let files = match Folder::open(folder) {
-        Ok(folder) => Beneath { folder, limits: Limits::default() },
-        Err(error) => return vec![ToolsetError::load(format!("the folder cannot be opened: {error}"))],
+pub fn lint(dir: &Path, toolsets: &[impl AsRef<str>]) -> Vec<ToolsetError> {
+    let files = match Dir::open(dir) {
+        Ok(dir) => SkillDirFiles { dir, limits: ToolsetLimits::default() },
+        Err(error) => return vec![ToolsetError::load(format!("cannot open the directory: {error}"))],
     };
-    let mut wrong = Vec::new();
+    let mut errors = Vec::new();
     for toolset in toolsets.iter().map(AsRef::as_ref) {
         let found = match toolset.split_once(':').filter(|_| is_module(toolset)) {
-            Some((path, export)) => files.module(path, export),
-            None => files.program(toolset).err().into_iter().collect(),
+            Some((path, export)) => files.check_toolset(path, export),
+            None => files.check_program(toolset).err().into_iter().collect(),
         };
         // Two toolsets may share modules.
         for error in found {
-            if !wrong.contains(&error) {
-                wrong.push(error);
+            if !errors.contains(&error) {
+                errors.push(error);
             }
         }
     }
-    wrong
+    errors
 }
 
-struct Beneath {
-    folder: Folder,
-    limits: Limits,
+struct SkillDirFiles {
+    dir: Dir,
+    limits: ToolsetLimits,
 }
 
-impl Beneath {
-    fn read(&self, path: &str, most: u64) -> Result<Vec<u8>, ToolsetError> {
+impl SkillDirFiles {
+    fn read(&self, path: &str, max: u64) -> Result<Vec<u8>, ToolsetError> {
         let none = || ToolsetError::load(format!("there is no file {path}"));
-        let (file, stat) = self.folder.file(Path::new(path)).map_err(|error| match error {
+        let (file, stat) = self.dir.open_file(Path::new(path)).map_err(|error| match error {
             Errno::NOENT | Errno::NOTDIR => none(),
-            error => ToolsetError::load(format!("{path} cannot be read: {}", prowess_fs::words(error))),
+            error => ToolsetError::load(format!("cannot read {path}: {}", prowess_fs::describe_errno(error))),
         })?;
-        read_whole(&file, &stat, most)
-            .map_err(|error| ToolsetError::load(format!("{path} cannot be read: {error}")))
+        read_whole(&file, &stat, max)
+            .map_err(|error| ToolsetError::load(format!("cannot read {path}: {error}")))
     }
 
-    fn program(&self, path: &str) -> Result<(), ToolsetError> {
+    fn check_program(&self, path: &str) -> Result<(), ToolsetError> {
         let path = path.trim_start_matches("./");
         let bytes = self.read(path, PROGRAM_MAX)?;
-        prowess_sandbox::runner(path, &bytes).map(drop).map_err(|error| {
+        prowess_sandbox::detect_runner(path, &bytes).map(drop).map_err(|error| {
             let hint = error.hint().map_or_else(String::new, |hint| format!("; {hint}"));
             ToolsetError::load(format!("{error}{hint}"))
         })
     }
 
-    /// Looks at a module and at everything that it imports.
-    fn module(&self, path: &str, export: &str) -> Vec<ToolsetError> {
-        let Some(entry) = resolve::file(self, path) else {
-            return vec![ToolsetError::load(format!("there is no module {path}"))];
+    /// Checks a module and everything that it imports.
+    fn check_toolset(&self, path: &str, export: &str) -> Vec<ToolsetError> {
+        let Some(entry) = resolve::find_file(self, path) else {
+            return vec![ToolsetError::load(format!("module {path} not found"))];
         };
-        let (mut seen, mut wrong) = (BTreeSet::from([entry.clone()]), Vec::new());
-        let mut open = vec![entry.clone()];
-        while let Some(name) = open.pop() {
-            match self.judge(&name, (name == entry).then_some(export), &mut wrong) {
-                Ok(imported) => open.extend(imported.into_iter().filter(|name| seen.insert(name.clone()))),
-                Err(error) => wrong.push(error),
+        let (mut visited, mut errors) = (BTreeSet::from([entry.clone()]), Vec::new());
+        let mut pending = vec![entry.clone()];
+        while let Some(name) = pending.pop() {
+            match self.check_module(&name, (name == entry).then_some(export), &mut errors) {
+                Ok(imported) => {
+                    pending.extend(imported.into_iter().filter(|name| visited.insert(name.clone())))
+                }
+                Err(error) => errors.push(error),
             }
-            if seen.len() > self.limits.modules {
-                let most = self.limits.modules;
-                wrong.push(ToolsetError::load(format!("the toolset has more than {most} modules")));
+            if visited.len() > self.limits.modules {
+                let max = self.limits.modules;
+                errors.push(ToolsetError::load(format!("the toolset has more than {max} modules")));
                 break;
             }
         }
-        wrong
+        errors
     }
 
-    /// What is wrong with one module, and which files it imports.
-    fn judge(
+    /// Checks one module and returns the files it imports.
+    fn check_module(
         &self,
         name: &str,
         export: Option<&str>,
-        wrong: &mut Vec<ToolsetError>,
+        errors: &mut Vec<ToolsetError>,
     ) -> Result<Vec<String>, ToolsetError> {
         let bytes = self.read(name, self.limits.module_bytes as u64)?;
-        let Code { source, code, origins } = Code::of(name, bytes, &self.limits)?;
-        let trade = trade(&code).map_err(|Wrong { message, offset }| {
-            // What was stripped is sound; only what was written as JavaScript can be wrong here.
+        let ModuleCode { source, code, source_map: origins } = ModuleCode::new(name, bytes, &self.limits)?;
+        let interface = module_interface(&code).map_err(|ModuleSyntaxError { message, offset }| {
+            // Stripped TypeScript is valid; only JavaScript sources can have errors here.
             let at = offset.filter(|_| origins.is_none()).unwrap_or_default();
-            ToolsetError::Load { message, place: Some(place_at(name, &source, at)) }
+            ToolsetError::Load { message, location: Some(location_at(name, &source, at)) }
         })?;
-        if let Some(export) = export.filter(|export| !trade.exports.iter().any(|name| name == export))
-            && !trade.passes_on
+        if let Some(export) = export.filter(|export| !interface.exports.iter().any(|name| name == export))
+            && !interface.reexports_all
         {
-            let has = trade.exports.join(", ");
-            let has = if has.is_empty() { has } else { format!("; it has {has}") };
-            let place = Some(Place { file: name.to_owned(), line: 1, column: 1 });
-            wrong.push(ToolsetError::Load {
-                message: format!("the module has no export {export}{has}"),
-                place,
+            let exports = interface.exports.join(", ");
+            let exports = if exports.is_empty() { exports } else { format!("; it exports {exports}") };
+            let location = Some(SourceLocation { file: name.to_owned(), line: 1, column: 1 });
+            errors.push(ToolsetError::Load {
+                message: format!("the module does not export {export}{exports}"),
+                location,
             });
         }
         let mut imported = Vec::new();
-        for specifier in &trade.imports {
+        for specifier in &interface.imports {
             match resolve::resolve(self, name, specifier) {
-                // What others wrote is not the author's to mend.
+                // Dependencies are not the author's to fix.
                 Ok(path) if resolve::built_in(&path).is_some() || path.contains("node_modules/") => {}
                 Ok(path) => imported.push(path),
                 Err(message) => {
-                    wrong.push(ToolsetError::Load {
+                    errors.push(ToolsetError::Load {
                         message,
-                        place: place_of_import(name, &source, specifier),
+                        location: location_of_import(name, &source, specifier),
                     });
                 }
             }
@@ -138,9 +140,9 @@ impl Beneath {
     }
 }
 
-impl Files for Beneath {
+impl ModuleFiles for SkillDirFiles {
     fn has(&self, path: &str) -> bool {
-        self.folder.file(Path::new(path)).is_ok_and(|(_, stat)| stat.is_file())
+        self.dir.open_file(Path::new(path)).is_ok_and(|(_, stat)| stat.is_file())
     }
 
     fn text(&self, path: &str) -> Option<String> {

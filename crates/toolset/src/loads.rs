@@ -1,7 +1,7 @@
-//! Loads of toolsets: one at a time for each folder, and none again that had to be given up.
+//! Coordinates loads of toolsets: one at a time for each directory, and no repeated attempts after an abandoned load.
 //!
-//! The record is shared by the whole process, because a server makes new [`Toolsets`](super::Toolsets) whenever its
-//! configuration changes, while the threads of the old ones may still be running.
+//! The record is shared by the whole process, because a server creates new [`Toolsets`](super::Toolsets) when its
+//! configuration changes, while threads of the old ones may still be running.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,87 +15,91 @@ use super::engine::FailedLoad;
 use super::error::ToolsetError;
 use super::sources::are_unchanged;
 
-/// How long a load that hit a limit and ended is not tried again. One whose thread still runs is never tried again.
+/// How long a load that exceeded a limit is not retried. A load whose thread is still running is never retried.
 const RETRY_AFTER: Duration = Duration::from_secs(60);
 
-/// The most loads that are remembered after their thread has ended.
+/// The maximum number of abandoned loads to remember after their threads have ended.
 const REMEMBERED_MAX: usize = 256;
 
 static LOADS: Mutex<Option<Loads>> = Mutex::new(None);
 
 #[derive(Debug, Default)]
 struct Loads {
-    /// Held by the thread that loads the toolsets of a folder.
+    /// Locked by the thread that loads the toolsets of a directory.
     loading: HashMap<PathBuf, Arc<Mutex<()>>>,
-    given_up: Vec<GivenUp>,
+    abandoned: Vec<AbandonedLoad>,
 }
 
-/// A load that hit a limit.
+/// A load that exceeded a limit.
 #[derive(Debug)]
-struct GivenUp {
-    folder: PathBuf,
+struct AbandonedLoad {
+    dir: PathBuf,
     toolsets: Vec<(String, String)>,
-    stamps: Arc<[(String, String)]>,
+    digests: Arc<[(String, String)]>,
     error: ToolsetError,
     thread: JoinHandle<()>,
     since: Instant,
 }
 
-impl GivenUp {
+impl AbandonedLoad {
     fn may_be_retried(&self) -> bool {
         self.thread.is_finished() && self.since.elapsed() >= RETRY_AFTER
     }
 }
 
-fn with_loads<T>(work: impl FnOnce(&mut Loads) -> T) -> T {
+fn with_loads<T>(action: impl FnOnce(&mut Loads) -> T) -> T {
     let mut loads: MutexGuard<'_, Option<Loads>> = LOADS.lock().unwrap_or_else(PoisonError::into_inner);
-    work(loads.get_or_insert_default())
+    action(loads.get_or_insert_default())
 }
 
-/// Runs `load` for a folder while no other thread loads the toolsets of the same folder.
-pub(super) fn one_at_a_time<T>(folder: &Path, load: impl FnOnce() -> T) -> T {
-    let gate = with_loads(|loads| Arc::clone(loads.loading.entry(folder.to_owned()).or_default()));
-    let done = {
-        let _held = gate.lock().unwrap_or_else(PoisonError::into_inner);
+/// Runs `load` while no other thread loads the toolsets of the same directory.
+pub(super) fn one_at_a_time<T>(dir: &Path, load: impl FnOnce() -> T) -> T {
+    let lock = with_loads(|loads| Arc::clone(loads.loading.entry(dir.to_owned()).or_default()));
+    let result = {
+        let _guard = lock.lock().unwrap_or_else(PoisonError::into_inner);
         load()
     };
-    drop(gate);
-    with_loads(|loads| loads.loading.retain(|_, gate| Arc::strong_count(gate) > 1));
-    done
+    drop(lock);
+    with_loads(|loads| loads.loading.retain(|_, lock| Arc::strong_count(lock) > 1));
+    result
 }
 
-/// Returns the error of an earlier load of the same files that had to be given up.
-pub(super) fn given_up(skill: &Skill, folder: &Path, toolsets: &[(String, String)]) -> Option<ToolsetError> {
+/// Returns the error of an abandoned load of the same files.
+pub(super) fn abandoned_error(
+    skill: &Skill,
+    dir: &Path,
+    toolsets: &[(String, String)],
+) -> Option<ToolsetError> {
     let earlier: Vec<_> = with_loads(|loads| {
-        loads.given_up.retain(|load| !load.may_be_retried());
-        let same = loads.given_up.iter().filter(|load| load.folder == folder && load.toolsets == toolsets);
-        same.map(|load| (Arc::clone(&load.stamps), load.error.clone())).collect()
+        loads.abandoned.retain(|load| !load.may_be_retried());
+        let same = loads.abandoned.iter().filter(|load| load.dir == dir && load.toolsets == toolsets);
+        same.map(|load| (Arc::clone(&load.digests), load.error.clone())).collect()
     });
-    earlier.into_iter().find(|(stamps, _)| are_unchanged(stamps, skill)).map(|(_, error)| error)
+    earlier.into_iter().find(|(digests, _)| are_unchanged(digests, skill)).map(|(_, error)| error)
 }
 
-/// Remembers a load that failed, if it hit a limit. Returns its error.
-pub(super) fn remember(folder: &Path, toolsets: &[(String, String)], failed: FailedLoad) -> ToolsetError {
-    let FailedLoad { error, stamps, thread } = failed;
-    let hit_a_limit =
+/// Remembers a failed load if it exceeded a limit. Returns its error.
+pub(super) fn remember(dir: &Path, toolsets: &[(String, String)], failed: FailedLoad) -> ToolsetError {
+    let FailedLoad { error, digests, thread } = failed;
+    let exceeded_limit =
         matches!(error, ToolsetError::Time { .. } | ToolsetError::Memory { .. } | ToolsetError::Stack { .. });
-    if let (true, Some(thread)) = (hit_a_limit, thread) {
-        let load = GivenUp {
-            folder: folder.to_owned(),
+    if let (true, Some(thread)) = (exceeded_limit, thread) {
+        let load = AbandonedLoad {
+            dir: dir.to_owned(),
             toolsets: toolsets.to_vec(),
-            stamps: stamps.into(),
+            digests: digests.into(),
             error: error.clone(),
             thread,
             since: Instant::now(),
         };
         with_loads(|loads| {
-            let ended = |load: &GivenUp| load.thread.is_finished();
-            if loads.given_up.len() >= REMEMBERED_MAX
-                && let Some(at) = loads.given_up.iter().position(ended)
+            let ended = |load: &AbandonedLoad| load.thread.is_finished();
+            if loads.abandoned.len() >= REMEMBERED_MAX
+                && let Some(at) = loads.abandoned.iter().position(ended)
             {
-                loads.given_up.remove(at);
+                loads.abandoned.remove(at);
             }
-            loads.given_up.push(load);
+            loads.abandoned.push(load);
         });
     }
     error

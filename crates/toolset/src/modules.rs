@@ -1,4 +1,4 @@
-//! What the engine asks when it links modules.
+//! The module loader of the engine.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,12 +7,12 @@ use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
 use rquickjs::{Ctx, Exception, Module};
 
-use super::sources::Sources;
+use super::sources::ModuleSources;
 
-/// Finds and reads modules for the engine.
-pub(super) struct Modules(pub(super) Rc<RefCell<Sources>>);
+/// Resolves and loads modules for the engine.
+pub(super) struct ModuleLoader(pub(super) Rc<RefCell<ModuleSources>>);
 
-impl Resolver for Modules {
+impl Resolver for ModuleLoader {
     fn resolve<'js>(
         &mut self,
         ctx: &Ctx<'js>,
@@ -20,7 +20,7 @@ impl Resolver for Modules {
         name: &str,
         _: Option<ImportAttributes<'js>>,
     ) -> rquickjs::Result<String> {
-        // What the host imports has been resolved already.
+        // Imports of the host are already resolved.
         if base.is_empty() || base == "eval_script" {
             return Ok(name.to_owned());
         }
@@ -28,7 +28,7 @@ impl Resolver for Modules {
     }
 }
 
-impl Loader for Modules {
+impl Loader for ModuleLoader {
     fn load<'js>(
         &mut self,
         ctx: &Ctx<'js>,

@@ -1,15 +1,15 @@
-//! What an import means: a file of the skill, a module of ours, or an error that says what can be imported.
+//! Resolves imports: a file of the skill, a built-in module, or an error.
 
 use serde_json::Value;
 
-/// What can be imported, for messages.
+/// The possible imports, for messages.
 pub(super) const IMPORTABLE: &str =
-    "what can be imported: files of the skill by relative path, \"@agent/tools\", and \"zod\"";
+    "available imports: files of the skill by relative path, \"@agent/tools\" and \"zod\"";
 
-/// The endings that an import may leave out, in the order they are tried.
-const ENDINGS: [&str; 6] = [".ts", ".mts", ".js", ".mjs", "/index.ts", "/index.js"];
+/// The extensions that an import may omit, in order of precedence.
+const EXTENSIONS: [&str; 6] = [".ts", ".mts", ".js", ".mjs", "/index.ts", "/index.js"];
 
-/// A module of ours.
+/// Returns the source of a built-in module.
 pub(super) fn built_in(name: &str) -> Option<&'static str> {
     Some(match name {
         "@agent/tools" => include_str!("js/tools.js"),
@@ -22,39 +22,39 @@ pub(super) fn built_in(name: &str) -> Option<&'static str> {
     })
 }
 
-/// What the modules of a skill are found in.
-pub(super) trait Files {
-    /// Whether there is such a file.
+/// The files of a skill.
+pub(super) trait ModuleFiles {
+    /// Returns `true` if the file exists.
     fn has(&self, path: &str) -> bool;
-    /// Its text, if it can be read.
+    /// Returns the text of a file, if it can be read.
     fn text(&self, path: &str) -> Option<String>;
 }
 
-/// The module that `specifier` means in the module `base`, or what is wrong with it.
-pub(super) fn resolve(files: &impl Files, base: &str, specifier: &str) -> Result<String, String> {
+/// Resolves `specifier` in the module `base`, or returns an error message.
+pub(super) fn resolve(files: &impl ModuleFiles, base: &str, specifier: &str) -> Result<String, String> {
     if built_in(base).is_some() && built_in(specifier).is_some() || specifier == "@agent/tools" {
         return Ok(specifier.to_owned());
     }
     if specifier.starts_with("./") || specifier.starts_with("../") || matches!(specifier, "." | "..") {
-        let folder = base.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let path = join(folder, specifier).ok_or_else(|| format!("{specifier} leads out of the skill"))?;
-        return file(files, &path).ok_or_else(|| format!("there is no module {path}"));
+        let dir = base.rsplit_once('/').map_or("", |(dir, _)| dir);
+        let path = join(dir, specifier).ok_or_else(|| format!("{specifier} is outside of the skill"))?;
+        return find_file(files, &path).ok_or_else(|| format!("module {path} not found"));
     }
     if specifier == "zod" || specifier.starts_with("zod/") {
-        return zod(files, base, specifier);
+        return resolve_zod(files, base, specifier);
     }
-    let why = match specifier {
-        _ if specifier.starts_with("node:") || NODE.contains(&specifier) => {
+    let reason = match specifier {
+        _ if specifier.starts_with("node:") || NODE_MODULES.contains(&specifier) => {
             "toolsets have no file system, no network and no processes"
         }
-        _ if specifier.starts_with('/') || specifier.contains(':') => "it is not inside the skill",
+        _ if specifier.starts_with('/') || specifier.contains(':') => "it is outside of the skill",
         _ => "packages are not loaded",
     };
-    Err(format!("{specifier:?} cannot be imported: {why}; {IMPORTABLE}"))
+    Err(format!("cannot import {specifier:?}: {reason}; {IMPORTABLE}"))
 }
 
-/// Modules of other runtimes that people import without `node:`.
-const NODE: [&str; 12] = [
+/// Modules of Node.js that are commonly imported without `node:`.
+const NODE_MODULES: [&str; 12] = [
     "fs",
     "path",
     "os",
@@ -69,69 +69,76 @@ const NODE: [&str; 12] = [
     "fs/promises",
 ];
 
-/// The file that a path without its ending means.
-pub(super) fn file(files: &impl Files, path: &str) -> Option<String> {
-    let known = [".ts", ".mts", ".js", ".mjs", ".cjs", ".json"].iter().any(|ending| path.ends_with(ending));
+/// Returns the file that a path means; its extension may be missing.
+pub(super) fn find_file(files: &impl ModuleFiles, path: &str) -> Option<String> {
+    let known =
+        [".ts", ".mts", ".js", ".mjs", ".cjs", ".json"].iter().any(|extension| path.ends_with(extension));
     if known && files.has(path) {
         return Some(path.to_owned());
     }
-    // TypeScript's own way of naming a TypeScript file is to call it by what it is going to be.
+    // TypeScript refers to a TypeScript file by the name of its output.
     let as_typescript = [(".js", ".ts"), (".mjs", ".mts")]
         .iter()
         .filter_map(|(js, ts)| path.strip_suffix(js).map(|stem| format!("{stem}{ts}")));
     let path = path.trim_end_matches('/');
-    let completed = ENDINGS.iter().map(|ending| format!("{path}{ending}"));
+    let completed = EXTENSIONS.iter().map(|extension| format!("{path}{extension}"));
     as_typescript.chain(completed).find(|candidate| files.has(candidate))
 }
 
-/// A relative path below a folder; `None` where it leads out.
-fn join(folder: &str, relative: &str) -> Option<String> {
-    let mut kept: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+/// Joins a relative path to a directory. Returns `None` if it leads outside of the skill.
+fn join(dir: &str, relative: &str) -> Option<String> {
+    let mut parts: Vec<&str> = dir.split('/').filter(|part| !part.is_empty()).collect();
     for part in relative.split('/') {
         match part {
             "" | "." => {}
-            ".." => drop(kept.pop()?),
-            name => kept.push(name),
+            ".." => drop(parts.pop()?),
+            name => parts.push(name),
         }
     }
-    Some(kept.join("/"))
+    Some(parts.join("/"))
 }
 
-/// The zod that the skill ships, nearest to the module that imports it; else ours.
-fn zod(files: &impl Files, base: &str, specifier: &str) -> Result<String, String> {
-    let mut folder = base.rsplit_once('/').map_or("", |(folder, _)| folder);
+/// Returns the zod of the skill that is nearest to the importing module, or the built-in one.
+fn resolve_zod(files: &impl ModuleFiles, base: &str, specifier: &str) -> Result<String, String> {
+    let mut dir = base.rsplit_once('/').map_or("", |(dir, _)| dir);
     loop {
-        let beneath = |inner: &str| join(folder, inner).unwrap_or_default();
-        let package = beneath("node_modules/zod");
+        let in_dir = |inner: &str| join(dir, inner).unwrap_or_default();
+        let package = in_dir("node_modules/zod");
         if files.has(&format!("{package}/package.json")) {
-            let about = files.text(&format!("{package}/package.json")).unwrap_or_default();
-            let entry = entry(&about, specifier.strip_prefix("zod").unwrap_or_default());
-            let found = entry.and_then(|entry| join(&package, &entry)).and_then(|path| file(files, &path));
-            return found.ok_or_else(|| format!("the zod in {package} has no ES module for {specifier:?}"));
+            let package_json = files.text(&format!("{package}/package.json")).unwrap_or_default();
+            let entry = package_entry(&package_json, specifier.strip_prefix("zod").unwrap_or_default());
+            let found =
+                entry.and_then(|entry| join(&package, &entry)).and_then(|path| find_file(files, &path));
+            return found.ok_or_else(|| format!("zod in {package} has no ES module for {specifier:?}"));
         }
         if specifier == "zod" {
-            let single = ["zod.mjs", "zod.js", "zod.ts"].map(beneath);
+            let single = ["zod.mjs", "zod.js", "zod.ts"].map(in_dir);
             if let Some(path) = single.into_iter().find(|path| path != base && files.has(path)) {
                 return Ok(path);
             }
         }
-        if folder.is_empty() {
+        if dir.is_empty() {
             break;
         }
-        folder = folder.rsplit_once('/').map_or("", |(above, _)| above);
+        dir = dir.rsplit_once('/').map_or("", |(parent, _)| parent);
     }
     match specifier {
         "zod" | "zod/v4" => Ok("prowess:zod".to_owned()),
-        _ => Err(format!("{specifier:?} is not in the built-in zod; ship zod with the skill")),
+        _ => Err(format!("{specifier:?} is not part of the built-in zod; bundle zod with the skill")),
     }
 }
 
-/// The ES module that a `package.json` names for a path of the package (`""` or `/v4`).
-fn entry(about: &str, path: &str) -> Option<String> {
-    let about: Value = serde_json::from_str(about).ok()?;
-    let Some(exports) = about.get("exports") else {
-        let main =
-            || about.get("module").or_else(|| about.get("main")).and_then(Value::as_str).map(String::from);
+/// Returns the ES module of a `package.json` for a path of the package (`""` or `/v4`).
+fn package_entry(package_json: &str, path: &str) -> Option<String> {
+    let package_json: Value = serde_json::from_str(package_json).ok()?;
+    let Some(exports) = package_json.get("exports") else {
+        let main = || {
+            package_json
+                .get("module")
+                .or_else(|| package_json.get("main"))
+                .and_then(Value::as_str)
+                .map(String::from)
+        };
         return if path.is_empty() {
             main().or_else(|| Some("index.js".to_owned()))
         } else {
@@ -139,15 +146,15 @@ fn entry(about: &str, path: &str) -> Option<String> {
         };
     };
     let by_path = exports.get(format!(".{path}"));
-    condition(by_path.or_else(|| Some(exports).filter(|_| path.is_empty()))?)
+    import_target(by_path.or_else(|| Some(exports).filter(|_| path.is_empty()))?)
 }
 
-/// The file for those who import, however deep it is.
-fn condition(exports: &Value) -> Option<String> {
+/// Returns the file for ES imports from nested conditions.
+fn import_target(exports: &Value) -> Option<String> {
     match exports {
         Value::String(file) => Some(file.clone()),
         Value::Object(by) => {
-            ["import", "module", "default"].iter().find_map(|name| by.get(*name)).and_then(condition)
+            ["import", "module", "default"].iter().find_map(|name| by.get(*name)).and_then(import_target)
         }
         _ => None,
     }
@@ -158,9 +165,9 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    struct Tree(BTreeMap<&'static str, &'static str>);
+    struct TestFiles(BTreeMap<&'static str, &'static str>);
 
-    impl Files for Tree {
+    impl ModuleFiles for TestFiles {
         fn has(&self, path: &str) -> bool {
             self.0.contains_key(path)
         }
@@ -170,21 +177,21 @@ mod tests {
         }
     }
 
-    fn tree(files: &[(&'static str, &'static str)]) -> Tree {
-        Tree(files.iter().copied().collect())
+    fn test_files(files: &[(&'static str, &'static str)]) -> TestFiles {
+        TestFiles(files.iter().copied().collect())
     }
 
     #[test]
-    fn endings_and_folders_are_found() {
-        let files = tree(&[
+    fn extensions_and_directories_are_resolved() {
+        let files = test_files(&[
             ("t/index.ts", ""),
             ("t/a.js", ""),
             ("t/b.mts", ""),
             ("lib/c.ts", ""),
             ("t/d/index.ts", ""),
         ]);
-        let of = |specifier| resolve(&files, "t/index.ts", specifier);
-        for (specifier, found) in [
+        let resolved = |specifier| resolve(&files, "t/index.ts", specifier);
+        for (specifier, expected) in [
             ("./a", "t/a.js"),
             ("./a.js", "t/a.js"),
             ("./b.mjs", "t/b.mts"),
@@ -195,28 +202,28 @@ mod tests {
             ("@agent/tools", "@agent/tools"),
             ("zod", "prowess:zod"),
         ] {
-            assert_eq!(of(specifier).as_deref(), Ok(found), "{specifier}");
+            assert_eq!(resolved(specifier).as_deref(), Ok(expected), "{specifier}");
         }
-        assert_eq!(of("../../x"), Err("../../x leads out of the skill".to_owned()));
-        assert_eq!(of("./none"), Err("there is no module t/none".to_owned()));
+        assert_eq!(resolved("../../x"), Err("../../x is outside of the skill".to_owned()));
+        assert_eq!(resolved("./none"), Err("module t/none not found".to_owned()));
     }
 
     #[test]
-    fn whatever_else_is_imported_is_named() {
-        let files = tree(&[]);
+    fn other_imports_are_refused_by_name() {
+        let files = test_files(&[]);
         for specifier in
             ["fs", "node:fs", "/etc/passwd", "https://a.b/c.js", "lodash", "prowess:zod-json", "zod/mini"]
         {
-            let said = resolve(&files, "t/index.ts", specifier).unwrap_err();
-            assert!(said.contains(specifier), "{said}");
+            let message = resolve(&files, "t/index.ts", specifier).unwrap_err();
+            assert!(message.contains(specifier), "{message}");
         }
     }
 
     #[test]
-    fn the_nearest_zod_counts() {
+    fn the_nearest_zod_is_used() {
         const PACKAGE: &str = r#"{"main": "./index.cjs", "exports": {".": {"types": "./index.d.ts",
             "require": "./index.cjs", "import": "./index.js"}, "./v4": {"import": {"default": "./v4/index.js"}}}}"#;
-        let files = tree(&[
+        let files = test_files(&[
             ("t/zod.js", ""),
             ("node_modules/zod/package.json", PACKAGE),
             ("node_modules/zod/index.js", ""),

@@ -1,4 +1,4 @@
-//! The watch over a running engine: when it has to stop, and why.
+//! Decides when a running engine must stop, and why.
 
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
@@ -7,25 +7,25 @@ use super::limits::Cancel;
 
 /// Why an engine was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stop {
-    /// Its time was over.
+pub(super) enum StopCause {
+    /// The time limit was exceeded.
     Time,
-    /// Nobody waits for it.
+    /// The call was cancelled.
     Cancelled,
 }
 
-/// What the engine asks again and again while it runs.
+/// The state that the engine's interrupt handler checks.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct ExecutionWatch {
     deadline: Cell<Instant>,
     grace: Duration,
     cancel: RefCell<Cancel>,
-    /// When the cancelling was first seen.
+    /// When the cancellation was first seen.
     cancelled: Cell<Option<Instant>>,
-    stopped: Cell<Option<Stop>>,
+    stopped: Cell<Option<StopCause>>,
 }
 
-impl Watch {
+impl ExecutionWatch {
     pub(super) fn new(grace: Duration) -> Self {
         Self {
             deadline: Cell::new(Instant::now()),
@@ -36,7 +36,7 @@ impl Watch {
         }
     }
 
-    /// Begins a piece of work.
+    /// Starts a load or a call.
     pub(super) fn begin(&self, time: Duration, cancel: Cancel) {
         let now = Instant::now();
         self.deadline.set(now.checked_add(time).unwrap_or(now));
@@ -45,31 +45,31 @@ impl Watch {
         self.stopped.set(None);
     }
 
-    /// Whether the work has to stop now. Once it has, it stays so.
-    pub(super) fn is_over(&self) -> bool {
+    /// Returns `true` if the engine must stop now. This does not change back.
+    pub(super) fn must_stop(&self) -> bool {
         if self.stopped.get().is_some() {
             return true;
         }
         let now = Instant::now();
         if now >= self.deadline.get() {
-            self.stopped.set(Some(Stop::Time));
+            self.stopped.set(Some(StopCause::Time));
         } else if self.is_cancelled() {
             let since = self.cancelled.get().unwrap_or(now);
             self.cancelled.set(Some(since));
             if now.duration_since(since) >= self.grace {
-                self.stopped.set(Some(Stop::Cancelled));
+                self.stopped.set(Some(StopCause::Cancelled));
             }
         }
         self.stopped.get().is_some()
     }
 
-    /// Whether the work was asked to end.
+    /// Returns `true` if the call was cancelled.
     pub(super) fn is_cancelled(&self) -> bool {
         self.cancel.borrow().is_cancelled()
     }
 
-    /// Why it was stopped, if it was.
-    pub(super) fn stopped(&self) -> Option<Stop> {
+    /// Returns why the engine was stopped.
+    pub(super) fn stopped(&self) -> Option<StopCause> {
         self.stopped.get()
     }
 }

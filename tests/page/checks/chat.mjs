@@ -10,7 +10,7 @@ const card = (page, tool, nth = 0) => page.locator(`tool-card[data-tool="${tool}
 /** What a card of this chat shows; the same after a reload. */
 const cardsOfTheValidation = async (page) => {
   const activate = card(page, "skills.activate");
-  assert.match(await activate.innerText(), /You called\s+skills-system-validation\s+complete/);
+  assert.match(await activate.innerText(), /You used\s+skills-system-validation\s+complete/);
   assert.equal(await activate.locator(".card-text").count(), 0, "the body is folded away");
   await activate.locator("summary").first().click();
   await activate.getByText("PROWESS_SKILL_MARKER_7F3A91D2").waitFor();
@@ -74,11 +74,11 @@ export const chat = (world, browser, check, prowess) => [
     const page = await browser.open(await browser.person(), world.url);
     await say(page, "Greet me, please.");
     await answered(page);
-    assert.match(await card(page, "skills.activate").innerText(), /Loaded the skill\s+hello-world/);
+    assert.match(await card(page, "skills.activate").innerText(), /Loaded skill\s+hello-world/);
     await page.locator(".active-skills .chip", { hasText: "hello-world" }).waitFor();
     await page.reload();
     await page.locator(".active-skills .chip", { hasText: "hello-world" }).waitFor();
-    await page.getByRole("button", { name: "Let go of hello-world" }).click();
+    await page.getByRole("button", { name: "Deactivate hello-world" }).click();
     await page.locator(".active-skills .chip").waitFor({ state: "detached" });
     await page.reload();
     await answered(page);
@@ -161,7 +161,7 @@ export const chat = (world, browser, check, prowess) => [
     await page.getByRole("button", { name: "Stop" }).click();
     await page.getByText("Stopped", { exact: true }).waitFor();
     await page.locator(".message.assistant", { hasText: /w1 w2/ }).waitFor();
-    await page.getByRole("button", { name: "Ask again" }).click();
+    await page.getByRole("button", { name: "Retry" }).click();
     await page.locator(".message.writing", { hasText: "w10" }).waitFor();
     world.model.release();
     await answered(page);
@@ -186,14 +186,14 @@ export const chat = (world, browser, check, prowess) => [
     await answered(page, 2);
     await page.locator(".active-skills .chip", { hasText: "hello-world" }).waitFor();
     const before = world.model.requests.length;
-    await page.getByRole("button", { name: "Ask again" }).click();
+    await page.getByRole("button", { name: "Retry" }).click();
     while (world.model.requests.length < before + 2) await page.waitForTimeout(50);
     await answered(page, 2);
     assert.equal(await page.locator(".message").count(), 4);
     const first = world.model.requests[before];
     assert.equal(JSON.stringify(first.messages).includes("Greet me"), true);
     assert.equal(first.messages.filter((one) => one.role === "tool").length, 0, "nothing is left of the answer");
-    await card(page, "skills.activate").filter({ hasText: /Loaded the skill\s*hello-world\s*complete/ }).waitFor();
+    await card(page, "skills.activate").filter({ hasText: /Loaded skill\s*hello-world\s*complete/ }).waitFor();
     return page;
   }),
 
@@ -234,8 +234,8 @@ export const chat = (world, browser, check, prowess) => [
     await say(page, "load nope");
     await answered(page);
     const text = await card(page, "skills.activate").innerText();
-    assert.match(text, /Could not load the skill\s+nope/);
-    assert.equal(text.includes("Loaded the skill"), false);
+    assert.match(text, /Could not load skill\s+nope/);
+    assert.equal(text.includes("Loaded skill"), false);
     return page;
   }),
 
@@ -305,7 +305,7 @@ export const chat = (world, browser, check, prowess) => [
     try {
       await place.serve();
       const page = await browser.open(await browser.person(), place.url);
-      const banner = page.locator("status-banner", { hasText: "The last valid configuration stays in force" });
+      const banner = page.locator("status-banner", { hasText: "Using the last valid configuration" });
       write(join(place.home, ".prowess"), { "config.toml": "no configuration" });
       await place.api("/api/rescan", { method: "POST" });
       await banner.waitFor();

@@ -202,10 +202,10 @@ export const hostile = (world, browser, check, prowess) => [
           const page = await browser.open(await browser.person(), place.url);
           // The server answers; it only wants to know who asks.
           await page.waitForTimeout(900);
-          assert.equal(await page.getByText("The server does not answer.").count(), 0);
+          assert.equal(await page.getByText("The server is not responding.").count(), 0);
           await page.getByLabel("Token").fill("wrong");
           await page.keyboard.press("Enter");
-          await page.getByText("The server does not know this token.").waitFor();
+          await page.getByText("Invalid token.").waitFor();
           await browser.accessible(page, "signing in");
           await page.getByLabel("Token").fill(`${token}-0123456789abcdef0123456789`);
           await page.keyboard.press("Enter");

@@ -57,14 +57,14 @@ export const resume = (world, browser, check) => [
     await say(page, "Count slowly.");
     await page.locator(".message.writing", { hasText: "w10" }).waitFor();
     await world.crash();
-    await page.getByText("The server does not answer.").waitFor();
+    await page.getByText("The server is not responding.").waitFor();
     await browser.accessible(page, "without a server");
     world.model.release();
     await world.serve();
-    await page.getByText("Connected again.").waitFor({ timeout: 30_000 });
+    await page.getByText("Reconnected.").waitFor({ timeout: 30_000 });
     await page.locator(".message-end.error").waitFor();
     assert.match(await page.locator(".message.assistant").innerText(), /w1 w2 w3/);
-    await page.getByRole("button", { name: "Ask again" }).click();
+    await page.getByRole("button", { name: "Retry" }).click();
     await page.locator(".message.writing", { hasText: "w10" }).waitFor();
     world.model.release();
     await answered(page);

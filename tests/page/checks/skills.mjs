@@ -39,7 +39,7 @@ export const skills = (world, browser, check) => [
     );
     await page.selectOption(".status-filter", "");
     await page.fill("#skills-filter", "xyzzy");
-    await page.getByText("No skill fits.").waitFor();
+    await page.getByText("No matching skills.").waitFor();
     return page;
   }),
 
@@ -61,7 +61,7 @@ export const skills = (world, browser, check) => [
     // Who asked for others by their status gets no enabled ones.
     await page.fill("#skills-filter", "code-reveiw");
     await page.selectOption(".status-filter", "invalid");
-    await page.getByText("No skill fits.").waitFor();
+    await page.getByText("No matching skills.").waitFor();
     await page.waitForTimeout(400);
     assert.equal(await page.locator(".rows .row").count(), 0);
     return page;
@@ -95,9 +95,9 @@ export const skills = (world, browser, check) => [
   check("s000_19 a skill is made, with errors where they belong, and is offered at once", async () => {
     const page = await openDialog(browser, world);
     await page.click("#add-skill");
-    const submit = page.getByRole("button", { name: "Make the skill" });
+    const submit = page.getByRole("button", { name: "Create skill" });
     await submit.click();
-    assert.equal(await page.locator(".field-error", { hasText: "This is needed." }).count(), 3);
+    assert.equal(await page.locator(".field-error", { hasText: "This field is required." }).count(), 3);
     const field = (label) => page.getByLabel(label, { exact: true });
     await field("Id").fill("!!!");
     await field("Name").fill("code-verse");
@@ -117,8 +117,8 @@ export const skills = (world, browser, check) => [
     await page.click("#add-skill");
     await field("Id").fill("code-verse");
     await field("Description").fill("The same again.");
-    await page.getByRole("button", { name: "Make the skill" }).click();
-    await page.getByText("There is a skill with this id already.").waitFor();
+    await page.getByRole("button", { name: "Create skill" }).click();
+    await page.getByText("A skill with this id already exists.").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Discard" }).click();
     await page.locator("skills-dialog").waitFor({ state: "detached" });
@@ -157,7 +157,7 @@ export const skills = (world, browser, check) => [
     const before = await editor.inputValue();
     await editor.fill(`${before}\nPrecious.\n`);
     const ways = {
-      "the × of the file": () => page.getByRole("button", { name: "Close the file" }).click(),
+      "the × of the file": () => page.getByRole("button", { name: "Close file" }).click(),
       "the × of the dialog": () => page.locator(".dialog-head").getByRole("button", { name: "Close" }).click(),
       "Cancel": () => page.locator(".file-head").getByRole("button", { name: "Cancel" }).click(),
       "another row": () => row(page, "code-review").locator(".row-open").click(),
@@ -235,7 +235,7 @@ export const skills = (world, browser, check) => [
     write(join(folder, "tarred"), { "SKILL.md": skillMd("tarred", "Came in a tar. Use when asked to.") });
     execFileSync("tar", ["-czf", join(folder, "tarred.tar.gz"), "-C", folder, "tarred"]);
     await page.setInputFiles("input[accept]", join(folder, "tarred.tar.gz"));
-    await page.locator(".import-preview", { hasText: "This would install tarred" }).waitFor();
+    await page.locator(".import-preview", { hasText: "This will install tarred" }).waitFor();
     return page;
   }),
 
@@ -255,7 +255,7 @@ export const skills = (world, browser, check) => [
     write(join(world.userSkills, "notes"), { "SKILL.md": `${edited}\nFrom elsewhere.\n` });
     await page.locator("textarea.editor").fill(`${edited}\nFrom here.\n`);
     await page.locator(".file-head").getByRole("button", { name: "Save" }).click();
-    await page.getByText("was changed by someone else").waitFor();
+    await page.getByText("has been changed by someone else").waitFor();
     assert.match(readFileSync(file, "utf8"), /From elsewhere/);
     return page;
   }),
@@ -296,7 +296,7 @@ export const skills = (world, browser, check) => [
     const replace = page.getByRole("button", { name: "Replace" });
     await replace.waitFor();
     assert.equal(await replace.isDisabled(), true);
-    await page.getByLabel(/Replace the skill of this id/).check();
+    await page.getByLabel(/Replace the existing skill with this id/).check();
     await replace.click();
     await row(page, "verses").locator(".row-open[aria-expanded=true]").waitFor();
     assert.match(readFileSync(join(world.userSkills, "verses/SKILL.md"), "utf8"), /better verses/);
@@ -344,7 +344,7 @@ export const skills = (world, browser, check) => [
       return transfer;
     }, bytes);
     await page.dispatchEvent(".drop", "drop", { dataTransfer: data });
-    await page.locator(".import-preview", { hasText: "This would install dropped" }).waitFor();
+    await page.locator(".import-preview", { hasText: "This will install dropped" }).waitFor();
     return page;
   }),
 

@@ -35,7 +35,7 @@ export const views = (world, browser, check) => [
     const page = await browser.open(await browser.person(), world.url);
     await say(page, "Greet me, please.");
     await answered(page);
-    await page.locator(".message.user").getByRole("link", { name: "What the model is given" }).click();
+    await page.locator(".message.user").getByRole("link", { name: "Show model input" }).click();
     await page.locator(".inspect-total").waitFor();
     const message = page.locator(".fold[data-part=message]");
     await message.locator("summary").click();
@@ -49,7 +49,7 @@ export const views = (world, browser, check) => [
     const page = await browser.open(await browser.person(), `${world.url}#/overview`);
     await page.locator(".figure").first().waitFor();
     assert((await page.locator(".stacked").count()) >= 2);
-    assert.match(await page.locator(".panel", { hasText: "To be mended" }).innerText(), /SK\d{3}/);
+    assert.match(await page.locator(".panel", { hasText: "Problems to fix" }).innerText(), /SK\d{3}/);
     await browser.accessible(page, "the overview");
     return page;
   }),
@@ -58,7 +58,7 @@ export const views = (world, browser, check) => [
     const page = await browser.open(await browser.person(), `${world.url}#/settings`);
     await page.getByLabel("Model", { exact: true }).fill("scripted-two");
     // Where keys come from is nothing for a page to decide.
-    assert.equal(await page.getByLabel("Key", { exact: true }).getAttribute("readonly"), "");
+    assert.equal(await page.getByLabel("API key", { exact: true }).getAttribute("readonly"), "");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved.").waitFor();
     const file = readFileSync(join(world.home, ".prowess/config.toml"), "utf8");

@@ -1,117 +1,126 @@
-//! PA7xx: what a file is, by its first bytes.
+//! PA7xx: the type of a file, by its first bytes.
 
-use super::push;
+use super::push_finding;
 use crate::finding::Finding;
+use crate::report::RawFinding;
 use crate::rules::rule;
-use crate::text::{self, Kind, Text};
-use crate::unpack::Format;
-use crate::wording::Raw;
-use crate::{AuditFile, AuditKind, LOOKED_AT};
+use crate::text::{self, SourceText, TextKind};
+use crate::unpack::ArchiveFormat;
+use crate::{AuditFile, AuditKind, SCAN_MAX};
 
-/// A NUL byte where instructions or code are read: some programs stop at it, others pass over it.
-pub(super) fn nul(text: &Text<'_>, raw: &mut Vec<Raw>) {
-    if let (Some(at), Kind::Markdown | Kind::Script) = (text.nul, text.kind) {
-        push(raw, "PA710", at.min(text.bytes.len().saturating_sub(1)), None);
+/// Checks for NUL bytes in instructions or code: some programs stop there, others ignore them.
+pub(super) fn check_nul(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
+    if let (Some(at), TextKind::Markdown | TextKind::Script) = (text.nul, text.kind) {
+        push_finding(raw, "PA710", at.min(text.bytes.len().saturating_sub(1)), None);
     }
 }
 
-/// What there is to say about a file as a whole; `format` is what kind of archive it is.
-pub(crate) fn of(file: &AuditFile<'_>, kept: &[u8], format: Option<Format>) -> Option<Finding> {
+/// Checks a file as a whole; `format` is its archive format.
+pub(crate) fn check_file(
+    file: &AuditFile<'_>,
+    scanned: &[u8],
+    format: Option<ArchiveFormat>,
+) -> Option<Finding> {
     match file.kind {
         AuditKind::Link(target) => {
-            let id = if target.is_none_or(|target| leads_out(file.path, target)) { "PA701" } else { "PA702" };
-            whole(id, file.path, Some(target.unwrap_or("it is not known where it leads")))
+            let id =
+                if target.is_none_or(|target| escapes_skill(file.path, target)) { "PA701" } else { "PA702" };
+            file_finding(id, file.path, Some(target.unwrap_or("its target is unknown")))
         }
-        AuditKind::Unread(why) => whole("PA709", file.path, Some(why)),
-        AuditKind::File => match program(kept) {
-            Some(what) if is_disguised(file.path) => whole("PA704", file.path, Some(what)),
-            Some(what) => whole("PA703", file.path, Some(what)),
-            None if is_locked(kept) => whole("PA706", file.path, None),
+        AuditKind::Unread(why) => file_finding("PA709", file.path, Some(why)),
+        AuditKind::File => match program_format(scanned) {
+            Some(what) if has_harmless_extension(file.path) => file_finding("PA704", file.path, Some(what)),
+            Some(what) => file_finding("PA703", file.path, Some(what)),
+            None if is_encrypted_zip(scanned) => file_finding("PA706", file.path, None),
             None => match format {
-                Some(Format::Zip | Format::Gzip | Format::Tar | Format::Foreign(_))
-                    if poses_as_text(file.path) =>
+                Some(
+                    ArchiveFormat::Zip
+                    | ArchiveFormat::Gzip
+                    | ArchiveFormat::Tar
+                    | ArchiveFormat::Unsupported(_),
+                ) if poses_as_text(file.path) => file_finding("PA711", file.path, None),
+                Some(ArchiveFormat::Appended(_))
+                    if text::text_kind(file.path, scanned) == TextKind::Script && !is_zipapp(file.path) =>
                 {
-                    whole("PA711", file.path, None)
+                    file_finding("PA711", file.path, Some("appended to the text"))
                 }
-                Some(Format::Appended(_))
-                    if text::kind(file.path, kept) == Kind::Script && !is_app(file.path) =>
+                Some(ArchiveFormat::Zip | ArchiveFormat::Gzip | ArchiveFormat::Tar)
+                    if !is_document(file.path) =>
                 {
-                    whole("PA711", file.path, Some("it is behind the text"))
-                }
-                Some(Format::Zip | Format::Gzip | Format::Tar) if !is_document(file.path) => {
-                    whole("PA705", file.path, None)
+                    file_finding("PA705", file.path, None)
                 }
                 Some(_) => None,
-                None if has_extension(file.path, "pyc pyo") => whole("PA707", file.path, None),
-                None if file.bytes.len() > LOOKED_AT => whole("PA708", file.path, None),
+                None if has_extension(file.path, "pyc pyo") => file_finding("PA707", file.path, None),
+                None if file.bytes.len() > SCAN_MAX => file_finding("PA708", file.path, None),
                 None => None,
             },
         },
     }
 }
 
-/// What there is to say about an archive that was not opened.
-pub(crate) fn unopened(path: &str, bytes: &[u8], why: &str) -> Option<Finding> {
-    // That it is locked was said before.
-    (!is_locked(bytes))
-        .then(|| whole("PA709", path, Some(&format!("an archive that was not opened: {why}"))))?
+/// Reports an archive that was not unpacked.
+pub(crate) fn unopened_archive(path: &str, bytes: &[u8], why: &str) -> Option<Finding> {
+    // An encrypted archive was reported before.
+    (!is_encrypted_zip(bytes))
+        .then(|| file_finding("PA709", path, Some(&format!("an archive that was not unpacked: {why}"))))?
 }
 
-/// What there is to say about a file because of the archive it lies in.
-pub(crate) fn packed(archive: &str, file: &AuditFile<'_>) -> Option<Finding> {
+/// Checks a file from an archive.
+pub(crate) fn check_packed(archive: &str, file: &AuditFile<'_>) -> Option<Finding> {
     let macros = file.path.ends_with("/vbaProject.bin");
-    let script = file.bytes.starts_with(b"#!") || text::kind(file.path, b"") == Kind::Script;
-    (is_office(archive) && (macros || script)).then(|| whole("PA712", file.path, None))?
+    let script = file.bytes.starts_with(b"#!") || text::text_kind(file.path, b"") == TextKind::Script;
+    (is_office(archive) && (macros || script)).then(|| file_finding("PA712", file.path, None))?
 }
 
-fn program(bytes: &[u8]) -> Option<&'static str> {
+fn program_format(bytes: &[u8]) -> Option<&'static str> {
     let what = match bytes {
         [0x7F, b'E', b'L', b'F', ..] => "ELF, for Linux",
         [0xFE, 0xED, 0xFA, 0xCE | 0xCF, ..] | [0xCE | 0xCF, 0xFA, 0xED, 0xFE, ..] => "Mach-O, for macOS",
-        // A universal Mach-O begins like a Java class, whose version is larger than any number of processors.
+        // A universal Mach-O starts like a Java class, whose version is larger than any number of architectures.
         [0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, count, ..] if *count < 20 => "Mach-O, for macOS",
-        [b'M', b'Z', ..] if is_windows(bytes) => "PE, for Windows",
+        [b'M', b'Z', ..] if is_windows_program(bytes) => "PE, for Windows",
         _ => return None,
     };
     Some(what)
 }
 
-/// Two letters are not enough: the header says where the real one begins.
-fn is_windows(bytes: &[u8]) -> bool {
+/// Returns `true` for a Windows program. Two letters are not enough: the header points to the real one.
+fn is_windows_program(bytes: &[u8]) -> bool {
     let at = bytes.get(0x3C..0x40).and_then(|at| at.try_into().ok()).map(u32::from_le_bytes);
     at.and_then(|at| bytes.get(usize::try_from(at).ok()?..)).is_some_and(|rest| rest.starts_with(b"PE\0\0"))
 }
 
-/// The lowest bit of the flags of a zip archive says that the first file is encrypted.
-fn is_locked(bytes: &[u8]) -> bool {
+/// Returns `true` for a zip archive whose first file is encrypted, which is the lowest bit of the flags.
+fn is_encrypted_zip(bytes: &[u8]) -> bool {
     matches!(bytes, [b'P', b'K', 3, 4, _, _, flags, ..] if flags & 1 == 1)
 }
 
-/// Whether its name says that it is text or a picture.
+/// Returns `true` if the name is that of a text or an image.
 fn poses_as_text(path: &str) -> bool {
     let other = "png jpg jpeg gif svg webp pdf json yaml yml toml csv css xml mp3 mp4";
-    let readable = matches!(text::kind(path, b""), Kind::Script | Kind::Markdown | Kind::Plain);
-    (readable && !is_app(path)) || has_extension(path, other)
+    let readable =
+        matches!(text::text_kind(path, b""), TextKind::Script | TextKind::Markdown | TextKind::Plain);
+    (readable && !is_zipapp(path)) || has_extension(path, other)
 }
 
-/// Python programs in one file, which are archives behind a first line.
-fn is_app(path: &str) -> bool {
+/// Returns `true` for Python programs in one file, which are archives after a first line.
+fn is_zipapp(path: &str) -> bool {
     has_extension(path, "pyz")
 }
 
-/// Documents that hold no code.
+/// Returns `true` for documents that should not contain code.
 fn is_office(path: &str) -> bool {
     has_extension(path, "docx xlsx pptx dotx xltx potx odt ods odp vsdx xlsm pptm docm key pages numbers")
 }
 
-/// Documents and fonts that are archives inside.
+/// Returns `true` for documents and fonts in an archive format.
 fn is_document(path: &str) -> bool {
     let known = "docx xlsx pptx dotx xltx potx odt ods odp epub jar whl sketch key pages \
                  numbers vsdx svgz xlsm pptm docm";
     has_extension(path, known)
 }
 
-fn is_disguised(path: &str) -> bool {
+fn has_harmless_extension(path: &str) -> bool {
     let harmless = "md txt png jpg jpeg gif svg webp pdf json yaml yml toml csv py js \
                     ts sh html css xml docx xlsx pptx zip mp3 mp4 ttf woff woff2";
     has_extension(path, harmless)
@@ -119,17 +128,17 @@ fn is_disguised(path: &str) -> bool {
 
 fn has_extension(path: &str, known: &str) -> bool {
     path.rsplit_once('.')
-        .is_some_and(|(_, extension)| known.split(' ').any(|it| extension.eq_ignore_ascii_case(it)))
+        .is_some_and(|(_, extension)| known.split(' ').any(|name| extension.eq_ignore_ascii_case(name)))
 }
 
-/// Whether a link leads above the skill.
-fn leads_out(path: &str, target: &str) -> bool {
+/// Returns `true` if a link points outside the skill.
+fn escapes_skill(path: &str, target: &str) -> bool {
     if target.starts_with(['/', '~', '\\']) || target.contains(':') {
         return true;
     }
     let mut depth = path.matches('/').count();
-    for step in target.split('/') {
-        match step {
+    for component in target.split('/') {
+        match component {
             ".." if depth == 0 => return true,
             ".." => depth -= 1,
             "" | "." => {}
@@ -139,9 +148,11 @@ fn leads_out(path: &str, target: &str) -> bool {
     false
 }
 
-fn whole(id: &str, path: &str, note: Option<&str>) -> Option<Finding> {
+fn file_finding(id: &str, path: &str, note: Option<&str>) -> Option<Finding> {
     let rule = rule(id)?;
-    let note = note.map(|note| format!(" ({})", prowess_format::hidden::shown(note))).unwrap_or_default();
+    let note = note
+        .map(|note| format!(" ({})", prowess_format::hidden::escape_for_display(note)))
+        .unwrap_or_default();
     Some(Finding {
         rule: rule.id,
         family: rule.family,
@@ -161,9 +172,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_a_link_leads() {
-        assert!(leads_out("a", "../b") && leads_out("a/b", "../../c") && leads_out("a", "/etc"));
-        assert!(!leads_out("a/b", "../c") && !leads_out("a", "b/../c") && !leads_out("a/b", "./c"));
-        assert!(leads_out("a", "b/../../c"));
+    fn link_targets_outside_the_skill_are_detected() {
+        assert!(escapes_skill("a", "../b") && escapes_skill("a/b", "../../c") && escapes_skill("a", "/etc"));
+        assert!(
+            !escapes_skill("a/b", "../c") && !escapes_skill("a", "b/../c") && !escapes_skill("a/b", "./c")
+        );
+        assert!(escapes_skill("a", "b/../../c"));
     }
 }

@@ -1,46 +1,46 @@
-//! PA304, PA307 and PA310: encoded blocks, and what they hold.
+//! PA304, PA307 and PA310: encoded blocks and their content.
 
 use std::sync::OnceLock;
 
 use regex::bytes::Regex;
 
-use super::{fetch, push};
+use super::{fetch, push_finding};
+use crate::report::RawFinding;
 use crate::rule::compile;
-use crate::text::{Part, Text};
-use crate::wording::Raw;
+use crate::text::{LineKind, SourceText};
 
-/// The shortest block that is decoded: shorter ones hold no command.
-const SHORT: usize = 24;
+/// The minimum length of a block to decode: shorter ones cannot contain a command.
+const BLOCK_MIN: usize = 24;
 
-/// From here on a block in code is worth a word.
-const LONG: usize = 600;
+/// The length from which a block in code is reported.
+const BLOCK_LONG: usize = 600;
 
-/// How much of a block is decoded.
-const DECODED: usize = 4_096;
+/// The number of bytes of a block that are decoded.
+const DECODED_MAX: usize = 4_096;
 
 /// What a command looks like.
 const COMMAND: &str = r"\b(curl|wget)\s+\S*.{0,40}http|https?://\d+\.\d+\.\d+\.\d+|/bin/(ba)?sh\b|\b(ba)?sh\s+-[ci]\b|/dev/tcp/|powershell|\biex\b|invoke-expression|new-object\s+net\.|os\.system\s*\(|subprocess|child_process|\beval\s*\(|\bexec\s*\(";
 
-pub(super) fn check(text: &Text<'_>, raw: &mut Vec<Raw>) {
+pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
     static PATTERN: OnceLock<Option<Regex>> = OnceLock::new();
     for (start, end) in blocks(&text.bytes) {
         let Some(block) = text.bytes.get(start..end) else { continue };
-        if let Some(plain) = decoded(block)
-            // A source map or a picture, as they stand in code and style sheets.
+        if let Some(plain) = decode(block)
+            // Skip source maps and images, as found in code and style sheets.
             && !plain.starts_with(b"{")
             && !plain.starts_with(b"<")
             && let Some(command) = PATTERN.get_or_init(|| compile(COMMAND))
             && command.is_match(&plain)
         {
             let id = if is_attack(&plain) { "PA310" } else { "PA304" };
-            push(raw, id, start, Some(format!("it says: {}", said(&plain))));
-        } else if block.len() >= LONG && is_long_code(text, start) && is_mixed(block) {
-            push(raw, "PA307", start, Some(format!("{} characters", block.len())));
+            push_finding(raw, id, start, Some(format!("decoded: {}", display_decoded(&plain))));
+        } else if block.len() >= BLOCK_LONG && is_long_code(text, start) && is_mixed(block) {
+            push_finding(raw, "PA307", start, Some(format!("{} characters", block.len())));
         }
     }
 }
 
-/// What nobody encodes for a good reason.
+/// Returns `true` for content that has no legitimate reason to be encoded.
 fn is_attack(plain: &[u8]) -> bool {
     let opens = memchr::memmem::find_iter(plain, b"/dev/tcp/").any(|at| {
         let next = plain.get(at + 9);
@@ -49,31 +49,36 @@ fn is_attack(plain: &[u8]) -> bool {
     opens || fetch::is_dropper(plain)
 }
 
-/// Runs of the characters that base64 and hexadecimal are written in.
+/// Returns runs of base64 and hexadecimal characters.
 fn blocks(bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         loop {
-            // Every run that is long enough covers a multiple of its length: looking there is enough.
-            let probe = at + SHORT - 1;
+            // Every run that is long enough contains a position that is a multiple of its length, so only those
+            // are probed.
+            let probe = at + BLOCK_MIN - 1;
             let byte = bytes.get(probe)?;
-            if !is_digit(*byte) {
+            if !is_encoding_char(*byte) {
                 at = probe + 1;
                 continue;
             }
             let start = at
-                + bytes.get(at..probe)?.iter().rposition(|byte| !is_digit(*byte)).map_or(0, |last| last + 1);
-            let length = bytes.get(start..)?.iter().take_while(|byte| is_digit(**byte)).count();
+                + bytes
+                    .get(at..probe)?
+                    .iter()
+                    .rposition(|byte| !is_encoding_char(*byte))
+                    .map_or(0, |last| last + 1);
+            let length = bytes.get(start..)?.iter().take_while(|byte| is_encoding_char(**byte)).count();
             at = start + length;
-            if length >= SHORT {
+            if length >= BLOCK_MIN {
                 return Some((start, at));
             }
         }
     })
 }
 
-fn is_digit(byte: u8) -> bool {
-    // Every text is looked through with this; a table is twice as fast as comparing.
+fn is_encoding_char(byte: u8) -> bool {
+    // Every text is scanned with this; a table is twice as fast as comparisons.
     const DIGITS: [bool; 256] = {
         let mut digits = [false; 256];
         let mut byte = 0_u8;
@@ -87,9 +92,9 @@ fn is_digit(byte: u8) -> bool {
     DIGITS[usize::from(byte)]
 }
 
-/// What a block says, if it says something that can be read.
-fn decoded(block: &[u8]) -> Option<Vec<u8>> {
-    let block = block.get(..DECODED).unwrap_or(block);
+/// Decodes a block, if the result is readable.
+fn decode(block: &[u8]) -> Option<Vec<u8>> {
+    let block = block.get(..DECODED_MAX).unwrap_or(block);
     let readable = |bytes: &Vec<u8>| {
         let plain =
             bytes.iter().filter(|byte| (b' '..=b'~').contains(byte) || byte.is_ascii_whitespace()).count();
@@ -111,7 +116,7 @@ fn decoded(block: &[u8]) -> Option<Vec<u8>> {
 fn hex(block: &[u8]) -> Option<Vec<u8>> {
     let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     let digits: Option<Vec<_>> = block.iter().map(digit).collect();
-    let digits = digits.filter(|digits| digits.len() >= 2 * SHORT)?;
+    let digits = digits.filter(|digits| digits.len() >= 2 * BLOCK_MIN)?;
     Some(digits.chunks_exact(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect())
 }
 
@@ -137,21 +142,21 @@ fn base64(block: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-fn said(plain: &[u8]) -> String {
+fn display_decoded(plain: &[u8]) -> String {
     let text = String::from_utf8_lossy(plain.get(..100).unwrap_or(plain)).into_owned();
-    let cut = if plain.len() > 100 { "…" } else { "" };
-    format!("{}{cut}", prowess_format::hidden::shown(&text))
+    let ellipsis = if plain.len() > 100 { "…" } else { "" };
+    format!("{}{ellipsis}", prowess_format::hidden::escape_for_display(&text))
 }
 
-/// Code, and not a picture or a font that stands in it as such.
-fn is_long_code(text: &Text<'_>, start: usize) -> bool {
+/// Returns `true` in code, unless the block is an embedded image or font, or a hash.
+fn is_long_code(text: &SourceText<'_>, start: usize) -> bool {
     let before = text.bytes.get(start.saturating_sub(60)..start).unwrap_or_default();
     let is_media =
         memchr::memmem::find(before, b"base64,").is_some() || memchr::memmem::find(before, b"sha").is_some();
-    text.part(text.line_of(start)) == Part::Code && !is_media
+    text.line_kind(text.line_of(start)) == LineKind::Code && !is_media
 }
 
-/// A line of dashes or of one letter is no code.
+/// Returns `false` for a line of dashes or of one letter.
 fn is_mixed(block: &[u8]) -> bool {
     let has = |kind: fn(&u8) -> bool| block.iter().any(kind);
     has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
@@ -162,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_encoded_can_be_read() {
+    fn encoded_blocks_are_found_and_decoded() {
         assert_eq!(base64(b"aGVsbG8gd29ybGQ=").unwrap(), b"hello world");
         assert_eq!(
             hex(b"68656c6c6f20776f726c642068656c6c6f20776f726c6421").unwrap(),

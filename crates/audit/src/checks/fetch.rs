@@ -1,17 +1,17 @@
-//! PA102, PA103, PA104, PA111: what is fetched to be run, judged by where it comes from.
+//! PA102, PA103, PA104, PA111: downloads that are run, rated by their source.
 
 use std::sync::OnceLock;
 
 use memchr::memmem;
 use regex::bytes::Regex;
 
-use super::hosts::{Address, Host, addresses, judge};
-use super::push;
+use super::hosts::{HostKind, UrlMatch, classify_host, find_urls};
+use super::push_finding;
+use crate::report::RawFinding;
 use crate::rule::compile;
-use crate::text::{Part, Text};
-use crate::wording::Raw;
+use crate::text::{LineKind, SourceText};
 
-/// A download that goes into an interpreter.
+/// A download piped into an interpreter.
 const RUNS: &str = concat!(
     r"\b(curl|wget|fetch)\b[^|;]*\|\s*(sudo\s+(-\S+\s+)*)?(env\s+)?(\w+=\S+\s+)*(\S*/)?((ba|z|da|k|fi)?sh\b|(python[\d.]*|node|perl|ruby|php|bun|deno)\s*(-\s|-?\s*($|[\x22'\x60)])))",
     r"|((ba|z|da|k)?sh|source|(^|[\s;&|(])\.|python[\d.]*|node|eval)\s+(-\w+\s+)*[\\\x22']*(<\(|\$\(|\x60)\s*(curl|wget)\b",
@@ -19,37 +19,37 @@ const RUNS: &str = concat!(
     r"|\b(iex|invoke-expression)\b[\s(\x22'&$]*(\(?new-object\s+(system\.)?net\.webclient|irm|iwr|invoke-restmethod|invoke-webrequest|curl|wget)\b",
 );
 
-/// A program or a library call that fetches.
+/// A program or a library call that downloads something.
 const FETCHES: &str = r"\b(curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod|downloadfile|downloadstring|urlretrieve|requests\.get|urlopen|start-bitstransfer)\b";
 
-/// Both, compiled once.
+/// Returns both patterns, compiled once.
 fn patterns() -> Option<&'static (Regex, Regex)> {
     static PATTERNS: OnceLock<Option<(Regex, Regex)>> = OnceLock::new();
     PATTERNS.get_or_init(|| Some((compile(RUNS)?, compile(FETCHES)?))).as_ref()
 }
 
-/// Whether a short text fetches something from where nobody answers for it, and runs it.
+/// Returns `true` if a short text downloads something from an untrustworthy source and runs it.
 pub(super) fn is_dropper(text: &[u8]) -> bool {
     let Some((runs, _)) = patterns() else { return false };
-    let judged = |found: regex::bytes::Match<'_>| {
-        rule_of(addresses(text.get(found.start()..).unwrap_or_default()).next().as_ref())
+    let rule = |found: regex::bytes::Match<'_>| {
+        rule_for(find_urls(text.get(found.start()..).unwrap_or_default()).next().as_ref())
     };
-    runs.find_iter(text).any(|found| judged(found) == "PA102")
+    runs.find_iter(text).any(|found| rule(found) == "PA102")
 }
 
-pub(super) fn check(text: &Text<'_>, raw: &mut Vec<Raw>) {
-    // Without an address there is nothing to judge, but for a variable that holds one.
-    let fetch = [&b"curl"[..], b"wget", b"http", b"irm ", b"iwr "];
-    if !fetch.iter().any(|word| memmem::find(&text.bytes, word).is_some()) {
+pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
+    // Skip texts that cannot contain a download.
+    let hints = [&b"curl"[..], b"wget", b"http", b"irm ", b"iwr "];
+    if !hints.iter().any(|word| memmem::find(&text.bytes, word).is_some()) {
         return;
     }
     let Some((runs, fetches)) = patterns() else { return };
-    run(text, runs, raw);
-    bare(text, fetches, raw);
+    check_piped(text, runs, raw);
+    check_bare_ips(text, fetches, raw);
 }
 
-/// What goes into an interpreter.
-fn run(text: &Text<'_>, runs: &Regex, raw: &mut Vec<Raw>) {
+/// Checks downloads that are piped into an interpreter.
+fn check_piped(text: &SourceText<'_>, runs: &Regex, raw: &mut Vec<RawFinding>) {
     let mut until = 0;
     let words = [&b"curl"[..], b"wget", b"irm", b"iwr", b"nvoke-", b"WebClient", b"webclient", b"fetch"];
     let mut starts: Vec<_> = words.iter().flat_map(|word| memmem::find_iter(&text.bytes, word)).collect();
@@ -61,37 +61,37 @@ fn run(text: &Text<'_>, runs: &Regex, raw: &mut Vec<Raw>) {
         let (start, window) = text.window(at);
         until = start + window.len().max(1);
         for found in runs.find_iter(window) {
-            // The address may stand behind what the pattern needs to see.
-            let judged = window.get(found.start()..).unwrap_or_default();
-            let first = addresses(judged).next();
-            push(raw, rule_of(first.as_ref()), start + found.start(), None);
+            // The URL may follow the part that the pattern matches.
+            let rest = window.get(found.start()..).unwrap_or_default();
+            let first = find_urls(rest).next();
+            push_finding(raw, rule_for(first.as_ref()), start + found.start(), None);
         }
     }
 }
 
-fn rule_of(address: Option<&Address<'_>>) -> &'static str {
-    let Some(address) = address else { return "PA103" };
-    match (judge(address.rest), address.encrypted) {
-        (Host::Bare | Host::Nameless, _) => "PA102",
-        (Host::Local, _) => "PA104",
-        (Host::Installer, true) => "PA104",
-        (Host::Named, false) => "PA102",
-        // Whoever leaves out a letter of a known address is careless and no more.
-        (Host::Installer, false) | (Host::Named, true) => "PA103",
+fn rule_for(url: Option<&UrlMatch<'_>>) -> &'static str {
+    let Some(url) = url else { return "PA103" };
+    match (classify_host(url.rest), url.encrypted) {
+        (HostKind::IpAddress | HostKind::Anonymous, _) => "PA102",
+        (HostKind::Local, _) => "PA104",
+        (HostKind::Installer, true) => "PA104",
+        (HostKind::Other, false) => "PA102",
+        // A missing letter in a known address is careless, but not suspicious.
+        (HostKind::Installer, false) | (HostKind::Other, true) => "PA103",
     }
 }
 
-/// Whatever is fetched from an address without a name.
-fn bare(text: &Text<'_>, fetches: &Regex, raw: &mut Vec<Raw>) {
-    for address in addresses(&text.bytes) {
-        if !address.rest.starts_with(|c: char| c.is_ascii_digit() || c == '[')
-            || judge(address.rest) != Host::Bare
+/// Checks downloads from a bare IP address.
+fn check_bare_ips(text: &SourceText<'_>, fetches: &Regex, raw: &mut Vec<RawFinding>) {
+    for url in find_urls(&text.bytes) {
+        if !url.rest.starts_with(|c: char| c.is_ascii_digit() || c == '[')
+            || classify_host(url.rest) != HostKind::IpAddress
         {
             continue;
         }
-        let line = text.line_of(address.at);
-        if text.part(line) == Part::Code && fetches.is_match(text.line(line).1) {
-            push(raw, "PA111", address.at, None);
+        let line = text.line_of(url.at);
+        if text.line_kind(line) == LineKind::Code && fetches.is_match(text.line(line).1) {
+            push_finding(raw, "PA111", url.at, None);
         }
     }
 }

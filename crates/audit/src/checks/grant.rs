@@ -1,16 +1,16 @@
-//! PA601 to PA604: what the frontmatter asks for.
+//! PA601 to PA604: permissions that the frontmatter requests.
 
 use memchr::memmem;
 use prowess_format::{Rules, parse};
 
-use super::push;
-use crate::text::Text;
-use crate::wording::Raw;
+use super::push_finding;
+use crate::report::RawFinding;
+use crate::text::SourceText;
 
-pub(super) fn check(text: &Text<'_>, raw: &mut Vec<Raw>) {
-    let asks =
+pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
+    let has_key =
         || [&b"allowed-tools"[..], b"hooks:"].iter().any(|key| memmem::find(&text.bytes, key).is_some());
-    if !is_skill_md(text.path) || !asks() {
+    if !is_skill_md(text.path) || !has_key() {
         return;
     }
     let Some(document) = parse(&text.bytes, None, &Rules::standard()).document else { return };
@@ -18,23 +18,23 @@ pub(super) fn check(text: &Text<'_>, raw: &mut Vec<Raw>) {
     let front = text.bytes.get(..end).unwrap_or_default();
     let key = memmem::find(front, b"allowed-tools").unwrap_or(0);
     for tool in document.manifest.allowed_tools().unwrap_or_default() {
-        let Some(id) = judge(tool) else { continue };
+        let Some(id) = rule_for_tool(tool) else { continue };
         let offset = memmem::find(front.get(key..).unwrap_or_default(), tool.as_bytes()).unwrap_or(0);
-        push(raw, id, key + offset, Some(format!("allowed-tools: {tool}")));
+        push_finding(raw, id, key + offset, Some(format!("allowed-tools: {tool}")));
     }
-    if document.manifest.other().any(|(key, _)| key == "hooks")
+    if document.manifest.unknown_fields().any(|(key, _)| key == "hooks")
         && let Some(at) = memmem::find(front, b"hooks:")
     {
-        push(raw, "PA604", at, None);
+        push_finding(raw, "PA604", at, None);
     }
 }
 
-/// Whether a file is a `SKILL.md`.
+/// Returns `true` if the file is a `SKILL.md`.
 pub(crate) fn is_skill_md(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"))
 }
 
-fn judge(tool: &str) -> Option<&'static str> {
+fn rule_for_tool(tool: &str) -> Option<&'static str> {
     let (name, inner) = match tool.split_once('(') {
         Some((name, inner)) => (name, Some(inner.trim_end_matches(')').trim())),
         None => (tool, None),

@@ -1,25 +1,25 @@
-//! Hosts: which ones a text names, and what is known of them.
+//! Hosts: finding them in a text, and classifying them.
 
 use std::net::{IpAddr, Ipv4Addr};
 
 use memchr::memmem;
 
-/// What a host is to somebody who is to run something from there.
+/// How trustworthy a host is as the source of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Host {
-    /// This machine, or one beside it.
+pub(crate) enum HostKind {
+    /// This machine, or one in the local network.
     Local,
-    /// An address without a name.
-    Bare,
-    /// One where anybody leaves texts, or hides where a link leads.
-    Nameless,
-    /// The installer of a project that many know.
+    /// A bare IP address.
+    IpAddress,
+    /// A paste host or a link shortener.
+    Anonymous,
+    /// The installer of a well-known project.
     Installer,
-    /// Any other.
-    Named,
+    /// Any other host.
+    Other,
 }
 
-/// Where well-known projects keep the script that installs them: the host, or the beginning of the address.
+/// The install scripts of well-known projects: the host, or the beginning of the URL.
 const INSTALLERS: &str = "\
     astral.sh/ sh.rustup.rs static.rust-lang.org/ get.pnpm.io/ bun.sh/ bun.com/ deno.land/ get.docker.com \
     install.python-poetry.org raw.githubusercontent.com/homebrew/ raw.githubusercontent.com/nvm-sh/ \
@@ -37,15 +37,15 @@ const INSTALLERS: &str = "\
     golangci-lint.run/ taskfile.dev/ get.pulumi.com gh.io/ vite.plus code.kimi.com/ elan.lean-lang.org/ \
     leanprover.github.io/ get-ghcup.haskell.org get.jetify.com/ get.modular.com";
 
-/// Hosts without an author: pastes, and links that hide where they lead.
-const NAMELESS: &str = "\
+/// Hosts without an author: paste hosts and link shorteners.
+const ANONYMOUS: &str = "\
     glot.io rentry.co rentry.org pastebin.com paste.ee hastebin.com dpaste.com dpaste.org termbin.com 0x0.st \
     transfer.sh file.io ix.io sprunge.us bit.ly tinyurl.com is.gd t.ly cutt.ly rebrand.ly \
     gist.githubusercontent.com controlc.com justpaste.it pastes.dev paste.rs files.catbox.moe \
     litter.catbox.moe gofile.io bashupload.com ngrok.io ngrok-free.app trycloudflare.com";
 
-/// What is known of the host of an address without its scheme, such as `astral.sh/uv/install.sh`.
-pub(crate) fn judge(rest: &str) -> Host {
+/// Classifies the host of a URL without its scheme, such as `astral.sh/uv/install.sh`.
+pub(crate) fn classify_host(rest: &str) -> HostKind {
     let lower = rest.to_ascii_lowercase();
     let host = host_of(&lower);
     let is_installer = |known: &str| match known.contains('/') {
@@ -54,28 +54,30 @@ pub(crate) fn judge(rest: &str) -> Host {
     };
     let is_at =
         |known: &str| host == known || host.strip_suffix(known).is_some_and(|left| left.ends_with('.'));
-    match address(host) {
-        Some(ip) if is_local(ip) => Host::Local,
-        Some(_) => Host::Bare,
-        // A name without a dot means something in one network only.
-        None if !host.contains('.') || host.ends_with(".local") || host.ends_with(".internal") => Host::Local,
-        None if NAMELESS.split_ascii_whitespace().any(is_at) => Host::Nameless,
-        None if INSTALLERS.split_ascii_whitespace().any(is_installer) => Host::Installer,
-        None => Host::Named,
+    match parse_ip(host) {
+        Some(ip) if is_local(ip) => HostKind::Local,
+        Some(_) => HostKind::IpAddress,
+        // A name without a dot is only valid in a local network.
+        None if !host.contains('.') || host.ends_with(".local") || host.ends_with(".internal") => {
+            HostKind::Local
+        }
+        None if ANONYMOUS.split_ascii_whitespace().any(is_at) => HostKind::Anonymous,
+        None if INSTALLERS.split_ascii_whitespace().any(is_installer) => HostKind::Installer,
+        None => HostKind::Other,
     }
 }
 
 fn host_of(rest: &str) -> &str {
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
     let host = authority.rsplit('@').next().unwrap_or(authority);
-    match host.strip_prefix('[').and_then(|six| six.split_once(']')) {
-        Some((six, _)) => six,
+    match host.strip_prefix('[').and_then(|ipv6| ipv6.split_once(']')) {
+        Some((ipv6, _)) => ipv6,
         None => host.split(':').next().unwrap_or(host),
     }
 }
 
-/// An address, also as one number, which some programs take for one.
-fn address(host: &str) -> Option<IpAddr> {
+/// Parses an IP address, also in the form of one number, which some programs accept.
+fn parse_ip(host: &str) -> Option<IpAddr> {
     let number = |text: &str| match text.strip_prefix("0x") {
         Some(hex) => u32::from_str_radix(hex, 16).ok(),
         None if text.len() >= 8 => text.parse().ok(),
@@ -97,15 +99,15 @@ fn is_local(ip: IpAddr) -> bool {
     }
 }
 
-/// An address in a text: where it begins, whether it is encrypted, and what follows the scheme.
-pub(crate) struct Address<'t> {
+/// A URL in a text: its offset, whether it is encrypted, and what follows the scheme.
+pub(crate) struct UrlMatch<'t> {
     pub(crate) at: usize,
     pub(crate) encrypted: bool,
     pub(crate) rest: &'t str,
 }
 
-/// All addresses with `http:` or `https:` in a text.
-pub(crate) fn addresses(bytes: &[u8]) -> impl Iterator<Item = Address<'_>> {
+/// Returns all `http:` and `https:` URLs in a text.
+pub(crate) fn find_urls(bytes: &[u8]) -> impl Iterator<Item = UrlMatch<'_>> {
     memmem::find_iter(bytes, b"://").filter_map(move |at| {
         let before = bytes.get(at.saturating_sub(5)..at)?.to_ascii_lowercase();
         let encrypted = before.ends_with(b"https");
@@ -122,13 +124,13 @@ pub(crate) fn addresses(bytes: &[u8]) -> impl Iterator<Item = Address<'_>> {
             .and_then(|end| rest.get(..end))
             .unwrap_or(rest.get(..2_048).unwrap_or(rest));
         let at = at - if encrypted { 5 } else { 4 };
-        Some(Address { at, encrypted, rest: std::str::from_utf8(rest).ok()? })
+        Some(UrlMatch { at, encrypted, rest: std::str::from_utf8(rest).ok()? })
     })
 }
 
-/// The host of an address, if it is one that could exist: lower case, without user and port.
-pub(crate) fn name(address: &Address<'_>) -> Option<String> {
-    let host = host_of(address.rest).trim_end_matches('.').to_ascii_lowercase();
+/// Returns the host of a URL in lower case, without user and port, if it is a plausible one.
+pub(crate) fn host_name(url: &UrlMatch<'_>) -> Option<String> {
+    let host = host_of(url.rest).trim_end_matches('.').to_ascii_lowercase();
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':');
     let named = host.contains('.') || host.contains(':') || host == "localhost";
     (named && host.len() <= 253 && host.chars().all(plain)).then_some(host)
@@ -139,31 +141,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_known_of_a_host() {
-        assert_eq!(judge("astral.sh/uv/install.sh"), Host::Installer);
-        assert_eq!(judge("ASTRAL.sh/uv"), Host::Installer);
-        assert_eq!(judge("astral.sh.evil.example/uv"), Host::Named);
-        assert_eq!(judge("evil-astral.sh/uv"), Host::Named);
-        assert_eq!(judge("astral.sh@192.0.2.1/uv"), Host::Bare);
-        assert_eq!(judge("raw.githubusercontent.com/nvm-sh/nvm/v0/install.sh"), Host::Installer);
-        assert_eq!(judge("raw.githubusercontent.com/nvm-shady/x"), Host::Named);
-        assert_eq!(judge("192.0.2.1:8080/x"), Host::Bare);
-        assert_eq!(judge("3221225985/x"), Host::Bare);
-        assert_eq!(judge("0xc0000201/x"), Host::Bare);
-        assert_eq!(judge("[2001:db8::1]:80/x"), Host::Bare);
-        assert_eq!(judge("127.0.0.1:3000"), Host::Local);
-        assert_eq!(judge("10.0.0.5/x"), Host::Local);
-        assert_eq!(judge("build-server:8080/x"), Host::Local);
-        assert_eq!(judge("bit.ly/x"), Host::Nameless);
-        assert_eq!(judge("abc.ngrok.io/x"), Host::Nameless);
-        assert_eq!(judge("tool.example/x"), Host::Named);
+    fn hosts_are_classified() {
+        assert_eq!(classify_host("astral.sh/uv/install.sh"), HostKind::Installer);
+        assert_eq!(classify_host("ASTRAL.sh/uv"), HostKind::Installer);
+        assert_eq!(classify_host("astral.sh.evil.example/uv"), HostKind::Other);
+        assert_eq!(classify_host("evil-astral.sh/uv"), HostKind::Other);
+        assert_eq!(classify_host("astral.sh@192.0.2.1/uv"), HostKind::IpAddress);
+        assert_eq!(classify_host("raw.githubusercontent.com/nvm-sh/nvm/v0/install.sh"), HostKind::Installer);
+        assert_eq!(classify_host("raw.githubusercontent.com/nvm-shady/x"), HostKind::Other);
+        assert_eq!(classify_host("192.0.2.1:8080/x"), HostKind::IpAddress);
+        assert_eq!(classify_host("3221225985/x"), HostKind::IpAddress);
+        assert_eq!(classify_host("0xc0000201/x"), HostKind::IpAddress);
+        assert_eq!(classify_host("[2001:db8::1]:80/x"), HostKind::IpAddress);
+        assert_eq!(classify_host("127.0.0.1:3000"), HostKind::Local);
+        assert_eq!(classify_host("10.0.0.5/x"), HostKind::Local);
+        assert_eq!(classify_host("build-server:8080/x"), HostKind::Local);
+        assert_eq!(classify_host("bit.ly/x"), HostKind::Anonymous);
+        assert_eq!(classify_host("abc.ngrok.io/x"), HostKind::Anonymous);
+        assert_eq!(classify_host("tool.example/x"), HostKind::Other);
     }
 
     #[test]
-    fn addresses_end_where_they_end() {
+    fn urls_end_at_delimiters() {
         let text =
             b"see (https://a.example/x), <http://b.example>, ftp://c.example and https://d.example:8080/y`";
-        let found: Vec<_> = addresses(text).map(|it| (it.encrypted, it.rest.to_owned(), name(&it))).collect();
+        let found: Vec<_> =
+            find_urls(text).map(|url| (url.encrypted, url.rest.to_owned(), host_name(&url))).collect();
         let named = |host: &str| Some(host.to_owned());
         assert_eq!(
             found,

@@ -1,4 +1,4 @@
-//! What no pattern can say.
+//! Checks that patterns cannot express.
 
 pub(super) mod content;
 mod encoded;
@@ -8,25 +8,25 @@ mod hidden;
 pub(super) mod hosts;
 pub(super) mod secret;
 
+use super::report::RawFinding;
 use super::rule::Rule;
 use super::rules::rule;
-use super::text::Text;
-use super::wording::Raw;
+use super::text::SourceText;
 
-/// Whatever these checks find in a text.
-pub(super) fn text(text: &Text<'_>, raw: &mut Vec<Raw>) {
+/// Runs these checks on a text.
+pub(super) fn check_text(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
     fetch::check(text, raw);
     encoded::check(text, raw);
-    // Bytes that are no text are not characters either.
+    // Binary content has no characters to check.
     if !text.is_binary() {
         hidden::check(text, raw);
     }
     grant::check(text, raw);
-    content::nul(text, raw);
+    content::check_nul(text, raw);
 }
 
-/// Adds a finding of a rule; the tests see to it that there is one of each code that is used here.
-fn push(raw: &mut Vec<Raw>, id: &str, at: usize, note: Option<String>) {
+/// Adds a finding of a rule. A test ensures that every code used here exists.
+fn push_finding(raw: &mut Vec<RawFinding>, id: &str, at: usize, note: Option<String>) {
     let known: Option<&'static Rule> = rule(id);
-    raw.extend(known.map(|rule| Raw { rule, at, key: None, note }));
+    raw.extend(known.map(|rule| RawFinding { rule, at, secret: None, note }));
 }

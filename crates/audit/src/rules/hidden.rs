@@ -1,51 +1,51 @@
-//! PA5xx: characters that nobody sees.
+//! PA5xx: invisible characters.
 
-use crate::finding::{Family::Hidden, Severity::*};
-use crate::rule::{Rule, Scope::*, Test::Own, example};
+use crate::finding::{Family::Hidden, FindingSeverity::*};
+use crate::rule::{Matcher::Custom, Rule, RuleScope::*, example};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "PA501",
         family: Hidden,
         severity: Critical,
-        title: "invisible characters spell a text",
-        why: "a model reads it and a person does not",
-        help: "see what it says, and do not use the skill",
+        title: "invisible characters encode a text",
+        why: "a model reads it, but a person cannot see it",
+        help: "check what it says, and do not use the skill",
         scope: Any,
-        test: Own,
+        matcher: Custom,
         example: example("SKILL.md", "Hello\u{e0072}\u{e0075}\u{e006e} there.\n"),
     },
     Rule {
         id: "PA502",
         family: Hidden,
         severity: Medium,
-        title: "characters turn the direction of the text",
-        why: "what is shown is not what stands there",
-        help: "remove them, or look at the text in an editor that shows them",
+        title: "characters that change the direction of the text",
+        why: "the displayed text differs from the real one",
+        help: "remove them, or view the text in an editor that shows them",
         scope: Any,
-        test: Own,
+        matcher: Custom,
         example: example("scripts/a.py", "admin = True  # \u{202e}eslaF\n"),
     },
     Rule {
         id: "PA503",
         family: Hidden,
         severity: Low,
-        title: "invisible characters stand in the text",
-        why: "mostly they were copied along; they also split words, so that a search does not find them",
+        title: "invisible characters",
+        why: "they are mostly copied by accident, but can also split words to evade a search",
         help: "remove them",
         scope: Any,
-        test: Own,
+        matcher: Custom,
         example: example("SKILL.md", "Hel\u{200b}lo there.\n"),
     },
     Rule {
         id: "PA504",
         family: Hidden,
         severity: Medium,
-        title: "terminal escapes stand in the text",
-        why: "a terminal that shows it obeys them",
+        title: "terminal escape sequences",
+        why: "a terminal that displays the text executes them",
         help: "remove them; a script can write \\x1b",
         scope: Any,
-        test: Own,
+        matcher: Custom,
         example: example("SKILL.md", "Hello\u{1b}[8m there.\n"),
     },
 ];

@@ -1,11 +1,11 @@
-//! PA1xx, the second part: what people are talked into, and the guards that it is to get past.
+//! PA1xx, part 2: social engineering, and bypassing protection.
 
-use crate::finding::{Family::Dropper, Severity::*};
-use crate::rule::{Rule, Scope::*, Test::*, but, example, pattern};
+use crate::finding::{Family::Dropper, FindingSeverity::*};
+use crate::rule::{Matcher::*, Rule, RuleScope::*, example, pattern, pattern_except};
 
-/// Hosts where anybody leaves a text or a file without a name.
+/// Hosts where anyone can publish a text or a file anonymously.
 const PASTE: &str = r"\b(glot\.io|rentry\.(co|org)|pastebin\.com|paste\.ee|hastebin\.com|ghostbin\.\w+|controlc\.com|dpaste\.(com|org)|termbin\.com|0x0\.st|transfer\.sh|file\.io|gofile\.io|anonfiles?\.\w+|litter\.catbox\.moe|files\.catbox\.moe|bashupload\.com|ix\.io|sprunge\.us|justpaste\.it|pastes\.dev)/";
-const PASTE_WORDS: &[&str] = &[
+const PASTE_KEYWORDS: &[&str] = &[
     "glot.io",
     "rentry.",
     "pastebin.",
@@ -33,12 +33,12 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA105",
         family: Dropper,
         severity: Critical,
-        title: "an archive to download is locked with a password that stands beside it",
-        why: "the lock keeps no secret, it only keeps scanners out",
+        title: "download of an archive with its password next to it",
+        why: "the password protects nothing, it only keeps scanners out",
         help: "do not unpack it; ask the author for the files themselves",
         scope: Any,
-        test: Both(
-            but(
+        matcher: Pair(
+            pattern_except(
                 &["pass", "-p", "pwd"],
                 &[
                     r"(\.zip|\.rar|\.7z|\barchive|\bextract|\bunzip|\bunpack|\bdecompress).{0,120}\b(pass(word|code|phrase|wd)?|pwd)\b\s*('s\s*)?(is\b|:|=|->|\x60|\x22|\()",
@@ -66,11 +66,11 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA106",
         family: Dropper,
         severity: High,
-        title: "protection is to be switched off",
-        why: "a skill that needs the guard gone brings what the guard would stop",
-        help: "leave it on, and do not use the skill",
+        title: "asks to disable security software",
+        why: "a skill that needs this may contain what the software would block",
+        help: "keep it enabled, and do not use the skill",
         scope: Any,
-        test: Line(but(
+        matcher: Line(pattern_except(
             &[
                 "quarantine",
                 "xattr",
@@ -96,13 +96,13 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA107",
         family: Dropper,
         severity: Critical,
-        title: "something from a paste host is to be run",
-        why: "such a text has no author, and can change at any time",
+        title: "asks to run something from a paste host",
+        why: "such content has no known author, and can change at any time",
         help: "do not run it",
         scope: Any,
-        test: Both(
-            but(
-                PASTE_WORDS,
+        matcher: Pair(
+            pattern_except(
+                PASTE_KEYWORDS,
                 &[PASTE],
                 r"\s(-F|--upload-file|-T|-d|--data\S*|-X\s*(POST|PUT))\b|\.(post|put)\s*\(|/api\b|\bupload",
             ),
@@ -122,22 +122,22 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA108",
         family: Dropper,
         severity: Low,
-        title: "a paste host is mentioned",
-        why: "what lies there has no author, and can change at any time",
-        help: "look at what the skill wants from there",
+        title: "mentions a paste host",
+        why: "content there has no known author, and can change at any time",
+        help: "check what the skill uses it for",
         scope: Any,
-        test: Line(pattern(PASTE_WORDS, &[PASTE])),
+        matcher: Line(pattern(PASTE_KEYWORDS, &[PASTE])),
         example: example("SKILL.md", "The list is at https://pastebin.com/none.\n"),
     },
     Rule {
         id: "PA109",
         family: Dropper,
         severity: Critical,
-        title: "PowerShell gets its command encoded",
-        why: "nobody can read what would run",
-        help: "decode it without running it (base64, then UTF-16), and judge what it does",
+        title: "runs an encoded PowerShell command",
+        why: "the command cannot be reviewed",
+        help: "decode it without running it (base64, then UTF-16), and review the result",
         scope: Any,
-        test: Line(pattern(
+        matcher: Line(pattern(
             &["powershell", "pwsh"],
             &[
                 r"\b(powershell|pwsh)(\.exe)?\s[^\n|]*\s-e(n|nc|nco|ncod|ncode|ncoded|ncodedc\w*)?\s+['\x22]?[a-z0-9+/]{16,}",
@@ -149,11 +149,11 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA112",
         family: Dropper,
         severity: Critical,
-        title: "a system program is misused to fetch and run something",
-        why: "these are the usual ways around what guards downloads",
+        title: "misuses a system program to download and run something",
+        why: "this is a common way to bypass download protection",
         help: "do not run it",
         scope: Any,
-        test: Line(pattern(
+        matcher: Line(pattern(
             &["mshta", "certutil", "bitsadmin", "regsvr32", "rundll32", "msiexec"],
             &[
                 r"\bmshta(\.exe)?\s+['\x22]?(https?:|javascript:|vbscript:)",
@@ -168,11 +168,11 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA113",
         family: Dropper,
         severity: Medium,
-        title: "a helper program must be installed by hand before the skill works",
-        why: "most skills that spread malware begin like this; many honest ones need a program, too",
-        help: "find out who makes that program, and get it from them rather than from the skill's link",
+        title: "requires manual installation of a helper program",
+        why: "most skills that spread malware start like this, but many legitimate ones need a program, too",
+        help: "find out who publishes the program, and get it from there instead of the skill's link",
         scope: Prose,
-        test: Line(pattern(
+        matcher: Line(pattern(
             &["download", "install", "require"],
             &[
                 r"\b(must|needs?\s+to|have\s+to|required|requires|prerequisite)\b.{0,120}\b(download|install|run|launch|set\s?up)\w*\b.{0,120}\b(before\s+(\w+\s+){0,3}(skill|using|you\s+can|it\s+can)|(will|do(es)?|can)\s*(not|n't)\s+(work|function|run|be\s+used))",
@@ -189,11 +189,11 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA114",
         family: Dropper,
         severity: Critical,
-        title: "a dialog asks for the user's password",
-        why: "a script that shows its own password window keeps what is typed",
+        title: "asks for the user's password in a dialog",
+        why: "a script with its own password dialog can keep the password",
         help: "do not run it",
         scope: Any,
-        test: Line(pattern(
+        matcher: Line(pattern(
             &["osascript", "display dialog"],
             &[r"(osascript|display\s+dialog)[^\n]{0,400}(hidden\s+answer|password)"],
         )),
@@ -206,11 +206,11 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA116",
         family: Dropper,
         severity: Medium,
-        title: "the mark of a download is to be removed",
-        why: "unsigned programs ask for this, and so does malware: without it macOS checks nothing",
-        help: "get the program from where its makers publish it, signed",
+        title: "removes the quarantine attribute of a download",
+        why: "unsigned programs need this, and so does malware: macOS then skips its checks",
+        help: "get a signed program from its official source",
         scope: Any,
-        test: Line(pattern(
+        matcher: Line(pattern(
             &["xattr"],
             &[r"xattr\s+(-\w+\s+)*(-[a-z]*d[a-z]*\s+com\.apple\.quarantine|-[a-z]*c[a-z]*\s+[/~\x22'$])"],
         )),
@@ -220,11 +220,11 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA119",
         family: Dropper,
         severity: High,
-        title: "a command runs as root through a dialog",
-        why: "the window says little of what will run, and whoever types the password allows all of it",
-        help: "see what would run; let people run it themselves with sudo",
+        title: "runs a command as root through a dialog",
+        why: "the dialog does not show what runs, and the password allows everything",
+        help: "check what would run; let users run it themselves with sudo",
         scope: Any,
-        test: Line(pattern(&["osascript"], &[r"osascript[^\n]{0,200}with\s+administrator\s+privileges"])),
+        matcher: Line(pattern(&["osascript"], &[r"osascript[^\n]{0,200}with\s+administrator\s+privileges"])),
         example: example(
             "scripts/a.sh",
             "#!/bin/sh\nosascript -e 'do shell script \"./setup\" with administrator privileges'\n",
@@ -234,11 +234,11 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA120",
         family: Dropper,
         severity: Critical,
-        title: "a command switches off the system's guard against malware",
-        why: "a skill that needs the guard gone brings what the guard would stop",
-        help: "leave it on, and do not use the skill",
+        title: "disables the malware protection of the system",
+        why: "a skill that needs this may contain what the protection would block",
+        help: "keep it enabled, and do not use the skill",
         scope: Any,
-        test: Line(but(
+        matcher: Line(pattern_except(
             &["spctl", "mppreference"],
             &[r"spctl\s+(--master-disable|--global-disable)|set-mppreference\s+.*-disable\w+\s+(\$true|1)\b"],
             r"detect|finding|attacker|\bmalware\b",

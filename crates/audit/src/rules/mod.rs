@@ -1,4 +1,4 @@
-//! The rules, as lists. To add one: a line here, an example in it, and a line in `docs/audit.md`.
+//! The rules, as tables. A new rule needs an entry with an example here, and a line in `docs/audit.md`.
 
 mod code;
 mod content;
@@ -14,15 +14,15 @@ use std::sync::LazyLock;
 
 use super::rule::Rule;
 
-/// The version of the rules: the day of the last change that may change a verdict.
-pub const RULES: &str = "2026-11-16";
+/// The version of the rules: the date of the last change that may affect a verdict.
+pub const RULES_VERSION: &str = "2026-11-16";
 
-/// All rules, by their codes.
+/// Returns all rules, sorted by code.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     SORTED.iter().copied()
 }
 
-/// The rule of this code.
+/// Returns the rule with this code.
 pub fn rule(id: &str) -> Option<&'static Rule> {
     let at = SORTED.binary_search_by(|rule| rule.id.cmp(id)).ok()?;
     SORTED.get(at).copied()

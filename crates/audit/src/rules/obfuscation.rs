@@ -1,10 +1,10 @@
-//! PA3xx: code that does not want to be read.
+//! PA3xx: obfuscated code.
 
-use crate::finding::{Family::Obfuscation, Severity::*};
-use crate::rule::{Pattern, Rule, Scope::*, Test::*, but, example, pattern};
+use crate::finding::{Family::Obfuscation, FindingSeverity::*};
+use crate::rule::{Matcher::*, Pattern, Rule, RuleScope::*, example, pattern, pattern_except};
 
-/// Words for decoding.
-const DECODE_WORDS: &[&str] = &[
+/// Keywords for decoding.
+const DECODE_KEYWORDS: &[&str] = &[
     "b64decode",
     "fromhex",
     "unhexlify",
@@ -18,9 +18,9 @@ const DECODE_WORDS: &[&str] = &[
     "map(chr",
 ];
 
-/// Decoding something that stands in the script itself.
+/// Decoding a literal in the script.
 const DECODES: Pattern = pattern(
-    DECODE_WORDS,
+    DECODE_KEYWORDS,
     &[
         r"(b(64|85|32)decode|unhexlify|bytes\.fromhex|a2b_\w+)\s*\(\s*b?['\x22][a-z0-9+/=_-]{16,}",
         r"\batob\s*\(\s*['\x22\x60]|Buffer\.from\s*\(\s*['\x22\x60][a-z0-9+/=]{16,}['\x22\x60]\s*,\s*['\x22](base64|hex)",
@@ -28,8 +28,8 @@ const DECODES: Pattern = pattern(
     ],
 );
 
-/// Running a text as code.
-const RUNS: Pattern = but(
+/// Running text as code.
+const RUNS: Pattern = pattern_except(
     &["exec", "eval", "function(", "os.system", "__import__"],
     &[
         r"(^|[^.\w])(exec|eval)\s*\(\s*[a-z_]\w*(\s*[,).]|\s*\))",
@@ -38,9 +38,9 @@ const RUNS: Pattern = but(
     r"(regex|re|pattern|cursor|db|conn|\w+_re)\.exec|def\s+(exec|eval)|model\.eval|\.eval\(\)|literal_eval",
 );
 
-/// Decoding a text that stands right there. Web pages decode their own data, so in JavaScript only inside of `eval`.
+/// Decoding a literal. Web pages decode their own data, so JavaScript counts only inside `eval`.
 const LITERAL: Pattern = pattern(
-    DECODE_WORDS,
+    DECODE_KEYWORDS,
     &[
         r"(b(64|85|32)decode|unhexlify|bytes\.fromhex|base64_decode)\s*\(\s*b?['\x22][a-z0-9+/=_-]{16,}",
         r"\bmap\s*\(\s*chr\s*,\s*\[\s*\d+(\s*,\s*\d+){7,}",
@@ -50,8 +50,8 @@ const LITERAL: Pattern = pattern(
     ],
 );
 
-/// Running it in the same place.
-const RUN_NEAR: Pattern = but(
+/// Running text as code nearby.
+const RUN_NEAR: Pattern = pattern_except(
     &["exec", "eval", "function"],
     &[r"(^|[^.\w])(exec|eval)\s*\(|new\s+Function\s*\("],
     r"def\s+(exec|eval)|literal_eval",
@@ -62,11 +62,11 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA301",
         family: Obfuscation,
         severity: High,
-        title: "decoded text is run as code",
-        why: "nobody can read what would run",
-        help: "decode it without running it, and judge what it does",
+        title: "runs decoded text as code",
+        why: "the code cannot be reviewed",
+        help: "decode it without running it, and review the result",
         scope: Any,
-        test: Line(pattern(
+        matcher: Line(pattern(
             &["exec", "eval", "function(", "settimeout"],
             &[
                 r"(^|[^.\w])(exec|eval)\s*\(\s*.{0,80}(b(64|85|32)decode|fromhex|unhexlify|codecs\.decode|zlib\.decompress|marshal\.loads|base64_decode|gzinflate|str_rot13)",
@@ -79,22 +79,22 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA302",
         family: Obfuscation,
         severity: High,
-        title: "text that is decoded in the script is run as code",
-        why: "nobody can read what would run",
-        help: "decode it without running it, and judge what it does",
+        title: "decodes a literal and runs text as code in the same script",
+        why: "the code cannot be reviewed",
+        help: "decode it without running it, and review the result",
         scope: Code,
-        test: Both(DECODES, RUNS, 8),
+        matcher: Pair(DECODES, RUNS, 8),
         example: example("scripts/a.js", "const code = atob(\"Y29uc29sZS5sb2coMSk=\");\neval(code);\n"),
     },
     Rule {
         id: "PA303",
         family: Obfuscation,
         severity: Critical,
-        title: "code from the network is run as it comes",
-        why: "what runs is decided elsewhere, and can be another thing tomorrow",
-        help: "do not run it; the code belongs into the skill, where it can be read",
+        title: "runs code directly from the network",
+        why: "the server decides what runs, and can change it at any time",
+        help: "do not run it; the code belongs in the skill, where it can be reviewed",
         scope: Code,
-        test: Line(pattern(
+        matcher: Line(pattern(
             &["exec", "eval"],
             &[
                 r"(^|[^.\w])(exec|eval)\s*\(\s*(compile\s*\(\s*)?[^;\n]{0,60}(requests\.get|urlopen|httpx\.get|urllib\.request)",
@@ -107,22 +107,22 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA304",
         family: Obfuscation,
         severity: High,
-        title: "encoded text holds a command",
-        why: "it was made unreadable so that nobody sees it",
-        help: "see what the command does before anything of the skill runs",
+        title: "encoded text contains a command",
+        why: "it is encoded to escape notice",
+        help: "check what the command does before you run anything from the skill",
         scope: Any,
-        test: Own,
+        matcher: Custom,
         example: example("notes.txt", "L2Jpbi9zaCAtYyAnbHMgLWxh·ICMgbm9uZSc=\n"),
     },
     Rule {
         id: "PA305",
         family: Obfuscation,
         severity: Medium,
-        title: "text is put together from character codes",
-        why: "nobody can read it",
-        help: "put it together without running it, and judge what it says",
+        title: "builds text from character codes",
+        why: "the text cannot be read",
+        help: "decode it without running it, and review the result",
         scope: Code,
-        test: Line(pattern(
+        matcher: Line(pattern(
             &["chr(", "fromcharcode", "\\x", "[char]"],
             &[
                 r"(chr\s*\(\s*\d+\s*\)\s*[+.]\s*){5,}|fromCharCode\s*\(\s*\d+\s*(,\s*\d+\s*){7,}",
@@ -135,11 +135,11 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA306",
         family: Obfuscation,
         severity: Medium,
-        title: "a module or function is reached by a name that is built or hidden",
-        why: "that keeps it out of sight of whoever searches for it",
-        help: "see what is called",
+        title: "accesses a module or function by a computed or hidden name",
+        why: "a search for the name does not find it",
+        help: "check what is called",
         scope: Code,
-        test: Line(pattern(
+        matcher: Line(pattern(
             &["__import__", "__builtins__", "globalthis["],
             &[
                 r"__import__\s*\(\s*['\x22](os|subprocess|socket|ctypes|pty)['\x22]\s*\)\s*\.",
@@ -152,22 +152,22 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA307",
         family: Obfuscation,
         severity: Low,
-        title: "a long encoded block stands in the code",
-        why: "it may be a picture or a font, and it may be a program",
+        title: "long encoded block in code",
+        why: "it may be an image or a font, but also a program",
         help: "find out what it decodes to",
         scope: Code,
-        test: Own,
+        matcher: Custom,
         example: example("scripts/a.py", "X = \"⟨A7bQ × 160⟩\"\n"),
     },
     Rule {
         id: "PA308",
         family: Obfuscation,
         severity: Critical,
-        title: "text that stands there encoded is run as code",
-        why: "it was made unreadable so that nobody sees what would run",
-        help: "decode it without running it, and judge what it does; do not use the skill otherwise",
+        title: "decodes a literal and runs it as code",
+        why: "it is encoded to hide what runs",
+        help: "decode it without running it, and review the result; otherwise do not use the skill",
         scope: Any,
-        test: Both(LITERAL, RUN_NEAR, 2),
+        matcher: Pair(LITERAL, RUN_NEAR, 2),
         example: example(
             "scripts/a.py",
             "import base64\ncode = base64.b64decode(\"cHJpbnQoMSkgIyBoZWxsbw==\")\nexec(code)\n",
@@ -177,33 +177,33 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA309",
         family: Obfuscation,
         severity: Low,
-        title: "a module is loaded from an address",
-        why: "web pages do this; what it is can be another thing tomorrow",
-        help: "look whether the address names a version",
+        title: "loads a module from a URL",
+        why: "web pages do this, but the module can change at any time",
+        help: "check whether the URL contains a version",
         scope: Code,
-        test: Line(pattern(&["import("], &[r"\bimport\s*\(\s*['\x22\x60]https?://"])),
+        matcher: Line(pattern(&["import("], &[r"\bimport\s*\(\s*['\x22\x60]https?://"])),
         example: example("scripts/a.js", "const d3 = await import(\"https://cdn.example/d3\");\n"),
     },
     Rule {
         id: "PA310",
         family: Obfuscation,
         severity: Critical,
-        title: "encoded text holds a command that fetches and runs something, or opens a shell",
-        why: "it was made unreadable so that nobody sees it",
-        help: "do not run anything of the skill",
+        title: "encoded text contains a command that downloads and runs something, or opens a shell",
+        why: "it is encoded to escape notice",
+        help: "do not run anything from the skill",
         scope: Any,
-        test: Own,
+        matcher: Custom,
         example: example("notes.txt", "Y3VybCAtcyBodHRwOi8vMTkyLjAu·Mi4xL2EgfCBzaCAjIG5vbmU=\n"),
     },
     Rule {
         id: "PA311",
         family: Obfuscation,
         severity: Medium,
-        title: "a text is fetched, and a variable is run as a command",
-        why: "if it is the same, what runs is decided elsewhere",
-        help: "see whether what was fetched is what runs",
+        title: "downloads text, and runs a variable as a command",
+        why: "if it is the same text, the server decides what runs",
+        help: "check whether the downloaded text is what runs",
         scope: Code,
-        test: Both(
+        matcher: Pair(
             pattern(
                 &["requests.get", "httpx.get", "urlopen", "fetch(", "axios.get", "curl", "wget"],
                 &[

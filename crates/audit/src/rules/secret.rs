@@ -1,37 +1,40 @@
-//! PA4xx: keys and tokens that were left in. Placeholders and examples are passed over.
+//! PA4xx: leaked keys and tokens. Placeholders and examples are ignored.
 
-use crate::finding::{Family::Secret, Severity::*};
-use crate::rule::{Rule, Scope::*, Test::*, Weight, but, example, pattern};
+use crate::finding::{Family::Secret, FindingSeverity::*};
+use crate::rule::{Matcher::*, Rule, RuleScope::*, SecretCheck, example, pattern, pattern_except};
 
-const HELP: &str = "whoever owns it must replace it; do not use a key that you found";
-const WHY: &str = "whoever reads the skill can use it";
+const HELP: &str = "the owner must replace it; do not use a key that you found";
+const WHY: &str = "anyone who reads the skill can use it";
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "PA401",
         family: Secret,
         severity: High,
-        title: "an AWS access key",
+        title: "AWS access key",
         why: WHY,
         help: HELP,
         scope: Any,
-        test: Key(pattern(&["akia", "asia"], &[r"\b((?-i:AKIA|ASIA)(?-i:[A-Z2-7]{16}))\b"]), Weight::Form),
+        matcher: LineWithSecret(
+            pattern(&["akia", "asia"], &[r"\b((?-i:AKIA|ASIA)(?-i:[A-Z2-7]{16}))\b"]),
+            SecretCheck::Format,
+        ),
         example: example("config.json", "{\"id\": \"AKIA·R6QZ3MWX2KVN5TBD\"}\n"),
     },
     Rule {
         id: "PA402",
         family: Secret,
         severity: High,
-        title: "a GitHub or GitLab token",
+        title: "GitHub or GitLab token",
         why: WHY,
         help: HELP,
         scope: Any,
-        test: Key(
+        matcher: LineWithSecret(
             pattern(
                 &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-"],
                 &[r"\b(gh[pousr]_[a-z0-9]{36}|github_pat_[a-z0-9]{22}_[a-z0-9]{59}|glpat-[a-z0-9_-]{20})\b"],
             ),
-            Weight::Form,
+            SecretCheck::Format,
         ),
         example: example("scripts/a.py", "T = \"ghp_·Yq7mK2vX9bTn4RcW8sLd1HfYp6GjUa3EoQi5\"\n"),
     },
@@ -39,16 +42,16 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA403",
         family: Secret,
         severity: High,
-        title: "a Slack token or webhook",
+        title: "Slack token or webhook",
         why: WHY,
         help: HELP,
         scope: Any,
-        test: Key(
+        matcher: LineWithSecret(
             pattern(
                 &["xoxb-", "xoxp-", "xoxa-", "xoxs-", "xoxe-", "hooks.slack.com/services/t"],
                 &[r"\b(xox[bpase]-[0-9a-z-]{24,}|hooks\.slack\.com/services/T\w{8,}/B\w{8,}/\w{20,})"],
             ),
-            Weight::Form,
+            SecretCheck::Format,
         ),
         example: example(
             "scripts/a.py",
@@ -59,18 +62,18 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA404",
         family: Secret,
         severity: High,
-        title: "a key of a model provider",
+        title: "API key of a model provider",
         why: WHY,
         help: HELP,
         scope: Any,
-        test: Key(
+        matcher: LineWithSecret(
             pattern(
                 &["sk-", "hf_", "gsk_"],
                 &[
                     r"\b(sk-(?:proj|svcacct|admin)-[a-z0-9_-]{40,}|sk-ant-[a-z0-9]{2,8}-[a-z0-9_-]{60,}|sk-or-v1-[0-9a-f]{64}|sk-[a-z0-9]{20}T3BlbkFJ[a-z0-9]{20}|(?-i:hf_[A-Za-z]{34})|gsk_[a-z0-9]{52})",
                 ],
             ),
-            Weight::Form,
+            SecretCheck::Format,
         ),
         example: example(
             "scripts/a.py",
@@ -81,40 +84,46 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA405",
         family: Secret,
         severity: Medium,
-        title: "a Google API key",
-        why: "some of them are meant to be public, others are not",
+        title: "Google API key",
+        why: "some are meant to be public, others are not",
         help: HELP,
         scope: Any,
-        test: Key(pattern(&["aiza"], &[r"\b((?-i:AIza)[0-9a-z_-]{35})\b"]), Weight::Form),
+        matcher: LineWithSecret(
+            pattern(&["aiza"], &[r"\b((?-i:AIza)[0-9a-z_-]{35})\b"]),
+            SecretCheck::Format,
+        ),
         example: example("scripts/a.js", "k = \"AIza·SyKq2LmZ7xVb4TnRc8WsYd1HpGj6UaEoQi3\"\n"),
     },
     Rule {
         id: "PA406",
         family: Secret,
         severity: High,
-        title: "a live Stripe key",
+        title: "live Stripe key",
         why: WHY,
         help: HELP,
         scope: Any,
-        test: Key(pattern(&["sk_live_", "rk_live_"], &[r"\b([sr]k_live_[0-9a-z]{20,})\b"]), Weight::Form),
+        matcher: LineWithSecret(
+            pattern(&["sk_live_", "rk_live_"], &[r"\b([sr]k_live_[0-9a-z]{20,})\b"]),
+            SecretCheck::Format,
+        ),
         example: example("scripts/a.py", "k = \"sk_live_·41HqZmK2vX9bTn4RcW8sLd1HfYp6\"\n"),
     },
     Rule {
         id: "PA407",
         family: Secret,
         severity: High,
-        title: "a private key",
+        title: "private key",
         why: WHY,
         help: HELP,
         scope: Any,
-        test: Key(
+        matcher: LineWithSecret(
             pattern(
                 &["private key"],
                 &[
                     r"-----BEGIN\s(?:[A-Z]+\s)?PRIVATE\sKEY(?:\sBLOCK)?-----(?:\\n|\s|\x22|\+)+([a-z0-9+/=]{40,})",
                 ],
             ),
-            Weight::Random,
+            SecretCheck::Entropy,
         ),
         example: example(
             "key.pem",
@@ -125,18 +134,18 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA408",
         family: Secret,
         severity: High,
-        title: "a token of a package registry, a bot or a mail service",
+        title: "token of a package registry, a bot or a mail service",
         why: WHY,
         help: HELP,
         scope: Any,
-        test: Key(
+        matcher: LineWithSecret(
             pattern(
                 &["npm_", "pypi-", "sg.", ":aa", "dop_v1_", "shpat_"],
                 &[
                     r"\b((?-i:npm_[A-Za-z0-9]{36})|pypi-AgEIcHlwaS5vcmc[a-z0-9_-]{50,}|SG\.[a-z0-9_-]{22}\.[a-z0-9_-]{43}|[0-9]{8,10}:AA[a-z0-9_-]{33}|dop_v1_[0-9a-f]{64}|shpat_[0-9a-f]{32})\b",
                 ],
             ),
-            Weight::Form,
+            SecretCheck::Format,
         ),
         example: example("scripts/a.py", "T = \"npm_·Yq7mK2vX9bTn4RcW8sLd1HfYp6GjUa3EoQi5\"\n"),
     },
@@ -144,12 +153,12 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA409",
         family: Secret,
         severity: Medium,
-        title: "something that looks like a password or key",
-        why: "whoever reads the skill may be able to use it",
+        title: "possible password or key",
+        why: "anyone who reads the skill may be able to use it",
         help: "keep it out of the skill: read it from the environment",
         scope: Any,
-        test: Key(
-            but(
+        matcher: LineWithSecret(
+            pattern_except(
                 &[
                     "secret",
                     "password",
@@ -166,7 +175,7 @@ pub(super) const RULES: &[Rule] = &[
                 ],
                 r"\b(hash|digest|sha\d*|checksum|integrity|example|sample|fixture|uuid|tokenizer|token_type|next_?page|cursor)\b|https?://|\.json|\.py|process\.env|os\.environ",
             ),
-            Weight::Random,
+            SecretCheck::Entropy,
         ),
         example: example("scripts/a.py", "db_password = \"Kq2LmZ7xVb4TnRc8WsYd1HpGj6Ua\"\n"),
     },

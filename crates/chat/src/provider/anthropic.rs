@@ -1,36 +1,36 @@
-//! Anthropic's Messages.
+//! Anthropic's Messages API.
 
 use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 
 use super::error::ModelError;
-use super::remote::Interface;
-use super::request::{Call, Chunk, Entry, Request, Stop};
-use super::sse::Event;
-use super::streaming::{Protocol, reported};
-use super::wire::{Names, without_dots};
-use crate::message::Usage;
+use super::remote::ProviderApi;
+use super::request::{Chunk, ConversationEntry, ModelRequest, StopReason, ToolInvocation};
+use super::sse::SseEvent;
+use super::streaming::{ReplyParser, stream_error};
+use super::tool_names::{ToolNames, without_dots};
+use crate::message::TokenUsage;
 
-/// Anthropic's Messages.
+/// The Messages API.
 #[derive(Debug)]
 pub(super) struct Anthropic;
 
-impl Interface for Anthropic {
+impl ProviderApi for Anthropic {
     const NAME: &'static str = "anthropic";
-    type Reading = Reading;
+    type Parser = AnthropicParser;
 
-    fn body(&self, model: &str, request: &Request<'_>, names: &Names) -> Value {
+    fn body(&self, model: &str, request: &ModelRequest<'_>, names: &ToolNames) -> Value {
         body(model, request, names)
     }
 
-    fn reading(names: Names) -> Reading {
-        Reading { names, ..Reading::default() }
+    fn new_parser(names: ToolNames) -> AnthropicParser {
+        AnthropicParser { names, ..AnthropicParser::default() }
     }
 }
 
-/// What goes out.
-fn body(model: &str, request: &Request<'_>, names: &Names) -> Value {
+/// Returns the request body.
+fn body(model: &str, request: &ModelRequest<'_>, names: &ToolNames) -> Value {
     let mut body = json!({
         "model": model,
         "max_tokens": request.max_output_tokens,
@@ -38,14 +38,14 @@ fn body(model: &str, request: &Request<'_>, names: &Names) -> Value {
         "messages": messages(request.entries, names),
     });
     if !request.system.is_empty() {
-        // What stays the same from request to request is read from the provider's cache.
+        // The system prompt is the same in every request, so the provider can cache it.
         body["system"] =
             json!([{"type": "text", "text": request.system, "cache_control": {"type": "ephemeral"}}]);
     }
     if !request.tools.is_empty() {
         let tool = |tool: &prowess_tools::ToolDefinition| {
             json!({
-                "name": names.outward(&tool.name),
+                "name": names.to_wire(&tool.name),
                 "description": without_dots(&tool.description),
                 "input_schema": tool.input_schema,
             })
@@ -55,22 +55,22 @@ fn body(model: &str, request: &Request<'_>, names: &Names) -> Value {
     body
 }
 
-fn messages(entries: &[Entry], names: &Names) -> Vec<Value> {
+fn messages(entries: &[ConversationEntry], names: &ToolNames) -> Vec<Value> {
     let mut messages: Vec<Value> = Vec::new();
     for entry in entries {
         let (role, blocks) = match entry {
-            Entry::User(text) => ("user", vec![json!({"type": "text", "text": text})]),
-            Entry::Assistant { text, calls } => {
+            ConversationEntry::User(text) => ("user", vec![json!({"type": "text", "text": text})]),
+            ConversationEntry::Assistant { text, calls } => {
                 let text =
                     (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text.trim_end()}));
-                let call = |call: &Call| {
+                let call = |call: &ToolInvocation| {
                     let input = if call.arguments.is_object() { call.arguments.clone() } else { json!({}) };
-                    json!({"type": "tool_use", "id": call.id, "name": names.outward(&call.name), "input": input})
+                    json!({"type": "tool_use", "id": call.id, "name": names.to_wire(&call.name), "input": input})
                 };
                 ("assistant", text.into_iter().chain(calls.iter().map(call)).collect())
             }
-            Entry::Results(results) => {
-                let result = |result: &super::CallResult| {
+            ConversationEntry::Results(results) => {
+                let result = |result: &super::ToolOutput| {
                     let mut block =
                         json!({"type": "tool_result", "tool_use_id": result.id, "content": result.text});
                     if result.failed {
@@ -84,7 +84,7 @@ fn messages(entries: &[Entry], names: &Names) -> Vec<Value> {
         if blocks.is_empty() {
             continue;
         }
-        // Two messages of the same side are one.
+        // Consecutive messages with the same role are merged.
         match messages.last_mut().filter(|last| last["role"] == role) {
             Some(last) => {
                 if let Some(content) = last["content"].as_array_mut() {
@@ -97,61 +97,63 @@ fn messages(entries: &[Entry], names: &Names) -> Vec<Value> {
     messages
 }
 
-/// What comes back.
+/// Parses the reply.
 #[derive(Default)]
-pub(super) struct Reading {
-    names: Names,
-    /// The calls that are not whole yet: block, id, name, arguments.
+pub(super) struct AnthropicParser {
+    names: ToolNames,
+    /// The calls that are not complete yet: block, id, name, arguments.
     calls: Vec<(u64, String, String, String)>,
-    usage: Usage,
-    stop: Option<Stop>,
+    usage: TokenUsage,
+    stop: Option<StopReason>,
 }
 
-impl Protocol for Reading {
-    fn event(&mut self, event: &Event, out: &mut VecDeque<Chunk>) -> Result<(), ModelError> {
+impl ReplyParser for AnthropicParser {
+    fn parse_event(&mut self, event: &SseEvent, out: &mut VecDeque<Chunk>) -> Result<(), ModelError> {
         let value: Value = serde_json::from_str(&event.data)
             .map_err(|error| ModelError::Malformed(format!("an event is not JSON: {error}")))?;
         match value["type"].as_str().unwrap_or_default() {
-            "message_start" => self.take_usage(&value["message"]["usage"], out),
-            "content_block_start" => self.begin(&value),
-            "content_block_delta" => self.delta(&value, out)?,
-            "content_block_stop" => self.finish_block(index(&value), out),
+            "message_start" => self.add_usage(&value["message"]["usage"], out),
+            "content_block_start" => self.start_block(&value),
+            "content_block_delta" => self.add_delta(&value, out)?,
+            "content_block_stop" => self.finish_call(block_index(&value), out),
             "message_delta" => {
                 if let Some(reason) = value["delta"]["stop_reason"].as_str() {
-                    self.stop = Some(stop(reason));
+                    self.stop = Some(parse_stop_reason(reason));
                 }
-                self.take_usage(&value["usage"], out);
+                self.add_usage(&value["usage"], out);
             }
-            "message_stop" => self.end(out),
-            "error" => return Err(reported(&value)),
-            // Pings, and whatever is added later.
+            "message_stop" => self.finish(out),
+            "error" => return Err(stream_error(&value)),
+            // Pings and unknown events.
             _ => {}
         }
         Ok(())
     }
 
-    fn ended(&mut self, out: &mut VecDeque<Chunk>) -> Result<(), ModelError> {
+    fn end_of_stream(&mut self, out: &mut VecDeque<Chunk>) -> Result<(), ModelError> {
         if self.stop.is_none() {
-            return Err(ModelError::BrokeOff("the stream ended before the message did".to_owned()));
+            return Err(ModelError::Interrupted(
+                "the stream ended before the message was complete".to_owned(),
+            ));
         }
-        self.end(out);
+        self.finish(out);
         Ok(())
     }
 }
 
-impl Reading {
-    fn begin(&mut self, value: &Value) {
+impl AnthropicParser {
+    fn start_block(&mut self, value: &Value) {
         let block = &value["content_block"];
         if block["type"] == "tool_use" {
             let text = |key: &str| block[key].as_str().unwrap_or_default().to_owned();
-            // Mostly empty here, and then told piece by piece.
+            // Usually empty here and sent in parts later.
             let input = block["input"].as_object().filter(|input| !input.is_empty());
             let input = input.map(|input| json!(input).to_string()).unwrap_or_default();
-            self.calls.push((index(value), text("id"), text("name"), input));
+            self.calls.push((block_index(value), text("id"), text("name"), input));
         }
     }
 
-    fn delta(&mut self, value: &Value, out: &mut VecDeque<Chunk>) -> Result<(), ModelError> {
+    fn add_delta(&mut self, value: &Value, out: &mut VecDeque<Chunk>) -> Result<(), ModelError> {
         let delta = &value["delta"];
         match delta["type"].as_str().unwrap_or_default() {
             "text_delta" => {
@@ -161,7 +163,7 @@ impl Reading {
                 }
             }
             "input_json_delta" => {
-                let at = index(value);
+                let at = block_index(value);
                 let Some((.., arguments)) = self.calls.iter_mut().find(|(block, ..)| *block == at) else {
                     return Err(ModelError::Malformed("arguments without a call".to_owned()));
                 };
@@ -172,14 +174,14 @@ impl Reading {
         Ok(())
     }
 
-    fn finish_block(&mut self, block: u64, out: &mut VecDeque<Chunk>) {
+    fn finish_call(&mut self, block: u64, out: &mut VecDeque<Chunk>) {
         if let Some(at) = self.calls.iter().position(|(known, ..)| *known == block) {
             let (_, id, name, arguments) = self.calls.remove(at);
-            out.push_back(Chunk::Call { id, name: self.names.inward(&name), arguments });
+            out.push_back(Chunk::Call { id, name: self.names.tool_name(&name), arguments });
         }
     }
 
-    fn take_usage(&mut self, usage: &Value, out: &mut VecDeque<Chunk>) {
+    fn add_usage(&mut self, usage: &Value, out: &mut VecDeque<Chunk>) {
         let count = |key: &str| usage[key].as_u64();
         if let Some(input) = count("input_tokens").filter(|input| *input > 0 || self.usage.input == 0) {
             let cached = count("cache_read_input_tokens").unwrap_or_default();
@@ -195,23 +197,23 @@ impl Reading {
         }
     }
 
-    fn end(&mut self, out: &mut VecDeque<Chunk>) {
+    fn finish(&mut self, out: &mut VecDeque<Chunk>) {
         for (block, ..) in self.calls.clone() {
-            self.finish_block(block, out);
+            self.finish_call(block, out);
         }
-        out.push_back(Chunk::End(self.stop.take().unwrap_or(Stop::Finished)));
+        out.push_back(Chunk::End(self.stop.take().unwrap_or(StopReason::Finished)));
     }
 }
 
-fn index(value: &Value) -> u64 {
+fn block_index(value: &Value) -> u64 {
     value["index"].as_u64().unwrap_or_default()
 }
 
-fn stop(reason: &str) -> Stop {
+fn parse_stop_reason(reason: &str) -> StopReason {
     match reason {
-        "end_turn" | "tool_use" | "stop_sequence" | "pause_turn" => Stop::Finished,
-        "max_tokens" | "model_context_window_exceeded" => Stop::Length,
-        "refusal" => Stop::Declined,
-        other => Stop::Other(other.to_owned()),
+        "end_turn" | "tool_use" | "stop_sequence" | "pause_turn" => StopReason::Finished,
+        "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
+        "refusal" => StopReason::Declined,
+        other => StopReason::Other(other.to_owned()),
     }
 }

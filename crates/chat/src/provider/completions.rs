@@ -1,4 +1,4 @@
-//! OpenAI's Chat Completions, as many servers speak it: some leave things out, some add to it.
+//! OpenAI's Chat Completions API. Many servers implement it, with omissions and extensions.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -6,64 +6,64 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use super::error::ModelError;
-use super::remote::Interface;
-use super::request::{Call, Chunk, Entry, Request, Stop};
-use super::sse::Event;
-use super::streaming::{Protocol, reported};
-use super::wire::{Names, without_dots};
-use crate::message::Usage;
+use super::remote::ProviderApi;
+use super::request::{Chunk, ConversationEntry, ModelRequest, StopReason, ToolInvocation};
+use super::sse::SseEvent;
+use super::streaming::{ReplyParser, stream_error};
+use super::tool_names::{ToolNames, without_dots};
+use crate::message::TokenUsage;
 
-/// Chat Completions.
+/// The Chat Completions API.
 #[derive(Debug)]
 pub(super) struct Completions {
-    form: Mutex<Form>,
+    variant: Mutex<RequestVariant>,
 }
 
-/// How a request is written. Servers and models differ; what one refuses is remembered for as long as it is asked.
+/// How a request is written. Servers and models differ; a rejected variant is not used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Form {
-    /// Whether the bound on the answer is called `max_completion_tokens`, as OpenAI's newer models want it.
+struct RequestVariant {
+    /// Whether the output limit is called `max_completion_tokens`, as OpenAI's newer models require.
     completion_tokens: bool,
-    /// Whether the cost is asked for with `stream_options`.
+    /// Whether usage is requested with `stream_options`.
     stream_options: bool,
 }
 
 impl Completions {
-    /// OpenAI's own server has another name for the bound on the answer than all others.
+    /// `is_openai` selects the parameters of OpenAI's own server.
     pub(super) fn new(is_openai: bool) -> Self {
-        Self { form: Mutex::new(Form { completion_tokens: is_openai, stream_options: true }) }
+        Self { variant: Mutex::new(RequestVariant { completion_tokens: is_openai, stream_options: true }) }
     }
 
-    fn form(&self) -> Form {
-        *self.form.lock().unwrap_or_else(PoisonError::into_inner)
+    fn variant(&self) -> RequestVariant {
+        *self.variant.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Form {
+impl RequestVariant {
     fn max_tokens(self) -> &'static str {
         if self.completion_tokens { "max_completion_tokens" } else { "max_tokens" }
     }
 
-    /// The form to ask with after a request in this one was refused with these words; `None` where they are about something
-    /// else.
-    fn after(self, words: &str) -> Option<Self> {
-        let words = words.to_lowercase();
-        let is_about_form = UNKNOWN.iter().any(|unknown| words.contains(unknown));
-        let names = |key: &str| {
-            words
+    /// Returns the variant to use after this one was rejected with this message, or `None` if the message is about
+    /// something else.
+    fn fallback(self, message: &str) -> Option<Self> {
+        let message = message.to_lowercase();
+        let is_unsupported = UNSUPPORTED.iter().any(|unknown| message.contains(unknown));
+        let mentions = |key: &str| {
+            message
                 .match_indices(key)
-                .any(|(at, _)| !words[..at].ends_with(|c: char| c == '_' || c.is_alphanumeric()))
+                .any(|(at, _)| !message[..at].ends_with(|c: char| c == '_' || c.is_alphanumeric()))
         };
-        if is_about_form && self.stream_options && names("stream_options") {
+        if is_unsupported && self.stream_options && mentions("stream_options") {
             return Some(Self { stream_options: false, ..self });
         }
-        (is_about_form && names(self.max_tokens()))
+        (is_unsupported && mentions(self.max_tokens()))
             .then_some(Self { completion_tokens: !self.completion_tokens, ..self })
     }
 }
 
-/// How servers say that they do not know a parameter.
-const UNKNOWN: [&str; 9] = [
+/// Phrases of servers that reject a parameter.
+const UNSUPPORTED: [&str; 9] = [
     "unsupported",
     "not supported",
     "does not support",
@@ -75,11 +75,11 @@ const UNKNOWN: [&str; 9] = [
     "extra inputs",
 ];
 
-impl Interface for Completions {
+impl ProviderApi for Completions {
     const NAME: &'static str = "openai-chat";
-    type Reading = Reading;
+    type Parser = CompletionsParser;
 
-    fn body(&self, model: &str, request: &Request<'_>, names: &Names) -> Value {
+    fn body(&self, model: &str, request: &ModelRequest<'_>, names: &ToolNames) -> Value {
         let system =
             (!request.system.is_empty()).then(|| json!({"role": "system", "content": request.system}));
         let messages =
@@ -89,15 +89,15 @@ impl Interface for Completions {
             "stream": true,
             "messages": messages.collect::<Vec<_>>(),
         });
-        let form = self.form();
-        if form.stream_options {
+        let variant = self.variant();
+        if variant.stream_options {
             body["stream_options"] = json!({"include_usage": true});
         }
-        body[form.max_tokens()] = request.max_output_tokens.into();
+        body[variant.max_tokens()] = request.max_output_tokens.into();
         if !request.tools.is_empty() {
             let tool = |tool: &prowess_tools::ToolDefinition| {
                 json!({"type": "function", "function": {
-                    "name": names.outward(&tool.name),
+                    "name": names.to_wire(&tool.name),
                     "description": without_dots(&tool.description),
                     "parameters": tool.input_schema,
                 }})
@@ -107,32 +107,32 @@ impl Interface for Completions {
         body
     }
 
-    fn adapt(&self, sent: &Value, words: &str) -> bool {
-        let sent = Form {
+    fn adapt(&self, sent: &Value, message: &str) -> bool {
+        let sent = RequestVariant {
             completion_tokens: sent.get("max_completion_tokens").is_some(),
             stream_options: sent.get("stream_options").is_some(),
         };
-        let Some(form) = sent.after(words) else { return false };
-        *self.form.lock().unwrap_or_else(PoisonError::into_inner) = form;
+        let Some(variant) = sent.fallback(message) else { return false };
+        *self.variant.lock().unwrap_or_else(PoisonError::into_inner) = variant;
         true
     }
 
-    fn reading(names: Names) -> Reading {
-        Reading { names, ..Reading::default() }
+    fn new_parser(names: ToolNames) -> CompletionsParser {
+        CompletionsParser { names, ..CompletionsParser::default() }
     }
 }
 
-fn messages(entry: &Entry, names: &Names) -> Vec<Value> {
+fn messages(entry: &ConversationEntry, names: &ToolNames) -> Vec<Value> {
     match entry {
-        Entry::User(text) => vec![json!({"role": "user", "content": text})],
-        Entry::Assistant { text, calls } => {
+        ConversationEntry::User(text) => vec![json!({"role": "user", "content": text})],
+        ConversationEntry::Assistant { text, calls } => {
             let mut message = json!({"role": "assistant", "content": text});
             if !calls.is_empty() {
-                let call = |call: &Call| {
+                let call = |call: &ToolInvocation| {
                     let arguments =
                         if call.arguments.is_object() { call.arguments.to_string() } else { "{}".to_owned() };
                     json!({"id": call.id, "type": "function", "function": {
-                        "name": names.outward(&call.name),
+                        "name": names.to_wire(&call.name),
                         "arguments": arguments,
                     }})
                 };
@@ -140,47 +140,47 @@ fn messages(entry: &Entry, names: &Names) -> Vec<Value> {
             }
             vec![message]
         }
-        Entry::Results(results) => results
+        ConversationEntry::Results(results) => results
             .iter()
             .map(|result| json!({"role": "tool", "tool_call_id": result.id, "content": result.text}))
             .collect(),
     }
 }
 
-/// What comes back.
+/// Parses the reply.
 #[derive(Default)]
-pub(super) struct Reading {
-    names: Names,
-    calls: Vec<Building>,
-    stop: Option<Stop>,
-    /// The model declined, and said so in words; it stops as if it had answered.
+pub(super) struct CompletionsParser {
+    names: ToolNames,
+    calls: Vec<PartialCall>,
+    stop: Option<StopReason>,
+    /// The model refused in text; it stops as if it had replied normally.
     refused: bool,
 }
 
-/// A call that is not whole yet.
+/// A tool call of which more may arrive.
 #[derive(Default)]
-struct Building {
-    place: Option<u64>,
+struct PartialCall {
+    index: Option<u64>,
     id: String,
     name: String,
     arguments: String,
 }
 
-impl Protocol for Reading {
-    fn event(&mut self, event: &Event, out: &mut VecDeque<Chunk>) -> Result<(), ModelError> {
+impl ReplyParser for CompletionsParser {
+    fn parse_event(&mut self, event: &SseEvent, out: &mut VecDeque<Chunk>) -> Result<(), ModelError> {
         if event.data.trim() == "[DONE]" {
-            self.end(out);
+            self.finish(out);
             return Ok(());
         }
         let value: Value = serde_json::from_str(&event.data)
             .map_err(|error| ModelError::Malformed(format!("an event is not JSON: {error}")))?;
         if value.get("error").is_some_and(|error| !error.is_null()) {
-            return Err(reported(&value));
+            return Err(stream_error(&value));
         }
         if value["usage"].is_object() {
             let usage = &value["usage"];
             let count = |value: &Value| value.as_u64().unwrap_or_default();
-            out.push_back(Chunk::Usage(Usage {
+            out.push_back(Chunk::Usage(TokenUsage {
                 input: count(&usage["prompt_tokens"]),
                 output: count(&usage["completion_tokens"]),
                 cached: count(&usage["prompt_tokens_details"]["cached_tokens"]),
@@ -194,47 +194,47 @@ impl Protocol for Reading {
             }
         }
         for call in choice["delta"]["tool_calls"].as_array().into_iter().flatten() {
-            self.piece(call);
+            self.add_call_delta(call);
         }
         if let Some(reason) = choice["finish_reason"].as_str() {
             self.stop = Some(match reason {
-                "stop" | "tool_calls" | "function_call" | "" => Stop::Finished,
-                "length" => Stop::Length,
-                "content_filter" => Stop::Declined,
-                "error" => return Err(ModelError::BrokeOff("the provider gave up".to_owned())),
-                other => Stop::Other(other.to_owned()),
+                "stop" | "tool_calls" | "function_call" | "" => StopReason::Finished,
+                "length" => StopReason::Length,
+                "content_filter" => StopReason::Declined,
+                "error" => return Err(ModelError::Interrupted("the provider aborted the reply".to_owned())),
+                other => StopReason::Other(other.to_owned()),
             });
         }
         Ok(())
     }
 
-    fn ended(&mut self, out: &mut VecDeque<Chunk>) -> Result<(), ModelError> {
+    fn end_of_stream(&mut self, out: &mut VecDeque<Chunk>) -> Result<(), ModelError> {
         if self.stop.is_none() {
-            return Err(ModelError::BrokeOff("the stream ended before the answer did".to_owned()));
+            return Err(ModelError::Interrupted("the stream ended before the reply was complete".to_owned()));
         }
-        // Not everybody says [DONE].
-        self.end(out);
+        // Not every server sends [DONE].
+        self.finish(out);
         Ok(())
     }
 }
 
-impl Reading {
-    /// A piece of a call. The place tells which, where there is one; an id that is new begins another, for servers that
-    /// give all calls the same place.
-    fn piece(&mut self, piece: &Value) {
-        let place = piece["index"].as_u64();
-        let id = piece["id"].as_str().unwrap_or_default();
-        let same_id = |call: &Building| id.is_empty() || call.id.is_empty() || call.id == id;
-        let known = self.calls.iter().rposition(|call| match place {
-            Some(_) => call.place == place,
+impl CompletionsParser {
+    /// Adds a part of a tool call. The index identifies the call, if there is one. A new id starts another call, because
+    /// some servers use the same index for all calls.
+    fn add_call_delta(&mut self, delta: &Value) {
+        let index = delta["index"].as_u64();
+        let id = delta["id"].as_str().unwrap_or_default();
+        let same_id = |call: &PartialCall| id.is_empty() || call.id.is_empty() || call.id == id;
+        let known = self.calls.iter().rposition(|call| match index {
+            Some(_) => call.index == index,
             None => !id.is_empty() && call.id == id,
         });
         let known =
-            known.or_else(|| (place.is_none() && id.is_empty()).then(|| self.calls.len().checked_sub(1))?);
+            known.or_else(|| (index.is_none() && id.is_empty()).then(|| self.calls.len().checked_sub(1))?);
         let at = match known.filter(|at| self.calls.get(*at).is_some_and(same_id)) {
             Some(at) => at,
             None => {
-                self.calls.push(Building { place, ..Building::default() });
+                self.calls.push(PartialCall { index, ..PartialCall::default() });
                 self.calls.len() - 1
             }
         };
@@ -242,9 +242,9 @@ impl Reading {
         if call.id.is_empty() {
             id.clone_into(&mut call.id);
         }
-        let function = &piece["function"];
+        let function = &delta["function"];
         let name = function["name"].as_str().unwrap_or_default();
-        // Most send the name once and whole; a few repeat it with each piece.
+        // Most servers send the whole name once; a few repeat it with each part.
         if call.name.is_empty() || (!name.is_empty() && call.arguments.is_empty() && call.name != name) {
             call.name.push_str(name);
         }
@@ -255,13 +255,21 @@ impl Reading {
         }
     }
 
-    fn end(&mut self, out: &mut VecDeque<Chunk>) {
+    fn finish(&mut self, out: &mut VecDeque<Chunk>) {
         for (number, call) in std::mem::take(&mut self.calls).into_iter().enumerate() {
             let id = if call.id.is_empty() { format!("call_{number}") } else { call.id };
-            out.push_back(Chunk::Call { id, name: self.names.inward(&call.name), arguments: call.arguments });
+            out.push_back(Chunk::Call {
+                id,
+                name: self.names.tool_name(&call.name),
+                arguments: call.arguments,
+            });
         }
-        let stop = self.stop.take().unwrap_or(Stop::Finished);
-        out.push_back(Chunk::End(if self.refused && stop == Stop::Finished { Stop::Declined } else { stop }));
+        let stop = self.stop.take().unwrap_or(StopReason::Finished);
+        out.push_back(Chunk::End(if self.refused && stop == StopReason::Finished {
+            StopReason::Declined
+        } else {
+            stop
+        }));
     }
 }
 
@@ -270,32 +278,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_servers_say_of_a_form_they_do_not_take() {
-        let usual = Form { completion_tokens: false, stream_options: true };
-        let newer = Form { completion_tokens: true, ..usual };
-        let plain = Form { stream_options: false, ..usual };
-        for (form, words, then) in [
+    fn rejected_parameters_select_another_variant() {
+        let default = RequestVariant { completion_tokens: false, stream_options: true };
+        let newer = RequestVariant { completion_tokens: true, ..default };
+        let plain = RequestVariant { stream_options: false, ..default };
+        for (variant, message, expected) in [
             (
-                usual,
+                default,
                 "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
                 Some(newer),
             ),
-            (newer, "Unrecognized request argument supplied: max_completion_tokens", Some(usual)),
-            (newer, "body.max_completion_tokens: Extra inputs are not permitted", Some(usual)),
-            (usual, "Unknown field: stream_options", Some(plain)),
-            (usual, "[{'loc': ['stream_options'], 'msg': 'Extra inputs are not permitted'}]", Some(plain)),
+            (newer, "Unrecognized request argument supplied: max_completion_tokens", Some(default)),
+            (newer, "body.max_completion_tokens: Extra inputs are not permitted", Some(default)),
+            (default, "Unknown field: stream_options", Some(plain)),
+            (default, "[{'loc': ['stream_options'], 'msg': 'Extra inputs are not permitted'}]", Some(plain)),
             (plain, "Unknown field: stream_options", None),
-            // It knows the parameter, and does not like its value.
+            // The parameter is known, but its value is not accepted.
             (
-                usual,
+                default,
                 "max_tokens is too large: 100000. This model takes at most 16384 completion tokens",
                 None,
             ),
-            (usual, "Unknown model", None),
-            // Not the one that was sent.
-            (usual, "unsupported: max_completion_tokens", None),
+            (default, "Unknown model", None),
+            // Not the parameter that was sent.
+            (default, "unsupported: max_completion_tokens", None),
         ] {
-            assert_eq!(form.after(words), then, "{words}");
+            assert_eq!(variant.fallback(message), expected, "{message}");
         }
     }
 }

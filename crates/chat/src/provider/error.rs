@@ -1,105 +1,105 @@
-//! Why a model did not answer.
+//! Errors of model requests.
 
 use std::time::Duration;
 
 use prowess::ErrorCode;
 
-/// Why a model did not answer, or not to the end. No message has a key in it.
+/// Why a request to a model failed. No message contains a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// There was no connection.
-    #[error("the provider cannot be reached: {0}")]
+    /// The connection failed.
+    #[error("cannot connect to the provider: {0}")]
     Connect(String),
-    /// It took too long.
-    #[error("the provider took too long: {0}")]
-    Timeout(Waited),
-    /// The key is wrong, missing, or not good for this.
-    #[error("the provider does not accept the key (status {status}): {message}")]
-    Key {
-        /// The status.
+    /// A timeout expired.
+    #[error("the provider timed out: {0}")]
+    Timeout(TimeoutPhase),
+    /// The key is wrong, missing or lacks permissions.
+    #[error("the provider rejected the API key (status {status}): {message}")]
+    KeyRejected {
+        /// The HTTP status.
         status: u16,
-        /// What the provider says.
+        /// The provider's message.
         message: String,
     },
-    /// There is too much to do.
-    #[error("the provider turns the request away for now (status {status}): {message}")]
+    /// The provider is overloaded or limits the rate.
+    #[error("the provider is busy (status {status}): {message}")]
     Busy {
-        /// The status.
+        /// The HTTP status.
         status: u16,
-        /// What the provider says.
+        /// The provider's message.
         message: String,
-        /// When it wants to be asked again.
-        again: Option<Duration>,
-        /// Whether it is worth asking again.
-        passing: bool,
+        /// When to retry, if the provider specifies it.
+        retry_after: Option<Duration>,
+        /// Whether a retry may succeed.
+        retryable: bool,
     },
-    /// Something is out of order over there.
-    #[error("the provider is out of order (status {status}): {message}")]
-    OutOfOrder {
-        /// The status.
+    /// The provider has an internal error.
+    #[error("the provider failed (status {status}): {message}")]
+    ServerError {
+        /// The HTTP status.
         status: u16,
-        /// What the provider says.
+        /// The provider's message.
         message: String,
-        /// When it wants to be asked again.
-        again: Option<Duration>,
+        /// When to retry, if the provider specifies it.
+        retry_after: Option<Duration>,
     },
-    /// It does not want this request.
-    #[error("the provider refuses the request (status {status}): {message}")]
-    Refused {
-        /// The status.
+    /// The provider rejected the request.
+    #[error("the provider rejected the request (status {status}): {message}")]
+    Rejected {
+        /// The HTTP status.
         status: u16,
-        /// What the provider says.
+        /// The provider's message.
         message: String,
     },
     /// The model cannot call tools.
     #[error("the model cannot call tools: {0}")]
     NoTools(String),
-    /// The conversation is longer than the model takes.
-    #[error("the conversation is longer than the model takes: {0}")]
+    /// The conversation exceeds the model's context window.
+    #[error("the conversation is too long for the model: {0}")]
     TooLong(String),
-    /// It wants the request to be sent elsewhere.
-    #[error("the provider redirects the request (status {0}), which is not followed; check chat.base-url")]
-    Redirect(u16),
-    /// What came is no stream of events.
+    /// The provider redirected the request.
     #[error(
-        "the provider answered with {0} instead of a stream of events; check chat.base-url and chat.provider"
+        "the provider redirected the request (status {0}); redirects are not followed; check chat.base-url"
     )]
+    Redirect(u16),
+    /// The response is not an event stream.
+    #[error("the provider returned {0} instead of an event stream; check chat.base-url and chat.provider")]
     NotAStream(String),
-    /// The answer broke off.
-    #[error("the answer broke off: {0}")]
-    BrokeOff(String),
-    /// What came is not what the interface promises.
-    #[error("the provider's answer cannot be read: {0}")]
+    /// The reply ended early.
+    #[error("the reply was interrupted: {0}")]
+    Interrupted(String),
+    /// The response does not follow the provider's API.
+    #[error("cannot parse the provider's response: {0}")]
     Malformed(String),
-    /// The provider said in the middle of an answer that something went wrong.
-    #[error("the provider reports an error: {message}")]
-    Reported {
-        /// What it says.
+    /// The provider reported an error in the middle of a reply.
+    #[error("the provider reported an error: {message}")]
+    StreamError {
+        /// The provider's message.
         message: String,
-        /// Whether it is worth asking again.
-        passing: bool,
+        /// Whether a retry may succeed.
+        retryable: bool,
     },
 }
 
-/// What was waited for in vain.
+/// The timeout that expired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Waited {
+pub enum TimeoutPhase {
     /// A connection.
-    #[error("no connection within {} (chat.connect-timeout-ms)", spoken(*.0))]
+    #[error("no connection within {} (chat.connect-timeout-ms)", format_duration(*.0))]
     Connection(Duration),
-    /// The first byte.
-    #[error("no answer within {} (chat.first-byte-timeout-ms)", spoken(*.0))]
+    /// The first byte of the response.
+    #[error("no response within {} (chat.first-byte-timeout-ms)", format_duration(*.0))]
     FirstByte(Duration),
-    /// The next byte.
-    #[error("nothing more for {} in the middle of an answer (chat.idle-timeout-ms)", spoken(*.0))]
+    /// The next byte of the response.
+    #[error("no data for {} in the middle of a reply (chat.idle-timeout-ms)", format_duration(*.0))]
     NextByte(Duration),
-    /// The end.
-    #[error("no end of the answer within {} (chat.request-timeout-ms)", spoken(*.0))]
+    /// The end of the response.
+    #[error("the reply did not end within {} (chat.request-timeout-ms)", format_duration(*.0))]
     End(Duration),
 }
 
-fn spoken(time: Duration) -> String {
+fn format_duration(time: Duration) -> String {
     match time.as_millis() {
         whole if whole >= 1_000 && whole % 1_000 == 0 => format!("{} s", whole / 1_000),
         millis => format!("{millis} ms"),
@@ -107,27 +107,27 @@ fn spoken(time: Duration) -> String {
 }
 
 impl ModelError {
-    /// The contract's code.
+    /// Returns the error code of the contract.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Connect(_) | Self::Busy { .. } | Self::OutOfOrder { .. } => ErrorCode::Unavailable,
+            Self::Connect(_) | Self::Busy { .. } | Self::ServerError { .. } => ErrorCode::Unavailable,
             Self::Timeout(_) => ErrorCode::Timeout,
-            Self::Key { .. } => ErrorCode::AccessDenied,
-            Self::Refused { .. } | Self::NoTools(_) => ErrorCode::ExecutionError,
+            Self::KeyRejected { .. } => ErrorCode::AccessDenied,
+            Self::Rejected { .. } | Self::NoTools(_) => ErrorCode::ExecutionError,
             Self::TooLong(_) => ErrorCode::TooLarge,
             Self::Redirect(_) | Self::NotAStream(_) => ErrorCode::ExecutionError,
-            Self::BrokeOff(_) | Self::Malformed(_) | Self::Reported { .. } => ErrorCode::ExecutionError,
+            Self::Interrupted(_) | Self::Malformed(_) | Self::StreamError { .. } => ErrorCode::ExecutionError,
         }
     }
 
-    /// Whether the same request may well be answered a little later.
-    pub(crate) fn is_passing(&self) -> bool {
+    /// Returns `true` if the same request may succeed on retry.
+    pub(crate) fn is_retryable(&self) -> bool {
         match self {
-            Self::Connect(_) | Self::OutOfOrder { .. } | Self::BrokeOff(_) => true,
-            Self::Timeout(waited) => matches!(waited, Waited::Connection(_)),
-            Self::Busy { passing, .. } | Self::Reported { passing, .. } => *passing,
-            Self::Key { .. }
-            | Self::Refused { .. }
+            Self::Connect(_) | Self::ServerError { .. } | Self::Interrupted(_) => true,
+            Self::Timeout(phase) => matches!(phase, TimeoutPhase::Connection(_)),
+            Self::Busy { retryable: passing, .. } | Self::StreamError { retryable: passing, .. } => *passing,
+            Self::KeyRejected { .. }
+            | Self::Rejected { .. }
             | Self::NoTools(_)
             | Self::TooLong(_)
             | Self::Redirect(_)
@@ -136,29 +136,29 @@ impl ModelError {
         }
     }
 
-    /// The same with the provider's words changed.
-    pub(crate) fn reworded(mut self, change: impl Fn(&str) -> String) -> Self {
+    /// Replaces the provider's message by `change` of it.
+    pub(crate) fn map_message(mut self, change: impl Fn(&str) -> String) -> Self {
         match &mut self {
-            Self::Connect(words)
-            | Self::NoTools(words)
-            | Self::TooLong(words)
-            | Self::NotAStream(words)
-            | Self::BrokeOff(words)
-            | Self::Malformed(words)
-            | Self::Key { message: words, .. }
-            | Self::Busy { message: words, .. }
-            | Self::OutOfOrder { message: words, .. }
-            | Self::Refused { message: words, .. }
-            | Self::Reported { message: words, .. } => *words = change(words),
+            Self::Connect(text)
+            | Self::NoTools(text)
+            | Self::TooLong(text)
+            | Self::NotAStream(text)
+            | Self::Interrupted(text)
+            | Self::Malformed(text)
+            | Self::KeyRejected { message: text, .. }
+            | Self::Busy { message: text, .. }
+            | Self::ServerError { message: text, .. }
+            | Self::Rejected { message: text, .. }
+            | Self::StreamError { message: text, .. } => *text = change(text),
             Self::Timeout(_) | Self::Redirect(_) => {}
         }
         self
     }
 
-    /// When the provider wants to be asked again.
-    pub(crate) fn again(&self) -> Option<Duration> {
+    /// Returns when the provider wants a retry.
+    pub(crate) fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::Busy { again, .. } | Self::OutOfOrder { again, .. } => *again,
+            Self::Busy { retry_after: again, .. } | Self::ServerError { retry_after: again, .. } => *again,
             _ => None,
         }
     }

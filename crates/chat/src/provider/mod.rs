@@ -1,18 +1,18 @@
-//! Models behind other people's interfaces, all alike from here.
+//! Language models behind a common interface.
 //!
 //! | module | subject |
 //! |---|---|
-//! | `setup` | from the configuration to a model |
-//! | `request` | what a model is asked, and what comes back |
-//! | `secret` | the key to a provider |
-//! | `streaming`, `retry` | one request: its waits, its bounds, and when it is sent again |
-//! | `sse` | events out of bytes |
-//! | `anthropic`, `responses`, `completions` | the three interfaces: what goes out, what comes back |
-//! | [`rehearsal`] | what stands where a model would, if none is configured |
-//! | `wire` | names of tools as those interfaces take them |
+//! | `setup` | creates a model from the configuration |
+//! | `request` | requests to a model and chunks of its reply |
+//! | `secret` | API keys |
+//! | `streaming`, `retry` | one request: timeouts, limits and retries |
+//! | `sse` | parses server-sent events |
+//! | `anthropic`, `responses`, `completions` | the three provider APIs |
+//! | [`rehearsal`] | a scripted model, used if no provider is configured |
+//! | `tool_names` | tool names in the form that provider APIs accept |
 //!
-//! What must always hold: a key goes to the configured address and nowhere else, over https or to this machine; no text
-//! that leaves here has a key in it; and whatever a server sends is bounded before it is kept.
+//! Invariants: a key is sent only to the configured address, over https or to this machine; no message contains a key;
+//! everything a server sends is limited before it is stored.
 
 mod anthropic;
 mod completions;
@@ -26,40 +26,41 @@ mod secret;
 mod setup;
 mod sse;
 mod streaming;
-mod wire;
+mod tool_names;
 
 use std::fmt;
 use std::pin::Pin;
 
-pub use error::{ModelError, Waited};
-pub use request::{Call, CallResult, Chunk, Entry, Request, Stop};
+pub use error::{ModelError, TimeoutPhase};
+pub use request::{Chunk, ConversationEntry, ModelRequest, StopReason, ToolInvocation, ToolOutput};
 pub use retry::Backoff;
 pub use secret::{Secret, SecretError};
 pub use setup::{SetupError, connect, connect_with};
-pub use wire::without_dots;
+pub use tool_names::without_dots;
 
-/// Something that is not there yet.
-pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+/// A boxed future.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// A model.
+/// A language model.
 pub trait Model: Send + Sync + fmt::Debug {
-    /// Whose interface it is behind, and what it is called there.
+    /// Returns the provider and the model's name.
     fn name(&self) -> String;
 
-    /// Whether it is offered tools. It may turn out that it cannot call them: then this is no longer so.
+    /// Returns `true` if tools are offered to the model. Becomes `false` after the server reports that the model cannot
+    /// call tools.
     fn can_call_tools(&self) -> bool;
 
-    /// Whether it knows tools by names without dots only.
+    /// Returns `true` if the model only accepts tool names without dots.
     fn forbids_dots(&self) -> bool {
         true
     }
 
-    /// Asks it. The answer comes in pieces; whoever drops it is not answered any further.
-    fn answer<'a>(&'a self, request: Request<'a>) -> Box<dyn Answer + 'a>;
+    /// Sends a request. The reply arrives in chunks; dropping the stream cancels it.
+    fn stream<'a>(&'a self, request: ModelRequest<'a>) -> Box<dyn ReplyStream + 'a>;
 }
 
-/// The answer of a model, as it comes.
-pub trait Answer: Send {
-    /// The next piece; `None` once there is no more. The last one is [`Chunk::End`].
-    fn next(&mut self) -> Pending<'_, Result<Option<Chunk>, ModelError>>;
+/// The streamed reply of a model.
+pub trait ReplyStream: Send {
+    /// Returns the next chunk, or `None` after the last one, which is [`Chunk::End`].
+    fn next(&mut self) -> BoxFuture<'_, Result<Option<Chunk>, ModelError>>;
 }

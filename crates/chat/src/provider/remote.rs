@@ -1,44 +1,45 @@
-//! A model somewhere else, behind any of the interfaces.
+//! A model behind one of the provider APIs.
 
 use std::fmt;
 
 use serde_json::Value;
 
-use super::request::Request;
-use super::streaming::{Http, Protocol, Streaming};
-use super::wire::Names;
-use super::{Answer, Model};
+use super::request::ModelRequest;
+use super::streaming::{ProviderClient, ReplyParser, StreamingReply};
+use super::tool_names::ToolNames;
+use super::{Model, ReplyStream};
 
-/// In what one interface differs from another.
-pub(super) trait Interface: fmt::Debug + Send + Sync + 'static {
-    /// What it is called in the configuration.
+/// A provider API.
+pub(super) trait ProviderApi: fmt::Debug + Send + Sync + 'static {
+    /// The name in the configuration.
     const NAME: &'static str;
 
-    /// What reads an answer.
-    type Reading: Protocol;
+    /// The parser of replies.
+    type Parser: ReplyParser;
 
-    /// What goes out.
-    fn body(&self, model: &str, request: &Request<'_>, names: &Names) -> Value;
+    /// Returns the request body.
+    fn body(&self, model: &str, request: &ModelRequest<'_>, names: &ToolNames) -> Value;
 
-    /// Whether a request that was refused with these words is worth sending again in another form, which is remembered.
-    fn adapt(&self, _sent: &Value, _words: &str) -> bool {
+    /// Returns `true` if a request that was rejected with this message should be sent again in a different form. The
+    /// form is remembered.
+    fn adapt(&self, _sent: &Value, _message: &str) -> bool {
         false
     }
 
-    /// What reads the answer to a request that used these names.
-    fn reading(names: Names) -> Self::Reading;
+    /// Creates the parser for the reply to a request with these tool names.
+    fn new_parser(names: ToolNames) -> Self::Parser;
 }
 
-/// A model behind an interface.
+/// A model behind a provider API.
 #[derive(Debug)]
-pub(super) struct Remote<I> {
-    pub(super) http: Http,
+pub(super) struct RemoteModel<I> {
+    pub(super) http: ProviderClient,
     pub(super) model: String,
     pub(super) tools: bool,
-    pub(super) interface: I,
+    pub(super) api: I,
 }
 
-impl<I: Interface> Model for Remote<I> {
+impl<I: ProviderApi> Model for RemoteModel<I> {
     fn name(&self) -> String {
         format!("{}: {}", I::NAME, self.model)
     }
@@ -47,14 +48,14 @@ impl<I: Interface> Model for Remote<I> {
         self.tools && !self.http.lacks_tools()
     }
 
-    fn answer<'a>(&'a self, request: Request<'a>) -> Box<dyn Answer + 'a> {
-        let names = Names::of(request.tools);
-        let body = self.interface.body(&self.model, &request, &names);
+    fn stream<'a>(&'a self, request: ModelRequest<'a>) -> Box<dyn ReplyStream + 'a> {
+        let names = ToolNames::new(request.tools);
+        let body = self.api.body(&self.model, &request, &names);
         let tools = !request.tools.is_empty();
-        let known = names.clone();
-        let adapt = move |sent: &Value, words: &str| {
-            self.interface.adapt(sent, words).then(|| self.interface.body(&self.model, &request, &known))
+        let tool_names = names.clone();
+        let adapt = move |sent: &Value, message: &str| {
+            self.api.adapt(sent, message).then(|| self.api.body(&self.model, &request, &tool_names))
         };
-        Streaming::boxed(&self.http, body, tools, adapt, move || I::reading(names.clone()))
+        StreamingReply::boxed(&self.http, body, tools, adapt, move || I::new_parser(names.clone()))
     }
 }

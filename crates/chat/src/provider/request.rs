@@ -1,92 +1,92 @@
-//! What a model is asked, and what comes back.
+//! Requests to a model, and the chunks of its reply.
 
 use prowess_tools::ToolDefinition;
 use serde_json::Value;
 
-use crate::message::Usage;
+use crate::message::TokenUsage;
 
-/// What a model is asked.
+/// A request to a model.
 #[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
-    /// What it is told before everything else.
+pub struct ModelRequest<'a> {
+    /// The system prompt.
     pub system: &'a str,
-    /// What was said, the oldest first. It ends with the person's message or with results of tools.
-    pub entries: &'a [Entry],
-    /// The tools that it may call; none where it cannot call any.
+    /// The conversation, oldest first. It ends with a message of the user or with tool results.
+    pub entries: &'a [ConversationEntry],
+    /// The tools that the model may call; empty if it cannot call tools.
     pub tools: &'a [ToolDefinition],
-    /// The most tokens of its answer.
+    /// The maximum number of tokens of the reply.
     pub max_output_tokens: u32,
 }
 
-/// One step of a conversation, as a model is shown it.
+/// A step of a conversation as sent to a model.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Entry {
-    /// The person said this.
+pub enum ConversationEntry {
+    /// A message of the user.
     User(String),
-    /// The model said this, and called these tools.
+    /// A reply of the model with its tool calls.
     Assistant {
-        /// What it said.
+        /// The text.
         text: String,
-        /// What it called.
-        calls: Vec<Call>,
+        /// The tool calls.
+        calls: Vec<ToolInvocation>,
     },
-    /// The tools answered, one result for each call.
-    Results(Vec<CallResult>),
+    /// Tool results, one for each call.
+    Results(Vec<ToolOutput>),
 }
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
-    /// What its result refers to.
+pub struct ToolInvocation {
+    /// The id that the result refers to.
     pub id: String,
-    /// The tool.
+    /// The name of the tool.
     pub name: String,
-    /// What it was called with; anything but an object is shown as an empty one.
+    /// The arguments; anything but an object is sent as an empty object.
     pub arguments: Value,
 }
 
-/// What a tool answered.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CallResult {
-    /// The call.
+pub struct ToolOutput {
+    /// The id of the call.
     pub id: String,
-    /// The tool.
+    /// The name of the tool.
     pub name: String,
-    /// What the model reads.
+    /// The text for the model.
     pub text: String,
-    /// Whether it failed.
+    /// Whether the call failed.
     pub failed: bool,
 }
 
-/// A piece of a model's answer.
+/// A chunk of a model's reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Chunk {
-    /// It said more.
+    /// Text.
     Text(String),
-    /// It called a tool. The call is whole.
+    /// A complete tool call.
     Call {
-        /// What the result has to refer to.
+        /// The id that the result must refer to.
         id: String,
-        /// The tool, by its own name.
+        /// The name of the tool.
         name: String,
-        /// The arguments as they came: it may not even be JSON.
+        /// The arguments as received; they may not be valid JSON.
         arguments: String,
     },
-    /// What this request has cost so far.
-    Usage(Usage),
-    /// It is done.
-    End(Stop),
+    /// The usage of this request so far.
+    Usage(TokenUsage),
+    /// The reply is complete.
+    End(StopReason),
 }
 
 /// Why a model stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stop {
-    /// It has said what it wanted to, or waits for its tools.
+pub enum StopReason {
+    /// The model finished, or waits for tool results.
     Finished,
-    /// Its answer was longer than was allowed.
+    /// The reply reached the length limit.
     Length,
-    /// It or its provider declined to go on.
+    /// The model or its provider refused to continue.
     Declined,
-    /// Something that this version does not know.
+    /// A reason that this version does not know.
     Other(String),
 }

@@ -1,36 +1,36 @@
-//! OpenAI's Responses. Nothing is kept over there: each request has all that was said.
+//! OpenAI's Responses API. The server stores nothing, so each request contains the whole conversation.
 
 use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 
 use super::error::ModelError;
-use super::remote::Interface;
-use super::request::{Call, Chunk, Entry, Request, Stop};
-use super::sse::Event;
-use super::streaming::{Protocol, reported};
-use super::wire::{Names, without_dots};
-use crate::message::Usage;
+use super::remote::ProviderApi;
+use super::request::{Chunk, ConversationEntry, ModelRequest, StopReason, ToolInvocation};
+use super::sse::SseEvent;
+use super::streaming::{ReplyParser, stream_error};
+use super::tool_names::{ToolNames, without_dots};
+use crate::message::TokenUsage;
 
-/// OpenAI's Responses.
+/// The Responses API.
 #[derive(Debug)]
 pub(super) struct Responses;
 
-impl Interface for Responses {
+impl ProviderApi for Responses {
     const NAME: &'static str = "openai";
-    type Reading = Reading;
+    type Parser = ResponsesParser;
 
-    fn body(&self, model: &str, request: &Request<'_>, names: &Names) -> Value {
+    fn body(&self, model: &str, request: &ModelRequest<'_>, names: &ToolNames) -> Value {
         body(model, request, names)
     }
 
-    fn reading(names: Names) -> Reading {
-        Reading { names, ..Reading::default() }
+    fn new_parser(names: ToolNames) -> ResponsesParser {
+        ResponsesParser { names, ..ResponsesParser::default() }
     }
 }
 
-/// What goes out.
-fn body(model: &str, request: &Request<'_>, names: &Names) -> Value {
+/// Returns the request body.
+fn body(model: &str, request: &ModelRequest<'_>, names: &ToolNames) -> Value {
     let mut body = json!({
         "model": model,
         "max_output_tokens": request.max_output_tokens,
@@ -45,7 +45,7 @@ fn body(model: &str, request: &Request<'_>, names: &Names) -> Value {
         let tool = |tool: &prowess_tools::ToolDefinition| {
             json!({
                 "type": "function",
-                "name": names.outward(&tool.name),
+                "name": names.to_wire(&tool.name),
                 "description": without_dots(&tool.description),
                 "parameters": tool.input_schema,
                 "strict": false,
@@ -56,24 +56,24 @@ fn body(model: &str, request: &Request<'_>, names: &Names) -> Value {
     body
 }
 
-fn items(entry: &Entry, names: &Names) -> Vec<Value> {
+fn items(entry: &ConversationEntry, names: &ToolNames) -> Vec<Value> {
     match entry {
-        Entry::User(text) => vec![json!({"role": "user", "content": text})],
-        Entry::Assistant { text, calls } => {
+        ConversationEntry::User(text) => vec![json!({"role": "user", "content": text})],
+        ConversationEntry::Assistant { text, calls } => {
             let text = (!text.trim().is_empty()).then(|| json!({"role": "assistant", "content": text}));
-            let call = |call: &Call| {
+            let call = |call: &ToolInvocation| {
                 let arguments =
                     if call.arguments.is_object() { call.arguments.to_string() } else { "{}".to_owned() };
                 json!({
                     "type": "function_call",
                     "call_id": call.id,
-                    "name": names.outward(&call.name),
+                    "name": names.to_wire(&call.name),
                     "arguments": arguments,
                 })
             };
             text.into_iter().chain(calls.iter().map(call)).collect()
         }
-        Entry::Results(results) => results
+        ConversationEntry::Results(results) => results
             .iter()
             .map(
                 |result| json!({"type": "function_call_output", "call_id": result.id, "output": result.text}),
@@ -82,24 +82,24 @@ fn items(entry: &Entry, names: &Names) -> Vec<Value> {
     }
 }
 
-/// What comes back.
+/// Parses the reply.
 #[derive(Default)]
-pub(super) struct Reading {
-    names: Names,
-    /// The calls that are not whole yet: place, id, name, arguments.
+pub(super) struct ResponsesParser {
+    names: ToolNames,
+    /// The calls that are not complete yet: index, id, name, arguments.
     calls: Vec<(u64, String, String, String)>,
-    /// The model declined, and said so in words.
+    /// The model refused in text.
     refused: bool,
 }
 
-impl Protocol for Reading {
-    fn event(&mut self, event: &Event, out: &mut VecDeque<Chunk>) -> Result<(), ModelError> {
+impl ReplyParser for ResponsesParser {
+    fn parse_event(&mut self, event: &SseEvent, out: &mut VecDeque<Chunk>) -> Result<(), ModelError> {
         if event.data == "[DONE]" {
             return Ok(());
         }
         let value: Value = serde_json::from_str(&event.data)
             .map_err(|error| ModelError::Malformed(format!("an event is not JSON: {error}")))?;
-        let place = value["output_index"].as_u64().unwrap_or_default();
+        let index = value["output_index"].as_u64().unwrap_or_default();
         match value["type"].as_str().unwrap_or(&event.name) {
             kind @ ("response.output_text.delta" | "response.refusal.delta") => {
                 self.refused |= kind == "response.refusal.delta";
@@ -112,66 +112,66 @@ impl Protocol for Reading {
                 let item = &value["item"];
                 if item["type"] == "function_call" {
                     let text = |key: &str| item[key].as_str().unwrap_or_default().to_owned();
-                    self.calls.push((place, text("call_id"), text("name"), text("arguments")));
+                    self.calls.push((index, text("call_id"), text("name"), text("arguments")));
                 }
             }
             "response.function_call_arguments.delta" => {
-                let Some((.., arguments)) = self.calls.iter_mut().find(|(known, ..)| *known == place) else {
+                let Some((.., arguments)) = self.calls.iter_mut().find(|(known, ..)| *known == index) else {
                     return Err(ModelError::Malformed("arguments without a call".to_owned()));
                 };
                 arguments.push_str(value["delta"].as_str().unwrap_or_default());
             }
-            "response.output_item.done" => self.done(place, &value["item"], out),
+            "response.output_item.done" => self.finish_call(index, &value["item"], out),
             "response.completed" => {
-                let stop = if self.refused { Stop::Declined } else { Stop::Finished };
-                self.end(&value["response"], stop, out);
+                let stop = if self.refused { StopReason::Declined } else { StopReason::Finished };
+                self.finish(&value["response"], stop, out);
             }
             "response.incomplete" => {
                 let stop = match value["response"]["incomplete_details"]["reason"].as_str() {
-                    Some("max_output_tokens") => Stop::Length,
-                    Some("content_filter") => Stop::Declined,
-                    other => Stop::Other(other.unwrap_or("incomplete").to_owned()),
+                    Some("max_output_tokens") => StopReason::Length,
+                    Some("content_filter") => StopReason::Declined,
+                    other => StopReason::Other(other.unwrap_or("incomplete").to_owned()),
                 };
-                self.end(&value["response"], stop, out);
+                self.finish(&value["response"], stop, out);
             }
-            "response.failed" => return Err(reported(&value["response"])),
-            "error" => return Err(reported(&value)),
-            // Summaries of thoughts, parts that begin and end, and whatever is added later.
+            "response.failed" => return Err(stream_error(&value["response"])),
+            "error" => return Err(stream_error(&value)),
+            // Reasoning summaries, starts and ends of parts, and unknown events.
             _ => {}
         }
         Ok(())
     }
 
-    fn ended(&mut self, _: &mut VecDeque<Chunk>) -> Result<(), ModelError> {
-        Err(ModelError::BrokeOff("the stream ended before the response did".to_owned()))
+    fn end_of_stream(&mut self, _: &mut VecDeque<Chunk>) -> Result<(), ModelError> {
+        Err(ModelError::Interrupted("the stream ended before the response was complete".to_owned()))
     }
 }
 
-impl Reading {
-    /// A call is whole. What the finished item says counts more than what was put together.
-    fn done(&mut self, place: u64, item: &Value, out: &mut VecDeque<Chunk>) {
+impl ResponsesParser {
+    /// Completes a call. The finished item takes precedence over the collected parts.
+    fn finish_call(&mut self, index: u64, item: &Value, out: &mut VecDeque<Chunk>) {
         if item["type"] != "function_call" {
             return;
         }
-        let known = self.calls.iter().position(|(known, ..)| *known == place).map(|at| self.calls.remove(at));
+        let known = self.calls.iter().position(|(known, ..)| *known == index).map(|at| self.calls.remove(at));
         let (_, id, name, arguments) = known.unwrap_or_default();
-        let last = |key: &str, before: String| match item[key].as_str() {
+        let last = |key: &str, collected: String| match item[key].as_str() {
             Some(text) if !text.is_empty() => text.to_owned(),
-            _ => before,
+            _ => collected,
         };
         let (id, name) = (last("call_id", id), last("name", name));
         let arguments = last("arguments", arguments);
-        out.push_back(Chunk::Call { id, name: self.names.inward(&name), arguments });
+        out.push_back(Chunk::Call { id, name: self.names.tool_name(&name), arguments });
     }
 
-    fn end(&mut self, response: &Value, stop: Stop, out: &mut VecDeque<Chunk>) {
+    fn finish(&mut self, response: &Value, stop: StopReason, out: &mut VecDeque<Chunk>) {
         for (_, id, name, arguments) in std::mem::take(&mut self.calls) {
-            out.push_back(Chunk::Call { id, name: self.names.inward(&name), arguments });
+            out.push_back(Chunk::Call { id, name: self.names.tool_name(&name), arguments });
         }
         let usage = &response["usage"];
         if usage.is_object() {
             let count = |value: &Value| value.as_u64().unwrap_or_default();
-            out.push_back(Chunk::Usage(Usage {
+            out.push_back(Chunk::Usage(TokenUsage {
                 input: count(&usage["input_tokens"]),
                 output: count(&usage["output_tokens"]),
                 cached: count(&usage["input_tokens_details"]["cached_tokens"]),

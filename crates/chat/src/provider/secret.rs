@@ -1,20 +1,20 @@
-//! The key to a provider: from a variable or a file, and into one header.
+//! The API key of a provider, read from an environment variable or a file.
 
 use std::ffi::OsString;
 use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use prowess_fs::{LastStep, current_user, open_without_waiting, owner, permissions};
+use prowess_fs::{SymlinkMode, current_uid, open_nonblocking, owner_uid, permissions};
 use reqwest::header::HeaderValue;
 
-/// The longest key, in bytes.
+/// The maximum length of a key, in bytes.
 const KEY_MAX: u64 = 16 * 1024;
 
-/// A shorter key is not looked for in texts: it could be any word.
-const SCRUBBED_MIN: usize = 6;
+/// The minimum length of keys to scrub from texts: shorter ones could be ordinary words.
+const SCRUB_MIN: usize = 6;
 
-/// A key. It cannot be printed.
+/// An API key. It cannot be printed.
 ///
 /// ```
 /// use prowess_chat::provider::Secret;
@@ -32,78 +32,76 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Why there is no key. What was found is not repeated.
+/// Why a key cannot be read. Messages never contain the content.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SecretError {
-    /// The variable is not set.
-    #[error("the variable {0}, which chat.key-env names, is not set")]
+    /// The environment variable is not set.
+    #[error("environment variable {0} (set by chat.key-env) is not set")]
     NotSet(String),
-    /// What was found cannot be a key.
-    #[error("what {0} holds is not a key: a key is one line of visible ASCII characters")]
-    Form(String),
+    /// The content is not a valid key.
+    #[error("{0} does not contain a key: a key is one line of printable ASCII characters")]
+    InvalidKey(String),
     /// The file cannot be read.
-    #[error("the key file {0} cannot be read: {1}")]
+    #[error("cannot read key file {0}: {1}")]
     Unreadable(PathBuf, String),
-    /// The file is not a file.
-    #[error("the key file {0} is not a regular file")]
+    /// The path is not a regular file.
+    #[error("key file {0} is not a regular file")]
     NotAFile(PathBuf),
-    /// The file belongs to somebody else.
-    #[error("the key file {0} belongs to somebody else; it has to be yours")]
-    NotYours(PathBuf),
-    /// Others could read or change the file.
-    #[error(
-        "others can read or change the key file {path} (mode {mode:03o}); to keep it to yourself: chmod 600 {path}"
-    )]
-    Open {
+    /// The file belongs to another user.
+    #[error("key file {0} belongs to another user")]
+    NotOwned(PathBuf),
+    /// Other users could read or change the file.
+    #[error("other users can read or change key file {path} (mode {mode:03o}); run `chmod 600 {path}`")]
+    TooPermissive {
         /// The file.
         path: PathBuf,
-        /// Its mode.
+        /// The mode of the file.
         mode: u32,
     },
     /// The file is too long.
-    #[error("the key file {0} has more than {KEY_MAX} bytes")]
+    #[error("key file {0} has more than {KEY_MAX} bytes")]
     TooLong(PathBuf),
 }
 
 impl Secret {
-    /// A key, if it can be one: one line of visible ASCII.
+    /// Creates a key from a line of printable ASCII, or returns `None`.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
-        let fits = !text.is_empty()
+        let valid = !text.is_empty()
             && text.len() as u64 <= KEY_MAX
             && text.bytes().all(|byte| (b'!'..=b'~').contains(&byte));
-        fits.then(|| Self(text.to_owned()))
+        valid.then(|| Self(text.to_owned()))
     }
 
-    /// The key that a variable holds. `environment` looks it up.
+    /// Reads a key from an environment variable. `environment` returns its value.
     pub fn from_variable(
         name: &str,
         environment: impl Fn(&str) -> Option<OsString>,
     ) -> Result<Self, SecretError> {
         let value = environment(name).filter(|value| !value.is_empty());
         let value = value.ok_or_else(|| SecretError::NotSet(name.to_owned()))?;
-        let wrong = || SecretError::Form(format!("the variable {name}"));
-        Self::new(value.to_str().ok_or_else(wrong)?).ok_or_else(wrong)
+        let invalid = || SecretError::InvalidKey(format!("environment variable {name}"));
+        Self::new(value.to_str().ok_or_else(invalid)?).ok_or_else(invalid)
     }
 
-    /// The key that a file holds. It has to be a file of the user's that nobody else can read or change. What is judged
-    /// is what was opened.
+    /// Reads a key from a file. It must belong to the user, and no other user may read or change it. The checks apply to
+    /// the opened file.
     pub fn from_file(path: &Path) -> Result<Self, SecretError> {
         let at = || path.to_owned();
-        let opened = open_without_waiting(path, LastStep::Followed);
+        let opened = open_nonblocking(path, SymlinkMode::Follow);
         let file = opened.map_err(|error| SecretError::Unreadable(at(), error.kind().to_string()))?;
-        let about =
+        let metadata =
             file.metadata().map_err(|error| SecretError::Unreadable(at(), error.kind().to_string()))?;
-        if !about.is_file() {
+        if !metadata.is_file() {
             return Err(SecretError::NotAFile(at()));
         }
-        if owner(&about) != current_user() {
-            return Err(SecretError::NotYours(at()));
+        if owner_uid(&metadata) != current_uid() {
+            return Err(SecretError::NotOwned(at()));
         }
-        let mode = permissions(&about);
+        let mode = permissions(&metadata);
         if mode & 0o077 != 0 {
-            return Err(SecretError::Open { path: at(), mode });
+            return Err(SecretError::TooPermissive { path: at(), mode });
         }
         let mut text = Vec::new();
         let read = file.take(KEY_MAX + 1).read_to_end(&mut text);
@@ -111,26 +109,26 @@ impl Secret {
         if text.len() as u64 > KEY_MAX {
             return Err(SecretError::TooLong(at()));
         }
-        let wrong = || SecretError::Form(format!("the key file {}", path.display()));
-        Self::new(std::str::from_utf8(&text).map_err(|_| wrong())?).ok_or_else(wrong)
+        let invalid = || SecretError::InvalidKey(format!("key file {}", path.display()));
+        Self::new(std::str::from_utf8(&text).map_err(|_| invalid())?).ok_or_else(invalid)
     }
 
-    /// A text without the key: some servers repeat it in what they say.
+    /// Returns the text without the key: some servers repeat it in error messages.
     pub fn scrub(&self, text: &str) -> String {
         match self.0.len() {
-            0..SCRUBBED_MIN => text.to_owned(),
+            0..SCRUB_MIN => text.to_owned(),
             _ => text.replace(&self.0, "[key]"),
         }
     }
 
-    /// Whether it stands in a text.
-    pub(super) fn is_in(&self, text: &str) -> bool {
-        self.0.len() >= SCRUBBED_MIN && text.contains(&self.0)
+    /// Returns `true` if the text contains the key.
+    pub(super) fn occurs_in(&self, text: &str) -> bool {
+        self.0.len() >= SCRUB_MIN && text.contains(&self.0)
     }
 
-    /// The key in a header, after a word.
-    pub(super) fn header(&self, before: &str) -> Option<HeaderValue> {
-        let mut value = HeaderValue::from_str(&format!("{before}{}", self.0)).ok()?;
+    /// Returns a header value: the prefix and the key.
+    pub(super) fn header(&self, prefix: &str) -> Option<HeaderValue> {
+        let mut value = HeaderValue::from_str(&format!("{prefix}{}", self.0)).ok()?;
         value.set_sensitive(true);
         Some(value)
     }

@@ -1,45 +1,45 @@
-//! Events out of the bytes of a `text/event-stream`, however the bytes are cut. Pure, and bounded.
+//! Parser for `text/event-stream`, independent of how the bytes are split. Memory is limited.
 
 use std::collections::VecDeque;
 
-/// The most bytes of one line. Some providers repeat the whole request in one.
+/// The maximum length of a line, in bytes. Some providers repeat the whole request in one line.
 pub(super) const LINE_MAX: usize = 8 * 1024 * 1024;
 
-/// The most bytes of one event.
+/// The maximum length of an event, in bytes.
 pub(super) const EVENT_MAX: usize = 16 * 1024 * 1024;
 
-/// One event.
+/// A server-sent event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Event {
-    /// Its name; empty where it has none.
+pub(super) struct SseEvent {
+    /// The name, or an empty string.
     pub(super) name: String,
-    /// What it says.
+    /// The data.
     pub(super) data: String,
 }
 
-/// A line or an event that has no end.
+/// A line or an event exceeds this limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooLong(pub(super) usize);
 
-/// Takes bytes, gives events.
+/// Parses bytes into events.
 #[derive(Debug, Default)]
-pub(super) struct Reader {
+pub(super) struct SseParser {
     line: Vec<u8>,
-    /// The last byte was a carriage return: a line feed after it belongs to it.
-    returned: bool,
-    /// Something came already, so that there is no byte order mark any more.
-    begun: bool,
-    event: Event,
+    /// The last byte was a carriage return: a line feed that follows belongs to the same line end.
+    after_cr: bool,
+    /// Bytes arrived before, so a byte order mark is no longer skipped.
+    started: bool,
+    event: SseEvent,
     has_data: bool,
-    ready: VecDeque<Event>,
+    ready: VecDeque<SseEvent>,
 }
 
-impl Reader {
-    /// Takes more bytes. After an error nothing more is taken.
+impl SseParser {
+    /// Adds bytes. After an error, the parser must not be used again.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
         let mut rest = bytes;
-        if self.returned && !rest.is_empty() {
-            self.returned = false;
+        if self.after_cr && !rest.is_empty() {
+            self.after_cr = false;
             rest = rest.strip_prefix(b"\n").unwrap_or(rest);
         }
         while let Some(at) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
@@ -51,15 +51,15 @@ impl Reader {
                 match rest.split_first() {
                     Some((b'\n', after)) => rest = after,
                     Some(_) => {}
-                    None => self.returned = true,
+                    None => self.after_cr = true,
                 }
             }
         }
         self.add(rest)
     }
 
-    /// The next event that is whole.
-    pub(super) fn next(&mut self) -> Option<Event> {
+    /// Returns the next complete event.
+    pub(super) fn next(&mut self) -> Option<SseEvent> {
         self.ready.pop_front()
     }
 
@@ -74,8 +74,8 @@ impl Reader {
     fn end_line(&mut self) -> Result<(), TooLong> {
         let line = std::mem::take(&mut self.line);
         let mut line = line.as_slice();
-        if !self.begun {
-            self.begun = true;
+        if !self.started {
+            self.started = true;
             line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
         }
         if line.is_empty() {
@@ -101,7 +101,7 @@ impl Reader {
                 self.has_data = true;
                 self.event.data.push_str(&String::from_utf8_lossy(value));
             }
-            // Comments keep a connection alive; ids and delays are for those who come back.
+            // Comments keep a connection alive; ids and delays are only for clients that reconnect.
             _ => {}
         }
         Ok(())
@@ -114,12 +114,12 @@ mod tests {
 
     use super::*;
 
-    fn read(pieces: &[&[u8]]) -> Vec<(String, String)> {
-        let mut reader = Reader::default();
+    fn parse(pieces: &[&[u8]]) -> Vec<(String, String)> {
+        let mut parser = SseParser::default();
         let mut events = Vec::new();
         for piece in pieces {
-            reader.push(piece).unwrap();
-            while let Some(event) = reader.next() {
+            parser.push(piece).unwrap();
+            while let Some(event) = parser.next() {
                 events.push((event.name, event.data));
             }
         }
@@ -131,35 +131,35 @@ mod tests {
     }
 
     #[test]
-    fn events_as_the_standard_has_them() {
+    fn events_follow_the_standard() {
         let text = "\u{feff}data: a\n\nevent: x\ndata:b\ndata:  c\nid: 7\nretry: 1\n\n: keep alive\n\nevent: lost\n\ndata\n\ndata: d\r\n\r\ndata: e\r\rdata: unfinished\n";
         let expected = [event("", "a"), event("x", "b\n c"), event("", ""), event("", "d"), event("", "e")];
-        assert_eq!(read(&[text.as_bytes()]), expected);
+        assert_eq!(parse(&[text.as_bytes()]), expected);
     }
 
     #[test]
-    fn a_character_may_be_cut_anywhere() {
-        assert_eq!(read(&[b"data: \xe2\x82", b"\xac\n", b"\n"]), [event("", "€")]);
-        assert_eq!(read(&[b"data: \xff\n\n"]), [event("", "\u{fffd}")]);
+    fn a_character_may_be_split() {
+        assert_eq!(parse(&[b"data: \xe2\x82", b"\xac\n", b"\n"]), [event("", "€")]);
+        assert_eq!(parse(&[b"data: \xff\n\n"]), [event("", "\u{fffd}")]);
     }
 
     #[test]
-    fn lines_and_events_have_an_end() {
-        let mut reader = Reader::default();
+    fn lines_and_events_are_limited() {
+        let mut parser = SseParser::default();
         let piece = vec![b'x'; LINE_MAX / 2];
-        assert_eq!(reader.push(&piece), Ok(()));
-        assert_eq!(reader.push(&piece), Ok(()));
-        assert_eq!(reader.push(b"x"), Err(TooLong(LINE_MAX)));
-        let mut reader = Reader::default();
+        assert_eq!(parser.push(&piece), Ok(()));
+        assert_eq!(parser.push(&piece), Ok(()));
+        assert_eq!(parser.push(b"x"), Err(TooLong(LINE_MAX)));
+        let mut parser = SseParser::default();
         let line = [b"data: ", vec![b'x'; LINE_MAX - 10].as_slice(), b"\n"].concat();
-        let pushed: Vec<_> = (0..3).map(|_| reader.push(&line)).collect();
+        let pushed: Vec<_> = (0..3).map(|_| parser.push(&line)).collect();
         assert_eq!(pushed, [Ok(()), Ok(()), Err(TooLong(EVENT_MAX))]);
-        assert_eq!(reader.next(), None);
+        assert_eq!(parser.next(), None);
     }
 
     proptest! {
         #[test]
-        fn however_it_is_cut(
+        fn splitting_does_not_matter(
             lines in proptest::collection::vec("(data|event|id|)(:| :|: )[a-zé€😀:]{0,6}|", 0..12),
             ends in proptest::collection::vec(proptest::sample::select(vec!["\n", "\r\n", "\r"]), 12),
             cuts in proptest::collection::vec(0_usize..400, 0..12),
@@ -170,7 +170,7 @@ mod tests {
             cuts.extend([0, bytes.len()]);
             cuts.sort_unstable();
             let pieces: Vec<_> = cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect();
-            prop_assert_eq!(read(&pieces), read(&[bytes]));
+            prop_assert_eq!(parse(&pieces), parse(&[bytes]));
         }
     }
 }

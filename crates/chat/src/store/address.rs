@@ -1,144 +1,146 @@
-//! Where chats are kept, as somebody writes it down. What is shown of it never has a password.
+//! The address of a chat store. Its displayed form never contains a password.
 
 use std::fmt;
 use std::path::PathBuf;
 
-use prowess::Surroundings;
+use prowess::HostEnv;
 use prowess_config::ChatStore;
 
 use super::StoreError;
 
-/// The file below the user's state.
+/// The name of the default file in the user's state directory.
 pub const FILE_NAME: &str = "chats.sqlite3";
 
-/// Where chats are kept.
+/// The address of a chat store.
 ///
 /// ```
-/// use prowess_chat::store::Address;
+/// use prowess_chat::store::StoreAddress;
 ///
-/// let address = Address::parse("postgresql://ann:secret@db.example/prowess?sslrootcert=/etc/ssl/ours.pem")?;
+/// let address = StoreAddress::parse("postgresql://ann:secret@db.example/prowess?sslrootcert=/etc/ssl/ours.pem")?;
 /// assert_eq!(address.to_string(), "postgresql://db.example/prowess");
-/// assert_eq!(format!("{address:?}"), "Address(postgresql://db.example/prowess)");
+/// assert_eq!(format!("{address:?}"), "StoreAddress(postgresql://db.example/prowess)");
 /// # Ok::<(), prowess_chat::store::StoreError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
-pub enum Address {
-    /// A file of SQLite.
+pub enum StoreAddress {
+    /// A SQLite file.
     File(PathBuf),
-    /// A database of PostgreSQL.
-    Database(Database),
+    /// A PostgreSQL database.
+    Database(PostgresAddress),
 }
 
-/// A database of PostgreSQL.
+/// The address of a PostgreSQL database.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Database {
-    /// With user and password.
+pub struct PostgresAddress {
+    /// The URL, including user and password.
     #[cfg_attr(not(feature = "postgres"), allow(dead_code))]
     pub(crate) url: String,
     /// Whether the connection is encrypted.
     #[cfg_attr(not(feature = "postgres"), allow(dead_code))]
-    pub(crate) wish: Wish,
-    /// Certificates that are trusted besides those of the system.
+    pub(crate) tls: TlsMode,
+    /// A file with trusted root certificates, used instead of those of the system.
     #[cfg_attr(not(feature = "postgres"), allow(dead_code))]
-    pub(crate) roots: Option<PathBuf>,
+    pub(crate) root_certs: Option<PathBuf>,
 }
 
-/// What an address says about encryption.
+/// The encryption that an address requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wish {
-    /// Nothing: encrypted and verified, except on this machine.
-    Unsaid,
+pub(crate) enum TlsMode {
+    /// Not specified: encrypted and verified, except on this machine.
+    Default,
     /// Not encrypted.
-    Plain,
-    /// Encrypted and verified, on this machine as well.
+    Disabled,
+    /// Encrypted and verified, even on this machine.
     Verified,
 }
 
-impl Address {
-    /// Reads what somebody wrote: `postgresql://…`, `sqlite:FILE` or the path of a file.
+impl StoreAddress {
+    /// Parses an address: `postgresql://…`, `sqlite:FILE` or the path of a file.
     pub fn parse(text: &str) -> Result<Self, StoreError> {
         if text.contains('\0') || text.is_empty() {
-            return Err(StoreError::Invalid("the address of the store is empty or has U+0000 in it".into()));
+            return Err(StoreError::Invalid("the store address is empty or contains U+0000".into()));
         }
         if ChatStore::is_database(text) {
-            return Database::parse(text).map(Self::Database);
+            return PostgresAddress::parse(text).map(Self::Database);
         }
         match text.strip_prefix("sqlite:") {
             Some(path) if !path.is_empty() => Ok(Self::File(path.into())),
             None if !text.contains("://") => Ok(Self::File(text.into())),
             Some(_) | None => Err(StoreError::Invalid(
-                "the address of the store is postgresql://USER:PASSWORD@HOST/DATABASE, sqlite:FILE or the path of a file".into(),
+                "the store address must be postgresql://USER:PASSWORD@HOST/DATABASE, sqlite:FILE or a file path".into(),
             )),
         }
     }
 
-    /// What somebody wrote, or a file in the user's state.
-    pub fn of(world: &Surroundings, written: Option<&str>) -> Result<Self, StoreError> {
-        match (written, world.state()) {
-            (Some(written), _) => Self::parse(written),
+    /// Returns the configured address, or a file in the user's state directory.
+    pub fn resolve(env: &HostEnv, configured: Option<&str>) -> Result<Self, StoreError> {
+        match (configured, env.state_dir()) {
+            (Some(configured), _) => Self::parse(configured),
             (None, Some(state)) => Ok(Self::File(state.join(FILE_NAME))),
-            (None, None) => {
-                Err(StoreError::Invalid("there is no home, so say where chats are to be kept".into()))
-            }
+            (None, None) => Err(StoreError::Invalid(
+                "cannot find a home directory; set the address of the chat store".into(),
+            )),
         }
     }
 }
 
-impl Database {
+impl PostgresAddress {
     fn parse(text: &str) -> Result<Self, StoreError> {
         let (base, query) = text.split_once('?').unwrap_or((text, ""));
-        let (mut wish, mut roots, mut rest) = (Wish::Unsaid, None, Vec::new());
+        let (mut tls, mut root_certs, mut rest) = (TlsMode::Default, None, Vec::new());
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             match pair.split_once('=') {
-                Some(("sslmode", mode)) => wish = Wish::parse(mode)?,
+                Some(("sslmode", mode)) => tls = TlsMode::parse(mode)?,
                 Some(("sslrootcert", path)) if path.contains('%') => {
-                    return Err(StoreError::Invalid("sslrootcert is a plain path, without %".into()));
+                    return Err(StoreError::Invalid("sslrootcert must be a plain path without %".into()));
                 }
-                Some(("sslrootcert", path)) => roots = Some(path.into()),
+                Some(("sslrootcert", path)) => root_certs = Some(path.into()),
                 Some(_) | None => rest.push(pair),
             }
         }
         let url = if rest.is_empty() { base.to_owned() } else { format!("{base}?{}", rest.join("&")) };
-        Ok(Self { url, wish, roots })
+        Ok(Self { url, tls, root_certs })
     }
 }
 
-impl Wish {
-    /// The words of PostgreSQL's own programs. Encryption without looking at the certificate helps nobody: it is not offered.
+impl TlsMode {
+    /// Parses a mode of PostgreSQL. Encryption without verification is not supported.
     fn parse(mode: &str) -> Result<Self, StoreError> {
         match mode {
-            "disable" => Ok(Self::Plain),
-            "allow" | "prefer" => Ok(Self::Unsaid),
+            "disable" => Ok(Self::Disabled),
+            "allow" | "prefer" => Ok(Self::Default),
             "require" | "verify-ca" | "verify-full" => Ok(Self::Verified),
-            _ => Err(StoreError::Invalid("sslmode is disable, prefer, require or verify-full".into())),
+            _ => Err(StoreError::Invalid("sslmode must be disable, prefer, require or verify-full".into())),
         }
     }
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for StoreAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File(path) => write!(f, "{}", prowess::format::hidden::shown(&path.to_string_lossy())),
+            Self::File(path) => {
+                write!(f, "{}", prowess::format::hidden::escape_for_display(&path.to_string_lossy()))
+            }
             Self::Database(database) => database.fmt(f),
         }
     }
 }
 
-impl fmt::Display for Database {
+impl fmt::Display for PostgresAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ChatStore::new(&*self.url).fmt(f)
     }
 }
 
-impl fmt::Debug for Address {
+impl fmt::Debug for StoreAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Address({self})")
+        write!(f, "StoreAddress({self})")
     }
 }
 
-impl fmt::Debug for Database {
+impl fmt::Debug for PostgresAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Database({self})")
+        write!(f, "PostgresAddress({self})")
     }
 }
 
@@ -147,44 +149,45 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn database(text: &str) -> Database {
-        let Address::Database(database) = Address::parse(text).unwrap() else { panic!("{text}") };
+    fn database(text: &str) -> PostgresAddress {
+        let StoreAddress::Database(database) = StoreAddress::parse(text).unwrap() else { panic!("{text}") };
         database
     }
 
     #[test]
-    fn what_people_write() {
-        assert_eq!(Address::parse("sqlite:a b.db"), Ok(Address::File("a b.db".into())));
-        assert_eq!(Address::parse("/x/chats"), Ok(Address::File("/x/chats".into())));
-        let read = database("postgres://h/db?sslmode=verify-full&connect_timeout=3&sslrootcert=/ca.pem");
-        assert_eq!((read.wish, read.roots), (Wish::Verified, Some("/ca.pem".into())));
-        assert_eq!(read.url, "postgres://h/db?connect_timeout=3");
-        assert_eq!(database("postgresql://h/db?sslmode=prefer").wish, Wish::Unsaid);
+    fn addresses_are_parsed() {
+        assert_eq!(StoreAddress::parse("sqlite:a b.db"), Ok(StoreAddress::File("a b.db".into())));
+        assert_eq!(StoreAddress::parse("/x/chats"), Ok(StoreAddress::File("/x/chats".into())));
+        let parsed = database("postgres://h/db?sslmode=verify-full&connect_timeout=3&sslrootcert=/ca.pem");
+        assert_eq!((parsed.tls, parsed.root_certs), (TlsMode::Verified, Some("/ca.pem".into())));
+        assert_eq!(parsed.url, "postgres://h/db?connect_timeout=3");
+        assert_eq!(database("postgresql://h/db?sslmode=prefer").tls, TlsMode::Default);
         assert_eq!(database("postgresql://h/db?sslmode=disable").url, "postgresql://h/db");
-        let wrong = [
+        let invalid = [
             "",
             "mysql://h/db",
             "sqlite:",
             "postgresql://h/db?sslmode=on",
             "postgresql://h/db?sslrootcert=/a%20b",
         ];
-        let told: Vec<_> = wrong.iter().map(|text| Address::parse(text).unwrap_err().to_string()).collect();
-        insta::assert_snapshot!(told.join("\n"));
+        let errors: Vec<_> =
+            invalid.iter().map(|text| StoreAddress::parse(text).unwrap_err().to_string()).collect();
+        insta::assert_snapshot!(errors.join("\n"));
     }
 
     #[test]
-    fn where_chats_are_unless_told() {
-        let mut world =
-            Surroundings { project: "/p".into(), home: Some("/home/ann".into()), path: Default::default() };
-        let file = Address::File("/home/ann/.prowess/state/chats.sqlite3".into());
-        assert_eq!(Address::of(&world, None), Ok(file));
-        assert_eq!(Address::of(&world, Some("sqlite:x")), Ok(Address::File("x".into())));
-        world.home = None;
-        assert!(Address::of(&world, None).is_err());
+    fn the_default_is_in_the_state_directory() {
+        let mut env =
+            HostEnv { project: "/p".into(), home: Some("/home/ann".into()), path: Default::default() };
+        let file = StoreAddress::File("/home/ann/.prowess/state/chats.sqlite3".into());
+        assert_eq!(StoreAddress::resolve(&env, None), Ok(file));
+        assert_eq!(StoreAddress::resolve(&env, Some("sqlite:x")), Ok(StoreAddress::File("x".into())));
+        env.home = None;
+        assert!(StoreAddress::resolve(&env, None).is_err());
     }
 
     #[test]
-    fn what_is_shown() {
+    fn the_displayed_address_has_no_credentials() {
         let shown = |text| database(text).to_string();
         assert_eq!(
             shown("postgresql://ann:pass@[::1]:5432/db?application_name=x"),
@@ -201,7 +204,7 @@ mod tests {
         fn a_password_is_never_shown(noise in "\\PC{0,12}", more in "[a-z/:@?&=]{0,12}") {
             let password = format!("{noise}SECRET{more}");
             for text in [format!("postgresql://ann:{password}@h:1/db"), format!("postgresql://h/db?password={password}")] {
-                if let Ok(address) = Address::parse(&text) {
+                if let Ok(address) = StoreAddress::parse(&text) {
                     prop_assert!(!format!("{address} {address:?}").contains("SECRET"), "{address}");
                 }
             }

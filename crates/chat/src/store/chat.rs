@@ -1,93 +1,93 @@
-//! A chat as it is listed, and the pages that lists come in.
+//! Chats in lists, and pages of lists.
 
 use prowess::usage;
 use serde::{Deserialize, Serialize};
 
-use crate::{Message, Usage};
+use crate::{Message, TokenUsage};
 
 /// A chat without its messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Chat {
-    /// Unlike that of any other chat.
+    /// The unique id of the chat.
     pub id: String,
-    /// What people call it; may be empty.
+    /// The title; may be empty.
     pub title: String,
-    /// The preset that it was begun with.
+    /// The preset that the chat was created with.
     pub preset: String,
-    /// When it was begun, in milliseconds since 1970.
+    /// When the chat was created, in milliseconds since 1970.
     pub created: u64,
-    /// When something was last said.
+    /// When the last message was added.
     pub updated: u64,
-    /// How many messages it has.
+    /// The number of messages.
     #[serde(rename = "message_count")]
     pub messages: u64,
-    /// The skills that are active, by name, in the order in which they were activated.
+    /// The names of the active skills, in the order of activation.
     pub activated_skill_names: Vec<String>,
-    /// What all of it cost.
-    pub usage: Usage,
-    /// The message that is being written.
+    /// The total token usage.
+    pub usage: TokenUsage,
+    /// The id of the message that is being written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writing: Option<String>,
     /// The number of the last event.
     pub seq: u64,
 }
 
-/// A chat that is to be begun.
+/// The properties of a new chat.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct NewChat {
-    /// What people call it; may be empty.
+    /// The title; may be empty.
     #[serde(default)]
     pub title: String,
-    /// The preset it is begun with.
+    /// The preset.
     #[serde(default)]
     pub preset: String,
 }
 
-/// Some chats.
+/// A page of chats.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ChatPage {
-    /// The latest first.
+    /// The chats, most recent first.
     pub chats: Vec<Chat>,
-    /// What the next page begins after; `None` when this is the last.
+    /// The cursor of the next page; `None` on the last page.
     pub next: Option<String>,
 }
 
-/// Some messages of a chat.
+/// A page of messages of a chat.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MessagePage {
-    /// In the order in which they were said.
+    /// The messages in order.
     pub messages: Vec<Message>,
-    /// Where earlier messages are found; `None` when there are none.
+    /// The cursor of earlier messages; `None` if there are none.
     pub before: Option<u64>,
-    /// The number of the last event that these messages know of: whoever follows the chat begins after it.
+    /// The number of the last event that these messages include. To follow the chat, start after it.
     pub seq: u64,
 }
 
 /// How often a skill was used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SkillUse {
-    /// The skill.
+    /// The name of the skill.
     pub name: String,
-    /// How often.
+    /// The number of uses.
     pub count: u64,
     /// When it was last used, in milliseconds since 1970.
     pub last: u64,
 }
 
-/// What the ranking of skills wants to know of their use.
+/// Converts skill uses into the form that ranking needs.
 ///
 /// ```
-/// use prowess_chat::store::{SkillUse, recency};
+/// use prowess_chat::store::{SkillUse, to_skill_usage};
 ///
-/// let usage = recency(&[SkillUse { name: "pdf".to_owned(), count: 3, last: 1_000_000 }]);
+/// let usage = to_skill_usage(&[SkillUse { name: "pdf".to_owned(), count: 3, last: 1_000_000 }]);
 /// assert_eq!(usage.recency("pdf", 1_000), 1.0);
 /// ```
-pub fn recency(uses: &[SkillUse]) -> usage::Usage {
-    let mut known = usage::Usage::default();
-    // The oldest first: where there are too many, those are forgotten.
+pub fn to_skill_usage(uses: &[SkillUse]) -> usage::SkillUsage {
+    let mut usage_map = usage::SkillUsage::default();
+    // Oldest first, because the oldest are dropped if there are too many.
     for used in uses.iter().rev() {
-        known.note(&used.name, used.last / 1_000);
+        usage_map.record_at(&used.name, used.last / 1_000);
     }
-    known
+    usage_map
 }

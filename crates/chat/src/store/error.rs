@@ -1,118 +1,118 @@
-//! What can go wrong with a store, told apart by what somebody can do about it.
+//! Errors of a store.
 
 use prowess::ErrorCode;
 
-/// Why a store did not do it. Nothing was changed, unless it says otherwise.
+/// Why a store operation failed. Nothing was changed unless the variant says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// No chat of that id.
-    #[error("there is no such chat")]
-    NoChat,
-    /// What was given cannot be meant.
+    /// No chat has this id.
+    #[error("chat not found")]
+    ChatNotFound,
+    /// An argument is invalid.
     #[error("{0}")]
     Invalid(String),
-    /// Beyond a bound.
-    #[error("{what} has {bytes} bytes; at most {most} are kept")]
+    /// A size limit is exceeded.
+    #[error("{what} has {bytes} bytes; the maximum is {max}")]
     TooLarge {
         /// What is too large.
         what: &'static str,
-        /// How large it is.
+        /// The size.
         bytes: u64,
-        /// How large it may be.
-        most: u64,
+        /// The limit.
+        max: u64,
     },
-    /// An answer is being written in this chat.
-    #[error("an answer is being written in this chat; wait for it or stop it")]
-    Writing,
-    /// The turn is over: stopped, or given up as dead by another process.
-    #[error("this answer has ended already; what was said until then is kept")]
-    Ended,
-    /// Somebody else holds the database.
-    #[error("the store is locked by another program: {0}")]
+    /// A reply is being written in this chat.
+    #[error("a reply is being written in this chat; wait for it or stop it")]
+    TurnInProgress,
+    /// The turn is over: it was stopped, or another process ended it as abandoned.
+    #[error("this reply has already ended; the text up to that point is kept")]
+    TurnEnded,
+    /// Another process holds the database.
+    #[error("the store is locked by another process: {0}")]
     Busy(String),
-    /// No room.
-    #[error("the disk of the store is full; what was kept until now is safe")]
+    /// The disk is full.
+    #[error("the disk of the store is full; stored chats are safe")]
     Full,
-    /// The database does not answer. If it went away while a change was being made, that change may have been kept; what belongs
-    /// to a turn can be repeated without harm.
-    #[error("the store cannot be reached: {0}")]
-    Gone(String),
-    /// The operating system or the database refuses.
-    #[error("the store refuses: {0}")]
+    /// The database does not respond. If the connection was lost during a change, the change may have been stored; changes
+    /// of a turn can be repeated safely.
+    #[error("cannot reach the store: {0}")]
+    Unreachable(String),
+    /// The operating system or the database denied access.
+    #[error("the store denied access: {0}")]
     Refused(String),
-    /// A newer program wrote it.
-    #[error(
-        "the store has version {found} and this program knows up to {known}: it was used by a newer Prowess; update this one"
-    )]
-    Newer {
+    /// A newer version of the program wrote the store.
+    #[error("the store has version {found}, but this program supports up to {known}; update Prowess")]
+    NewerVersion {
         /// The version of the tables.
         found: u64,
-        /// The latest that this program knows.
+        /// The latest supported version.
         known: u64,
     },
-    /// Not one of ours.
-    #[error("{0} holds something else than chats of Prowess; nothing was changed in it")]
-    Foreign(String),
-    /// The bytes are damaged.
-    #[error("the store in {0} is damaged; move it away or restore a copy, and Prowess begins a new one")]
+    /// The database belongs to something else.
+    #[error("{0} is not a chat store of Prowess; it was not changed")]
+    NotAStore(String),
+    /// The file is corrupt.
+    #[error("the store {0} is damaged; restore a backup, or move it away to start with an empty store")]
     Damaged(String),
-    /// What should have worked did not.
+    /// An internal error.
     #[error("the store failed: {0}")]
     Internal(String),
 }
 
 impl StoreError {
-    /// The contract's code.
+    /// Returns the error code of the contract.
     ///
     /// ```
     /// use prowess::ErrorCode;
     /// use prowess_chat::store::StoreError;
     ///
-    /// assert_eq!(StoreError::NoChat.code(), ErrorCode::NotFound);
+    /// assert_eq!(StoreError::ChatNotFound.code(), ErrorCode::NotFound);
     /// ```
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::NoChat => ErrorCode::NotFound,
+            Self::ChatNotFound => ErrorCode::NotFound,
             Self::Invalid(_) => ErrorCode::InvalidParam,
             Self::TooLarge { .. } => ErrorCode::TooLarge,
-            Self::Writing | Self::Ended => ErrorCode::Conflict,
+            Self::TurnInProgress | Self::TurnEnded => ErrorCode::Conflict,
             Self::Busy(_) => ErrorCode::Timeout,
-            Self::Full | Self::Gone(_) | Self::Newer { .. } | Self::Foreign(_) => ErrorCode::Unavailable,
+            Self::Full | Self::Unreachable(_) | Self::NewerVersion { .. } | Self::NotAStore(_) => {
+                ErrorCode::Unavailable
+            }
             Self::Refused(_) => ErrorCode::PermissionDenied,
             Self::Damaged(_) | Self::Internal(_) => ErrorCode::InternalError,
         }
     }
 
-    /// What happened, for people who need not know where chats are kept: without a path, an address or a database's own words.
+    /// Returns a message without paths, addresses and database messages, for users who do not manage the store.
     ///
     /// ```
     /// use prowess_chat::store::StoreError;
     ///
     /// let error = StoreError::Damaged("/home/ada/chats.sqlite3".to_owned());
-    /// assert_eq!(error.without_place(), "the store is damaged");
+    /// assert_eq!(error.public_message(), "the store is damaged");
     /// ```
-    pub fn without_place(&self) -> String {
+    pub fn public_message(&self) -> String {
         match self {
-            Self::Busy(_) => "the store is locked by another program".to_owned(),
-            Self::Gone(_) => "the store cannot be reached".to_owned(),
-            Self::Refused(_) => "the store refuses".to_owned(),
-            Self::Foreign(_) => "the store holds something else than chats of Prowess".to_owned(),
+            Self::Busy(_) => "the store is locked by another process".to_owned(),
+            Self::Unreachable(_) => "cannot reach the store".to_owned(),
+            Self::Refused(_) => "the store denied access".to_owned(),
+            Self::NotAStore(_) => "the store is not a chat store of Prowess".to_owned(),
             Self::Damaged(_) => "the store is damaged".to_owned(),
             Self::Internal(_) => "the store failed".to_owned(),
-            Self::NoChat
+            Self::ChatNotFound
             | Self::Invalid(_)
             | Self::TooLarge { .. }
-            | Self::Writing
-            | Self::Ended
+            | Self::TurnInProgress
+            | Self::TurnEnded
             | Self::Full
-            | Self::Newer { .. } => self.to_string(),
+            | Self::NewerVersion { .. } => self.to_string(),
         }
     }
 
-    /// Whether the same call may succeed a little later.
-    pub fn is_passing(&self) -> bool {
-        matches!(self, Self::Busy(_) | Self::Full | Self::Gone(_))
+    /// Returns `true` if the same call may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, Self::Busy(_) | Self::Full | Self::Unreachable(_))
     }
 }
 
@@ -121,31 +121,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_people_are_told() {
+    fn messages_of_all_errors() {
         let all = [
-            StoreError::NoChat,
-            StoreError::Invalid("a title has at most 200 characters".into()),
-            StoreError::TooLarge { what: "the message", bytes: 20_000_000, most: 16_777_216 },
-            StoreError::Writing,
-            StoreError::Ended,
+            StoreError::ChatNotFound,
+            StoreError::Invalid("a title must not exceed 200 characters".into()),
+            StoreError::TooLarge { what: "the message", bytes: 20_000_000, max: 16_777_216 },
+            StoreError::TurnInProgress,
+            StoreError::TurnEnded,
             StoreError::Busy("waited for 5 s".into()),
             StoreError::Full,
-            StoreError::Gone("connection refused".into()),
+            StoreError::Unreachable("connection refused".into()),
             StoreError::Refused("permission denied".into()),
-            StoreError::Newer { found: 7, known: 1 },
-            StoreError::Foreign("~/chats.sqlite3".into()),
+            StoreError::NewerVersion { found: 7, known: 1 },
+            StoreError::NotAStore("~/chats.sqlite3".into()),
             StoreError::Damaged("~/chats.sqlite3".into()),
             StoreError::Internal("no rows".into()),
         ];
-        let told: Vec<_> = all.iter().map(|error| format!("{}: {error}", error.code())).collect();
-        insta::assert_snapshot!(told.join("\n"));
-        let without: Vec<_> = all.iter().map(StoreError::without_place).collect();
-        assert!(
-            !without
-                .iter()
-                .any(|told| told.contains("sqlite3") || told.contains("refused") || told.contains("ms"))
-        );
-        let passing = all.iter().filter(|error| error.is_passing()).count();
-        assert_eq!(passing, 3);
+        let lines: Vec<_> = all.iter().map(|error| format!("{}: {error}", error.code())).collect();
+        insta::assert_snapshot!(lines.join("\n"));
+        let public: Vec<_> = all.iter().map(StoreError::public_message).collect();
+        assert!(!public.iter().any(|message| message.contains("sqlite3")
+            || message.contains("refused")
+            || message.contains("ms")));
+        let retryable = all.iter().filter(|error| error.is_retryable()).count();
+        assert_eq!(retryable, 3);
     }
 }

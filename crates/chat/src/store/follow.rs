@@ -1,66 +1,66 @@
-//! Following a chat from whichever process: what is kept, then what comes.
+//! Follows the events of a chat, from any process.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Numbered, Store, StoreError, Subscription};
+use super::{NumberedEvent, Store, StoreError, Subscription};
 
-/// How often the store is asked although nobody said that there is anything. It is a safety net: for notices that were lost, and
-/// for a file that another process writes to.
-const LOOK: Duration = Duration::from_secs(1);
+/// How often the store is polled without a notification. This covers lost notifications, and files that another process
+/// writes to.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What a follower sees.
+/// An item of a followed chat.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Followed {
+pub enum FollowedEvent {
     /// The next event.
-    Event(Numbered),
-    /// Some events are not kept any more. Read the chat anew; what comes next comes after it.
+    Event(NumberedEvent),
+    /// Some events are no longer stored. Read the chat again; the next event follows that state.
     Missed,
 }
 
-/// The events of a chat, one after the other, turn after turn.
-pub struct Follow {
+/// A stream of the events of a chat.
+pub struct ChatFollower {
     store: Arc<dyn Store>,
     chat: String,
     after: u64,
-    waiting: VecDeque<Numbered>,
+    buffered: VecDeque<NumberedEvent>,
     subscription: Subscription,
-    /// Whether events were seen that may not be kept yet.
+    /// Whether events were seen that may not be stored yet.
     ahead: bool,
 }
 
-impl Follow {
-    /// Begins after the event of this number: the `seq` of a page of messages, or what a client says it saw last.
+impl ChatFollower {
+    /// Starts after this event: the `seq` of a page of messages, or the last event that a client saw.
     pub fn new(store: Arc<dyn Store>, chat: &str, after: u64) -> Self {
         let subscription = store.subscribe(chat);
-        Self { store, chat: chat.to_owned(), after, waiting: VecDeque::new(), subscription, ahead: false }
+        Self { store, chat: chat.to_owned(), after, buffered: VecDeque::new(), subscription, ahead: false }
     }
 
-    /// The same for whoever was told of events by the one who writes them, as they happened: the store may not have them yet, and
-    /// is waited for.
-    pub fn ahead(store: Arc<dyn Store>, chat: &str, after: u64) -> Self {
+    /// [`new`](Self::new) for a caller that received events directly from the writer. If the store does not have them yet,
+    /// the follower waits for it.
+    pub fn new_ahead(store: Arc<dyn Store>, chat: &str, after: u64) -> Self {
         Self { ahead: true, ..Self::new(store, chat, after) }
     }
 
-    /// Waits for the next event, for as long as it takes. It fails when the chat is deleted or the store does not answer, and may
-    /// be called again. Nothing is lost when the wait is given up.
-    pub async fn next(&mut self) -> Result<Followed, StoreError> {
+    /// Waits for the next event. Fails if the chat is deleted or the store does not respond, and may be called again.
+    /// Cancel safe.
+    pub async fn next(&mut self) -> Result<FollowedEvent, StoreError> {
         loop {
-            if let Some(next) = self.waiting.pop_front() {
+            if let Some(next) = self.buffered.pop_front() {
                 self.after = next.seq;
-                return Ok(Followed::Event(next));
+                return Ok(FollowedEvent::Event(next));
             }
-            let found = self.store.events_after(&self.chat, self.after).await?;
-            let is_behind = self.ahead && found.last < self.after;
-            if found.missed && !is_behind {
-                self.after = found.last;
-                return Ok(Followed::Missed);
+            let page = self.store.events_after(&self.chat, self.after).await?;
+            let is_behind = self.ahead && page.last < self.after;
+            if page.missed && !is_behind {
+                self.after = page.last;
+                return Ok(FollowedEvent::Missed);
             }
-            self.waiting.extend(found.events);
-            if self.waiting.is_empty() {
-                // Whether it was told or looks by itself comes to the same.
-                let _ = tokio::time::timeout(LOOK, self.subscription.changed()).await;
+            self.buffered.extend(page.events);
+            if self.buffered.is_empty() {
+                // A notification and a timeout have the same effect.
+                let _ = tokio::time::timeout(POLL_INTERVAL, self.subscription.changed()).await;
             }
         }
     }

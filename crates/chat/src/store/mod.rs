@@ -1,26 +1,25 @@
-//! Where chats are kept: one trait, in a file with SQLite or in PostgreSQL for several servers.
+//! Chat storage: in a SQLite file, or in PostgreSQL for several servers.
 //!
-//! What must always hold:
-//! - What was said is kept before it is needed again: a process that is killed leaves the chat readable, with what was said so
-//!   far and a marker.
-//! - One answer is written in a chat at a time, and only by the process that began it, until that process is gone.
-//! - The body of a skill is never kept, only its digest; neither is any secret of the configuration.
+//! Invariants:
+//! - Messages are stored as they are written: after a process is killed, the chat is readable, and the message is marked
+//!   as interrupted.
+//! - Only one reply is written in a chat at a time, and only by the process that started it while that process runs.
+//! - The bodies of skills are never stored, only their digests; neither are secrets of the configuration.
 //!
 //! ```
 //! # #[cfg(feature = "sqlite")]
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use prowess_chat::Event;
-//! use prowess_chat::{End, Ending};
-//! use prowess_chat::store::{Address, NewChat, TurnWriter};
+//! use prowess_chat::{EndReason, TurnEvent, TurnOutcome};
+//! use prowess_chat::store::{NewChat, StoreAddress, TurnWriter};
 //!
-//! let folder = tempfile::tempdir()?;
-//! let store = prowess_chat::store::open(&Address::File(folder.path().join("chats.sqlite3"))).await?;
+//! let dir = tempfile::tempdir()?;
+//! let store = prowess_chat::store::open(&StoreAddress::File(dir.path().join("chats.sqlite3"))).await?;
 //! let chat = store.create_chat(NewChat::default()).await?;
 //! let (question, turn) = store.ask(&chat.id, "What is in this file?").await?;
 //! let mut writer = TurnWriter::new(store.clone(), turn);
-//! writer.push(Event::Delta { text: "A table.".to_owned() }).await?;
-//! writer.end(Ending::finished(End::Finished, None)).await?;
+//! writer.push(TurnEvent::Delta { text: "A table.".to_owned() }).await?;
+//! writer.end(TurnOutcome::finished(EndReason::Finished, None)).await?;
 //! let page = store.messages(&chat.id, None, 50).await?;
 //! assert_eq!(page.messages.len(), 2);
 //! # let _ = question;
@@ -36,16 +35,16 @@ mod address;
 mod chat;
 mod error;
 mod follow;
-mod hub;
-mod keeper;
-mod kept;
 mod limits;
+mod notifications;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod recorder;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod sql;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod stored_event;
 pub mod transfer;
 mod turn;
 mod writer;
@@ -55,152 +54,170 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-pub use address::{Address, Database, FILE_NAME};
-pub use chat::{Chat, ChatPage, MessagePage, NewChat, SkillUse, recency};
+pub use address::{FILE_NAME, PostgresAddress, StoreAddress};
+pub use chat::{Chat, ChatPage, MessagePage, NewChat, SkillUse, to_skill_usage};
 pub use error::StoreError;
-pub use follow::{Follow, Followed};
-pub use hub::{Announcements, Subscription, Topic};
-pub use keeper::{Keeper, Past, title_of};
-pub use kept::{STRING_MAX, kept};
+pub use follow::{ChatFollower, FollowedEvent};
 pub use limits::{CHATS_MAX, MESSAGE_MAX, MESSAGES_MAX, NAMES_MAX, TITLE_MAX};
-pub use turn::{Events, Numbered, Turn};
+pub use notifications::{Announcements, Subscription, Topic};
+pub use recorder::{ChatHistory, StoreRecorder, derive_title};
+pub use stored_event::{STRING_MAX, to_stored_event};
+pub use turn::{EventPage, NumberedEvent, StoredTurn};
 pub use writer::TurnWriter;
 
-use crate::{Ending, Event, Message};
+use crate::{Message, TurnEvent, TurnOutcome};
 
-/// How long things may take, and how many connections are made.
+/// Timeouts and connection limits of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
-    /// How long another program may hold the file of SQLite before a call fails.
-    pub busy: Duration,
-    /// How long a process may be silent before its turns in PostgreSQL are ended. With SQLite it is known at once whether a
-    /// process lives. A third of it is how often turns of processes that are gone are looked for.
+pub struct StoreOptions {
+    /// How long to wait for another process that holds the SQLite file.
+    pub busy_timeout: Duration,
+    /// How long a process may be silent before its turns in PostgreSQL are ended. SQLite detects exited processes directly.
+    /// Abandoned turns are looked for every third of this time.
     pub lease: Duration,
-    /// How many connections to PostgreSQL are made, besides the one that listens.
+    /// The maximum number of connections to PostgreSQL, besides the one for notifications.
     pub connections: usize,
-    /// How long one call to PostgreSQL may take in all.
-    pub call: Duration,
+    /// The maximum duration of a call to PostgreSQL.
+    pub call_timeout: Duration,
 }
 
-impl Default for Options {
+impl Default for StoreOptions {
     fn default() -> Self {
         Self {
-            busy: Duration::from_secs(5),
+            busy_timeout: Duration::from_secs(5),
             lease: Duration::from_secs(15),
             connections: 8,
-            call: Duration::from_secs(60),
+            call_timeout: Duration::from_secs(60),
         }
     }
 }
 
-/// Chats, kept. Every method may be called from many tasks and processes at once.
+/// A store of chats. All methods may be called from several tasks and processes at once.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
-    /// Begins a chat.
+    /// Creates a chat.
     async fn create_chat(&self, new: NewChat) -> Result<Chat, StoreError>;
 
-    /// The chats, the latest first, at most [`CHATS_MAX`] at a time. `after` is what the page before gave as `next`.
-    async fn chats(&self, after: Option<&str>, most: usize) -> Result<ChatPage, StoreError>;
+    /// Returns a page of chats, most recent first, at most [`CHATS_MAX`]. `after` is the `next` of the previous page.
+    async fn chats(&self, after: Option<&str>, limit: usize) -> Result<ChatPage, StoreError>;
 
-    /// The ids of chats in an order that does not change, beginning after this one; for going through all of them.
-    async fn chat_ids(&self, after: Option<&str>, most: usize) -> Result<Vec<String>, StoreError>;
+    /// Returns ids of chats after this one, in a stable order, to iterate over all chats.
+    async fn chat_ids(&self, after: Option<&str>, limit: usize) -> Result<Vec<String>, StoreError>;
 
-    /// How many chats there are.
+    /// Returns the number of chats.
     async fn chat_count(&self) -> Result<u64, StoreError>;
 
-    /// One chat, without its messages.
+    /// Returns a chat without its messages.
     async fn chat(&self, chat: &str) -> Result<Chat, StoreError>;
 
-    /// The last messages of a chat, or those before a place that the page before gave, in the order in which they were said.
-    /// At most [`MESSAGES_MAX`], and fewer where they are long.
-    async fn messages(&self, chat: &str, before: Option<u64>, most: usize)
-    -> Result<MessagePage, StoreError>;
+    /// Returns the last messages of a chat, or those before a cursor of another page, in order. At most [`MESSAGES_MAX`],
+    /// and fewer if they are long.
+    async fn messages(
+        &self,
+        chat: &str,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<MessagePage, StoreError>;
 
-    /// Gives a chat another title.
+    /// Changes the title of a chat.
     async fn rename_chat(&self, chat: &str, title: &str) -> Result<(), StoreError>;
 
-    /// Deletes a chat and everything in it. A turn that is running there ends with its next word.
+    /// Deletes a chat with everything in it. A turn in this chat fails at its next event.
     async fn delete_chat(&self, chat: &str) -> Result<(), StoreError>;
 
-    /// Adds what a person said.
-    async fn say(&self, chat: &str, text: &str) -> Result<Message, StoreError>;
+    /// Adds a message of the user.
+    async fn add_user_message(&self, chat: &str, text: &str) -> Result<Message, StoreError>;
 
-    /// Begins the model's answer, which is written with [`TurnWriter`]. There is one at a time in a chat
-    /// ([`StoreError::Writing`]); one whose process is gone is ended first.
-    async fn begin(&self, chat: &str) -> Result<Turn, StoreError>;
+    /// Starts a reply, which is written with [`TurnWriter`]. Only one can be written in a chat at a time
+    /// ([`StoreError::TurnInProgress`]); an abandoned one is ended first.
+    async fn begin_turn(&self, chat: &str) -> Result<StoredTurn, StoreError>;
 
-    /// [`say`](Store::say) and [`begin`](Store::begin): both or neither.
-    async fn ask(&self, chat: &str, text: &str) -> Result<(Message, Turn), StoreError>;
+    /// [`add_user_message`](Store::add_user_message) and [`begin_turn`](Store::begin_turn) in one transaction.
+    async fn ask(&self, chat: &str, text: &str) -> Result<(Message, StoredTurn), StoreError>;
 
-    /// [`ask`](Store::ask) in the place of the last message of a person, which goes, with everything that was answered to it: all
-    /// of that or nothing. Skills that were activated only there are not active any more.
-    async fn ask_instead(&self, chat: &str, text: &str, message: &str)
-    -> Result<(Message, Turn), StoreError>;
+    /// [`ask`](Store::ask) that replaces the last message of the user and everything after it, in one transaction. Skills
+    /// that were activated only there are no longer active.
+    async fn replace_question(
+        &self,
+        chat: &str,
+        text: &str,
+        message: &str,
+    ) -> Result<(Message, StoredTurn), StoreError>;
 
-    /// Adds events to a turn, the first of them with the number `from`. Events that are there already are passed over, so that
-    /// whoever does not know whether a call succeeded repeats it.
-    async fn append(&self, turn: &Turn, from: u64, events: &[Event]) -> Result<(), StoreError>;
+    /// Adds events to a turn, starting with the number `from`. Events that are already stored are skipped, so a call whose
+    /// result is unknown can be repeated.
+    async fn append_events(
+        &self,
+        turn: &StoredTurn,
+        from: u64,
+        events: &[TurnEvent],
+    ) -> Result<(), StoreError>;
 
-    /// Ends a turn with a last event of the number `from`. It may be repeated, too.
-    async fn end(&self, turn: &Turn, from: u64, ending: &Ending) -> Result<Numbered, StoreError>;
+    /// Ends a turn with a last event that has the number `from`. The call can be repeated.
+    async fn end(
+        &self,
+        turn: &StoredTurn,
+        from: u64,
+        outcome: &TurnOutcome,
+    ) -> Result<NumberedEvent, StoreError>;
 
-    /// Ends whatever is being written in a chat, no matter who writes it: for people who press stop. The writer notices with its
-    /// next word. Says whether there was anything.
-    async fn stop(&self, chat: &str, ending: &Ending) -> Result<bool, StoreError>;
+    /// Ends the turn in a chat, whichever process writes it. The writer fails at its next event. Returns `false` if there
+    /// is no turn.
+    async fn stop_turn(&self, chat: &str, outcome: &TurnOutcome) -> Result<bool, StoreError>;
 
-    /// Ends turns whose processes are gone, with a marker; the chats. It happens by itself when a store is opened and every few
-    /// seconds after that.
-    async fn sweep(&self) -> Result<Vec<String>, StoreError>;
+    /// Ends turns whose processes have exited, marks their messages, and returns the chats. This also happens when a store
+    /// is opened and periodically after that.
+    async fn end_abandoned_turns(&self) -> Result<Vec<String>, StoreError>;
 
-    /// The events of a chat that have a higher number than this one. Those of the last two turns are kept.
-    async fn events_after(&self, chat: &str, after: u64) -> Result<Events, StoreError>;
+    /// Returns the events after this number. Events of the last two turns are available.
+    async fn events_after(&self, chat: &str, after: u64) -> Result<EventPage, StoreError>;
 
-    /// Tells when there are new events in a chat, from whichever process. See [`Follow`], which does the rest.
+    /// Subscribes to new events of a chat from all processes. See also [`ChatFollower`].
     fn subscribe(&self, chat: &str) -> Subscription;
 
-    /// Tells every process that uses this store; with SQLite, this one.
+    /// Announces a topic to all processes that use this store; with SQLite, only to this one.
     fn announce(&self, topic: Topic);
 
-    /// What others announce.
+    /// Subscribes to announcements.
     fn announcements(&self) -> Announcements;
 
-    /// Keeps which skills are active in a chat: names only, in this order.
+    /// Sets the active skills of a chat, by name and in this order.
     async fn set_skills(&self, chat: &str, names: &[String]) -> Result<(), StoreError>;
 
     /// Counts one use of each of these skills.
-    async fn note_uses(&self, names: &[String]) -> Result<(), StoreError>;
+    async fn record_skill_uses(&self, names: &[String]) -> Result<(), StoreError>;
 
-    /// How often and when skills were used, the latest first.
+    /// Returns how often and when skills were used, most recent first.
     async fn skill_uses(&self) -> Result<Vec<SkillUse>, StoreError>;
 
-    /// Adds whole chats, all or none; the ids that they got. What has an id that is taken gets another. See
+    /// Adds whole chats in one transaction and returns their ids. A chat whose id is taken gets a new one. See
     /// [`transfer::import`].
-    async fn add_chats(&self, chats: Vec<transfer::Record>) -> Result<Vec<String>, StoreError>;
+    async fn add_chats(&self, chats: Vec<transfer::ExportedChat>) -> Result<Vec<String>, StoreError>;
 
-    /// Whether the database answers.
+    /// Checks that the database responds.
     async fn check(&self) -> Result<(), StoreError>;
 
-    /// Where it is, for people: never with a password.
-    fn place(&self) -> String;
+    /// Returns the location for display, without a password.
+    fn location(&self) -> String;
 }
 
-/// Opens a store, makes or updates its tables, and ends turns of processes that are gone.
-pub async fn open(address: &Address) -> Result<Arc<dyn Store>, StoreError> {
-    open_with(address, Options::default()).await
+/// Opens a store, creates or migrates its tables, and ends abandoned turns.
+pub async fn open(address: &StoreAddress) -> Result<Arc<dyn Store>, StoreError> {
+    open_with(address, StoreOptions::default()).await
 }
 
-/// The same, with other bounds.
-pub async fn open_with(address: &Address, options: Options) -> Result<Arc<dyn Store>, StoreError> {
+/// [`open`] with custom options.
+pub async fn open_with(address: &StoreAddress, options: StoreOptions) -> Result<Arc<dyn Store>, StoreError> {
     match address {
         #[cfg(feature = "sqlite")]
-        Address::File(path) => Ok(Arc::new(sqlite::open(path, options).await?)),
+        StoreAddress::File(path) => Ok(Arc::new(sqlite::open(path, options).await?)),
         #[cfg(feature = "postgres")]
-        Address::Database(database) => Ok(Arc::new(postgres::open(database, options).await?)),
+        StoreAddress::Database(database) => Ok(Arc::new(postgres::open(database, options).await?)),
         #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
         address => {
             let _ = options;
             Err(StoreError::Invalid(format!(
-                "this program was built without what it needs to keep chats in {address}"
+                "this program was built without support for the chat store {address}"
             )))
         }
     }

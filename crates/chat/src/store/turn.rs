@@ -1,57 +1,57 @@
-//! One answer of a model: how it is begun, what happens in it, how it ends, and what becomes of it as a message.
+//! Turns in a store and their events.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Event, Part};
+use crate::{Part, TurnEvent};
 
-/// An answer that is being written by this process.
+/// A reply that this process is writing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Turn {
-    /// The chat.
+pub struct StoredTurn {
+    /// The id of the chat.
     pub chat: String,
-    /// The message that it becomes.
+    /// The id of the message.
     pub message: String,
-    /// The number of its first event.
+    /// The number of the first event.
     pub first: u64,
 }
 
-/// An event with its number, which is higher than that of the event before it in the same chat: by one, except for an end that
-/// somebody else gave a turn.
+/// An event with its number. Numbers increase by one within a chat, except before an end that another process gave a
+/// turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Numbered {
+pub struct NumberedEvent {
     /// The number.
     pub seq: u64,
     /// The event.
     #[serde(flatten)]
-    pub event: Event,
+    pub event: TurnEvent,
 }
 
-/// Events of a chat.
+/// A list of events of a chat.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Events {
-    /// In order, none left out.
-    pub events: Vec<Numbered>,
-    /// Some that were asked for are not kept any more: the chat has to be read anew.
+pub struct EventPage {
+    /// The events in order, without gaps.
+    pub events: Vec<NumberedEvent>,
+    /// Some of the requested events are no longer stored: read the chat again.
     pub missed: bool,
-    /// The number of the last event of the chat, which may be beyond these.
+    /// The number of the last event of the chat, which may be after these.
     pub last: u64,
 }
 
-/// What a message is made of, from what happened in its turn: words that follow each other are one part.
-pub(crate) fn parts(events: impl IntoIterator<Item = Event>) -> Vec<Part> {
+/// Builds the parts of a message from the events of its turn. Consecutive texts become one part.
+pub(crate) fn to_parts(events: impl IntoIterator<Item = TurnEvent>) -> Vec<Part> {
     let mut parts = Vec::new();
     for event in events {
         match event {
-            Event::Delta { text: more } => match parts.last_mut() {
+            TurnEvent::Delta { text: more } => match parts.last_mut() {
                 Some(Part::Text { text }) => text.push_str(&more),
                 _ if more.is_empty() => {}
                 _ => parts.push(Part::Text { text: more }),
             },
-            Event::ToolCall { id, name, arguments } => parts.push(Part::ToolCall { id, name, arguments }),
-            Event::ToolResult { id, name, status, data } => {
+            TurnEvent::ToolCall { id, name, arguments } => parts.push(Part::ToolCall { id, name, arguments }),
+            TurnEvent::ToolResult { id, name, status, data } => {
                 parts.push(Part::ToolResult { id, name, summary: data, status });
             }
-            Event::Done { .. } | Event::Error { .. } => {}
+            TurnEvent::Done { .. } | TurnEvent::Error { .. } => {}
         }
     }
     parts
@@ -60,28 +60,28 @@ pub(crate) fn parts(events: impl IntoIterator<Item = Event>) -> Vec<Part> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{End, Ending};
+    use crate::{EndReason, TurnOutcome};
     use serde_json::json;
 
-    fn said(text: &str) -> Event {
-        Event::Delta { text: text.to_owned() }
+    fn delta(text: &str) -> TurnEvent {
+        TurnEvent::Delta { text: text.to_owned() }
     }
 
     #[test]
-    fn words_that_follow_each_other_are_one_part() {
-        let call = Event::ToolCall {
+    fn consecutive_texts_become_one_part() {
+        let call = TurnEvent::ToolCall {
             id: "1".into(),
             name: "skills.search".into(),
             arguments: json!({"query": "x"}),
         };
-        let answer = Event::ToolResult {
+        let result = TurnEvent::ToolResult {
             id: "1".into(),
             name: "skills.search".into(),
             status: "success".into(),
             data: json!({"matches": []}),
         };
-        let end = Ending::finished(End::Finished, None).event("m", vec![]);
-        let parts = parts([said(""), said("a"), said("b"), call, answer, said(""), said("c"), end]);
+        let end = TurnOutcome::finished(EndReason::Finished, None).to_event("m", vec![]);
+        let parts = to_parts([delta(""), delta("a"), delta("b"), call, result, delta(""), delta("c"), end]);
         assert_eq!(
             parts,
             [

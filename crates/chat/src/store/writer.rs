@@ -1,4 +1,4 @@
-//! Writing an answer as it is said: numbered at once, kept in small batches, and kept trying when the store is away.
+//! Writes a turn as it happens: events are numbered at once, stored in small batches, and retried if the store fails.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -7,192 +7,198 @@ use prowess::ErrorCode;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::{Numbered, Store, StoreError, Turn, kept};
-use crate::{Ending, Event};
+use super::{NumberedEvent, Store, StoreError, StoredTurn, to_stored_event};
+use crate::{TurnEvent, TurnOutcome};
 
-/// How long words wait for others before they are written.
-const GATHER: Duration = Duration::from_millis(40);
+/// How long text waits for more before it is written.
+const BATCH_DELAY: Duration = Duration::from_millis(40);
 
-/// How many bytes of words are written without waiting for more.
+/// How many bytes of text are written without waiting for more.
 const BATCH_BYTES: usize = 16 * 1024;
 
-/// How many events may wait to be written before whoever says more has to wait.
-const WAITING_MAX: usize = 4_096;
+/// How many events may be queued before [`TurnWriter::push`] waits.
+const QUEUE_MAX: usize = 4_096;
 
-/// How long a store may be away before the turn is given up.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// How long a store may be unavailable before the turn fails.
+const STORE_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How often a store that was given up for a turn is tried again, so that what was said is not lost after all.
-const AGAIN: Duration = Duration::from_secs(5);
+/// How often the store is retried after the turn failed, to save the text.
+const RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The pen of one turn. Every event has its number as soon as it is pushed, so that it can be shown before it is kept, under the
-/// number that others will see. Whoever drops it without [`end`](TurnWriter::end) has broken off: the message gets a marker.
+/// Writes a turn. Every event gets its number when it is pushed, so it can be shown before it is stored. Dropping the
+/// writer without [`end`](TurnWriter::end) marks the message as interrupted.
 pub struct TurnWriter {
-    turn: Turn,
+    turn: StoredTurn,
     next: u64,
-    orders: mpsc::Sender<Order>,
-    failed: Arc<OnceLock<StoreError>>,
+    commands: mpsc::Sender<WriterCommand>,
+    failure: Arc<OnceLock<StoreError>>,
 }
 
-enum Order {
-    Keep(Event),
-    Now(Due),
+enum WriterCommand {
+    Store(TurnEvent),
+    Write(WriteReason),
 }
 
-/// Why it is time to write.
-enum Due {
+/// Why to write now.
+enum WriteReason {
     Batch,
     Flush(oneshot::Sender<()>),
-    End(Ending, oneshot::Sender<Numbered>),
+    End(TurnOutcome, oneshot::Sender<NumberedEvent>),
 }
 
 impl TurnWriter {
-    /// Begins to write. It needs a runtime of tokio.
-    pub fn new(store: Arc<dyn Store>, turn: Turn) -> Self {
-        Self::with_patience(store, turn, PATIENCE)
+    /// Starts the writer. Requires a tokio runtime.
+    pub fn new(store: Arc<dyn Store>, turn: StoredTurn) -> Self {
+        Self::with_timeout(store, turn, STORE_TIMEOUT)
     }
 
-    /// The same, with another bound on how long the store may be away.
-    pub fn with_patience(store: Arc<dyn Store>, turn: Turn, patience: Duration) -> Self {
-        let (orders, received) = mpsc::channel(WAITING_MAX);
-        let failed = Arc::new(OnceLock::new());
-        let desk = Desk {
+    /// [`new`](Self::new) with a custom limit on how long the store may be unavailable.
+    pub fn with_timeout(store: Arc<dyn Store>, turn: StoredTurn, timeout: Duration) -> Self {
+        let (commands, received) = mpsc::channel(QUEUE_MAX);
+        let failure = Arc::new(OnceLock::new());
+        let task = WriterTask {
             store,
             next: turn.first,
             turn: turn.clone(),
             batch: Vec::new(),
             bytes: 0,
-            patience,
-            failed: failed.clone(),
+            timeout,
+            failure: failure.clone(),
         };
-        tokio::spawn(desk.work(received));
-        Self { next: turn.first, turn, orders, failed }
+        tokio::spawn(task.run(received));
+        Self { next: turn.first, turn, commands, failure }
     }
 
-    /// The turn.
-    pub fn turn(&self) -> &Turn {
+    /// Returns the turn.
+    pub fn turn(&self) -> &StoredTurn {
         &self.turn
     }
 
-    /// Adds an event; what everybody sees of it, with its number. It fails when an earlier event could not be kept: the store is
-    /// away for too long, somebody stopped the turn ([`StoreError::Ended`]) or deleted the chat, or too much was said. The turn
-    /// is over then.
-    pub async fn push(&mut self, event: Event) -> Result<Numbered, StoreError> {
-        let event = kept(event);
-        self.orders.send(Order::Keep(event.clone())).await.map_err(|_| self.failure())?;
+    /// Adds an event and returns its stored form with its number. Fails if an earlier event could not be stored: the store
+    /// was unavailable for too long, the turn was stopped ([`StoreError::TurnEnded`]), the chat was deleted, or the turn is
+    /// too large. The turn is over then.
+    pub async fn push(&mut self, event: TurnEvent) -> Result<NumberedEvent, StoreError> {
+        let event = to_stored_event(event);
+        self.commands.send(WriterCommand::Store(event.clone())).await.map_err(|_| self.failure())?;
         let seq = self.next;
         self.next += 1;
-        Ok(Numbered { seq, event })
+        Ok(NumberedEvent { seq, event })
     }
 
-    /// Waits until everything that was pushed is kept: before a tool does what cannot be undone.
+    /// Waits until all pushed events are stored, before a tool has effects that cannot be undone.
     pub async fn flush(&self) -> Result<(), StoreError> {
         let (reply, answer) = oneshot::channel();
-        self.orders.send(Order::Now(Due::Flush(reply))).await.map_err(|_| self.failure())?;
+        self.commands
+            .send(WriterCommand::Write(WriteReason::Flush(reply)))
+            .await
+            .map_err(|_| self.failure())?;
         answer.await.map_err(|_| self.failure())
     }
 
-    /// Ends the turn; its last event.
-    pub async fn end(self, ending: Ending) -> Result<Numbered, StoreError> {
+    /// Ends the turn and returns its last event.
+    pub async fn end(self, outcome: TurnOutcome) -> Result<NumberedEvent, StoreError> {
         let (reply, answer) = oneshot::channel();
-        self.orders.send(Order::Now(Due::End(ending, reply))).await.map_err(|_| self.failure())?;
+        self.commands
+            .send(WriterCommand::Write(WriteReason::End(outcome, reply)))
+            .await
+            .map_err(|_| self.failure())?;
         answer.await.map_err(|_| self.failure())
     }
 
     fn failure(&self) -> StoreError {
-        self.failed.get().cloned().unwrap_or(StoreError::Ended)
+        self.failure.get().cloned().unwrap_or(StoreError::TurnEnded)
     }
 }
 
-/// The other side of the pen, a task of its own: a slow disk does not hold up a model.
-struct Desk {
+/// The background task of a [`TurnWriter`]: a slow disk does not delay the model.
+struct WriterTask {
     store: Arc<dyn Store>,
-    turn: Turn,
+    turn: StoredTurn,
     /// The number of the first event of the batch.
     next: u64,
-    batch: Vec<Event>,
+    batch: Vec<TurnEvent>,
     bytes: usize,
-    patience: Duration,
-    failed: Arc<OnceLock<StoreError>>,
+    timeout: Duration,
+    failure: Arc<OnceLock<StoreError>>,
 }
 
-impl Desk {
-    async fn work(mut self, mut orders: mpsc::Receiver<Order>) {
-        while let Some(due) = self.gathered(&mut orders).await {
+impl WriterTask {
+    async fn run(mut self, mut commands: mpsc::Receiver<WriterCommand>) {
+        while let Some(reason) = self.next_batch(&mut commands).await {
             if let Err(error) = self.write().await {
-                drop(due);
-                return self.give_up(error, orders).await;
+                drop(reason);
+                return self.give_up(error, commands).await;
             }
-            match due {
-                Due::Batch => {}
-                // That nobody waits for the answer any more is fine.
-                Due::Flush(reply) => drop(reply.send(())),
-                Due::End(ending, reply) => match self.end(&ending).await {
+            match reason {
+                WriteReason::Batch => {}
+                // An error means that the caller no longer waits.
+                WriteReason::Flush(reply) => drop(reply.send(())),
+                WriteReason::End(outcome, reply) => match self.end(&outcome).await {
                     Ok(last) => return drop(reply.send(last)),
                     Err(error) => {
                         drop(reply);
-                        return self.give_up(error, orders).await;
+                        return self.give_up(error, commands).await;
                     }
                 },
             }
         }
-        // Dropped without an end.
-        let broken = Ending::broken(
+        // The writer was dropped without an end.
+        let interrupted = TurnOutcome::failed(
             ErrorCode::InternalError,
-            "the answer broke off; this is what was said until then",
+            "the reply was interrupted; this is the text up to that point",
         );
         let written = self.write().await;
         if let Err(error) = match written {
-            Ok(()) => self.end(&broken).await.map(drop),
+            Ok(()) => self.end(&interrupted).await.map(drop),
             Err(error) => Err(error),
         } {
-            self.give_up(error, orders).await;
+            self.give_up(error, commands).await;
         }
     }
 
-    /// Gathers events until it is time to write.
-    async fn gathered(&mut self, orders: &mut mpsc::Receiver<Order>) -> Option<Due> {
-        let mut until = None;
+    /// Collects events until it is time to write.
+    async fn next_batch(&mut self, commands: &mut mpsc::Receiver<WriterCommand>) -> Option<WriteReason> {
+        let mut deadline = None;
         loop {
-            let order = match until {
-                None => orders.recv().await?,
-                Some(until) => match timeout_at(until, orders.recv()).await {
-                    Ok(order) => order?,
-                    Err(_) => return Some(Due::Batch),
+            let command = match deadline {
+                None => commands.recv().await?,
+                Some(deadline) => match timeout_at(deadline, commands.recv()).await {
+                    Ok(command) => command?,
+                    Err(_) => return Some(WriteReason::Batch),
                 },
             };
-            let event = match order {
-                Order::Keep(event) => event,
-                Order::Now(due) => return Some(due),
+            let event = match command {
+                WriterCommand::Store(event) => event,
+                WriterCommand::Write(reason) => return Some(reason),
             };
-            // What is not words is rare and matters: it is written at once.
-            let words = match &event {
-                Event::Delta { text } => Some(text.len()),
-                Event::ToolCall { .. }
-                | Event::ToolResult { .. }
-                | Event::Done { .. }
-                | Event::Error { .. } => None,
+            // Events other than text are rare and important, so they are written at once.
+            let text_len = match &event {
+                TurnEvent::Delta { text } => Some(text.len()),
+                TurnEvent::ToolCall { .. }
+                | TurnEvent::ToolResult { .. }
+                | TurnEvent::Done { .. }
+                | TurnEvent::Error { .. } => None,
             };
             self.batch.push(event);
-            self.bytes += words.unwrap_or(BATCH_BYTES);
+            self.bytes += text_len.unwrap_or(BATCH_BYTES);
             if self.bytes >= BATCH_BYTES {
-                return Some(Due::Batch);
+                return Some(WriteReason::Batch);
             }
-            until.get_or_insert_with(|| Instant::now() + GATHER);
+            deadline.get_or_insert_with(|| Instant::now() + BATCH_DELAY);
         }
     }
 
     async fn write(&mut self) -> Result<(), StoreError> {
-        let mut patience = Patience::new(self.patience);
+        let mut retry = RetryTimer::new(self.timeout);
         while let Err(error) = self.try_write().await {
-            patience.wait_after(error).await?;
+            retry.wait_after(error).await?;
         }
         Ok(())
     }
 
     async fn try_write(&mut self) -> Result<(), StoreError> {
         if !self.batch.is_empty() {
-            self.store.append(&self.turn, self.next, &self.batch).await?;
+            self.store.append_events(&self.turn, self.next, &self.batch).await?;
             self.next += self.batch.len() as u64;
             self.batch.clear();
             self.bytes = 0;
@@ -200,59 +206,59 @@ impl Desk {
         Ok(())
     }
 
-    async fn end(&self, ending: &Ending) -> Result<Numbered, StoreError> {
-        let mut patience = Patience::new(self.patience);
+    async fn end(&self, outcome: &TurnOutcome) -> Result<NumberedEvent, StoreError> {
+        let mut retry = RetryTimer::new(self.timeout);
         loop {
-            match self.store.end(&self.turn, self.next, ending).await {
+            match self.store.end(&self.turn, self.next, outcome).await {
                 Ok(last) => return Ok(last),
-                Err(error) => patience.wait_after(error).await?,
+                Err(error) => retry.wait_after(error).await?,
             }
         }
     }
 
-    /// The turn is over for those who wrote it. What was said is still kept as soon as that can be done, with a marker.
-    async fn give_up(mut self, error: StoreError, mut orders: mpsc::Receiver<Order>) {
-        let marker = Ending::broken(error.code(), error.without_place());
-        let is_passing = error.is_passing();
-        let _ = self.failed.set(error);
-        orders.close();
-        // What waits was told to others already, each under its number.
-        while let Some(order) = orders.recv().await {
-            if let Order::Keep(event) = order {
+    /// Fails the turn, then stores the text as soon as possible and marks the message as interrupted.
+    async fn give_up(mut self, error: StoreError, mut commands: mpsc::Receiver<WriterCommand>) {
+        let marker = TurnOutcome::failed(error.code(), error.public_message());
+        let is_retryable = error.is_retryable();
+        let _ = self.failure.set(error);
+        commands.close();
+        // Queued events were already shown under their numbers.
+        while let Some(command) = commands.recv().await {
+            if let WriterCommand::Store(event) = command {
                 self.batch.push(event);
             }
         }
         let end = self.next + self.batch.len() as u64;
-        if !is_passing {
+        if !is_retryable {
             self.batch.clear();
         }
         loop {
-            let done = match self.try_write().await {
+            let result = match self.try_write().await {
                 Ok(()) => self.store.end(&self.turn, end, &marker).await.map(drop),
                 Err(error) => Err(error),
             };
-            match done {
-                Err(error) if error.is_passing() => sleep(AGAIN).await,
-                // Kept; or deleted, or stopped by somebody else.
+            match result {
+                Err(error) if error.is_retryable() => sleep(RETRY_INTERVAL).await,
+                // Stored; or deleted, or stopped by another process.
                 Ok(()) | Err(_) => return,
             }
         }
     }
 }
 
-/// Waits a little longer each time, up to a bound.
-struct Patience {
-    until: Instant,
+/// A retry loop with increasing pauses and a deadline.
+struct RetryTimer {
+    deadline: Instant,
     pause: Duration,
 }
 
-impl Patience {
-    fn new(patience: Duration) -> Self {
-        Self { until: Instant::now() + patience, pause: Duration::from_millis(50) }
+impl RetryTimer {
+    fn new(timeout: Duration) -> Self {
+        Self { deadline: Instant::now() + timeout, pause: Duration::from_millis(50) }
     }
 
     async fn wait_after(&mut self, error: StoreError) -> Result<(), StoreError> {
-        if !error.is_passing() || Instant::now() + self.pause > self.until {
+        if !error.is_retryable() || Instant::now() + self.pause > self.deadline {
             return Err(error);
         }
         sleep(self.pause).await;

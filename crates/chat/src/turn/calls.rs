@@ -1,121 +1,125 @@
-//! Calling the tools that the model wants called.
+//! Runs the tool calls of the model.
 
 use std::sync::Arc;
 
 use prowess::ErrorCode;
-use prowess_tools::{Envelope, Outcome as Went, ToolError};
+use prowess_tools::{CallStatus, Envelope, ToolError};
 use serde_json::{Value, json};
 
-use super::ask::Heard;
-use super::context::Stays;
+use super::context::Retention;
 use super::end::TurnError;
-use super::journal::Journal;
-use super::repeat::Verdict;
-use super::run::{Running, Step};
-use super::{dispatch, kept};
-use crate::ending::End;
-use crate::provider::{Call, CallResult, Entry, without_dots};
+use super::journal::TurnJournal;
+use super::repeat::RepeatAction;
+use super::reply::ModelReply;
+use super::run::{ActiveTurn, StepResult};
+use super::{dispatch, summary};
+use crate::outcome::EndReason;
+use crate::provider::{ConversationEntry, ToolInvocation, ToolOutput, without_dots};
 
-impl Running<'_> {
-    /// Calls the tools, one after the other. `end` is set where the turn ends now: then they are not called any more, and
-    /// each has a result that says so.
+impl ActiveTurn<'_> {
+    /// Runs the tool calls in order. If `end` is set, the turn ends now: the tools are not called, and each call gets a
+    /// result that explains why.
     pub(super) async fn call_tools(
         &mut self,
-        journal: &mut Journal<'_>,
-        heard: Heard,
-        end: Option<End>,
-    ) -> Result<Step, TurnError> {
+        journal: &mut TurnJournal<'_>,
+        reply: ModelReply,
+        end: Option<EndReason>,
+    ) -> Result<StepResult, TurnError> {
         let mut calls = Vec::new();
-        for (id, name, raw) in heard.calls {
-            let arguments = dispatch::arguments(&raw);
-            let kept = arguments.clone().unwrap_or_else(|_| json!({"malformed": kept::cut(&raw, 1_000)}));
-            let call = Call { id: self.fresh(&id), name, arguments: kept };
+        for (id, name, raw) in reply.calls {
+            let arguments = dispatch::parse_arguments(&raw);
+            let stored =
+                arguments.clone().unwrap_or_else(|_| json!({"malformed": summary::truncate(&raw, 1_000)}));
+            let call = ToolInvocation { id: self.unique_id(&id), name, arguments: stored };
             journal.call(&call).await?;
             calls.push((call, arguments));
         }
-        let entry = |(call, _): &(Call, _)| call.clone();
-        self.context
-            .add(Entry::Assistant { text: heard.text, calls: calls.iter().map(entry).collect() }, Stays::No);
-        let mut over = end;
+        let call = |(call, _): &(ToolInvocation, _)| call.clone();
+        self.context.add(
+            ConversationEntry::Assistant { text: reply.text, calls: calls.iter().map(call).collect() },
+            Retention::Shortenable,
+        );
+        let mut end = end;
         let mut results = Vec::new();
-        let mut stays = Stays::No;
+        let mut stays = Retention::Shortenable;
         for (call, arguments) in calls {
             if self.cancel.is_cancelled() {
-                over = Some(End::Cancelled);
+                end = Some(EndReason::Cancelled);
             }
-            let envelope = match (over, arguments) {
+            let envelope = match (end, arguments) {
                 (Some(end), _) => not_called(end),
                 (None, Err(error)) => Envelope::error(error),
                 (None, Ok(arguments)) => self.call_tool(&call.name, arguments).await,
             };
             journal.result(&call, &envelope, &self.session).await?;
-            if over.is_none() && self.cancel.is_cancelled() {
-                over = Some(End::Cancelled);
+            if end.is_none() && self.cancel.is_cancelled() {
+                end = Some(EndReason::Cancelled);
             }
             let data = Value::Object(envelope.data.clone());
-            // A reminder is not the instructions: those may be in an exchange that is left out later in this turn.
-            if envelope.status != Went::Error
-                && let Some(loaded) = kept::loaded_skill(&call.name, &data)
-                && !kept::is_reminder(&data)
+            // A reminder does not contain the instructions: the exchange that does may be dropped later in this turn.
+            if envelope.status != CallStatus::Error
+                && let Some(loaded) = summary::loaded_skill(&call.name, &data)
+                && !summary::is_reminder(&data)
             {
-                stays = Stays::Yes;
+                stays = Retention::Required;
                 let name = call.arguments["name"].as_str().unwrap_or(loaded);
                 self.context.skills.push(name.to_owned());
             }
-            let (text, enough) = self.shown(&call, &envelope);
-            if enough && over.is_none() {
-                over = Some(End::Repeated);
+            let (text, repeated) = self.result_text(&call, &envelope);
+            if repeated && end.is_none() {
+                end = Some(EndReason::Repeated);
             }
-            results.push(CallResult {
+            results.push(ToolOutput {
                 id: call.id,
                 name: call.name,
                 text,
-                failed: envelope.status == Went::Error,
+                failed: envelope.status == CallStatus::Error,
             });
         }
-        self.context.add(Entry::Results(results), stays);
-        Ok(over.map_or(Step::On, Step::Over))
+        self.context.add(ConversationEntry::Results(results), stays);
+        Ok(end.map_or(StepResult::Continue, StepResult::End))
     }
 
     async fn call_tool(&mut self, name: &str, arguments: Value) -> Envelope {
         let toolbox = Arc::clone(&self.agent.toolbox);
-        dispatch::call(&toolbox, &mut self.session, name, arguments, &self.ending, self.cancel).await
+        dispatch::call_tool(&toolbox, &mut self.session, name, arguments, &self.cancel_guard, self.cancel)
+            .await
     }
 
-    /// What the model reads of a result, and whether it has read it too often.
-    fn shown(&mut self, call: &Call, envelope: &Envelope) -> (String, bool) {
-        let most = usize::try_from(self.agent.limits.result_bytes).unwrap_or(usize::MAX);
-        let mut text = kept::cut(&envelope.text, most);
-        if envelope.status == Went::Error && self.agent.model.forbids_dots() {
-            // What is said of our tools uses the names that it knows.
+    /// Returns the text of a result for the model, and whether it was repeated too often.
+    fn result_text(&mut self, call: &ToolInvocation, envelope: &Envelope) -> (String, bool) {
+        let max = usize::try_from(self.agent.limits.result_bytes).unwrap_or(usize::MAX);
+        let mut text = summary::truncate(&envelope.text, max);
+        if envelope.status == CallStatus::Error && self.agent.model.forbids_dots() {
+            // The message names tools; use the names that the model knows.
             text = without_dots(&text);
         }
         if text.trim().is_empty() {
             text = "[no output]".to_owned();
         }
         let digest = prowess::digest(envelope.text.as_bytes());
-        match self.repeats.called(&call.name, &call.arguments.to_string(), &digest) {
-            Verdict::Fine => (text, false),
-            Verdict::Tell(note) => (format!("{text}\n{note}"), false),
-            Verdict::Enough => (text, true),
+        match self.repeats.record_call(&call.name, &call.arguments.to_string(), &digest) {
+            RepeatAction::Continue => (text, false),
+            RepeatAction::Warn(note) => (format!("{text}\n{note}"), false),
+            RepeatAction::Stop => (text, true),
         }
     }
 
-    /// An id that no other call of this conversation has.
-    fn fresh(&mut self, id: &str) -> String {
-        let plain = kept::plain_id(if id.is_empty() { "call" } else { id });
-        let mut fresh = plain.clone();
+    /// Returns an id that no other call of this conversation has.
+    fn unique_id(&mut self, id: &str) -> String {
+        let plain = summary::safe_id(if id.is_empty() { "call" } else { id });
+        let mut unique = plain.clone();
         let mut number = 2;
-        while !self.ids.insert(fresh.clone()) {
-            fresh = kept::plain_id(&format!("{plain}_{number}"));
+        while !self.call_ids.insert(unique.clone()) {
+            unique = summary::safe_id(&format!("{plain}_{number}"));
             number += 1;
         }
-        fresh
+        unique
     }
 }
 
-fn not_called(end: End) -> Envelope {
-    let why = end.about().unwrap_or("the turn is over");
-    let code = if end == End::Cancelled { ErrorCode::ExecutionError } else { ErrorCode::TooLarge };
-    Envelope::error(ToolError::new(code, format!("the tool was not called: {why}")))
+fn not_called(end: EndReason) -> Envelope {
+    let reason = end.description().unwrap_or("the turn is over");
+    let code = if end == EndReason::Cancelled { ErrorCode::ExecutionError } else { ErrorCode::TooLarge };
+    Envelope::error(ToolError::new(code, format!("the tool was not called: {reason}")))
 }

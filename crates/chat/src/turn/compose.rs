@@ -1,152 +1,162 @@
-//! What the model is asked: what was said before, what the message calls by name, and what there is room for.
+//! Composes requests: the history, the skills that the message mentions, and what fits into the context window.
 
 use std::sync::Arc;
 
-use prowess_tools::{Envelope, Outcome as Went, ToolDefinition, tokens};
+use prowess_tools::{CallStatus, Envelope, ToolDefinition, tokens};
 
-use super::context::Stays;
-use super::dispatch::blocking;
+use super::context::Retention;
+use super::dispatch::run_blocking;
 use super::end::TurnError;
-use super::journal::Journal;
-use super::prompt::System;
-use super::run::Running;
-use super::{Input, history, mention};
-use crate::provider::{Call, CallResult, Entry};
+use super::journal::TurnJournal;
+use super::prompt::SystemPrompt;
+use super::run::ActiveTurn;
+use super::{TurnInput, history, mention};
+use crate::provider::{ConversationEntry, ToolInvocation, ToolOutput};
 
-impl Running<'_> {
-    /// What was said before, and what the message calls by name.
+impl ActiveTurn<'_> {
+    /// Loads the history and the skills that the message mentions.
     pub(super) async fn prepare(
         &mut self,
-        journal: &mut Journal<'_>,
-        input: Input<'_>,
+        journal: &mut TurnJournal<'_>,
+        input: TurnInput<'_>,
         answer_id: &str,
     ) -> Result<(), TurnError> {
         let tools = self.agent.model.can_call_tools();
         let (toolbox, mut session) = (Arc::clone(&self.agent.toolbox), self.session.clone());
         let (messages, text, answer_id) =
             (input.history.to_vec(), input.text.to_owned(), answer_id.to_owned());
-        let room = self.agent.limits.context_tokens as usize;
-        let prepared = blocking(move || {
-            let (past, left_out) = history::exchanges(&messages, &toolbox, &mut session, room, tools);
-            let called = mention::called(&toolbox, &mut session, &text, &answer_id);
-            (session, past, left_out, history::arguments(&messages), called)
+        let budget = self.agent.limits.context_tokens as usize;
+        let prepared = run_blocking(move || {
+            let (past, left_out) = history::exchanges(&messages, &toolbox, &mut session, budget, tools);
+            let mentions = mention::load_mentions(&toolbox, &mut session, &text, &answer_id);
+            (session, past, left_out, history::skill_arguments(&messages), mentions)
         });
-        let (session, past, left_out, arguments, called) = prepared.await?;
+        let (session, past, left_out, arguments, mentions) = prepared.await?;
         self.session = session;
-        self.ids = past.iter().flat_map(|exchange| &exchange.entries).flat_map(ids).collect();
-        self.query.clone_from(&called.text);
-        (self.context.past, self.context.left_out) = (past, left_out);
+        self.call_ids = past.iter().flat_map(|exchange| &exchange.entries).flat_map(call_ids).collect();
+        self.query.clone_from(&mentions.text);
+        (self.context.past, self.context.dropped) = (past, left_out);
         self.context.arguments = arguments;
-        self.context.add(Entry::User(called.text), Stays::Yes);
-        for loaded in called.loaded {
+        self.context.add(ConversationEntry::User(mentions.text), Retention::Required);
+        for loaded in mentions.loaded {
             journal.call(&loaded.call).await?;
             journal.result(&loaded.call, &loaded.envelope, &self.session).await?;
-            self.ids.insert(loaded.call.id.clone());
-            if loaded.is_there() {
+            self.call_ids.insert(loaded.call.id.clone());
+            if loaded.is_loaded() {
                 self.context.skills.push(loaded.skill.clone());
             }
             match tools {
-                true => self.show_call(loaded.call, &loaded.envelope),
-                false if loaded.is_there() => self.inside.push((loaded.skill, loaded.envelope.text)),
+                true => self.add_call(loaded.call, &loaded.envelope),
+                false if loaded.is_loaded() => self.inline_skills.push((loaded.skill, loaded.envelope.text)),
                 false => {}
             }
         }
         Ok(())
     }
 
-    /// A call that was made for the model, as if it had made it itself.
-    fn show_call(&mut self, call: Call, envelope: &Envelope) {
-        let failed = envelope.status == Went::Error;
+    /// Adds a call that was made for the model, as if the model had made it.
+    fn add_call(&mut self, call: ToolInvocation, envelope: &Envelope) {
+        let failed = envelope.status == CallStatus::Error;
         let (id, name) = (call.id.clone(), call.name.clone());
-        let result = CallResult { id, name, text: envelope.text.clone(), failed };
-        self.context.add(Entry::Assistant { text: String::new(), calls: vec![call] }, Stays::Yes);
-        self.context.add(Entry::Results(vec![result]), Stays::Yes);
+        let result = ToolOutput { id, name, text: envelope.text.clone(), failed };
+        self.context.add(
+            ConversationEntry::Assistant { text: String::new(), calls: vec![call] },
+            Retention::Required,
+        );
+        self.context.add(ConversationEntry::Results(vec![result]), Retention::Required);
     }
 
-    /// What the model is shown now, and the tools that it has now: skills that were loaded may have brought some.
-    pub(super) async fn compose(&mut self) -> Result<(Vec<Entry>, Vec<ToolDefinition>), TurnError> {
+    /// Returns the entries for the next request and the tools, which loaded skills may have extended.
+    pub(super) async fn compose(
+        &mut self,
+    ) -> Result<(Vec<ConversationEntry>, Vec<ToolDefinition>), TurnError> {
         let (toolbox, mut session) = (Arc::clone(&self.agent.toolbox), self.session.clone());
         let mut context = std::mem::take(&mut self.context);
-        let (query, inside, system) = (self.query.clone(), self.inside.clone(), self.system.clone());
-        let can = self.agent.model.can_call_tools();
+        let (query, inside, system) = (self.query.clone(), self.inline_skills.clone(), self.system.clone());
+        let can_call_tools = self.agent.model.can_call_tools();
         let dotless = self.agent.model.forbids_dots();
-        let (limits, shortened) = (self.agent.limits, self.shortened);
-        let composed = blocking(move || {
-            let tools = if can { toolbox.definitions_in(&session) } else { Vec::new() };
-            // The same in all requests of a turn, so that the provider's cache holds.
+        let (limits, shortened) = (self.agent.limits, self.shorten_level);
+        let composed = run_blocking(move || {
+            let tools = if can_call_tools { toolbox.definitions_in(&session) } else { Vec::new() };
+            // The system prompt stays the same in all requests of a turn, so that the provider can cache it.
             let system = if system.is_empty() {
                 let tools = !tools.is_empty();
-                System {
+                SystemPrompt {
                     toolbox: &toolbox,
                     session: &session,
                     query: &query,
                     tools,
                     dotless,
-                    inside: &inside,
+                    inline_skills: &inside,
                 }
                 .render()
             } else {
                 system
             };
             let window = limits.context_tokens as usize;
-            let answer = (limits.output_tokens as usize).min(window / 2);
+            let reply = (limits.output_tokens as usize).min(window / 2);
             let schemas = serde_json::to_string(&tools).unwrap_or_default();
             let fixed = tokens::count(&system) + tokens::count(&schemas);
-            let room = (window - answer).saturating_sub(fixed);
-            let room = (0..shortened).fold(room, |room, _| room * 6 / 10);
-            // Without tools a skill is in the request for which it was called, and in no other.
-            let again = (!tools.is_empty()).then_some(&*toolbox);
-            let fits = context.fit(room, again, &mut session);
+            let budget = (window - reply).saturating_sub(fixed);
+            let budget = (0..shortened).fold(budget, |budget, _| budget * 6 / 10);
+            // Without tools, a mentioned skill is only in the request for its message.
+            let reinject_from = (!tools.is_empty()).then_some(&*toolbox);
+            let fit_result = context.fit(budget, reinject_from, &mut session);
             let mut entries = context.entries();
             if tools.is_empty() {
                 entries = without_calls(entries);
             }
-            (fits, context, session, system, entries, tools)
+            (fit_result, context, session, system, entries, tools)
         });
-        let (fits, context, session, system, entries, tools) = composed.await?;
+        let (fit_result, context, session, system, entries, tools) = composed.await?;
         (self.context, self.session, self.system) = (context, session, system);
-        fits?;
+        fit_result?;
         Ok((entries, tools))
     }
 
-    /// Takes the skills that the person called out of the conversation and into the request.
-    pub(super) fn take_inside(&mut self) {
+    /// Moves the skills that the user mentioned from the conversation into the system prompt.
+    pub(super) fn inline_mentions(&mut self) {
         let skills = std::mem::take(&mut self.context.skills);
-        let now = std::mem::take(&mut self.context.now);
+        let current = std::mem::take(&mut self.context.current);
         let mut names = skills.into_iter();
-        for (entry, cost, stays) in now {
+        for (entry, cost, stays) in current {
             match entry {
-                Entry::Results(results) => {
-                    let there = results.into_iter().filter(|result| !result.failed);
-                    self.inside.extend(there.filter_map(|result| Some((names.next()?, result.text))));
+                ConversationEntry::Results(results) => {
+                    let succeeded = results.into_iter().filter(|result| !result.failed);
+                    self.inline_skills
+                        .extend(succeeded.filter_map(|result| Some((names.next()?, result.text))));
                 }
-                Entry::Assistant { .. } => {}
-                Entry::User(text) => self.context.now.push((Entry::User(text), cost, stays)),
+                ConversationEntry::Assistant { .. } => {}
+                ConversationEntry::User(text) => {
+                    self.context.current.push((ConversationEntry::User(text), cost, stays))
+                }
             }
         }
     }
 }
 
-fn ids(entry: &Entry) -> Vec<String> {
+fn call_ids(entry: &ConversationEntry) -> Vec<String> {
     match entry {
-        Entry::Assistant { calls, .. } => calls.iter().map(|call| call.id.clone()).collect(),
-        Entry::User(_) | Entry::Results(_) => Vec::new(),
+        ConversationEntry::Assistant { calls, .. } => calls.iter().map(|call| call.id.clone()).collect(),
+        ConversationEntry::User(_) | ConversationEntry::Results(_) => Vec::new(),
     }
 }
 
-/// A conversation for a model that knows no tools: what was said, and nothing else.
-fn without_calls(entries: Vec<Entry>) -> Vec<Entry> {
-    let mut said: Vec<Entry> = Vec::new();
+/// Removes tool calls and results, for a model without tools.
+fn without_calls(entries: Vec<ConversationEntry>) -> Vec<ConversationEntry> {
+    let mut remaining: Vec<ConversationEntry> = Vec::new();
     for entry in entries {
         match entry {
-            Entry::User(text) => said.push(Entry::User(text)),
-            Entry::Results(_) => {}
-            Entry::Assistant { text, .. } if text.trim().is_empty() => {}
-            Entry::Assistant { text, .. } => match said.last_mut() {
-                Some(Entry::Assistant { text: before, .. }) => before.push_str(&format!("\n{text}")),
-                _ => said.push(Entry::Assistant { text, calls: Vec::new() }),
+            ConversationEntry::User(text) => remaining.push(ConversationEntry::User(text)),
+            ConversationEntry::Results(_) => {}
+            ConversationEntry::Assistant { text, .. } if text.trim().is_empty() => {}
+            ConversationEntry::Assistant { text, .. } => match remaining.last_mut() {
+                Some(ConversationEntry::Assistant { text: previous, .. }) => {
+                    previous.push_str(&format!("\n{text}"))
+                }
+                _ => remaining.push(ConversationEntry::Assistant { text, calls: Vec::new() }),
             },
         }
     }
-    said
+    remaining
 }

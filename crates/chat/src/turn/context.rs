@@ -1,225 +1,230 @@
-//! What is left out when a conversation gets too long, and what never is.
+//! Decides what is dropped when a conversation becomes too long.
 //!
-//! The oldest exchanges go first, then results of tools of this turn, the oldest first. Skills that are active stay: what
-//! was left out of their instructions is put in again, as they are now.
+//! The oldest exchanges are dropped first, then the oldest tool results of this turn. Active skills stay: if their
+//! instructions were dropped, the current ones are added again.
 
 use std::collections::BTreeMap;
 
-use prowess::activate::activate;
+use prowess::activation::activate;
 use prowess::ledger::Ledger;
-use prowess_tools::{Session, Toolbox, key, tokens};
+use prowess_tools::{Session, Toolbox, skill_key, tokens};
 
-use crate::provider::{Entry, ModelError};
+use crate::provider::{ConversationEntry, ModelError};
 
-/// How many of the person's messages that were left out are named.
-const NAMED_MAX: usize = 20;
+/// How many dropped messages of the user are listed.
+const LISTED_MAX: usize = 20;
 
-/// How much of each, in characters.
+/// The maximum length of each listed message, in characters.
 const LINE_MAX: usize = 160;
 
-/// What a call costs besides its texts, and so does every other entry.
+/// The tokens of an entry or a call besides its texts.
 const OVERHEAD: usize = 8;
 
-/// What stands where a result was.
-const LEFT_OUT: &str = "[The result was left out for want of room. Call the tool again if you need it.]";
+/// Replaces a dropped result.
+const DROPPED_RESULT: &str = "[This result was removed to save space. Call the tool again if you need it.]";
 
-/// A message and what came of it.
+/// A message of the user and the replies to it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Exchange {
-    /// What the person said.
+    /// The message of the user.
     pub(super) user: String,
-    /// What the model said and did.
-    pub(super) entries: Vec<Entry>,
-    /// The skills whose instructions are in it.
+    /// The replies and tool results.
+    pub(super) entries: Vec<ConversationEntry>,
+    /// The skills whose instructions are in the exchange.
     pub(super) skills: Vec<String>,
-    /// What all of it costs, in tokens.
+    /// The total tokens.
     pub(super) cost: usize,
 }
 
-/// What a model is shown of a conversation.
+/// The conversation as sent to the model.
 #[derive(Debug, Default)]
-pub(super) struct Context {
+pub(super) struct ConversationContext {
     pub(super) past: Vec<Exchange>,
-    /// What the person said in exchanges that were left out.
-    pub(super) left_out: Vec<String>,
-    /// This turn: each entry with its cost, and whether it has to stay.
-    pub(super) now: Vec<(Entry, usize, Stays)>,
-    /// The skills whose instructions this turn has.
+    /// The messages of the user in dropped exchanges.
+    pub(super) dropped: Vec<String>,
+    /// This turn: each entry with its tokens and retention.
+    pub(super) current: Vec<(ConversationEntry, usize, Retention)>,
+    /// The skills whose instructions are in this turn.
     pub(super) skills: Vec<String>,
-    /// The arguments that skills were last loaded with, by what they are called by.
+    /// The arguments that skills were last loaded with, by skill.
     pub(super) arguments: BTreeMap<String, String>,
-    /// What was put in again: skill, instructions, cost.
-    again: Vec<(String, String, usize)>,
-    /// Skills for which there was no room.
-    named: Vec<String>,
+    /// Instructions that were added again: skill, text, tokens.
+    reinjected: Vec<(String, String, usize)>,
+    /// Active skills whose instructions do not fit.
+    unloaded: Vec<String>,
 }
 
 /// Whether an entry may be shortened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stays {
-    /// It may not.
-    Yes,
-    /// It may.
-    No,
+pub(super) enum Retention {
+    /// The entry must stay.
+    Required,
+    /// The entry may be shortened.
+    Shortenable,
 }
 
-/// What an entry costs, in tokens.
-pub(super) fn cost(entry: &Entry) -> usize {
+/// Returns the tokens of an entry.
+pub(super) fn entry_cost(entry: &ConversationEntry) -> usize {
     OVERHEAD
         + match entry {
-            Entry::User(text) => tokens::count(text),
-            Entry::Assistant { text, calls } => {
-                let call = |call: &crate::provider::Call| {
+            ConversationEntry::User(text) => tokens::count(text),
+            ConversationEntry::Assistant { text, calls } => {
+                let call = |call: &crate::provider::ToolInvocation| {
                     OVERHEAD + tokens::count(&call.name) + tokens::count(&call.arguments.to_string())
                 };
                 tokens::count(text) + calls.iter().map(call).sum::<usize>()
             }
-            Entry::Results(results) => {
+            ConversationEntry::Results(results) => {
                 results.iter().map(|result| OVERHEAD + tokens::count(&result.text)).sum::<usize>()
             }
         }
 }
 
-impl Context {
-    /// Adds an entry of this turn.
-    pub(super) fn add(&mut self, entry: Entry, stays: Stays) {
-        let cost = cost(&entry);
-        self.now.push((entry, cost, stays));
+impl ConversationContext {
+    /// Adds an entry to this turn.
+    pub(super) fn add(&mut self, entry: ConversationEntry, retention: Retention) {
+        let cost = entry_cost(&entry);
+        self.current.push((entry, cost, retention));
     }
 
-    /// Makes it fit into `room` tokens. What cannot be made to fit is an error with numbers in it. `toolbox` has the skills
-    /// that are put in again; without it none are.
+    /// Shortens the conversation to `budget` tokens, or returns an error with the numbers. Skills are added again from
+    /// `toolbox`, if there is one.
     pub(super) fn fit(
         &mut self,
-        room: usize,
+        budget: usize,
         toolbox: Option<&Toolbox>,
         session: &mut Session,
     ) -> Result<(), ModelError> {
         loop {
-            while self.cost() > room && !self.past.is_empty() {
-                let gone = self.past.remove(0);
-                self.left_out.push(gone.user);
+            while self.total_cost() > budget && !self.past.is_empty() {
+                let dropped = self.past.remove(0);
+                self.dropped.push(dropped.user);
             }
-            // What began the conversation may have been left out before it came here, too.
-            if !self.left_out.is_empty() {
-                self.put_in_again(toolbox, session);
+            // The start of the conversation may have been dropped when the history was loaded.
+            if !self.dropped.is_empty() {
+                self.reinject(toolbox, session);
             }
-            let cost = self.cost();
-            if cost <= room {
+            let cost = self.total_cost();
+            if cost <= budget {
                 return Ok(());
             }
-            if self.past.is_empty() && !self.shorten() && !self.name_one(session) {
+            if self.past.is_empty() && !self.shorten() && !self.unload_largest(session) {
                 return Err(ModelError::TooLong(format!(
-                    "this turn alone has about {cost} tokens, and {room} are left for it (chat.context-tokens)"
+                    "this turn needs about {cost} tokens, but only {budget} are available (chat.context-tokens)"
                 )));
             }
         }
     }
 
-    /// What all of it costs.
-    pub(super) fn cost(&self) -> usize {
+    /// Returns the total tokens.
+    pub(super) fn total_cost(&self) -> usize {
         let past: usize = self.past.iter().map(|exchange| exchange.cost + OVERHEAD).sum();
-        let now: usize = self.now.iter().map(|(_, cost, _)| cost).sum();
-        let again: usize = self.again.iter().map(|(.., cost)| cost).sum();
-        past + now + again + self.note().map_or(0, |note| tokens::count(&note) + OVERHEAD)
+        let current: usize = self.current.iter().map(|(_, cost, _)| cost).sum();
+        let reinjected: usize = self.reinjected.iter().map(|(.., cost)| cost).sum();
+        past + current + reinjected + self.note().map_or(0, |note| tokens::count(&note) + OVERHEAD)
     }
 
-    /// Puts in again the instructions of active skills that are nowhere any more.
-    fn put_in_again(&mut self, toolbox: Option<&Toolbox>, session: &mut Session) {
+    /// Adds the instructions of active skills again if they are no longer in the conversation.
+    fn reinject(&mut self, toolbox: Option<&Toolbox>, session: &mut Session) {
         let Some(toolbox) = toolbox else { return };
         let policy = toolbox.registry().policy();
-        let mut shown = session.ledger.clone();
-        let again = shown.reinjection(&toolbox.snapshot(), |skill| {
-            let args = self.arguments.get(key(skill, policy).as_ref()).map(String::as_str);
+        let mut ledger = session.ledger.clone();
+        let contents = ledger.collect_reinjection(&toolbox.snapshot(), |skill| {
+            let args = self.arguments.get(skill_key(skill, policy).as_ref()).map(String::as_str);
             let activated = activate(skill, args, policy).ok()?;
             Some((activated.content(), activated.digest().to_owned()))
         });
-        for (name, text) in again.contents {
-            let held = self.past.iter().any(|exchange| exchange.skills.contains(&name));
-            let known = self.again.iter().any(|(known, ..)| *known == name);
-            if held || known || self.skills.contains(&name) || self.named.contains(&name) {
+        for (name, text) in contents.contents {
+            let in_past = self.past.iter().any(|exchange| exchange.skills.contains(&name));
+            let reinjected = self.reinjected.iter().any(|(known, ..)| *known == name);
+            if in_past || reinjected || self.skills.contains(&name) || self.unloaded.contains(&name) {
                 continue;
             }
             let cost = tokens::count(&text) + OVERHEAD;
-            self.again.push((name, text, cost));
+            self.reinjected.push((name, text, cost));
         }
-        // The digests are those of what is shown now.
-        session.ledger = shown;
+        // The digests must match the text in the conversation.
+        session.ledger = ledger;
     }
 
-    /// Leaves out the oldest result that may be left out and is worth it.
+    /// Drops the longest result of the oldest entry that may be shortened. Returns `false` if there is none.
     fn shorten(&mut self) -> bool {
-        let least = tokens::count(LEFT_OUT) + 2 * OVERHEAD;
-        for (entry, entry_cost, stays) in &mut self.now {
-            let Entry::Results(results) = entry else { continue };
-            if *stays == Stays::Yes || *entry_cost <= least {
+        let min = tokens::count(DROPPED_RESULT) + 2 * OVERHEAD;
+        for (entry, tokens, retention) in &mut self.current {
+            let ConversationEntry::Results(results) = entry else { continue };
+            if *retention == Retention::Required || *tokens <= min {
                 continue;
             }
             let longest = results
                 .iter_mut()
-                .filter(|result| result.text != LEFT_OUT)
+                .filter(|result| result.text != DROPPED_RESULT)
                 .max_by_key(|result| result.text.len());
-            if let Some(result) = longest.filter(|result| result.text.len() > LEFT_OUT.len()) {
-                LEFT_OUT.clone_into(&mut result.text);
-                *entry_cost = cost(entry);
+            if let Some(result) = longest.filter(|result| result.text.len() > DROPPED_RESULT.len()) {
+                DROPPED_RESULT.clone_into(&mut result.text);
+                *tokens = entry_cost(entry);
                 return true;
             }
         }
         false
     }
 
-    /// Where not even the active skills fit, the largest is only named, and can be loaded again.
-    fn name_one(&mut self, session: &mut Session) -> bool {
-        let largest = (0..self.again.len()).max_by_key(|at| self.again[*at].2);
+    /// Removes the largest of the instructions that were added again. The skill is only named and can be loaded again.
+    fn unload_largest(&mut self, session: &mut Session) -> bool {
+        let largest = (0..self.reinjected.len()).max_by_key(|at| self.reinjected[*at].2);
         let Some(at) = largest else { return false };
-        let (name, ..) = self.again.remove(at);
+        let (name, ..) = self.reinjected.remove(at);
         session.ledger = without_digest(&session.ledger, &name);
-        self.named.push(name);
+        self.unloaded.push(name);
         true
     }
 
-    /// What is said of what was left out.
+    /// Returns the note about dropped content.
     fn note(&self) -> Option<String> {
-        if self.left_out.is_empty() && self.named.is_empty() && self.again.is_empty() {
+        if self.dropped.is_empty() && self.unloaded.is_empty() && self.reinjected.is_empty() {
             return None;
         }
-        let count = self.left_out.len();
-        let from = count.saturating_sub(NAMED_MAX);
+        let count = self.dropped.len();
+        let from = count.saturating_sub(LISTED_MAX);
         let mut note = match count {
-            1 => "[For want of room, the first message of this conversation and its answer are left out. It began:".to_owned(),
-            2..=NAMED_MAX => {
-                format!("[For want of room, the first {count} messages of this conversation and their answers are left out. They began:")
+            1 => {
+                "[The first message of this conversation and its reply were removed to save space. It began:"
+                    .to_owned()
+            }
+            2..=LISTED_MAX => {
+                format!(
+                    "[The first {count} messages of this conversation and their replies were removed to save space. They began:"
+                )
             }
             _ => format!(
-                "[For want of room, the first {count} messages of this conversation and their answers are left out. The last \
-                 {NAMED_MAX} of them began:"
+                "[The first {count} messages of this conversation and their replies were removed to save space. The last \
+                 {LISTED_MAX} of them began:"
             ),
         };
-        for said in self.left_out.iter().skip(from) {
-            note.push_str(&format!("\n- {}", prowess::disclose::escape::one_line(said, LINE_MAX)));
+        for message in self.dropped.iter().skip(from) {
+            note.push_str(&format!("\n- {}", prowess::catalog::escape::one_line(message, LINE_MAX)));
         }
         note.push(']');
-        if !self.named.is_empty() {
+        if !self.unloaded.is_empty() {
             note.push_str(&format!(
-                "\n[There is no room for the instructions of these active skills; load them again when you need them: {}.]",
-                self.named.join(", ")
+                "\n[There is no room for the instructions of these active skills. Load them again when you need them: {}.]",
+                self.unloaded.join(", ")
             ));
         }
         Some(note)
     }
 
-    /// What the model is shown.
-    pub(super) fn entries(&self) -> Vec<Entry> {
-        let mut entries: Vec<Entry> = Vec::new();
+    /// Returns the entries to send.
+    pub(super) fn entries(&self) -> Vec<ConversationEntry> {
+        let mut entries: Vec<ConversationEntry> = Vec::new();
         for exchange in &self.past {
-            entries.push(Entry::User(exchange.user.clone()));
+            entries.push(ConversationEntry::User(exchange.user.clone()));
             entries.extend(exchange.entries.iter().cloned());
         }
-        entries.extend(self.now.iter().map(|(entry, ..)| entry.clone()));
-        if let (Some(mut note), Some(Entry::User(first))) = (self.note(), entries.first_mut()) {
-            for (name, text, _) in &self.again {
+        entries.extend(self.current.iter().map(|(entry, ..)| entry.clone()));
+        if let (Some(mut note), Some(ConversationEntry::User(first))) = (self.note(), entries.first_mut()) {
+            for (name, text, _) in &self.reinjected {
                 note.push_str(&format!(
-                    "\n\n[The instructions of the active skill {name}, as they are now:]\n\n{text}"
+                    "\n\n[The current instructions of the active skill {name}:]\n\n{text}"
                 ));
             }
             *first = format!("{note}\n\n{first}");
@@ -228,18 +233,18 @@ impl Context {
     }
 }
 
-/// The same memory, in which nobody knows which instructions of this skill the conversation has.
+/// Returns the ledger without the digest of this skill.
 fn without_digest(ledger: &Ledger, name: &str) -> Ledger {
-    let kept = serde_json::to_value(ledger).unwrap_or_default();
-    let mut again = Ledger::from_names(ledger.names().map(str::to_owned));
-    for entry in kept.as_array().into_iter().flatten() {
+    let entries = serde_json::to_value(ledger).unwrap_or_default();
+    let mut updated = Ledger::from_names(ledger.names().map(str::to_owned));
+    for entry in entries.as_array().into_iter().flatten() {
         if let (Some(known), Some(digest)) = (entry["name"].as_str(), entry["digest"].as_str())
             && known != name
         {
-            again.activated(known, digest);
+            updated.record_activation(known, digest);
         }
     }
-    again
+    updated
 }
 
 #[cfg(test)]

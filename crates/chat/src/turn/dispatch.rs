@@ -1,4 +1,4 @@
-//! Calling a tool for the model, in a thread of its own, until it has answered or nobody waits any more.
+//! Calls a tool on a blocking thread, until it returns or the turn is cancelled.
 
 use std::sync::Arc;
 
@@ -9,94 +9,95 @@ use tokio_util::sync::CancellationToken;
 
 use super::end::TurnError;
 
-/// The most of wrong arguments that is repeated to the model, in characters.
-const REPEATED_MAX: usize = 100;
+/// The maximum number of characters of invalid arguments to quote to the model.
+const QUOTED_MAX: usize = 100;
 
-/// Ends whatever a turn has started: when it is told to, and when the turn is over in whatever way.
+/// Cancels everything that a turn started, explicitly or when dropped.
 #[derive(Debug, Default)]
-pub(super) struct Ending {
+pub(super) struct CancelOnDrop {
     scripts: prowess_sandbox::Cancel,
     #[cfg(feature = "toolsets")]
     toolsets: prowess_toolset::Cancel,
 }
 
-impl Ending {
-    /// Ties a session to it.
+impl CancelOnDrop {
+    /// Connects a session to this guard.
     pub(super) fn bind(&self, session: &mut Session) {
-        session.waiting.cancel = Some(self.scripts.clone());
+        session.call_options.cancel = Some(self.scripts.clone());
         #[cfg(feature = "toolsets")]
         {
             session.cancel = self.toolsets.clone();
         }
     }
 
-    pub(super) fn now(&self) {
+    pub(super) fn cancel(&self) {
         self.scripts.cancel();
         #[cfg(feature = "toolsets")]
         self.toolsets.cancel();
     }
 }
 
-impl Drop for Ending {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        self.now();
+        self.cancel();
     }
 }
 
-/// Work that may block, on a thread for that.
-pub(super) async fn blocking<T: Send + 'static>(
+/// Runs blocking work on a thread for it.
+pub(super) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, TurnError> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| TurnError::Internal(format!("a part of the turn failed: {error}")))
+    let result = tokio::task::spawn_blocking(work).await;
+    result.map_err(|error| TurnError::Internal(format!("a part of the turn failed: {error}")))
 }
 
-/// Calls a tool. When the turn is cancelled, the call is ended, and its answer is still waited for: nothing runs on.
-pub(super) async fn call(
+/// Calls a tool. If the turn is cancelled, the call is cancelled, and its result is still awaited so that nothing keeps
+/// running.
+pub(super) async fn call_tool(
     toolbox: &Arc<Toolbox>,
     session: &mut Session,
     name: &str,
     arguments: Value,
-    ending: &Ending,
+    cancel_guard: &CancelOnDrop,
     cancel: &CancellationToken,
 ) -> Envelope {
-    let (toolbox, mut own, called) = (Arc::clone(toolbox), session.clone(), name.to_owned());
-    let work = blocking(move || {
-        let envelope = toolbox.call(&mut own, &called, arguments);
-        (own, envelope)
+    let (toolbox, mut call_session, tool) = (Arc::clone(toolbox), session.clone(), name.to_owned());
+    let work = run_blocking(move || {
+        let envelope = toolbox.call(&mut call_session, &tool, arguments);
+        (call_session, envelope)
     });
     tokio::pin!(work);
-    let done = tokio::select! {
-        done = &mut work => done,
+    let result = tokio::select! {
+        result = &mut work => result,
         () = cancel.cancelled() => {
-            ending.now();
+            cancel_guard.cancel();
             work.await
         }
     };
-    match done {
-        Ok((after, envelope)) => {
-            *session = after;
+    match result {
+        Ok((session_after, envelope)) => {
+            *session = session_after;
             envelope
         }
         Err(error) => Envelope::error(ToolError::new(ErrorCode::InternalError, error.to_string())),
     }
 }
 
-/// The arguments that a model wrote, or what it is to be told of them.
-pub(super) fn arguments(raw: &str) -> Result<Value, ToolError> {
-    let wrong = |what: String| {
-        let start: String = raw.chars().take(REPEATED_MAX).collect();
-        let shown = prowess::format::hidden::shown(&start);
-        ToolError::new(ErrorCode::InvalidParam, format!("{what}; they began with: {shown}"))
+/// Parses the arguments that a model wrote, or returns an error for the model.
+pub(super) fn parse_arguments(raw: &str) -> Result<Value, ToolError> {
+    let invalid = |problem: String| {
+        let start: String = raw.chars().take(QUOTED_MAX).collect();
+        let shown = prowess::format::hidden::escape_for_display(&start);
+        ToolError::new(ErrorCode::InvalidParam, format!("{problem}; they start with: {shown}"))
     };
-    // Some models send nothing where there is nothing to say.
+    // Some models send nothing instead of an empty object.
     if raw.trim().is_empty() {
         return Ok(json!({}));
     }
     match serde_json::from_str::<Value>(raw) {
         Ok(Value::Object(arguments)) => Ok(arguments.into()),
         Ok(Value::Null) => Ok(json!({})),
-        Ok(_) => Err(wrong("the arguments have to be a JSON object".to_owned())),
-        Err(error) => Err(wrong(format!("the arguments are not JSON: {error}"))),
+        Ok(_) => Err(invalid("the arguments must be a JSON object".to_owned())),
+        Err(error) => Err(invalid(format!("the arguments are not JSON: {error}"))),
     }
 }

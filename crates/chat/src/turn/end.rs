@@ -1,40 +1,40 @@
-//! How turns end.
+//! The result of a turn.
 
 use prowess::ErrorCode;
 
 use super::MESSAGE_MAX;
 use super::record::RecordError;
-use crate::ending::End;
-use crate::message::Usage;
+use crate::message::TokenUsage;
+use crate::outcome::EndReason;
 use crate::provider::ModelError;
 
-/// Why a turn broke off. What was said so far is kept.
+/// Why a turn failed. The text so far is kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TurnError {
-    /// There is nothing in the message.
+    /// The message is empty.
     #[error("the message is empty")]
     Empty,
     /// The message is too long.
-    #[error("the message has {0} bytes; at most {MESSAGE_MAX} are taken")]
-    Long(usize),
-    /// The model did not answer.
+    #[error("the message has {0} bytes; the maximum is {MESSAGE_MAX}")]
+    TooLong(usize),
+    /// The model request failed.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// It cannot be written down.
+    /// The turn cannot be recorded.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// Something that should have worked did not.
+    /// An internal error.
     #[error("{0}")]
     Internal(String),
 }
 
 impl TurnError {
-    /// The contract's code.
+    /// Returns the error code of the contract.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Empty => ErrorCode::InvalidParam,
-            Self::Long(_) => ErrorCode::TooLarge,
+            Self::TooLong(_) => ErrorCode::TooLarge,
             Self::Model(error) => error.code(),
             Self::Record(error) => error.code,
             Self::Internal(_) => ErrorCode::InternalError,
@@ -42,15 +42,15 @@ impl TurnError {
     }
 }
 
-/// What came of a turn.
+/// The result of a turn.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
-    /// The model's message; `None` where it was never begun.
+pub struct TurnReport {
+    /// The model's message; `None` if the turn was not started.
     pub message_id: Option<String>,
-    /// How it ended.
-    pub end: Result<End, TurnError>,
-    /// What it cost, where the provider said so.
-    pub usage: Option<Usage>,
-    /// The skills that are active now.
+    /// How the turn ended.
+    pub end: Result<EndReason, TurnError>,
+    /// The token usage, if the provider reports it.
+    pub usage: Option<TokenUsage>,
+    /// The active skills.
     pub activated: Vec<String>,
 }

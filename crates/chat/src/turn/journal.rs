@@ -1,54 +1,54 @@
-//! What happens in a turn is written down first and told then.
+//! Records the events of a turn, then reports them.
 
 use prowess_tools::{Envelope, Session};
 
 use super::end::TurnError;
-use super::kept;
-use super::record::Record;
-use crate::event::Event;
+use super::record::TurnRecorder;
+use super::summary;
+use crate::event::TurnEvent;
 use crate::message::Part;
-use crate::provider::Call;
+use crate::provider::ToolInvocation;
 
-/// Writes down, then tells.
-pub(super) struct Journal<'a> {
-    pub(super) record: &'a mut dyn Record,
-    pub(super) heard: &'a mut (dyn FnMut(Event) + Send),
+/// Records events, then reports them.
+pub(super) struct TurnJournal<'a> {
+    pub(super) record: &'a mut dyn TurnRecorder,
+    pub(super) on_event: &'a mut (dyn FnMut(TurnEvent) + Send),
 }
 
-impl Journal<'_> {
+impl TurnJournal<'_> {
     pub(super) async fn delta(&mut self, text: &str) -> Result<(), TurnError> {
         self.record.delta(text).await?;
-        (self.heard)(Event::Delta { text: text.to_owned() });
+        (self.on_event)(TurnEvent::Delta { text: text.to_owned() });
         Ok(())
     }
 
-    pub(super) async fn call(&mut self, call: &Call) -> Result<(), TurnError> {
-        let Call { id, name, arguments } = call.clone();
+    pub(super) async fn call(&mut self, call: &ToolInvocation) -> Result<(), TurnError> {
+        let ToolInvocation { id, name, arguments } = call.clone();
         let part = Part::ToolCall { id: id.clone(), name: name.clone(), arguments: arguments.clone() };
         self.record.call(&part).await?;
-        (self.heard)(Event::ToolCall { id, name, arguments });
+        (self.on_event)(TurnEvent::ToolCall { id, name, arguments });
         Ok(())
     }
 
     pub(super) async fn result(
         &mut self,
-        call: &Call,
+        call: &ToolInvocation,
         envelope: &Envelope,
         session: &Session,
     ) -> Result<(), TurnError> {
-        let Call { id, name, .. } = call.clone();
-        let status = kept::status(envelope.status).to_owned();
-        let summary = kept::summary(&name, envelope);
+        let ToolInvocation { id, name, .. } = call.clone();
+        let status = summary::status_name(envelope.status).to_owned();
+        let summary = summary::summarize(&name, envelope);
         let part = Part::ToolResult { id, name, summary, status };
-        self.record.result(&part, &names(session)).await?;
+        self.record.result(&part, &active_skill_names(session)).await?;
         if let Part::ToolResult { id, name, summary, status } = part {
-            (self.heard)(Event::ToolResult { id, name, status, data: summary });
+            (self.on_event)(TurnEvent::ToolResult { id, name, status, data: summary });
         }
         Ok(())
     }
 }
 
-/// The skills that were loaded in a conversation.
-pub(super) fn names(session: &Session) -> Vec<String> {
+/// Returns the active skills of a conversation.
+pub(super) fn active_skill_names(session: &Session) -> Vec<String> {
     session.ledger.names().map(str::to_owned).collect()
 }

@@ -1,111 +1,117 @@
-//! Skills that the person calls by name: loaded before the model is asked.
+//! Skills that the user mentions by name, which are loaded before the model is asked.
 
-use prowess::activate::activate;
-use prowess::activate::arguments::ARGUMENTS_MAX;
-use prowess::policy::{Activation, Policy, Recognised};
+use prowess::activation::activate;
+use prowess::activation::arguments::ARGUMENTS_MAX;
+use prowess::policy::{ActivationMode, MentionSyntax, Policy};
 use prowess::{Skill, Snapshot, short_path};
 use prowess_routing::mention::{dollar, slash};
-use prowess_tools::{Envelope, Outcome, Session, Tool, Toolbox, key};
+use prowess_tools::{BuiltinTool, CallStatus, Envelope, Session, Toolbox, skill_key};
 use serde_json::{Value, json};
 
-use super::kept::plain_id;
-use crate::message::{OURS, is_mention};
-use crate::provider::Call;
+use super::summary::safe_id;
+use crate::message::{MENTION_PREFIX, is_mention};
+use crate::provider::ToolInvocation;
 
-/// The most skills that one message can call.
-const CALLED_MAX: usize = 8;
+/// The maximum number of skills that a message can mention.
+const MENTIONS_MAX: usize = 8;
 
-/// What the model is told where the person said nothing but a name.
-const NOTHING_ELSE: &str = "(The person called the skill and said nothing else.)";
+/// Sent to the model if the message contains only a skill name.
+const EMPTY_MESSAGE: &str = "(The user invoked the skill without any other text.)";
 
-/// What a message calls.
-pub(super) struct Called {
-    /// The message as the model is shown it.
+/// The skills that a message mentions.
+pub(super) struct MentionedSkills {
+    /// The message as sent to the model.
     pub(super) text: String,
-    /// The skills that were loaded, as if a tool had been called.
-    pub(super) loaded: Vec<Loaded>,
+    /// The loaded skills, as tool calls.
+    pub(super) loaded: Vec<LoadedMention>,
 }
 
-/// A skill that was loaded for the person.
-pub(super) struct Loaded {
-    /// What it is called by.
+/// A skill that was loaded because of a mention.
+pub(super) struct LoadedMention {
+    /// The name of the skill.
     pub(super) skill: String,
-    pub(super) call: Call,
+    pub(super) call: ToolInvocation,
     pub(super) envelope: Envelope,
 }
 
-/// Loads what the message calls. A name that nobody has is text like any other.
-pub(super) fn called(toolbox: &Toolbox, session: &mut Session, message: &str, answer_id: &str) -> Called {
+/// Loads the skills that the message mentions. Unknown names are ordinary text.
+pub(super) fn load_mentions(
+    toolbox: &Toolbox,
+    session: &mut Session,
+    message: &str,
+    answer_id: &str,
+) -> MentionedSkills {
     let (snapshot, policy) = (toolbox.snapshot(), toolbox.registry().policy());
     let mut text = message.to_owned();
     let mut names: Vec<(String, Option<String>)> = Vec::new();
     if !policy.enabled {
-        return Called { text, loaded: Vec::new() };
+        return MentionedSkills { text, loaded: Vec::new() };
     }
-    let is_skill = |name: &str| find(&snapshot, name).is_some();
-    if policy.mention.slash == Recognised::Yes
-        && let Some(called) = slash(message, is_skill)
+    let is_skill = |name: &str| find_invocable(&snapshot, name).is_some();
+    if policy.mention.slash == MentionSyntax::Enabled
+        && let Some(mentioned) = slash(message, is_skill)
     {
-        text = said(called.rest);
-        names.push((called.name.to_owned(), Some(called.rest.to_owned())));
+        text = text_or_placeholder(mentioned.rest);
+        names.push((mentioned.name.to_owned(), Some(mentioned.rest.to_owned())));
     }
-    if policy.mention.dollar == Recognised::Yes {
-        for name in dollar(message, |name| snapshot.known_name(name).filter(|name| is_skill(name))) {
+    if policy.mention.dollar == MentionSyntax::Enabled {
+        for name in dollar(message, |name| snapshot.interned_name(name).filter(|name| is_skill(name))) {
             if !names.iter().any(|(known, _)| known == name) {
                 names.push((name.to_owned(), None));
             }
         }
     }
-    names.truncate(CALLED_MAX);
+    names.truncate(MENTIONS_MAX);
     let loaded = names.into_iter().enumerate().filter_map(|(number, (name, rest))| {
-        let skill = find(&snapshot, &name)?;
+        let skill = find_invocable(&snapshot, &name)?;
         let args = rest.filter(|rest| takes_arguments(skill, policy, rest));
         let envelope = toolbox.invoke(session, skill, args.as_deref());
-        let (tool, arguments) = as_call(toolbox, skill, &name, args.as_deref());
-        let id = plain_id(&format!("{OURS}{answer_id}_{number}"));
-        let call = Call { id, name: tool.name().to_owned(), arguments };
-        Some(Loaded { skill: key(skill, policy).into_owned(), call, envelope })
+        let (tool, arguments) = equivalent_call(toolbox, skill, &name, args.as_deref());
+        let id = safe_id(&format!("{MENTION_PREFIX}{answer_id}_{number}"));
+        let call = ToolInvocation { id, name: tool.name().to_owned(), arguments };
+        Some(LoadedMention { skill: skill_key(skill, policy).into_owned(), call, envelope })
     });
     let loaded = loaded.collect();
-    Called { text, loaded }
+    MentionedSkills { text, loaded }
 }
 
-impl Loaded {
-    /// Whether there are instructions.
-    pub(super) fn is_there(&self) -> bool {
-        self.envelope.status != Outcome::Error
+impl LoadedMention {
+    /// Returns `true` if the instructions were loaded.
+    pub(super) fn is_loaded(&self) -> bool {
+        self.envelope.status != CallStatus::Error
     }
 }
 
-/// A message that was said before, as the model was shown it: without the name that it began with. `first` is the call
-/// that was made first for it.
-pub(super) fn as_shown(message: &str, first: Option<(&str, &Value)>) -> String {
-    let ours = first.filter(|(id, _)| is_mention(id));
-    let name = ours.and_then(|(_, arguments)| arguments["name"].as_str().or_else(|| folder(arguments)));
-    let called = name.and_then(|name| slash(message, |written| written == name));
-    called.map_or_else(|| message.to_owned(), |called| said(called.rest))
+/// Returns an earlier message as sent to the model: without the skill name at its start. `first` is the first call that
+/// was made for the message.
+pub(super) fn without_mention(message: &str, first: Option<(&str, &Value)>) -> String {
+    let mention = first.filter(|(id, _)| is_mention(id));
+    let name =
+        mention.and_then(|(_, arguments)| arguments["name"].as_str().or_else(|| skill_dir_name(arguments)));
+    let mentioned = name.and_then(|name| slash(message, |written| written == name));
+    mentioned.map_or_else(|| message.to_owned(), |mentioned| text_or_placeholder(mentioned.rest))
 }
 
-/// The folder's name in a path to a `SKILL.md`.
-fn folder(arguments: &Value) -> Option<&str> {
-    let (folder, _) = arguments["path"].as_str()?.rsplit_once('/')?;
-    folder.rsplit('/').next()
+/// Returns the name of the directory that contains the `SKILL.md` of a path.
+fn skill_dir_name(arguments: &Value) -> Option<&str> {
+    let (dir, _) = arguments["path"].as_str()?.rsplit_once('/')?;
+    dir.rsplit('/').next()
 }
 
-fn said(rest: &str) -> String {
-    if rest.trim().is_empty() { NOTHING_ELSE.to_owned() } else { rest.to_owned() }
+fn text_or_placeholder(rest: &str) -> String {
+    if rest.trim().is_empty() { EMPTY_MESSAGE.to_owned() } else { rest.to_owned() }
 }
 
-fn find<'s>(snapshot: &'s Snapshot, name: &str) -> Option<&'s Skill> {
-    snapshot.get(name).filter(|skill| skill.is_enabled()).filter(is_for_people)
+fn find_invocable<'s>(snapshot: &'s Snapshot, name: &str) -> Option<&'s Skill> {
+    snapshot.get(name).filter(|skill| skill.is_enabled()).filter(is_user_invocable)
 }
 
-/// Whether people call it by name; `user-invocable: false` leaves it to the model.
-fn is_for_people(skill: &&Skill) -> bool {
+/// Returns `true` unless the skill has `user-invocable: false`.
+fn is_user_invocable(skill: &&Skill) -> bool {
     skill.manifest().is_some_and(|manifest| manifest.user_invocable())
 }
 
-/// Whether what stands after the name goes into the instructions, too. The model is shown it in any case.
+/// Returns `true` if the instructions have placeholders for arguments. The model receives the text in any case.
 fn takes_arguments(skill: &Skill, policy: &Policy, rest: &str) -> bool {
     if rest.trim().is_empty() || rest.len() > ARGUMENTS_MAX {
         return false;
@@ -113,28 +119,28 @@ fn takes_arguments(skill: &Skill, policy: &Policy, rest: &str) -> bool {
     let Ok(activated) = activate(skill, None, policy) else { return false };
     let body = activated.body();
     let positions = || {
-        let mut signs = body.match_indices('$').map(|(at, _)| &body[at + 1..]);
-        signs.any(|after| after.starts_with(|c: char| c.is_ascii_digit()))
+        let mut dollars = body.match_indices('$').map(|(at, _)| &body[at + 1..]);
+        dollars.any(|after| after.starts_with(|c: char| c.is_ascii_digit()))
     };
-    body.contains("$ARGUMENTS") || (policy.activation == Activation::Wrapped && positions())
+    body.contains("$ARGUMENTS") || (policy.activation == ActivationMode::Wrapped && positions())
 }
 
-/// The call that a model would have made.
-fn as_call(toolbox: &Toolbox, skill: &Skill, name: &str, args: Option<&str>) -> (Tool, Value) {
+/// Returns the call that a model would have made.
+fn equivalent_call(toolbox: &Toolbox, skill: &Skill, name: &str, args: Option<&str>) -> (BuiltinTool, Value) {
     let registry = toolbox.registry();
     let mut arguments = json!({"name": name});
     if let Some(args) = args {
         arguments["args"] = args.into();
     }
     match registry.policy().activation {
-        Activation::ReadFile => {
-            let path = short_path(&skill.location(), registry.surroundings());
-            (Tool::ReadFile, json!({"path": path.display().to_string()}))
+        ActivationMode::ReadFile => {
+            let path = short_path(&skill.skill_md_path(), registry.host());
+            (BuiltinTool::ReadFile, json!({"path": path.display().to_string()}))
         }
-        Activation::SkillTool => (Tool::Skill, arguments),
-        Activation::Wrapped
-        | Activation::FullFile
-        | Activation::Pushed { .. }
-        | Activation::FrontmatterAndBody => (Tool::Activate, arguments),
+        ActivationMode::SkillTool => (BuiltinTool::Skill, arguments),
+        ActivationMode::Wrapped
+        | ActivationMode::FullFile
+        | ActivationMode::Pushed { .. }
+        | ActivationMode::FrontmatterAndBody => (BuiltinTool::Activate, arguments),
     }
 }

@@ -1,23 +1,22 @@
-//! One turn: a message comes in, the model is asked, its tools are called, until it is done.
+//! The turn loop: ask the model, run its tool calls, repeat until it is done.
 //!
 //! | module | subject |
 //! |---|---|
-//! | `run` | the loop, and its ends |
-//! | `compose`, `ask` | one request to the model: what goes into it, and what comes back |
-//! | `mention` | skills that the person calls by name, before the model is asked |
-//! | `prompt` | what the model is told before everything else |
-//! | `preview` | what a model would be given, without asking it |
-//! | `history` | what was said before, as the model is shown it |
-//! | `context` | what is left out when a conversation gets too long, and what never is |
-//! | `calls`, `dispatch` | calling tools: all that the model wants, and each |
-//! | `kept` | what is kept and shown of a tool's answer |
-//! | `repeat` | the same call over and over |
-//! | `record`, `journal` | where all of it is written down, before it is told |
+//! | `run` | the loop |
+//! | `compose`, `reply` | one request to the model, and its reply |
+//! | `mention` | skills that the user mentions by name |
+//! | `prompt` | the system prompt |
+//! | `preview` | the first request of a turn, without sending it |
+//! | `history` | stored messages as sent to the model |
+//! | `context` | fits a conversation into the context window |
+//! | `calls`, `dispatch` | run tool calls |
+//! | `summary` | summaries of tool results for storage and display |
+//! | `repeat` | detects repeated calls |
+//! | `record`, `journal` | record events before they are reported |
 //!
-//! What must always hold: whatever the model does, a turn ends, and its end has a name; nothing is shown that was not
-//! written down first; and when a turn is over, nothing that it started runs on.
+//! Invariants: every turn ends, and its end has a reason; nothing is shown before it is recorded; when a turn is over,
+//! nothing that it started is still running.
 
-mod ask;
 mod calls;
 mod compose;
 mod context;
@@ -25,13 +24,14 @@ mod dispatch;
 mod end;
 mod history;
 mod journal;
-mod kept;
 mod mention;
 mod preview;
 mod prompt;
 mod record;
 mod repeat;
+mod reply;
 mod run;
+mod summary;
 
 use std::sync::Arc;
 
@@ -39,19 +39,19 @@ use prowess_config::ChatLimits;
 use prowess_tools::Toolbox;
 use tokio_util::sync::CancellationToken;
 
-pub use end::{Outcome, TurnError};
-pub(crate) use kept::{is_reminder, loaded_skill};
-pub use preview::Preview;
-pub use record::{Begun, Memory, Record, RecordError};
+pub use end::{TurnError, TurnReport};
+pub use preview::TurnPreview;
+pub use record::{MemoryRecorder, RecordError, TurnMessages, TurnRecorder};
+pub(crate) use summary::{is_reminder, loaded_skill};
 
-use crate::event::Event;
+use crate::event::TurnEvent;
 use crate::message::Message;
 use crate::provider::Model;
 
-/// The longest message, in bytes.
+/// The maximum size of a message, in bytes.
 pub const MESSAGE_MAX: usize = 1024 * 1024;
 
-/// A model, skills, and bounds: all that a turn needs besides the conversation. It keeps nothing between turns.
+/// A model with skills and limits: all that a turn needs besides the conversation. It has no state between turns.
 #[derive(Debug, Clone)]
 pub struct Agent {
     toolbox: Arc<Toolbox>,
@@ -59,62 +59,63 @@ pub struct Agent {
     limits: ChatLimits,
 }
 
-/// What a turn begins with.
+/// The input of a turn.
 #[derive(Debug, Clone, Copy)]
-pub struct Input<'a> {
-    /// The chat.
+pub struct TurnInput<'a> {
+    /// The id of the chat.
     pub chat: &'a str,
-    /// What was said before, the oldest first.
+    /// The previous messages, oldest first.
     pub history: &'a [Message],
-    /// The names of the skills that are active.
+    /// The names of the active skills.
     pub activated: &'a [String],
-    /// What the person says now.
+    /// The new message of the user.
     pub text: &'a str,
 }
 
 impl Agent {
-    /// A model with these skills, within these bounds.
+    /// Creates an agent from a model, skills and limits.
     pub fn new(toolbox: Arc<Toolbox>, model: Arc<dyn Model>, limits: ChatLimits) -> Self {
         Self { toolbox, model, limits }
     }
 
-    /// The model.
+    /// Returns the model.
     pub fn model(&self) -> &dyn Model {
         &*self.model
     }
 
-    /// One turn. Everything is written down through `record` and told through `heard` as it happens; the last event is
-    /// [`Event::Done`] or [`Event::Error`]. `cancel` ends it early, scripts included; so does dropping the future.
+    /// Runs a turn. Each event is recorded with `record` and then reported to `on_event`; the last one is
+    /// [`TurnEvent::Done`] or [`TurnEvent::Error`]. `cancel` ends the turn early, including scripts; so does dropping the
+    /// future.
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use prowess_config::{Chat, ChatLimits};
+    /// use prowess_config::{ChatLimits, ChatSettings};
     /// use prowess::{Policy, Registry};
-    /// use prowess_chat::End;
+    /// use prowess_chat::EndReason;
     /// use prowess_chat::provider::connect;
-    /// use prowess_chat::turn::{Agent, Input, Memory};
+    /// use prowess_chat::turn::{Agent, MemoryRecorder, TurnInput};
     /// use prowess_tools::Toolbox;
     ///
     /// # #[tokio::main]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let toolbox = Arc::new(Toolbox::new(Arc::new(Registry::open(Policy::default())?)));
-    /// let model = connect(&Chat::default(), |_| None, &toolbox)?;   // no provider: the rehearsal
+    /// let model = connect(&ChatSettings::default(), |_| None, &toolbox)?;   // no provider: the rehearsal
     /// let agent = Agent::new(toolbox, model, ChatLimits::default());
-    /// let mut chat = Memory::default();
-    /// let input = Input { chat: "c1", history: &[], activated: &[], text: "/hello-world" };
+    /// let mut chat = MemoryRecorder::default();
+    /// let input = TurnInput { chat: "c1", history: &[], activated: &[], text: "/hello-world" };
     /// let outcome = agent.turn(input, &mut chat, &mut |_| {}, &Default::default()).await;
-    /// assert_eq!(outcome.end, Ok(End::Finished));
+    /// assert_eq!(outcome.end, Ok(EndReason::Finished));
     /// assert_eq!(outcome.activated, ["hello-world"]);
     /// # Ok(())
     /// # }
     /// ```
     pub async fn turn(
         &self,
-        input: Input<'_>,
-        record: &mut dyn Record,
-        heard: &mut (dyn FnMut(Event) + Send),
+        input: TurnInput<'_>,
+        record: &mut dyn TurnRecorder,
+        on_event: &mut (dyn FnMut(TurnEvent) + Send),
         cancel: &CancellationToken,
-    ) -> Outcome {
-        run::turn(self, input, record, heard, cancel).await
+    ) -> TurnReport {
+        run::turn(self, input, record, on_event, cancel).await
     }
 }

@@ -1,64 +1,64 @@
-//! What a model would be given for a message: made as in a turn, and then not sent.
+//! The first request of a turn, composed but not sent.
 
 use prowess_tools::ToolDefinition;
 use tokio_util::sync::CancellationToken;
 
 use super::end::TurnError;
-use super::journal::{Journal, names};
-use super::record::Memory;
-use super::run::Running;
-use super::{Agent, Input};
-use crate::provider::Entry;
+use super::journal::{TurnJournal, active_skill_names};
+use super::record::MemoryRecorder;
+use super::run::ActiveTurn;
+use super::{Agent, TurnInput};
+use crate::provider::ConversationEntry;
 
 /// The first request of a turn.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Preview {
-    /// What the model is told before everything else.
+pub struct TurnPreview {
+    /// The system prompt.
     pub system: String,
-    /// What was said, the oldest first; what the message calls by name is loaded behind it.
-    pub entries: Vec<Entry>,
-    /// How many of the entries were there before the message.
+    /// The conversation, oldest first, with the skills that the message mentions.
+    pub entries: Vec<ConversationEntry>,
+    /// How many entries precede the message.
     pub past: usize,
-    /// The tools that it may call.
+    /// The available tools.
     pub tools: Vec<ToolDefinition>,
-    /// The skills that are active then.
+    /// The skills that are active after the mentions.
     pub activated: Vec<String>,
 }
 
 impl Agent {
-    /// What the model would be given. Nothing is kept, nobody is asked, and no skill counts as used.
+    /// Returns the first request of a turn. Stores and sends nothing, and does not count skill uses.
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use prowess_config::{Chat, ChatLimits};
+    /// use prowess_config::{ChatLimits, ChatSettings};
     /// use prowess::{Policy, Registry};
     /// use prowess_chat::provider::connect;
-    /// use prowess_chat::turn::{Agent, Input};
+    /// use prowess_chat::turn::{Agent, TurnInput};
     /// use prowess_tools::Toolbox;
     ///
     /// # #[tokio::main]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let toolbox = Arc::new(Toolbox::new(Arc::new(Registry::open(Policy::default())?)));
-    /// let model = connect(&Chat::default(), |_| None, &toolbox)?;
+    /// let model = connect(&ChatSettings::default(), |_| None, &toolbox)?;
     /// let agent = Agent::new(toolbox, model, ChatLimits::default());
-    /// let input = Input { chat: "c1", history: &[], activated: &[], text: "/hello-world" };
+    /// let input = TurnInput { chat: "c1", history: &[], activated: &[], text: "/hello-world" };
     /// let preview = agent.preview(input).await?;
     /// assert!(preview.system.contains("hello-world"));
     /// assert_eq!(preview.activated, ["hello-world"]);
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn preview(&self, input: Input<'_>) -> Result<Preview, TurnError> {
-        let (mut memory, cancel) = (Memory::default(), CancellationToken::new());
-        let mut heard = |_| {};
-        let mut journal = Journal { record: &mut memory, heard: &mut heard };
-        let mut running = Running::new(self, input, "preview", &cancel);
-        running.session.waiting.only_looks = true;
-        running.prepare(&mut journal, input, "preview").await?;
-        let (entries, tools) = running.compose().await?;
-        let now = running.context.now.len();
-        let past = entries.len().saturating_sub(now);
-        let activated = names(&running.session);
-        Ok(Preview { system: std::mem::take(&mut running.system), entries, past, tools, activated })
+    pub async fn preview(&self, input: TurnInput<'_>) -> Result<TurnPreview, TurnError> {
+        let (mut memory, cancel) = (MemoryRecorder::default(), CancellationToken::new());
+        let mut ignore = |_| {};
+        let mut journal = TurnJournal { record: &mut memory, on_event: &mut ignore };
+        let mut turn = ActiveTurn::new(self, input, "preview", &cancel);
+        turn.session.call_options.is_preview = true;
+        turn.prepare(&mut journal, input, "preview").await?;
+        let (entries, tools) = turn.compose().await?;
+        let current = turn.context.current.len();
+        let past = entries.len().saturating_sub(current);
+        let activated = active_skill_names(&turn.session);
+        Ok(TurnPreview { system: std::mem::take(&mut turn.system), entries, past, tools, activated })
     }
 }

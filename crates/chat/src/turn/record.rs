@@ -1,16 +1,16 @@
-//! Where a turn is written down as it happens.
+//! Recording turns.
 
 use prowess::ErrorCode;
 
-use crate::ending::Ending;
-use crate::message::{Message, Part, Role, State};
-use crate::provider::Pending;
+use crate::message::{Message, MessageState, Part, Role};
+use crate::outcome::TurnOutcome;
+use crate::provider::BoxFuture;
 
-/// Why it could not be written down.
+/// Why a turn cannot be recorded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the chat cannot be kept: {message}")]
+#[error("cannot store the chat: {message}")]
 pub struct RecordError {
-    /// The contract's code.
+    /// The error code of the contract.
     pub code: ErrorCode,
     /// The reason.
     pub message: String,
@@ -18,62 +18,62 @@ pub struct RecordError {
 
 /// The two messages of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Begun {
-    /// The person's.
+pub struct TurnMessages {
+    /// The message of the user.
     pub message_id: String,
-    /// The model's, of which nothing is there yet.
-    pub answer_id: String,
+    /// The reply of the model, which is still empty.
+    pub reply_id: String,
 }
 
-/// Writes a turn down. Calls come in the order of what happens: `begin`, then pieces, calls and results, then `end`.
-/// What a call has returned from is as good as kept: it is told to others next.
-pub trait Record: Send {
-    /// The person said this, and the model is about to answer.
-    fn begin<'a>(&'a mut self, text: &'a str) -> Pending<'a, Result<Begun, RecordError>>;
+/// Records a turn. The methods are called in the order of events: `begin`, then deltas, calls and results, then `end`.
+/// An event is reported to others after it is recorded.
+pub trait TurnRecorder: Send {
+    /// Starts a turn with the message of the user.
+    fn begin<'a>(&'a mut self, text: &'a str) -> BoxFuture<'a, Result<TurnMessages, RecordError>>;
 
-    /// The model said more.
-    fn delta<'a>(&'a mut self, text: &'a str) -> Pending<'a, Result<(), RecordError>>;
+    /// Adds text of the model.
+    fn delta<'a>(&'a mut self, text: &'a str) -> BoxFuture<'a, Result<(), RecordError>>;
 
-    /// The model called a tool: a [`Part::ToolCall`].
-    fn call<'a>(&'a mut self, call: &'a Part) -> Pending<'a, Result<(), RecordError>>;
+    /// Adds a tool call: a [`Part::ToolCall`].
+    fn call<'a>(&'a mut self, call: &'a Part) -> BoxFuture<'a, Result<(), RecordError>>;
 
-    /// The tool answered: a [`Part::ToolResult`]. `activated` are the names of the skills that are active now.
+    /// Adds a tool result: a [`Part::ToolResult`]. `activated` contains the active skills.
     fn result<'a>(
         &'a mut self,
         result: &'a Part,
         activated: &'a [String],
-    ) -> Pending<'a, Result<(), RecordError>>;
+    ) -> BoxFuture<'a, Result<(), RecordError>>;
 
-    /// The turn is over.
+    /// Ends the turn.
     fn end<'a>(
         &'a mut self,
-        ending: &'a Ending,
+        outcome: &'a TurnOutcome,
         activated: &'a [String],
-    ) -> Pending<'a, Result<(), RecordError>>;
+    ) -> BoxFuture<'a, Result<(), RecordError>>;
 }
 
-/// A chat that is kept in memory, for as long as this is.
+/// Keeps a chat in memory.
 ///
 /// ```
-/// use prowess_chat::turn::{Memory, Record};
+/// use prowess_chat::turn::{MemoryRecorder, TurnRecorder};
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() {
-/// let mut chat = Memory::default();
+/// let mut chat = MemoryRecorder::default();
 /// chat.begin("hello").await.unwrap();
 /// chat.delta("hi").await.unwrap();
 /// assert_eq!(chat.messages.len(), 2);
 /// # }
 /// ```
 #[derive(Debug, Default)]
-pub struct Memory {
-    /// What was said.
+pub struct MemoryRecorder {
+    /// The messages.
     pub messages: Vec<Message>,
-    /// The names of the skills that are active.
+    /// The names of the active skills.
     pub activated: Vec<String>,
 }
 
-impl Memory {
-    fn message(&mut self, role: Role, parts: Vec<Part>, state: State) -> String {
+impl MemoryRecorder {
+    fn add_message(&mut self, role: Role, parts: Vec<Part>, state: MessageState) -> String {
         let at = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let at = at.map_or(0, |at| u64::try_from(at.as_millis()).unwrap_or(u64::MAX));
         let id = format!("m{}", self.messages.len() + 1);
@@ -81,7 +81,7 @@ impl Memory {
         id
     }
 
-    fn part(&mut self, part: &Part) {
+    fn add_part(&mut self, part: &Part) {
         let Some(last) = self.messages.last_mut() else { return };
         match (last.parts.last_mut(), part) {
             (Some(Part::Text { text }), Part::Text { text: more }) => text.push_str(more),
@@ -90,21 +90,21 @@ impl Memory {
     }
 }
 
-impl Record for Memory {
-    fn begin<'a>(&'a mut self, text: &'a str) -> Pending<'a, Result<Begun, RecordError>> {
-        let said = vec![Part::Text { text: text.to_owned() }];
-        let message_id = self.message(Role::User, said, State::Complete);
-        let answer_id = self.message(Role::Assistant, Vec::new(), State::Writing);
-        Box::pin(async { Ok(Begun { message_id, answer_id }) })
+impl TurnRecorder for MemoryRecorder {
+    fn begin<'a>(&'a mut self, text: &'a str) -> BoxFuture<'a, Result<TurnMessages, RecordError>> {
+        let parts = vec![Part::Text { text: text.to_owned() }];
+        let message_id = self.add_message(Role::User, parts, MessageState::Complete);
+        let answer_id = self.add_message(Role::Assistant, Vec::new(), MessageState::Writing);
+        Box::pin(async { Ok(TurnMessages { message_id, reply_id: answer_id }) })
     }
 
-    fn delta<'a>(&'a mut self, text: &'a str) -> Pending<'a, Result<(), RecordError>> {
-        self.part(&Part::Text { text: text.to_owned() });
+    fn delta<'a>(&'a mut self, text: &'a str) -> BoxFuture<'a, Result<(), RecordError>> {
+        self.add_part(&Part::Text { text: text.to_owned() });
         Box::pin(async { Ok(()) })
     }
 
-    fn call<'a>(&'a mut self, call: &'a Part) -> Pending<'a, Result<(), RecordError>> {
-        self.part(call);
+    fn call<'a>(&'a mut self, call: &'a Part) -> BoxFuture<'a, Result<(), RecordError>> {
+        self.add_part(call);
         Box::pin(async { Ok(()) })
     }
 
@@ -112,19 +112,19 @@ impl Record for Memory {
         &'a mut self,
         result: &'a Part,
         activated: &'a [String],
-    ) -> Pending<'a, Result<(), RecordError>> {
-        self.part(result);
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        self.add_part(result);
         self.activated = activated.to_vec();
         Box::pin(async { Ok(()) })
     }
 
     fn end<'a>(
         &'a mut self,
-        ending: &'a Ending,
+        outcome: &'a TurnOutcome,
         activated: &'a [String],
-    ) -> Pending<'a, Result<(), RecordError>> {
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
         if let Some(last) = self.messages.last_mut() {
-            (last.state, last.usage) = (ending.state(), ending.usage());
+            (last.state, last.usage) = (outcome.message_state(), outcome.usage());
         }
         self.activated = activated.to_vec();
         Box::pin(async { Ok(()) })

@@ -1,4 +1,4 @@
-//! The loop of a turn, and its ends.
+//! The turn loop.
 
 use std::collections::HashSet;
 
@@ -6,225 +6,230 @@ use prowess::ledger::Ledger;
 use prowess_tools::{Session, ToolDefinition};
 use tokio_util::sync::CancellationToken;
 
-use super::ask::{Cut, Heard, ask};
-use super::context::Context;
-use super::dispatch::Ending;
-use super::end::{Outcome, TurnError};
-use super::journal::{Journal, names};
-use super::record::Record;
-use super::repeat::Repeats;
-use super::{Agent, Input, MESSAGE_MAX};
-use crate::ending::End;
-use crate::event::Event;
-use crate::message::Usage;
-use crate::provider::{Entry, ModelError, Request, Stop};
+use super::context::ConversationContext;
+use super::dispatch::CancelOnDrop;
+use super::end::{TurnError, TurnReport};
+use super::journal::{TurnJournal, active_skill_names};
+use super::record::TurnRecorder;
+use super::repeat::RepeatTracker;
+use super::reply::{ModelReply, RequestError, request_reply};
+use super::{Agent, MESSAGE_MAX, TurnInput};
+use crate::event::TurnEvent;
+use crate::message::TokenUsage;
+use crate::outcome::EndReason;
+use crate::provider::{ConversationEntry, ModelError, ModelRequest, StopReason};
 
-/// How often a conversation is shortened because the provider says that it is too long.
+/// How often a conversation is shortened after the provider reports that it is too long.
 const SHORTENED_MAX: u32 = 2;
 
-/// One turn, from its first event to its last.
+/// Runs a turn.
 pub(super) async fn turn(
     agent: &Agent,
-    input: Input<'_>,
-    record: &mut dyn Record,
-    heard: &mut (dyn FnMut(Event) + Send),
+    input: TurnInput<'_>,
+    record: &mut dyn TurnRecorder,
+    on_event: &mut (dyn FnMut(TurnEvent) + Send),
     cancel: &CancellationToken,
-) -> Outcome {
-    let mut journal = Journal { record, heard };
-    let judged = match input.text.len() {
+) -> TurnReport {
+    let mut journal = TurnJournal { record, on_event };
+    let checked = match input.text.len() {
         _ if input.text.trim().is_empty() => Err(TurnError::Empty),
-        long if long > MESSAGE_MAX => Err(TurnError::Long(long)),
+        long if long > MESSAGE_MAX => Err(TurnError::TooLong(long)),
         _ => Ok(()),
     };
-    let begun = match judged {
+    let started = match checked {
         Ok(()) => journal.record.begin(input.text).await.map_err(TurnError::from),
         Err(error) => Err(error),
     };
-    let begun = match begun {
-        Ok(begun) => begun,
+    let started = match started {
+        Ok(started) => started,
         Err(error) => {
-            (journal.heard)(Event::Error {
+            (journal.on_event)(TurnEvent::Error {
                 code: error.code().as_str().to_owned(),
                 message: error.to_string(),
             });
             let activated = input.activated.to_vec();
-            return Outcome { message_id: None, end: Err(error), usage: None, activated };
+            return TurnReport { message_id: None, end: Err(error), usage: None, activated };
         }
     };
-    let mut running = Running::new(agent, input, &begun.answer_id, cancel);
-    let end = running.run(&mut journal, input, &begun.answer_id).await;
-    let (usage, activated) = (running.usage, names(&running.session));
-    finish(&mut journal, begun.answer_id, end, usage, activated).await
+    let mut active = ActiveTurn::new(agent, input, &started.reply_id, cancel);
+    let end = active.run(&mut journal, input, &started.reply_id).await;
+    let (usage, activated) = (active.usage, active_skill_names(&active.session));
+    finish(&mut journal, started.reply_id, end, usage, activated).await
 }
 
 async fn finish(
-    journal: &mut Journal<'_>,
+    journal: &mut TurnJournal<'_>,
     answer_id: String,
-    end: Result<End, TurnError>,
-    usage: Option<Usage>,
+    end: Result<EndReason, TurnError>,
+    usage: Option<TokenUsage>,
     activated: Vec<String>,
-) -> Outcome {
-    let kept = journal.record.end(&ending(&end, usage), &activated).await;
-    let end = match (end, kept) {
+) -> TurnReport {
+    let recorded = journal.record.end(&to_outcome(&end, usage), &activated).await;
+    let end = match (end, recorded) {
         (Ok(_), Err(error)) => Err(error.into()),
         (end, _) => end,
     };
-    (journal.heard)(ending(&end, usage).event(&answer_id, activated.clone()));
-    Outcome { message_id: Some(answer_id), end, usage, activated }
+    (journal.on_event)(to_outcome(&end, usage).to_event(&answer_id, activated.clone()));
+    TurnReport { message_id: Some(answer_id), end, usage, activated }
 }
 
-fn ending(end: &Result<End, TurnError>, usage: Option<Usage>) -> crate::Ending {
+fn to_outcome(end: &Result<EndReason, TurnError>, usage: Option<TokenUsage>) -> crate::TurnOutcome {
     match end {
-        Ok(end) => crate::Ending::finished(*end, usage),
-        Err(error) => crate::Ending::Broken { code: error.code(), message: error.to_string(), usage },
+        Ok(end) => crate::TurnOutcome::finished(*end, usage),
+        Err(error) => crate::TurnOutcome::Failed { code: error.code(), message: error.to_string(), usage },
     }
 }
 
-/// A turn under way.
-pub(super) struct Running<'a> {
+/// A running turn.
+pub(super) struct ActiveTurn<'a> {
     pub(super) agent: &'a Agent,
     pub(super) cancel: &'a CancellationToken,
-    pub(super) ending: Ending,
+    pub(super) cancel_guard: CancelOnDrop,
     pub(super) session: Session,
-    pub(super) context: Context,
-    /// Skills that are in this one request, for a model that cannot call tools.
-    pub(super) inside: Vec<(String, String)>,
-    /// What the model is shown of the message.
+    pub(super) context: ConversationContext,
+    /// Skills in the system prompt, for a model that cannot call tools.
+    pub(super) inline_skills: Vec<(String, String)>,
+    /// The message as sent to the model.
     pub(super) query: String,
     pub(super) system: String,
-    pub(super) repeats: Repeats,
-    pub(super) ids: HashSet<String>,
-    usage: Option<Usage>,
-    spent: u64,
-    pub(super) shortened: u32,
+    pub(super) repeats: RepeatTracker,
+    pub(super) call_ids: HashSet<String>,
+    usage: Option<TokenUsage>,
+    tokens_spent: u64,
+    pub(super) shorten_level: u32,
 }
 
-/// What came of one step.
-pub(super) enum Step {
-    /// The model is asked what comes next.
-    On,
-    /// The model is asked the same in another way.
-    Again,
-    /// It is over.
-    Over(End),
+/// The result of a step.
+pub(super) enum StepResult {
+    /// Continue with the next step.
+    Continue,
+    /// Repeat the step with a different request.
+    Retry,
+    /// The turn is over.
+    End(EndReason),
 }
 
-impl<'a> Running<'a> {
+impl<'a> ActiveTurn<'a> {
     pub(super) fn new(
         agent: &'a Agent,
-        input: Input<'_>,
+        input: TurnInput<'_>,
         answer_id: &str,
         cancel: &'a CancellationToken,
     ) -> Self {
-        let ending = Ending::default();
+        let cancel_guard = CancelOnDrop::default();
         let mut session = Session::default();
         session.ledger = Ledger::from_names(input.activated.to_vec());
-        // Whatever is active was loaded, or called by the person: the model may go on with it.
+        // Active skills were loaded or mentioned before: the model may use them.
         for name in input.activated {
-            session.call_by_name(name);
+            session.mark_invoked(name);
         }
-        input.chat.clone_into(&mut session.about.session_id);
-        answer_id.clone_into(&mut session.about.message_id);
-        "prowess".clone_into(&mut session.about.agent);
-        ending.bind(&mut session);
+        input.chat.clone_into(&mut session.info.session_id);
+        answer_id.clone_into(&mut session.info.message_id);
+        "prowess".clone_into(&mut session.info.agent);
+        cancel_guard.bind(&mut session);
         Self {
             agent,
             cancel,
-            ending,
+            cancel_guard,
             session,
-            context: Context::default(),
-            inside: Vec::new(),
+            context: ConversationContext::default(),
+            inline_skills: Vec::new(),
             query: String::new(),
             system: String::new(),
-            repeats: Repeats::default(),
-            ids: HashSet::new(),
+            repeats: RepeatTracker::default(),
+            call_ids: HashSet::new(),
             usage: None,
-            spent: 0,
-            shortened: 0,
+            tokens_spent: 0,
+            shorten_level: 0,
         }
     }
 
     async fn run(
         &mut self,
-        journal: &mut Journal<'_>,
-        input: Input<'_>,
+        journal: &mut TurnJournal<'_>,
+        input: TurnInput<'_>,
         answer_id: &str,
-    ) -> Result<End, TurnError> {
+    ) -> Result<EndReason, TurnError> {
         self.prepare(journal, input, answer_id).await?;
         let mut step = 1;
         loop {
             match self.step(journal, step).await? {
-                Step::On => step += 1,
-                Step::Again => {}
-                Step::Over(end) => return Ok(end),
+                StepResult::Continue => step += 1,
+                StepResult::Retry => {}
+                StepResult::End(end) => return Ok(end),
             }
         }
     }
 
-    /// Asks the model once, and calls the tools that it wants called.
-    async fn step(&mut self, journal: &mut Journal<'_>, step: u32) -> Result<Step, TurnError> {
-        let mut heard = Heard::default();
+    /// Sends one request and runs the tool calls of the reply.
+    async fn step(&mut self, journal: &mut TurnJournal<'_>, step: u32) -> Result<StepResult, TurnError> {
+        let mut reply = ModelReply::default();
         let (entries, tools) = self.compose().await?;
         if self.cancel.is_cancelled() {
-            return Ok(Step::Over(End::Cancelled));
+            return Ok(StepResult::End(EndReason::Cancelled));
         }
-        let request = Request {
+        let request = ModelRequest {
             system: &self.system,
             entries: &entries,
             tools: &tools,
             max_output_tokens: self.agent.limits.output_tokens,
         };
-        let asked = ask(&*self.agent.model, request, journal, self.cancel, &mut heard).await;
-        self.count(&heard, &entries, &tools);
-        match asked {
+        let result = request_reply(&*self.agent.model, request, journal, self.cancel, &mut reply).await;
+        self.add_usage(&reply, &entries, &tools);
+        match result {
             Ok(()) => {}
-            Err(Cut::Cancelled) => return Ok(Step::Over(End::Cancelled)),
-            Err(Cut::Model(error)) => return self.recover(error, &heard, !tools.is_empty()),
-            Err(Cut::Turn(error)) => return Err(error),
+            Err(RequestError::Cancelled) => return Ok(StepResult::End(EndReason::Cancelled)),
+            Err(RequestError::Model(error)) => return self.recover(error, &reply, !tools.is_empty()),
+            Err(RequestError::Turn(error)) => return Err(error),
         }
-        let end = match heard.stop {
-            Some(Stop::Length) => Some(End::Length),
-            Some(Stop::Declined) => Some(End::Declined),
-            Some(Stop::Finished | Stop::Other(_)) | None => None,
+        let end = match reply.stop {
+            Some(StopReason::Length) => Some(EndReason::Length),
+            Some(StopReason::Declined) => Some(EndReason::Declined),
+            Some(StopReason::Finished | StopReason::Other(_)) | None => None,
         };
-        if heard.calls.is_empty() {
-            return Ok(Step::Over(end.unwrap_or(End::Finished)));
+        if reply.calls.is_empty() {
+            return Ok(StepResult::End(end.unwrap_or(EndReason::Finished)));
         }
-        let spent = self.agent.limits.turn_tokens.is_some_and(|most| self.spent >= u64::from(most));
+        let exhausted = self.agent.limits.turn_tokens.is_some_and(|max| self.tokens_spent >= u64::from(max));
         let last = step == self.agent.limits.steps;
-        let end = end.or(spent.then_some(End::Tokens)).or(last.then_some(End::Steps));
-        self.call_tools(journal, heard, end).await
+        let end = end.or(exhausted.then_some(EndReason::Tokens)).or(last.then_some(EndReason::Steps));
+        self.call_tools(journal, reply, end).await
     }
 
-    /// What a request has cost; estimated where the provider does not say.
-    fn count(&mut self, heard: &Heard, entries: &[Entry], tools: &[ToolDefinition]) {
-        if let Some(usage) = heard.usage {
+    /// Adds the usage of a request, estimated if the provider does not report it.
+    fn add_usage(&mut self, reply: &ModelReply, entries: &[ConversationEntry], tools: &[ToolDefinition]) {
+        if let Some(usage) = reply.usage {
             let sum = self.usage.get_or_insert_default();
             sum.input += usage.input;
             sum.output += usage.output;
             sum.cached += usage.cached;
-            self.spent += usage.input + usage.output;
+            self.tokens_spent += usage.input + usage.output;
             return;
         }
-        // Four bytes to a token: nobody is charged by this, it only has to come to an end.
-        let said: usize = entries.iter().map(|entry| format!("{entry:?}").len()).sum();
+        // About four bytes per token. This only limits the turn and is not shown as usage.
+        let conversation: usize = entries.iter().map(|entry| format!("{entry:?}").len()).sum();
         let schemas: usize = tools.iter().map(|tool| tool.description.len() + 200).sum();
-        self.spent += ((said + schemas + self.system.len() + heard.text.len()) / 4) as u64;
+        self.tokens_spent += ((conversation + schemas + self.system.len() + reply.text.len()) / 4) as u64;
     }
 
-    /// Goes on after a failure that there is a way around.
-    fn recover(&mut self, error: ModelError, heard: &Heard, offered: bool) -> Result<Step, TurnError> {
-        let nothing_said = heard.text.is_empty() && heard.calls.is_empty();
+    /// Returns the next step after a failure that can be worked around.
+    fn recover(
+        &mut self,
+        error: ModelError,
+        reply: &ModelReply,
+        offered: bool,
+    ) -> Result<StepResult, TurnError> {
+        let no_output = reply.text.is_empty() && reply.calls.is_empty();
         match &error {
-            ModelError::NoTools(_) if nothing_said && offered && !self.agent.model.can_call_tools() => {
-                // Asked once more without tools; what the person called goes into the request itself.
+            ModelError::NoTools(_) if no_output && offered && !self.agent.model.can_call_tools() => {
+                // Retry without tools; mentioned skills move into the system prompt.
                 self.system.clear();
-                self.take_inside();
-                Ok(Step::Again)
+                self.inline_mentions();
+                Ok(StepResult::Retry)
             }
-            ModelError::TooLong(_) if nothing_said && self.shortened < SHORTENED_MAX => {
-                self.shortened += 1;
-                Ok(Step::Again)
+            ModelError::TooLong(_) if no_output && self.shorten_level < SHORTENED_MAX => {
+                self.shorten_level += 1;
+                Ok(StepResult::Retry)
             }
             _ => Err(error.into()),
         }

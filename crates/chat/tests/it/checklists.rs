@@ -1,16 +1,16 @@
-//! Lines of the founding documents that are about an agent, its turn and its prompt, and have no better place.
+//! Requirements of the founding documents about an agent, its turn and its prompt that fit nowhere else.
 
-use crate::world::{Talk, Talks, World};
+use crate::world::{StartConversation, TestConversation, World};
 use prowess::Preset;
-use prowess_chat::End;
-use prowess_config::Provider;
+use prowess_chat::EndReason;
+use prowess_config::ChatProvider;
 use prowess_testing::model::speech::{Say, answer, call, results, system, text};
 use prowess_testing::model::{Reply, Server};
 use serde_json::json;
 
-const CHAT: Provider = Provider::OpenAiChat;
+const CHAT: ChatProvider = ChatProvider::OpenAiChat;
 
-async fn talk(preset: Preset, steps: &[Vec<Say>]) -> (World, Talk, Server) {
+async fn talk(preset: Preset, steps: &[Vec<Say>]) -> (World, TestConversation, Server) {
     let server = Server::start(steps.iter().map(|step| Reply::events(answer(CHAT, step)))).await;
     let world = World::new(preset).talking(CHAT, &server.base);
     world.skill("report", "The BODY of report.");
@@ -19,24 +19,24 @@ async fn talk(preset: Preset, steps: &[Vec<Say>]) -> (World, Talk, Server) {
 }
 
 #[tokio::test]
-async fn s000_04_s000_05_s002_06_before_anything_is_asked_for_the_model_has_names_and_descriptions_only() {
+async fn s000_04_s000_05_s002_06_the_first_prompt_has_only_names_and_descriptions() {
     for preset in Preset::ALL {
         let (_world, mut talk, server) = talk(preset, &[vec![text("ok")]]).await;
-        talk.say("hello").await;
+        talk.send("hello").await;
         let body = server.asked()[0].body.to_string();
         assert!(body.contains("Does report.") && !body.contains("BODY"), "{preset}: {body}");
     }
 }
 
 #[tokio::test]
-async fn s000_16_what_is_added_is_there_in_the_next_request_once_the_agent_was_told() {
+async fn s000_16_an_added_skill_is_in_the_next_request_after_a_reload() {
     let (world, mut talk, server) = talk(Preset::App, &[vec![text("ok")]]).await;
-    talk.say("hello").await;
+    talk.send("hello").await;
     world.skill("added", "x");
-    talk.say("hello").await;
+    talk.send("hello").await;
     // As after an add, a delete or an import.
-    let mut told = world.start();
-    told.say("hello").await;
+    let mut reloaded = world.start();
+    reloaded.send("hello").await;
     let has: Vec<bool> = server.asked().iter().map(|asked| system(CHAT, asked).contains("added")).collect();
     assert_eq!(has, [false, false, true]);
 }
@@ -46,12 +46,12 @@ async fn s003_02_to_s003_05_the_tier_follows_the_message() {
     let server = Server::start([Reply::events(answer(CHAT, &[text("ok")]))]).await;
     let world = World::new(Preset::Triggers).talking(CHAT, &server.base);
     let mut talk = world.start();
-    talk.say("deploy it").await;
+    talk.send("deploy it").await;
     let trigger = "---\nname: ship\ndescription: Ships it. And more.\ntriggers:\n  keywords: [deploy]\n---\n\nThe BODY of ship.\n";
     world.file(".agent/skills/ship/SKILL.md", trigger);
     let mut talk = world.start();
     for message in ["hello there", "what can you do?", "deploy it"] {
-        talk.say(message).await;
+        talk.send(message).await;
     }
     let prompts: Vec<String> = server.asked().iter().map(|asked| system(CHAT, asked)).collect();
     assert!(!prompts[0].contains("skill"), "tier 0: {}", prompts[0]);
@@ -67,7 +67,7 @@ async fn s003_02_to_s003_05_the_tier_follows_the_message() {
 #[tokio::test]
 async fn s004_11_s004_12_the_prompt_is_json_without_paths_with_rules_and_a_reminder() {
     let (world, mut talk, server) = talk(Preset::Chat, &[vec![text("ok")]]).await;
-    talk.say("hello").await;
+    talk.send("hello").await;
     let prompt = system(CHAT, &server.asked()[0]);
     assert!(prompt.contains(r#"{"available_skills":[{"name":"report","description":"Does report."}]}"#));
     assert!(
@@ -78,7 +78,7 @@ async fn s004_11_s004_12_the_prompt_is_json_without_paths_with_rules_and_a_remin
 }
 
 #[tokio::test]
-async fn s004_20_a_card_has_the_name_and_whether_it_was_cut_and_no_long_text() {
+async fn s004_20_a_card_has_the_name_and_a_truncation_flag_but_no_long_text() {
     let steps = [
         vec![
             call("c1", "skills_activate", json!({"name": "long"})),
@@ -91,7 +91,7 @@ async fn s004_20_a_card_has_the_name_and_whether_it_was_cut_and_no_long_text() {
     world.policy.limits.resource_bytes = 20_000;
     world.skill("long", &"instruction ".repeat(5_000)).file(".skills/long/big.txt", "line\n".repeat(10_000));
     let mut talk = world.start();
-    talk.say("go").await;
+    talk.send("go").await;
     let cards = talk.results();
     assert_eq!((&cards[0].2["name"], &cards[0].2["truncated"]), (&json!("long"), &json!(true)));
     assert_eq!((&cards[1].2["path"], &cards[1].2["truncated"]), (&json!("big.txt"), &json!(true)));
@@ -100,13 +100,13 @@ async fn s004_20_a_card_has_the_name_and_whether_it_was_cut_and_no_long_text() {
         assert!(data.to_string().len() < 8_000);
         assert_eq!(world.filtered(&data.to_string()), data.to_string(), "no paths");
     }
-    // The model itself is shown all that is handed out, and told what is missing.
-    let told = results(CHAT, &server.asked()[1]);
-    assert!(told.iter().all(|(_, text)| text.len() > 19_000 && text.contains("20000")), "s004_22");
+    // The model receives the whole result and a note about what is missing.
+    let texts = results(CHAT, &server.asked()[1]);
+    assert!(texts.iter().all(|(_, text)| text.len() > 19_000 && text.contains("20000")), "s004_22");
 }
 
 #[tokio::test]
-async fn s004_21_nothing_runs_that_the_user_did_not_allow() {
+async fn s004_21_only_allowed_scripts_run() {
     let steps = [
         vec![
             call("c1", "skills_run", json!({"name": "report", "script": "scripts/x.sh"})),
@@ -116,7 +116,7 @@ async fn s004_21_nothing_runs_that_the_user_did_not_allow() {
     ];
     let (world, mut talk, server) = talk(Preset::Chat, &steps).await;
     world.file(".skills/report/scripts/x.sh", "#!/bin/sh\ntouch \"$0.ran\"\n");
-    assert_eq!(talk.say("run it").await.end, Ok(End::Finished));
+    assert_eq!(talk.send("run it").await.end, Ok(EndReason::Finished));
     let tools = server.asked()[0].body["tools"].to_string();
     assert!(!tools.contains("skills_run"));
     assert!(results(CHAT, &server.asked()[1])[0].1.contains("scripts are not allowed to run"));

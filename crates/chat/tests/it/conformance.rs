@@ -1,9 +1,9 @@
-//! The procedure of the conformance fixture, through the loop, with every provider.
+//! The procedure of the conformance fixture, through the turn loop, with every provider.
 
-use crate::world::{Talks, World};
+use crate::world::{StartConversation, World};
 use prowess::Preset;
-use prowess_chat::End;
-use prowess_config::{Provider, ToolCalling};
+use prowess_chat::EndReason;
+use prowess_config::{ChatProvider, ToolCalling};
 use prowess_testing::model::speech::{ALL, Say, answer, call, results, system, text};
 use prowess_testing::model::{Reply, Server};
 use serde_json::json;
@@ -20,8 +20,8 @@ fn read(id: &'static str, path: &str) -> Say {
     call(id, "skills_readResource", json!({"name": NAME, "path": path}))
 }
 
-/// What a model that follows the procedure does, step by step.
-fn steps(provider: Provider, explicit: bool) -> Vec<Reply> {
+/// Returns the steps of a model that follows the procedure.
+fn steps(provider: ChatProvider, explicit: bool) -> Vec<Reply> {
     let mut steps = vec![
         vec![text("Ich prüfe das jetzt. "), call("c1", "skills_activate", json!({"name": NAME}))],
         vec![
@@ -41,23 +41,26 @@ fn steps(provider: Provider, explicit: bool) -> Vec<Reply> {
     if explicit {
         steps.remove(0);
     }
-    // Pieces of seven bytes cut characters, names and JSON anywhere.
+    // Pieces of seven bytes split characters, names and JSON anywhere.
     steps.iter().map(|step| Reply::cut(answer(provider, step), 7)).collect()
 }
 
-async fn implicit_and_explicit(preset: Preset, provider: Provider, explicit: bool) {
+async fn implicit_and_explicit(preset: Preset, provider: ChatProvider, explicit: bool) {
     let server = Server::start(steps(provider, explicit)).await;
     let world = World::new(preset).talking(provider, &server.base);
     world.fixture();
     let mut talk = world.start();
     let message =
         if explicit { format!("/{NAME} run all steps") } else { "Validate the skills system".to_owned() };
-    let outcome = talk.say(&message).await;
-    assert_eq!((outcome.end, outcome.activated), (Ok(End::Finished), vec![NAME.to_owned()]));
-    assert_eq!(talk.said(), if explicit { "Result: PASS ✓" } else { "Ich prüfe das jetzt. Result: PASS ✓" });
+    let outcome = talk.send(&message).await;
+    assert_eq!((outcome.end, outcome.activated), (Ok(EndReason::Finished), vec![NAME.to_owned()]));
+    assert_eq!(
+        talk.reply_text(),
+        if explicit { "Result: PASS ✓" } else { "Ich prüfe das jetzt. Result: PASS ✓" }
+    );
 
     let asked = server.asked();
-    // Step 1: metadata only. Explicitly called, the body is in the conversation, and still not in the system prompt.
+    // Step 1: metadata only. With an explicit mention, the body is in the conversation, but not in the system prompt.
     let first = system(provider, &asked[0]);
     assert!(first.contains(NAME) && !first.contains("_MARKER_"), "{first}");
     let at = usize::from(!explicit);
@@ -66,7 +69,7 @@ async fn implicit_and_explicit(preset: Preset, provider: Provider, explicit: boo
     // Steps 2 and 3.
     let read: Vec<_> = results(provider, &asked[at + 1]).split_off(1);
     assert_eq!(read.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["c2", "c3", "c4", "c5"]);
-    assert!(read[0].1.contains("there is no skill named no-such-skill-here"));
+    assert!(read[0].1.contains("no skill named no-such-skill-here"));
     for ((_, marker), (_, content)) in FILES.iter().zip(&read[1..]) {
         assert!(content.contains(marker) && content.matches("_MARKER_").count() == 1);
     }
@@ -76,14 +79,14 @@ async fn implicit_and_explicit(preset: Preset, provider: Provider, explicit: boo
         assert!(!text.contains("root:") && !text.contains("_MARKER_"), "{id}: {text}");
     }
     assert!(last[8].1.contains(FILES[0].1));
-    let told: Vec<String> = talk.results().iter().map(|(_, status, _)| status.clone()).collect();
+    let statuses: Vec<String> = talk.results().iter().map(|(_, status, _)| status.clone()).collect();
     assert_eq!(
-        told,
+        statuses,
         ["success", "error", "success", "success", "success", "error", "error", "error", "success"]
     );
-    // Nothing of any text is kept, only digests.
-    let kept = serde_json::to_string(&talk.chat.messages).unwrap();
-    assert!(!kept.contains("_MARKER_") && kept.contains("text_digest"), "{kept}");
+    // No text is stored, only digests.
+    let stored = serde_json::to_string(&talk.chat.messages).unwrap();
+    assert!(!stored.contains("_MARKER_") && stored.contains("text_digest"), "{stored}");
 }
 
 #[tokio::test]
@@ -108,29 +111,29 @@ async fn s004_24_s004_13_explicit_invocation_with_every_provider() {
 async fn s004_24_s004_14_a_model_that_cannot_call_tools_with_every_provider() {
     for provider in ALL {
         for tools in [ToolCalling::Off, ToolCalling::Auto] {
-            let spoken = answer(provider, &[text("I read the marker.")]);
+            let reply = answer(provider, &[text("I read the marker.")]);
             let server = Server::answering(move |asked, _| match asked.body.get("tools") {
                 Some(_) => Reply::failure(400, r#"{"error": {"message": "model-1 does not support tools"}}"#),
-                None => Reply::cut(spoken.clone(), 5),
+                None => Reply::cut(reply.clone(), 5),
             });
             let server = server.await;
             let mut world = World::new(Preset::Chat).talking(provider, &server.base);
             world.chat.tools = tools;
             world.fixture();
             let mut talk = world.start();
-            let outcome = talk.say(&format!("/{NAME} what is your marker?")).await;
-            assert_eq!((outcome.end, outcome.activated), (Ok(End::Finished), vec![NAME.to_owned()]));
-            assert_eq!(talk.said(), "I read the marker.");
-            talk.say("and what else?").await;
+            let outcome = talk.send(&format!("/{NAME} what is your marker?")).await;
+            assert_eq!((outcome.end, outcome.activated), (Ok(EndReason::Finished), vec![NAME.to_owned()]));
+            assert_eq!(talk.reply_text(), "I read the marker.");
+            talk.send("and what else?").await;
 
             let asked: Vec<_> =
                 server.asked().into_iter().filter(|asked| asked.body.get("tools").is_none()).collect();
-            assert_eq!(asked.len(), 2, "it is asked with tools once at most");
-            assert!(system(provider, &asked[0]).contains(BODY), "the one request has it");
-            let whole = asked[1].body.to_string();
-            assert!(!whole.contains("_MARKER_"), "and only that one");
+            assert_eq!(asked.len(), 2, "at most one request has tools");
+            assert!(system(provider, &asked[0]).contains(BODY), "the first request has the body");
+            let body = asked[1].body.to_string();
+            assert!(!body.contains("_MARKER_"), "only the first request has it");
             assert!(results(provider, &asked[1]).is_empty());
-            assert!(whole.contains("what is your marker?") && !whole.contains(&format!("/{NAME}")));
+            assert!(body.contains("what is your marker?") && !body.contains(&format!("/{NAME}")));
             assert!(!system(provider, &asked[1]).contains("skills_activate"));
         }
     }
@@ -152,7 +155,7 @@ async fn s000_06_s001_16_the_procedure_with_read_file_and_skill() {
         let world = World::new(Preset::App).talking(provider, &server.base);
         world.fixture();
         let mut talk = world.start();
-        assert_eq!(talk.say("validate").await.end, Ok(End::Finished));
+        assert_eq!(talk.send("validate").await.end, Ok(EndReason::Finished));
         let read = results(provider, &server.asked()[1]);
         assert!(read[0].1.contains(BODY) && read[1].1.contains(FILES[0].1));
 
@@ -161,7 +164,7 @@ async fn s000_06_s001_16_the_procedure_with_read_file_and_skill() {
         let world = World::new(Preset::SkillTool).talking(provider, &server.base);
         world.fixture();
         let mut talk = world.start();
-        assert_eq!(talk.say("validate").await.activated, [NAME]);
+        assert_eq!(talk.send("validate").await.activated, [NAME]);
         assert!(results(provider, &server.asked()[1])[0].1.contains(BODY));
     }
 }

@@ -1,30 +1,34 @@
-//! Providers that are busy, out of order, gone, or not what they seem; and keys that stay secret.
+//! Providers that are overloaded, broken, unreachable or malformed; and keys that stay secret.
 
 use std::time::Duration;
 
-use crate::world::{Talk, Talks, World};
+use crate::world::{StartConversation, TestConversation, World};
 use prowess::Preset;
-use prowess_chat::End;
+use prowess_chat::EndReason;
 use prowess_chat::provider::connect;
-use prowess_config::{Chat, Provider};
+use prowess_config::{ChatProvider, ChatSettings};
 use prowess_testing::model::speech::{ALL, answer, text};
 use prowess_testing::model::{Piece, Reply, Server};
 use serde_json::json;
 
-async fn talk(provider: Provider, replies: Vec<Reply>, set: impl Fn(&mut Chat)) -> (Talk, Server) {
+async fn talk(
+    provider: ChatProvider,
+    replies: Vec<Reply>,
+    set: impl Fn(&mut ChatSettings),
+) -> (TestConversation, Server) {
     let server = Server::start(replies).await;
     let mut world = World::new(Preset::Standard).talking(provider, &server.base);
     world.chat.limits.retries = 2;
     set(&mut world.chat);
     let mut talk = world.start();
-    talk.say("hello").await;
+    talk.send("hello").await;
     let debug = format!("{:?} {:?} {:?}", talk.agent, talk.chat, talk.events);
     assert!(!debug.contains("SECRET"), "{debug}");
     (talk, server)
 }
 
 #[tokio::test]
-async fn a_busy_provider_is_asked_again() {
+async fn requests_to_a_busy_provider_are_retried() {
     let busy = || Reply::failure(429, r#"{"error":{"message":"slow down","type":"rate_limit_error"}}"#);
     for provider in ALL {
         let fine = Reply::events(answer(provider, &[text("hello")]));
@@ -38,7 +42,7 @@ async fn a_busy_provider_is_asked_again() {
         ] {
             let asked = replies.len();
             let (talk, server) = talk(provider, replies, |_| {}).await;
-            assert_eq!((talk.said().as_str(), server.asked().len()), ("hello", asked));
+            assert_eq!((talk.reply_text().as_str(), server.asked().len()), ("hello", asked));
             let bodies: Vec<_> = server.asked().into_iter().map(|asked| asked.body).collect();
             assert!(bodies.windows(2).all(|pair| pair[0] == pair[1]), "the same request each time");
         }
@@ -46,26 +50,26 @@ async fn a_busy_provider_is_asked_again() {
 }
 
 #[tokio::test]
-async fn and_in_the_end_given_up() {
+async fn retries_are_limited() {
     for provider in ALL {
         let (talk, server) = talk(provider, vec![Reply::failure(500, r#"{"error":"boom"}"#)], |_| {}).await;
         assert_eq!(
-            talk.error(),
-            ("UNAVAILABLE".to_owned(), "the provider is out of order (status 500): boom".to_owned())
+            talk.last_error(),
+            ("UNAVAILABLE".to_owned(), "the provider failed (status 500): boom".to_owned())
         );
         assert_eq!(server.asked().len(), 3);
     }
 }
 
 #[tokio::test]
-async fn a_provider_that_wants_to_be_left_alone_for_long_is() {
+async fn a_long_retry_after_is_not_waited_for() {
     let reply = Reply::failure(429, r#"{"error":{"message":"tomorrow"}}"#).header("retry-after", "86400");
-    let (talk, server) = talk(Provider::OpenAiChat, vec![reply], |_| {}).await;
-    assert_eq!((talk.error().0.as_str(), server.asked().len()), ("UNAVAILABLE", 1));
+    let (talk, server) = talk(ChatProvider::OpenAiChat, vec![reply], |_| {}).await;
+    assert_eq!((talk.last_error().0.as_str(), server.asked().len()), ("UNAVAILABLE", 1));
 }
 
 #[tokio::test]
-async fn what_asking_again_does_not_help() {
+async fn errors_that_are_not_retried() {
     for (status, code) in [
         (400, "EXECUTION_ERROR"),
         (401, "ACCESS_DENIED"),
@@ -77,10 +81,10 @@ async fn what_asking_again_does_not_help() {
             let body = r#"{"error":{"message":"no: sk-SECRET-123 is wrong"}}"#;
             let (talk, server) =
                 talk(provider, vec![Reply::failure(status, body)], |chat| chat.limits.steps = 1).await;
-            let (told, message) = talk.error();
-            assert_eq!(told, code);
+            let (actual, message) = talk.last_error();
+            assert_eq!(actual, code);
             assert!(message.contains("no: [key] is wrong"), "{message}");
-            // Too long is tried twice more, each time shorter.
+            // A conversation that is too long is retried twice, each time shorter.
             assert_eq!(server.asked().len(), if status == 413 { 3 } else { 1 });
         }
     }
@@ -93,31 +97,31 @@ async fn redirects_are_not_followed() {
         for provider in ALL {
             let reply = Reply::failure(status, "").header("location", &format!("{}/v1", elsewhere.base));
             let (talk, _) = talk(provider, vec![reply], |_| {}).await;
-            assert!(talk.error().1.contains(&format!("redirects the request (status {status})")));
+            assert!(talk.last_error().1.contains(&format!("redirected the request (status {status})")));
         }
     }
-    assert!(elsewhere.asked().is_empty(), "nobody else sees the key");
+    assert!(elsewhere.asked().is_empty(), "the key is not sent elsewhere");
 }
 
 #[tokio::test]
-async fn a_provider_that_never_answers() {
+async fn a_provider_that_never_responds() {
     for provider in ALL {
-        for (set, words) in [
+        for (set, expected) in [
             (
-                Box::new(|chat: &mut Chat| chat.timeouts.first_byte = Duration::from_millis(100))
-                    as Box<dyn Fn(&mut Chat)>,
-                "no answer within 100 ms (chat.first-byte-timeout-ms)",
+                Box::new(|chat: &mut ChatSettings| chat.timeouts.first_byte = Duration::from_millis(100))
+                    as Box<dyn Fn(&mut ChatSettings)>,
+                "no response within 100 ms (chat.first-byte-timeout-ms)",
             ),
             (
-                Box::new(|chat: &mut Chat| chat.timeouts.request = Duration::from_millis(100)),
-                "no end of the answer within 100 ms (chat.request-timeout-ms)",
+                Box::new(|chat: &mut ChatSettings| chat.timeouts.request = Duration::from_millis(100)),
+                "the reply did not end within 100 ms (chat.request-timeout-ms)",
             ),
         ] {
-            // Neither a word, nor more than its headers.
+            // Either nothing, or only headers.
             for pieces in [vec![Piece::Hang], vec![Piece::Pause(Duration::ZERO), Piece::Hang]] {
                 let (talk, server) = talk(provider, vec![Reply { pieces, ..Reply::events("") }], &*set).await;
-                assert_eq!(talk.error().0, "TIMEOUT");
-                assert!(talk.error().1.ends_with(words), "{}", talk.error().1);
+                assert_eq!(talk.last_error().0, "TIMEOUT");
+                assert!(talk.last_error().1.ends_with(expected), "{}", talk.last_error().1);
                 assert_eq!(server.asked().len(), 1);
             }
         }
@@ -125,29 +129,29 @@ async fn a_provider_that_never_answers() {
 }
 
 #[tokio::test]
-async fn a_stream_of_nothing_has_an_end() {
-    // Comments keep coming for ever: only the bound on the whole request ends it.
+async fn a_stream_of_comments_is_limited() {
+    // Comments keep arriving: only the timeout of the whole request ends it.
     let mut drip = Reply::events("");
     for _ in 0..1_000 {
         drip = drip.then(Piece::Bytes(b": ping\n\n".to_vec())).then(Piece::Pause(Duration::from_millis(20)));
     }
-    let set = |chat: &mut Chat| chat.timeouts.request = Duration::from_millis(300);
-    let (talk, _) = talk(Provider::OpenAiChat, vec![drip], set).await;
-    assert!(talk.error().1.contains("chat.request-timeout-ms"));
+    let set = |chat: &mut ChatSettings| chat.timeouts.request = Duration::from_millis(300);
+    let (talk, _) = talk(ChatProvider::OpenAiChat, vec![drip], set).await;
+    assert!(talk.last_error().1.contains("chat.request-timeout-ms"));
 }
 
 #[tokio::test]
-async fn nobody_there() {
-    let gone = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let base = format!("http://{}", gone.local_addr().unwrap());
-    drop(gone);
-    let mut world = World::new(Preset::Standard).talking(Provider::OpenAi, &base);
+async fn an_unreachable_provider() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let mut world = World::new(Preset::Standard).talking(ChatProvider::OpenAi, &base);
     world.chat.limits.retries = 1;
     let mut talk = world.start();
-    talk.say("hello").await;
-    let (code, message) = talk.error();
+    talk.send("hello").await;
+    let (code, message) = talk.last_error();
     assert_eq!(code, "UNAVAILABLE");
-    assert!(message.starts_with("the provider cannot be reached: Connection refused"), "{message}");
+    assert!(message.starts_with("cannot connect to the provider: Connection refused"), "{message}");
     assert!(!message.contains("127.0.0.1"));
 }
 
@@ -159,15 +163,15 @@ async fn cancelling_ends_a_request_at_once() {
         let server = Server::start([reply]).await;
         let mut talk = World::new(Preset::Standard).talking(provider, &server.base).start();
         let cancel = talk.cancel.clone();
-        let asked = async {
+        let cancel_later = async {
             while server.asked().is_empty() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
             cancel.cancel();
         };
-        let (outcome, ()) = tokio::join!(talk.say("hello"), asked);
-        assert_eq!((outcome.end, talk.reason().as_str()), (Ok(End::Cancelled), "cancelled"));
+        let (outcome, ()) = tokio::join!(talk.send("hello"), cancel_later);
+        assert_eq!((outcome.end, talk.end_reason().as_str()), (Ok(EndReason::Cancelled), "cancelled"));
         assert_eq!(talk.chat.messages.len(), 2);
     }
 }
@@ -175,9 +179,9 @@ async fn cancelling_ends_a_request_at_once() {
 #[tokio::test]
 async fn the_key_goes_into_one_header() {
     for (provider, header, value, path) in [
-        (Provider::Anthropic, "x-api-key", "sk-SECRET-123", "/v1/messages"),
-        (Provider::OpenAi, "authorization", "Bearer sk-SECRET-123", "/v1/responses"),
-        (Provider::OpenAiChat, "authorization", "Bearer sk-SECRET-123", "/v1/chat/completions"),
+        (ChatProvider::Anthropic, "x-api-key", "sk-SECRET-123", "/v1/messages"),
+        (ChatProvider::OpenAi, "authorization", "Bearer sk-SECRET-123", "/v1/responses"),
+        (ChatProvider::OpenAiChat, "authorization", "Bearer sk-SECRET-123", "/v1/chat/completions"),
     ] {
         let (_, server) =
             talk(provider, vec![Reply::events(answer(provider, &[text("hello")]))], |_| {}).await;
@@ -185,41 +189,41 @@ async fn the_key_goes_into_one_header() {
         assert_eq!((asked.path.as_str(), asked.header(header)), (path, Some(value)));
         assert_eq!(asked.headers.iter().filter(|(_, value)| value.contains("SECRET")).count(), 1);
         assert!(!asked.body.to_string().contains("SECRET"));
-        assert_eq!(asked.header("accept-encoding"), None, "nothing compressed is asked for");
+        assert_eq!(asked.header("accept-encoding"), None, "compression is not requested");
     }
 }
 
 #[test]
-fn what_is_missing_is_said() {
+fn incomplete_settings_are_reported() {
     let toolbox = World::new(Preset::Standard).toolbox();
-    let chat = |provider, set: &dyn Fn(&mut Chat)| {
-        let mut chat = Chat { provider, model: Some("m".to_owned()), ..Chat::default() };
+    let chat = |provider, set: &dyn Fn(&mut ChatSettings)| {
+        let mut chat = ChatSettings { provider, model: Some("m".to_owned()), ..ChatSettings::default() };
         set(&mut chat);
         let error = connect(&chat, |name| (name == "KEY").then(|| "sk-SECRET".into()), &toolbox).unwrap_err();
         assert!(!format!("{error:?}").contains("SECRET"));
         format!("{} {error}", error.code())
     };
     let all = [
-        chat(Provider::Anthropic, &|chat| chat.model = None),
-        chat(Provider::OpenAi, &|_| {}),
-        chat(Provider::OpenAiChat, &|_| {}),
-        chat(Provider::Anthropic, &|chat| chat.key_env = Some("OTHER".to_owned())),
-        chat(Provider::Anthropic, &|chat| {
+        chat(ChatProvider::Anthropic, &|chat| chat.model = None),
+        chat(ChatProvider::OpenAi, &|_| {}),
+        chat(ChatProvider::OpenAiChat, &|_| {}),
+        chat(ChatProvider::Anthropic, &|chat| chat.key_env = Some("OTHER".to_owned())),
+        chat(ChatProvider::Anthropic, &|chat| {
             (chat.key_env, chat.key_file) = (Some("KEY".to_owned()), Some("/k".into()))
         }),
-        chat(Provider::Anthropic, &|chat| chat.key_file = Some("/no/such/key".into())),
-        chat(Provider::OpenAiChat, &|chat| chat.base_url = Some("http://10.0.0.1/v1".to_owned())),
-        chat(Provider::OpenAiChat, &|chat| {
+        chat(ChatProvider::Anthropic, &|chat| chat.key_file = Some("/no/such/key".into())),
+        chat(ChatProvider::OpenAiChat, &|chat| chat.base_url = Some("http://10.0.0.1/v1".to_owned())),
+        chat(ChatProvider::OpenAiChat, &|chat| {
             chat.base_url = Some("https://me:pw@models.example/v1".to_owned())
         }),
     ];
     insta::assert_snapshot!(all.join("\n"));
 }
 
-/// That one model cannot call tools says nothing about another one of the same server.
+/// A model that cannot call tools does not affect other models of the same server.
 #[tokio::test]
 async fn tools_are_switched_off_for_the_model_that_cannot_call_them() {
-    let provider = Provider::OpenAiChat;
+    let provider = ChatProvider::OpenAiChat;
     let fine = answer(provider, &[text("ok")]);
     let server = Server::answering(move |asked, _| match (asked.body.get("tools"), &asked.body["model"]) {
         (Some(_), model) if model == "small" => {
@@ -236,11 +240,11 @@ async fn tools_are_switched_off_for_the_model_that_cannot_call_them() {
         (world, talk)
     };
     let ((_first, mut small), (_second, mut large)) = (start("small"), start("large"));
-    assert_eq!(small.say("hello").await.end, Ok(End::Finished));
-    assert!(!small.agent.model().can_call_tools(), "and that can be seen");
-    assert_eq!(large.say("hello").await.end, Ok(End::Finished));
+    assert_eq!(small.send("hello").await.end, Ok(EndReason::Finished));
+    assert!(!small.agent.model().can_call_tools(), "the model reports it");
+    assert_eq!(large.send("hello").await.end, Ok(EndReason::Finished));
     assert!(large.agent.model().can_call_tools());
-    assert_eq!(small.say("again").await.end, Ok(End::Finished));
+    assert_eq!(small.send("again").await.end, Ok(EndReason::Finished));
     let asked: Vec<_> = server.asked();
     let with_tools = asked
         .iter()
@@ -251,8 +255,8 @@ async fn tools_are_switched_off_for_the_model_that_cannot_call_them() {
 }
 
 #[tokio::test]
-async fn a_model_that_wants_another_form_is_asked_in_that_form() {
-    let provider = Provider::OpenAiChat;
+async fn rejected_parameters_are_replaced_and_remembered() {
+    let provider = ChatProvider::OpenAiChat;
     let fine = answer(provider, &[text("ok")]);
     let server = Server::answering(move |asked, _| {
         let refused =
@@ -269,9 +273,9 @@ async fn a_model_that_wants_another_form_is_asked_in_that_form() {
     let mut world = World::new(Preset::Chat).talking(provider, &server.base);
     world.chat.limits.retries = 0;
     let mut talk = world.start();
-    assert_eq!(talk.say("hello").await.end, Ok(End::Finished));
+    assert_eq!(talk.send("hello").await.end, Ok(EndReason::Finished));
     assert_eq!(server.asked().len(), 3);
-    assert_eq!(talk.say("again").await.end, Ok(End::Finished));
-    assert_eq!(server.asked().len(), 4, "what it wants is remembered");
+    assert_eq!(talk.send("again").await.end, Ok(EndReason::Finished));
+    assert_eq!(server.asked().len(), 4, "the accepted form is remembered");
     assert!(server.asked()[3].body["max_completion_tokens"].is_u64());
 }

@@ -1,26 +1,26 @@
-//! Without a provider: everything but the model.
+//! The rehearsal: everything but the model.
 
-use crate::world::{Talks, World};
+use crate::world::{StartConversation, World};
 use prowess::Preset;
-use prowess_chat::End;
+use prowess_chat::EndReason;
 
-/// The answer to one message, with the calls that were made for it.
+/// Returns the reply to one message.
 async fn rehearse(world: &World, message: &str) -> String {
     let mut talk = world.start();
-    let outcome = talk.say(message).await;
-    assert_eq!(outcome.end, Ok(End::Finished));
-    let again = {
+    let outcome = talk.send(message).await;
+    assert_eq!(outcome.end, Ok(EndReason::Finished));
+    let second = {
         let mut talk = world.start();
-        talk.say(message).await;
-        talk.said()
+        talk.send(message).await;
+        talk.reply_text()
     };
-    assert_eq!(again, talk.said(), "the same each time");
-    assert!(talk.said().starts_with("This is a rehearsal, not a model"));
-    format!("> {message}\n\n{}", world.filtered(&talk.said()))
+    assert_eq!(second, talk.reply_text(), "the same each time");
+    assert!(talk.reply_text().starts_with("This is a rehearsal, not a model"));
+    format!("> {message}\n\n{}", world.filtered(&talk.reply_text()))
 }
 
 #[tokio::test]
-async fn what_a_newcomer_sees_in_the_first_minute() {
+async fn first_messages_with_bundled_skills() {
     let world = World::with_bundled(Preset::Standard);
     let mut all = Vec::new();
     for message in [
@@ -52,13 +52,13 @@ async fn the_tools_of_every_preset() {
             rehearse(&world, "quarterly revenue reports for the board, please").await
         ));
     }
-    // How many tokens a path has depends on where the test runs; with bundled skills they are exact.
+    // The tokens of a path depend on where the test runs; with bundled skills they are exact.
     let filters = [(r"→ \d+ tokens", "→ [N] tokens"), (r"- tokens: .*", "- tokens: [N]")];
     insta::with_settings!({filters => filters}, { insta::assert_snapshot!(all.join("\n\n")) });
 }
 
 #[tokio::test]
-async fn s003_05_s003_06_what_triggers_match_is_loaded_three_at_most() {
+async fn s003_05_s003_06_at_most_three_skills_are_loaded_by_triggers() {
     let world = World::new(Preset::Triggers);
     for name in ["a", "b", "c", "d"] {
         world.file(
@@ -67,12 +67,15 @@ async fn s003_05_s003_06_what_triggers_match_is_loaded_three_at_most() {
         );
     }
     let mut talk = world.start();
-    talk.say("deploy it").await;
+    talk.send("deploy it").await;
     assert_eq!(talk.results().len(), 3);
-    assert!(talk.said().contains("- tier 3: whole skills") && talk.said().contains("keyword: deploy"));
+    assert!(
+        talk.reply_text().contains("- tier 3: complete skills")
+            && talk.reply_text().contains("keyword: deploy")
+    );
     let mut talk = world.start();
-    talk.say("hello").await;
-    assert!(talk.said().contains("- tier 1: how many skills there are"), "{}", talk.said());
+    talk.send("hello").await;
+    assert!(talk.reply_text().contains("- tier 1: the number of skills"), "{}", talk.reply_text());
 }
 
 #[tokio::test]
@@ -88,19 +91,21 @@ async fn s004_24_the_fixture_rehearsed_implicitly_and_explicitly() {
             "/skills-system-validation now",
             "use the skills-system-validation skill",
         ] {
-            if message.starts_with('/') && world.policy.mention.slash == prowess::policy::Recognised::No {
+            if message.starts_with('/')
+                && world.policy.mention.slash == prowess::policy::MentionSyntax::Disabled
+            {
                 continue;
             }
             let mut talk = world.start();
-            let outcome = talk.say(message).await;
+            let outcome = talk.send(message).await;
             assert!(
-                talk.said().contains("PROWESS_SKILL_MARKER_7F3A91D2"),
+                talk.reply_text().contains("PROWESS_SKILL_MARKER_7F3A91D2"),
                 "{preset} {message}: {}",
-                talk.said()
+                talk.reply_text()
             );
             assert!(preset == Preset::App || outcome.activated == [name], "{preset} {message}");
-            let kept = serde_json::to_string(&talk.chat.messages[1].parts[..1]).unwrap();
-            assert!(!kept.contains("_MARKER_"));
+            let stored = serde_json::to_string(&talk.chat.messages[1].parts[..1]).unwrap();
+            assert!(!stored.contains("_MARKER_"));
             let read = talk
                 .results()
                 .iter()
@@ -110,7 +115,7 @@ async fn s004_24_the_fixture_rehearsed_implicitly_and_explicitly() {
                 .count();
             match preset {
                 Preset::SkillTool => assert_eq!(read, 0),
-                // The skill itself, and what ends in one of the endings that are read.
+                // The skill itself, and files with one of the readable extensions.
                 Preset::App => assert!(read >= 2, "{message}: {read}"),
                 _ => assert_eq!(read, 3, "{preset} {message}"),
             }
@@ -119,7 +124,7 @@ async fn s004_24_the_fixture_rehearsed_implicitly_and_explicitly() {
 }
 
 #[tokio::test]
-async fn without_skills_it_says_so() {
+async fn without_skills_the_reply_lists_none() {
     let mut off = World::new(Preset::Standard);
     off.policy.enabled = false;
     let none = World::new(Preset::Standard);

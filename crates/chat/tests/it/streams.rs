@@ -1,18 +1,18 @@
-//! Answers as they come over the wire: cut anywhere, interleaved, incomplete, broken.
+//! Streamed replies: split anywhere, interleaved, incomplete, broken.
 
 use std::time::Duration;
 
-use crate::world::{Talks, World};
+use crate::world::{StartConversation, World};
 use prowess::Preset;
-use prowess_chat::provider::{Chunk, Entry, ModelError, Request, Stop};
-use prowess_chat::{State, Usage};
-use prowess_config::Provider;
+use prowess_chat::provider::{Chunk, ConversationEntry, ModelError, ModelRequest, StopReason};
+use prowess_chat::{MessageState, TokenUsage};
+use prowess_config::ChatProvider;
 use prowess_testing::model::speech::{ALL, answer, call, text};
 use prowess_testing::model::{Piece, Reply, Server};
 use serde_json::json;
 
-/// Asks a server once, without the loop.
-async fn ask(provider: Provider, replies: Vec<Reply>) -> (Vec<Chunk>, Option<ModelError>, usize) {
+/// Sends one request, without the turn loop.
+async fn ask(provider: ChatProvider, replies: Vec<Reply>) -> (Vec<Chunk>, Option<ModelError>, usize) {
     let server = Server::start(replies).await;
     let mut world = World::new(Preset::Standard).talking(provider, &server.base);
     world.chat.limits.retries = 2;
@@ -20,51 +20,51 @@ async fn ask(provider: Provider, replies: Vec<Reply>) -> (Vec<Chunk>, Option<Mod
     world.chat.timeouts.idle = Duration::from_millis(300);
     let toolbox = world.toolbox();
     let model = world.model(&toolbox);
-    let entries = [Entry::User("hello".to_owned())];
-    let mut heard =
-        model.answer(Request { system: "", entries: &entries, tools: &[], max_output_tokens: 10 });
+    let entries = [ConversationEntry::User("hello".to_owned())];
+    let mut stream =
+        model.stream(ModelRequest { system: "", entries: &entries, tools: &[], max_output_tokens: 10 });
     let mut chunks = Vec::new();
     let error = loop {
-        match heard.next().await {
+        match stream.next().await {
             Ok(Some(chunk)) => chunks.push(chunk),
             Ok(None) => break None,
             Err(error) => break Some(error),
         }
     };
-    // An answer that is over stays over.
-    assert_eq!(heard.next().await, Ok(None));
+    // A finished stream stays finished.
+    assert_eq!(stream.next().await, Ok(None));
     (chunks, error, server.asked().len())
 }
 
-/// The words, the calls and the end of an answer.
-fn told(chunks: &[Chunk]) -> (String, Vec<(String, String, String)>, Option<Stop>) {
-    let (mut words, mut calls, mut end) = (String::new(), Vec::new(), None);
+/// Returns the text, the calls and the stop reason of a reply.
+fn collect(chunks: &[Chunk]) -> (String, Vec<(String, String, String)>, Option<StopReason>) {
+    let (mut text, mut calls, mut end) = (String::new(), Vec::new(), None);
     for chunk in chunks {
         match chunk.clone() {
-            Chunk::Text(more) => words.push_str(&more),
+            Chunk::Text(more) => text.push_str(&more),
             Chunk::Call { id, name, arguments } => calls.push((id, name, arguments)),
             Chunk::Usage(_) => {}
             Chunk::End(stop) => end = Some(stop),
         }
     }
-    (words, calls, end)
+    (text, calls, end)
 }
 
 #[tokio::test]
-async fn cut_anywhere_and_interleaved() {
-    let said = [
+async fn chunks_may_be_split_anywhere_and_interleaved() {
+    let reply = [
         text("Grüße 👋🏽, 你好: \"ok\"\n"),
         call("c1", "one", json!({"größe": "👋🏽 \" \\ \n", "n": [1, 2.5, null]})),
         call("c2", "two", json!({"path": "a/b.md"})),
         call("c3", "three", json!({})),
     ];
     for provider in ALL {
-        let bytes = answer(provider, &said);
+        let bytes = answer(provider, &reply);
         for size in [1, 2, 3, 7, 64, 100_000] {
             let (chunks, error, _) = ask(provider, vec![Reply::cut(bytes.clone(), size)]).await;
             assert_eq!(error, None);
-            let (words, calls, end) = told(&chunks);
-            assert_eq!((words.as_str(), end), ("Grüße 👋🏽, 你好: \"ok\"\n", Some(Stop::Finished)));
+            let (text, calls, end) = collect(&chunks);
+            assert_eq!((text.as_str(), end), ("Grüße 👋🏽, 你好: \"ok\"\n", Some(StopReason::Finished)));
             let calls: Vec<_> = calls
                 .iter()
                 .map(|(id, name, arguments)| (id.as_str(), name.as_str(), arguments.as_str()))
@@ -78,7 +78,7 @@ async fn cut_anywhere_and_interleaved() {
                 .iter()
                 .rev()
                 .find_map(|chunk| if let Chunk::Usage(usage) = chunk { Some(*usage) } else { None });
-            assert_eq!(usage, Some(Usage { input: 100, output: 20, cached: 10 }), "{provider:?}");
+            assert_eq!(usage, Some(TokenUsage { input: 100, output: 20, cached: 10 }), "{provider:?}");
         }
     }
 }
@@ -88,19 +88,19 @@ fn completion(delta: &str, finish: &str) -> String {
 }
 
 #[tokio::test]
-async fn completions_as_other_servers_speak_them() {
-    // No [DONE], no id, whole arguments as an object, the same place for all calls, no place at all.
+async fn variations_of_chat_completions() {
+    // No [DONE], no id, arguments as an object, the same index for all calls, no index.
     let cases = [
         (
             completion(r#"{"content":"hi"}"#, "null") + &completion("{}", "\"stop\""),
-            ("hi", vec![], Stop::Finished),
+            ("hi", vec![], StopReason::Finished),
         ),
         (
             completion(
                 r#"{"tool_calls":[{"index":0,"function":{"name":"a","arguments":{"x":1}}}]}"#,
                 "\"tool_calls\"",
             ) + "data: [DONE]\n\n",
-            ("", vec![("call_0", "a", r#"{"x":1}"#)], Stop::Finished),
+            ("", vec![("call_0", "a", r#"{"x":1}"#)], StopReason::Finished),
         ),
         (
             completion(
@@ -113,82 +113,84 @@ async fn completions_as_other_servers_speak_them() {
                 r#"{"tool_calls":[{"index":0,"function":{"arguments":"2}"}}]}"#,
                 "\"tool_calls\"",
             ),
-            ("", vec![("p", "a", "{}"), ("q", "b", r#"{"y":2}"#)], Stop::Finished),
+            ("", vec![("p", "a", "{}"), ("q", "b", r#"{"y":2}"#)], StopReason::Finished),
         ),
         (
             completion(r#"{"tool_calls":[{"id":"p","function":{"name":"a","arguments":"{\"z\""}}]}"#, "null")
                 + &completion(r#"{"tool_calls":[{"function":{"arguments":":3}"}}]}"#, "\"tool_calls\""),
-            ("", vec![("p", "a", r#"{"z":3}"#)], Stop::Finished),
+            ("", vec![("p", "a", r#"{"z":3}"#)], StopReason::Finished),
         ),
-        (completion(r#"{"content":"par"}"#, "\"length\""), ("par", vec![], Stop::Length)),
-        (completion(r#"{"refusal":"no"}"#, "\"content_filter\""), ("no", vec![], Stop::Declined)),
-        (completion(r#"{"refusal":"no"}"#, "\"stop\""), ("no", vec![], Stop::Declined)),
+        (completion(r#"{"content":"par"}"#, "\"length\""), ("par", vec![], StopReason::Length)),
+        (completion(r#"{"refusal":"no"}"#, "\"content_filter\""), ("no", vec![], StopReason::Declined)),
+        (completion(r#"{"refusal":"no"}"#, "\"stop\""), ("no", vec![], StopReason::Declined)),
         (
             completion(r#"{"content":null,"reasoning_content":"hm"}"#, "\"eos\""),
-            ("", vec![], Stop::Other("eos".to_owned())),
+            ("", vec![], StopReason::Other("eos".to_owned())),
         ),
-        // [DONE] without a reason is an end, too.
-        (completion(r#"{"content":"x"}"#, "null") + "data: [DONE]\n\n", ("x", vec![], Stop::Finished)),
+        // [DONE] without a reason also ends the reply.
+        (completion(r#"{"content":"x"}"#, "null") + "data: [DONE]\n\n", ("x", vec![], StopReason::Finished)),
     ];
     for (body, expected) in cases {
-        let (chunks, error, _) = ask(Provider::OpenAiChat, vec![Reply::events(body.clone())]).await;
+        let (chunks, error, _) = ask(ChatProvider::OpenAiChat, vec![Reply::events(body.clone())]).await;
         assert_eq!(error, None, "{body}");
-        let (words, calls, end) = told(&chunks);
+        let (text, calls, end) = collect(&chunks);
         let calls: Vec<_> = calls.iter().map(|(a, b, c)| (a.as_str(), b.as_str(), c.as_str())).collect();
-        assert_eq!((words.as_str(), calls, end.unwrap()), expected, "{body}");
+        assert_eq!((text.as_str(), calls, end.unwrap()), expected, "{body}");
     }
 }
 
 #[tokio::test]
-async fn stop_reasons_of_the_others() {
+async fn stop_reasons_of_the_other_apis() {
     let anthropic = |reason: &str| {
         format!(
             "data: {{\"type\":\"message_delta\",\"delta\":{{\"stop_reason\":\"{reason}\"}},\"usage\":{{\"output_tokens\":1}}}}\n\ndata: {{\"type\":\"message_stop\"}}\n\n"
         )
     };
     for (reason, stop) in [
-        ("end_turn", Stop::Finished),
-        ("max_tokens", Stop::Length),
-        ("refusal", Stop::Declined),
-        ("new_reason", Stop::Other("new_reason".to_owned())),
+        ("end_turn", StopReason::Finished),
+        ("max_tokens", StopReason::Length),
+        ("refusal", StopReason::Declined),
+        ("new_reason", StopReason::Other("new_reason".to_owned())),
     ] {
-        let (chunks, error, _) = ask(Provider::Anthropic, vec![Reply::events(anthropic(reason))]).await;
-        assert_eq!((error, told(&chunks).2), (None, Some(stop)));
+        let (chunks, error, _) = ask(ChatProvider::Anthropic, vec![Reply::events(anthropic(reason))]).await;
+        assert_eq!((error, collect(&chunks).2), (None, Some(stop)));
     }
     let incomplete = |reason: &str| {
         format!(
             "data: {{\"type\":\"response.incomplete\",\"response\":{{\"incomplete_details\":{{\"reason\":\"{reason}\"}}}}}}\n\n"
         )
     };
-    for (reason, stop) in [("max_output_tokens", Stop::Length), ("content_filter", Stop::Declined)] {
-        let (chunks, error, _) = ask(Provider::OpenAi, vec![Reply::events(incomplete(reason))]).await;
-        assert_eq!((error, told(&chunks).2), (None, Some(stop)));
+    for (reason, stop) in
+        [("max_output_tokens", StopReason::Length), ("content_filter", StopReason::Declined)]
+    {
+        let (chunks, error, _) = ask(ChatProvider::OpenAi, vec![Reply::events(incomplete(reason))]).await;
+        assert_eq!((error, collect(&chunks).2), (None, Some(stop)));
     }
 }
 
-/// An answer up to the first piece of its words, of which it has these.
-fn begun(provider: Provider, words: &'static str, first: &str) -> Vec<u8> {
-    let said = String::from_utf8(answer(provider, &[text(words)])).unwrap();
-    let at = said.find(first).and_then(|at| said[at..].find("\n\n").map(|end| at + end + 2)).unwrap();
-    said.as_bytes()[..at].to_vec()
+/// Returns a reply with this text, truncated after its first chunk.
+fn truncated_reply(provider: ChatProvider, full_text: &'static str, first: &str) -> Vec<u8> {
+    let reply = String::from_utf8(answer(provider, &[text(full_text)])).unwrap();
+    let at = reply.find(first).and_then(|at| reply[at..].find("\n\n").map(|end| at + end + 2)).unwrap();
+    reply.as_bytes()[..at].to_vec()
 }
 
 #[tokio::test]
-async fn an_answer_that_ends_too_early_broke_off() {
+async fn a_reply_that_ends_early_is_interrupted() {
     for provider in ALL {
         let whole = answer(provider, &[text("Hello there")]);
-        let half = begun(provider, "Hello there", "Hel");
+        let half = truncated_reply(provider, "Hello there", "Hel");
         let pause = Piece::Pause(Duration::from_millis(100));
         for reply in [Reply::events(half.clone()), Reply::events(half).then(pause).then(Piece::Reset)] {
             let (chunks, error, asked) = ask(provider, vec![reply]).await;
-            assert!(matches!(error, Some(ModelError::BrokeOff(_))), "{provider:?} {error:?}");
-            assert_eq!(told(&chunks).0, "Hel");
-            assert_eq!(asked, 1, "what was said cannot be taken back");
+            assert!(matches!(error, Some(ModelError::Interrupted(_))), "{provider:?} {error:?}");
+            assert_eq!(collect(&chunks).0, "Hel");
+            assert_eq!(asked, 1, "a partial reply is not retried");
         }
-        // Nothing was said yet: it is asked again.
+        // Without any text, the request is retried.
         let (chunks, error, asked) =
             ask(provider, vec![Reply::events(": hi\n\n"), Reply::events(whole)]).await;
-        assert_eq!((told(&chunks).0.as_str(), error, asked), ("Hello there", None, 2));
+        assert_eq!((collect(&chunks).0.as_str(), error, asked), ("Hello there", None, 2));
     }
 }
 
@@ -197,35 +199,37 @@ async fn errors_in_mid_stream() {
     let overloaded = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n";
     let failed = "data: {\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":\"server_error\",\"message\":\"Boom sk-SECRET-123\"}}}\n\n";
     let chunk = "data: {\"error\":{\"message\":\"The server had an error\",\"type\":\"server_error\"}}\n\n";
-    for (provider, broken) in
-        [(Provider::Anthropic, overloaded), (Provider::OpenAi, failed), (Provider::OpenAiChat, chunk)]
-    {
-        // Before anything was said it is tried again.
+    for (provider, broken) in [
+        (ChatProvider::Anthropic, overloaded),
+        (ChatProvider::OpenAi, failed),
+        (ChatProvider::OpenAiChat, chunk),
+    ] {
+        // An error before any text is retried.
         let whole = answer(provider, &[text("okay")]);
         let (chunks, error, asked) =
             ask(provider, vec![Reply::events(broken), Reply::events(whole.clone())]).await;
-        assert_eq!((told(&chunks).0.as_str(), error, asked), ("okay", None, 2));
-        // Afterwards it is told, and what was said stays.
-        let mixed = [begun(provider, "okay", "oka").as_slice(), broken.as_bytes()].concat();
+        assert_eq!((collect(&chunks).0.as_str(), error, asked), ("okay", None, 2));
+        // A later error is reported, and the text stays.
+        let mixed = [truncated_reply(provider, "okay", "oka").as_slice(), broken.as_bytes()].concat();
         let (chunks, error, asked) = ask(provider, vec![Reply::events(mixed)]).await;
-        assert_eq!((told(&chunks).0.as_str(), asked), ("oka", 1));
-        assert!(matches!(error, Some(ModelError::Reported { passing: true, .. })), "{error:?}");
+        assert_eq!((collect(&chunks).0.as_str(), asked), ("oka", 1));
+        assert!(matches!(error, Some(ModelError::StreamError { retryable: true, .. })), "{error:?}");
         assert!(!error.unwrap().to_string().contains("SECRET"));
     }
 }
 
 #[tokio::test]
-async fn what_is_not_what_the_interface_promises() {
+async fn malformed_responses() {
     let huge = [b"data: ".as_slice(), &vec![b'x'; 9 * 1024 * 1024]].concat();
     for provider in ALL {
-        for (body, words) in [
+        for (body, expected) in [
             (b"data: {\"type\": oops}\n\n".to_vec(), "not JSON"),
             (b"data: <html>\n\n".to_vec(), "not JSON"),
             (huge.clone(), "more than 8388608 bytes"),
         ] {
             let (_, error, asked) = ask(provider, vec![Reply::events(body)]).await;
             let Some(ModelError::Malformed(message)) = error else { panic!("{error:?}") };
-            assert!(message.contains(words), "{message}");
+            assert!(message.contains(expected), "{message}");
             assert_eq!(asked, 1);
         }
         let json = Reply::events("{}").header("content-type", "application/json");
@@ -240,7 +244,7 @@ async fn what_is_not_what_the_interface_promises() {
 }
 
 #[tokio::test]
-async fn a_slow_stream_is_waited_for_and_a_silent_one_is_not() {
+async fn a_slow_stream_is_read_and_a_silent_one_times_out() {
     for provider in ALL {
         let bytes = answer(provider, &[text("slow but sure")]);
         let mut slow = Reply::events("");
@@ -248,37 +252,39 @@ async fn a_slow_stream_is_waited_for_and_a_silent_one_is_not() {
             slow = slow.then(Piece::Pause(Duration::from_millis(30))).then(Piece::Bytes(piece.to_vec()));
         }
         let (chunks, error, _) = ask(provider, vec![slow]).await;
-        assert_eq!((told(&chunks).0.as_str(), error), ("slow but sure", None));
+        assert_eq!((collect(&chunks).0.as_str(), error), ("slow but sure", None));
         let silent = Reply::events(bytes[..bytes.len() / 2].to_vec()).then(Piece::Hang);
         let (_, error, asked) = ask(provider, vec![silent]).await;
         let error = error.unwrap().to_string();
         assert_eq!(
             error,
-            "the provider took too long: nothing more for 300 ms in the middle of an answer (chat.idle-timeout-ms)"
+            "the provider timed out: no data for 300 ms in the middle of a reply (chat.idle-timeout-ms)"
         );
         assert_eq!(asked, 1);
     }
 }
 
 #[tokio::test]
-async fn what_was_said_before_it_broke_off_is_kept_and_told_to_the_model_next_time() {
+async fn an_interrupted_reply_is_kept_and_sent_in_the_next_turn() {
     for provider in ALL {
         let pause = Piece::Pause(Duration::from_millis(100));
-        let half = Reply::events(begun(provider, "The first half", "The")).then(pause).then(Piece::Reset);
+        let half =
+            Reply::events(truncated_reply(provider, "The first half", "The")).then(pause).then(Piece::Reset);
         let server = Server::start([half, Reply::events(answer(provider, &[text("Again.")]))]).await;
         let world = World::new(Preset::Standard).talking(provider, &server.base);
         let mut talk = world.start();
-        let outcome = talk.say("say it").await;
+        let outcome = talk.send("say it").await;
         assert!(outcome.end.is_err());
-        assert_eq!(talk.error().0, "EXECUTION_ERROR");
-        let said = talk.said();
-        assert_eq!(said, "The");
-        assert!(matches!(talk.chat.messages[1].state, State::Interrupted { .. }));
-        talk.say("go on").await;
-        assert_eq!((talk.said().as_str(), talk.reason().as_str()), ("Again.", "end"));
+        assert_eq!(talk.last_error().0, "EXECUTION_ERROR");
+        let reply = talk.reply_text();
+        assert_eq!(reply, "The");
+        assert!(matches!(talk.chat.messages[1].state, MessageState::Interrupted { .. }));
+        talk.send("go on").await;
+        assert_eq!((talk.reply_text().as_str(), talk.end_reason().as_str()), ("Again.", "end"));
         let body = server.asked()[1].body.to_string();
         assert!(
-            body.contains(said.trim()) && body.contains("[The answer broke off: the answer broke off"),
+            body.contains(reply.trim())
+                && body.contains("[The reply was interrupted: the reply was interrupted"),
             "{body}"
         );
     }

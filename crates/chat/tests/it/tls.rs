@@ -1,16 +1,16 @@
-//! Encrypted means that the other side is who it says: a certificate that nobody vouches for is refused before the key is sent.
+//! TLS: a server with an untrusted certificate is refused before the key is sent.
 
 use std::io::Read;
 use std::net::TcpListener;
 use std::sync::Arc;
 
-use crate::world::{Talks, World};
+use crate::world::{StartConversation, World};
 use prowess::Preset;
-use prowess_config::Provider;
+use prowess_config::ChatProvider;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
 #[tokio::test]
-async fn a_certificate_that_nobody_vouches_for_is_refused() {
+async fn an_untrusted_certificate_is_refused() {
     let own = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(own.signing_key.serialize_der()));
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -26,17 +26,17 @@ async fn a_certificate_that_nobody_vouches_for_is_refused() {
     let server = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut connection = rustls::ServerConnection::new(config).unwrap();
-        let mut heard = Vec::new();
-        let end = rustls::Stream::new(&mut connection, &mut stream).read_to_end(&mut heard);
-        (heard, end.is_err())
+        let mut received = Vec::new();
+        let end = rustls::Stream::new(&mut connection, &mut stream).read_to_end(&mut received);
+        (received, end.is_err())
     });
     let mut world =
-        World::new(Preset::Standard).talking(Provider::Anthropic, &format!("https://localhost:{port}"));
+        World::new(Preset::Standard).talking(ChatProvider::Anthropic, &format!("https://localhost:{port}"));
     world.chat.limits.retries = 0;
     let mut talk = world.start();
-    talk.say("hello").await;
-    let (code, message) = talk.error();
+    talk.send("hello").await;
+    let (code, message) = talk.last_error();
     assert_eq!(code, "UNAVAILABLE");
     assert!(message.contains("invalid peer certificate"), "{message}");
-    assert_eq!(server.join().unwrap(), (Vec::new(), true), "nothing was said to it");
+    assert_eq!(server.join().unwrap(), (Vec::new(), true), "nothing was sent");
 }

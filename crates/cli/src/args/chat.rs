@@ -1,84 +1,84 @@
-//! What `prowess chat` and `prowess chats` take.
+//! The arguments of `prowess chat` and `prowess chats`.
 
 use std::path::PathBuf;
 
 use clap::Subcommand;
 
-// What `prowess chat` takes.
+// The arguments of `prowess chat`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Without a message, on a terminal, it is a conversation; /help tells there what can be typed.\n\
-    What is piped in is the message, or follows the one that is typed: git diff | prowess chat \"Review this\"\n\n\
-    Standard output is the answer and nothing else; with --json, one event a line.\n\
-    Exit codes: 0 the answer is complete, 1 it broke off or came to a bound, 2 the call or the environment is wrong."
+    after_help = "Without a message, starts an interactive chat on a terminal; type /help there for a list of commands.\n\
+    Standard input is appended to the message: git diff | prowess chat \"Review this\"\n\n\
+    Standard output contains only the answer, or with --json, one event per line.\n\
+    Exit codes: 0 complete answer, 1 interrupted or limit reached, 2 usage or environment error"
 )]
 pub(crate) struct Chat {
-    /// What to say; /NAME at its beginning calls a skill
+    /// Message; start it with /NAME to call a skill
     #[arg(value_name = "MESSAGE")]
     pub(crate) message: Option<String>,
-    /// Go on with this chat
+    /// Continue this chat
     #[arg(long, value_name = "ID", conflicts_with_all = ["latest", "new"])]
     pub(crate) chat: Option<String>,
-    /// Go on with the latest chat
+    /// Continue the latest chat
     #[arg(long = "continue", short = 'c', conflicts_with = "new")]
     pub(crate) latest: bool,
-    /// Begin a new chat; this is the default
+    /// Start a new chat (default)
     #[arg(long)]
     pub(crate) new: bool,
     #[command(flatten)]
-    pub(crate) place: StoreArgs,
+    pub(crate) store_args: StoreArgs,
 }
 
-// Where chats are kept.
+// The option that selects the chat store.
 #[derive(Debug, clap::Args)]
 pub(crate) struct StoreArgs {
-    /// Where chats are kept: a file, or postgresql://… [default: chat.store, or a file in the state]
+    /// Chat store: a file or a postgresql:// URL [default: chat.store, or a file in the state directory]
     /// [env: PROWESS_STORE]
     #[arg(long, global = true, value_name = "ADDRESS")]
     pub(crate) store: Option<String>,
 }
 
-// What `prowess chats` takes.
+// The arguments of `prowess chats`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Chats {
     #[command(subcommand)]
     pub(crate) command: Option<ChatsCommand>,
     #[command(flatten)]
-    pub(crate) place: StoreArgs,
+    pub(crate) store_args: StoreArgs,
 }
 
-// What comes after `prowess chats`; nothing is the list.
+// The subcommands of `prowess chats`; the default is `list`.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum ChatsCommand {
-    /// List chats, the latest first
+    /// List chats, newest first
     List {
-        /// How many at most
+        /// Maximum number of chats
         #[arg(short, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
         n: u32,
     },
-    /// Print what was said in a chat
+    /// Show the messages of a chat
     Show {
-        /// The chat
+        /// Chat ID
         id: String,
     },
-    /// Delete chats and everything in them
+    /// Delete chats
     Delete {
-        /// The chats
+        /// Chat IDs
         #[arg(required = true)]
         ids: Vec<String>,
     },
-    /// Write chats as JSON
+    /// Export chats as JSON
     Export {
-        /// The chat [default: all of them]
+        /// Chat ID [default: all chats]
         id: Option<String>,
-        /// The file, which must not be there yet [default: standard output]
+        /// Output file, which must not exist yet [default: standard output]
         #[arg(long, value_name = "FILE")]
         to: Option<PathBuf>,
     },
-    /// Add the chats of a file that was exported, all of them or none
+    /// Import all chats of an exported file, or none if any is invalid
     Import {
-        /// The file; - reads standard input
+        /// Exported file; `-` reads standard input
         file: PathBuf,
     },
 }

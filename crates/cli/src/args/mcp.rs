@@ -1,4 +1,4 @@
-//! What `prowess mcp` takes.
+//! The arguments of `prowess mcp`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use clap::Subcommand;
 
 use crate::scope::ScopeArgs;
 
-// What `prowess mcp` takes.
+// The arguments of `prowess mcp`.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Mcp {
@@ -17,100 +17,100 @@ pub(crate) struct Mcp {
     pub(crate) serve: ServeMcp,
 }
 
-// How to serve.
+// The options of the MCP server.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServeMcp {
-    /// Serve any number of clients over HTTP here, instead of one on standard input and output
+    /// Serve multiple clients over HTTP at this address instead of one on standard input and output
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) http: Option<SocketAddr>,
-    /// The token that clients over HTTP have to show, in a file [default: the variable PROWESS_TOKEN]
+    /// File with the token that HTTP clients must send [default: PROWESS_TOKEN]
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) token_file: Option<PathBuf>,
-    /// One more name by which clients may reach this machine over HTTP
+    /// Additional host name to accept in HTTP requests
     #[arg(long, value_name = "HOST", requires = "http")]
     pub(crate) allow_host: Vec<String>,
-    /// Count this skill as active in every conversation, so that its tools are there at once
+    /// Treat the skill as active in every conversation, so that its tools are available at once
     #[arg(long, value_name = "NAME")]
     pub(crate) skill: Vec<String>,
-    /// The most characters of the instructions that clients get at the start
+    /// Maximum number of characters in the server instructions
     #[arg(long, value_name = "N", default_value_t = 8000, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub(crate) instructions_chars: u32,
 }
 
-// What comes after `prowess mcp`; nothing is the server itself.
+// The subcommands of `prowess mcp`; without one, the server runs.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum McpCommand {
-    /// Connect clients: write an entry for Prowess into their configuration
+    /// Connect clients by adding Prowess to their configuration
     Install(Connect),
-    /// Take the entry out again
+    /// Remove Prowess from the configuration of clients
     Uninstall(Disconnect),
-    /// List the clients that are here, and whether they are connected
+    /// List MCP clients and whether they are connected
     Clients {
-        /// What the entry is called
-        #[arg(long, value_name = "NAME", default_value = DEFAULT)]
+        /// Name of the configuration entry
+        #[arg(long, value_name = "NAME", default_value = DEFAULT_ENTRY_NAME)]
         name: String,
     },
 }
 
-/// What the entry is called unless somebody says otherwise.
-const DEFAULT: &str = "prowess";
+/// The default name of the configuration entry.
+const DEFAULT_ENTRY_NAME: &str = "prowess";
 
 const CLIENTS: &str = "\
 Clients: claude-code, claude-desktop, codex, cursor, gemini, goose, opencode, vscode, zed
 
-Everything else in the file stays as it is: comments, order, indentation, line ends.";
+The rest of the file is preserved, including comments and formatting.";
 
-// What `prowess mcp install` takes.
+// The arguments of `prowess mcp install`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = CLIENTS)]
-#[command(mut_arg("user", |user| user.help("In the home, for all projects; this is the default")))]
+#[command(mut_arg("user", |user| user.help("Use the configuration of the current user (default)")))]
 pub(crate) struct Connect {
     #[command(flatten)]
-    pub(crate) which: Which,
-    /// Connect to a server that runs, such as http://127.0.0.1:7878, in place of starting one
+    pub(crate) clients: ClientArgs,
+    /// Connect to a running server, such as http://127.0.0.1:7878, instead of starting one
     #[arg(long, value_name = "URL")]
     pub(crate) http: Option<String>,
-    /// The variable that holds the token of that server; the token itself is not written
+    /// Environment variable that holds the server's token; the token itself is not written
     #[arg(long, value_name = "VARIABLE", requires = "http")]
     pub(crate) token_env: Option<String>,
-    /// Replace an entry of that name that says something else
+    /// Replace a different entry of the same name
     #[arg(long, short, visible_alias = "force")]
     pub(crate) yes: bool,
-    /// Only say what would be written
+    /// Show the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Print what to put into the configuration by hand, and nothing else
+    /// Print the configuration entry instead of writing it
     #[arg(long, conflicts_with_all = ["dry_run", "yes"])]
     pub(crate) print: bool,
 }
 
-// What `prowess mcp uninstall` takes.
+// The arguments of `prowess mcp uninstall`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = CLIENTS)]
-#[command(mut_arg("user", |user| user.help("In the home, for all projects; this is the default")))]
+#[command(mut_arg("user", |user| user.help("Use the configuration of the current user (default)")))]
 pub(crate) struct Disconnect {
     #[command(flatten)]
-    pub(crate) which: Which,
-    /// Remove an entry of that name even if it does not start Prowess
+    pub(crate) clients: ClientArgs,
+    /// Remove the entry even if it does not start Prowess
     #[arg(long, short, visible_alias = "force")]
     pub(crate) yes: bool,
-    /// Only say what would be removed
+    /// Show the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
-// Which clients, and which of their files.
+// The options that select clients and their configuration files.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Which {
-    /// The client; can be given again
+pub(crate) struct ClientArgs {
+    /// Client; can be repeated
     #[arg(long, value_name = "CLIENT", conflicts_with = "all")]
     pub(crate) client: Vec<String>,
-    /// All clients that are found on this machine
+    /// Select all clients found on this machine
     #[arg(long)]
     pub(crate) all: bool,
-    /// What the entry is called
-    #[arg(long, value_name = "NAME", default_value = DEFAULT)]
+    /// Name of the configuration entry
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_ENTRY_NAME)]
     pub(crate) name: String,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,

@@ -1,4 +1,4 @@
-//! What the commands take that get, switch, keep and check skills.
+//! The arguments of the commands that install and manage skills.
 
 use std::path::PathBuf;
 
@@ -6,210 +6,216 @@ use clap::{Subcommand, ValueEnum};
 
 use crate::scope::ScopeArgs;
 
-// What `prowess install` takes.
+// The arguments of `prowess install`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = SOURCES)]
+#[command(mut_arg("user", |user| user.help("Install for the current user")))]
+#[command(mut_arg("project_scope", |project| project.help("Install in the project")))]
 pub(crate) struct Install {
-    /// Where to get it; see below
+    /// Source of the skills; see below
     #[arg(required_unless_present = "locked")]
     pub(crate) source: Option<String>,
-    /// The branch, tag or commit of a repository
+    /// Branch, tag or commit of a repository
     #[arg(long = "ref", value_name = "REF")]
     pub(crate) reference: Option<String>,
-    /// What to call it [default: what it calls itself]
+    /// Install under this name [default: the skill's own name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Which of several skills, by name or folder; can be given again
+    /// Skill to install, by name or path; can be repeated
     #[arg(long, value_name = "NAME", conflicts_with = "all")]
     pub(crate) skill: Vec<String>,
-    /// All skills of the source
+    /// Install all skills of the source
     #[arg(long)]
     pub(crate) all: bool,
-    /// Skip invalid and refused skills and install the others; the exit code is still 1
+    /// Skip invalid and rejected skills; the exit code is still 1
     #[arg(long)]
     pub(crate) skip_invalid: bool,
-    /// Exactly what the lock says, and nothing else; with --skill only these
+    /// Install exactly the skills of the lock file, or those given with --skill
     #[arg(long, conflicts_with_all = ["reference", "name", "all", "skip_invalid"])]
     pub(crate) locked: bool,
-    /// Also where these agents look for skills, such as claude-code; can be given again
+    /// Also install for this agent, such as claude-code; can be repeated
     #[arg(long, value_name = "AGENT", conflicts_with = "locked")]
     pub(crate) agent: Vec<String>,
-    /// Copies for the agents, not links
+    /// Copy instead of symlinking
     #[arg(long, requires = "agent")]
     pub(crate) copy: bool,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
     #[command(flatten)]
     pub(crate) answers: Answers,
-    /// Only say what would be done
+    /// Show the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
 const SOURCES: &str = "\
 Sources:
-  ./folder, ~/folder, /folder           a folder with a SKILL.md, or with skills in it
-  skill.zip, .tar.gz, .tgz, .skill      an archive, on disk or https
-  owner/repo, owner/repo/path/inside    a repository on GitHub, with #REF if need be
-  https://host/owner/repo               a repository, also with /tree/REF/path
-  ssh://host/path, user@host:path       a repository over ssh
-  file:///path                          a local repository, if PROWESS_ALLOW_FILE_URLS=1
-  https://host                          a site with /.well-known/agent-skills/index.json
+  ./dir, ~/dir, /dir                    directory with a SKILL.md or with several skills
+  skill.zip, .tar.gz, .tgz, .skill      archive, local or https
+  owner/repo, owner/repo/path           GitHub repository, optionally with #REF
+  https://host/owner/repo               git repository, optionally with /tree/REF/path
+  ssh://host/path, user@host:path       git repository over SSH
+  file:///path                          local git repository, if PROWESS_ALLOW_FILE_URLS=1
+  https://host                          website with /.well-known/agent-skills/index.json
 
-Skills go into the project if this is one (it has .git, .agents, .prowess or skills.lock), else to the user;
---project and --user decide. The lock says what was installed: skills.lock in a project, else the user's state.";
+Skills are installed in the project if the directory has .git, .agents, .prowess or skills.lock, otherwise for
+the current user; --project and --user override this. The lock file is skills.lock in a project, otherwise it is
+in the user's state directory.";
 
-// What `prowess import` takes.
+// The arguments of `prowess import`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Skills go where prowess install puts them; see its help.")]
+#[command(after_help = "Skills are installed in the same place as by `prowess install`.")]
+#[command(mut_arg("user", |user| user.help("Install for the current user")))]
+#[command(mut_arg("project_scope", |project| project.help("Install in the project")))]
 pub(crate) struct Import {
-    /// A skills-lock.json, a folder, or an archive
+    /// A skills-lock.json, a directory or an archive
     #[arg(required_unless_present = "from")]
     pub(crate) source: Option<String>,
-    /// Take over the skills of another agent, such as claude-code
+    /// Import the skills of another agent, such as claude-code
     #[arg(long, value_name = "AGENT", conflicts_with = "source")]
     pub(crate) from: Option<String>,
-    /// Which of several skills; can be given again
+    /// Skill to import; can be repeated
     #[arg(long, value_name = "NAME", conflicts_with = "all")]
     pub(crate) skill: Vec<String>,
-    /// All of them
+    /// Import all skills
     #[arg(long)]
     pub(crate) all: bool,
-    /// Skip invalid and refused skills and import the others; the exit code is still 1
+    /// Skip invalid and rejected skills; the exit code is still 1
     #[arg(long)]
     pub(crate) skip_invalid: bool,
-    /// What to call it, where it is one [default: what it calls itself]
+    /// Import a single skill under this name [default: the skill's own name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
     #[command(flatten)]
     pub(crate) answers: Answers,
-    /// Only say what would be done
+    /// Show the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
-// Answers to questions that would be asked on a terminal.
+// Answers to prompts.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Answers {
-    /// Answer every question with yes; a name that is taken also needs --on-conflict
+    /// Answer yes to all prompts; existing skills also require --on-conflict
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// What to do where a name is taken
+    /// What to do if the skill already exists
     #[arg(long, value_enum, value_name = "CHOICE")]
     pub(crate) on_conflict: Option<ConflictChoice>,
-    /// Install what the audit refuses
+    /// Install skills that the audit rejects
     #[arg(long)]
     pub(crate) accept_risk: bool,
 }
 
-/// What to do where a name is taken.
+/// What to do if the skill already exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ConflictChoice {
-    /// Put the new one in its place.
+    /// Replace the existing skill.
     Overwrite,
-    /// Leave what is there.
+    /// Keep the existing skill.
     Skip,
-    /// Install it under a name with a number.
+    /// Install under a numbered name.
     Rename,
 }
 
-/// Where installed skills are looked for.
-const BOTH: &str = "Without --project or --user, skills of both are meant; the project's go first.";
+/// Help on the default scope.
+const BOTH_SCOPES: &str =
+    "Without --project or --user, the command applies to both scopes, the project first.";
 
-// What `prowess update` takes.
+// The arguments of `prowess update`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = BOTH)]
+#[command(after_help = BOTH_SCOPES)]
 pub(crate) struct Update {
-    /// The skills [default: all that were installed]
+    /// Skills [default: all installed skills]
     pub(crate) names: Vec<String>,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
     #[command(flatten)]
     pub(crate) answers: Answers,
-    /// Only say what would be done
+    /// Show the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
-// What `prowess remove` takes.
+// The arguments of `prowess remove`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = BOTH)]
+#[command(after_help = BOTH_SCOPES)]
 pub(crate) struct Remove {
-    /// The skills
+    /// Skills
     #[arg(required = true)]
     pub(crate) names: Vec<String>,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
-    /// Do not ask, even about skills that were made here, or modified since they were installed
+    /// Do not prompt, even for skills that were created here or modified
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// Only say what would be done
+    /// Show the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
-// What `prowess verify` takes.
+// The arguments of `prowess verify`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = BOTH)]
+#[command(after_help = BOTH_SCOPES)]
 pub(crate) struct Verify {
-    /// The skills [default: all that were installed]
+    /// Skills [default: all installed skills]
     pub(crate) names: Vec<String>,
-    /// Accept these skills exactly as they are now
+    /// Accept the current contents of these skills
     #[arg(long, requires = "names")]
     pub(crate) accept: bool,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
 }
 
-// What `prowess pack` takes.
+// The arguments of `prowess pack`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Pack {
-    /// The skill's folder
+    /// Skill directory
     pub(crate) folder: PathBuf,
-    /// The archive [default: NAME.skill in the current directory]
+    /// Output file [default: NAME.skill in the current directory]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
 
-// What `prowess index` takes.
+// The arguments of `prowess index`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Index {
-    /// The folder of skills
+    /// Directory of skills
     pub(crate) folder: PathBuf,
-    /// The folder that a web server serves [default: public]
+    /// Output directory, to be served by a web server
     #[arg(long, short, value_name = "DIR", default_value = "public")]
     pub(crate) output: PathBuf,
 }
 
-// What `prowess skill manage` takes.
+// The subcommands of `prowess skill manage`.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum ManageCommand {
-    /// Switch a skill on
+    /// Enable a skill
     Enable(Switch),
-    /// Switch a skill off
+    /// Disable a skill
     Disable(Switch),
-    /// Bring installed skills up to date
+    /// Update installed skills
     Update(Update),
     /// Remove skills
     Remove(Remove),
-    /// List what was installed
+    /// List installed skills
     List {
         #[command(flatten)]
         scope: ScopeArgs,
     },
 }
 
-// What `prowess enable` and `prowess disable` take.
+// The arguments of `prowess enable` and `prowess disable`.
 #[derive(Debug, clap::Args)]
-#[command(mut_arg("user", |user| user.help("In the home, for all projects; this is the default")))]
+#[command(mut_arg("user", |user| user.help("Change the configuration of the current user (default)")))]
 pub(crate) struct Switch {
-    /// The skill's name or folder
+    /// Skill name or directory name
     #[arg(required_unless_present = "source", conflicts_with = "source")]
     pub(crate) name: Option<String>,
-    /// All skills of this directory instead, such as ~/.claude/skills or bundled
+    /// Apply to all skills of this directory, such as ~/.claude/skills or bundled
     #[arg(long, value_name = "PATH")]
     pub(crate) source: Option<String>,
     #[command(flatten)]

@@ -1,60 +1,60 @@
-//! What `prowess serve` takes.
+//! The arguments of `prowess serve`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use super::StoreArgs;
 
-// How to serve.
+// The arguments of `prowess serve`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
-    /// Where to serve; beyond this machine only with a token, or behind a proxy that knows people
+    /// Address to listen on. Non-loopback addresses require a token or an authenticating proxy
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7878")]
     pub(crate) addr: SocketAddr,
-    /// The token that people have to show, in a file [default: the variable PROWESS_TOKEN]
+    /// File with the token that clients must send [default: PROWESS_TOKEN]
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
-    /// The token of those who may change skills and settings, in a file [default: the variable PROWESS_ADMIN_TOKEN]
+    /// File with the token that allows changing skills and settings [default: PROWESS_ADMIN_TOKEN]
     #[arg(long, value_name = "FILE")]
     pub(crate) admin_token_file: Option<PathBuf>,
-    /// One more name by which this machine may be reached
+    /// Additional host name to accept in requests
     #[arg(long, value_name = "HOST")]
     pub(crate) allow_host: Vec<String>,
-    /// The header in which a proxy in front says who somebody is; only where nobody can get past that proxy
+    /// Header with the user name set by an authenticating proxy. Use it only if clients cannot bypass the proxy
     #[arg(long, value_name = "HEADER")]
     pub(crate) trust_proxy_header: Option<String>,
     #[command(flatten)]
-    pub(crate) place: StoreArgs,
-    /// How many seconds answers may go on when the server is stopped
+    pub(crate) store_args: StoreArgs,
+    /// Seconds to wait for running answers on shutdown
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=3600))]
     pub(crate) grace: u64,
-    /// What is noted of requests and turns, on standard error [default: text on a terminal, else json]
-    #[arg(long, value_enum, value_name = "FORM")]
-    pub(crate) log: Option<Log>,
-    /// How many requests in a second one client may make in the long run; 0 for any number
+    /// Log format, on standard error [default: text on a terminal, otherwise json]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) log: Option<LogFormat>,
+    /// Requests per second allowed for each client; 0 disables the limit
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub(crate) rate: u32,
-    /// How many requests one client may make at once
+    /// Requests allowed in a burst for each client
     #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) burst: u32,
-    /// The most connections at once; others wait
+    /// Maximum number of concurrent connections; further ones wait
     #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) max_connections: u32,
-    /// The most answers that are written at once; others are refused
+    /// Maximum number of concurrent answers; further ones are rejected
     #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) max_turns: u32,
-    /// The most streams of events at once; others are refused
+    /// Maximum number of concurrent event streams; further ones are rejected
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) max_streams: u32,
 }
 
-/// What the log looks like.
+/// The log format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Log {
-    /// A line of JSON for each event.
+pub(crate) enum LogFormat {
+    /// One JSON object per line.
     Json,
-    /// Lines for people.
+    /// Human-readable text.
     Text,
-    /// None.
+    /// No log.
     Off,
 }

@@ -1,10 +1,10 @@
-//! `prowess activate`: exactly what a model gets when it loads a skill.
+//! `prowess activate`: prints exactly what a model receives when it loads a skill.
 
-use prowess::activate::{ActivateError, activate};
-use prowess::usage::Usage;
+use prowess::activation::{ActivateError, activate};
+use prowess::usage::SkillUsage;
 use serde_json::json;
 
-use super::{Outcome, YES, active};
+use super::{CommandResult, SUCCESS, find_active};
 use crate::args::Global;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -16,18 +16,18 @@ pub(super) fn run(
     name: &str,
     args: Option<&str>,
     output: &mut Output,
-) -> Outcome {
-    let snapshot = context.registry_of(global, &[name]).snapshot();
-    let skill = active(&snapshot, name)?;
+) -> CommandResult {
+    let snapshot = context.registry_for(global, &[name]).snapshot();
+    let skill = find_active(&snapshot, name)?;
     let activated = activate(skill, args, context.policy()).map_err(|error| {
         let failure = Failure::new(error.code(), error.to_string());
         match error {
             ActivateError::Arguments(_) => failure,
-            _ => failure.hint(format!("prowess why {} tells more", clean(name))),
+            _ => failure.hint(format!("run `prowess why {}` for details", clean(name))),
         }
     })?;
-    // Remembering is a convenience: that it cannot be done is no reason to withhold the answer.
-    let _ = Usage::record(&context.surroundings, &prowess_tools::key(skill, context.policy()));
+    // Recording the use is optional, so a failure is ignored.
+    let _ = SkillUsage::record(&context.host_env, &prowess_tools::skill_key(skill, context.policy()));
     let content = activated.content();
     if output.json() {
         let mut answer = json!({
@@ -45,12 +45,12 @@ pub(super) fn run(
         if let Some(origin) = &activated.origin {
             answer["origin"] = json!({"title": origin.title, "uri": origin.uri});
         }
-        output.answer(&answer)?;
-        return Ok(YES);
+        output.write_json(&answer)?;
+        return Ok(SUCCESS);
     }
     output.text(&content)?;
     if let Some(cut) = activated.truncated {
-        output.remark(format!("cut: {} of {} bytes are shown", cut.shown, cut.total));
+        output.note(format!("truncated: {} of {} bytes are shown", cut.shown, cut.total));
     }
-    Ok(YES)
+    Ok(SUCCESS)
 }

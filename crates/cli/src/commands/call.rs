@@ -1,40 +1,46 @@
-//! `prowess tools` and `prowess call`: what a model can call, and calling it.
+//! `prowess tools` and `prowess call`: lists and calls the tools of a model.
 
-use prowess::{Skill, Status as SkillStatus};
-use prowess_tools::{Outcome as Status, Session, Toolbox, key};
+use prowess::{Skill, SkillStatus};
+use prowess_tools::{CallStatus as Status, Session, Toolbox, skill_key};
 use serde_json::{Value, json};
 
 use super::{
-    Outcome, YES, active, no, nothing_found, notices, print_located, standing, toolbox, toolbox_until,
+    CommandResult, SUCCESS, cancellable_toolbox, check_failed, find_active, print_diagnostics,
+    print_no_skills, print_notices, status_and_reason, toolbox,
 };
 use crate::args::Global;
 use crate::context::Context;
 use crate::failure::{ErrorCode, Failure};
-use crate::output::{Output, Tone, clean};
+use crate::output::{Output, TextStyle, clean};
 
-pub(super) fn tools(context: &Context, global: &Global, skills: &[String], output: &mut Output) -> Outcome {
+pub(super) fn tools(
+    context: &Context,
+    global: &Global,
+    skills: &[String],
+    output: &mut Output,
+) -> CommandResult {
     let toolbox = toolbox(context, global);
     let session = session(&toolbox, skills)?;
     for name in skills {
-        refuse_closed(active(&toolbox.snapshot(), name)?)?;
+        require_available(find_active(&toolbox.snapshot(), name)?)?;
     }
     let tools = toolbox.definitions_in(&session);
-    print_located(output, &toolbox.take_diagnostics());
+    print_diagnostics(output, &toolbox.take_diagnostics());
     if output.json() {
-        output.answer(&json!({"schema": 1, "tools": tools}))?;
-        return Ok(YES);
+        output.write_json(&json!({"schema": 1, "tools": tools}))?;
+        return Ok(SUCCESS);
     }
     for tool in &tools {
-        let name = output.tone(Tone::Strong, &tool.name);
-        output.line(format!("{name}({})", takes(&tool.input_schema)))?;
-        for line in output.wrapped(&clean(tool.description.lines().next().unwrap_or_default()), 4) {
+        let name = output.styled_text(TextStyle::Strong, &tool.name);
+        output.line(format!("{name}({})", parameter_list(&tool.input_schema)))?;
+        for line in output.wrap(&clean(tool.description.lines().next().unwrap_or_default()), 4) {
             output.line(format!("    {line}"))?;
         }
     }
     if tools.is_empty() {
-        nothing_found(context, output);
+        print_no_skills(context, output);
     }
-    Ok(YES)
+    Ok(SUCCESS)
 }
 
 pub(super) fn call(
@@ -44,31 +50,31 @@ pub(super) fn call(
     params: &str,
     skills: &[String],
     output: &mut Output,
-) -> Outcome {
+) -> CommandResult {
     let params: Value = serde_json::from_str(params).map_err(|error| {
-        Failure::call(format!("the parameters are not JSON: {error}"))
-            .hint("write an object, such as '{\"name\": \"hello-world\"}'")
+        Failure::usage(format!("the parameters are not valid JSON: {error}"))
+            .hint("pass a JSON object, such as '{\"name\": \"hello-world\"}'")
     })?;
-    let toolbox = toolbox_until(context, global, super::run::cancellable());
+    let toolbox = cancellable_toolbox(context, global, super::run::cancellable());
     let mut session = session(&toolbox, skills)?;
     let envelope = toolbox.call(&mut session, tool, params);
-    print_located(output, &toolbox.take_diagnostics());
-    notices(&toolbox, output);
-    output.answer(&envelope)?;
+    print_diagnostics(output, &toolbox.take_diagnostics());
+    print_notices(&toolbox, output);
+    output.write_json(&envelope)?;
     if envelope.status == Status::Error && !output.json() {
-        // The tools of such a skill are missing, and the envelope cannot say why.
+        // The envelope does not say why the tools of these skills are missing.
         let snapshot = toolbox.snapshot();
         for name in skills {
-            if let Err(failure) = refuse_closed(active(&snapshot, name)?) {
+            if let Err(failure) = require_available(find_active(&snapshot, name)?) {
                 output.error(&failure.into_message(), None);
             }
         }
     }
-    Ok(if envelope.status == Status::Error { no() } else { YES })
+    Ok(if envelope.status == Status::Error { check_failed() } else { SUCCESS })
 }
 
-/// The parameters of a schema, those that are required first; a question mark is on those that are not.
-fn takes(schema: &Value) -> String {
+/// Returns the parameters of a schema, required ones first. Optional ones have a question mark.
+fn parameter_list(schema: &Value) -> String {
     let required: Vec<_> =
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let properties = schema["properties"].as_object().into_iter().flat_map(|properties| properties.keys());
@@ -78,8 +84,8 @@ fn takes(schema: &Value) -> String {
     names.join(", ")
 }
 
-/// Refuses a skill whose tools are not there because it is not on offer. Missing commands are told by its toolsets.
-fn refuse_closed(skill: &Skill) -> Result<(), Failure> {
+/// Fails if a skill is not available, so that its tools are missing. Missing commands are reported by its toolsets.
+fn require_available(skill: &Skill) -> Result<(), Failure> {
     let code = match skill.status() {
         SkillStatus::Enabled | SkillStatus::Unavailable(_) => return Ok(()),
         SkillStatus::Disabled(_) => ErrorCode::Disabled,
@@ -87,17 +93,17 @@ fn refuse_closed(skill: &Skill) -> Result<(), Failure> {
         SkillStatus::Shadowed(_) => ErrorCode::NotFound,
         SkillStatus::Invalid => ErrorCode::InternalError,
     };
-    let (status, rest) = standing(skill).unwrap_or_default();
+    let (status, rest) = status_and_reason(skill).unwrap_or_default();
     Err(Failure::new(code, format!("{} is {status} {rest}", clean(&skill.name()))))
 }
 
-/// A conversation in which these skills were called by name.
+/// Returns a session in which these skills are active.
 fn session(toolbox: &Toolbox, skills: &[String]) -> Result<Session, Failure> {
     let snapshot = toolbox.snapshot();
     let mut session = Session::default();
     for name in skills {
-        let skill = active(&snapshot, name)?;
-        session.call_by_name(&key(skill, toolbox.registry().policy()));
+        let skill = find_active(&snapshot, name)?;
+        session.mark_invoked(&skill_key(skill, toolbox.registry().policy()));
     }
     Ok(session)
 }

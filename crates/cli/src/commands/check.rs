@@ -1,75 +1,75 @@
-//! `prowess check`: validate skill folders, files and trees.
+//! `prowess check`: validates skills.
 
 use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use prowess::Located;
-use prowess::check::{CheckError, Checked, check_source, check_tree};
-use prowess::policy::RootPlace;
+use prowess::FileDiagnostic;
+use prowess::check::{CheckError, CheckedSkill, check_source, check_tree};
+use prowess::policy::RootLocation;
 use prowess::shell::quote_path;
 use prowess_format::{Code, Rules};
 
-use super::{Outcome, YES, no, source_of};
+use super::{CommandResult, SUCCESS, check_failed, read_source};
 use crate::args::{Check, CheckFormat, Global};
 use crate::context::Context;
 use crate::failure::{ErrorCode, Failure};
-use crate::output::{Output, clean_path, counted};
+use crate::output::{Output, clean_path, pluralize};
 use crate::progress;
-use crate::report::{self, Colour, FileReport, Sources, Summary};
+use crate::report::{self, CheckSummary, ColorMode, FileReport, SourceReader};
 
-/// What standard input is called in reports.
+/// The path of standard input in reports.
 const STDIN: &str = "<stdin>";
 
-/// The most that is read from standard input.
+/// The maximum number of bytes read from standard input.
 const STDIN_MAX: u64 = 16 * 1024 * 1024;
 
-pub(super) fn run(context: &Context, global: &Global, call: &Check, output: &mut Output) -> Outcome {
+pub(super) fn run(context: &Context, global: &Global, call: &Check, output: &mut Output) -> CommandResult {
     let rules = if call.strict { Rules::strict() } else { context.policy().manifest.clone() };
     let format = format(global, call)?;
-    let stdin = call.paths.iter().any(|path| is_stdin(path)).then(standard_input).transpose()?;
-    let (checked, passed_over, nested) = progress::during(global, "checking", |progress| {
-        let (mut all, mut passed_over, mut nested) = <(Vec<Checked>, Vec<PathBuf>, Vec<PathBuf>)>::default();
+    let stdin = call.paths.iter().any(|path| is_stdin(path)).then(read_stdin).transpose()?;
+    let (checked, skipped, nested) = progress::with_scan_progress(global, "checking", |progress| {
+        let (mut all, mut skipped, mut nested) = <(Vec<CheckedSkill>, Vec<PathBuf>, Vec<PathBuf>)>::default();
         for path in paths(context, &call.paths) {
             match stdin.as_deref().filter(|_| is_stdin(&path)) {
                 Some(source) => all.push(check_source(Path::new(STDIN), source, &rules)),
                 None => {
                     let tree = check_tree(&path, &rules, progress).map_err(failure)?;
                     all.extend(tree.checked);
-                    passed_over.extend(tree.passed_over);
+                    skipped.extend(tree.skipped_dirs);
                     nested.extend(tree.nested);
                 }
             }
         }
-        Ok::<_, Failure>((all, passed_over, nested))
+        Ok::<_, Failure>((all, skipped, nested))
     })?;
-    let checked = distinct(checked, !call.paths.is_empty());
-    let (passed_over, nested) = not_checked(passed_over, nested, &checked);
-    let beside: Vec<_> = checked.iter().map(toolsets).collect();
+    let checked = deduplicate(checked, !call.paths.is_empty());
+    let (skipped, nested) = remove_checked(skipped, nested, &checked);
+    let other_files: Vec<_> = checked.iter().map(check_toolsets).collect();
     let reports: Vec<_> =
-        checked.iter().zip(&beside).map(|(checked, beside)| report(checked, beside)).collect();
-    let summary = Summary::of(&reports);
+        checked.iter().zip(&other_files).map(|(checked, other_files)| report(checked, other_files)).collect();
+    let summary = CheckSummary::from_reports(&reports);
     let sources = |path: &Path| match &stdin {
         Some(source) if path == Path::new(STDIN) => Some(source.clone()),
-        Some(_) | None => source_of(path),
+        Some(_) | None => read_source(path),
     };
-    let all_passed_over = [passed_over.as_slice(), nested.as_slice()].concat();
-    print(&reports, &summary, &all_passed_over, format, &sources, output)?;
+    let all_skipped = [skipped.as_slice(), nested.as_slice()].concat();
+    print(&reports, &summary, &all_skipped, format, &sources, output)?;
     if format == CheckFormat::Human {
-        name_passed_over(&passed_over, output);
-        name_nested(&nested, output);
+        print_skipped(&skipped, output);
+        print_nested(&nested, output);
     }
     if reports.is_empty() && format == CheckFormat::Human {
-        output.remark("there are no skills here; prowess check PATH looks elsewhere, prowess new makes one");
+        output.note("no skills found; run `prowess check PATH` to check another directory, or `prowess new` to create a skill");
     }
-    Ok(if summary.errors == 0 { YES } else { no() })
+    Ok(if summary.errors == 0 { SUCCESS } else { check_failed() })
 }
 
-/// The form of the answer. What is asked to be JSON must not turn out to be something else.
+/// Returns the output format. Fails if `--json` and `--format` contradict each other.
 fn format(global: &Global, call: &Check) -> Result<CheckFormat, Failure> {
     match call.format {
         Some(CheckFormat::Human | CheckFormat::Github) if global.json => {
-            Err(Failure::call("--json and this --format contradict each other").hint("leave out one of them"))
+            Err(Failure::usage("--json conflicts with this --format").hint("omit one of them"))
         }
         Some(format) => Ok(format),
         None if global.json => Ok(CheckFormat::Json),
@@ -77,18 +77,18 @@ fn format(global: &Global, call: &Check) -> Result<CheckFormat, Failure> {
     }
 }
 
-/// Without paths: the project, and the directories of the preset that lie in it.
+/// Returns the given paths, or else the project and its skill directories.
 fn paths(context: &Context, given: &[PathBuf]) -> Vec<PathBuf> {
     if !given.is_empty() {
         return given.to_vec();
     }
-    let project = &context.surroundings.project;
-    let roots = context.policy().scan.roots.iter().filter_map(|spec| match &spec.place {
-        RootPlace::Project(path) => Some(project.join(path)),
-        RootPlace::Absolute(path) if spec.given => Some(path.clone()),
-        RootPlace::Absolute(_) | RootPlace::Home(_) | RootPlace::Embedded => None,
+    let project = &context.host_env.project;
+    let roots = context.policy().scan.roots.iter().filter_map(|spec| match &spec.location {
+        RootLocation::Project(path) => Some(project.join(path)),
+        RootLocation::Absolute(path) if spec.is_explicit => Some(path.clone()),
+        RootLocation::Absolute(_) | RootLocation::Home(_) | RootLocation::Embedded => None,
     });
-    let given_roots = context.policy().scan.roots.iter().any(|spec| spec.given);
+    let given_roots = context.policy().scan.roots.iter().any(|spec| spec.is_explicit);
     let tree = (!given_roots).then(|| project.clone());
     tree.into_iter().chain(roots.filter(|root| root.is_dir())).collect()
 }
@@ -97,30 +97,29 @@ pub(super) fn failure(error: CheckError) -> Failure {
     let failure = match error {
         CheckError::Missing(_) => Failure::missing_path(error.to_string()),
         CheckError::Unreadable { .. } => Failure::new(ErrorCode::PermissionDenied, error.to_string()),
-        CheckError::NotASkill(_) => Failure::call(error.to_string()),
+        CheckError::NotASkill(_) => Failure::usage(error.to_string()),
     };
-    failure.hint("name a skill's folder, its SKILL.md, or a tree of them")
+    failure.hint("pass a skill directory, a SKILL.md, or a directory to search")
 }
 
-/// Names the folders that were not searched for skills.
-pub(super) fn name_passed_over(passed_over: &[PathBuf], output: &mut Output) {
-    if passed_over.is_empty() {
+/// Prints the directories that were not searched.
+pub(super) fn print_skipped(skipped: &[PathBuf], output: &mut Output) {
+    if skipped.is_empty() {
         return;
     }
-    let what = counted(passed_over.len(), "folder");
-    output
-        .remark(format!("not searched: {what} of dependencies or behind a link: {}", first_few(passed_over)));
+    let what = directories(skipped.len());
+    output.note(format!("skipped {what} (dependencies or symlinks): {}", first_few(skipped)));
 }
 
-/// Names the skills inside other skills, which belong to those.
-fn name_nested(nested: &[PathBuf], output: &mut Output) {
+/// Prints the skills inside other skills, which are not checked.
+fn print_nested(nested: &[PathBuf], output: &mut Output) {
     let Some(first) = nested.first() else { return };
-    let what = counted(nested.len(), "skill");
-    output.remark(format!("not checked: {what} inside another skill: {}", first_few(nested)));
-    output.remark(format!("hint: prowess check {}", quote_path(relative(first, &current_directory()))));
+    let what = pluralize(nested.len(), "skill");
+    output.note(format!("not checked: {what} inside another skill: {}", first_few(nested)));
+    output.note(format!("hint: prowess check {}", quote_path(relative(first, &current_directory()))));
 }
 
-/// The first few paths, and how many more there are.
+/// Returns the first few paths and the number of the others.
 fn first_few(paths: &[PathBuf]) -> String {
     const SHOWN: usize = 5;
     let base = current_directory();
@@ -131,6 +130,11 @@ fn first_few(paths: &[PathBuf]) -> String {
     names.join(", ")
 }
 
+/// Returns a count of directories with the noun.
+fn directories(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "directory" } else { "directories" })
+}
+
 fn current_directory() -> PathBuf {
     std::env::current_dir().unwrap_or_default()
 }
@@ -139,77 +143,78 @@ fn relative<'p>(path: &'p Path, base: &Path) -> &'p Path {
     path.strip_prefix(base).unwrap_or(path)
 }
 
-/// Leaves out what was reached and checked by another path.
-fn not_checked(
-    mut passed_over: Vec<PathBuf>,
+/// Removes duplicates, and skills that were checked by another path.
+fn remove_checked(
+    mut skipped: Vec<PathBuf>,
     mut nested: Vec<PathBuf>,
-    checked: &[Checked],
+    checked: &[CheckedSkill],
 ) -> (Vec<PathBuf>, Vec<PathBuf>) {
-    let folders: HashSet<&Path> = match nested.is_empty() {
+    let dirs: HashSet<&Path> = match nested.is_empty() {
         true => HashSet::new(),
         false => checked.iter().filter_map(|checked| checked.path.parent()).collect(),
     };
-    nested.retain(|path| !folders.contains(path.as_path()));
-    for paths in [&mut passed_over, &mut nested] {
+    nested.retain(|path| !dirs.contains(path.as_path()));
+    for paths in [&mut skipped, &mut nested] {
         paths.sort();
         paths.dedup();
     }
-    (passed_over, nested)
+    (skipped, nested)
 }
 
 fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-fn standard_input() -> Result<Vec<u8>, Failure> {
+fn read_stdin() -> Result<Vec<u8>, Failure> {
     let mut source = Vec::new();
     std::io::stdin().take(STDIN_MAX + 1).read_to_end(&mut source)?;
     if source.len() as u64 > STDIN_MAX {
         let limit = STDIN_MAX / (1024 * 1024);
-        let message = format!("there is more than {limit} MiB on standard input");
-        return Err(Failure::new(ErrorCode::TooLarge, message).hint("give it one SKILL.md"));
+        let message = format!("standard input is larger than {limit} MiB");
+        return Err(Failure::new(ErrorCode::TooLarge, message).hint("pass a single SKILL.md"));
     }
     Ok(source)
 }
 
-/// A skill that was reached by two paths is reported once. That a folder holds none is an error only where it was named.
-fn distinct(mut checked: Vec<Checked>, named: bool) -> Vec<Checked> {
-    let is_missing =
-        |checked: &Checked| checked.diagnostics.iter().any(|said| said.code == Code::MissingFile);
+/// Removes skills that were reached by two paths. An empty directory is an error only if it was passed explicitly.
+fn deduplicate(mut checked: Vec<CheckedSkill>, named: bool) -> Vec<CheckedSkill> {
+    let is_missing = |checked: &CheckedSkill| {
+        checked.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::MissingFile)
+    };
     checked.retain(|checked| named || !is_missing(checked));
     checked.sort_by(|a, b| a.path.cmp(&b.path));
     checked.dedup_by(|a, b| a.path == b.path);
     checked
 }
 
-/// What is wrong with the toolsets of a skill that loads, as far as that can be told without running anything. They do
-/// not stop the skill from loading, so these are warnings.
+/// Checks the toolsets of a valid skill without running them. Problems are warnings, because the skill still loads.
 #[cfg(feature = "toolsets")]
-fn toolsets(checked: &Checked) -> Vec<Located> {
-    use prowess_format::{Diagnostic, Place, Span};
+fn check_toolsets(checked: &CheckedSkill) -> Vec<FileDiagnostic> {
+    use prowess_format::{Diagnostic, Location, Span};
 
-    // Nothing is opened for the many skills that have none.
     let has_toolsets = checked.is_valid() && !checked.toolsets.is_empty() && checked.path != Path::new(STDIN);
-    let Some(folder) = checked.path.parent().filter(|_| has_toolsets) else { return Vec::new() };
-    let wrong = prowess_toolset::lint(folder, &checked.toolsets);
+    let Some(dir) = checked.path.parent().filter(|_| has_toolsets) else { return Vec::new() };
+    let wrong = prowess_toolset::lint(dir, &checked.toolsets);
     let located = |error: prowess_toolset::ToolsetError| {
-        let said = Diagnostic::warning(Code::ToolsetLoad, error.message())
-            .help("mend the toolset; docs/toolsets.md tells what it can use");
-        let Some(place) = error.place() else { return Located::new(checked.path.clone(), said) };
-        let path = folder.join(&place.file);
-        let start = source_of(&path).map_or(0, |source| offset(&source, place.line, place.column));
-        let at = Place { line: place.line, column: place.column, span: Span { start, end: start } };
-        Located::new(path, said.at(at))
+        let diagnostic = Diagnostic::warning(Code::ToolsetLoad, error.message())
+            .help("fix the toolset; see docs/toolsets.md for the available APIs");
+        let Some(place) = error.location() else {
+            return FileDiagnostic::new(checked.path.clone(), diagnostic);
+        };
+        let path = dir.join(&place.file);
+        let start = read_source(&path).map_or(0, |source| offset(&source, place.line, place.column));
+        let at = Location { line: place.line, column: place.column, span: Span { start, end: start } };
+        FileDiagnostic::new(path, diagnostic.at(at))
     };
     wrong.into_iter().map(located).collect()
 }
 
 #[cfg(not(feature = "toolsets"))]
-fn toolsets(_: &Checked) -> Vec<Located> {
+fn check_toolsets(_: &CheckedSkill) -> Vec<FileDiagnostic> {
     Vec::new()
 }
 
-/// The byte of a line and a column.
+/// Returns the byte offset of a line and column.
 #[cfg(feature = "toolsets")]
 fn offset(source: &[u8], line: u32, column: u32) -> u32 {
     let text = String::from_utf8_lossy(source);
@@ -219,27 +224,27 @@ fn offset(source: &[u8], line: u32, column: u32) -> u32 {
     u32::try_from(before + inside).unwrap_or_default()
 }
 
-fn report<'a>(checked: &'a Checked, beside: &'a [Located]) -> FileReport<'a> {
+fn report<'a>(checked: &'a CheckedSkill, other_files: &'a [FileDiagnostic]) -> FileReport<'a> {
     FileReport {
         path: &checked.path,
         name: checked.name.as_deref(),
         valid: checked.is_valid(),
         diagnostics: &checked.diagnostics,
-        beside,
+        other_files,
     }
 }
 
 fn print(
     reports: &[FileReport<'_>],
-    summary: &Summary,
-    passed_over: &[PathBuf],
+    summary: &CheckSummary,
+    skipped: &[PathBuf],
     format: CheckFormat,
-    sources: &Sources<'_>,
+    sources: &SourceReader<'_>,
     output: &mut Output,
 ) -> Result<(), Failure> {
     let base = std::env::current_dir()?;
     match format {
-        CheckFormat::Json => report::json::write(output.out(), reports, summary, passed_over)?,
+        CheckFormat::Json => report::json::write(output.out(), reports, summary, skipped)?,
         CheckFormat::Sarif => report::sarif::write(output.out(), reports, sources, &base)?,
         CheckFormat::Github => {
             for file in reports {
@@ -247,7 +252,7 @@ fn print(
             }
         }
         CheckFormat::Human => {
-            let colour = if output.styled() { Colour::Styled } else { Colour::Plain };
+            let colour = if output.styled() { ColorMode::Styled } else { ColorMode::Plain };
             for file in reports {
                 report::human::write(output.out(), file, sources, &base, colour)?;
             }

@@ -1,52 +1,54 @@
-//! `prowess config`: the effective settings, and where each came from.
+//! `prowess config`: shows the effective settings and their origins.
 
 use prowess::short_path;
-use prowess_tools::shapes;
+use prowess_tools::json;
 
-use super::{Outcome, YES, print_located};
+use super::{CommandResult, SUCCESS, print_diagnostics};
 use crate::columns;
 use crate::context::Context;
-use crate::output::{Output, Tone, clean, clean_path};
+use crate::output::{Output, TextStyle, clean, clean_path};
 
-pub(super) fn run(context: &Context, output: &mut Output) -> Outcome {
+pub(super) fn run(context: &Context, output: &mut Output) -> CommandResult {
     let configuration = &context.configuration;
-    let wrong = context.wrong(output);
+    let config_failure = context.configuration_failure(output);
     if output.json() {
-        let mut answer = shapes::settings(configuration);
-        let Some(failure) = wrong else {
-            output.answer(&answer)?;
-            return Ok(YES);
+        let mut answer = json::settings_json(configuration);
+        let Some(failure) = config_failure else {
+            output.write_json(&answer)?;
+            return Ok(SUCCESS);
         };
         answer["error"] = failure.to_json();
-        output.answer(&answer)?;
-        return Ok(failure.exit());
+        output.write_json(&answer)?;
+        return Ok(failure.exit_code());
     }
-    people(context, output)?;
-    print_located(output, &configuration.diagnostics);
-    wrong.map_or(Ok(YES), Err)
+    print_settings(context, output)?;
+    print_diagnostics(output, &configuration.diagnostics);
+    config_failure.map_or(Ok(SUCCESS), Err)
 }
 
-/// Settings and files, in the form of a configuration file.
-fn people(context: &Context, output: &mut Output) -> std::io::Result<()> {
+/// Prints settings and files in the form of a configuration file.
+fn print_settings(context: &Context, output: &mut Output) -> std::io::Result<()> {
     let configuration = &context.configuration;
     let widest = configuration.settings.iter().map(|setting| setting.key.len()).max().unwrap_or(0);
     for setting in &configuration.settings {
         let value = clean(&setting.value.to_string()).into_owned();
-        let origin = output.tone(Tone::Faint, &format!("# {}", setting.origin));
+        let origin = output.styled_text(TextStyle::Faint, &format!("# {}", setting.origin));
         output.line(format!("{:widest$} = {value}  {origin}", setting.key))?;
     }
     let files: Vec<_> = configuration
         .files
         .iter()
-        .map(|(path, read)| (clean_path(&short_path(path, &context.surroundings)), *read))
+        .map(|(path, read)| (clean_path(&short_path(path, &context.host_env)), *read))
         .collect();
     let widest = files.iter().map(|(path, _)| columns::width(path)).max().unwrap_or(0);
     if !files.is_empty() {
         output.line("")?;
     }
     for (path, read) in files {
-        let state = if read { "was read" } else { "is not there" };
-        output.line(output.tone(Tone::Faint, &format!("# {} {state}", columns::pad(&path, widest))))?;
+        let state = if read { "loaded" } else { "not found" };
+        output.line(
+            output.styled_text(TextStyle::Faint, &format!("# {} {state}", columns::pad(&path, widest))),
+        )?;
     }
     Ok(())
 }

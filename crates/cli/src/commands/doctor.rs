@@ -1,4 +1,4 @@
-//! `prowess doctor`: the environment, and what is wrong with it.
+//! `prowess doctor`: checks the environment for problems.
 
 mod embeddings;
 mod installed;
@@ -8,33 +8,33 @@ mod sources;
 use std::collections::BTreeMap;
 
 use prowess::policy::ProjectTrust;
-use prowess::registry::Untrusted;
+use prowess::registry::UntrustedReason;
 use prowess::shell::quote_path;
-use prowess::{RootProblem, Skill, Snapshot, Status, short_path, trust};
+use prowess::{RootProblem, Skill, SkillStatus, Snapshot, short_path, trust};
 use serde_json::json;
 
-use super::{Outcome, YES, no, place, print_summary, remedy};
+use super::{CommandResult, SUCCESS, check_failed, display_root, next_step, print_summary};
 use crate::args::Global;
 use crate::context::Context;
-use crate::output::{Output, Tone, clean, clean_path, counted};
+use crate::output::{Output, TextStyle, clean, clean_path, pluralize};
 use crate::report::DiagnosticJson;
 
-/// One thing that was looked at.
-struct Finding {
+/// The result of one check.
+struct DoctorCheck {
     what: &'static str,
-    state: State,
-    told: String,
+    state: CheckState,
+    message: String,
     help: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum CheckState {
     Fine,
     Note,
     Problem,
 }
 
-impl State {
+impl CheckState {
     fn as_str(self) -> &'static str {
         match self {
             Self::Fine => "fine",
@@ -44,25 +44,27 @@ impl State {
     }
 }
 
-pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> Outcome {
-    // Servers are asked anew here: that is what a doctor is for.
-    let asked = sources::ask(context);
+pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> CommandResult {
+    // Contact the servers instead of using their caches.
+    let responses = sources::contact_all(context);
     let registry = context.registry(global);
     let snapshot = registry.snapshot();
-    let mut findings = examine(context, &snapshot);
-    findings.extend(sources::findings(asked, &snapshot));
+    let mut findings = check_environment(context, &snapshot);
+    findings.extend(sources::findings(responses, &snapshot));
     findings.extend(embeddings::embeddings(context));
-    let healthy = !findings.iter().any(|finding| finding.state == State::Problem);
-    let mut said = context.configuration.diagnostics.clone();
-    said.extend(snapshot.general_diagnostics().cloned());
+    let healthy = !findings.iter().any(|finding| finding.state == CheckState::Problem);
+    let mut diagnostics = context.configuration.diagnostics.clone();
+    diagnostics.extend(snapshot.general_diagnostics().cloned());
     if output.json() {
         let findings: Vec<_> = findings
             .iter()
-            .map(|f| json!({"what": f.what, "state": f.state.as_str(), "message": f.told, "help": f.help}))
+            .map(|f| json!({"what": f.what, "state": f.state.as_str(), "message": f.message, "help": f.help}))
             .collect();
-        let diagnostics: Vec<_> =
-            said.iter().map(|located| DiagnosticJson::new(&located.path, &located.diagnostic)).collect();
-        output.answer(&json!({
+        let diagnostics: Vec<_> = diagnostics
+            .iter()
+            .map(|located| DiagnosticJson::new(&located.path, &located.diagnostic))
+            .collect();
+        output.write_json(&json!({
             "schema": 1,
             "version": env!("CARGO_PKG_VERSION"),
             "healthy": healthy,
@@ -71,23 +73,23 @@ pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> Ou
         }))?;
     } else {
         output.line(format!("prowess {}", env!("CARGO_PKG_VERSION")))?;
-        for Finding { what, state, told, help } in &findings {
+        for DoctorCheck { what, state, message, help } in &findings {
             let (mark, tone) = match state {
-                State::Fine => ("✓", Tone::Good),
-                State::Note => ("○", Tone::Faint),
-                State::Problem => ("✗", Tone::Bad),
+                CheckState::Fine => ("✓", TextStyle::Good),
+                CheckState::Note => ("○", TextStyle::Faint),
+                CheckState::Problem => ("✗", TextStyle::Bad),
             };
-            output.line(format!("{} {what:13} {}", output.tone(tone, mark), clean(told)))?;
+            output.line(format!("{} {what:13} {}", output.styled_text(tone, mark), clean(message)))?;
             if let Some(help) = help {
                 output.line(format!("  {:13} → {}", "", clean(help)))?;
             }
         }
-        print_summary(output, &said, "prowess doctor --verbose");
+        print_summary(output, &diagnostics, "prowess doctor --verbose");
     }
-    Ok(if healthy { YES } else { no() })
+    Ok(if healthy { SUCCESS } else { check_failed() })
 }
 
-fn examine(context: &Context, snapshot: &Snapshot) -> Vec<Finding> {
+fn check_environment(context: &Context, snapshot: &Snapshot) -> Vec<DoctorCheck> {
     let mut findings = vec![home(context), configuration(context)];
     findings.extend(roots(context, snapshot));
     findings.push(trusted(context, snapshot));
@@ -98,165 +100,173 @@ fn examine(context: &Context, snapshot: &Snapshot) -> Vec<Finding> {
     findings
 }
 
-fn home(context: &Context) -> Finding {
-    let (state, told, help) = match &context.surroundings.home {
-        None => (State::Problem, "there is none".to_owned(), Some("set HOME, or use --home DIR".to_owned())),
+fn home(context: &Context) -> DoctorCheck {
+    let (state, message, help) = match &context.host_env.home {
+        None => (
+            CheckState::Problem,
+            "no home directory".to_owned(),
+            Some("set HOME, or pass --home DIR".to_owned()),
+        ),
         Some(home) if !home.is_dir() => (
-            State::Note,
+            CheckState::Note,
             format!("{} does not exist", clean_path(home)),
             Some(
-                "it is made when there is trust to keep; if that is not meant, set HOME, or use --home DIR"
-                    .to_owned(),
+                "it is created when needed; to use another directory, set HOME or pass --home DIR".to_owned(),
             ),
         ),
-        Some(home) => (State::Fine, clean_path(home), None),
+        Some(home) => (CheckState::Fine, clean_path(home), None),
     };
-    Finding { what: "home", state, told, help }
+    DoctorCheck { what: "home", state, message, help }
 }
 
-fn configuration(context: &Context) -> Finding {
+fn configuration(context: &Context) -> DoctorCheck {
     let configuration = &context.configuration;
     let wrong = configuration.diagnostics.iter().any(|located| located.diagnostic.is_error());
     let read: Vec<_> = configuration
         .files
         .iter()
         .filter(|(_, read)| *read)
-        .map(|(path, _)| clean_path(&short_path(path, &context.surroundings)))
+        .map(|(path, _)| clean_path(&short_path(path, &context.host_env)))
         .collect();
     let files = if read.is_empty() { "no files".to_owned() } else { read.join(", ") };
-    let state = if wrong { State::Problem } else { State::Fine };
-    let help = wrong.then(|| "see below; prowess config shows what is in force".to_owned());
-    Finding {
+    let state = if wrong { CheckState::Problem } else { CheckState::Fine };
+    let help = wrong.then(|| "see below; run `prowess config` to see the effective settings".to_owned());
+    DoctorCheck {
         what: "configuration",
         state,
-        told: format!("preset {}, {files}", context.policy().preset),
+        message: format!("preset {}, {files}", context.policy().preset),
         help,
     }
 }
 
-fn roots(context: &Context, snapshot: &Snapshot) -> Vec<Finding> {
-    let short = |path: &std::path::Path| clean_path(&short_path(path, &context.surroundings));
-    let present = snapshot.roots().filter(|root| !root.is_supplied()).map(|root| {
+fn roots(context: &Context, snapshot: &Snapshot) -> Vec<DoctorCheck> {
+    let short = |path: &std::path::Path| clean_path(&short_path(path, &context.host_env));
+    let present = snapshot.roots().filter(|root| !root.is_remote()).map(|root| {
         let count = snapshot.all().iter().filter(|skill| skill.root() == root).count();
         let scope = if root.is_embedded() { "" } else { root.scope().as_str() };
         let comma = if scope.is_empty() { "" } else { ", " };
-        let told = format!("{} ({scope}{comma}{count} found)", place(root, context));
-        Finding { what: "directory", state: State::Fine, told, help: None }
+        let message = format!("{} ({scope}{comma}{count} found)", display_root(root, context));
+        DoctorCheck { what: "directory", state: CheckState::Fine, message, help: None }
     });
     let absent = snapshot.absent_roots().iter().map(|root| {
         let (state, why) = match &root.problem {
-            RootProblem::Missing => (State::Note, "does not exist".to_owned()),
-            RootProblem::NoHome => (State::Note, "there is no home".to_owned()),
-            RootProblem::NotAFolder => (State::Problem, "is not a directory".to_owned()),
-            RootProblem::Unreadable(why) => (State::Problem, format!("cannot be read: {why}")),
+            RootProblem::Missing => (CheckState::Note, "does not exist".to_owned()),
+            RootProblem::NoHome => (CheckState::Note, "cannot be searched: no home directory".to_owned()),
+            RootProblem::NotADirectory => (CheckState::Problem, "is not a directory".to_owned()),
+            RootProblem::Unreadable(why) => (CheckState::Problem, format!("is not readable: {why}")),
             RootProblem::Outside(target) => {
-                (State::Problem, format!("leads out of the project, to {}", short(target)))
+                (CheckState::Problem, format!("points outside the project, to {}", short(target)))
             }
         };
-        Finding { what: "directory", state, told: format!("{} {why}", short(&root.path)), help: None }
+        DoctorCheck { what: "directory", state, message: format!("{} {why}", short(&root.path)), help: None }
     });
     present.chain(absent).collect()
 }
 
-fn trusted(context: &Context, snapshot: &Snapshot) -> Finding {
+fn trusted(context: &Context, snapshot: &Snapshot) -> DoctorCheck {
     let what = "trust";
     if context.policy().trust == ProjectTrust::NotNeeded {
-        return Finding {
+        return DoctorCheck {
             what,
-            state: State::Fine,
-            told: "project skills count at once".to_owned(),
+            state: CheckState::Fine,
+            message: "project skills need no trust".to_owned(),
             help: None,
         };
     }
-    let waiting: Vec<_> = snapshot.all().iter().filter_map(waits_for).collect();
-    if !waiting.is_empty() {
-        let (verb, them) = if waiting.len() == 1 { ("waits", "it") } else { ("wait", "them") };
-        // Trust that was bound to what was there stays so.
-        let pinned = waiting.iter().any(|why| matches!(why, Untrusted::Changed(_) | Untrusted::Added(_)));
+    let untrusted: Vec<_> = snapshot.all().iter().filter_map(untrusted_reason).collect();
+    if !untrusted.is_empty() {
+        let (are, them) = if untrusted.len() == 1 { ("is", "it") } else { ("are", "them") };
+        // Keep pinned trust pinned.
+        let pinned = untrusted
+            .iter()
+            .any(|why| matches!(why, UntrustedReason::Changed(_) | UntrustedReason::Added(_)));
         let flag = if pinned { " --pinned" } else { "" };
-        let told = format!("{} {verb} for your trust", counted(waiting.len(), "skill"));
+        let message = format!("{} {are} not trusted", pluralize(untrusted.len(), "skill"));
         let mut commands: Vec<String> = Vec::new();
-        for why in &waiting {
+        for why in &untrusted {
             let command = match why {
-                Untrusted::NestedRepository(path) | Untrusted::Link(path) => {
+                UntrustedReason::NestedRepository(path) | UntrustedReason::Link(path) => {
                     format!("prowess trust {}", quote_path(path))
                 }
-                Untrusted::Project(_) | Untrusted::Changed(_) | Untrusted::Added(_) => {
+                UntrustedReason::Project(_) | UntrustedReason::Changed(_) | UntrustedReason::Added(_) => {
                     format!("prowess trust{flag}")
                 }
-                Untrusted::Unapproved(_) | Untrusted::Replaced(_) => continue,
+                UntrustedReason::Unapproved(_) | UntrustedReason::Replaced(_) => continue,
             };
             if !commands.contains(&command) && commands.len() < 3 {
                 commands.push(command);
             }
         }
-        let help = Some(format!("look at {them}, then: {}", commands.join(" && ")));
-        return Finding { what, state: State::Note, told, help };
+        let help = Some(format!("to trust {them} after a review: {}", commands.join(" && ")));
+        return DoctorCheck { what, state: CheckState::Note, message, help };
     }
-    let world = &context.surroundings;
-    match trust::record_for(&world.project, world).filter(|record| record.trusted) {
-        None => Finding { what, state: State::Fine, told: "nothing here needs it".to_owned(), help: None },
+    let host_env = &context.host_env;
+    match trust::record_for(&host_env.project, host_env).filter(|record| record.trusted) {
+        None => {
+            DoctorCheck { what, state: CheckState::Fine, message: "no skills need it".to_owned(), help: None }
+        }
         Some(record) => {
-            let changes = trust::changes_since(&record, context.policy(), world);
+            let changes = trust::changes_since(&record, context.policy(), host_env);
             let count = changes.added.len() + changes.removed.len() + changes.changed.len();
             let since = if count == 0 {
                 String::new()
             } else {
-                format!(", {} changed since", counted(count, "skill"))
+                format!(", {} changed since", pluralize(count, "skill"))
             };
-            let told = format!("{} is trusted{since}", clean_path(&short_path(&record.path, world)));
-            Finding { what, state: State::Fine, told, help: None }
+            let message = format!("{} is trusted{since}", clean_path(&short_path(&record.path, host_env)));
+            DoctorCheck { what, state: CheckState::Fine, message, help: None }
         }
     }
 }
 
-fn waits_for(skill: &Skill) -> Option<&Untrusted> {
+fn untrusted_reason(skill: &Skill) -> Option<&UntrustedReason> {
     match skill.status() {
-        // Those of servers are approved one by one.
-        Status::Untrusted(Untrusted::Unapproved(_) | Untrusted::Replaced(_)) => None,
-        Status::Untrusted(why) => Some(why),
-        Status::Enabled
-        | Status::Disabled(_)
-        | Status::Unavailable(_)
-        | Status::Modified(_)
-        | Status::Shadowed(_)
-        | Status::Invalid => None,
+        // Skills of MCP servers are approved individually.
+        SkillStatus::Untrusted(UntrustedReason::Unapproved(_) | UntrustedReason::Replaced(_)) => None,
+        SkillStatus::Untrusted(why) => Some(why),
+        SkillStatus::Enabled
+        | SkillStatus::Disabled(_)
+        | SkillStatus::Unavailable(_)
+        | SkillStatus::Modified(_)
+        | SkillStatus::Shadowed(_)
+        | SkillStatus::Invalid => None,
     }
 }
 
-fn skills(context: &Context, snapshot: &Snapshot) -> Finding {
+fn skills(context: &Context, snapshot: &Snapshot) -> DoctorCheck {
     let what = "skills";
     if !context.policy().enabled {
-        let help = Some("PROWESS_SKILLS_ENABLED=true switches them on".to_owned());
-        return Finding { what, state: State::Note, told: "switched off".to_owned(), help };
+        let help = Some("set PROWESS_SKILLS_ENABLED=true to enable them".to_owned());
+        return DoctorCheck { what, state: CheckState::Note, message: "disabled".to_owned(), help };
     }
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for skill in snapshot.all() {
         *counts.entry(skill.status().as_str()).or_default() += 1;
     }
-    let told =
+    let message =
         counts.iter().map(|(status, count)| format!("{count} {status}")).collect::<Vec<_>>().join(", ");
-    let told = if told.is_empty() { "none found".to_owned() } else { told };
+    let message = if message.is_empty() { "none found".to_owned() } else { message };
     let invalid = counts.contains_key("invalid");
-    let help = invalid.then(|| "prowess list --all tells why, prowess check shows the lines".to_owned());
-    Finding { what, state: if invalid { State::Note } else { State::Fine }, told, help }
+    let help = invalid
+        .then(|| "run `prowess list --all` to see why, and `prowess check` to see the lines".to_owned());
+    DoctorCheck { what, state: if invalid { CheckState::Note } else { CheckState::Fine }, message, help }
 }
 
-/// The first few names, and how many more there are.
-fn few(names: &[String]) -> String {
-    const MOST: usize = 5;
-    let shown = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(MOST) {
+/// Returns the first few names and the number of the others.
+fn first_few(names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let shown = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN) {
         0 => shown,
         more => format!("{shown} and {more} more"),
     }
 }
 
-/// Commands that skills need and that are missing.
-fn commands(snapshot: &Snapshot) -> Vec<Finding> {
+/// Returns the commands that skills require and that are not installed.
+fn commands(snapshot: &Snapshot) -> Vec<DoctorCheck> {
     let mut missing: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for skill in snapshot.all() {
-        if let Status::Unavailable(commands) = skill.status() {
+        if let SkillStatus::Unavailable(commands) = skill.status() {
             for command in commands {
                 missing.entry(command).or_default().push(skill.name().into_owned());
             }
@@ -264,11 +274,11 @@ fn commands(snapshot: &Snapshot) -> Vec<Finding> {
     }
     missing
         .into_iter()
-        .map(|(command, skills)| Finding {
+        .map(|(command, skills)| DoctorCheck {
             what: "command",
-            state: State::Note,
-            told: format!("{command} is missing, needed by {}", few(&skills)),
-            help: Some(remedy::install(&[command])),
+            state: CheckState::Note,
+            message: format!("{command} not found, required by {}", first_few(&skills)),
+            help: Some(next_step::install_hint(&[command])),
         })
         .collect()
 }

@@ -1,31 +1,33 @@
-//! `prowess eval`: score routing on labelled queries.
+//! `prowess eval`: evaluates routing with labelled queries.
 
 use std::path::Path;
 
-use prowess::usage::Usage;
-use prowess_routing::Options;
-use prowess_routing::eval::{Answered, Labelled, Report, Score, assess, compare};
+use prowess::usage::SkillUsage;
+use prowess_routing::RouteOptions;
+use prowess_routing::eval::{
+    EvalReport, EvalScore, LabelledMessage, RoutedMessage, compare, evaluate_routed,
+};
 use serde_json::{Value, json};
 
-use super::{Outcome, YES, notices, toolbox};
+use super::{CommandResult, SUCCESS, print_notices, toolbox};
 use crate::args::{Eval, Global};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{Output, clean, clean_path};
 use crate::progress;
 
-/// The largest file of queries.
+/// The maximum size of a file of queries.
 const FILE_MAX: u64 = 256 * 1024 * 1024;
 
-pub(super) fn run(context: &Context, global: &Global, call: &Eval, output: &mut Output) -> Outcome {
-    let (queries, k) = (read(&call.file, call.skill.as_deref())?, call.k as usize);
-    let (report, rankings) = answer(context, global, &queries, k, output);
+pub(super) fn run(context: &Context, global: &Global, call: &Eval, output: &mut Output) -> CommandResult {
+    let (queries, k) = (read_queries(&call.file, call.skill.as_deref())?, call.k as usize);
+    let (report, rankings) = evaluate(context, global, &queries, k, output);
     let other = match &call.compare {
         None => None,
         Some(config) => {
             let global = Global { config: Some(config.clone()), ..global.clone() };
             let context = Context::load(&global, output)?;
-            Some(answer(&context, &global, &queries, k, output))
+            Some(evaluate(&context, &global, &queries, k, output))
         }
     };
     let gains = other.as_ref().map(|(_, others)| compare(&queries, others, &rankings, k));
@@ -40,69 +42,76 @@ pub(super) fn run(context: &Context, global: &Global, call: &Eval, output: &mut 
                 fields.insert("compared".to_owned(), json!({"all": other.all, "gain": gain}));
             }
         }
-        output.answer(&answer)?;
-        return Ok(YES);
+        output.write_json(&answer)?;
+        return Ok(SUCCESS);
     }
     let recall = format!("recall@{k}");
     output.line(format!(
         "{:20} {:>8} {:>8} {recall:>9} {:>8} {:>10} {:>8} {:>10}",
         "", "queries", "hit@1", "MRR", "negatives", "wrong@1", "activated"
     ))?;
-    print("all", &report.all, output)?;
+    print_score("all", &report.all, output)?;
     for (name, scores) in &report.subsets {
-        print(name, scores, output)?;
+        print_score(name, scores, output)?;
     }
     let span = |[low, high]: [f64; 2]| format!("{low:.3} to {high:.3}");
-    let sure = report.all.intervals;
+    let intervals = report.all.intervals;
     output.line(format!(
         "95 % interval: hit@1 {}, {recall} {}, MRR {}",
-        span(sure.hit_at_1),
-        span(sure.recall_at_k),
-        span(sure.mrr)
+        span(intervals.hit_at_1),
+        span(intervals.recall_at_k),
+        span(intervals.mrr)
     ))?;
     if let (Some((other, _)), Some([hits, recalls, places])) = (&other, gains) {
-        print("compared", &other.all, output)?;
+        print_score("compared", &other.all, output)?;
         let gain = |(mean, interval): (f64, [f64; 2])| format!("{mean:+.3} ({})", span(interval));
         let (hits, recalls, places) = (gain(hits), gain(recalls), gain(places));
         output.line(format!("gain: hit@1 {hits}, {recall} {recalls}, MRR {places}"))?;
     }
-    Ok(YES)
+    Ok(SUCCESS)
 }
 
-/// The figures of a configuration, and the names it gives for each query.
-fn answer(
+/// Returns the scores of a configuration and the ranking of each query.
+fn evaluate(
     context: &Context,
     global: &Global,
-    queries: &[Labelled],
+    queries: &[LabelledMessage],
     k: usize,
     output: &mut Output,
-) -> (Report, Vec<Vec<String>>) {
+) -> (EvalReport, Vec<Vec<String>>) {
     let toolbox = toolbox(context, global);
     let snapshot = toolbox.snapshot();
     let router = toolbox.router(&snapshot);
-    // What the user did lately must not change a measurement.
-    let usage = Usage::default();
-    let options =
-        Options { max_skills: k, k: k.max(10), usage: &usage, now: 0, mention: context.policy().mention };
-    // Where meaning has a say, it has it from the first message on.
-    progress::during(global, "embedding", |_| router.prepare());
-    let answers: Vec<(Vec<String>, bool)> = progress::during(global, "scoring", |_| {
-        let names = |query: &Labelled| {
+    // Recent usage must not influence the scores.
+    let usage = SkillUsage::default();
+    let options = RouteOptions {
+        max_skills: k,
+        k: k.max(10),
+        usage: &usage,
+        now: 0,
+        mention: context.policy().mention,
+    };
+    // Compute embeddings first, so that they apply to all queries.
+    progress::with_scan_progress(global, "embedding", |_| router.prepare());
+    let answers: Vec<(Vec<String>, bool)> = progress::with_scan_progress(global, "scoring", |_| {
+        let names = |query: &LabelledMessage| {
             let routing = router.route(&query.query, &options);
-            let fits = routing.fits();
+            let fits = routing.is_confident();
             (routing.matches.into_iter().map(|found| found.name).collect(), fits)
         };
         queries.iter().map(names).collect()
     });
-    notices(&toolbox, output);
+    print_notices(&toolbox, output);
     let answered = queries.iter().zip(&answers);
-    let report =
-        assess(answered.map(|(message, (ranking, fits))| Answered { message, ranking, fits: *fits }), k);
+    let report = evaluate_routed(
+        answered.map(|(message, (ranking, fits))| RoutedMessage { message, ranking, is_confident: *fits }),
+        k,
+    );
     (report, answers.into_iter().map(|(names, _)| names).collect())
 }
 
-fn print(name: &str, score: &Score, output: &mut Output) -> std::io::Result<()> {
-    let Score { count, hit_at_1, recall_at_k, mrr, negatives, wrong_at_1, false_activations, .. } = score;
+fn print_score(name: &str, score: &EvalScore, output: &mut Output) -> std::io::Result<()> {
+    let EvalScore { count, hit_at_1, recall_at_k, mrr, negatives, wrong_at_1, false_activations, .. } = score;
     let name = clean(name);
     output.line(format!(
         "{name:20} {count:>8} {hit_at_1:>8.3} {recall_at_k:>9.3} {mrr:>8.3} {negatives:>10} {wrong_at_1:>8.3} \
@@ -110,19 +119,19 @@ fn print(name: &str, score: &Score, output: &mut Output) -> std::io::Result<()> 
     ))
 }
 
-fn read(file: &Path, skill: Option<&str>) -> Result<Vec<Labelled>, Failure> {
+fn read_queries(file: &Path, skill: Option<&str>) -> Result<Vec<LabelledMessage>, Failure> {
     let path = std::path::absolute(file)?;
     let bytes = prowess::read_bounded(&path, FILE_MAX).ok_or_else(|| {
-        Failure::missing_path(format!("{} cannot be read", clean_path(file)))
-            .hint("name a file of JSON lines, each with query and skills")
+        Failure::missing_path(format!("cannot read {}", clean_path(file)))
+            .hint("pass a JSON Lines file with the keys query and skills")
     })?;
     let text = String::from_utf8_lossy(&bytes);
     let labelled = match text.trim_start().starts_with('[') {
-        true => Labelled::read_triggers(&text, skill),
-        false => Labelled::read_lines(&text),
+        true => LabelledMessage::parse_triggers(&text, skill),
+        false => LabelledMessage::parse_lines(&text),
     };
     labelled.map_err(|error| {
-        Failure::call(format!("{} is not a file of labelled queries: {error}", clean_path(file)))
-            .hint("write one query a line: {\"query\": \"…\", \"skills\": [\"…\"]}")
+        Failure::usage(format!("{} is not a file of labelled queries: {error}", clean_path(file)))
+            .hint("write one query per line: {\"query\": \"…\", \"skills\": [\"…\"]}")
     })
 }

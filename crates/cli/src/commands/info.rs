@@ -1,68 +1,77 @@
-//! `prowess info`: everything about one skill.
+//! `prowess info`: shows details about a skill.
 
-use prowess::lock::Granted;
+use prowess::lock::GrantedAccess;
 use prowess::{Skill, short_path};
-use prowess_tools::shapes::{Facts, Provenance, fields};
+use prowess_tools::json::{Provenance, SkillDetails, manifest_fields};
 use prowess_tools::tokens;
 
 use super::packages::origin;
-use super::{Outcome, YES, find, place, print_located, served, standing};
+use super::{
+    CommandResult, SUCCESS, display_root, find_skill, mcp_trust, print_diagnostics, status_and_reason,
+};
 use crate::args::Global;
 use crate::context::Context;
-use crate::output::{Output, Tone, clean, clean_path, counted};
+use crate::output::{Output, TextStyle, clean, clean_path, pluralize};
 
-pub(super) fn run(context: &Context, global: &Global, name: &str, output: &mut Output) -> Outcome {
-    let registry = context.registry_of(global, &[name]);
+pub(super) fn run(context: &Context, global: &Global, name: &str, output: &mut Output) -> CommandResult {
+    let registry = context.registry_for(global, &[name]);
     let snapshot = registry.snapshot();
-    let skill = find(&snapshot, name)?;
-    let facts = Facts::gather(skill, context.policy(), &context.surroundings);
+    let skill = find_skill(&snapshot, name)?;
+    let details = SkillDetails::collect(skill, context.policy(), &context.host_env);
     if output.json() {
-        output.answer(&facts.json(skill))?;
+        output.write_json(&details.to_json(skill))?;
     } else {
-        print(&facts, skill, context, output)?;
-        let said: Vec<_> = skill
+        print_details(&details, skill, context, output)?;
+        let diagnostics: Vec<_> = skill
             .diagnostics()
             .iter()
-            .map(|diagnostic| prowess::Located::new(skill.location(), diagnostic.clone()))
+            .map(|diagnostic| prowess::FileDiagnostic::new(skill.skill_md_path(), diagnostic.clone()))
             .collect();
-        print_located(output, &said);
+        print_diagnostics(output, &diagnostics);
     }
-    Ok(YES)
+    Ok(SUCCESS)
 }
 
-fn print(facts: &Facts, skill: &Skill, context: &Context, output: &mut Output) -> std::io::Result<()> {
-    let (catalog, file) = facts.tokens(skill);
-    let title = output.tone(Tone::Strong, &skill.name());
+fn print_details(
+    details: &SkillDetails,
+    skill: &Skill,
+    context: &Context,
+    output: &mut Output,
+) -> std::io::Result<()> {
+    let (catalog, file) = details.tokens(skill);
+    let title = output.styled_text(TextStyle::Strong, &skill.name());
     output.line(format!("{title}  {}", clean(skill.description())).trim_end())?;
     output.line("")?;
-    let status = match standing(skill) {
+    let status = match status_and_reason(skill) {
         None => "enabled".to_owned(),
         Some((status, rest)) => format!("{status} {rest}"),
     };
-    let short = |path: &std::path::Path| clean_path(&short_path(path, &context.surroundings));
+    let short = |path: &std::path::Path| clean_path(&short_path(path, &context.host_env));
     let mut rows: Vec<(String, String)> = vec![
         ("status".into(), status),
         ("id".into(), skill.id().into_owned()),
-        ("location".into(), short(&skill.location())),
+        ("location".into(), short(&skill.skill_md_path())),
         (
             "source".into(),
             match skill.root().is_embedded() {
-                true => place(skill.root(), context),
-                false => format!("{} ({})", place(skill.root(), context), skill.root().scope().as_str()),
+                true => display_root(skill.root(), context),
+                false => {
+                    format!("{} ({})", display_root(skill.root(), context), skill.root().scope().as_str())
+                }
             },
         ),
         (
             "size".into(),
             format!(
                 "{} in SKILL.md, {} in {}",
-                counted(usize::try_from(skill.bytes()).unwrap_or(usize::MAX), "byte"),
-                facts.contents.bytes(),
-                counted(facts.contents.files.len(), "file")
+                pluralize(usize::try_from(skill.skill_md_size()).unwrap_or(usize::MAX), "byte"),
+                details.files.total_bytes(),
+                pluralize(details.files.files.len(), "file")
             ),
         ),
         (
             "tokens".into(),
-            match skill.supplied() {
+            match skill.remote() {
                 None => {
                     format!("about {catalog} in the catalog, {file} when activated ({})", tokens::ENCODING)
                 }
@@ -70,91 +79,92 @@ fn print(facts: &Facts, skill: &Skill, context: &Context, output: &mut Output) -
             },
         ),
     ];
-    rows.extend(skill.supplied().into_iter().flat_map(served::rows));
-    if let Some(source) = &facts.source {
+    rows.extend(skill.remote().into_iter().flat_map(mcp_trust::rows));
+    if let Some(source) = &details.source {
         rows.push(("digest".into(), prowess::digest(source)));
     }
-    match &facts.tree_hash {
+    match &details.tree_hash {
         Ok(hash) => rows.push(("tree".into(), hash.clone())),
-        Err(why) => rows.push(("tree".into(), format!("none: {why}"))),
+        Err(why) => rows.push(("tree".into(), format!("unavailable: {why}"))),
     }
-    rows.extend(facts.provenance.iter().flat_map(|installed| provenance_rows(installed, context)));
+    rows.extend(details.provenance.iter().flat_map(|installed| provenance_rows(installed, context)));
     if let Some(link) = skill.link() {
         rows.push(("link to".into(), clean_path(&link.target)));
     }
-    rows.extend(facts.variables.iter().map(|variable| {
-        let told = match (variable.granted, variable.is_set) {
+    rows.extend(details.variables.iter().map(|variable| {
+        let state = match (variable.granted, variable.is_set) {
             (true, true) => "granted and set",
-            (true, false) => "granted, not set",
-            (false, true) => "set, not granted: see run.env",
-            (false, false) => "neither granted nor set: see run.env",
+            (true, false) => "granted, but not set",
+            (false, true) => "set, but not granted (see run.env)",
+            (false, false) => "neither granted nor set (see run.env)",
         };
-        (format!("needs {}", variable.name), told.to_owned())
+        (format!("needs {}", variable.name), state.to_owned())
     }));
-    let recorded = facts.provenance.as_ref().and_then(|installed| recorded(installed, &facts.granted));
-    if !facts.granted.is_empty() || recorded.is_some() {
-        let recorded = recorded.map(|told| format!("; the lock still says {told}")).unwrap_or_default();
-        rows.push(("granted".into(), format!("{}{recorded}", clean(&facts.granted.told()))));
+    let recorded =
+        details.provenance.as_ref().and_then(|installed| differing_grants(installed, &details.granted));
+    if !details.granted.is_empty() || recorded.is_some() {
+        let recorded = recorded.map(|recorded| format!("; the lock file has {recorded}")).unwrap_or_default();
+        rows.push(("granted".into(), format!("{}{recorded}", clean(&details.granted.describe()))));
     }
-    if let serde_json::Value::Object(fields) = fields(skill) {
-        // These were told above, or follow from them.
-        let told = ["name", "description", "brief_description"];
-        for (key, value) in fields.into_iter().filter(|(key, _)| !told.contains(&key.as_str())) {
+    if let serde_json::Value::Object(fields) = manifest_fields(skill) {
+        // These are printed above.
+        let printed = ["name", "description", "brief_description"];
+        for (key, value) in fields.into_iter().filter(|(key, _)| !printed.contains(&key.as_str())) {
             match value {
-                // Metadata and triggers: one row for each of their entries.
+                // Print a row for each entry of metadata and triggers.
                 serde_json::Value::Object(entries) => {
                     let entries = entries.into_iter();
-                    rows.extend(entries.map(|(inner, value)| (format!("{key}.{inner}"), plain(&value))));
+                    rows.extend(entries.map(|(inner, value)| (format!("{key}.{inner}"), plain_text(&value))));
                 }
-                value => rows.push((key, plain(&value))),
+                value => rows.push((key, plain_text(&value))),
             }
         }
     }
     for (key, value) in rows {
-        let key = output.tone(Tone::Faint, &format!("{key:24}"));
+        let key = output.styled_text(TextStyle::Faint, &format!("{key:24}"));
         output.line(format!("  {key} {}", clean(&value)))?;
     }
     output.line("")?;
-    for file in &facts.contents.files {
+    for file in &details.files.files {
         let mark = if file.executable { "*" } else { "" };
         output.line(format!("  {:>9}  {}{mark}", file.bytes, clean(&file.path)))?;
     }
-    for refused in &facts.contents.refused {
-        output.line(format!("  {:>9}  {} (never read)", "link", clean(refused)))?;
+    for refused in &details.files.skipped {
+        output.line(format!("  {:>9}  {} (not readable)", "link", clean(refused)))?;
     }
-    if facts.contents.cut {
-        output.line("  … and more files than are listed")?;
+    if details.files.truncated {
+        output.line("  … more files are not listed")?;
     }
     Ok(())
 }
 
-/// A value as people write it.
-fn plain(value: &serde_json::Value) -> String {
+/// Returns a value without JSON syntax.
+fn plain_text(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => text.clone(),
-        serde_json::Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
+        serde_json::Value::Array(items) => items.iter().map(plain_text).collect::<Vec<_>>().join(", "),
         other => other.to_string(),
     }
 }
 
-/// What the lock says was granted, where that is not what is.
-fn recorded(installed: &Provenance, granted: &Granted) -> Option<String> {
-    (installed.locked.granted != *granted).then(|| clean(&installed.locked.granted.told()).into_owned())
+/// Returns the grants of the lock file if they differ from the current ones.
+fn differing_grants(installed: &Provenance, granted: &GrantedAccess) -> Option<String> {
+    (installed.entry.granted != *granted).then(|| clean(&installed.entry.granted.describe()).into_owned())
 }
 
-/// For people, one row a fact.
+/// Returns the rows about an installed skill.
 fn provenance_rows(installed: &Provenance, context: &Context) -> Vec<(String, String)> {
-    let locked = &installed.locked;
-    let lock = clean_path(&short_path(&installed.lock, &context.surroundings));
-    let name = locked.renamed_from.as_ref().map(|name| ("called there", name.clone()));
+    let locked = &installed.entry;
+    let lock = clean_path(&short_path(&installed.lock_path, &context.host_env));
+    let name = locked.renamed_from.as_ref().map(|name| ("original name", name.clone()));
     let when = locked.installed_at.as_ref().map(|time| ("installed at", time.clone()));
-    let state = installed.changed().unwrap_or_else(|| "as installed".to_owned());
-    let rows = [("installed from", origin(&installed.locked))]
+    let state = installed.describe_changes().unwrap_or_else(|| "unmodified".to_owned());
+    let rows = [("installed from", origin(&installed.entry))]
         .into_iter()
         .chain(name)
         .chain(when)
         .chain([("state", state)])
-        .chain([("audit", format!("{} (rules of {})", locked.audit.verdict, locked.audit.rules))])
+        .chain([("audit", format!("{} (rules {})", locked.audit.verdict, locked.audit.rules))])
         .chain([("lock", lock)]);
     rows.map(|(key, value)| (key.to_owned(), value)).collect()
 }

@@ -1,98 +1,109 @@
-//! `prowess list`: the skills a model would be offered.
+//! `prowess list`: the available skills.
 
 use std::collections::HashSet;
 
 use prowess::{Skill, Snapshot};
-use prowess_tools::shapes::ListJson;
+use prowess_tools::json::ListJson;
 
-use super::{Outcome, YES, called, nothing_found, print_located, print_summary, standing};
+use super::{
+    CommandResult, SUCCESS, display_name, print_diagnostics, print_no_skills, print_summary,
+    status_and_reason,
+};
 use crate::args::Global;
 use crate::columns;
 use crate::context::Context;
-use crate::output::{Output, Tone, counted, cut};
+use crate::output::{Output, TextStyle, pluralize, truncate};
 
-pub(super) fn run(context: &Context, global: &Global, all: bool, output: &mut Output) -> Outcome {
+pub(super) fn run(context: &Context, global: &Global, all: bool, output: &mut Output) -> CommandResult {
     let registry = context.registry(global);
     let snapshot = registry.snapshot();
     if output.json() {
-        output.answer(&ListJson { snapshot: &snapshot, all })?;
-        return Ok(YES);
+        output.write_json(&ListJson { snapshot: &snapshot, all })?;
+        return Ok(SUCCESS);
     }
-    people(context, &snapshot, all, output)?;
-    remarks(context, &snapshot, all, output);
-    Ok(YES)
+    print_table(context, &snapshot, all, output)?;
+    print_remarks(context, &snapshot, all, output);
+    Ok(SUCCESS)
 }
 
-fn people(context: &Context, snapshot: &Snapshot, all: bool, output: &mut Output) -> std::io::Result<()> {
-    let names =
-        prowess_tools::shapes::listed(snapshot, all).map(|skill| columns::width(&called(skill, context)));
+fn print_table(
+    context: &Context,
+    snapshot: &Snapshot,
+    all: bool,
+    output: &mut Output,
+) -> std::io::Result<()> {
+    let names = prowess_tools::json::listed_skills(snapshot, all)
+        .map(|skill| columns::width(&display_name(skill, context)));
     let widest = names.max().unwrap_or(0).min(output.width() / 2 - 2).min(32);
-    for skill in prowess_tools::shapes::listed(snapshot, all) {
-        for line in row(skill, &called(skill, context), widest, output) {
+    for skill in prowess_tools::json::listed_skills(snapshot, all) {
+        for line in row(skill, &display_name(skill, context), widest, output) {
             output.line(line)?;
         }
     }
     Ok(())
 }
 
-/// The lines for one skill: one in a pipe, on a terminal as many as fit.
+/// Returns the lines for a skill: wrapped on a terminal, a single line in a pipe.
 fn row(skill: &Skill, name: &str, widest: usize, output: &Output) -> Vec<String> {
-    let alone = output.is_terminal() && columns::width(name) > widest;
-    let column = if alone { widest } else { widest.max(columns::width(name)) } + 2;
-    let mut texts = match standing(skill) {
-        None => vec![cut(skill.description(), output.width().saturating_sub(column).max(20))],
-        // What keeps a skill from being offered is never cut short: its end says what to do.
+    let own_line = output.is_terminal() && columns::width(name) > widest;
+    let column = if own_line { widest } else { widest.max(columns::width(name)) } + 2;
+    let mut texts = match status_and_reason(skill) {
+        None => vec![truncate(skill.description(), output.width().saturating_sub(column).max(20))],
+        // The reason is not truncated, because it ends with the command that helps.
         Some((status, rest)) => {
-            let mut lines = output.wrapped(&format!("{status} {rest}"), column);
+            let mut lines = output.wrap(&format!("{status} {rest}"), column);
             if let Some(first) = lines.first_mut() {
-                let painted = output.tone(Tone::Caution, &status);
+                let painted = output.styled_text(TextStyle::Caution, &status);
                 *first = first.replacen(&status, &painted, 1);
             }
             lines
         }
     };
-    if alone {
+    if own_line {
         texts.insert(0, String::new());
     }
     let indent = " ".repeat(column);
-    let name = output.tone(Tone::Strong, &columns::pad(name, widest));
+    let name = output.styled_text(TextStyle::Strong, &columns::pad(name, widest));
     let first = |text: &String| format!("{name}  {text}").trim_end().to_owned();
     let rest = texts.iter().skip(1).map(|text| format!("{indent}{text}"));
     texts.first().map(first).into_iter().chain(rest).collect()
 }
 
-/// What is not in the list, and why the list may be empty.
-fn remarks(context: &Context, snapshot: &Snapshot, all: bool, output: &mut Output) {
+/// Prints diagnostics and the number of skills that are not listed.
+fn print_remarks(context: &Context, snapshot: &Snapshot, all: bool, output: &mut Output) {
     if !context.policy().enabled {
-        return nothing_found(context, output);
+        return print_no_skills(context, output);
     }
-    let said: Vec<_> = snapshot.general_diagnostics().cloned().collect();
+    let diagnostics: Vec<_> = snapshot.general_diagnostics().cloned().collect();
     if output.verbose() {
-        print_located(output, &snapshot.diagnostics().collect::<Vec<_>>());
+        print_diagnostics(output, &snapshot.diagnostics().collect::<Vec<_>>());
     } else {
-        let said: Vec<_> = said.into_iter().filter(|located| !is_collision(located)).collect();
-        print_summary(output, &said, "prowess list --verbose");
+        let diagnostics: Vec<_> = diagnostics.into_iter().filter(|located| !is_collision(located)).collect();
+        print_summary(output, &diagnostics, "prowess list --verbose");
     }
-    let (links, others): (Vec<&Skill>, Vec<&Skill>) =
-        snapshot.all().iter().filter(|skill| !skill.is_enabled()).partition(|skill| skill.link().is_some());
-    // A link to a skill that is offered, for another agent, is no other skill.
-    let offered: HashSet<_> = match links.is_empty() {
-        true => HashSet::new(),
-        false => snapshot.enabled().map(|skill| skill.canonical_folder()).collect(),
-    };
-    let links = links.iter().filter(|skill| !offered.contains(&skill.canonical_folder()));
-    let hidden = others.len() + links.count();
+    let unavailable = unavailable_count(snapshot);
     if snapshot.all().is_empty() {
-        nothing_found(context, output);
-    } else if hidden > 0 && !all {
-        let are = if hidden == 1 { "is" } else { "are" };
-        let more =
-            if hidden == snapshot.all().len() { counted(hidden, "skill") } else { format!("{hidden} more") };
-        output.remark(format!("{more} {are} not offered; prowess list --all tells why"));
+        print_no_skills(context, output);
+    } else if unavailable > 0 && !all {
+        let are = if unavailable == 1 { "is" } else { "are" };
+        let skills = pluralize(unavailable, "skill");
+        output.note(format!("{skills} {are} not available; run `prowess list --all` to see why"));
     }
 }
 
-fn is_collision(located: &prowess::Located) -> bool {
+/// Returns the number of skills that are not available, without symlinks to available skills.
+pub(super) fn unavailable_count(snapshot: &Snapshot) -> usize {
+    let (links, others): (Vec<&Skill>, Vec<&Skill>) =
+        snapshot.all().iter().filter(|skill| !skill.is_enabled()).partition(|skill| skill.link().is_some());
+    let available: HashSet<_> = match links.is_empty() {
+        true => HashSet::new(),
+        false => snapshot.enabled().map(|skill| skill.canonical_dir()).collect(),
+    };
+    let links = links.iter().filter(|skill| !available.contains(&skill.canonical_dir()));
+    others.len() + links.count()
+}
+
+fn is_collision(located: &prowess::FileDiagnostic) -> bool {
     use prowess_format::Code;
     matches!(located.diagnostic.code, Code::Shadowed | Code::ShadowsBundled | Code::SameName)
 }

@@ -1,4 +1,4 @@
-//! One file a command.
+//! The commands, one file each.
 
 mod activate;
 mod audit;
@@ -8,7 +8,6 @@ mod chats;
 mod check;
 mod config;
 mod doctor;
-mod elsewhere;
 mod eval;
 mod info;
 mod lint;
@@ -16,15 +15,17 @@ mod list;
 mod manage;
 mod matching;
 mod mcp;
+mod mcp_trust;
 mod new;
+mod next_step;
+mod other_locations;
+mod overview;
 mod packages;
 mod prompt;
-mod remedy;
 mod resources;
 mod run;
 mod serve;
-mod served;
-mod serving;
+mod server_common;
 mod shell;
 mod show;
 mod switch;
@@ -33,39 +34,42 @@ mod why;
 
 use std::process::ExitCode;
 
-use prowess::policy::Identity;
-use prowess::{Located, Root, Skill, Snapshot, short_path};
+use prowess::policy::SkillIdentity;
+use prowess::{FileDiagnostic, Root, Skill, Snapshot, short_path};
 use prowess_format::suggest;
-use prowess_package::switch::To;
+use prowess_package::switch::DesiredState;
 
 use crate::args::{Args, Command, ManageCommand, SkillCommand};
 use crate::context::Context;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, clean, clean_path};
-pub(crate) use crate::output::{print_located, source_of};
+pub(crate) use crate::output::{print_diagnostics, read_source};
+pub(crate) use overview::run as overview;
 
-/// What a command comes to: an exit code, or a failure that says why.
-pub(crate) type Outcome = Result<ExitCode, Failure>;
+/// The result of a command: an exit code or a failure.
+pub(crate) type CommandResult = Result<ExitCode, Failure>;
 
-/// The answer is yes.
-const YES: ExitCode = ExitCode::SUCCESS;
+/// The exit code for success.
+const SUCCESS: ExitCode = ExitCode::SUCCESS;
 
-/// The answer is no.
-fn no() -> ExitCode {
+/// Returns the exit code for a failed check or a missing item.
+fn check_failed() -> ExitCode {
     ExitCode::from(1)
 }
 
-/// Does what was typed.
-pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
+/// Runs the command.
+pub(crate) fn run(args: Args, output: &mut Output) -> CommandResult {
     let Args { global, command } = args;
     match command {
         Command::Completions { shell } => return shell::completions(shell, output),
         Command::Man { command } => return shell::man(&command, output),
-        Command::Config => return config::run(&Context::load_leniently(&global)?, output),
+        Command::Config => return config::run(&Context::load_unchecked(&global)?, output),
         Command::Mcp(call) => return mcp::run(&global, &call, output),
         Command::Serve(call) => return serve::run(&global, &call, output),
-        Command::Doctor => return doctor::run(&Context::load_leniently(&global)?, &global, output),
-        Command::Skill { command: SkillCommand::Manage { action: None } } => return manage::actions(output),
+        Command::Doctor => return doctor::run(&Context::load_unchecked(&global)?, &global, output),
+        Command::Skill { command: SkillCommand::Manage { action: None } } => {
+            return manage::print_actions(output);
+        }
         _ => {}
     }
     let context = Context::load(&global, output)?;
@@ -102,19 +106,21 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
         Command::Verify(call) => packages::verify(&context, &call, output),
         Command::Pack(call) => packages::pack(&call, output),
         Command::Index(call) => packages::index(&call, output),
-        Command::Enable(call) => switch::run(&context, &call, To::On, output),
-        Command::Disable(call) => switch::run(&context, &call, To::Off, output),
+        Command::Enable(call) => switch::run(&context, &call, DesiredState::Enabled, output),
+        Command::Disable(call) => switch::run(&context, &call, DesiredState::Disabled, output),
         Command::Plugins { scope } => packages::plugins(&context, &global, &scope, output),
         Command::Skill { command: SkillCommand::Manage { action: Some(action) } } => match action {
-            ManageCommand::Enable(call) => switch::run(&context, &call, To::On, output),
-            ManageCommand::Disable(call) => switch::run(&context, &call, To::Off, output),
+            ManageCommand::Enable(call) => switch::run(&context, &call, DesiredState::Enabled, output),
+            ManageCommand::Disable(call) => switch::run(&context, &call, DesiredState::Disabled, output),
             ManageCommand::Update(call) => packages::update(&context, &global, &call, output),
             ManageCommand::Remove(call) => packages::remove(&context, &global, &call, output),
             ManageCommand::List { scope } => packages::plugins(&context, &global, &scope, output),
         },
-        Command::Trust { mcp, .. } if mcp.name.is_some() => served::approve(&context, &global, &mcp, output),
+        Command::Trust { mcp, .. } if mcp.name.is_some() => {
+            mcp_trust::approve(&context, &global, &mcp, output)
+        }
         Command::Trust { path, pinned, .. } => trust::trust(&context, path, pinned, output),
-        Command::Untrust { mcp: Some(name), .. } => served::withdraw(&context, &global, &name, output),
+        Command::Untrust { mcp: Some(name), .. } => mcp_trust::revoke(&context, &global, &name, output),
         Command::Untrust { path, mcp: None } => trust::untrust(&context, path, output),
         Command::Config
         | Command::Mcp(_)
@@ -122,60 +128,60 @@ pub(crate) fn run(args: Args, output: &mut Output) -> Outcome {
         | Command::Doctor
         | Command::Completions { .. }
         | Command::Man { .. }
-        | Command::Skill { command: SkillCommand::Manage { action: None } } => Ok(YES),
+        | Command::Skill { command: SkillCommand::Manage { action: None } } => Ok(SUCCESS),
     }
 }
 
-/// Diagnostics of one code that are shown where there are many.
-const SHOWN_OF_A_CODE: usize = 3;
+/// The number of diagnostics of the same code that are shown in a summary.
+const SHOWN_PER_CODE: usize = 3;
 
-/// Prints a few diagnostics of each code, and how many more there are; `all` is the command that shows them.
-fn print_summary(output: &mut Output, diagnostics: &[Located], all: &str) {
+/// Prints a few diagnostics of each code and the number of the others. `all` is the command that shows them all.
+fn print_summary(output: &mut Output, diagnostics: &[FileDiagnostic], all: &str) {
     if output.verbose() {
-        return print_located(output, diagnostics);
+        return print_diagnostics(output, diagnostics);
     }
     let mut counts: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
     let mut shown = Vec::new();
     for located in diagnostics {
         let count = counts.entry(located.diagnostic.code.as_str()).or_default();
         *count += 1;
-        if *count <= SHOWN_OF_A_CODE {
+        if *count <= SHOWN_PER_CODE {
             shown.push(located.clone());
         }
     }
-    print_located(output, &shown);
+    print_diagnostics(output, &shown);
     for (code, count) in counts {
-        if let Some(more) = count.checked_sub(SHOWN_OF_A_CODE).filter(|more| *more > 0) {
-            output.remark(format!("and {more} more of {code}; to see them: {all}"));
+        if let Some(more) = count.checked_sub(SHOWN_PER_CODE).filter(|more| *more > 0) {
+            output.note(format!("{more} more {code} not shown; to see all: {all}"));
         }
     }
 }
 
-/// That there is nothing to show, and what to do about it.
-fn nothing_found(context: &Context, output: &mut Output) {
-    output.remark(match context.policy().enabled {
-        true => "no skills found; prowess doctor tells where was looked, prowess new makes one",
-        false => "skills are switched off; PROWESS_SKILLS_ENABLED=true switches them on",
+/// Prints that there are no skills, and what to do about it.
+fn print_no_skills(context: &Context, output: &mut Output) {
+    output.note(match context.policy().enabled {
+        true => "no skills found; run `prowess doctor` to see which directories were searched, or `prowess new` to create a skill",
+        false => "skills are disabled; set PROWESS_SKILLS_ENABLED=true to enable them",
     });
 }
 
-/// A directory as people call it.
-fn place(root: &Root, context: &Context) -> String {
+/// Returns a root's directory for display.
+fn display_root(root: &Root, context: &Context) -> String {
     match root.is_embedded() {
         true => "bundled".to_owned(),
-        false => clean_path(&short_path(root.path(), &context.surroundings)),
+        false => clean_path(&short_path(root.path(), &context.host_env)),
     }
 }
 
-/// The name, and the folder's where that is what a skill is called by.
-fn called(skill: &Skill, context: &Context) -> String {
-    let by_id = context.policy().scan.identity == Identity::Id && skill.id() != skill.name();
+/// Returns a skill's name for display, with its id if the policy identifies skills by id.
+fn display_name(skill: &Skill, context: &Context) -> String {
+    let by_id = context.policy().scan.identity == SkillIdentity::Id && skill.id() != skill.name();
     let id = if by_id { format!(" ({})", skill.id()) } else { String::new() };
     clean(&format!("{}{id}", skill.name())).into_owned()
 }
 
-/// The status of a skill that is not offered, and the rest of the sentence, which does not repeat it.
-fn standing(skill: &Skill) -> Option<(String, String)> {
+/// Returns the status of an unavailable skill, and the reason without the leading status.
+fn status_and_reason(skill: &Skill) -> Option<(String, String)> {
     let status = skill.status().as_str();
     let reason = skill.reason()?;
     Some(match reason.strip_prefix(status) {
@@ -184,63 +190,66 @@ fn standing(skill: &Skill) -> Option<(String, String)> {
     })
 }
 
-/// The tools over the skills of this call, for commands that run no script: Ctrl-C ends them at once.
+/// Returns the tools for commands that run no scripts; Ctrl-C ends the process at once.
 fn toolbox(context: &Context, global: &crate::args::Global) -> prowess_tools::Toolbox {
-    toolbox_until(context, global, prowess_sandbox::Cancel::default())
+    cancellable_toolbox(context, global, prowess_sandbox::Cancel::default())
 }
 
-/// Like [`toolbox`], for commands that run scripts: `cancel` ends them.
-fn toolbox_until(
+/// Like [`toolbox`], for commands that run scripts, which `cancel` stops.
+fn cancellable_toolbox(
     context: &Context,
     global: &crate::args::Global,
     cancel: prowess_sandbox::Cancel,
 ) -> prowess_tools::Toolbox {
     let registry = std::sync::Arc::new(context.registry(global));
-    let semantic = semantic(context).map(std::sync::Arc::new);
-    prowess_tools::Toolbox::new(registry).with_runner(runner(cancel)).with_semantic(semantic)
+    let semantic = semantic_stage(context).map(std::sync::Arc::new);
+    prowess_tools::Toolbox::new(registry).with_runner(script_runner(cancel)).with_semantic(semantic)
 }
 
-/// What says how close a message is in meaning, if the user wants that.
-fn semantic(context: &Context) -> Option<prowess_routing::semantic::Semantic> {
+/// Returns the semantic stage of routing if embeddings are configured.
+fn semantic_stage(context: &Context) -> Option<prowess_routing::semantic::SemanticStage> {
     prowess_embed::semantic(&context.configuration.embeddings, |name| std::env::var_os(name))
 }
 
-/// What the tools noticed on the way.
-fn notices(toolbox: &prowess_tools::Toolbox, output: &mut Output) {
+/// Prints the notices of the tools.
+fn print_notices(toolbox: &prowess_tools::Toolbox, output: &mut Output) {
     for notice in toolbox.take_notices() {
-        output.remark(crate::output::clean(&notice));
+        output.note(crate::output::clean(&notice));
     }
 }
 
-/// What scripts are run with.
-fn runner(cancel: prowess_sandbox::Cancel) -> prowess_tools::Runner {
-    prowess_tools::Runner { environment: std::env::vars_os().collect(), cancel, ..Default::default() }
+/// Returns the options for running scripts.
+fn script_runner(cancel: prowess_sandbox::Cancel) -> prowess_tools::ScriptRunner {
+    prowess_tools::ScriptRunner { environment: std::env::vars_os().collect(), cancel, ..Default::default() }
 }
 
-/// The skill that counts under this name; one that is only found under it says why it does not count.
-fn active<'s>(snapshot: &'s Snapshot, name: &str) -> Result<&'s Skill, Failure> {
+/// Returns the skill that this name resolves to, or else any skill with this name, whose status has the reason.
+fn find_active<'s>(snapshot: &'s Snapshot, name: &str) -> Result<&'s Skill, Failure> {
     match snapshot.get(name) {
         Some(skill) => Ok(skill),
-        None => find(snapshot, name),
+        None => find_skill(snapshot, name),
     }
 }
 
-/// The skill of this name or folder, whatever became of it; the one that counts goes first.
-pub(crate) fn find<'s>(snapshot: &'s Snapshot, name: &str) -> Result<&'s Skill, Failure> {
+/// Returns the skill with this name or id, regardless of its status. The one that the name resolves to has priority.
+pub(crate) fn find_skill<'s>(snapshot: &'s Snapshot, name: &str) -> Result<&'s Skill, Failure> {
     let named = snapshot.get(name).or_else(|| snapshot.all().iter().find(|skill| skill.name() == name));
     named
         .or_else(|| snapshot.all().iter().find(|skill| skill.id() == name))
         .ok_or_else(|| not_found(snapshot, name))
 }
 
-/// That there is no such skill, with the nearest name.
+/// Returns the failure for an unknown skill, with the most similar name.
 pub(crate) fn not_found(snapshot: &Snapshot, name: &str) -> Failure {
-    let failure = Failure::new(ErrorCode::NotFound, format!("there is no skill named {}", clean(name)));
+    let failure = Failure::new(ErrorCode::NotFound, format!("skill {} not found", clean(name)));
     let names: Vec<_> = snapshot.all().iter().map(|skill| skill.name()).collect();
     match suggest::nearest(name, names.iter().map(AsRef::as_ref)) {
-        Some(near) => {
-            failure.hint(format!("did you mean {near}? prowess why {} tells where was looked", clean(name)))
+        Some(near) => failure.hint(format!(
+            "did you mean {near}? run `prowess why {}` to see which directories were searched",
+            clean(name)
+        )),
+        None => {
+            failure.hint(format!("run `prowess why {}` to see which directories were searched", clean(name)))
         }
-        None => failure.hint(format!("prowess why {} tells where was looked", clean(name))),
     }
 }

@@ -1,15 +1,15 @@
-//! `prowess prompt`: exactly what a model is shown.
+//! `prowess prompt`: prints the skill catalog exactly as a model sees it.
 
-use prowess::disclose::Cut;
+use prowess::catalog::CatalogCut;
 use prowess::policy::CatalogFormat;
-use prowess_tools::{PromptRequest, prompt, shapes};
+use prowess_tools::{PromptRequest, json, render_prompt};
 
-use super::{Outcome, YES, notices, toolbox};
+use super::{CommandResult, SUCCESS, print_notices, toolbox};
 use crate::args::{Global, Prompt, PromptFormat};
 use crate::context::Context;
-use crate::output::{Output, clean, counted};
+use crate::output::{Output, clean, pluralize};
 
-pub(super) fn run(context: &Context, global: &Global, call: &Prompt, output: &mut Output) -> Outcome {
+pub(super) fn run(context: &Context, global: &Global, call: &Prompt, output: &mut Output) -> CommandResult {
     let toolbox = toolbox(context, global);
     let request = PromptRequest {
         query: call.query.as_deref(),
@@ -23,30 +23,30 @@ pub(super) fn run(context: &Context, global: &Global, call: &Prompt, output: &mu
         budget_chars: call.budget_chars,
         budget_tokens: call.budget_tokens,
     };
-    let prompt = prompt(&toolbox, &request);
-    notices(&toolbox, output);
-    let cuts: Vec<Cut> = prompt.plan.cuts().collect();
+    let prompt = render_prompt(&toolbox, &request);
+    print_notices(&toolbox, output);
+    let cuts: Vec<CatalogCut> = prompt.plan.cuts().collect();
     if output.json() {
-        output.answer(&shapes::prompted(&prompt))?;
-        return Ok(YES);
+        output.write_json(&json::prompt_json(&prompt))?;
+        return Ok(SUCCESS);
     }
     output.text(&prompt.text)?;
-    report(&cuts, prompt.plan.total(), output);
-    Ok(YES)
+    print_cuts(&cuts, prompt.plan.total(), output);
+    Ok(SUCCESS)
 }
 
-/// What was cut, in full where that was asked for.
-fn report(cuts: &[Cut], total: usize, output: &mut Output) {
+/// Prints the number of cut skills, and their names with `--verbose`.
+fn print_cuts(cuts: &[CatalogCut], total: usize, output: &mut Output) {
     if cuts.is_empty() {
         return;
     }
-    let told = format!("{} of {} cut to fit the budget", cuts.len(), counted(total, "skill"));
+    let message = format!("{} of {} cut to fit the budget", cuts.len(), pluralize(total, "skill"));
     if !output.verbose() {
-        output.remark(format!("{told}; -v names them"));
+        output.note(format!("{message}; pass -v to list them"));
         return;
     }
-    output.remark(format!("{told}:"));
+    output.note(format!("{message}:"));
     for cut in cuts {
-        output.remark(format!("  {}: {}", clean(&cut.name), cut.level.as_str()));
+        output.note(format!("  {}: {}", clean(&cut.name), cut.level.as_str()));
     }
 }

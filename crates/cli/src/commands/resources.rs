@@ -1,33 +1,33 @@
-//! `prowess files` and `prowess read`: the files of a skill.
+//! `prowess files` and `prowess read`: lists and prints the files of a skill.
 
-use prowess::resource;
-use prowess_tools::shapes;
+use prowess::resources;
+use prowess_tools::json;
 
-use super::{Outcome, YES, active};
+use super::{CommandResult, SUCCESS, find_active};
 use crate::args::Global;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{Output, clean};
 
-pub(super) fn files(context: &Context, global: &Global, name: &str, output: &mut Output) -> Outcome {
-    let snapshot = context.registry_of(global, &[name]).snapshot();
-    let skill = active(&snapshot, name)?;
+pub(super) fn files(context: &Context, global: &Global, name: &str, output: &mut Output) -> CommandResult {
+    let snapshot = context.registry_for(global, &[name]).snapshot();
+    let skill = find_active(&snapshot, name)?;
     let contents =
-        resource::list(skill, None).map_err(|error| Failure::new(error.code(), error.to_string()))?;
+        resources::list_files(skill, None).map_err(|error| Failure::new(error.code(), error.to_string()))?;
     if output.json() {
-        output.answer(&shapes::files(skill, &contents))?;
-        return Ok(YES);
+        output.write_json(&json::files_json(skill, &contents))?;
+        return Ok(SUCCESS);
     }
     for file in &contents.files {
         output.line(format!("{:>9}  {}", file.bytes, clean(&file.path)))?;
     }
-    for refused in &contents.refused {
-        output.remark(format!("{} is a link or a special file and never read", clean(refused)));
+    for refused in &contents.skipped {
+        output.note(format!("{} is a symlink or special file and cannot be read", clean(refused)));
     }
-    if contents.cut {
-        output.remark("there are more files than are listed");
+    if contents.truncated {
+        output.note("more files are not listed");
     }
-    Ok(YES)
+    Ok(SUCCESS)
 }
 
 pub(super) fn read(
@@ -36,20 +36,20 @@ pub(super) fn read(
     name: &str,
     path: &str,
     output: &mut Output,
-) -> Outcome {
-    let snapshot = context.registry_of(global, &[name]).snapshot();
-    let skill = active(&snapshot, name)?;
-    let read = resource::read(skill, path, &context.policy().limits).map_err(|error| {
+) -> CommandResult {
+    let snapshot = context.registry_for(global, &[name]).snapshot();
+    let skill = find_active(&snapshot, name)?;
+    let read = resources::read_text(skill, path, &context.policy().limits).map_err(|error| {
         Failure::new(error.code(), error.to_string())
-            .hint(format!("prowess files {} lists its files", clean(name)))
+            .hint(format!("run `prowess files {}` for a list of files", clean(name)))
     })?;
     if output.json() {
-        output.answer(&shapes::read(&read))?;
-        return Ok(YES);
+        output.write_json(&json::resource_json(&read))?;
+        return Ok(SUCCESS);
     }
     output.text(&read.content)?;
     if let Some(cut) = read.truncated {
-        output.remark(format!("cut: {} of {} bytes are shown", cut.shown, cut.total));
+        output.note(format!("truncated: {} of {} bytes are shown", cut.shown, cut.total));
     }
-    Ok(YES)
+    Ok(SUCCESS)
 }

@@ -1,4 +1,4 @@
-//! `prowess run`: a script of a skill, in the sandbox.
+//! `prowess run`: runs a script of a skill in the sandbox.
 
 use std::io::{BufRead, IsTerminal, Read, Write};
 use std::sync::Arc;
@@ -6,77 +6,78 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use prowess::contained::strip_escapes;
-use prowess::policy::Scripts;
+use prowess::policy::ScriptPolicy;
 use prowess::{Skill, short_path};
 use prowess_sandbox::{
-    self, Cancel, Consent, Input, Network, Options, Protection, Ran, RunError, Stream, is_allowed, log,
+    self, Cancel, Consent, NetworkAccess, OutputStream, Protection, RunError, RunOptions, ScriptInput,
+    ScriptResult, is_allowed, log,
 };
 use serde_json::{Value, json};
 
-use super::chat::words::Words;
-use super::{Outcome, YES, active, no};
+use super::chat::sanitize::StreamSanitizer;
+use super::{CommandResult, SUCCESS, check_failed, find_active};
 use crate::args::{Global, Run};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{Output, clean, clean_path};
 use crate::signals;
 
-/// The most that a script is given to read.
+/// The maximum size of the input of a script.
 const INPUT_MAX: u64 = 8 * 1024 * 1024;
 
-pub(super) fn run(context: &Context, global: &Global, call: &Run, output: &mut Output) -> Outcome {
+pub(super) fn run(context: &Context, global: &Global, call: &Run, output: &mut Output) -> CommandResult {
     let (Some(name), Some(script)) = (&call.name, &call.script) else {
         return show_log(context, call.n as usize, output);
     };
-    let registry = context.registry_of(global, &[name]);
+    let registry = context.registry_for(global, &[name]);
     let snapshot = registry.snapshot();
-    let skill = active(&snapshot, name)?;
-    let mut streams = Streams::default();
-    let mut options = Options::of(&registry);
+    let skill = find_active(&snapshot, name)?;
+    let mut forwarder = OutputForwarder::default();
+    let mut options = RunOptions::from_registry(&registry);
     options.input = input(call)?;
     options.environment = std::env::vars_os().collect();
     if let Some(seconds) = call.timeout {
         options.limits.time = Duration::from_secs(seconds.into());
     }
     if call.network {
-        options.network = Some(Network::On);
+        options.network = Some(NetworkAccess::On);
     }
     if call.unsafe_no_sandbox {
         options.protection = Protection::Unsafe;
     }
     if options.log.is_none() {
-        output.remark("there is no home, so the run is not recorded");
+        output.note("no home directory, so the run is not logged");
     }
     options.consent = consent(context, skill, script, call, output)?;
-    // Not before: Ctrl-C at the question ends this process as usual.
+    // Installed after the prompt, where Ctrl-C ends the process.
     options.cancel = cancellable();
     output.finish()?;
     if !output.json() {
-        options.on_output = Some(Box::new(|stream, bytes| streams.take(stream, bytes)));
+        options.on_output = Some(Box::new(|stream, bytes| forwarder.forward(stream, bytes)));
     }
     let ran = prowess_sandbox::run(skill, script, &call.args, options).map_err(failure)?;
-    streams.finish();
+    forwarder.finish();
     if output.json() {
-        output.answer(&ran.to_json())?;
+        output.write_json(&ran.to_json())?;
     } else {
-        remark(&ran, output);
+        print_outcome(&ran, output);
     }
-    Ok(if ran.is_success() { YES } else { no() })
+    Ok(if ran.is_success() { SUCCESS } else { check_failed() })
 }
 
-fn remark(ran: &Ran, output: &mut Output) {
+fn print_outcome(ran: &ScriptResult, output: &mut Output) {
     for remark in &ran.remarks {
-        output.remark(clean(remark));
+        output.note(clean(remark));
     }
     match ran.left_behind {
         0 => {}
-        1 => output.remark("it left a process behind, which was ended"),
-        count => output.remark(format!("it left {count} processes behind, which were ended")),
+        1 => output.note("the script left a process running, which was stopped"),
+        count => output.note(format!("the script left {count} processes running, which were stopped")),
     }
-    output.remark(format!("sandbox {}: {}, {} ms", ran.sandbox, ran.ending(), ran.duration_ms));
+    output.note(format!("sandbox {}: {}, {} ms", ran.sandbox, ran.describe_end(), ran.duration_ms));
 }
 
-/// Asks where the configuration says to ask and there is somebody.
+/// Asks for confirmation if the policy requires it and a terminal is available.
 fn consent(
     context: &Context,
     skill: &Skill,
@@ -84,18 +85,18 @@ fn consent(
     call: &Run,
     output: &Output,
 ) -> Result<Consent, Failure> {
-    let may_ask = context.policy().run.scripts == Scripts::Ask
+    let may_ask = context.policy().run.scripts == ScriptPolicy::Ask
         && skill.is_enabled()
-        && skill.supplied().is_none()
-        && !is_allowed(skill, context.policy(), &context.surroundings);
+        && skill.remote().is_none()
+        && !is_allowed(skill, context.policy(), &context.host_env);
     let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !output.json();
     if !may_ask || !terminal {
         return Ok(Consent::Configured);
     }
-    let place = clean_path(&short_path(&skill.folder(), &context.surroundings));
+    let dir = clean_path(&short_path(&skill.dir(), &context.host_env));
     let how = if call.unsafe_no_sandbox { "WITHOUT ANY SANDBOX" } else { "in the sandbox" };
     let mut err = std::io::stderr();
-    write!(err, "Run {} of {} ({place}) {how}? [y/N] ", clean(script), clean(&skill.name()))?;
+    write!(err, "Run {} of {} ({dir}) {how}? [y/N] ", clean(script), clean(&skill.name()))?;
     err.flush()?;
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line)?;
@@ -105,9 +106,9 @@ fn consent(
     })
 }
 
-fn input(call: &Run) -> Result<Input, Failure> {
+fn input(call: &Run) -> Result<ScriptInput, Failure> {
     let text = match call.stdin_json.as_deref() {
-        None => return Ok(Input::Nothing),
+        None => return Ok(ScriptInput::Empty),
         Some("-") => {
             let mut text = String::new();
             std::io::stdin().lock().take(INPUT_MAX + 1).read_to_string(&mut text)?;
@@ -116,16 +117,16 @@ fn input(call: &Run) -> Result<Input, Failure> {
         Some(text) => text.to_owned(),
     };
     if text.len() as u64 > INPUT_MAX {
-        return Err(Failure::call(format!("the input has more than {INPUT_MAX} bytes")));
+        return Err(Failure::usage(format!("the input is larger than {INPUT_MAX} bytes")));
     }
     let value: Value = serde_json::from_str(&text)
-        .map_err(|error| Failure::call(format!("the input is not JSON: {error}")))?;
+        .map_err(|error| Failure::usage(format!("the input is not valid JSON: {error}")))?;
     let mut bytes = serde_json::to_vec(&value)?;
     bytes.push(b'\n');
-    Ok(Input::Bytes(bytes))
+    Ok(ScriptInput::Bytes(bytes))
 }
 
-/// Ends scripts when somebody presses Ctrl-C, so that nothing is left of them.
+/// Returns a cancellation handle that Ctrl-C triggers, so that scripts are stopped.
 pub(super) fn cancellable() -> Cancel {
     let flag = Arc::new(AtomicBool::new(false));
     signals::set_on_termination(&flag);
@@ -140,60 +141,60 @@ pub(super) fn failure(error: RunError) -> Failure {
     }
 }
 
-/// The script's streams, passed on as they come. What goes to a terminal is passed on line by line, without escapes.
+/// Forwards the output of a script. On a terminal, it is forwarded line by line, without escape sequences.
 #[derive(Default)]
-struct Streams {
+struct OutputForwarder {
     out: Vec<u8>,
     err: Vec<u8>,
 }
 
-impl Streams {
-    fn take(&mut self, stream: Stream, bytes: &[u8]) {
-        // Somebody who stopped reading does not stop the script.
+impl OutputForwarder {
+    fn forward(&mut self, stream: OutputStream, bytes: &[u8]) {
+        // A closed pipe does not stop the script.
         let _ = match stream {
-            Stream::Out => {
-                pass(&mut std::io::stdout().lock(), std::io::stdout().is_terminal(), &mut self.out, bytes)
+            OutputStream::Out => {
+                forward(&mut std::io::stdout().lock(), std::io::stdout().is_terminal(), &mut self.out, bytes)
             }
-            Stream::Err => {
-                pass(&mut std::io::stderr().lock(), std::io::stderr().is_terminal(), &mut self.err, bytes)
+            OutputStream::Err => {
+                forward(&mut std::io::stderr().lock(), std::io::stderr().is_terminal(), &mut self.err, bytes)
             }
         };
     }
 
     fn finish(&mut self) {
-        for stream in [Stream::Out, Stream::Err] {
-            let rest = if stream == Stream::Out { &self.out } else { &self.err };
+        for stream in [OutputStream::Out, OutputStream::Err] {
+            let rest = if stream == OutputStream::Out { &self.out } else { &self.err };
             if !rest.is_empty() {
-                self.take(stream, b"\n");
+                self.forward(stream, b"\n");
             }
         }
     }
 }
 
-fn pass(to: &mut impl Write, terminal: bool, held: &mut Vec<u8>, bytes: &[u8]) -> std::io::Result<()> {
+fn forward(to: &mut impl Write, terminal: bool, buffer: &mut Vec<u8>, bytes: &[u8]) -> std::io::Result<()> {
     if !terminal {
         to.write_all(bytes)?;
         return to.flush();
     }
-    held.extend_from_slice(bytes);
-    let Some(end) = held.iter().rposition(|byte| *byte == b'\n') else { return Ok(()) };
-    let rest = held.split_off(end + 1);
-    let mut text = String::from_utf8_lossy(&std::mem::replace(held, rest)).into_owned();
+    buffer.extend_from_slice(bytes);
+    let Some(end) = buffer.iter().rposition(|byte| *byte == b'\n') else { return Ok(()) };
+    let rest = buffer.split_off(end + 1);
+    let mut text = String::from_utf8_lossy(&std::mem::replace(buffer, rest)).into_owned();
     strip_escapes(&mut text, 0);
-    // Invisible and reordering characters are escaped.
-    to.write_all(Words::new(true).shown(&text).as_bytes())?;
+    // Escape hidden and reordering characters.
+    to.write_all(StreamSanitizer::new(true).sanitize(&text).as_bytes())?;
     to.flush()
 }
 
-fn show_log(context: &Context, most: usize, output: &mut Output) -> Outcome {
-    let records = log::path(&context.surroundings).map(|path| log::read(&path, most)).unwrap_or_default();
+fn show_log(context: &Context, most: usize, output: &mut Output) -> CommandResult {
+    let records = log::path(&context.host_env).map(|path| log::read_records(&path, most)).unwrap_or_default();
     if output.json() {
-        output.answer(&json!({"schema": 1, "runs": records}))?;
-        return Ok(YES);
+        output.write_json(&json!({"schema": 1, "runs": records}))?;
+        return Ok(SUCCESS);
     }
     for record in &records {
         let how = match &record.end {
-            None => "not known to have ended".to_owned(),
+            None => "end not recorded".to_owned(),
             Some(end) => match (&end.error, end.exit_code, end.signal) {
                 (Some(error), ..) => format!("not run: {error}"),
                 (None, Some(code), _) => format!("exit code {code}"),
@@ -206,7 +207,7 @@ fn show_log(context: &Context, most: usize, output: &mut Output) -> Outcome {
         let sandbox = record.sandbox.as_deref().unwrap_or("-");
         output.line(format!(
             "{}  {}  {} {}  {}{}",
-            when(record.at),
+            format_time(record.at),
             clean(sandbox),
             clean(&record.skill),
             clean(&record.script),
@@ -215,14 +216,14 @@ fn show_log(context: &Context, most: usize, output: &mut Output) -> Outcome {
         ))?;
     }
     if records.is_empty() {
-        output.remark("nothing was run yet");
+        output.note("no runs recorded");
     }
-    Ok(YES)
+    Ok(SUCCESS)
 }
 
-/// Seconds since 1970 as date and time in UTC.
-fn when(seconds: u64) -> String {
-    prowess_package::iso_time(seconds).replace('T', " ")
+/// Formats seconds since 1970 as date and time in UTC.
+fn format_time(seconds: u64) -> String {
+    prowess_package::format_iso_time(seconds).replace('T', " ")
 }
 
 #[cfg(test)]
@@ -230,9 +231,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_in_utc() {
-        assert_eq!(when(0), "1970-01-01 00:00:00Z");
-        assert_eq!(when(951_827_696), "2000-02-29 12:34:56Z");
-        assert_eq!(when(1_798_761_599), "2026-12-31 23:59:59Z");
+    fn times_are_formatted_in_utc() {
+        assert_eq!(format_time(0), "1970-01-01 00:00:00Z");
+        assert_eq!(format_time(951_827_696), "2000-02-29 12:34:56Z");
+        assert_eq!(format_time(1_798_761_599), "2026-12-31 23:59:59Z");
     }
 }

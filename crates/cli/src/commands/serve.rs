@@ -1,11 +1,13 @@
-//! `prowess serve`: skills and chats over HTTP, with a page.
+//! `prowess serve`: serves skills and chats over HTTP.
 
 use std::convert::Infallible;
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::Duration;
 
-use prowess_server::{Guard, Limits, Names, Options, Parts, ServeError, Server, StartToken};
+use prowess_server::{
+    AllowedHosts, Guard, Limits, ServeError, Server, ServerOptions, ServerParts, StartToken,
+};
 use serde_json::json;
 use tokio::sync::watch;
 use tracing_subscriber::Layer;
@@ -13,28 +15,28 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use super::chat::open;
-use super::serving::{OPEN, not_available, token};
-use super::{Outcome, YES, runner};
-use crate::args::{Global, Log, Serve};
+use super::chat::open_store;
+use super::server_common::{OPEN_ADDRESS_HINT, read_token, unavailable_summary};
+use super::{CommandResult, SUCCESS, script_runner};
+use crate::args::{Global, LogFormat, Serve};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::signals::cancelled_on_termination;
 
-pub(super) fn run(global: &Global, call: &Serve, output: &mut Output) -> Outcome {
-    // What is wrong with the configuration is said before anything else.
+pub(super) fn run(global: &Global, call: &Serve, output: &mut Output) -> CommandResult {
+    // Report configuration errors first.
     let context = Context::load(global, output)?;
     let mut options = options(call, output)?;
-    if !call.addr.ip().is_loopback() && !options.guard.knows_people() {
-        return Err(failure(&ServeError::Open(call.addr)));
+    if !call.addr.ip().is_loopback() && !options.guard.has_authentication() {
+        return Err(failure(&ServeError::Unprotected(call.addr)));
     }
-    let start_token = options.guard.make_start_token();
-    begin_log(call.log, global);
-    room_for_connections();
+    let start_token = options.guard.create_start_token();
+    start_log(call.log, global);
+    raise_connection_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(serve(&context, global, call, options, start_token, output));
-    // A script that was given up must not keep the process.
+    // A cancelled script must not keep the process alive.
     runtime.shutdown_timeout(Duration::from_secs(5));
     served
 }
@@ -43,55 +45,59 @@ async fn serve(
     context: &Context,
     global: &Global,
     call: &Serve,
-    options: Options,
+    options: ServerOptions,
     start_token: Option<Arc<StartToken>>,
     output: &mut Output,
-) -> Outcome {
-    let store = open(context, &call.place).await?;
+) -> CommandResult {
+    let store = open_store(context, &call.store_args).await?;
     let listener = tokio::net::TcpListener::bind(call.addr).await.map_err(|error| {
-        Failure::call(format!("{} cannot be served at: {error}", call.addr))
-            .hint("another port with --addr, or port 0 for any that is free")
+        Failure::usage(format!("cannot bind {}: {error}", call.addr))
+            .hint("pass another address with --addr; port 0 selects a free port")
     })?;
     let at = listener.local_addr()?;
     let stop = cancelled_on_termination();
     let cancel = super::run::cancellable();
-    let wanted = global.clone();
+    let global_options = global.clone();
     let load = move || {
-        let context = Context::load_strictly(&wanted)?;
-        let registry = Arc::new(context.registry(&wanted));
-        Ok(Parts { configuration: context.configuration, registry, runner: runner(cancel.clone()) })
+        let context = Context::load_checked(&global_options)?;
+        let registry = Arc::new(context.registry(&global_options));
+        Ok(ServerParts {
+            configuration: context.configuration,
+            registry,
+            runner: script_runner(cancel.clone()),
+        })
     };
     let server =
         Server::new(Box::new(load), store.clone(), options, stop).map_err(|error| failure(&error))?;
-    if let Some(line) = not_available(&server.skills()) {
+    if let Some(line) = unavailable_summary(&server.skills()) {
         tracing::warn!("{line}");
     }
     let renewed = start_token.as_ref().map(|token| token.subscribe());
     let sign_in_url = |token: &str| format!("http://{at}/?token={token}");
     if output.json() {
-        let mut answer = json!({"schema": 1, "url": format!("http://{at}/"), "store": store.place()});
+        let mut answer = json!({"schema": 1, "url": format!("http://{at}/"), "store": store.location()});
         if let Some(token) = &start_token {
             answer["sign_in_url"] = sign_in_url(&token.current()).into();
         }
-        output.answer(&answer)?;
+        output.write_json(&answer)?;
     } else {
-        output.line(format!("Prowess is at http://{at}/"))?;
-        output.remark(format!("chats are kept in {}; Ctrl-C ends it", store.place()));
+        output.line(format!("listening on http://{at}/"))?;
+        output.note(format!("chats are stored in {}; press Ctrl-C to stop", store.location()));
         if let Some(token) = &start_token {
             let url = sign_in_url(&token.current());
-            output.remark(format!("to open it as another user or through a proxy, in one browser: {url}"));
+            output.note(format!("to sign in from another browser, user account or proxy: {url}"));
         }
     }
     output.finish()?;
     tokio::select! {
         served = server.serve(listener) => served.map_err(|error| failure(&error))?,
-        never = print_addresses(renewed, sign_in_url, output) => match never {},
+        never = print_sign_in_urls(renewed, sign_in_url, output) => match never {},
     }
-    Ok(YES)
+    Ok(SUCCESS)
 }
 
-/// Prints a new address each time one was used.
-async fn print_addresses(
+/// Prints a new sign-in URL each time one was used.
+async fn print_sign_in_urls(
     renewed: Option<watch::Receiver<String>>,
     sign_in_url: impl Fn(&str) -> String,
     output: &mut Output,
@@ -99,15 +105,15 @@ async fn print_addresses(
     if let Some(mut current) = renewed {
         while current.changed().await.is_ok() {
             let url = sign_in_url(&current.borrow_and_update());
-            output.remark(format!("that address was used; to sign in another browser: {url}"));
+            output.note(format!("the sign-in URL was used; to sign in from another browser: {url}"));
         }
     }
     std::future::pending().await
 }
 
-fn options(call: &Serve, output: &mut Output) -> Result<Options, Failure> {
+fn options(call: &Serve, output: &mut Output) -> Result<ServerOptions, Failure> {
     let mut names = call.allow_host.clone();
-    // Where it can be reached at one address, that is one of its names. Those of this machine are, anyway.
+    // A specific address is also an accepted host name. Loopback names are always accepted.
     if !call.addr.ip().is_unspecified() && !call.addr.ip().is_loopback() {
         names.push(call.addr.to_string());
     }
@@ -121,47 +127,48 @@ fn options(call: &Serve, output: &mut Output) -> Result<Options, Failure> {
     };
     let proxy_header = call.trust_proxy_header.as_deref().map(str::parse).transpose();
     let guard = Guard {
-        names: Names::new(names),
-        token: token(call.token_file.as_deref(), Some("PROWESS_TOKEN"), output)?,
-        admin_token: token(call.admin_token_file.as_deref(), Some("PROWESS_ADMIN_TOKEN"), output)?,
+        hosts: AllowedHosts::new(names),
+        token: read_token(call.token_file.as_deref(), Some("PROWESS_TOKEN"), output)?,
+        admin_token: read_token(call.admin_token_file.as_deref(), Some("PROWESS_ADMIN_TOKEN"), output)?,
         start_token: None,
         proxy_header: proxy_header
-            .map_err(|_| Failure::call("--trust-proxy-header is the name of a header"))?,
+            .map_err(|_| Failure::usage("--trust-proxy-header is not a valid header name"))?,
     };
-    Ok(Options { guard, limits, grace: Duration::from_secs(call.grace) })
+    Ok(ServerOptions { guard, limits, grace: Duration::from_secs(call.grace) })
 }
 
-/// Each connection is a file to the system, which gives a process fewer of them than it may ask for.
-fn room_for_connections() {
-    // Where it refuses, there are fewer.
+/// Raises the limit of open files, since each connection uses one.
+fn raise_connection_limit() {
+    // If this fails, fewer connections are possible.
     let _ = prowess_fs::raise_open_files_limit();
 }
 
 fn failure(error: &ServeError) -> Failure {
-    let failure = Failure::call(error.to_string());
+    let failure = Failure::usage(error.to_string());
     match error {
-        ServeError::Open(_) => failure.hint(OPEN),
-        ServeError::Load(_) => failure.hint("prowess config shows what is in force"),
+        ServeError::Unprotected(_) => failure.hint(OPEN_ADDRESS_HINT),
+        ServeError::Load(_) => failure.hint("run `prowess config` to see the effective settings"),
         _ => failure,
     }
 }
 
-/// Writes the server's own messages to standard error for as long as the process lives. Those of libraries are left out:
-/// they hold whole requests.
-fn begin_log(form: Option<Log>, global: &Global) {
-    let usual = if std::io::stderr().is_terminal() { Log::Text } else { Log::Json };
+/// Starts logging to standard error. Messages of libraries are excluded, because they contain whole requests.
+fn start_log(format: Option<LogFormat>, global: &Global) {
+    let default = if std::io::stderr().is_terminal() { LogFormat::Text } else { LogFormat::Json };
     let level = match (global.quiet, global.verbose) {
         (true, _) => LevelFilter::ERROR,
         (_, true) => LevelFilter::DEBUG,
         _ => LevelFilter::INFO,
     };
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
-    let layer = match form.unwrap_or(usual) {
-        Log::Json => lines.json().flatten_event(true).with_current_span(false).with_span_list(false).boxed(),
-        Log::Text => lines.with_target(false).boxed(),
-        Log::Off => return,
+    let layer = match format.unwrap_or(default) {
+        LogFormat::Json => {
+            lines.json().flatten_event(true).with_current_span(false).with_span_list(false).boxed()
+        }
+        LogFormat::Text => lines.with_target(false).boxed(),
+        LogFormat::Off => return,
     };
     let ours = Targets::new().with_target("prowess", level);
-    // Somebody who has set one already, a test say, keeps it.
+    // Fails if a subscriber is already set, for example by a test.
     let _ = tracing_subscriber::registry().with(layer.with_filter(ours)).try_init();
 }

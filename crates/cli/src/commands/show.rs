@@ -1,72 +1,73 @@
-//! `prowess show`: all skills, grouped by where they come from, as document 002 lays them out.
+//! `prowess show`: shows all skills, grouped by source, in the layout of document 002.
 
-use prowess::{Root, Skill, Snapshot, Status};
-use prowess_tools::shapes::SkillJson;
+use prowess::{Root, Skill, SkillStatus, Snapshot};
+use prowess_tools::json::SkillJson;
 use serde_json::json;
 
-use super::{Outcome, YES, called, nothing_found, place};
+use super::{CommandResult, SUCCESS, display_name, display_root, print_no_skills};
 use crate::args::Global;
 use crate::context::Context;
-use crate::output::{Output, Tone, clean, cut};
+use crate::output::{Output, TextStyle, clean, truncate};
 
-pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> Outcome {
+pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> CommandResult {
     let registry = context.registry(global);
     let snapshot = registry.snapshot();
-    let groups: Vec<(&Root, Vec<&Skill>)> = groups(&snapshot);
+    let groups: Vec<(&Root, Vec<&Skill>)> = group_by_root(&snapshot);
     if output.json() {
         let groups: Vec<_> = groups
             .iter()
             .map(|(root, skills)| {
-                let skills: Vec<_> = skills.iter().map(|skill| SkillJson::of(skill)).collect();
+                let skills: Vec<_> = skills.iter().map(|skill| SkillJson::new(skill)).collect();
                 json!({"label": root.label(), "source": root.path(), "scope": root.scope().as_str(), "skills": skills})
             })
             .collect();
-        output.answer(&json!({"schema": 1, "groups": groups}))?;
-        return Ok(YES);
+        output.write_json(&json!({"schema": 1, "groups": groups}))?;
+        return Ok(SUCCESS);
     }
     if groups.is_empty() {
-        nothing_found(context, output);
+        print_no_skills(context, output);
     }
     for (at, (root, skills)) in groups.iter().enumerate() {
         if at > 0 {
             output.line("")?;
         }
-        let alike = groups.iter().filter(|(other, _)| other.label() == root.label()).count() > 1;
-        let place = if alike { format!("  {}", place(root, context)) } else { String::new() };
-        let title = output.tone(Tone::Strong, &format!("[{} Skills]", root.label()));
-        output.line(format!("{title}{place}"))?;
+        let is_ambiguous = groups.iter().filter(|(other, _)| other.label() == root.label()).count() > 1;
+        let path = if is_ambiguous { format!("  {}", display_root(root, context)) } else { String::new() };
+        let title = output.styled_text(TextStyle::Strong, &format!("[{} Skills]", root.label()));
+        output.line(format!("{title}{path}"))?;
         for skill in skills {
-            entry(skill, context, output)?;
+            print_skill(skill, context, output)?;
         }
     }
-    Ok(YES)
+    Ok(SUCCESS)
 }
 
-fn entry(skill: &Skill, context: &Context, output: &mut Output) -> std::io::Result<()> {
+fn print_skill(skill: &Skill, context: &Context, output: &mut Output) -> std::io::Result<()> {
     let (mark, tone) = match skill.status() {
-        Status::Enabled => ("✓", Tone::Good),
-        Status::Disabled(_) | Status::Shadowed(_) => ("○", Tone::Faint),
-        Status::Unavailable(_) | Status::Untrusted(_) | Status::Modified(_) | Status::Invalid => {
-            ("✗", Tone::Bad)
-        }
+        SkillStatus::Enabled => ("✓", TextStyle::Good),
+        SkillStatus::Disabled(_) | SkillStatus::Shadowed(_) => ("○", TextStyle::Faint),
+        SkillStatus::Unavailable(_)
+        | SkillStatus::Untrusted(_)
+        | SkillStatus::Modified(_)
+        | SkillStatus::Invalid => ("✗", TextStyle::Bad),
     };
-    let mark = output.tone(tone, mark);
-    output.line(format!("  {mark} {}", called(skill, context)))?;
+    let mark = output.styled_text(tone, mark);
+    output.line(format!("  {mark} {}", display_name(skill, context)))?;
     let status = skill.status().as_str();
     let room = output.width().saturating_sub(6 + status.len() + 3).max(20);
     let description = match skill.description() {
         "" => String::new(),
-        description => format!("{} ", cut(description, room)),
+        description => format!("{} ", truncate(description, room)),
     };
     output.line(format!("      {description}({status})"))?;
-    for line in skill.reason().map(|reason| output.wrapped(&clean(&reason), 6)).unwrap_or_default() {
+    for line in skill.reason().map(|reason| output.wrap(&clean(&reason), 6)).unwrap_or_default() {
         output.line(format!("      {line}"))?;
     }
     Ok(())
 }
 
-/// The skills of each root, in the order in which the roots win, the weakest first as people read precedence.
-fn groups(snapshot: &Snapshot) -> Vec<(&Root, Vec<&Skill>)> {
+/// Returns the skills of each root, in ascending precedence.
+fn group_by_root(snapshot: &Snapshot) -> Vec<(&Root, Vec<&Skill>)> {
     let mut groups: Vec<(&Root, Vec<&Skill>)> = Vec::new();
     for root in snapshot.roots() {
         let skills: Vec<_> = snapshot.all().iter().filter(|skill| skill.root() == root).collect();

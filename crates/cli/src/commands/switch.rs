@@ -2,120 +2,129 @@
 
 use prowess::shell::quote;
 use prowess::short_path;
-use prowess_config::Layer;
-use prowess_package::switch::{self, InTheWay, SwitchError, Switched, Target, To, Whose};
+use prowess_config::ConfigLayer;
+use prowess_package::switch::{
+    self, ConfigScope, DesiredState, SwitchError, SwitchObstacle, SwitchOutcome, SwitchTarget,
+};
 
-use super::{Outcome, YES, no};
+use super::{CommandResult, SUCCESS, check_failed};
 use crate::args::Switch;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{Output, Tone, clean, clean_path};
-use crate::scope::Chosen;
+use crate::output::{Output, TextStyle, clean, clean_path};
+use crate::scope::ScopeChoice;
 
-pub(super) fn run(context: &Context, call: &Switch, to: To, output: &mut Output) -> Outcome {
+pub(super) fn run(context: &Context, call: &Switch, to: DesiredState, output: &mut Output) -> CommandResult {
     let target = match (&call.name, &call.source) {
-        (_, Some(path)) => Target::Source(path.clone()),
-        (Some(name), None) => Target::Skill(name.clone()),
-        (None, None) => return Err(Failure::call("a name is missing")),
+        (_, Some(path)) => SwitchTarget::Source(path.clone()),
+        (Some(name), None) => SwitchTarget::Skill(name.clone()),
+        (None, None) => return Err(Failure::usage("no skill given")),
     };
-    let whose = match call.scope.chosen() {
-        Chosen::User => Whose::User,
-        Chosen::Project => Whose::Project,
+    let scope = match call.scope.or_user() {
+        ScopeChoice::User => ConfigScope::User,
+        ScopeChoice::Project => ConfigScope::Project,
     };
-    // No server is asked for a name that none of its skills can have.
-    let supplies = match &target {
-        Target::Skill(name) if name.contains('/') => context.sources.supplies(),
-        Target::Skill(_) | Target::Source(_) => Vec::new(),
+    // MCP servers are contacted only for names that can belong to their skills.
+    let remote_sources = match &target {
+        SwitchTarget::Skill(name) if name.contains('/') => context.sources.remote_sources(),
+        SwitchTarget::Skill(_) | SwitchTarget::Source(_) => Vec::new(),
     };
-    let switched = switch::switch_with(&context.inputs, &context.roots, &supplies, &target, to, whose)
-        .map_err(|error| failure(&error, &target))?;
+    let switched =
+        switch::switch_with_remote(&context.inputs, &context.roots, &remote_sources, &target, to, scope)
+            .map_err(|error| failure(&error, &target))?;
     if output.json() {
-        output.answer(&switched.json(to))?;
+        output.write_json(&switched.to_json(to))?;
     } else {
-        tell(context, &switched, to, whose, output)?;
+        print_result(context, &switched, to, scope, output)?;
     }
-    Ok(if switched.in_the_way.is_none() { YES } else { no() })
+    Ok(if switched.obstacle.is_none() { SUCCESS } else { check_failed() })
 }
 
-fn tell(
+fn print_result(
     context: &Context,
-    switched: &Switched,
-    to: To,
-    whose: Whose,
+    switched: &SwitchOutcome,
+    to: DesiredState,
+    scope: ConfigScope,
     output: &mut Output,
 ) -> std::io::Result<()> {
     let files: Vec<_> =
-        switched.changed.iter().map(|path| clean_path(&short_path(path, &context.surroundings))).collect();
+        switched.changed_files.iter().map(|path| clean_path(&short_path(path, &context.host_env))).collect();
     let name = clean(&switched.name);
     let (mark, tone) = match to {
-        To::On => ("✓", Tone::Good),
-        To::Off => ("○", Tone::Faint),
+        DesiredState::Enabled => ("✓", TextStyle::Good),
+        DesiredState::Disabled => ("○", TextStyle::Faint),
     };
-    match (&switched.in_the_way, files.is_empty()) {
+    match (&switched.obstacle, files.is_empty()) {
         (None, false) => {
-            let mark = output.tone(tone, mark);
+            let mark = output.styled_text(tone, mark);
             output.line(format!("{mark} {name} is {}: {}", to.as_str(), files.join(", ")))?;
         }
         (None, true) => output.line(format!("{name} is already {}", to.as_str()))?,
-        (Some(way), unchanged) => {
+        (Some(obstacle), unchanged) => {
             if !unchanged {
-                output.remark(format!("{} was changed, but that is not enough", files.join(", ")));
+                output.note(format!("changed {}, but this has no effect yet", files.join(", ")));
             }
-            let still = if to == To::On { "off" } else { "on" };
-            let hint = hint(way, &switched.name, whose);
-            output.error(&format!("{name} is still {still}: {}", way.why), hint.as_deref());
+            let still = if to == DesiredState::Enabled { "disabled" } else { "enabled" };
+            let hint = hint(obstacle, &switched.name, scope);
+            output.error(&format!("{name} is still {still}: {}", obstacle.reason), hint.as_deref());
             return Ok(());
         }
     }
-    // What is switched on may still not be offered, for other reasons.
-    if let (To::On, Some(reason), Some(status)) = (to, &switched.reason, switched.status) {
-        output.remark(format!("it is {status}: {}", clean(reason)));
+    // An enabled skill may still be unavailable for other reasons.
+    if let (DesiredState::Enabled, Some(reason), Some(status)) = (to, &switched.reason, switched.status) {
+        output.note(format!("it is {status}: {}", clean(reason)));
     }
     Ok(())
 }
 
-/// What would help.
-fn hint(way: &InTheWay, name: &str, whose: Whose) -> Option<String> {
-    let layer = way.mention.as_ref().map(|mention| mention.layer)?;
-    match &way.source {
-        Some(_) => enable_command(way, name).map(|command| format!("to enable its source: {command}")),
-        None if layer == Layer::Project && whose == Whose::User => {
-            enable_command(way, name).map(|command| format!("to enable it there: {command}"))
+/// Returns the command that removes the obstacle.
+fn hint(obstacle: &SwitchObstacle, name: &str, scope: ConfigScope) -> Option<String> {
+    let layer = obstacle.location.as_ref().map(|mention| mention.layer)?;
+    match &obstacle.source {
+        Some(_) => enable_command(obstacle, name).map(|command| format!("to enable its source: {command}")),
+        None if layer == ConfigLayer::Project && scope == ConfigScope::User => {
+            enable_command(obstacle, name).map(|command| format!("to enable it there: {command}"))
         }
         None => None,
     }
 }
 
-/// The command that takes away what disables a skill; `None` where no command can, because `--config` names the file.
-pub(super) fn enable_command(way: &InTheWay, name: &str) -> Option<String> {
-    let scope = match way.mention.as_ref().map(|mention| mention.layer) {
-        Some(Layer::Project) => " --scope project",
-        Some(Layer::User) | None => "",
+/// Returns the command that enables a skill, or `None` if it is disabled in a file given with `--config`.
+pub(super) fn enable_command(obstacle: &SwitchObstacle, name: &str) -> Option<String> {
+    let scope = match obstacle.location.as_ref().map(|mention| mention.layer) {
+        Some(ConfigLayer::Project) => " --scope project",
+        Some(ConfigLayer::User) | None => "",
         Some(_) => return None,
     };
-    Some(match &way.source {
+    Some(match &obstacle.source {
         Some(source) => format!("prowess enable --source {}{scope}", quote(source)),
         None => format!("prowess enable {}{scope}", quote(name)),
     })
 }
 
-fn failure(error: &SwitchError, target: &Target) -> Failure {
+fn failure(error: &SwitchError, target: &SwitchTarget) -> Failure {
     let failure = match error {
-        SwitchError::NoSource { .. } => Failure::missing_path(error.to_string()),
+        SwitchError::SourceNotFound { .. } => Failure::missing_path(error.to_string()),
         error => Failure::new(error.code(), error.to_string()),
     };
     match (error, target) {
-        (SwitchError::NoSkill { near: Some(near), name }, _) => {
-            failure.hint(format!("did you mean {near}? prowess why {name} tells where was looked"))
+        (SwitchError::SkillNotFound { suggestion: Some(suggestion), name }, _) => failure.hint(format!(
+            "did you mean {suggestion}? run `prowess why {name}` to see which directories were searched"
+        )),
+        (SwitchError::SkillNotFound { name, .. }, _) => {
+            failure.hint(format!("run `prowess why {name}` to see which directories were searched"))
         }
-        (SwitchError::NoSkill { name, .. }, _) => {
-            failure.hint(format!("prowess why {name} tells where was looked"))
+        (SwitchError::SourceNotFound { known, .. }, _) => {
+            failure.hint(format!("known sources: {}", known.join(", ")))
         }
-        (SwitchError::NoSource { known, .. }, _) => failure.hint(format!("there are {}", known.join(", "))),
-        (SwitchError::NotTheProjects { mention }, Target::Skill(name)) if mention.layer == Layer::User => {
+        (SwitchError::ProjectCannotEnable { location: mention }, SwitchTarget::Skill(name))
+            if mention.layer == ConfigLayer::User =>
+        {
             failure.hint(format!("to enable it for yourself: prowess enable {} --user", quote(name)))
         }
-        (SwitchError::NotTheProjects { mention }, Target::Source(path)) if mention.layer == Layer::User => {
+        (SwitchError::ProjectCannotEnable { location: mention }, SwitchTarget::Source(path))
+            if mention.layer == ConfigLayer::User =>
+        {
             failure.hint(format!("to enable it for yourself: prowess enable --source {} --user", quote(path)))
         }
         _ => failure,

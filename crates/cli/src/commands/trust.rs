@@ -3,81 +3,95 @@
 use std::path::{Path, PathBuf};
 
 use prowess::trust::{self, TrustError};
-use prowess::{Difference, Skill, Status};
+use prowess::{Skill, SkillStatus, SnapshotDiff};
 use serde_json::json;
 
-use super::{Outcome, YES, no, standing};
+use super::{CommandResult, SUCCESS, check_failed, status_and_reason};
 use crate::context::Context;
 use crate::failure::{ErrorCode, Failure};
-use crate::output::{Output, Tone, clean, clean_path};
+use crate::output::{Output, TextStyle, clean, clean_path};
 
-pub(super) fn trust(context: &Context, path: Option<PathBuf>, pinned: bool, output: &mut Output) -> Outcome {
-    let folder = folder(context, path)?;
-    let world = &context.surroundings;
-    let before = trust::record_for(&folder, world).filter(|record| record.trusted);
-    let changes = before.as_ref().map(|record| trust::changes_since(record, context.policy(), world));
-    let (record, _) = trust::trust(&folder, pinned, context.policy(), world).map_err(failure)?;
-    let (closed, trusted): (Vec<Skill>, Vec<Skill>) =
-        trust::skills_in(&record.path, context.policy(), world).into_iter().partition(is_closed);
+pub(super) fn trust(
+    context: &Context,
+    path: Option<PathBuf>,
+    pinned: bool,
+    output: &mut Output,
+) -> CommandResult {
+    let dir = target_dir(context, path)?;
+    let host_env = &context.host_env;
+    let before = trust::record_for(&dir, host_env).filter(|record| record.trusted);
+    let changes = before.as_ref().map(|record| trust::changes_since(record, context.policy(), host_env));
+    let (record, _) = trust::trust(&dir, pinned, context.policy(), host_env).map_err(failure)?;
+    let (untrusted, trusted): (Vec<Skill>, Vec<Skill>) =
+        trust::skills_in(&record.path, context.policy(), host_env).into_iter().partition(stays_unavailable);
     if output.json() {
         let changes = changes.unwrap_or_default();
-        output.answer(&json!({
+        output.write_json(&json!({
             "schema": 1,
             "path": record.path,
             "trusted": true,
             "pinned": record.pinned,
-            "skills": trusted.iter().map(|skill| skill.canonical_folder()).collect::<Vec<_>>(),
-            "not_trusted": closed.iter().map(closed_json).collect::<Vec<_>>(),
+            "skills": trusted.iter().map(|skill| skill.canonical_dir()).collect::<Vec<_>>(),
+            "not_trusted": untrusted.iter().map(untrusted_json).collect::<Vec<_>>(),
             "changed_since": {"added": changes.added, "removed": changes.removed, "changed": changes.changed},
         }))?;
-        return Ok(YES);
+        return Ok(SUCCESS);
     }
-    let how = if pinned { ", as it is now" } else { "" };
-    output.line(format!("{} trusted{how}: {}", output.tone(Tone::Good, "✓"), clean_path(&record.path)))?;
+    let how = if pinned { " (pinned)" } else { "" };
+    output.line(format!(
+        "{} trusted{how}: {}",
+        output.styled_text(TextStyle::Good, "✓"),
+        clean_path(&record.path)
+    ))?;
     for skill in &trusted {
-        output.line(format!("    {}", inner(skill, &record.path)))?;
+        output.line(format!("    {}", display_dir(skill, &record.path)))?;
     }
-    for skill in &closed {
-        let (status, rest) = standing(skill).unwrap_or_default();
-        let mark = output.tone(Tone::Caution, "○");
-        output.line(format!("  {mark} {} stays {status} {rest}", inner(skill, &record.path)))?;
+    for skill in &untrusted {
+        let (status, rest) = status_and_reason(skill).unwrap_or_default();
+        let mark = output.styled_text(TextStyle::Caution, "○");
+        output.line(format!("  {mark} {} is still {status} {rest}", display_dir(skill, &record.path)))?;
     }
-    let empty = if trusted.is_empty() && closed.is_empty() { "it has no skills yet; " } else { "" };
-    output.remark(match pinned {
-        true => format!("{empty}skills that change or are added later have to be trusted again"),
-        false => format!("{empty}skills added later are trusted too; use --pinned to be asked"),
+    let empty = if trusted.is_empty() && untrusted.is_empty() { "no skills found; " } else { "" };
+    output.note(match pinned {
+        true => format!("{empty}changed and new skills must be trusted again"),
+        false => {
+            format!("{empty}new skills will be trusted too; pass --pinned to trust only the current ones")
+        }
     });
     if let Some(changes) = changes.filter(|changes| !changes.is_empty()) {
-        output.line("  since it was last trusted:")?;
-        tell(&changes, &record.path, output)?;
+        output.line("  changes since it was last trusted:")?;
+        print_changes(&changes, &record.path, output)?;
     }
-    Ok(YES)
+    Ok(SUCCESS)
 }
 
-/// Whether trust in its folder does not make a skill trusted.
-fn is_closed(skill: &Skill) -> bool {
+/// Returns `true` if trusting its directory does not make a skill available.
+fn stays_unavailable(skill: &Skill) -> bool {
     match skill.status() {
-        Status::Untrusted(_) | Status::Modified(_) | Status::Invalid => true,
-        Status::Enabled | Status::Disabled(_) | Status::Unavailable(_) | Status::Shadowed(_) => false,
+        SkillStatus::Untrusted(_) | SkillStatus::Modified(_) | SkillStatus::Invalid => true,
+        SkillStatus::Enabled
+        | SkillStatus::Disabled(_)
+        | SkillStatus::Unavailable(_)
+        | SkillStatus::Shadowed(_) => false,
     }
 }
 
-fn closed_json(skill: &Skill) -> serde_json::Value {
+fn untrusted_json(skill: &Skill) -> serde_json::Value {
     let (status, reason) = (skill.status().as_str(), skill.reason());
-    json!({"path": skill.canonical_folder(), "status": status, "reason": reason})
+    json!({"path": skill.canonical_dir(), "status": status, "reason": reason})
 }
 
-/// A skill's folder below the one that is trusted; its name where they are the same.
-fn inner(skill: &Skill, base: &Path) -> String {
-    let folder = skill.canonical_folder();
-    match folder.strip_prefix(base) {
+/// Returns a skill's directory relative to the trusted directory, or its name if they are the same.
+fn display_dir(skill: &Skill, base: &Path) -> String {
+    let dir = skill.canonical_dir();
+    match dir.strip_prefix(base) {
         Ok(inner) if inner.as_os_str().is_empty() => clean(&skill.name()).into_owned(),
         Ok(inner) => clean_path(inner),
-        Err(_) => clean_path(&folder),
+        Err(_) => clean_path(&dir),
     }
 }
 
-fn tell(changes: &Difference, base: &Path, output: &mut Output) -> std::io::Result<()> {
+fn print_changes(changes: &SnapshotDiff, base: &Path, output: &mut Output) -> std::io::Result<()> {
     for (mark, paths) in [("+", &changes.added), ("-", &changes.removed), ("~", &changes.changed)] {
         for path in paths {
             let inner = Path::new(path).strip_prefix(base).unwrap_or(Path::new(path));
@@ -89,31 +103,31 @@ fn tell(changes: &Difference, base: &Path, output: &mut Output) -> std::io::Resu
     Ok(())
 }
 
-pub(super) fn untrust(context: &Context, path: Option<PathBuf>, output: &mut Output) -> Outcome {
-    let folder = folder(context, path)?;
-    let before = trust::untrust(&folder, &context.surroundings).map_err(failure)?;
-    // A folder that was deleted can still be named, but not one that never was there.
-    if before.is_none() && !folder.exists() {
-        return Err(failure(TrustError::Missing(folder)));
+pub(super) fn untrust(context: &Context, path: Option<PathBuf>, output: &mut Output) -> CommandResult {
+    let dir = target_dir(context, path)?;
+    let before = trust::untrust(&dir, &context.host_env).map_err(failure)?;
+    // A deleted directory can still be untrusted, but one that was never trusted is a typo.
+    if before.is_none() && !dir.exists() {
+        return Err(failure(TrustError::Missing(dir)));
     }
     if output.json() {
-        output.answer(
-            &json!({"schema": 1, "path": folder, "trusted": false, "was_trusted": before.is_some()}),
+        output.write_json(
+            &json!({"schema": 1, "path": dir, "trusted": false, "was_trusted": before.is_some()}),
         )?;
     } else if before.is_some() {
-        output.line(format!("no longer trusted: {}", clean_path(&folder)))?;
+        output.line(format!("revoked trust in {}", clean_path(&dir)))?;
     } else {
-        output.remark(format!("{} was not trusted", clean_path(&folder)));
+        output.note(format!("{} was not trusted", clean_path(&dir)));
     }
-    Ok(if before.is_some() { YES } else { no() })
+    Ok(if before.is_some() { SUCCESS } else { check_failed() })
 }
 
-/// The folder that was named, or the project with all its roots.
-fn folder(context: &Context, path: Option<PathBuf>) -> Result<PathBuf, Failure> {
-    let world = &context.surroundings;
+/// Returns the given directory, or the git root of the project.
+fn target_dir(context: &Context, path: Option<PathBuf>) -> Result<PathBuf, Failure> {
+    let host_env = &context.host_env;
     match path {
         Some(path) => Ok(std::path::absolute(path)?),
-        None => Ok(world.git_root().unwrap_or(&world.project).to_owned()),
+        None => Ok(host_env.git_root().unwrap_or(&host_env.project).to_owned()),
     }
 }
 
@@ -122,10 +136,12 @@ pub(super) fn failure(error: TrustError) -> Failure {
     let message = format!("{error}{cause}");
     match &error {
         TrustError::Missing(_) => {
-            Failure::missing_path(message).hint("name a folder that is there, or none for the project")
+            Failure::missing_path(message).hint("pass an existing directory, or omit it to use the project")
         }
-        TrustError::NoHome => Failure::call(message),
-        TrustError::State(_) => Failure::call(message).hint("mend that file, or delete it and trust again"),
+        TrustError::NoHome => Failure::usage(message),
+        TrustError::Unreadable(_) => {
+            Failure::usage(message).hint("fix that file, or delete it and trust again")
+        }
         TrustError::Write { .. } => Failure::new(ErrorCode::PermissionDenied, message),
     }
 }

@@ -1,79 +1,83 @@
-//! `prowess why`: is my skill there, and if not, why not?
+//! `prowess why`: explains why a skill is or is not available.
 
-use prowess::{RootProblem, Skill, Snapshot, Status, short_path};
-use prowess_tools::shapes::{Provenance, SkillJson};
+use prowess::{RootProblem, Skill, SkillStatus, Snapshot, short_path};
+use prowess_tools::json::{Provenance, SkillJson};
 use serde_json::json;
 
-use super::elsewhere::{self, Sighting};
+use super::next_step::next_step;
+use super::other_locations::{self, OtherLocation};
 use super::packages::origin;
-use super::remedy::remedy;
-use super::{Outcome, YES, no, place, print_located, standing};
+use super::{CommandResult, SUCCESS, check_failed, display_root, print_diagnostics, status_and_reason};
 use crate::args::Global;
 use crate::columns;
 use crate::context::Context;
-use crate::output::{Output, Tone, clean, clean_path};
+use crate::output::{Output, TextStyle, clean, clean_path};
 use crate::report::DiagnosticJson;
 
-/// All there is to say about a name.
-struct Answer<'a> {
+/// The report about a name.
+struct SkillReport<'a> {
     name: &'a str,
     copies: Vec<&'a Skill>,
-    /// The copy that counts.
+    /// The copy with the highest precedence.
     winner: Option<&'a Skill>,
-    sightings: Vec<Sighting>,
+    other_locations: Vec<OtherLocation>,
     snapshot: &'a Snapshot,
 }
 
-pub(super) fn run(context: &Context, global: &Global, name: &str, output: &mut Output) -> Outcome {
-    let registry = context.registry_of(global, &[name]);
+pub(super) fn run(context: &Context, global: &Global, name: &str, output: &mut Output) -> CommandResult {
+    let registry = context.registry_for(global, &[name]);
     let snapshot = registry.snapshot();
     let copies: Vec<&Skill> = snapshot.copies(name).collect();
-    // Where skills are called by their folders, several may have the name: one that is offered counts most.
-    let counts = |skill: &&&Skill| {
-        matches!(skill.status(), Status::Disabled(_) | Status::Unavailable(_) | Status::Modified(_))
+    // If skills are identified by directory, several may have the name. An enabled one has priority.
+    let has_priority = |skill: &&&Skill| {
+        matches!(
+            skill.status(),
+            SkillStatus::Disabled(_) | SkillStatus::Unavailable(_) | SkillStatus::Modified(_)
+        )
     };
     let winner =
-        copies.iter().find(|skill| skill.is_enabled()).or_else(|| copies.iter().find(counts)).copied();
-    let offered = winner.is_some_and(Skill::is_enabled);
-    // Only where the roots do not answer it is it worth looking everywhere else.
-    let sightings = if offered { Vec::new() } else { elsewhere::look(name, &snapshot, context) };
-    let answer = Answer { name, copies, winner, sightings, snapshot: &snapshot };
+        copies.iter().find(|skill| skill.is_enabled()).or_else(|| copies.iter().find(has_priority)).copied();
+    let available = winner.is_some_and(Skill::is_enabled);
+    // Search elsewhere only if the skill is not available.
+    let other_locations =
+        if available { Vec::new() } else { other_locations::find_other_locations(name, &snapshot, context) };
+    let report = SkillReport { name, copies, winner, other_locations, snapshot: &snapshot };
     if output.json() {
-        output.answer(&answer.json(context))?;
+        output.write_json(&report.json(context))?;
     } else {
-        answer.tell(context, output)?;
+        report.print(context, output)?;
     }
-    Ok(if offered { YES } else { no() })
+    Ok(if available { SUCCESS } else { check_failed() })
 }
 
-impl Answer<'_> {
+impl SkillReport<'_> {
     fn json(&self, context: &Context) -> serde_json::Value {
         let copies: Vec<_> = self
             .copies
             .iter()
             .map(|skill| {
-                let location = skill.location();
+                let location = skill.skill_md_path();
                 let diagnostics: Vec<_> =
-                    skill.diagnostics().iter().map(|said| DiagnosticJson::new(&location, said)).collect();
+                    skill.diagnostics().iter().map(|diagnostic| DiagnosticJson::new(&location, diagnostic)).collect();
                 json!({
-                    "skill": SkillJson::of(skill),
+                    "skill": SkillJson::new(skill),
                     "wins": self.winner.is_some_and(|winner| winner == *skill),
-                    "help": remedy(skill, context),
-                    "installed": Provenance::of(skill, &context.surroundings).map(|installed| installed.json()),
+                    "help": next_step(skill, context),
+                    "installed": Provenance::for_skill(skill, &context.host_env).map(|installed| installed.to_json()),
                     "diagnostics": diagnostics,
                 })
             })
             .collect();
         let elsewhere: Vec<_> = self
-            .sightings
+            .other_locations
             .iter()
-            .map(|sighting| json!({"path": sighting.path, "why": sighting.why, "help": sighting.help}))
+            .map(|location| json!({"path": location.path, "why": location.why, "help": location.help}))
             .collect();
         json!({
             "schema": 1,
             "name": self.name,
             "offered": self.winner.is_some_and(Skill::is_enabled),
-            "winner": self.winner.map(|skill| skill.location()),
+            "winner": self.winner.map(|skill| skill.skill_md_path()),
             "copies": copies,
             "elsewhere": elsewhere,
             "scanned": self.snapshot.roots().map(|root| root.path()).collect::<Vec<_>>(),
@@ -81,97 +85,101 @@ impl Answer<'_> {
         })
     }
 
-    fn tell(&self, context: &Context, output: &mut Output) -> std::io::Result<()> {
+    fn print(&self, context: &Context, output: &mut Output) -> std::io::Result<()> {
         let name = clean(self.name);
-        let short = |path: &std::path::Path| clean_path(&short_path(path, &context.surroundings));
-        let (good, bad) = (output.tone(Tone::Good, "✓"), output.tone(Tone::Bad, "✗"));
-        let arrow = output.tone(Tone::Good, "→");
+        let short = |path: &std::path::Path| clean_path(&short_path(path, &context.host_env));
+        let (good, bad) = (output.styled_text(TextStyle::Good, "✓"), output.styled_text(TextStyle::Bad, "✗"));
+        let arrow = output.styled_text(TextStyle::Good, "→");
         for skill in self.copies.iter().filter(|skill| skill.is_enabled()) {
-            output.line(format!("{good} {name} is offered, from {}", short(&skill.location())))?;
-            self.tell_provenance(skill, context, output)?;
+            output.line(format!("{good} {name} is available from {}", short(&skill.skill_md_path())))?;
+            self.print_provenance(skill, context, output)?;
         }
         if !self.winner.is_some_and(Skill::is_enabled) {
             output.line(match self.copies.is_empty() {
-                _ if !context.policy().enabled => format!("{bad} {name} is not offered"),
-                true => format!("{bad} there is no skill named {name}"),
-                false => format!("{bad} {name} is not offered"),
+                _ if !context.policy().enabled => format!("{bad} {name} is not available"),
+                true => format!("{bad} skill {name} not found"),
+                false => format!("{bad} {name} is not available"),
             })?;
         }
         for skill in &self.copies {
-            let Some((status, rest)) = standing(skill) else { continue };
+            let Some((status, rest)) = status_and_reason(skill) else { continue };
             output.line("")?;
-            output.line(format!("  {}", short(&skill.location())))?;
-            output.line(format!("    {} {rest}", output.tone(Tone::Caution, &status)))?;
-            if let Some(remedy) = remedy(skill, context) {
+            output.line(format!("  {}", short(&skill.skill_md_path())))?;
+            output.line(format!("    {} {rest}", output.styled_text(TextStyle::Caution, &status)))?;
+            if let Some(remedy) = next_step(skill, context) {
                 output.line(format!("    {arrow} {}", clean(&remedy)))?;
             }
-            self.tell_provenance(skill, context, output)?;
+            self.print_provenance(skill, context, output)?;
         }
-        for sighting in &self.sightings {
+        for location in &self.other_locations {
             output.line("")?;
-            // That all skills are off has no place.
+            // If all skills are disabled, there is no path.
             let indent = if context.policy().enabled { "    " } else { "  " };
             if context.policy().enabled {
-                output.line(format!("  {}", short(&sighting.path)))?;
+                output.line(format!("  {}", short(&location.path)))?;
             }
-            output.line(format!("{indent}{}", clean(&sighting.why)))?;
-            output.line(format!("{indent}{arrow} {}", clean(&sighting.help)))?;
+            output.line(format!("{indent}{}", clean(&location.why)))?;
+            output.line(format!("{indent}{arrow} {}", clean(&location.help)))?;
         }
         if self.copies.is_empty() && context.policy().enabled {
             output.line("")?;
-            looked(self.snapshot, context, output)?;
+            print_searched(self.snapshot, context, output)?;
         }
-        self.tell_diagnostics(output);
+        self.print_diagnostics_of_copies(output);
         Ok(())
     }
 
-    /// What a copy was installed from, and whether it was changed since.
-    fn tell_provenance(&self, skill: &Skill, context: &Context, output: &mut Output) -> std::io::Result<()> {
-        let Some(provenance) = Provenance::of(skill, &context.surroundings) else { return Ok(()) };
-        output.line(format!("    installed from {}", clean(&origin(&provenance.locked))))?;
-        // The status says already what was modified and not accepted.
-        let changed = provenance.changed().filter(|_| !matches!(skill.status(), Status::Modified(_)));
+    /// Prints the source of an installed copy, and whether it was modified.
+    fn print_provenance(&self, skill: &Skill, context: &Context, output: &mut Output) -> std::io::Result<()> {
+        let Some(provenance) = Provenance::for_skill(skill, &context.host_env) else { return Ok(()) };
+        output.line(format!("    installed from {}", clean(&origin(&provenance.entry))))?;
+        // The status already describes unaccepted modifications.
+        let changed =
+            provenance.describe_changes().filter(|_| !matches!(skill.status(), SkillStatus::Modified(_)));
         let Some(changed) = changed else { return Ok(()) };
-        output.line(format!("    {}", output.tone(Tone::Caution, &clean(&changed))))
+        output.line(format!("    {}", output.styled_text(TextStyle::Caution, &clean(&changed))))
     }
 
-    /// What is wrong with the copies that are not offered, each with its line.
-    fn tell_diagnostics(&self, output: &mut Output) {
+    /// Prints the diagnostics of the copies that are not available.
+    fn print_diagnostics_of_copies(&self, output: &mut Output) {
         let refused = self.copies.iter().filter(|skill| !skill.is_enabled());
-        let said: Vec<_> = refused
+        let diagnostics: Vec<_> = refused
             .flat_map(|skill| {
-                skill.diagnostics().iter().map(|said| prowess::Located::new(skill.location(), said.clone()))
+                skill
+                    .diagnostics()
+                    .iter()
+                    .map(|diagnostic| prowess::FileDiagnostic::new(skill.skill_md_path(), diagnostic.clone()))
             })
             .collect();
-        if !said.is_empty() {
-            output.remark("");
+        if !diagnostics.is_empty() {
+            output.note("");
         }
-        print_located(output, &said);
+        print_diagnostics(output, &diagnostics);
     }
 }
 
-/// Where was looked, for when nothing was found there.
-fn looked(snapshot: &Snapshot, context: &Context, output: &mut Output) -> std::io::Result<()> {
-    output.line(format!("Looked in (preset {}):", context.policy().preset))?;
+/// Prints the searched directories.
+fn print_searched(snapshot: &Snapshot, context: &Context, output: &mut Output) -> std::io::Result<()> {
+    output.line(format!("Searched directories (preset {}):", context.policy().preset))?;
     let present = snapshot.roots().map(|root| {
         let count = snapshot.all().iter().filter(|skill| skill.root() == root).count();
-        (place(root, context), format!("{count} found"), true)
+        (display_root(root, context), format!("{count} found"), true)
     });
     let absent = snapshot.absent_roots().iter().map(|absent| {
         let why = match &absent.problem {
             RootProblem::Missing => "does not exist".to_owned(),
-            RootProblem::Unreadable(why) => format!("cannot be read: {why}"),
-            RootProblem::NotAFolder => "is not a directory".to_owned(),
-            RootProblem::Outside(target) => format!("leads out of the project, to {}", clean_path(target)),
-            RootProblem::NoHome => "there is no home".to_owned(),
+            RootProblem::Unreadable(why) => format!("is not readable: {why}"),
+            RootProblem::NotADirectory => "is not a directory".to_owned(),
+            RootProblem::Outside(target) => format!("points outside the project, to {}", clean_path(target)),
+            RootProblem::NoHome => "no home directory".to_owned(),
         };
-        (clean_path(&short_path(&absent.path, &context.surroundings)), why, false)
+        (clean_path(&short_path(&absent.path, &context.host_env)), why, false)
     });
     let rows: Vec<_> = present.chain(absent).collect();
     let widest = rows.iter().map(|(path, _, _)| columns::width(path)).max().unwrap_or(0);
-    for (path, told, scanned) in rows {
-        let line = format!("  {}  {told}", columns::pad(&path, widest));
-        output.line(if scanned { line } else { output.tone(Tone::Faint, &line) })?;
+    for (path, state, scanned) in rows {
+        let line = format!("  {}  {state}", columns::pad(&path, widest));
+        output.line(if scanned { line } else { output.styled_text(TextStyle::Faint, &line) })?;
     }
     Ok(())
 }

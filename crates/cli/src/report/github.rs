@@ -1,20 +1,20 @@
-//! Diagnostics as GitHub's workflow commands, which become annotations of a pull request.
+//! Diagnostics as GitHub workflow commands, which become annotations of a pull request.
 
 use std::io::{self, Write};
 use std::path::Path;
 
-use prowess_format::hidden::shown;
+use prowess_format::hidden::escape_for_display;
 use prowess_format::{Diagnostic, Severity};
 
 use super::{FileReport, text, uri};
 
-/// Prints a command for every diagnostic of a file, with its path relative to `base` where it lies below it.
+/// Writes a command for each diagnostic of a file, with its path relative to `base` if possible.
 pub(crate) fn write(out: &mut dyn Write, report: &FileReport<'_>, base: &Path) -> io::Result<()> {
-    let file = property(&shown(&uri::slashed(report.path, base)));
+    let file = escape_property(&escape_for_display(&uri::relative_path(report.path, base)));
     for diagnostic in report.diagnostics {
         writeln!(out, "{}", command(&file, diagnostic))?;
     }
-    report.beside.iter().try_for_each(|other| write(out, &report.of_other(other), base))
+    report.other_files.iter().try_for_each(|other| write(out, &report.for_other_file(other), base))
 }
 
 fn command(file: &str, diagnostic: &Diagnostic) -> String {
@@ -23,18 +23,19 @@ fn command(file: &str, diagnostic: &Diagnostic) -> String {
         Severity::Warning => "warning",
         Severity::Info => "notice",
     };
-    let place = diagnostic.at.map_or_else(String::new, |at| format!(",line={},col={}", at.line, at.column));
-    let title = property(diagnostic.code.as_str());
-    let message = data(&text::message_and_help(diagnostic));
-    format!("::{command} file={file}{place},title={title}::{message}")
+    let location =
+        diagnostic.location.map_or_else(String::new, |at| format!(",line={},col={}", at.line, at.column));
+    let title = escape_property(diagnostic.code.as_str());
+    let message = escape_message(&text::message_and_help(diagnostic));
+    format!("::{command} file={file}{location},title={title}::{message}")
 }
 
-/// The message of a command: nothing in it may begin a new line.
-fn data(text: &str) -> String {
+/// Escapes the message of a command, so that it cannot start a new line.
+fn escape_message(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// A property of a command: nothing in it may end the property either.
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
+/// Escapes a property of a command, so that it can neither start a new line nor end the property.
+fn escape_property(text: &str) -> String {
+    escape_message(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -1,4 +1,4 @@
-//! Diagnostics for people: the offending line with a marker, the code, the place, and what to do.
+//! Diagnostics as human-readable text: code, message, location, marked source line and help.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -8,59 +8,63 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Padding, Patch, Re
 use prowess_format::{Diagnostic, Severity};
 
 use super::excerpt::{Change, Excerpt};
-use super::{FileReport, Sources, Summary, counted, source_of, text, uri};
+use super::{CheckSummary, FileReport, SourceReader, pluralize, read_report_source, text, uri};
 
-/// Wider than any line that is handed to the renderer: lines are cut before, where the marker is known.
-const NEVER_CUT: usize = 10_000;
+/// Wider than any rendered line. Lines are truncated before, around the marked part.
+const NO_TRUNCATION: usize = 10_000;
 
-/// Whether the output has colours.
+/// Whether the output is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Colour {
-    /// Text only.
+pub(crate) enum ColorMode {
+    /// Plain text.
     Plain,
-    /// With ANSI styles, for a terminal that wants them.
+    /// Text with ANSI styles.
     Styled,
 }
 
-/// Prints all there is to say about one file, with its path relative to `base` where it lies below it.
+/// Writes the diagnostics of a file, with its path relative to `base` if possible.
 ///
-/// Without a source that agrees with a diagnostic, the line and the correction are left out.
+/// The source line and the fix are omitted if the file has changed since it was checked.
 pub(crate) fn write(
     out: &mut dyn Write,
     report: &FileReport<'_>,
-    sources: &Sources<'_>,
+    sources: &SourceReader<'_>,
     base: &Path,
-    colour: Colour,
+    colour: ColorMode,
 ) -> io::Result<()> {
-    let path = text::sentence(&uri::slashed(report.path, base));
-    let source = source_of(report, sources);
+    let path = text::escape_message(&uri::relative_path(report.path, base));
+    let source = read_report_source(report, sources);
     for diagnostic in report.diagnostics {
-        let excerpt = source.as_deref().zip(diagnostic.at).and_then(|(source, at)| Excerpt::new(source, at));
+        let excerpt =
+            source.as_deref().zip(diagnostic.location).and_then(|(source, at)| Excerpt::new(source, at));
         let rendered = match excerpt {
-            Some(excerpt) => with_line(&path, diagnostic, &excerpt, source.as_deref(), colour),
-            None => without_line(&path, diagnostic, colour),
+            Some(excerpt) => render_with_line(&path, diagnostic, &excerpt, source.as_deref(), colour),
+            None => render_without_line(&path, diagnostic, colour),
         };
         writeln!(out, "{rendered}\n")?;
     }
-    report.beside.iter().try_for_each(|other| write(out, &report.of_other(other), sources, base, colour))
+    report
+        .other_files
+        .iter()
+        .try_for_each(|other| write(out, &report.for_other_file(other), sources, base, colour))
 }
 
-/// Prints the figures of a whole run on one line.
-pub(crate) fn write_summary(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
-    let Summary { checked, valid, errors, warnings } = *summary;
+/// Writes the totals of a check on one line.
+pub(crate) fn write_summary(out: &mut dyn Write, summary: &CheckSummary) -> io::Result<()> {
+    let CheckSummary { checked, valid, errors, warnings } = *summary;
     let (skills, errors, warnings) =
-        (counted(checked, "skill"), counted(errors, "error"), counted(warnings, "warning"));
+        (pluralize(checked, "skill"), pluralize(errors, "error"), pluralize(warnings, "warning"));
     writeln!(out, "{skills} checked, {valid} valid: {errors}, {warnings}")
 }
 
-fn with_line(
+fn render_with_line(
     path: &str,
     diagnostic: &Diagnostic,
     excerpt: &Excerpt,
     source: Option<&[u8]>,
-    colour: Colour,
+    colour: ColorMode,
 ) -> String {
-    let label = excerpt.ends_on.map(|line| format!("goes on to line {line}"));
+    let label = excerpt.ends_on.map(|line| format!("continues to line {line}"));
     let marker = AnnotationKind::Primary.span(excerpt.marked.clone()).label(label);
     let snippet = Snippet::source(excerpt.text.as_str()).line_start(excerpt.line).annotation(marker);
     let mut groups = vec![Group::with_title(title(diagnostic)).element(snippet)];
@@ -68,25 +72,25 @@ fn with_line(
     let fix = diagnostic.fix.as_deref();
     let help = diagnostic.help.as_deref();
     if let Some(change) = fix.zip(source).and_then(|(fix, source)| Change::new(source, fix)) {
-        // A help that quotes the correction would say it twice.
+        // Do not repeat the fix if the help text quotes it.
         let quotes = |help: &&str| fix.is_some_and(|fix| !fix.text.is_empty() && help.contains(&fix.text));
-        let help = help.filter(|help| !quotes(help)).unwrap_or("write it like this");
+        let help = help.filter(|help| !quotes(help)).unwrap_or("change it to");
         let patch = Snippet::source(change.text).line_start(change.line);
         let patch = patch.patch(Patch::new(change.old, change.new));
-        groups.push(Level::HELP.secondary_title(text::help(help)).element(patch));
+        groups.push(Level::HELP.secondary_title(text::escape_help(help)).element(patch));
     } else if let Some(help) = help
         && let Some(group) = groups.pop()
     {
-        groups.push(group.element(Level::HELP.message(text::help(help))));
+        groups.push(group.element(Level::HELP.message(text::escape_help(help))));
     }
     let rendered = renderer(colour).render(&groups);
-    insert_origin(&rendered, &place(path, diagnostic), colour)
+    insert_origin(&rendered, &location(path, diagnostic), colour)
 }
 
-fn without_line(path: &str, diagnostic: &Diagnostic, colour: Colour) -> String {
-    let group = Group::with_title(title(diagnostic)).element(Origin::path(place(path, diagnostic)));
+fn render_without_line(path: &str, diagnostic: &Diagnostic, colour: ColorMode) -> String {
+    let group = Group::with_title(title(diagnostic)).element(Origin::path(location(path, diagnostic)));
     let group = match &diagnostic.help {
-        Some(help) => group.element(Padding).element(Level::HELP.message(text::help(help))),
+        Some(help) => group.element(Padding).element(Level::HELP.message(text::escape_help(help))),
         None => group,
     };
     renderer(colour).render(&[group])
@@ -98,37 +102,37 @@ fn title(diagnostic: &Diagnostic) -> Title<'static> {
         Severity::Warning => Level::WARNING,
         Severity::Info => Level::INFO,
     };
-    level.primary_title(text::sentence(&diagnostic.message)).id(diagnostic.code.as_str())
+    level.primary_title(text::escape_message(&diagnostic.message)).id(diagnostic.code.as_str())
 }
 
-fn place(path: &str, diagnostic: &Diagnostic) -> String {
-    match diagnostic.at {
+fn location(path: &str, diagnostic: &Diagnostic) -> String {
+    match diagnostic.location {
         Some(at) => format!("{path}:{}:{}", at.line, at.column),
         None => path.to_owned(),
     }
 }
 
-fn renderer(colour: Colour) -> Renderer {
+fn renderer(colour: ColorMode) -> Renderer {
     let renderer = match colour {
-        Colour::Plain => Renderer::plain(),
-        Colour::Styled => Renderer::styled(),
+        ColorMode::Plain => Renderer::plain(),
+        ColorMode::Styled => Renderer::styled(),
     };
-    renderer.term_width(NEVER_CUT)
+    renderer.term_width(NO_TRUNCATION)
 }
 
-/// Puts the place below the title: the renderer would count its column in the line as it is escaped and cut.
-fn insert_origin(rendered: &str, place: &str, colour: Colour) -> String {
+/// Inserts the location below the title. The renderer would compute the column from the escaped and truncated line.
+fn insert_origin(rendered: &str, location: &str, colour: ColorMode) -> String {
     let Some((title, rest)) = rendered.split_once('\n') else {
-        return format!("{rendered}\n --> {place}");
+        return format!("{rendered}\n --> {location}");
     };
     // The line below the title is the bare gutter, one column beyond the line numbers.
     let gutter = rest.len() - rest.trim_start_matches(' ').len();
     let indent = " ".repeat(gutter.saturating_sub(1));
     match colour {
-        Colour::Plain => format!("{title}\n{indent}--> {place}\n{rest}"),
-        Colour::Styled => {
+        ColorMode::Plain => format!("{title}\n{indent}--> {location}\n{rest}"),
+        ColorMode::Styled => {
             let style = DEFAULT_LINE_NUM_STYLE;
-            format!("{title}\n{indent}{style}--> {style:#}{place}\n{rest}")
+            format!("{title}\n{indent}{style}--> {style:#}{location}\n{rest}")
         }
     }
 }

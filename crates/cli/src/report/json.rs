@@ -1,40 +1,40 @@
-//! Diagnostics as JSON: the shapes that the contract with scripts promises.
+//! Diagnostics as JSON.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use prowess_format::hidden::{self, is_control, is_hidden};
-use prowess_tools::shapes::DiagnosticJson;
+use prowess_tools::json::DiagnosticJson;
 use serde::{Serialize, Serializer};
 use serde_json::ser::Formatter;
 
-use super::{FileReport, Summary};
+use super::{CheckSummary, FileReport};
 
 #[derive(Serialize)]
-struct Check<'a> {
+struct CheckJson<'a> {
     schema: u32,
-    #[serde(serialize_with = "skills")]
+    #[serde(serialize_with = "serialize_skills")]
     skills: &'a [FileReport<'a>],
-    /// Left out where every folder was searched.
+    /// Omitted if every directory was searched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     passed_over: Vec<Cow<'a, str>>,
-    summary: &'a Summary,
+    summary: &'a CheckSummary,
 }
 
 #[derive(Serialize)]
-struct Skill<'a> {
+struct CheckedSkillJson<'a> {
     path: Cow<'a, str>,
     name: Option<&'a str>,
     valid: bool,
-    #[serde(serialize_with = "diagnostics")]
+    #[serde(serialize_with = "serialize_diagnostics")]
     diagnostics: &'a FileReport<'a>,
 }
 
-// Both go through iterators, so that each object is written as it is made and none is kept.
+// Both serialize iterators, so that no intermediate list is allocated.
 
-fn skills<S: Serializer>(reports: &[FileReport<'_>], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(reports.iter().map(|report| Skill {
+fn serialize_skills<S: Serializer>(reports: &[FileReport<'_>], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(reports.iter().map(|report| CheckedSkillJson {
         path: report.path.to_string_lossy(),
         name: report.name,
         valid: report.valid,
@@ -42,56 +42,56 @@ fn skills<S: Serializer>(reports: &[FileReport<'_>], serializer: S) -> Result<S:
     }))
 }
 
-fn diagnostics<S: Serializer>(report: &FileReport<'_>, serializer: S) -> Result<S::Ok, S::Error> {
-    let own = report.diagnostics.iter().map(|said| DiagnosticJson::new(report.path, said));
-    let others = report.beside.iter().map(|other| DiagnosticJson::new(&other.path, &other.diagnostic));
+fn serialize_diagnostics<S: Serializer>(report: &FileReport<'_>, serializer: S) -> Result<S::Ok, S::Error> {
+    let own = report.diagnostics.iter().map(|diagnostic| DiagnosticJson::new(report.path, diagnostic));
+    let others = report.other_files.iter().map(|other| DiagnosticJson::new(&other.path, &other.diagnostic));
     serializer.collect_seq(own.chain(others))
 }
 
-/// Prints the whole of `check --format json`.
+/// Writes the output of `check --format json`.
 pub(crate) fn write(
     out: &mut dyn Write,
     reports: &[FileReport<'_>],
-    summary: &Summary,
+    summary: &CheckSummary,
     passed_over: &[PathBuf],
 ) -> io::Result<()> {
     let passed_over = passed_over.iter().map(|path| path.to_string_lossy()).collect();
-    write_value(out, &Check { schema: 1, skills: reports, passed_over, summary })
+    write_value(out, &CheckJson { schema: 1, skills: reports, passed_over, summary })
 }
 
-/// Prints any value as one line of JSON in which nothing is hidden from whoever looks at it in a terminal.
+/// Writes a value as one line of JSON, with hidden and control characters escaped.
 pub(crate) fn write_value(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
-    // JSON comes in many small pieces, which are collected before the call that cannot be inlined.
+    // The serializer writes many small pieces, which are buffered before the dynamic call.
     let mut out = io::BufWriter::with_capacity(64 * 1024, out);
-    value.serialize(&mut serde_json::Serializer::with_formatter(&mut out, Visible))?;
+    value.serialize(&mut serde_json::Serializer::with_formatter(&mut out, EscapingFormatter))?;
     writeln!(out)?;
     out.flush()
 }
 
-/// Passes JSON on in which nothing is hidden: for what others write. Such characters stand in texts only.
-pub(crate) struct Passing<W> {
+/// A writer for serialized JSON that escapes hidden and control characters. In valid JSON they occur only in strings.
+pub(crate) struct EscapingWriter<W> {
     to: W,
-    /// The beginning of a character whose rest is to come.
+    /// The start of an incomplete character.
     rest: Vec<u8>,
 }
 
-impl<W: Write> Passing<W> {
+impl<W: Write> EscapingWriter<W> {
     pub(crate) fn new(to: W) -> Self {
         Self { to, rest: Vec::new() }
     }
 }
 
-impl<W: Write> Write for Passing<W> {
+impl<W: Write> Write for EscapingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.rest.extend_from_slice(bytes);
-        let whole = match std::str::from_utf8(&self.rest) {
+        let complete = match std::str::from_utf8(&self.rest) {
             Ok(text) => text.len(),
             Err(error) if error.error_len().is_none() => error.valid_up_to(),
             Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
         };
-        let rest = self.rest.split_off(whole);
+        let rest = self.rest.split_off(complete);
         let text = std::mem::replace(&mut self.rest, rest);
-        Visible.write_string_fragment(&mut self.to, &String::from_utf8_lossy(&text))?;
+        EscapingFormatter.write_string_fragment(&mut self.to, &String::from_utf8_lossy(&text))?;
         Ok(bytes.len())
     }
 
@@ -100,12 +100,12 @@ impl<W: Write> Write for Passing<W> {
     }
 }
 
-/// Writes hidden and control characters as `\u…`, which means the same to every reader of JSON.
-struct Visible;
+/// Writes hidden and control characters as `\u…`, which is equivalent JSON.
+struct EscapingFormatter;
 
-impl Formatter for Visible {
+impl Formatter for EscapingFormatter {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
-        if hidden::first(fragment).is_none() {
+        if hidden::find_hidden(fragment).is_none() {
             return out.write_all(fragment.as_bytes());
         }
         for c in fragment.chars() {
@@ -128,15 +128,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn json_of_others_means_the_same_and_hides_nothing(text in any::<String>(), size in 1..9_usize) {
+        fn escaped_json_is_equivalent_and_hides_nothing(text in any::<String>(), size in 1..9_usize) {
             let mut out = Vec::new();
-            let mut passing = Passing::new(&mut out);
+            let mut writer = EscapingWriter::new(&mut out);
             for piece in serde_json::to_vec(&text).unwrap().chunks(size) {
-                passing.write_all(piece).unwrap();
+                writer.write_all(piece).unwrap();
             }
-            let passed = String::from_utf8(out).unwrap();
-            prop_assert_eq!(hidden::first(&passed), None);
-            prop_assert_eq!(serde_json::from_str::<String>(&passed).unwrap(), text);
+            let escaped = String::from_utf8(out).unwrap();
+            prop_assert_eq!(hidden::find_hidden(&escaped), None);
+            prop_assert_eq!(serde_json::from_str::<String>(&escaped).unwrap(), text);
         }
     }
 }

@@ -1,17 +1,16 @@
-//! Printers for diagnostics: one for people, three for programs.
+//! Writes diagnostics in four formats.
 //!
-//! Text from skills is untrusted. Whatever the format, control characters, escape sequences and hidden Unicode
-//! leave here escaped, never raw.
+//! Text from skills is untrusted: every format escapes control characters, escape sequences and hidden Unicode.
 //!
 //! | module | subject |
 //! |---|---|
-//! | [`human`] | the offending line with a marker, for people |
+//! | [`human`] | human-readable text with marked source lines |
 //! | [`json`] | `check --format json`, and the diagnostics inside `list --json` |
 //! | [`sarif`] | SARIF 2.1.0, for code scanning |
 //! | [`github`] | workflow commands, for annotations in a pull request |
-//! | [`excerpt`] | the few lines of a file that a diagnostic is about |
-//! | [`text`] | what may be shown of a text, and how wide it is |
-//! | [`uri`] | paths as other programs want them |
+//! | [`excerpt`] | source lines of a diagnostic |
+//! | [`text`] | escaping and measuring text |
+//! | [`uri`] | relative paths and URI references |
 
 mod excerpt;
 pub(crate) mod github;
@@ -27,62 +26,62 @@ mod tests;
 use std::io::{self, Write};
 use std::path::Path;
 
-use prowess::Located;
+use prowess::FileDiagnostic;
 use prowess_format::{Diagnostic, Severity};
 use serde::Serialize;
 
-pub(crate) use human::Colour;
-pub(crate) use prowess_tools::shapes::DiagnosticJson;
+pub(crate) use human::ColorMode;
+pub(crate) use prowess_tools::json::DiagnosticJson;
 
-/// What was found out about one skill's file.
+/// The diagnostics of a skill.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FileReport<'a> {
-    /// The file, or the folder where there is no file.
+    /// Its `SKILL.md`, or its directory if there is none.
     pub path: &'a Path,
-    /// The skill's name, where it could be read.
+    /// Its name, if it could be read.
     pub name: Option<&'a str>,
-    /// Whether it loads under the rules in force.
+    /// Whether it loads under the current rules.
     pub valid: bool,
-    /// All there is to say about it.
+    /// The diagnostics of `path`.
     pub diagnostics: &'a [Diagnostic],
-    /// What there is to say about other files of the skill, each in its place.
-    pub beside: &'a [Located],
+    /// The diagnostics of other files of the skill.
+    pub other_files: &'a [FileDiagnostic],
 }
 
 impl<'a> FileReport<'a> {
-    /// The same about another file of the skill.
-    fn of_other(&self, other: &'a Located) -> Self {
+    /// Returns the report for another file of the skill.
+    fn for_other_file(&self, other: &'a FileDiagnostic) -> Self {
         let diagnostics = std::slice::from_ref(&other.diagnostic);
-        Self { path: &other.path, diagnostics, beside: &[], ..*self }
+        Self { path: &other.path, diagnostics, other_files: &[], ..*self }
     }
 
-    /// Everything that is said.
-    fn all(&self) -> impl Iterator<Item = &'a Diagnostic> {
-        self.diagnostics.iter().chain(self.beside.iter().map(|other| &other.diagnostic))
+    /// Returns the diagnostics of all files.
+    fn all_diagnostics(&self) -> impl Iterator<Item = &'a Diagnostic> {
+        self.diagnostics.iter().chain(self.other_files.iter().map(|other| &other.diagnostic))
     }
 }
 
-/// The figures of a whole run.
+/// The totals of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub(crate) struct Summary {
-    /// How many skills were looked at.
+pub(crate) struct CheckSummary {
+    /// The number of checked skills.
     pub checked: usize,
-    /// How many of them load.
+    /// The number of valid skills.
     pub valid: usize,
-    /// How many errors there are in all.
+    /// The number of errors.
     pub errors: usize,
-    /// How many warnings there are in all.
+    /// The number of warnings.
     pub warnings: usize,
 }
 
-impl Summary {
+impl CheckSummary {
     /// Counts the reports.
-    pub(crate) fn of(reports: &[FileReport<'_>]) -> Self {
+    pub(crate) fn from_reports(reports: &[FileReport<'_>]) -> Self {
         let mut summary = Self::default();
         for report in reports {
             summary.checked += 1;
             summary.valid += usize::from(report.valid);
-            for diagnostic in report.all() {
+            for diagnostic in report.all_diagnostics() {
                 match diagnostic.severity {
                     Severity::Error => summary.errors += 1,
                     Severity::Warning => summary.warnings += 1,
@@ -94,28 +93,28 @@ impl Summary {
     }
 }
 
-/// Reads a file again to show lines of it; the caller bounds how much is read.
-pub(crate) type Sources<'s> = dyn Fn(&Path) -> Option<Vec<u8>> + 's;
+/// A function that reads a file again to show its lines. It limits the number of bytes.
+pub(crate) type SourceReader<'s> = dyn Fn(&Path) -> Option<Vec<u8>> + 's;
 
-/// Prints diagnostics of one file for people, with its path as it is given.
-pub(crate) fn human(
+/// Writes the diagnostics of a file as human-readable text, with its path unchanged.
+pub(crate) fn write_human(
     out: &mut dyn Write,
     path: &Path,
     diagnostics: &[Diagnostic],
-    sources: &Sources<'_>,
-    colour: Colour,
+    sources: &SourceReader<'_>,
+    colour: ColorMode,
 ) -> io::Result<()> {
-    let report = FileReport { path, name: None, valid: false, diagnostics, beside: &[] };
+    let report = FileReport { path, name: None, valid: false, diagnostics, other_files: &[] };
     human::write(out, &report, sources, Path::new(""), colour)
 }
 
-/// The bytes of a report's file, if any of its diagnostics points into it.
-fn source_of(report: &FileReport<'_>, sources: &Sources<'_>) -> Option<Vec<u8>> {
-    let pointed = report.diagnostics.iter().any(|diagnostic| diagnostic.at.is_some());
-    if pointed { sources(report.path) } else { None }
+/// Reads the file of a report if any of its diagnostics has a location.
+fn read_report_source(report: &FileReport<'_>, sources: &SourceReader<'_>) -> Option<Vec<u8>> {
+    let has_location = report.diagnostics.iter().any(|diagnostic| diagnostic.location.is_some());
+    if has_location { sources(report.path) } else { None }
 }
 
-/// So many of something.
-pub(crate) fn counted(number: usize, noun: &str) -> String {
+/// Returns a number with a noun in singular or plural.
+pub(crate) fn pluralize(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }

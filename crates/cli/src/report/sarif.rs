@@ -1,25 +1,25 @@
-//! Diagnostics as SARIF 2.1.0, which code scanning services and editors read.
+//! Diagnostics as SARIF 2.1.0, for code scanning services and editors.
 
 use std::io::{self, Write};
 use std::path::Path;
 
-use prowess_format::{Code, Diagnostic, Fix, Place, Severity, Span};
+use prowess_format::{Code, Diagnostic, Fix, Location, Severity, Span};
 use serde_json::{Value, json};
 
-use super::excerpt::still_there;
-use super::{FileReport, Sources, json, source_of, text, uri};
+use super::excerpt::current_range;
+use super::{FileReport, SourceReader, json, read_report_source, text, uri};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// A log of one run.
+/// Returns a log with a single run.
 pub(crate) fn log(rules: &[Value], results: &[Value]) -> Value {
     let driver = json!({"name": "prowess", "version": env!("CARGO_PKG_VERSION"), "rules": rules});
     let run = json!({"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results});
     json!({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
 }
 
-/// One result of a run, about a file or a region of it.
+/// Returns a result for a file or a region of it.
 pub(crate) fn result(
     rule: (&str, Option<usize>),
     level: &str,
@@ -31,7 +31,7 @@ pub(crate) fn result(
     if let Some(region) = region {
         location["region"] = region;
     }
-    // Viewers make links of [text](target); a skill may not put one here.
+    // Viewers render [text](target) as a link, which untrusted text must not create.
     let text = text.replace("](", "] (");
     json!({
         "ruleId": rule.0,
@@ -42,18 +42,18 @@ pub(crate) fn result(
     })
 }
 
-/// Prints all reports as one run, with paths relative to `base` where they lie below it.
+/// Writes all reports as a single run, with paths relative to `base` if possible.
 pub(crate) fn write(
     out: &mut dyn Write,
     reports: &[FileReport<'_>],
-    sources: &Sources<'_>,
+    sources: &SourceReader<'_>,
     base: &Path,
 ) -> io::Result<()> {
     let rule = |code: &Code| {
         json!({
             "id": code.as_str(),
             "shortDescription": {"text": code.summary()},
-            "defaultConfiguration": {"level": usual_level(*code)},
+            "defaultConfiguration": {"level": default_level(*code)},
         })
     };
     let rules: Vec<_> = Code::ALL.iter().map(rule).collect();
@@ -61,8 +61,8 @@ pub(crate) fn write(
     json::write_value(out, &log(&rules, &results))
 }
 
-/// How bad a kind of diagnostic mostly is in preset `standard`; each result says how bad it really is.
-fn usual_level(code: Code) -> &'static str {
+/// Returns the usual level of a code in preset `standard`. Each result has its actual level.
+fn default_level(code: Code) -> &'static str {
     use Code::*;
     match code {
         MissingFile | NotAFile | Unreadable | TooLarge | EmptyFile | NotUtf8 | NulByte | Changing
@@ -81,19 +81,22 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-fn results(report: &FileReport<'_>, sources: &Sources<'_>, base: &Path) -> Vec<Value> {
-    let source = source_of(report, sources);
-    let uri = uri::reference(report.path, base);
-    let own = report.diagnostics.iter().map(|said| of_diagnostic(said, source.as_deref(), &uri));
-    let others = report.beside.iter().flat_map(|other| results(&report.of_other(other), sources, base));
+fn results(report: &FileReport<'_>, sources: &SourceReader<'_>, base: &Path) -> Vec<Value> {
+    let source = read_report_source(report, sources);
+    let uri = uri::uri_reference(report.path, base);
+    let own =
+        report.diagnostics.iter().map(|diagnostic| diagnostic_result(diagnostic, source.as_deref(), &uri));
+    let others =
+        report.other_files.iter().flat_map(|other| results(&report.for_other_file(other), sources, base));
     own.chain(others).collect()
 }
 
-fn of_diagnostic(diagnostic: &Diagnostic, source: Option<&[u8]>, uri: &str) -> Value {
-    // Only a source that still agrees with the diagnostic tells where a span ends, and may be told to change.
-    let source = source.zip(diagnostic.at).and_then(|(source, at)| still_there(source, at).map(|_| source));
+fn diagnostic_result(diagnostic: &Diagnostic, source: Option<&[u8]>, uri: &str) -> Value {
+    // The end of a span and the fix are only valid if the source has not changed.
+    let source =
+        source.zip(diagnostic.location).and_then(|(source, at)| current_range(source, at).map(|_| source));
     let rule = (diagnostic.code.as_str(), Code::ALL.iter().position(|code| *code == diagnostic.code));
-    let region = diagnostic.at.map(|at| region(at, source));
+    let region = diagnostic.location.map(|at| region(at, source));
     let text = text::message_and_help(diagnostic);
     let mut result = result(rule, level(diagnostic.severity), &text, uri, region);
     let fix = source.zip(diagnostic.fix.as_deref());
@@ -103,11 +106,11 @@ fn of_diagnostic(diagnostic: &Diagnostic, source: Option<&[u8]>, uri: &str) -> V
     result
 }
 
-/// A range of text; the end is exclusive.
-fn region(at: Place, source: Option<&[u8]>) -> Value {
+/// Returns a region; its end is exclusive.
+fn region(at: Location, source: Option<&[u8]>) -> Value {
     let mut region = json!({"startLine": at.line.max(1), "startColumn": at.column.max(1)});
     if let Some(source) = source {
-        let end = Place::of(source, Span { start: at.span.end, end: at.span.end });
+        let end = Location::from_span(source, Span { start: at.span.end, end: at.span.end });
         region["endLine"] = end.line.into();
         region["endColumn"] = end.column.into();
     }
@@ -116,11 +119,11 @@ fn region(at: Place, source: Option<&[u8]>) -> Value {
 
 fn change(source: &[u8], fix: &Fix, uri: &str) -> Option<Value> {
     source.get(fix.span.range())?;
-    let mut deleted = region(Place::of(source, fix.span), Some(source));
-    // A byte-order mark has no place in the text, only in the bytes.
-    let is_unseen =
+    let mut deleted = region(Location::from_span(source, fix.span), Some(source));
+    // A byte-order mark has no line and column, only a byte offset.
+    let has_no_columns =
         deleted["startLine"] == deleted["endLine"] && deleted["startColumn"] == deleted["endColumn"];
-    if is_unseen && fix.span.start < fix.span.end {
+    if has_no_columns && fix.span.start < fix.span.end {
         deleted = json!({});
     }
     deleted["byteOffset"] = fix.span.start.into();

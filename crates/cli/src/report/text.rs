@@ -1,28 +1,28 @@
-//! What may be shown of a text, and how wide it is.
+//! Escapes, truncates and measures untrusted text.
 
 use prowess_format::Diagnostic;
 use prowess_format::hidden::{self, is_control, is_hidden};
 
-/// What stands for what was cut.
-pub(super) const CUT: &str = "...";
+/// Replaces truncated text.
+pub(super) const ELLIPSIS: &str = "...";
 
-/// The most lines of a help that are shown.
+/// The maximum number of lines of a help text.
 const HELP_LINES: usize = 12;
 
-/// The most columns of a message, or of one line of a help, that are shown.
+/// The maximum width of a message or of a line of a help text.
 const MESSAGE_COLUMNS: usize = 500;
 
-/// One line as it may be shown: hidden and control characters as `\u{…}`, bytes that are no text as `\x…`.
+/// Escapes a line: hidden and control characters become `\u{…}`, invalid bytes `\x…`.
 ///
-/// Tabs stay, because the renderer gives each four columns and places the marker accordingly.
-pub(super) fn shown(bytes: &[u8]) -> String {
+/// Tabs are kept, because the renderer expands them and places the marker accordingly.
+pub(super) fn escape_line(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         for (index, part) in chunk.valid().split('\t').enumerate() {
             if index > 0 {
                 out.push('\t');
             }
-            out.push_str(&hidden::shown(part));
+            out.push_str(&hidden::escape_for_display(part));
         }
         for byte in chunk.invalid() {
             out.push_str(&format!("\\x{byte:02x}"));
@@ -31,66 +31,66 @@ pub(super) fn shown(bytes: &[u8]) -> String {
     out
 }
 
-/// A sentence on one line, cut where it is endless.
-pub(super) fn sentence(text: &str) -> String {
+/// Escapes a message and truncates it if it is too long.
+pub(super) fn escape_message(text: &str) -> String {
     let kept = text.get(..head(text.as_bytes(), MESSAGE_COLUMNS).len()).unwrap_or(text);
-    let cut = if kept.len() < text.len() { CUT } else { "" };
-    hidden::shown(kept).into_owned() + cut
+    let cut = if kept.len() < text.len() { ELLIPSIS } else { "" };
+    hidden::escape_for_display(kept).into_owned() + cut
 }
 
-/// A help, which may have several lines.
-pub(super) fn help(text: &str) -> String {
+/// Escapes a help text, which may have several lines.
+pub(super) fn escape_help(text: &str) -> String {
     let mut lines = text.lines();
-    let mut kept: Vec<_> = lines.by_ref().take(HELP_LINES).map(sentence).collect();
+    let mut kept: Vec<_> = lines.by_ref().take(HELP_LINES).map(escape_message).collect();
     if lines.next().is_some() {
-        kept.push(CUT.to_owned());
+        kept.push(ELLIPSIS.to_owned());
     }
     kept.join("\n")
 }
 
-/// Message and help as one text, for the formats that have no field for help.
+/// Returns message and help as one text, for formats without a field for help.
 pub(super) fn message_and_help(diagnostic: &Diagnostic) -> String {
-    let message = sentence(&diagnostic.message);
+    let message = escape_message(&diagnostic.message);
     match &diagnostic.help {
-        Some(text) => format!("{message}\nhelp: {}", help(text)),
+        Some(text) => format!("{message}\nhelp: {}", escape_help(text)),
         None => message,
     }
 }
 
-/// The longest beginning that fits into so many columns.
+/// Returns the longest prefix that fits into a width.
 pub(super) fn head(bytes: &[u8], columns: usize) -> &[u8] {
-    // No character has more than four bytes or less than one column here, so that nobody measures a megabyte.
+    // A character has at most four bytes and at least one column, so longer lines need not be measured.
     let near = bytes.get(..columns.saturating_mul(4)).unwrap_or(bytes);
     bytes.get(..fitting(cells(near), columns)).unwrap_or_default()
 }
 
-/// The longest end that fits into so many columns.
+/// Returns the longest suffix that fits into a width.
 pub(super) fn tail(bytes: &[u8], columns: usize) -> &[u8] {
     let from = bytes.len().saturating_sub(columns.saturating_mul(4));
     let near = bytes.get(from..).unwrap_or_default();
-    // What is left of a character that was cut through does not count.
-    let left_over = |byte: &&u8| from > 0 && **byte & 0b1100_0000 == 0b1000_0000;
-    let near = near.get(near.iter().take(3).take_while(left_over).count()..).unwrap_or_default();
+    // Skip the rest of a character that was split.
+    let is_continuation = |byte: &&u8| from > 0 && **byte & 0b1100_0000 == 0b1000_0000;
+    let near = near.get(near.iter().take(3).take_while(is_continuation).count()..).unwrap_or_default();
     let backwards: Vec<_> = cells(near).collect();
     let kept = fitting(backwards.into_iter().rev(), columns);
     bytes.get(bytes.len() - kept..).unwrap_or_default()
 }
 
-/// The text as it may be shown, without its middle where it is too wide.
-pub(super) fn middle(bytes: &[u8], columns: usize) -> String {
+/// Escapes a text and removes its middle if it is too wide.
+pub(super) fn truncate_middle(bytes: &[u8], columns: usize) -> String {
     if head(bytes, columns).len() == bytes.len() {
-        return shown(bytes);
+        return escape_line(bytes);
     }
     let ends = columns / 3;
-    shown(head(bytes, columns - ends)) + CUT + &shown(tail(bytes, ends))
+    escape_line(head(bytes, columns - ends)) + ELLIPSIS + &escape_line(tail(bytes, ends))
 }
 
-/// How many columns a short text takes.
+/// Returns the width of a short text.
 pub(super) fn width(bytes: &[u8]) -> usize {
     cells(bytes).map(|cell| cell.columns).sum()
 }
 
-/// A character or a stray byte.
+/// A character or an invalid byte.
 struct Cell {
     bytes: usize,
     columns: usize,
@@ -98,13 +98,13 @@ struct Cell {
 
 fn cells(bytes: &[u8]) -> impl Iterator<Item = Cell> {
     bytes.utf8_chunks().flat_map(|chunk| {
-        let characters = chunk.valid().chars().map(|c| Cell { bytes: c.len_utf8(), columns: columns_of(c) });
+        let characters = chunk.valid().chars().map(|c| Cell { bytes: c.len_utf8(), columns: char_width(c) });
         characters.chain(chunk.invalid().iter().map(|_| Cell { bytes: 1, columns: 4 }))
     })
 }
 
-/// How many columns a character takes once it is shown: a guess on the safe side, to know where to cut.
-fn columns_of(c: char) -> usize {
+/// Returns an upper bound for the width of an escaped character.
+fn char_width(c: char) -> usize {
     match c {
         '\t' => 4,
         c if is_hidden(c) || is_control(c) => c.escape_unicode().len(),
@@ -113,7 +113,7 @@ fn columns_of(c: char) -> usize {
     }
 }
 
-/// How many bytes of the cells fit, from the first one on.
+/// Returns the number of bytes of the leading cells that fit into a width.
 fn fitting(cells: impl Iterator<Item = Cell>, columns: usize) -> usize {
     let mut left = columns;
     let mut bytes = 0;

@@ -1,22 +1,22 @@
-//! Paths as other programs want them: relative where possible, with forward slashes.
+//! Relative paths with forward slashes, and URI references.
 
 use std::path::{Component, Path};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
-/// The path below `base` where it lies there, with forward slashes.
-pub(super) fn slashed(path: &Path, base: &Path) -> String {
+/// Returns the path with forward slashes, relative to `base` if it is below it.
+pub(super) fn relative_path(path: &Path, base: &Path) -> String {
     let (parts, absolute) = parts(path, base, |name| String::from_utf8_lossy(name).into_owned());
     if absolute { format!("/{parts}") } else { parts }
 }
 
-/// The same as a reference of a URI: percent-encoded, and with `file:` where it lies elsewhere.
-pub(crate) fn reference(path: &Path, base: &Path) -> String {
-    let (parts, absolute) = parts(path, base, percent_encoded);
+/// Returns the path as a percent-encoded URI reference, relative to `base` if it is below it, otherwise a `file:` URI.
+pub(crate) fn uri_reference(path: &Path, base: &Path) -> String {
+    let (parts, absolute) = parts(path, base, encode_percent);
     if absolute { format!("file:///{parts}") } else { parts }
 }
 
-fn parts(path: &Path, base: &Path, written: impl Fn(&[u8]) -> String) -> (String, bool) {
+fn parts(path: &Path, base: &Path, encode: impl Fn(&[u8]) -> String) -> (String, bool) {
     let path = match path.strip_prefix(base) {
         Ok(rest) if rest.as_os_str().is_empty() => Path::new("."),
         Ok(rest) => rest,
@@ -30,7 +30,7 @@ fn parts(path: &Path, base: &Path, written: impl Fn(&[u8]) -> String) -> (String
             Component::RootDir => absolute = true,
             Component::CurDir => {}
             Component::ParentDir => parts.push("..".to_owned()),
-            Component::Normal(name) => parts.push(written(name.as_encoded_bytes())),
+            Component::Normal(name) => parts.push(encode(name.as_encoded_bytes())),
         }
     }
     if parts.is_empty() && !absolute {
@@ -39,7 +39,7 @@ fn parts(path: &Path, base: &Path, written: impl Fn(&[u8]) -> String) -> (String
     (parts.join("/"), absolute)
 }
 
-fn percent_encoded(name: &[u8]) -> String {
-    const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-    percent_encode(name, KEPT).to_string()
+fn encode_percent(name: &[u8]) -> String {
+    const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+    percent_encode(name, UNRESERVED).to_string()
 }

@@ -2,15 +2,15 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::world::{BROKEN, World, keys, needing};
+use crate::world::{BROKEN, TestEnv, keys, needing};
 use insta::assert_snapshot;
 
 const TEXT: &str =
     "---\nname: pdf\ndescription: Fills forms.\nallowed-tools: Read\n---\n\nFill $ARGUMENTS.\n";
 
-/// The skill in the directory of a preset, with a file.
-fn of_preset(preset: &str) -> World {
-    let world = World::new().variable("PROWESS_SKILLS_ENABLED", "true").variable("PROWESS_PRESET", preset);
+/// Creates a skill with a file in the directory of a preset.
+fn of_preset(preset: &str) -> TestEnv {
+    let env = TestEnv::new().variable("PROWESS_SKILLS_ENABLED", "true").variable("PROWESS_PRESET", preset);
     let folder = match preset {
         "standard" => "~/.agents/skills",
         "app" => ".agents/skills",
@@ -18,36 +18,36 @@ fn of_preset(preset: &str) -> World {
         "chat" => ".skills",
         _ => ".agent/skills",
     };
-    world.file(&format!("{folder}/pdf/SKILL.md"), TEXT).file(&format!("{folder}/pdf/references/a.md"), "A\n");
-    world
+    env.file(&format!("{folder}/pdf/SKILL.md"), TEXT).file(&format!("{folder}/pdf/references/a.md"), "A\n");
+    env
 }
 
 #[test]
-fn in_every_preset_with_and_without_arguments() {
-    let told = ["standard", "app", "skill-tool", "harness", "triggers", "chat"].map(|preset| {
-        let world = of_preset(preset);
+fn activation_in_every_preset() {
+    let result = ["standard", "app", "skill-tool", "harness", "triggers", "chat"].map(|preset| {
+        let env = of_preset(preset);
         format!(
             "== {preset}\n{}",
-            world.runs(&[&["activate", "pdf"], &["activate", "pdf", "--args", "-n 'x y'"]])
+            env.runs(&[&["activate", "pdf"], &["activate", "pdf", "--args", "-n 'x y'"]])
         )
     });
-    assert_snapshot!(told.join("\n"));
+    assert_snapshot!(result.join("\n"));
 }
 
 #[test]
 fn as_json() {
-    let told = ["standard", "chat"].map(|preset| {
-        let told = of_preset(preset).run(&["activate", "pdf", "--args", "x", "--json"]);
-        format!("== {preset}\n{}", told.whole())
+    let result = ["standard", "chat"].map(|preset| {
+        let result = of_preset(preset).run(&["activate", "pdf", "--args", "x", "--json"]);
+        format!("== {preset}\n{}", result.transcript())
     });
-    assert_snapshot!(told.join("\n"));
+    assert_snapshot!(result.join("\n"));
 }
 
 #[test]
-fn json_has_the_fields_of_the_contract() {
+fn json_matches_the_contract() {
     for preset in ["standard", "app", "skill-tool", "harness", "triggers", "chat"] {
-        let world = of_preset(preset);
-        let answer = world.run(&["activate", "pdf", "--json"]).json();
+        let env = of_preset(preset);
+        let answer = env.run(&["activate", "pdf", "--json"]).json();
         let fields = [
             "allowed_tools",
             "base_dir",
@@ -69,17 +69,16 @@ fn json_has_the_fields_of_the_contract() {
         assert_eq!(answer["frontmatter"]["description"], "Fills forms.");
         assert_eq!(answer["body"].as_str().unwrap().trim(), "Fill $ARGUMENTS.");
         assert_eq!(answer["resources"], serde_json::json!(["references/a.md"]));
-        assert_eq!(answer["content"], world.run(&["activate", "pdf"]).out.as_str(), "{preset}");
+        assert_eq!(answer["content"], env.run(&["activate", "pdf"]).out.as_str(), "{preset}");
         let digest = answer["digest"].as_str().unwrap().strip_prefix("sha256:").unwrap();
         assert_eq!(digest.len(), 64);
     }
 }
 
 #[test]
-fn what_cannot_be_activated() {
-    let world = World::bare();
-    world
-        .file("~/.prowess/config.toml", "skills.disabled = [\"off\"]\nlimits.skill-md-bytes = 80\n")
+fn skills_that_cannot_be_activated() {
+    let env = TestEnv::bare();
+    env.file("~/.prowess/config.toml", "skills.disabled = [\"off\"]\nlimits.skill-md-bytes = 80\n")
         .file("~/.agents/skills/pdf/SKILL.md", TEXT)
         .file("~/.agents/skills/long/SKILL.md", TEXT.replace("pdf", "long") + &"x".repeat(100))
         .skill("~/.agents/skills/off")
@@ -87,32 +86,30 @@ fn what_cannot_be_activated() {
         .file("~/.agents/skills/needy/SKILL.md", needing("needy", "frobnicate"))
         .file("~/.agents/skills/broken/SKILL.md", BROKEN);
     assert_snapshot!(
-        world
-            .runs(&[
-                &["activate", "pfd"],
-                &["activate", "pfd", "--json"],
-                &["activate", "off"],
-                &["activate", "waiting"],
-                &["activate", "needy"],
-                &["activate", "broken"],
-                &["activate", "long"],
-                &["activate", "pdf", "--args", &"x".repeat(70_000)],
-            ])
-            .replace(&"x".repeat(70_000), "[70000 x]")
+        env.runs(&[
+            &["activate", "pfd"],
+            &["activate", "pfd", "--json"],
+            &["activate", "off"],
+            &["activate", "waiting"],
+            &["activate", "needy"],
+            &["activate", "broken"],
+            &["activate", "long"],
+            &["activate", "pdf", "--args", &"x".repeat(70_000)],
+        ])
+        .replace(&"x".repeat(70_000), "[70000 x]")
     );
 }
 
-fn with_files() -> World {
-    let world = World::bare();
-    world
-        .file("~/.prowess/config.toml", "limits.resource-bytes = 100\n")
+fn with_files() -> TestEnv {
+    let env = TestEnv::bare();
+    env.file("~/.prowess/config.toml", "limits.resource-bytes = 100\n")
         .file("~/.agents/skills/pdf/SKILL.md", TEXT)
         .file("~/.agents/skills/pdf/references/guide.md", "Guide.\n")
         .file("~/.agents/skills/pdf/scripts/fill.py", "print(1)")
         .file("~/.agents/skills/pdf/assets/logo.png", b"\x89PNG\r\n\x1a\n\0")
         .file("~/.agents/skills/pdf/assets/long.txt", "é".repeat(100));
-    symlink("/etc/passwd", world.path("~/.agents/skills/pdf/link-out.txt")).unwrap();
-    world
+    symlink("/etc/passwd", env.path("~/.agents/skills/pdf/link-out.txt")).unwrap();
+    env
 }
 
 #[test]
@@ -126,7 +123,7 @@ fn files_with_their_sizes() {
 }
 
 #[test]
-fn reading() {
+fn reading_files() {
     assert_snapshot!(with_files().runs(&[
         &["read", "pdf", "references/guide.md"],
         &["read", "pdf", "./references/guide.md", "--json"],
@@ -136,8 +133,8 @@ fn reading() {
 }
 
 #[test]
-fn every_refusal_to_read() {
-    let world = with_files();
+fn files_that_cannot_be_read() {
+    let env = with_files();
     let paths = [
         "../pdf/SKILL.md",
         "/etc/passwd",
@@ -148,17 +145,17 @@ fn every_refusal_to_read() {
         "references/gide.md",
         "",
     ];
-    let mut told = String::new();
+    let mut result = String::new();
     for path in paths {
-        told += &world.run(&["read", "pdf", path]).whole();
-        let json = world.run(&["read", "pdf", path, "--json"]);
-        told += &format!("{} {}\n\n", json.error().0, json.code);
+        result += &env.run(&["read", "pdf", path]).transcript();
+        let json = env.run(&["read", "pdf", path, "--json"]);
+        result += &format!("{} {}\n\n", json.error().0, json.code);
     }
-    assert_snapshot!(told);
+    assert_snapshot!(result);
 }
 
 #[test]
-fn read_json_has_the_fields_of_the_contract() {
+fn read_json_matches_the_contract() {
     let answer = with_files().run(&["read", "pdf", "assets/long.txt", "--json"]).json();
     assert_eq!(keys(&answer), ["bytes", "content", "name", "path", "schema", "truncated"]);
     assert_eq!((&answer["bytes"], &answer["truncated"]), (&200.into(), &true.into()));

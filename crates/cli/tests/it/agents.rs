@@ -1,22 +1,22 @@
-//! `prowess install --agent`: one skill in the folders of several agents.
+//! `prowess install --agent`: one skill in the directories of several agents.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use crate::world::{CHANGING, World};
+use crate::world::{CHANGING, TestEnv};
 use insta::{assert_snapshot, with_settings};
 
-fn world() -> World {
-    let world = World::bare();
-    world.skill("~/shelf/pdf").file(".git/HEAD", "");
-    world
+fn env() -> TestEnv {
+    let env = TestEnv::bare();
+    env.skill("~/shelf/pdf").file(".git/HEAD", "");
+    env
 }
 
 #[test]
-fn linked_where_an_agent_looks() {
-    let world = world();
+fn symlinks_in_agent_directories() {
+    let env = env();
     with_settings!({ filters => CHANGING }, {
-        assert_snapshot!(world.runs(&[
+        assert_snapshot!(env.runs(&[
             &["install", "~/shelf/pdf", "--agent", "claude-code", "--agent", "codex", "--dry-run"],
             &["install", "~/shelf/pdf", "--agent", "claude-code", "--agent", "codex"],
             &["install", "~/shelf/pdf", "--agent", "claude-code"],
@@ -24,64 +24,64 @@ fn linked_where_an_agent_looks() {
             &["list"],
         ]));
     });
-    assert_eq!(world.tree(".claude"), ["skills/pdf → ../../.agents/skills/pdf"]);
-    let plugins = world.run(&["plugins", "--json"]).json();
+    assert_eq!(env.tree(".claude"), ["skills/pdf → ../../.agents/skills/pdf"]);
+    let plugins = env.run(&["plugins", "--json"]).json();
     let agents = plugins["plugins"][0]["agents"].as_array().unwrap();
     assert!(agents.contains(&"claude-code".into()) && agents.contains(&"codex".into()));
-    assert_eq!(world.run(&["remove", "pdf"]).code, 0);
-    assert_eq!((world.tree(".claude"), world.tree(".agents")), (Vec::new(), Vec::new()));
+    assert_eq!(env.run(&["remove", "pdf"]).code, 0);
+    assert_eq!((env.tree(".claude"), env.tree(".agents")), (Vec::new(), Vec::new()));
 }
 
 #[test]
-fn copies_are_kept_in_step() {
-    let world = world();
+fn copies_are_updated() {
+    let env = env();
     let install = ["install", "~/shelf/pdf", "--agent", "claude-code", "--copy"];
     with_settings!({ filters => CHANGING }, {
-        assert_snapshot!(world.runs(&[&install, &install]));
+        assert_snapshot!(env.runs(&[&install, &install]));
     });
-    world.described("~/shelf/pdf", "Does more.");
-    assert_snapshot!("copies_are_updated", world.run(&["update"]).whole());
-    assert_eq!(world.text(".claude/skills/pdf/SKILL.md"), world.text(".agents/skills/pdf/SKILL.md"));
-    assert_eq!(world.tree(".claude"), ["skills/pdf/SKILL.md"]);
-    assert_snapshot!("copies_are_removed", world.run(&["remove", "pdf"]).whole());
-    assert_eq!(world.tree(".claude"), Vec::<String>::new());
+    env.described("~/shelf/pdf", "Does more.");
+    assert_snapshot!("copies_are_updated", env.run(&["update"]).transcript());
+    assert_eq!(env.text(".claude/skills/pdf/SKILL.md"), env.text(".agents/skills/pdf/SKILL.md"));
+    assert_eq!(env.tree(".claude"), ["skills/pdf/SKILL.md"]);
+    assert_snapshot!("copies_are_removed", env.run(&["remove", "pdf"]).transcript());
+    assert_eq!(env.tree(".claude"), Vec::<String>::new());
 }
 
 #[test]
-fn a_copy_that_was_changed_stays() {
-    let world = world();
+fn modified_copies_are_kept() {
+    let env = env();
     let install = ["install", "~/shelf/pdf", "--agent", "claude-code", "--copy"];
-    assert_eq!(world.run(&install).code, 0);
-    world.file(".claude/skills/pdf/mine.md", "Mine.\n").described("~/shelf/pdf", "Does more.");
-    assert_eq!(world.run(&["update"]).code, 0);
-    assert_eq!(world.run(&["remove", "pdf"]).code, 0);
-    assert_eq!(world.tree(".claude"), ["skills/pdf/SKILL.md", "skills/pdf/mine.md"]);
+    assert_eq!(env.run(&install).code, 0);
+    env.file(".claude/skills/pdf/mine.md", "Mine.\n").described("~/shelf/pdf", "Does more.");
+    assert_eq!(env.run(&["update"]).code, 0);
+    assert_eq!(env.run(&["remove", "pdf"]).code, 0);
+    assert_eq!(env.tree(".claude"), ["skills/pdf/SKILL.md", "skills/pdf/mine.md"]);
 }
 
 #[test]
-fn a_name_that_is_taken_there_stops_everything() {
-    let world = world();
-    world.skill(".claude/skills/pdf");
+fn a_conflict_in_an_agent_directory_stops_the_installation() {
+    let env = env();
+    env.skill(".claude/skills/pdf");
     let install = ["install", "~/shelf/pdf", "--agent", "claude-code"];
-    assert_snapshot!(world.runs(&[&install]));
-    assert!(!world.path(".agents").exists() && !world.path("skills.lock").exists());
-    // So does a link to something else, or to nothing.
-    fs::remove_dir_all(world.path(".claude/skills/pdf")).unwrap();
-    symlink("../../nowhere", world.path(".claude/skills/pdf")).unwrap();
-    let told = world.run(&[&install[..], &["--json"]].concat());
-    assert_eq!((told.error().0.as_str(), told.code), ("CONFLICT", 1));
-    assert!(!world.path(".agents").exists() && !world.path("skills.lock").exists());
+    assert_snapshot!(env.runs(&[&install]));
+    assert!(!env.path(".agents").exists() && !env.path("skills.lock").exists());
+    // A symlink to another target or a dangling symlink is also a conflict.
+    fs::remove_dir_all(env.path(".claude/skills/pdf")).unwrap();
+    symlink("../../nowhere", env.path(".claude/skills/pdf")).unwrap();
+    let result = env.run(&[&install[..], &["--json"]].concat());
+    assert_eq!((result.error().0.as_str(), result.code), ("CONFLICT", 1));
+    assert!(!env.path(".agents").exists() && !env.path("skills.lock").exists());
 }
 
 #[test]
-fn agents_that_are_not_known() {
-    let world = world();
-    let told = world.run(&["install", "~/shelf/pdf", "--agent", "claud-code"]);
-    assert_eq!(told.code, 2);
-    assert!(told.err.contains("there is no agent named claud-code"), "{}", told.err);
-    assert!(told.err.contains("did you mean claude-code?"), "{}", told.err);
-    // One that keeps skills in projects only.
-    let told = world.run(&["install", "~/shelf/pdf", "--agent", "eve", "--user", "--json"]);
-    assert_eq!((told.error().0.as_str(), told.code), ("INVALID_PARAM", 2));
-    assert_eq!(world.run(&["install", "~/shelf/pdf", "--copy"]).code, 2);
+fn unknown_agents() {
+    let env = env();
+    let result = env.run(&["install", "~/shelf/pdf", "--agent", "claud-code"]);
+    assert_eq!(result.code, 2);
+    assert!(result.err.contains("unknown agent claud-code"), "{}", result.err);
+    assert!(result.err.contains("did you mean claude-code?"), "{}", result.err);
+    // An agent that supports only project skills.
+    let result = env.run(&["install", "~/shelf/pdf", "--agent", "eve", "--user", "--json"]);
+    assert_eq!((result.error().0.as_str(), result.code), ("INVALID_PARAM", 2));
+    assert_eq!(env.run(&["install", "~/shelf/pdf", "--copy"]).code, 2);
 }

@@ -1,11 +1,11 @@
-//! What is typed: help, wrong calls, completions, the manual.
+//! Help, usage errors, completions and the manual.
 
 use std::process::Command;
 
-use crate::world::World;
+use crate::world::TestEnv;
 use insta::assert_snapshot;
 
-/// Every command, as help lists them.
+/// Every command in the order of the help.
 const COMMANDS: [&str; 38] = [
     "list",
     "show",
@@ -49,40 +49,40 @@ const COMMANDS: [&str; 38] = [
 
 #[test]
 fn help() {
-    assert_snapshot!(World::new().run(&["help"]).whole());
+    assert_snapshot!(TestEnv::new().run(&["help"]).transcript());
 }
 
 #[test]
 fn short_help() {
-    assert_snapshot!(World::new().run(&["-h"]).whole());
+    assert_snapshot!(TestEnv::new().run(&["-h"]).transcript());
 }
 
-/// What is the same for all commands is left out.
+/// The global options are omitted.
 #[test]
 fn help_of_each_command() {
-    let world = World::new();
+    let env = TestEnv::new();
     let help = COMMANDS.map(|command| {
-        let told = world.run(&[command, "-h"]);
-        assert_eq!((told.err.as_str(), told.code), ("", 0), "{command}");
-        told.out.split("Global options:").next().unwrap().to_owned()
+        let result = env.run(&[command, "-h"]);
+        assert_eq!((result.err.as_str(), result.code), ("", 0), "{command}");
+        result.out.split("Global options:").next().unwrap().to_owned()
     });
     assert_snapshot!(help.join("----------\n"));
 }
 
 #[test]
 fn no_arguments() {
-    let world = World::new();
-    let told = world.run(&[]);
-    assert_eq!((told.out.as_str(), told.code), ("", 2));
-    assert_eq!(told.err, world.run(&["-h"]).out);
-    let told = world.run(&["skill"]);
-    assert_eq!((told.err, told.code), (world.run(&["skill", "-h"]).out, 2));
+    let env = TestEnv::new();
+    let result = env.run(&[]);
+    assert_eq!((result.out.as_str(), result.code), ("", 2));
+    assert_eq!(result.err, env.run(&["-h"]).out);
+    let result = env.run(&["skill"]);
+    assert_eq!((result.err, result.code), (env.run(&["skill", "-h"]).out, 2));
 }
 
 #[test]
-fn wrong_calls() {
-    let world = World::new();
-    assert_snapshot!(world.runs(&[
+fn usage_errors() {
+    let env = TestEnv::new();
+    assert_snapshot!(env.runs(&[
         &["lst"],
         &["frobnicate"],
         &["list", "--frobnicate"],
@@ -113,8 +113,8 @@ fn wrong_calls() {
 }
 
 #[test]
-fn with_json_wrong_calls_are_json_and_exit_2() {
-    let world = World::new();
+fn usage_errors_are_json_with_json() {
+    let env = TestEnv::new();
     let calls: [&[&str]; 13] = [
         &["--json"],
         &["--json", "skill"],
@@ -131,86 +131,86 @@ fn with_json_wrong_calls_are_json_and_exit_2() {
         &["--json", "--color", "sometimes", "list"],
     ];
     for args in calls {
-        let told = world.run(args);
+        let result = env.run(args);
         assert_eq!(
-            (told.error().0.as_str(), told.code, told.err.as_str()),
+            (result.error().0.as_str(), result.code, result.err.as_str()),
             ("INVALID_PARAM", 2, ""),
             "{args:?}"
         );
     }
-    assert_snapshot!(world.runs(&calls));
+    assert_snapshot!(env.runs(&calls));
 }
 
 #[test]
-fn the_version() {
-    assert_snapshot!(World::new().run(&["--version"]).whole());
+fn version() {
+    assert_snapshot!(TestEnv::new().run(&["--version"]).transcript());
 }
 
 #[test]
-fn completions_know_every_command() {
-    let world = World::new();
+fn completions_include_every_command() {
+    let env = TestEnv::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let told = world.run(&["completions", shell]);
-        assert_eq!((told.err.as_str(), told.code), ("", 0));
+        let result = env.run(&["completions", shell]);
+        assert_eq!((result.err.as_str(), result.code), ("", 0));
         for command in COMMANDS {
-            assert!(told.out.contains(command), "{command} is missing for {shell}");
+            assert!(result.out.contains(command), "{command} is missing for {shell}");
         }
     }
 }
 
 #[test]
-fn completions_and_the_manual_answer_in_json() {
-    let world = World::new();
+fn completions_and_manual_support_json() {
+    let env = TestEnv::new();
     for call in [&["completions", "bash"][..], &["man", "skill", "show"]] {
-        let plain = world.run(call);
-        let told = world.run(&[call, &["--json"]].concat());
-        let answer: serde_json::Value = serde_json::from_str(&told.out).unwrap();
-        assert_eq!((told.code, &answer["schema"]), (0, &1.into()));
+        let plain = env.run(call);
+        let result = env.run(&[call, &["--json"]].concat());
+        let answer: serde_json::Value = serde_json::from_str(&result.out).unwrap();
+        assert_eq!((result.code, &answer["schema"]), (0, &1.into()));
         assert_eq!(answer["content"], plain.out);
     }
 }
 
 #[test]
-fn bash_takes_the_completions() {
+fn bash_loads_the_completions() {
     let Ok(bash) = Command::new("bash").arg("--version").output() else { return };
     assert!(bash.status.success());
-    let world = World::new();
-    world.file("prowess.bash", world.run(&["completions", "bash"]).out);
+    let env = TestEnv::new();
+    env.file("prowess.bash", env.run(&["completions", "bash"]).out);
     let ask = "source ./prowess.bash && COMP_WORDS=(prowess unt) COMP_CWORD=1 && _prowess prowess unt prowess && \
                echo \"${COMPREPLY[@]}\"";
-    let told = Command::new("bash").args(["--norc", "-c", ask]).current_dir(world.path("")).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&told.stderr), "");
-    assert_eq!(String::from_utf8_lossy(&told.stdout), "untrust\n");
+    let result = Command::new("bash").args(["--norc", "-c", ask]).current_dir(env.path("")).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&result.stderr), "");
+    assert_eq!(String::from_utf8_lossy(&result.stdout), "untrust\n");
 }
 
-/// `--project` is an option with a value, but for the commands that change something.
+/// `--project` takes a value, except after commands with a scope.
 #[test]
-fn completions_and_the_manual_know_both_meanings_of_project() {
-    let world = World::new();
-    let page = world.run(&["man", "disable"]).out;
+fn completions_and_manual_have_both_meanings_of_project() {
+    let env = TestEnv::new();
+    let page = env.run(&["man", "disable"]).out;
     assert!(page.contains("\\fB\\-\\-project\\fR\n"), "{page}");
     assert!(page.contains("\\fB\\-\\-project\\-dir\\fR \\fI<DIR>\\fR\n"), "{page}");
-    assert!(world.run(&["man", "list"]).out.contains("\\fB\\-\\-project\\fR \\fI<DIR>\\fR\n"));
-    let script = world.run(&["completions", "zsh"]).out;
-    assert!(script.contains(")--project[In the project]'"), "{script}");
+    assert!(env.run(&["man", "list"]).out.contains("\\fB\\-\\-project\\fR \\fI<DIR>\\fR\n"));
+    let script = env.run(&["completions", "zsh"]).out;
+    assert!(script.contains(")--project[Apply to the project]'"), "{script}");
 }
 
 #[test]
-fn the_manual_has_every_command() {
-    let world = World::new();
-    let told = world.run(&["man"]);
-    assert_eq!((told.err.as_str(), told.code), ("", 0));
+fn the_manual_includes_every_command() {
+    let env = TestEnv::new();
+    let result = env.run(&["man"]);
+    assert_eq!((result.err.as_str(), result.code), ("", 0));
     for command in COMMANDS {
-        assert!(told.out.contains(&format!("prowess\\-{command}(1)")), "{command}");
-        let page = world.run(&["man", command]);
+        assert!(result.out.contains(&format!("prowess\\-{command}(1)")), "{command}");
+        let page = env.run(&["man", command]);
         assert!(
             page.out.contains(&format!(".TH prowess-{command} 1  \"prowess [VERSION]\"")),
             "{}",
             page.out
         );
     }
-    assert_eq!(world.run(&["man", "skill", "show"]).code, 0);
-    assert_eq!(world.run(&["man", "mcp", "install"]).code, 0);
-    assert_eq!(world.run(&["man", "chats", "export"]).code, 0);
-    assert_eq!(world.run(&["man", "skill", "manage", "enable"]).code, 0);
+    assert_eq!(env.run(&["man", "skill", "show"]).code, 0);
+    assert_eq!(env.run(&["man", "mcp", "install"]).code, 0);
+    assert_eq!(env.run(&["man", "chats", "export"]).code, 0);
+    assert_eq!(env.run(&["man", "skill", "manage", "enable"]).code, 0);
 }

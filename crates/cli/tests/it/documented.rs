@@ -1,9 +1,9 @@
-//! The documentation is true: the console blocks of the README and of `docs/packages.md` are typed and compared, the
-//! configurations of all pages load, and every command and flag that they name exists. `docs/chats.md` and `docs/mcp.md` are
-//! typed by the tests of chats and of MCP clients.
+//! Tests the documentation: the console blocks of the README and of `docs/packages.md` are run and compared, the
+//! configurations of all pages load, and every mentioned command and option exists. `docs/chats.md` and `docs/mcp.md`
+//! are tested with chats and MCP clients.
 //!
-//! `UPDATE_DOCS=1 cargo nextest run -p prowess-cli --all-features --test documented -j 1` writes what is printed into the
-//! console blocks; read the difference before you commit it.
+//! `UPDATE_DOCS=1 cargo nextest run -p prowess-cli --all-features --test documented -j 1` writes the output into the
+//! console blocks; review the diff before you commit it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,10 +11,10 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::net::{Net, README_URL};
-use crate::world::World;
+use crate::world::TestEnv;
 use prowess_testing::servers::ssh;
 
-/// The site of the examples.
+/// The website of the examples.
 const SITE: &str = "https://skills.example.com";
 
 fn path(document: &str) -> PathBuf {
@@ -25,7 +25,7 @@ fn text(document: &str) -> String {
     fs::read_to_string(path(document)).unwrap()
 }
 
-/// The README and all pages of `docs`.
+/// Returns the README and all pages of `docs`.
 fn documents() -> Vec<String> {
     let pages =
         fs::read_dir(path("docs")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -35,7 +35,7 @@ fn documents() -> Vec<String> {
     documents
 }
 
-/// The fenced blocks of a document, each with the word behind its fence.
+/// Returns the fenced blocks of a document, each with its info string.
 fn blocks(text: &str) -> Vec<(&str, &str)> {
     let mut blocks = Vec::new();
     let mut open: Option<(&str, &str, usize)> = None;
@@ -55,27 +55,24 @@ fn blocks(text: &str) -> Vec<(&str, &str)> {
     blocks
 }
 
-/// A person who types what a document says.
+/// Runs the commands of a document.
 struct Reader<'a> {
-    world: &'a World,
-    /// What a document says, and what it is here.
+    env: &'a TestEnv,
+    /// Names in the document and their actual values.
     names: Vec<(String, String)>,
 }
 
 impl<'a> Reader<'a> {
-    fn new(world: &'a World) -> Self {
-        Self { world, names: Vec::new() }
+    fn new(env: &'a TestEnv) -> Self {
+        Self { env, names: Vec::new() }
     }
 
     fn of(net: &'a Net, url: &str) -> Self {
         let site = net.server.url("").trim_end_matches('/').to_owned();
-        Self {
-            world: &net.world,
-            names: vec![(README_URL.to_owned(), url.to_owned()), (SITE.to_owned(), site)],
-        }
+        Self { env: &net.env, names: vec![(README_URL.to_owned(), url.to_owned()), (SITE.to_owned(), site)] }
     }
 
-    /// Types everything in the console blocks of a section, and compares what is printed, or writes it into the document.
+    /// Runs the console blocks of a section and compares the output, or writes it into the document.
     fn types(&self, document: &str, section: Option<&str>) {
         let whole = text(document);
         let inside = match section {
@@ -106,29 +103,34 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What a command prints, first on standard output, then on standard error.
+    /// Returns the output of a command, standard output first.
     fn prints(&self, command: &str) -> String {
-        let typed = self.names.iter().fold(command.to_owned(), |typed, (said, is)| typed.replace(said, is));
-        let program = self.world.command(&[]);
+        let typed = self
+            .names
+            .iter()
+            .fold(command.to_owned(), |typed, (documented, actual)| typed.replace(documented, actual));
+        let program = self.env.command(&[]);
         let mut shell = Command::new("/bin/sh");
         let commands = program.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value);
         shell.env_clear().envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
         shell.env("PROGRAM", program.get_program()).env("COMMANDS", commands.unwrap());
-        shell.env("PATH", std::env::var_os("PATH").unwrap()).current_dir(self.world.path(""));
+        shell.env("PATH", std::env::var_os("PATH").unwrap()).current_dir(self.env.path(""));
         shell.arg("-c").arg(format!("prowess() {{ PATH=$COMMANDS \"$PROGRAM\" \"$@\"; }}\n{typed}"));
         let output = shell.output().unwrap();
         let seen = [output.stdout, output.stderr].concat();
-        let seen = self.world.filtered(&String::from_utf8(seen).unwrap());
-        let seen =
-            self.names.iter().fold(seen, |seen, (said, is)| seen.replace(&self.world.filtered(is), said));
+        let seen = self.env.filtered(&String::from_utf8(seen).unwrap());
+        let seen = self
+            .names
+            .iter()
+            .fold(seen, |seen, (documented, actual)| seen.replace(&self.env.filtered(actual), documented));
         seen.replace("[PROJECT]", "/home/you/project").replace("[HOME]", "~")
     }
 }
 
-/// Without what differs from run to run: dates, identifiers, and the version of the audit's rules.
+/// Replaces values that differ from run to run: dates, ids, and the version of the audit rules.
 fn without_dates(text: &str) -> String {
     let line = |line: &str| {
-        let line = line.split(" (rules of ").next().unwrap_or_default();
+        let line = line.split(" (rules ").next().unwrap_or_default();
         let word = |word: &str| match word {
             _ if word.len() == 32 && word.bytes().all(|byte| byte.is_ascii_hexdigit()) => "[ID]".to_owned(),
             _ if word.len() == 10 && word.bytes().filter(|byte| *byte == b'-').count() == 2 => {
@@ -143,58 +145,58 @@ fn without_dates(text: &str) -> String {
 }
 
 #[test]
-fn the_tour_of_the_readme() {
-    let world = World::new();
-    Reader::new(&world).types("README.md", Some("A tour"));
+fn readme_tour() {
+    let env = TestEnv::new();
+    Reader::new(&env).types("README.md", Some("A tour"));
 }
 
 #[test]
-fn the_readme_over_https() {
+fn readme_over_https() {
     let net = Net::new();
     Reader::of(&net, &net.git()).types("README.md", Some("Install skills"));
     net.assert_empty();
 }
 
 #[test]
-fn the_readme_over_ssh() {
+fn readme_over_ssh() {
     let mut net = Net::new();
     let server = ssh::Server::start(ssh::Versions::Any);
-    net.world = net.world.variable("GIT_SSH_COMMAND", &server.command());
+    net.env = net.env.variable("GIT_SSH_COMMAND", &server.command());
     let url = server.url(&net.served.join("team/skills.git"));
     Reader::of(&net, &url).types("README.md", Some("Install skills"));
     net.assert_empty();
 }
 
 #[test]
-fn the_manual_of_packages() {
+fn packages_guide() {
     let net = Net::new();
-    assert_eq!(net.world.run(&["index", "../home/work/skills", "--output", "../home/served"]).code, 0);
+    assert_eq!(net.env.run(&["index", "../home/work/skills", "--output", "../home/served"]).code, 0);
     Reader::of(&net, &net.git()).types("docs/packages.md", None);
 }
 
 #[test]
 fn configurations_load() {
-    let world = World::new();
+    let env = TestEnv::new();
     let mut loaded = 0;
     for document in documents() {
         let text = text(&document);
         let is_configuration = |info: &str, block: &str| {
-            // The other blocks of YAML are frontmatter, and suppressions are a file of their own.
+            // Other YAML blocks are frontmatter, and suppressions are a separate file.
             (info == "toml" && !block.contains("[[suppress]]"))
                 || (info == "yaml" && block.starts_with("preset:"))
         };
         for (info, block) in blocks(&text).into_iter().filter(|(info, block)| is_configuration(info, block)) {
             let file = format!("example.{info}");
-            world.file(&file, block);
-            let told = world.run(&["config", "--config", &file]);
-            assert_eq!((told.code, told.err.as_str()), (0, ""), "{document}:\n{block}");
+            env.file(&file, block);
+            let result = env.run(&["config", "--config", &file]);
+            assert_eq!((result.code, result.err.as_str()), (0, ""), "{document}:\n{block}");
             loaded += 1;
         }
     }
     assert!(loaded > 5, "{loaded}");
 }
 
-/// The calls of `prowess` in code spans, and in blocks for a shell.
+/// Returns the `prowess` commands in code spans and shell blocks.
 fn calls(text: &str) -> Vec<String> {
     let mut calls: Vec<String> = Vec::new();
     let mut take = |call: &str| {
@@ -219,13 +221,13 @@ fn calls(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_command_and_flag_exists() {
-    let world = World::new();
+fn documented_commands_and_options_exist() {
+    let env = TestEnv::new();
     let mut helps: BTreeMap<Vec<String>, String> = BTreeMap::new();
     let mut help = |command: &[String]| {
         let known = helps.entry(command.to_vec()).or_insert_with(|| {
             let args: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
-            world.run(&args).out
+            env.run(&args).out
         });
         known.clone()
     };
@@ -245,7 +247,7 @@ fn every_command_and_flag_exists() {
                 words.next();
             }
             let text = help(&command);
-            // What follows `--` is for a script.
+            // Arguments after `--` belong to a script.
             for word in words.take_while(|word| *word != "--").filter(|word| word.starts_with("--")) {
                 let flag = word.split(['=', '|', ']', ')', ';', '.']).next().unwrap();
                 if !text.contains(&format!("{flag} ")) && !text.contains(&format!("{flag}\n")) {

@@ -1,16 +1,16 @@
-//! Text from skills never reaches a terminal raw, whatever command shows it.
+//! No command prints text from skills unescaped.
 
-use crate::world::World;
+use crate::world::TestEnv;
 use prowess_format::hidden;
 
-/// Red, a window title, a C1 sequence, right-to-left, a tag, a bell, a line of its own.
+/// Colour, window title, C1 sequence, right-to-left override, tag character, bell, line break.
 const NASTY: &str = r"a\e[31m\e]0;owned\a\x9b2J \u202E\U000E0041\rerror: forged";
 
-/// The same where YAML does not unescape it.
+/// The same characters without YAML escapes.
 const RAW: &str = "b\u{1b}[31m\u{9b}2J \u{202e}\u{e0041}\u{7}";
 
-fn world() -> World {
-    let world = World::bare();
+fn env() -> TestEnv {
+    let env = TestEnv::bare();
     let quoted = |name: &str| {
         format!(
             "---\nname: \"{name}\"\ndescription: \"{NASTY}\"\nlicense: \"{NASTY}\"\n\"k{NASTY}\": \"{NASTY}\"\n\
@@ -18,8 +18,7 @@ fn world() -> World {
         )
     };
     let raw = format!("---\nname: {RAW}\ndescription: {RAW}\n{RAW}: {RAW}\n---\n\nBody {RAW}\n");
-    world
-        .file("~/.agents/skills/quoted/SKILL.md", quoted("quoted"))
+    env.file("~/.agents/skills/quoted/SKILL.md", quoted("quoted"))
         .file("~/.agents/skills/named/SKILL.md", quoted(NASTY))
         .file("~/.agents/skills/raw/SKILL.md", raw)
         .file("~/.agents/skills/nul/SKILL.md", "---\nname: nul\ndescription: a\0b\n---\n\nBody \0.\n")
@@ -46,7 +45,7 @@ fn world() -> World {
         )
         .file("~/.config/zed/settings.json", format!("{{\n  {RAW}"))
         .file(".prowess/config.toml", format!("[skills]\ndisabled = [\"{}\"]\n", r"x\u001b[31m\u202e"));
-    world
+    env
 }
 
 const NAMES: [&str; 8] = ["quoted", "named", "raw", "nul", "latin", "files", "elsewhere", RAW];
@@ -185,40 +184,40 @@ fn calls() -> Vec<Vec<&'static str>> {
     calls
 }
 
-/// What a terminal would obey, or a reader would not see.
+/// Returns `true` if the text contains control or hidden characters.
 fn raw(text: &str) -> Option<(usize, char)> {
-    hidden::first(text).or_else(|| text.char_indices().find(|(_, c)| *c == '\r'))
+    hidden::find_hidden(text).or_else(|| text.char_indices().find(|(_, c)| *c == '\r'))
 }
 
 #[test]
-fn nothing_raw_from_any_command() {
-    let world = world();
+fn every_command_escapes_its_output() {
+    let env = env();
     for call in calls() {
         for json in [&[][..], &["--json"]] {
-            let told = world.run(&[&call[..], json].concat());
-            assert_eq!(raw(&told.out), None, "{call:?}: {:?}", told.out);
-            assert_eq!(raw(&told.err), None, "{call:?}: {:?}", told.err);
+            let result = env.run(&[&call[..], json].concat());
+            assert_eq!(raw(&result.out), None, "{call:?}: {:?}", result.out);
+            assert_eq!(raw(&result.err), None, "{call:?}: {:?}", result.err);
         }
     }
 }
 
 #[test]
 fn styles_are_the_only_escapes() {
-    let world = world();
+    let env = env();
     for call in calls() {
-        let told = world.run(&[&call[..], &["--color", "always"]].concat());
-        for text in [&told.out, &told.err] {
+        let result = env.run(&[&call[..], &["--color", "always"]].concat());
+        for text in [&result.out, &result.err] {
             assert_eq!(raw(&without_styles(text)), None, "{call:?}: {text:?}");
         }
     }
 }
 
-/// What a model gets is printed as it gets it: without terminal escapes and control characters. What is merely hidden
-/// stays, unless a person looks.
+/// Texts for models are printed without terminal escapes and control characters. Hidden characters
+/// are kept, except on a terminal.
 #[test]
-fn texts_for_a_model_have_no_escapes() {
-    let world = world();
-    world.file("~/.agents/skills/files/nasty.md", format!("text {RAW}\n"));
+fn texts_for_models_have_no_escapes() {
+    let env = env();
+    env.file("~/.agents/skills/files/nasty.md", format!("text {RAW}\n"));
     let mut calls: Vec<_> = NAMES.iter().map(|name| vec!["activate", name]).collect();
     calls.push(vec!["activate", "files", "--args", RAW]);
     calls.push(vec!["read", "files", "nasty.md"]);
@@ -228,16 +227,16 @@ fn texts_for_a_model_have_no_escapes() {
     calls.push(vec!["chat", "red owned body forged"]);
     for call in calls {
         for json in [&[][..], &["--json"]] {
-            let told = world.run(&[&call[..], json].concat());
+            let result = env.run(&[&call[..], json].concat());
             let control = |c: char| c.is_control() && c != '\n';
-            assert!(!told.out.contains(control), "{call:?}: {:?}", told.out);
-            assert_eq!(raw(&told.err), None, "{call:?}: {:?}", told.err);
+            assert!(!result.out.contains(control), "{call:?}: {:?}", result.out);
+            assert_eq!(raw(&result.err), None, "{call:?}: {:?}", result.err);
         }
     }
 }
 
-/// The text without the styles that Prowess itself uses. The red that a skill asks for is not one of them: all of ours
-/// stand right beside words of ours, and whatever else is left is found.
+/// Removes the styles that Prowess itself uses. Styles from skills are not removed, because those of Prowess
+/// are always adjacent to its own words.
 fn without_styles(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let first = parts.next().unwrap().to_owned();
@@ -248,12 +247,9 @@ fn without_styles(text: &str) -> String {
 }
 
 #[test]
-fn json_keeps_the_text_as_it_is() {
-    let world = World::bare();
-    world.file(
-        "~/.agents/skills/x/SKILL.md",
-        "---\nname: x\ndescription: 日本語 \"quoted\" é\n---\n\nBody.\n",
-    );
-    let answer = world.run(&["list", "--json"]).json();
+fn json_preserves_the_text() {
+    let env = TestEnv::bare();
+    env.file("~/.agents/skills/x/SKILL.md", "---\nname: x\ndescription: 日本語 \"quoted\" é\n---\n\nBody.\n");
+    let answer = env.run(&["list", "--json"]).json();
     assert_eq!(answer["skills"][0]["description"], "日本語 \"quoted\" é");
 }

@@ -1,44 +1,43 @@
 //! `prowess info`.
 
-use crate::world::{BROKEN, World, keys};
+use crate::world::{BROKEN, TestEnv, keys};
 use insta::{assert_snapshot, with_settings};
 
 const FULL: &str = "---\nname: pdf\ndescription: Fills forms.\nlicense: MIT\ncompatibility: Needs a PDF.\n\
                     metadata:\n  author: Ada\n  version: \"2.1\"\nallowed-tools: Read Bash(git:*)\ncolour: blue\n\
                     ---\n\nDo it.\n";
 
-fn world() -> World {
-    let world = World::bare();
-    world
-        .file("~/.agents/skills/pdf/SKILL.md", FULL)
+fn env() -> TestEnv {
+    let env = TestEnv::bare();
+    env.file("~/.agents/skills/pdf/SKILL.md", FULL)
         .file("~/.agents/skills/pdf/scripts/fill.py", "print()\n")
         .file("~/.agents/skills/broken/SKILL.md", BROKEN);
-    world
+    env
 }
 
-/// How many tokens a text has is not for the command line to know.
+/// Token counts are tested elsewhere.
 const TOKENS: [(&str, &str); 1] = [(
     r"about \d+ in the catalog, \d+ when activated \(.*\)",
     "about [N] in the catalog, [N] when activated",
 )];
 
 #[test]
-fn everything_about_one_skill() {
+fn details_of_a_skill() {
     with_settings!({ filters => TOKENS }, {
-        assert_snapshot!(world().run(&["info", "pdf"]).whole());
+        assert_snapshot!(env().run(&["info", "pdf"]).transcript());
     });
 }
 
 #[test]
-fn a_skill_that_cannot_be_loaded() {
+fn details_of_an_invalid_skill() {
     with_settings!({ filters => TOKENS }, {
-        assert_snapshot!(world().run(&["info", "broken"]).whole());
+        assert_snapshot!(env().run(&["info", "broken"]).transcript());
     });
 }
 
 #[test]
 fn as_json() {
-    let answer = world().run(&["info", "pdf", "--json"]).json();
+    let answer = env().run(&["info", "pdf", "--json"]).json();
     let fields = [
         "diagnostics",
         "digest",
@@ -63,21 +62,21 @@ fn as_json() {
 }
 
 #[test]
-fn a_bundled_skill() {
-    let told = World::new().run(&["info", "hello-world"]);
-    assert_eq!(told.code, 0);
-    assert!(told.out.contains("  source                   bundled\n"), "{}", told.out);
+fn details_of_a_bundled_skill() {
+    let result = TestEnv::new().run(&["info", "hello-world"]);
+    assert_eq!(result.code, 0);
+    assert!(result.out.contains("  source                   bundled\n"), "{}", result.out);
 }
 
 #[test]
-fn no_such_skill() {
-    let world = world();
-    assert_snapshot!(world.runs(&[&["info", "pfd"], &["info", "zzz"], &["info", "zzz", "--json"]]));
-    let told = world.run(&["info", "pfd", "--json"]);
-    assert_eq!((told.error().0.as_str(), told.code), ("NOT_FOUND", 1));
+fn an_unknown_skill() {
+    let env = env();
+    assert_snapshot!(env.runs(&[&["info", "pfd"], &["info", "zzz"], &["info", "zzz", "--json"]]));
+    let result = env.run(&["info", "pfd", "--json"]);
+    assert_eq!((result.error().0.as_str(), result.code), ("NOT_FOUND", 1));
 }
 
 #[test]
-fn a_name_that_sounds_like_a_closed_pipe_is_still_not_found() {
-    assert_eq!(world().run(&["info", "nobody reads the answer"]).code, 1);
+fn a_name_like_an_io_error_is_not_found() {
+    assert_eq!(env().run(&["info", "standard output was closed"]).code, 1);
 }

@@ -1,28 +1,28 @@
 //! `prowess match` and `prowess eval`.
 
-use crate::world::{World, keys};
+use crate::world::{TestEnv, keys};
 use insta::assert_snapshot;
 
-fn triggered(world: &World, name: &str, triggers: &str) {
+fn triggered(env: &TestEnv, name: &str, triggers: &str) {
     let text = format!("---\nname: {name}\ndescription: Does {name}.\ntriggers: {triggers}\n---\n\nBody.\n");
-    world.file(&format!("~/.agents/skills/{name}/SKILL.md"), text);
+    env.file(&format!("~/.agents/skills/{name}/SKILL.md"), text);
 }
 
-fn world() -> World {
-    let world = World::bare();
-    triggered(&world, "pdf", r"{keywords: [pdf, fill a form], verbs: [merge], patterns: ['form \d+']}");
-    triggered(&world, "merge-requests", "{keywords: [merge]}");
-    world.described("~/.agents/skills/日本語", "Translates Japanese.");
-    world
+fn env() -> TestEnv {
+    let env = TestEnv::bare();
+    triggered(&env, "pdf", r"{keywords: [pdf, fill a form], verbs: [merge], patterns: ['form \d+']}");
+    triggered(&env, "merge-requests", "{keywords: [merge]}");
+    env.described("~/.agents/skills/日本語", "Translates Japanese.");
+    env
 }
 
 #[test]
 fn s003_02_s003_03_s003_04_s003_05_tiers_and_reasons() {
-    let none = World::bare();
+    let none = TestEnv::bare();
     assert_snapshot!(
         none.runs(&[&["match", "anything"]])
             + "\n"
-            + &world().runs(&[
+            + &env().runs(&[
                 &["match", "zzz"],
                 &["match", "what can you do?"],
                 &["match", "translates japanese"],
@@ -39,17 +39,17 @@ fn s003_02_s003_03_s003_04_s003_05_tiers_and_reasons() {
 
 #[test]
 fn as_json() {
-    let none = World::bare();
+    let none = TestEnv::bare();
     assert_snapshot!(
         none.runs(&[&["match", "anything", "--json"]])
             + "\n"
-            + &world().runs(&[&["match", "merge form 3", "--json"], &["match", "zzz", "--json"]])
+            + &env().runs(&[&["match", "merge form 3", "--json"], &["match", "zzz", "--json"]])
     );
 }
 
 #[test]
 fn json_has_the_fields_of_the_contract() {
-    let answer = world().run(&["match", "merge form 3", "--json"]).json();
+    let answer = env().run(&["match", "merge form 3", "--json"]).json();
     assert_eq!(keys(&answer), ["fits", "matches", "query", "schema", "tier"]);
     assert_eq!(
         (&answer["schema"], &answer["query"], &answer["tier"]),
@@ -65,50 +65,50 @@ fn json_has_the_fields_of_the_contract() {
 }
 
 #[test]
-fn s003_06_recent_use_is_remembered_across_runs() {
-    let first = |world: &World| world.run(&["match", "merge", "--json"]).json()["matches"][0]["name"].clone();
-    let world = world();
-    assert_eq!(first(&world), "merge-requests");
-    assert_eq!(world.run(&["activate", "pdf"]).code, 0);
-    assert_eq!(first(&world), "pdf");
-    let told = world.run(&["match", "merge"]);
-    assert!(told.out.lines().nth(1).unwrap().contains("verb: merge, used recently"), "{}", told.out);
-    assert_eq!(world.run(&["call", "skills.activate", r#"{"name":"merge-requests"}"#]).code, 0);
-    assert!(world.run(&["match", "merge"]).out.matches("used recently").count() == 2);
+fn s003_06_recent_use_is_stored_across_runs() {
+    let first = |env: &TestEnv| env.run(&["match", "merge", "--json"]).json()["matches"][0]["name"].clone();
+    let env = env();
+    assert_eq!(first(&env), "merge-requests");
+    assert_eq!(env.run(&["activate", "pdf"]).code, 0);
+    assert_eq!(first(&env), "pdf");
+    let result = env.run(&["match", "merge"]);
+    assert!(result.out.lines().nth(1).unwrap().contains("verb: merge, used recently"), "{}", result.out);
+    assert_eq!(env.run(&["call", "skills.activate", r#"{"name":"merge-requests"}"#]).code, 0);
+    assert!(env.run(&["match", "merge"]).out.matches("used recently").count() == 2);
 }
 
 #[test]
-fn where_folders_count_uses_are_remembered_by_them() {
-    let world = World::new();
-    world.file(".agents/skills/reader/SKILL.md", "---\nname: PDF Reader\ndescription: Reads.\n---\nx\n");
-    assert_eq!(world.run(&["--preset", "app", "activate", "reader"]).code, 0);
-    let told = world.run(&["--preset", "app", "match", "reads"]);
-    assert!(told.out.contains("reader") && told.out.contains("used recently"), "{}", told.whole());
+fn uses_are_stored_by_id_in_presets_that_identify_by_id() {
+    let env = TestEnv::new();
+    env.file(".agents/skills/reader/SKILL.md", "---\nname: PDF Reader\ndescription: Reads.\n---\nx\n");
+    assert_eq!(env.run(&["--preset", "app", "activate", "reader"]).code, 0);
+    let result = env.run(&["--preset", "app", "match", "reads"]);
+    assert!(result.out.contains("reader") && result.out.contains("used recently"), "{}", result.transcript());
 }
 
 #[test]
-fn bad_patterns_are_said() {
-    let world = World::bare();
-    triggered(&world, "odd", "{keywords: [ok], patterns: ['(']}");
-    assert_snapshot!(world.run(&["match", "ok"]).whole());
+fn invalid_patterns_are_reported() {
+    let env = TestEnv::bare();
+    triggered(&env, "odd", "{keywords: [ok], patterns: ['(']}");
+    assert_snapshot!(env.run(&["match", "ok"]).transcript());
 }
 
 #[test]
 fn eval_scores_labelled_queries() {
-    let world = world();
-    world.file(
+    let env = env();
+    env.file(
         "good.jsonl",
         "{\"query\":\"merge\",\"skills\":[\"merge-requests\"],\"subset\":\"one\"}\n\n\
          {\"query\":\"fill a form\",\"skills\":[\"pdf\"],\"subset\":\"two\"}\n\
          {\"query\":\"merge\",\"not_skills\":[\"merge-requests\"]}\n",
     );
-    world.file("bad.jsonl", "{\"query\":\"merge\",\"skills\":[\"pdf\"]}\nnonsense\n").file("empty.jsonl", "");
-    world.file("kind.jsonl", "{\"query\":3}\n");
-    world.file(
+    env.file("bad.jsonl", "{\"query\":\"merge\",\"skills\":[\"pdf\"]}\nnonsense\n").file("empty.jsonl", "");
+    env.file("kind.jsonl", "{\"query\":3}\n");
+    env.file(
         "unlabelled.jsonl",
         "{\"query\":\"merge\",\"skills\":[\"pdf\"]}\n{\"query\":\"x\",\"expected\":\"pdf\"}\n",
     );
-    assert_snapshot!(world.runs(&[
+    assert_snapshot!(env.runs(&[
         &["eval", "good.jsonl"],
         &["eval", "good.jsonl", "-k", "1", "--json"],
         &["eval", "empty.jsonl"],
@@ -122,14 +122,14 @@ fn eval_scores_labelled_queries() {
 }
 
 #[test]
-fn eval_reads_trigger_lists_and_compares_configurations() {
-    let world = world();
-    world.file(
+fn eval_supports_trigger_lists_and_comparison() {
+    let env = env();
+    env.file(
         "triggers.json",
         "[{\"query\":\"fill a form\",\"should_trigger\":true},{\"query\":\"merge\",\"should_trigger\":false}]",
     );
-    world.file("without.toml", "[skills]\ndisabled = [\"pdf\"]\n");
-    assert_snapshot!(world.runs(&[
+    env.file("without.toml", "[skills]\ndisabled = [\"pdf\"]\n");
+    assert_snapshot!(env.runs(&[
         &["eval", "triggers.json", "--skill", "pdf"],
         &["eval", "triggers.json", "--skill", "pdf", "--compare", "without.toml"],
         &["eval", "triggers.json", "--skill", "pdf", "--compare", "without.toml", "--json"],
@@ -138,10 +138,10 @@ fn eval_reads_trigger_lists_and_compares_configurations() {
 }
 
 #[test]
-fn lint_says_which_skills_are_hard_to_tell_apart() {
-    let world = World::bare();
+fn lint_reports_confusable_skills() {
+    let env = TestEnv::bare();
     let skill = |name: &str, about: &str, body: &str| {
-        world.file(
+        env.file(
             &format!("~/.agents/skills/{name}/SKILL.md"),
             format!("---\nname: {name}\ndescription: {about}\n---\n\n{body}\n"),
         );
@@ -149,5 +149,5 @@ fn lint_says_which_skills_are_hard_to_tell_apart() {
     skill("one", "Handles documents of all kinds.", "Merge chapters.");
     skill("two", "Handles documents of all kinds.", "Sign with certificates.");
     skill("weather", "Tells the forecast of any city.", "Ask a station.");
-    assert_snapshot!(world.runs(&[&["lint", "--routing"], &["lint", "--routing", "--json"], &["lint"]]));
+    assert_snapshot!(env.runs(&[&["lint", "--routing"], &["lint", "--routing", "--json"], &["lint"]]));
 }

@@ -2,49 +2,49 @@
 
 use std::fs;
 
-use crate::world::{BROKEN, World, keys, skill_md};
+use crate::world::{BROKEN, TestEnv, keys, skill_md};
 use insta::assert_snapshot;
 
-fn world() -> World {
-    let world = World::bare();
-    world.skill("skills/pdf").file("skills/pdf/scripts/fill.sh", "#!/bin/sh\n").skill("skills/csv");
-    world
+fn env() -> TestEnv {
+    let env = TestEnv::bare();
+    env.skill("skills/pdf").file("skills/pdf/scripts/fill.sh", "#!/bin/sh\n").skill("skills/csv");
+    env
 }
 
 #[test]
-fn a_folder_to_an_archive() {
-    let world = world();
-    assert_snapshot!(world.runs(&[
+fn packing_a_directory() {
+    let env = env();
+    assert_snapshot!(env.runs(&[
         &["pack", "skills/pdf"],
         &["pack", "skills/pdf", "--output", "other.zip", "--json"],
         &["pack", "skills"],
         &["pack", "nowhere"],
         &["pack", "skills/pdf", "--output", "skills/pdf/in.skill"],
     ]));
-    assert_eq!(fs::read(world.path("pdf.skill")).unwrap(), fs::read(world.path("other.zip")).unwrap());
-    assert_eq!(world.run(&["install", "./pdf.skill"]).code, 0);
-    assert_eq!(world.run(&["verify"]).code, 0);
+    assert_eq!(fs::read(env.path("pdf.skill")).unwrap(), fs::read(env.path("other.zip")).unwrap());
+    assert_eq!(env.run(&["install", "./pdf.skill"]).code, 0);
+    assert_eq!(env.run(&["verify"]).code, 0);
 }
 
 #[test]
-fn a_folder_of_skills_to_an_index() {
-    let world = world();
-    assert_snapshot!(world.runs(&[
+fn indexing_a_directory_of_skills() {
+    let env = env();
+    assert_snapshot!(env.runs(&[
         &["index", "skills"],
         &["index", "skills", "--output", "site", "--json"],
         &["index", "nowhere"],
         &["index", "skills/pdf"],
     ]));
-    assert_eq!(world.tree("public"), world.tree("site"));
-    let index = world.text("public/.well-known/agent-skills/index.json");
+    assert_eq!(env.tree("public"), env.tree("site"));
+    let index = env.text("public/.well-known/agent-skills/index.json");
     let index: serde_json::Value = serde_json::from_str(&index).unwrap();
     assert_eq!(keys(&index["skills"][0]), ["description", "digest", "name", "type", "url"]);
 }
 
 #[test]
-fn what_does_not_load_is_not_packed() {
-    let world = world();
-    world.file("skills/broken/SKILL.md", BROKEN).file("skills/twice/SKILL.md", skill_md("pdf", "Again."));
-    assert_snapshot!(world.runs(&[&["pack", "skills/broken"], &["index", "skills"]]));
-    assert!(!world.path("public").exists());
+fn invalid_skills_are_not_packed() {
+    let env = env();
+    env.file("skills/broken/SKILL.md", BROKEN).file("skills/twice/SKILL.md", skill_md("pdf", "Again."));
+    assert_snapshot!(env.runs(&[&["pack", "skills/broken"], &["index", "skills"]]));
+    assert!(!env.path("public").exists());
 }

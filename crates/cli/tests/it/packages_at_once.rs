@@ -1,11 +1,11 @@
-//! Several processes at once in one place: nobody harms anybody. Whoever comes second is told so, and what is there in the
-//! end is what some order of the commands explains.
+//! Concurrent processes in one install target: the second process gets an error, and the final state is
+//! equivalent to some sequential order of the commands.
 
 use std::process::{Child, Output, Stdio};
 
 use crate::scene::{Kind, Random, SKILLS, Scene, State};
 
-/// The words after `prowess`.
+/// The arguments of `prowess`.
 type Words = Vec<String>;
 
 fn words(text: &str) -> Words {
@@ -14,11 +14,11 @@ fn words(text: &str) -> Words {
 
 fn start(scene: &Scene, words: &Words) -> Child {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let mut command = scene.world.command(&[&scene.call(&words)[..], &["--json"]].concat());
+    let mut command = scene.env.command(&[&scene.call(&words)[..], &["--json"]].concat());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Runs all of them at once and tells the exit code of each. Who fails says that somebody was first.
+/// Runs all commands concurrently and returns their exit codes. Failures must report the other process.
 fn at_once(scene: &Scene, calls: &[Words]) -> Vec<i32> {
     let children: Vec<Child> = calls.iter().map(|words| start(scene, words)).collect();
     let ended = children.into_iter().map(|child| child.wait_with_output().unwrap());
@@ -26,22 +26,22 @@ fn at_once(scene: &Scene, calls: &[Words]) -> Vec<i32> {
 }
 
 fn code(output: &Output, words: &Words) -> i32 {
-    let said = String::from_utf8_lossy(&output.stdout);
+    let message = String::from_utf8_lossy(&output.stdout);
     let code = output.status.code().unwrap();
-    let second = ["CONFLICT", "NOT_FOUND"].iter().any(|word| said.contains(word));
-    assert!(code == 0 || (code == 1 && second), "{words:?}: {code} {said} {:?}", output.stderr);
+    let second = ["CONFLICT", "NOT_FOUND"].iter().any(|word| message.contains(word));
+    assert!(code == 0 || (code == 1 && second), "{words:?}: {code} {message} {:?}", output.stderr);
     code
 }
 
 fn sound(scene: &Scene, calls: &[Words]) -> State {
-    // What `verify` finds is what everybody left: it does not have to clear anything.
+    // `verify` has nothing to clean up.
     let left = scene.agrees().unwrap_or_else(|error| panic!("{calls:?}: {error}"));
     assert_eq!(scene.is_sound(), Ok(left), "{calls:?}");
     left
 }
 
 #[test]
-fn different_skills_all_arrive() {
+fn different_skills_are_all_installed() {
     for kind in [Kind::Project, Kind::User, Kind::Harness] {
         let scene = Scene::new(kind);
         scene.offer(1);
@@ -55,14 +55,14 @@ fn different_skills_all_arrive() {
 }
 
 #[test]
-fn of_several_that_install_one_skill_one_does() {
+fn only_one_process_installs_a_skill() {
     for kind in [Kind::Project, Kind::User, Kind::Harness] {
         let scene = Scene::new(kind);
         let calls: Vec<Words> =
             (0..8).map(|at| words(&format!("install ../v{} --skill alpha", at % 2 + 1))).collect();
         let codes = at_once(&scene, &calls);
         let winners: Vec<usize> = (0..8).filter(|at| codes[*at] == 0).collect();
-        // Whoever finds exactly what it brings has nothing to do, and is content.
+        // Installing an identical skill succeeds without changes.
         assert!(
             !winners.is_empty() && winners.iter().all(|at| at % 2 == winners[0] % 2),
             "{kind:?}: {codes:?}"
@@ -73,7 +73,7 @@ fn of_several_that_install_one_skill_one_does() {
 }
 
 #[test]
-fn whatever_is_done_at_once_the_lock_agrees() {
+fn the_lock_file_is_consistent_after_concurrent_commands() {
     for (seed, kind) in (1..).zip([Kind::Project, Kind::User, Kind::Harness]) {
         let mut random = Random::new(seed);
         let scene = Scene::new(kind);

@@ -1,11 +1,11 @@
-//! Places that skills cannot be installed into, and locks that cannot be believed: each says what is wrong and what to do,
+//! Invalid install targets and lock files: each error has a clear message and a hint,
 //! and nothing is changed or left behind.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use crate::world::World;
+use crate::world::TestEnv;
 use crate::world::listing::{Listing, changed};
 use insta::assert_snapshot;
 use rustix::fs::{CWD, Mode, mkfifoat};
@@ -18,37 +18,36 @@ const CALLS: [&[&str]; 5] = [
     &["install", "--locked", "--project"],
 ];
 
-/// What is wrong, the world it is wrong in, and how it becomes so.
-type Case = (&'static str, fn() -> World, fn(&World));
+/// The name of a case, its environment, and a function that breaks it.
+type Case = (&'static str, fn() -> TestEnv, fn(&TestEnv));
 
-/// A project with one skill to install, and something outside that nobody may touch.
-fn world() -> World {
-    let world = World::bare();
-    world
-        .skill("../source/pdf")
+/// Returns a project with a skill to install, and files outside that must not change.
+fn env() -> TestEnv {
+    let env = TestEnv::bare();
+    env.skill("../source/pdf")
         .file("../outside/pdf/precious.txt", "precious")
         .file(".git/config", "[core]\n");
-    world
+    env
 }
 
-/// The same with the skill installed.
-fn installed() -> World {
-    let world = world();
-    assert_eq!(world.run(CALLS[0]).code, 0);
-    world
+/// Returns the same project with the skill installed.
+fn installed() -> TestEnv {
+    let env = env();
+    assert_eq!(env.run(CALLS[0]).code, 0);
+    env
 }
 
-/// Runs calls, each in a world of its own that was spoilt, and tells what each said and what it changed.
-fn told(cases: &[Case], calls: &[&[&str]]) -> String {
+/// Runs each case in its own environment and returns the output and the changed files.
+fn run_cases(cases: &[Case], calls: &[&[&str]]) -> String {
     let mut text = String::new();
     for (name, make, spoil) in cases {
         text += &format!("=== {name}\n");
         for call in calls {
-            let world = make();
-            spoil(&world);
-            let before = world.listing();
-            text += &world.run(call).whole();
-            for change in changed(&before, &world.listing()) {
+            let env = make();
+            spoil(&env);
+            let before = env.listing();
+            text += &env.run(call).transcript();
+            for change in changed(&before, &env.listing()) {
                 text += &format!("--- {change}\n");
             }
         }
@@ -56,14 +55,14 @@ fn told(cases: &[Case], calls: &[&[&str]]) -> String {
     text
 }
 
-fn link(world: &World, to: &str, at: &str) {
-    let at = world.path(at);
+fn link(env: &TestEnv, to: &str, at: &str) {
+    let at = env.path(at);
     fs::create_dir_all(at.parent().unwrap()).unwrap();
     symlink(to, at).unwrap();
 }
 
-fn fifo(world: &World, at: &str) {
-    let at = world.path(at);
+fn fifo(env: &TestEnv, at: &str) {
+    let at = env.path(at);
     fs::create_dir_all(at.parent().unwrap()).unwrap();
     mkfifoat(CWD, at, Mode::RWXU).unwrap();
 }
@@ -71,74 +70,74 @@ fn fifo(world: &World, at: &str) {
 #[test]
 fn destinations() {
     let cases: &[Case] = &[
-        ("a file", world, |world| {
-            world.file(".agents/skills", "x");
+        ("a file", env, |env| {
+            env.file(".agents/skills", "x");
         }),
-        ("a FIFO", world, |world| fifo(world, ".agents/skills")),
-        ("a link that leads out", world, |world| link(world, "../../outside", ".agents/skills")),
-        ("a folder above is a link that leads out", world, |world| link(world, "../outside", ".agents")),
-        ("a link into .git", world, |world| link(world, "../.git", ".agents/skills")),
-        ("a link that leads nowhere", world, |world| link(world, "../../missing", ".agents/skills")),
-        ("the folder is a link", world, |world| link(world, "../../../outside/pdf", ".agents/skills/pdf")),
-        ("the folder is a file", world, |world| {
-            world.file(".agents/skills/pdf", "x");
+        ("a FIFO", env, |env| fifo(env, ".agents/skills")),
+        ("a link that leads out", env, |env| link(env, "../../outside", ".agents/skills")),
+        ("a parent directory is a symlink out of the project", env, |env| link(env, "../outside", ".agents")),
+        ("a link into .git", env, |env| link(env, "../.git", ".agents/skills")),
+        ("a link that leads nowhere", env, |env| link(env, "../../missing", ".agents/skills")),
+        ("the directory is a symlink", env, |env| link(env, "../../../outside/pdf", ".agents/skills/pdf")),
+        ("the directory is a file", env, |env| {
+            env.file(".agents/skills/pdf", "x");
         }),
-        ("the folder is a FIFO", world, |world| fifo(world, ".agents/skills/pdf")),
-        ("what is locked is a link", world, |world| link(world, "../outside/x", ".skills.lock.busy")),
-        ("what is locked is a folder", world, |world| {
-            world.file(".skills.lock.busy/x", "");
+        ("the directory is a FIFO", env, |env| fifo(env, ".agents/skills/pdf")),
+        ("what is locked is a link", env, |env| link(env, "../outside/x", ".skills.lock.busy")),
+        ("the guard file is a directory", env, |env| {
+            env.file(".skills.lock.busy/x", "");
         }),
-        ("what is renamed is a folder", world, |world| {
-            world.file(".skills.lock.prowess-new/x", "");
+        ("the temporary file is a directory", env, |env| {
+            env.file(".skills.lock.prowess-new/x", "");
         }),
     ];
-    assert_snapshot!(told(cases, &CALLS[..1]));
+    assert_snapshot!(run_cases(cases, &CALLS[..1]));
 }
 
 #[test]
-fn locks_that_cannot_be_read() {
+fn unreadable_lock_files() {
     let cases: &[Case] = &[
-        ("no JSON", installed, |world| {
-            world.file("skills.lock", "{\"schema\": 1,");
+        ("no JSON", installed, |env| {
+            env.file("skills.lock", "{\"schema\": 1,");
         }),
-        ("no lock", installed, |world| {
-            world.file("skills.lock", "[]");
+        ("no lock", installed, |env| {
+            env.file("skills.lock", "[]");
         }),
-        ("a merge", installed, |world| {
-            world.file("skills.lock", "{\n<<<<<<< HEAD\n=======\n>>>>>>> x\n}");
+        ("a merge", installed, |env| {
+            env.file("skills.lock", "{\n<<<<<<< HEAD\n=======\n>>>>>>> x\n}");
         }),
-        ("newer", installed, |world| {
-            world.file("skills.lock", "{\"schema\": 9, \"skills\": []}");
+        ("newer", installed, |env| {
+            env.file("skills.lock", "{\"schema\": 9, \"skills\": []}");
         }),
-        ("not text", installed, |world| {
-            world.file("skills.lock", b"\xff\xfe\0");
+        ("not text", installed, |env| {
+            env.file("skills.lock", b"\xff\xfe\0");
         }),
-        ("deep", installed, |world| {
-            world.file("skills.lock", "[".repeat(200_000));
+        ("deep", installed, |env| {
+            env.file("skills.lock", "[".repeat(200_000));
         }),
-        ("100 MB", installed, |world| {
-            let file = fs::File::create(world.path("skills.lock")).unwrap();
+        ("100 MB", installed, |env| {
+            let file = fs::File::create(env.path("skills.lock")).unwrap();
             file.set_len(100_000_000).unwrap();
         }),
-        ("a folder", installed, |world| {
-            fs::remove_file(world.path("skills.lock")).unwrap();
-            world.file("skills.lock/x", "");
+        ("a directory", installed, |env| {
+            fs::remove_file(env.path("skills.lock")).unwrap();
+            env.file("skills.lock/x", "");
         }),
-        ("a FIFO", installed, |world| {
-            fs::remove_file(world.path("skills.lock")).unwrap();
-            fifo(world, "skills.lock");
+        ("a FIFO", installed, |env| {
+            fs::remove_file(env.path("skills.lock")).unwrap();
+            fifo(env, "skills.lock");
         }),
-        ("a link", installed, |world| {
-            fs::rename(world.path("skills.lock"), world.path("../outside/skills.lock")).unwrap();
-            link(world, "../outside/skills.lock", "skills.lock");
+        ("a link", installed, |env| {
+            fs::rename(env.path("skills.lock"), env.path("../outside/skills.lock")).unwrap();
+            link(env, "../outside/skills.lock", "skills.lock");
         }),
     ];
-    assert_snapshot!(told(cases, &CALLS));
+    assert_snapshot!(run_cases(cases, &CALLS));
 }
 
-/// Says in the lock that the skill lies elsewhere, under whatever name.
-fn relocate(world: &World, name: &str, folder: &str) {
-    let path = world.path("skills.lock");
+/// Changes name and path of the skill in the lock file.
+fn relocate(env: &TestEnv, name: &str, folder: &str) {
+    let path = env.path("skills.lock");
     let mut lock: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     lock["skills"][0]["folder"] = folder.into();
     lock["skills"][0]["name"] = name.into();
@@ -146,35 +145,35 @@ fn relocate(world: &World, name: &str, folder: &str) {
 }
 
 #[test]
-fn locks_that_name_what_is_not_theirs() {
+fn lock_files_with_foreign_paths() {
     let cases: &[Case] = &[
-        ("upwards", installed, |world| relocate(world, "pdf", "../outside/pdf")),
-        ("upwards in the middle", installed, |world| relocate(world, "pdf", ".agents/../../outside/pdf")),
-        ("absolute", installed, |world| {
-            let outside = world.path("../outside/pdf").canonicalize().unwrap();
-            relocate(world, "pdf", outside.to_str().unwrap());
+        ("upwards", installed, |env| relocate(env, "pdf", "../outside/pdf")),
+        ("upwards in the middle", installed, |env| relocate(env, "pdf", ".agents/../../outside/pdf")),
+        ("absolute", installed, |env| {
+            let outside = env.path("../outside/pdf").canonicalize().unwrap();
+            relocate(env, "pdf", outside.to_str().unwrap());
         }),
-        ("the home", installed, |world| relocate(world, "pdf", "~/pdf")),
-        ("nothing", installed, |world| relocate(world, "pdf", "")),
-        ("the project itself", installed, |world| relocate(world, "pdf", ".")),
-        ("git's own", installed, |world| relocate(world, "pdf", ".git/pdf")),
-        ("git's own in capitals", installed, |world| relocate(world, "pdf", ".GIT/pdf")),
-        ("the folder of something else", installed, |world| relocate(world, "pdf", ".agents")),
-        ("through a link that leads out", installed, |world| {
-            link(world, "../outside", "docs");
-            relocate(world, "pdf", "docs/pdf");
+        ("the home", installed, |env| relocate(env, "pdf", "~/pdf")),
+        ("nothing", installed, |env| relocate(env, "pdf", "")),
+        ("the project itself", installed, |env| relocate(env, "pdf", ".")),
+        ("git's own", installed, |env| relocate(env, "pdf", ".git/pdf")),
+        ("git's own in capitals", installed, |env| relocate(env, "pdf", ".GIT/pdf")),
+        ("a directory of something else", installed, |env| relocate(env, "pdf", ".agents")),
+        ("through a link that leads out", installed, |env| {
+            link(env, "../outside", "docs");
+            relocate(env, "pdf", "docs/pdf");
         }),
-        ("through a link into .git", installed, |world| {
-            link(world, ".git", "docs");
-            relocate(world, "pdf", "docs/pdf");
+        ("through a link into .git", installed, |env| {
+            link(env, ".git", "docs");
+            relocate(env, "pdf", "docs/pdf");
         }),
     ];
-    assert_snapshot!(told(cases, &CALLS[1..]));
+    assert_snapshot!(run_cases(cases, &CALLS[1..]));
 }
 
-/// A lock with a change that had begun, as a stranger would write it: with a stage that came along.
-fn pending(world: &World, stage: &Path, folder: &str) {
-    let path = world.path("skills.lock");
+/// Returns a forged lock file with a pending change and a staging directory.
+fn pending(env: &TestEnv, stage: &Path, folder: &str) {
+    let path = env.path("skills.lock");
     let mut lock: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     let change = serde_json::json!({"folder": folder, "after": null});
     lock["pending"] = serde_json::json!({"stage": stage, "owner": "1-1.000000001", "changes": [change]});
@@ -182,7 +181,7 @@ fn pending(world: &World, stage: &Path, folder: &str) {
 }
 
 #[test]
-fn a_change_that_a_stranger_began_moves_nothing() {
+fn a_forged_pending_change_moves_nothing() {
     for call in CALLS {
         for folder in [".git", "docs", ".agents/skills/pdf", "../outside/pdf", "link/pdf"] {
             for stage in [
@@ -190,40 +189,38 @@ fn a_change_that_a_stranger_began_moves_nothing() {
                 ".agents/skills/.prowess-staging-1-0",
                 "../outside/.prowess-staging-1-0",
             ] {
-                let world = installed();
-                world.file("docs/precious.txt", "precious").file(&format!("{stage}/owner"), "");
-                link(&world, "../outside", "link");
-                pending(&world, &world.path(stage), folder);
+                let env = installed();
+                env.file("docs/precious.txt", "precious").file(&format!("{stage}/owner"), "");
+                link(&env, "../outside", "link");
+                pending(&env, &env.path(stage), folder);
                 let precious = [
                     "docs/precious.txt",
                     "../outside/pdf/precious.txt",
                     ".git/config",
                     ".agents/skills/pdf/SKILL.md",
                 ];
-                // The one call that is meant to remove it.
+                // Only this command may remove it.
                 let removes = |path: &&&str| call[0] != "remove" || !path.starts_with(".agents");
-                world.run(call);
+                env.run(call);
                 for path in precious.iter().filter(removes) {
-                    assert!(world.path(path).exists(), "{call:?}, {folder}, {stage}: {path} is gone");
+                    assert!(env.path(path).exists(), "{call:?}, {folder}, {stage}: {path} is gone");
                 }
-                assert!(
-                    !fs::read_to_string(world.path("skills.lock")).unwrap_or_default().contains("pending")
-                );
+                assert!(!fs::read_to_string(env.path("skills.lock")).unwrap_or_default().contains("pending"));
             }
         }
     }
 }
 
 #[test]
-fn stages_of_others_are_no_way_out() {
-    let world = world();
-    world.file(".agents/skills/.prowess-staging-1-0/new/x/SKILL.md", "left by somebody who is gone");
-    link(&world, "../../../outside", ".agents/skills/.prowess-staging-2-0");
-    link(&world, "../../../../outside", ".agents/skills/.prowess-staging-3-0/new");
-    link(&world, "../../../../outside/pdf/precious.txt", ".agents/skills/.prowess-staging-4-0/owner");
-    let before = world.listing();
-    assert_eq!(world.run(CALLS[0]).code, 0);
-    let after = world.listing();
+fn forged_staging_directories_are_not_followed() {
+    let env = env();
+    env.file(".agents/skills/.prowess-staging-1-0/new/x/SKILL.md", "left by somebody who is gone");
+    link(&env, "../../../outside", ".agents/skills/.prowess-staging-2-0");
+    link(&env, "../../../../outside", ".agents/skills/.prowess-staging-3-0/new");
+    link(&env, "../../../../outside/pdf/precious.txt", ".agents/skills/.prowess-staging-4-0/owner");
+    let before = env.listing();
+    assert_eq!(env.run(CALLS[0]).code, 0);
+    let after = env.listing();
     let outside = |listing: &Listing| {
         listing
             .iter()
@@ -233,26 +230,26 @@ fn stages_of_others_are_no_way_out() {
     };
     let (before, after): (Vec<_>, Vec<_>) = (outside(&before), outside(&after));
     assert_eq!(before, after);
-    assert!(!world.path(".agents/skills/.prowess-staging-1-0").exists());
-    assert!(!world.path(".agents/skills/.prowess-staging-3-0").exists());
+    assert!(!env.path(".agents/skills/.prowess-staging-1-0").exists());
+    assert!(!env.path(".agents/skills/.prowess-staging-3-0").exists());
 }
 
-/// The home is always named here: without one, the system's own record of the user would name the real one.
+/// The home is always set: otherwise, the real home directory would be used.
 #[test]
-fn a_home_that_is_no_folder() {
+fn the_home_is_not_a_directory() {
     let calls: &[&[&str]] = &[&["install", "../source/pdf", "--user"]];
     let cases: &[Case] = &[
-        ("a file", world, |world| {
-            fs::remove_dir(world.path("~/")).unwrap();
-            world.file("../home", "x");
+        ("a file", env, |env| {
+            fs::remove_dir(env.path("~/")).unwrap();
+            env.file("../home", "x");
         }),
-        ("a link that leads nowhere", world, |world| {
-            fs::remove_dir(world.path("~/")).unwrap();
-            link(world, "missing", "../home");
+        ("a link that leads nowhere", env, |env| {
+            fs::remove_dir(env.path("~/")).unwrap();
+            link(env, "missing", "../home");
         }),
-        ("its state is a file", world, |world| {
-            world.file("~/.prowess", "x");
+        ("its state is a file", env, |env| {
+            env.file("~/.prowess", "x");
         }),
     ];
-    assert_snapshot!(told(cases, calls));
+    assert_snapshot!(run_cases(cases, calls));
 }

@@ -1,7 +1,7 @@
-//! A disk that fills up at any point, and one that cannot be written to: nothing is changed, and nothing is left.
+//! Full and read-only disks: nothing is changed, and nothing is left behind.
 //!
-//! The disk is a small tmpfs in a namespace of its own. Where none can be made, a limit on the size of files stands for
-//! it, and modes for a disk that is read-only.
+//! The disk is a small tmpfs in its own namespace. If namespaces are not available, a file size limit replaces
+//! it, and permissions replace a read-only disk.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -9,11 +9,11 @@ use std::process::{Command, Output};
 
 use crate::scene::{Kind, Scene};
 
-/// Runs a script with the project as a file system of its own; `$BIN` is the binary.
+/// Runs a script with the project on its own file system. `$BIN` is the binary.
 fn mounted(scene: &Scene, script: &str, size: u32, free: u32) -> Output {
-    let binary = scene.world.command(&[]);
+    let binary = scene.env.command(&[]);
     let mut command = Command::new("unshare");
-    command.args(["-rm", "sh", "-c", script]).current_dir(scene.world.path(".."));
+    command.args(["-rm", "sh", "-c", script]).current_dir(scene.env.path(".."));
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("BIN", binary.get_program());
     command.env("SIZE", size.to_string()).env("FREE", free.to_string());
     command.envs(
@@ -33,7 +33,7 @@ fn can_mount() -> bool {
         .is_ok_and(|output| output.status.success())
 }
 
-/// Installs one version, fills the disk up to a few blocks, and updates to another.
+/// Installs a version, fills the disk except for a few blocks, and updates to another version.
 const FILL: &str = r#"
 mount -t tmpfs -o size="$SIZE"k tmpfs project && cd project && mkdir .agents || exit 90
 "$BIN" install ../source --all --project >/dev/null 2>&1 || exit 91
@@ -48,7 +48,7 @@ find . -name '.*' ! -name . ! -name .agents
 exit $code"#;
 
 #[test]
-fn a_disk_that_fills_up_while_updating() {
+fn the_disk_fills_up_during_an_update() {
     if !can_mount() {
         return limited();
     }
@@ -66,7 +66,10 @@ fn a_disk_that_fills_up_while_updating() {
             }
             Some(2) => {
                 assert_eq!(out, "Do 1.\n", "{free}: {err}");
-                assert!(err.contains("the disk is full") && err.contains("hint: make room"), "{free}: {err}");
+                assert!(
+                    err.contains("the disk is full") && err.contains("hint: free some disk space"),
+                    "{free}: {err}"
+                );
                 full += 1;
             }
             code => panic!("{free}: {code:?} {out} {err}"),
@@ -75,14 +78,14 @@ fn a_disk_that_fills_up_while_updating() {
     assert!(full > 0 && done > 0, "{full} were full, {done} were not");
 }
 
-/// A file may not grow beyond a few blocks.
+/// The size of files is limited to a few blocks.
 fn limited() {
     for blocks in 0..8 {
         let scene = Scene::new(Kind::Project);
         scene.offer(1);
-        assert_eq!(scene.world.run(&scene.call(&["install", "../source", "--all"])).code, 0);
+        assert_eq!(scene.env.run(&scene.call(&["install", "../source", "--all"])).code, 0);
         scene.offer(2);
-        let run = scene.world.command(&scene.call(&["update", "--yes"]));
+        let run = scene.env.command(&scene.call(&["update", "--yes"]));
         let mut limited = Command::new("/bin/sh");
         limited.args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\""), "sh"]);
         limited.arg(run.get_program()).args(run.get_args()).current_dir(run.get_current_dir().unwrap());
@@ -94,11 +97,11 @@ fn limited() {
 }
 
 #[test]
-fn a_file_that_may_not_grow() {
+fn file_size_limit() {
     limited();
 }
 
-/// The same by modes, which mean nothing to root.
+/// The same with permissions, which do not apply to root.
 fn by_modes() {
     assert!(
         !rustix::process::geteuid().is_root(),
@@ -106,16 +109,16 @@ fn by_modes() {
     );
     let scene = Scene::new(Kind::Project);
     scene.offer(1);
-    assert_eq!(scene.world.run(&scene.call(&["install", "../source", "--all"])).code, 0);
+    assert_eq!(scene.env.run(&scene.call(&["install", "../source", "--all"])).code, 0);
     scene.offer(2);
-    let folders = [scene.root(), scene.world.path("")];
+    let folders = [scene.root(), scene.env.path("")];
     let set = |mode| {
         folders.iter().for_each(|path| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap())
     };
     set(0o555);
-    let told = scene.world.run(&scene.call(&["update", "--yes"]));
+    let result = scene.env.run(&scene.call(&["update", "--yes"]));
     set(0o755);
-    assert_eq!((told.code, scene.is_sound()), (2, Ok([1; 3])), "{}", told.whole());
+    assert_eq!((result.code, scene.is_sound()), (2, Ok([1; 3])), "{}", result.transcript());
 }
 
 const READ_ONLY: &str = r#"
@@ -130,7 +133,7 @@ done
 find . | sort"#;
 
 #[test]
-fn a_disk_that_is_read_only() {
+fn read_only_disk() {
     if !can_mount() {
         return by_modes();
     }
@@ -138,5 +141,5 @@ fn a_disk_that_is_read_only() {
     scene.offer(1);
     let output = mounted(&scene, READ_ONLY, 0, 0);
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
-    insta::assert_snapshot!(scene.world.filtered(&String::from_utf8(output.stdout).unwrap()));
+    insta::assert_snapshot!(scene.env.filtered(&String::from_utf8(output.stdout).unwrap()));
 }

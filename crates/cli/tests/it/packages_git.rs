@@ -1,19 +1,19 @@
-//! From real servers on this machine: git over https and ssh, archives, and a site with an index.
+//! Installing from local servers: git over HTTPS and SSH, archives, and a website with an index.
 
 use std::fs;
 use std::time::Duration;
 
 use crate::net::Net;
-use crate::world::terminal::Dialogue;
+use crate::world::terminal::TerminalSession;
 use crate::world::{CHANGING, skill_md};
 use insta::{assert_snapshot, with_settings};
 use prowess_testing::servers::{https, ssh};
 
 #[test]
-fn from_installing_to_removing_over_https() {
+fn installing_updating_and_removing_over_https() {
     let net = Net::new();
     let git = net.git();
-    let mut told = net.runs(&[
+    let mut result = net.runs(&[
         &["install", &git],
         &["install", &git, "--skill", "pdf-forms", "--dry-run"],
         &["install", &git, "--all"],
@@ -28,8 +28,8 @@ fn from_installing_to_removing_over_https() {
         .write("skills/csv/SKILL.md", skill_md("csv", "Reads tables of all kinds."))
         .commit("third");
     net.publish();
-    told += "\n";
-    told += &net.runs(&[
+    result += "\n";
+    result += &net.runs(&[
         &["update"],
         &["update", "pdf-forms", "--yes"],
         &["verify"],
@@ -37,24 +37,24 @@ fn from_installing_to_removing_over_https() {
         &["plugins"],
     ]);
     with_settings!({ filters => CHANGING }, {
-        assert_snapshot!(told);
+        assert_snapshot!(result);
     });
     net.assert_empty();
 }
 
 #[test]
-fn info_tells_where_a_skill_came_from() {
+fn info_shows_the_source() {
     let net = Net::new();
     assert_eq!(
-        net.world.run(&["install", &net.git(), "--ref", "v1.0", "--skill", "csv", "--name", "tables"]).code,
+        net.env.run(&["install", &net.git(), "--ref", "v1.0", "--skill", "csv", "--name", "tables"]).code,
         0
     );
-    let answer = net.world.run(&["info", "tables", "--json"]).json();
+    let answer = net.env.run(&["info", "tables", "--json"]).json();
     let installed = net.shown(&serde_json::to_string_pretty(&answer["installed"]).unwrap());
-    let told = net.run(&["info", "tables"]);
+    let result = net.run(&["info", "tables"]);
     let filters = [&CHANGING[..], &[(r"about \d+ in the catalog.*", "[TOKENS]")]].concat();
     with_settings!({ filters => filters }, {
-        assert_snapshot!(format!("{told}\n{installed}"));
+        assert_snapshot!(format!("{result}\n{installed}"));
     });
 }
 
@@ -73,21 +73,21 @@ fn branches_tags_commits_and_paths() {
         (&["install", &with_tag, "--skill", "csv"], &first),
         (&["install", &inside], &first),
     ] {
-        let told = net.world.run(&[args, &["--json"]].concat());
-        assert_eq!(told.code, 0, "{}", told.whole());
-        let skill = &told.json()["skills"][0];
+        let result = net.env.run(&[args, &["--json"]].concat());
+        assert_eq!(result.code, 0, "{}", result.transcript());
+        let skill = &result.json()["skills"][0];
         assert_eq!(
             (&skill["name"], skill["commit"].as_str()),
             (&"csv".into(), Some(commit.as_str())),
             "{args:?}"
         );
-        // What the lock says gives the same again.
-        fs::remove_dir_all(net.world.path(".agents")).unwrap();
-        let again = net.world.run(&["install", "--locked"]);
-        assert_eq!(again.code, 0, "{args:?}: {}", again.whole());
-        let updated = net.world.run(&["update"]);
-        assert_eq!(updated.code, 0, "{args:?}: {}", updated.whole());
-        assert_eq!(net.world.run(&["remove", "csv"]).code, 0);
+        // The lock file reproduces the same files.
+        fs::remove_dir_all(net.env.path(".agents")).unwrap();
+        let again = net.env.run(&["install", "--locked"]);
+        assert_eq!(again.code, 0, "{args:?}: {}", again.transcript());
+        let updated = net.env.run(&["update"]);
+        assert_eq!(updated.code, 0, "{args:?}: {}", updated.transcript());
+        assert_eq!(net.env.run(&["remove", "csv"]).code, 0);
     }
     with_settings!({ filters => CHANGING }, {
         assert_snapshot!(net.runs(&[
@@ -103,7 +103,7 @@ fn branches_tags_commits_and_paths() {
 #[test]
 fn archives_over_https() {
     let net = Net::new();
-    assert_eq!(net.world.run(&["pack", "../home/work/skills/csv", "-o", "../home/served/csv.skill"]).code, 0);
+    assert_eq!(net.env.run(&["pack", "../home/work/skills/csv", "-o", "../home/served/csv.skill"]).code, 0);
     let archive = net.server.url("file/csv.skill");
     with_settings!({ filters => CHANGING }, {
         assert_snapshot!(net.runs(&[&["install", &archive], &["update"], &["remove", "csv"]]));
@@ -119,10 +119,10 @@ fn archives_over_https() {
 }
 
 #[test]
-fn a_site_with_an_index() {
+fn a_website_with_an_index() {
     let net = Net::new();
     net.repository.write("skills/csv/scripts/read.sh", "#!/bin/sh\n");
-    assert_eq!(net.world.run(&["index", "../home/work/skills", "--output", "../home/served"]).code, 0);
+    assert_eq!(net.env.run(&["index", "../home/work/skills", "--output", "../home/served"]).code, 0);
     let site = net.server.url("");
     let index = net.server.url(".well-known/agent-skills/index.json");
     with_settings!({ filters => CHANGING }, {
@@ -134,15 +134,14 @@ fn a_site_with_an_index() {
             &["verify"],
         ]));
     });
-    assert_eq!(net.world.run(&["remove", "csv", "pdf-forms"]).code, 0);
-    assert_eq!(net.world.run(&["install", &index, "--skill", "csv"]).code, 0);
-    fs::remove_dir_all(net.world.path(".agents")).unwrap();
-    assert_eq!(net.world.run(&["install", "--locked"]).code, 0);
-    assert_eq!(net.world.tree(".agents/skills"), ["csv/SKILL.md", "csv/scripts/read.sh"]);
-    assert_eq!(net.world.run(&["remove", "csv"]).code, 0);
-    // Somebody changed a file, and the index does not know.
-    net.world
-        .file("~/served/.well-known/agent-skills/pdf-forms/SKILL.md", skill_md("pdf-forms", "Does harm."));
+    assert_eq!(net.env.run(&["remove", "csv", "pdf-forms"]).code, 0);
+    assert_eq!(net.env.run(&["install", &index, "--skill", "csv"]).code, 0);
+    fs::remove_dir_all(net.env.path(".agents")).unwrap();
+    assert_eq!(net.env.run(&["install", "--locked"]).code, 0);
+    assert_eq!(net.env.tree(".agents/skills"), ["csv/SKILL.md", "csv/scripts/read.sh"]);
+    assert_eq!(net.env.run(&["remove", "csv"]).code, 0);
+    // A file was changed without updating the index.
+    net.env.file("~/served/.well-known/agent-skills/pdf-forms/SKILL.md", skill_md("pdf-forms", "Does harm."));
     assert_snapshot!(
         "a_wrong_digest",
         net.runs(&[&["install", &site, "--skill", "pdf-forms"], &["install", &site, "--all", "--json"],])
@@ -151,86 +150,86 @@ fn a_site_with_an_index() {
 }
 
 #[test]
-fn no_index_there() {
+fn a_website_without_an_index() {
     let net = Net::new();
     assert_snapshot!(net.runs(&[&["install", &net.server.url("")]]));
 }
 
 #[test]
-fn a_network_that_goes_away_leaves_nothing() {
+fn a_lost_connection_leaves_nothing_behind() {
     let net = Net::new();
-    let told = net.world.run(&["install", &net.server.url("cut/team/skills.git"), "--all", "--json"]);
-    assert_eq!((told.error().0.as_str(), told.code), ("EXECUTION_ERROR", 2), "{}", told.whole());
+    let result = net.env.run(&["install", &net.server.url("cut/team/skills.git"), "--all", "--json"]);
+    assert_eq!((result.error().0.as_str(), result.code), ("EXECUTION_ERROR", 2), "{}", result.transcript());
     net.assert_empty();
-    // What is installed stays when an update fails.
+    // A failed update does not change the installed skill.
     let git = net.git();
-    assert_eq!(net.world.run(&["install", &git, "--all"]).code, 0);
-    let lock = net.world.text("skills.lock").replace("/git/team/", "/cut/team/");
-    net.world.file("skills.lock", &lock);
+    assert_eq!(net.env.run(&["install", &git, "--all"]).code, 0);
+    let lock = net.env.text("skills.lock").replace("/git/team/", "/cut/team/");
+    net.env.file("skills.lock", &lock);
     net.repository.write("skills/csv/SKILL.md", skill_md("csv", "Reads more.")).commit("third");
     net.publish();
-    let told = net.world.run(&["update"]);
-    assert_eq!(told.code, 1, "{}", told.whole());
-    assert!(told.out.contains("✗ failed csv: "), "{}", told.whole());
-    assert_ne!(net.world.run(&["update", "csv"]).code, 0);
-    assert_eq!(net.world.text("skills.lock"), lock);
-    assert_eq!(net.world.run(&["verify"]).code, 0);
+    let result = net.env.run(&["update"]);
+    assert_eq!(result.code, 1, "{}", result.transcript());
+    assert!(result.out.contains("✗ failed csv: "), "{}", result.transcript());
+    assert_ne!(net.env.run(&["update", "csv"]).code, 0);
+    assert_eq!(net.env.text("skills.lock"), lock);
+    assert_eq!(net.env.run(&["verify"]).code, 0);
 }
 
 #[test]
-fn s002_15_a_network_that_goes_away_leaves_no_partial_clone() {
+fn s002_15_a_lost_connection_leaves_no_partial_clone() {
     let mut net = Net::new();
-    net.world = net.world.variable("PROWESS_PRESET", "harness");
-    let told = net.world.run(&["skill", "install", &net.server.url("cut/team/skills.git"), "--all"]);
-    assert_eq!(told.code, 2, "{}", told.whole());
-    assert!(!net.world.path("~/.agent").exists(), "{}", told.whole());
-    assert!(!net.world.path("~/.prowess/state/installed.json").exists());
+    net.env = net.env.variable("PROWESS_PRESET", "harness");
+    let result = net.env.run(&["skill", "install", &net.server.url("cut/team/skills.git"), "--all"]);
+    assert_eq!(result.code, 2, "{}", result.transcript());
+    assert!(!net.env.path("~/.agent").exists(), "{}", result.transcript());
+    assert!(!net.env.path("~/.prowess/state/installed.json").exists());
 }
 
 #[test]
-fn a_server_that_nobody_knows_is_refused() {
+fn an_untrusted_certificate_is_rejected() {
     let net = Net::new();
-    let stranger = https::Server::start(&net.served, &net.world.path("~/certificates"), "stranger");
-    let told = net.world.run(&["install", &stranger.url("git/team/skills.git"), "--all"]);
-    assert_eq!(told.code, 1, "{}", told.whole());
-    assert!(told.err.contains("certificate"), "{}", told.err);
+    let stranger = https::Server::start(&net.served, &net.env.path("~/certificates"), "stranger");
+    let result = net.env.run(&["install", &stranger.url("git/team/skills.git"), "--all"]);
+    assert_eq!(result.code, 1, "{}", result.transcript());
+    assert!(result.err.contains("certificate"), "{}", result.err);
     net.assert_empty();
 }
 
 #[test]
-fn ctrl_c_while_receiving_leaves_nothing() {
+fn ctrl_c_during_a_download_leaves_nothing_behind() {
     let net = Net::new();
     let url = net.server.url("stall/team/skills.git");
-    let mut dialogue = Dialogue::start(&net.world, &["install", &url, "--all"]);
+    let mut session = TerminalSession::start(&net.env, &["install", &url, "--all"]);
     while !net.server.asked().iter().any(|asked| asked.starts_with("POST") && asked.contains("upload-pack")) {
         std::thread::sleep(Duration::from_millis(20));
     }
-    dialogue.until("receiving");
-    rustix::process::kill_process(dialogue.id(), rustix::process::Signal::INT).unwrap();
-    let (seen, code) = dialogue.end();
+    session.until("receiving");
+    rustix::process::kill_process(session.id(), rustix::process::Signal::INT).unwrap();
+    let (seen, code) = session.end();
     assert_eq!(code, 2, "{seen}");
     assert!(seen.contains("error: cancelled"), "{seen}");
     net.assert_empty();
 }
 
 #[test]
-fn ssh_by_host_and_path_and_who_is_not_let_in() {
+fn ssh_sources_and_denied_access() {
     let mut net = Net::new();
     let server = ssh::Server::start(ssh::Versions::Any);
     let path = net.served.join("team/skills.git");
     let url = server.url(&path);
-    net.world = net.world.variable("GIT_SSH_COMMAND", &server.stranger());
-    let told = net.world.run(&["install", &url, "--skill", "csv"]);
-    assert_ne!(told.code, 0);
-    assert!(told.err.starts_with("error: "), "{}", told.err);
+    net.env = net.env.variable("GIT_SSH_COMMAND", &server.stranger());
+    let result = net.env.run(&["install", &url, "--skill", "csv"]);
+    assert_ne!(result.code, 0);
+    assert!(result.err.starts_with("error: "), "{}", result.err);
     net.assert_empty();
-    net.world = net.world.variable("GIT_SSH_COMMAND", &server.command());
+    net.env = net.env.variable("GIT_SSH_COMMAND", &server.command());
     let first = net.repository.run(&["rev-parse", "v1.0"]);
-    let told = net.world.run(&["install", &url, "--ref", "v1.0", "--skill", "csv", "--json"]).json();
-    assert_eq!(told["skills"][0]["commit"], first.as_str());
-    let told = net.world.run(&["update"]);
-    assert!(told.out.contains("pinned to the tag v1.0"), "{}", told.whole());
-    fs::remove_dir_all(net.world.path(".agents")).unwrap();
-    assert_eq!(net.world.run(&["install", "--locked"]).code, 0);
-    assert_eq!(net.world.run(&["remove", "csv"]).code, 0);
+    let result = net.env.run(&["install", &url, "--ref", "v1.0", "--skill", "csv", "--json"]).json();
+    assert_eq!(result["skills"][0]["commit"], first.as_str());
+    let result = net.env.run(&["update"]);
+    assert!(result.out.contains("pinned to the tag v1.0"), "{}", result.transcript());
+    fs::remove_dir_all(net.env.path(".agents")).unwrap();
+    assert_eq!(net.env.run(&["install", "--locked"]).code, 0);
+    assert_eq!(net.env.run(&["remove", "csv"]).code, 0);
 }

@@ -1,7 +1,7 @@
-//! Killed at any instant, a command leaves the old state or the new one, and the next run clears what it left.
+//! A command that is killed leaves the old or the new state, and the next run cleans up.
 //!
-//! `PROWESS_KILLS` says how many kills, `PROWESS_KILL_SEED` where they begin, and with `PROWESS_KILL_CALLS=1` it is strace
-//! that kills, at a call to the system that changes something; `scripts/kill-test` sets them.
+//! `PROWESS_KILLS` is the number of kills, `PROWESS_KILL_SEED` the random seed, and with `PROWESS_KILL_CALLS=1` strace
+//! kills at a system call that changes something. `scripts/kill-test` sets them.
 
 use std::collections::HashMap;
 use std::fs;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::scene::{Kind, Random, SKILLS, Scene, State, Version};
 
-/// What is killed.
+/// The killed command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Command {
     Install,
@@ -21,10 +21,10 @@ enum Command {
     Remove,
 }
 
-/// The calls to the system that change files, or say that a change may begin.
+/// The system calls that change files or start a change.
 const CALLS: &str = "/^(rename|unlink|mkdir|rmdir|open|write|fsync|flock|close|ftruncate|chmod)";
 
-/// When it is killed: that long after it began, made its stage, or first wrote the lock.
+/// The event after which the command is killed: its start, the staging directory, or the first write of the lock file.
 #[derive(Debug, Clone, Copy)]
 enum Since {
     Start,
@@ -36,15 +36,15 @@ struct Killer {
     scene: Scene,
     random: Random,
     now: State,
-    /// How long each command takes after each of the moments, as it was last seen to.
+    /// The last measured duration of each command after each event.
     lengths: HashMap<(Command, u8), Duration>,
     kills: u64,
-    /// In how many kills there was a stage, and a change that had begun.
+    /// The number of kills with a staging directory, and with a pending change.
     hits: [u64; 2],
 }
 
 #[test]
-fn killed_at_any_instant_old_or_new_and_nothing_left() {
+fn a_killed_command_leaves_the_old_or_the_new_state() {
     let number = |name: &str, usual: u64| std::env::var(name).map_or(usual, |text| text.parse().unwrap());
     let (kills, seed) = (number("PROWESS_KILLS", 300), number("PROWESS_KILL_SEED", 1));
     let kinds = [Kind::Project, Kind::User, Kind::Harness];
@@ -73,7 +73,7 @@ impl Killer {
         Self { scene, random: Random::new(seed), now: [0; 3], lengths, kills: 0, hits: [0; 2] }
     }
 
-    /// One command, killed somewhere; what it left is looked at, and looked at again after the next command.
+    /// Kills a command, and checks the state afterwards and after the next command.
     fn round(&mut self) -> Result<(), String> {
         let before = self.now;
         let (command, goal) = self.choose();
@@ -95,8 +95,8 @@ impl Killer {
         self.at_once(before, after).map_err(context)?;
         let again = self.random.below(2) == 0;
         if again {
-            // What was done already cannot be removed again, which is no harm.
-            self.scene.world.run(&call);
+            // A completed removal cannot be repeated.
+            self.scene.env.run(&call);
         }
         self.now = self.scene.is_sound().map_err(|error| context(format!("after {again}: {error}")))?;
         let whole = match command {
@@ -109,7 +109,7 @@ impl Killer {
         }
     }
 
-    /// A command that changes something here, and the version it brings.
+    /// Returns a command that changes the current state, and the version it installs.
     fn choose(&mut self) -> (Command, Version) {
         let present: Vec<Version> = self.now.into_iter().filter(|version| *version > 0).collect();
         let command = match present.is_empty() {
@@ -126,8 +126,8 @@ impl Killer {
         (command, goal)
     }
 
-    /// Right after a kill: every folder is old or new, the lock and the configuration are whole, and a skill that is
-    /// there can be used.
+    /// Checks the state after a kill: every directory is old or new, lock file and configuration are valid, and existing
+    /// skills can be used.
     fn at_once(&mut self, before: State, after: State) -> Result<(), String> {
         let state = self.scene.state()?;
         if (0..3).any(|at| state[at] != before[at] && state[at] != after[at]) {
@@ -143,17 +143,17 @@ impl Killer {
         }
         let (name, version) = (SKILLS[there[self.random.below(there.len() as u64) as usize]], state);
         let preset: &[&str] = if self.scene.kind == Kind::Harness { &["--preset", "harness"] } else { &[] };
-        let told = self.scene.world.run(&[&["activate", name][..], preset].concat());
-        match told.code {
+        let result = self.scene.env.run(&[&["activate", name][..], preset].concat());
+        match result.code {
             0 => Ok(()),
-            _ => Err(format!("{name} cannot be used in {version:?}: {}", told.whole())),
+            _ => Err(format!("{name} cannot be used in {version:?}: {}", result.transcript())),
         }
     }
 
-    /// Runs a command and has it killed at one of its calls.
+    /// Runs a command and kills it at one of its system calls.
     fn kill_at_call(&mut self, call: &[&str]) -> (String, bool) {
         let number = self.random.below(400) + 1;
-        let run = self.scene.world.command(call);
+        let run = self.scene.env.command(call);
         let mut traced = std::process::Command::new("strace");
         traced.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={CALLS}")]);
         traced.args(["-e", &format!("inject={CALLS}:signal=SIGKILL:when={number}")]);
@@ -168,7 +168,7 @@ impl Killer {
         (format!("at call {number}"), ended.signal().is_some())
     }
 
-    /// Runs a command and kills it at a moment of its run; tells when, and whether it was still running.
+    /// Runs a command and kills it after an event. Returns the time, and whether it was still running.
     fn kill(&mut self, command: Command, call: &[&str]) -> (String, bool) {
         let since = self.random.pick(&[Since::Start, Since::Stage, Since::Lock]);
         let part = self.random.below(1_100);
@@ -177,7 +177,7 @@ impl Killer {
         let written =
             |scene: &Scene| fs::metadata(scene.lock()).map(|lock| (lock.ino(), lock.mtime_nsec())).ok();
         let old = written(&self.scene);
-        let mut run = self.scene.world.command(call);
+        let mut run = self.scene.env.command(call);
         let begin = Instant::now();
         let mut child = run.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let root = self.scene.root();
@@ -197,7 +197,7 @@ impl Killer {
         let _ = child.kill();
         let killed = child.wait().unwrap().signal().is_some();
         let lasted = moment.elapsed();
-        // A run that ended by itself shows how long it takes; one that did not takes at least as long.
+        // A completed run gives the duration; a killed one gives a lower bound.
         let known = self.lengths.entry((command, since as u8)).or_insert(length);
         *known = if killed { (*known).max(lasted) } else { (*known + lasted) / 2 };
         (format!("{delay:?} after {since:?} at {seen:?}"), killed)
@@ -217,7 +217,7 @@ fn words(command: Command, before: State) -> Vec<String> {
     }
 }
 
-/// What the folders hold when the command is done.
+/// Returns the state after the command.
 fn after(command: Command, before: State, goal: Version) -> State {
     match command {
         Command::Install | Command::Overwrite => [goal; 3],
@@ -226,7 +226,7 @@ fn after(command: Command, before: State, goal: Version) -> State {
     }
 }
 
-/// Waits for something to happen while a process runs.
+/// Waits for a condition while a process runs.
 fn wait(child: &mut Child, happened: impl Fn() -> bool) {
     while !happened() && child.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_micros(20));

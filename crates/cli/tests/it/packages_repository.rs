@@ -1,19 +1,19 @@
-//! A repository of a stranger: nothing in it is run, and nothing but a skill's files comes out of it.
+//! Untrusted repositories: nothing is run, and only the files of the skill are installed.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use crate::world::listing::changed;
-use crate::world::{World, skill_md};
+use crate::world::{TestEnv, skill_md};
 use insta::assert_snapshot;
 
-/// A repository in which everything is set up to run something, or to lead elsewhere.
-fn repository(world: &World) {
-    let path = world.path("../repository");
-    world.file("../repository/pdf/SKILL.md", skill_md("pdf", "Reads."));
-    world.file("../repository/.gitattributes", "* filter=run diff=run merge=run\n");
-    world.file(
+/// A repository with hooks, filters and links that try to run commands or escape.
+fn repository(env: &TestEnv) {
+    let path = env.path("../repository");
+    env.file("../repository/pdf/SKILL.md", skill_md("pdf", "Reads."));
+    env.file("../repository/.gitattributes", "* filter=run diff=run merge=run\n");
+    env.file(
         "../repository/.gitmodules",
         "[submodule \"x\"]\n\tpath = x\n\turl = ext::sh -c touch% canary\n",
     );
@@ -48,23 +48,23 @@ fn repository(world: &World) {
         git(&["config", key, value]);
     }
     for hook in ["post-checkout", "pre-commit", "post-merge"] {
-        world.file(&format!("../repository/.git/hooks/{hook}"), "#!/bin/sh\ntouch ../canary\n");
+        env.file(&format!("../repository/.git/hooks/{hook}"), "#!/bin/sh\ntouch ../canary\n");
         let run = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
         fs::set_permissions(path.join(".git/hooks").join(hook), run).unwrap();
     }
 }
 
 #[test]
-fn a_repository_runs_nothing() {
-    let world = World::bare().variable("PROWESS_ALLOW_FILE_URLS", "1");
-    repository(&world);
-    let url = format!("file://{}", world.path("../repository").canonicalize().unwrap().display());
-    let before = world.listing();
-    let linked = world.run(&["install", "--project", &url, "--ref", "linked"]);
-    assert_eq!(changed(&before, &world.listing()), Vec::<String>::new());
-    assert_snapshot!(linked.err, @"error: link is a link; a skill is made of regular files only");
-    assert_eq!(world.run(&["install", "--project", &url]).code, 0);
-    let came: Vec<_> = world.listing().into_keys().filter(|path| path.contains("skills/pdf")).collect();
+fn a_repository_cannot_run_anything() {
+    let env = TestEnv::bare().variable("PROWESS_ALLOW_FILE_URLS", "1");
+    repository(&env);
+    let url = format!("file://{}", env.path("../repository").canonicalize().unwrap().display());
+    let before = env.listing();
+    let linked = env.run(&["install", "--project", &url, "--ref", "linked"]);
+    assert_eq!(changed(&before, &env.listing()), Vec::<String>::new());
+    assert_snapshot!(linked.err, @"error: link is a symlink; a skill may only contain regular files");
+    assert_eq!(env.run(&["install", "--project", &url]).code, 0);
+    let came: Vec<_> = env.listing().into_keys().filter(|path| path.contains("skills/pdf")).collect();
     assert_eq!(came, ["project/.agents/skills/pdf", "project/.agents/skills/pdf/SKILL.md"]);
-    assert!(!world.path("canary").exists() && !world.path("../canary").exists());
+    assert!(!env.path("canary").exists() && !env.path("../canary").exists());
 }

@@ -1,44 +1,40 @@
-//! What is trusted by installing and updating: what the user chose, never what a project brought along.
+//! Installing and updating trusts only what the user selected, never the contents of a project.
 
 use std::fs;
 
-use crate::world::World;
+use crate::world::TestEnv;
 
-/// Its lock says what is got; that is nobody's decision to trust it.
+/// The lock file determines what is installed, but not that it is trusted.
 #[test]
-fn a_project_that_was_cloned_is_not_trusted_by_updating_it() {
-    let world = World::bare();
-    world.skill("../source/pdf");
-    assert_eq!(world.run(&["install", "../source/pdf", "--project"]).code, 0);
-    assert_eq!(world.run(&["activate", "pdf"]).code, 0);
-    world.described("../source/pdf", "Does something else.");
-    // Somebody else's machine, where the project came with its lock.
-    world.file("../other/x", "");
-    let other = world.path("../other").canonicalize().unwrap();
+fn updating_a_cloned_project_does_not_trust_it() {
+    let env = TestEnv::bare();
+    env.skill("../source/pdf");
+    assert_eq!(env.run(&["install", "../source/pdf", "--project"]).code, 0);
+    assert_eq!(env.run(&["activate", "pdf"]).code, 0);
+    env.described("../source/pdf", "Does something else.");
+    // Another machine, with a clone of the project and its lock file.
+    env.file("../other/x", "");
+    let other = env.path("../other").canonicalize().unwrap();
     let other = |words: &[&'static str]| {
         let home = ["--home".to_owned(), other.to_str().unwrap().to_owned()];
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).chain(home).collect();
-        world.run(&words.iter().map(String::as_str).collect::<Vec<_>>())
+        env.run(&words.iter().map(String::as_str).collect::<Vec<_>>())
     };
     assert_eq!(other(&["update", "--yes", "--project"]).code, 0);
-    let told = other(&["activate", "pdf", "--json"]);
-    assert_eq!((told.code, told.error().0.as_str()), (1, "UNTRUSTED"));
+    let result = other(&["activate", "pdf", "--json"]);
+    assert_eq!((result.code, result.error().0.as_str()), (1, "UNTRUSTED"));
 }
 
-/// The user's own update of what the user installed stays trusted.
+/// An update of a skill that the user installed stays trusted.
 #[test]
-fn what_was_trusted_stays_so_when_it_is_updated() {
-    let world = World::bare();
-    world.skill("../source/pdf");
-    assert_eq!(world.run(&["install", "../source/pdf", "--project"]).code, 0);
-    world.described("../source/pdf", "Does something else.");
-    assert_eq!(world.run(&["update", "--project"]).code, 0);
-    assert_eq!(world.run(&["activate", "pdf"]).code, 0);
-    fs::remove_dir_all(world.path(".agents/skills/pdf")).unwrap();
-    assert_eq!(
-        world.run(&["remove", "pdf", "--project"]).code,
-        0,
-        "what was deleted by hand leaves the lock"
-    );
-    assert!(!world.path("skills.lock").exists());
+fn updates_keep_trust() {
+    let env = TestEnv::bare();
+    env.skill("../source/pdf");
+    assert_eq!(env.run(&["install", "../source/pdf", "--project"]).code, 0);
+    env.described("../source/pdf", "Does something else.");
+    assert_eq!(env.run(&["update", "--project"]).code, 0);
+    assert_eq!(env.run(&["activate", "pdf"]).code, 0);
+    fs::remove_dir_all(env.path(".agents/skills/pdf")).unwrap();
+    assert_eq!(env.run(&["remove", "pdf", "--project"]).code, 0, "what was deleted by hand leaves the lock");
+    assert!(!env.path("skills.lock").exists());
 }

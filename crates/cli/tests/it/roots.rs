@@ -1,49 +1,48 @@
 //! `--root`, `--project` and `--home`.
 
-use crate::world::World;
+use crate::world::TestEnv;
 use insta::assert_snapshot;
 
-fn world() -> World {
-    let world = World::new();
-    world
-        .described("one/pdf", "From one.")
+fn env() -> TestEnv {
+    let env = TestEnv::new();
+    env.described("one/pdf", "From one.")
         .described("two/pdf", "From two.")
         .skill("two/docx")
         .skill(".agents/skills/never")
         .skill("~/.agents/skills/neither");
-    world
+    env
 }
 
 #[test]
-fn nothing_else_is_scanned_and_all_is_trusted() {
-    assert_snapshot!(world().run(&["--root", "one", "list", "--all"]).whole());
+fn only_the_given_roots_are_searched_and_all_are_trusted() {
+    assert_snapshot!(env().run(&["--root", "one", "list", "--all"]).transcript());
 }
 
 #[test]
-fn the_first_wins() {
-    let world = world();
-    assert_snapshot!(world.runs(&[
+fn the_first_root_wins() {
+    let env = env();
+    assert_snapshot!(env.runs(&[
         &["--root", "one", "--root", "two", "list", "--all"],
         &["--root", "two", "--root", "one", "list", "--all"],
     ]));
 }
 
 #[test]
-fn in_every_preset() {
-    let world = world();
+fn roots_work_in_every_preset() {
+    let env = env();
     for preset in ["standard", "app", "skill-tool", "harness", "triggers"] {
         let answer =
-            world.run(&["list", "--json", "--preset", preset, "--root", "one", "--root", "two"]).json();
+            env.run(&["list", "--json", "--preset", preset, "--root", "one", "--root", "two"]).json();
         let skills = answer["skills"].as_array().unwrap();
-        let told: Vec<_> = skills.iter().map(|skill| skill["description"].as_str().unwrap()).collect();
-        assert_eq!(told, ["Does docx.", "From one."], "{preset}");
+        let result: Vec<_> = skills.iter().map(|skill| skill["description"].as_str().unwrap()).collect();
+        assert_eq!(result, ["Does docx.", "From one."], "{preset}");
     }
 }
 
 #[test]
-fn one_that_is_missing() {
-    let world = world();
-    assert_snapshot!(world.runs(&[
+fn a_missing_root_is_an_error() {
+    let env = env();
+    assert_snapshot!(env.runs(&[
         &["--root", "missing", "list"],
         &["--root", "missing", "list", "--json"],
         &["--root", "missing", "--root", "one", "list"],
@@ -52,9 +51,9 @@ fn one_that_is_missing() {
 }
 
 #[test]
-fn one_that_is_missing_ends_every_command() {
-    let world = world();
-    world.file("file", "x");
+fn a_missing_root_is_an_error_in_every_command() {
+    let env = env();
+    env.file("file", "x");
     for command in [
         &["audit"][..],
         &["check"],
@@ -73,14 +72,14 @@ fn one_that_is_missing_ends_every_command() {
         &["serve", "--addr", "127.0.0.1:0"],
     ] {
         for root in ["missing", "file"] {
-            let told = world.run(&[&["--root", root], command].concat());
-            assert_eq!(told.code, 2, "{command:?}: {}{}", told.out, told.err);
-            assert!(told.err.contains("given with --root"), "{command:?}: {}", told.err);
+            let result = env.run(&[&["--root", root], command].concat());
+            assert_eq!(result.code, 2, "{command:?}: {}{}", result.out, result.err);
+            assert!(result.err.contains("(--root)"), "{command:?}: {}", result.err);
         }
     }
 }
 
-/// A call of every command. A command without a row fails the test.
+/// The arguments of every command. The test fails for a command without an entry.
 const COMMANDS: &[(&str, &str)] = &[
     ("list", ""),
     ("show", ""),
@@ -138,8 +137,8 @@ const COMMANDS: &[(&str, &str)] = &[
     ("man", ""),
 ];
 
-/// Every argument that is a path, in a call with a path that cannot be: one that does not exist where something is read,
-/// and one below a file where something is written, since those directories are made.
+/// Every path argument, with an invalid path: a missing one for input,
+/// and one below a file for output, since missing output directories are created.
 const PATH_ARGUMENTS: &[(&str, &str, &str)] = &[
     ("check", "PATHS", "check missing"),
     ("audit", "PATH|NAME", "audit ./missing"),
@@ -167,10 +166,10 @@ const PATH_ARGUMENTS: &[(&str, &str, &str)] = &[
     ("chats import", "FILE", "chats import missing"),
 ];
 
-/// How paths are called in the help.
+/// The value names of paths in the help.
 const PATH_NAMES: &[&str] = &["DIR", "FILE", "FOLDER", "PATH", "PATHS", "PATH|NAME", "SOURCE", "CONFIG"];
 
-/// How other values are called there. `read NAME PATH` takes a path inside a skill.
+/// Other value names in the help. `read NAME PATH` takes a path inside a skill.
 const OTHER_NAMES: &[&str] = &[
     "NAME",
     "NAMES",
@@ -189,7 +188,6 @@ const OTHER_NAMES: &[&str] = &[
     "ADDRESS",
     "HOST",
     "HEADER",
-    "FORM",
     "URL",
     "VARIABLE",
     "CLIENT",
@@ -207,23 +205,23 @@ const OTHER_NAMES: &[&str] = &[
     "COUNT",
 ];
 
-/// The commands below this one, as its help lists them.
-fn commands_below(world: &World, command: &str, all: &mut Vec<String>) {
+/// Returns the subcommands of a command from its help.
+fn commands_below(env: &TestEnv, command: &str, all: &mut Vec<String>) {
     let words: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
-    let help = world.run(&words).out;
+    let help = env.run(&words).out;
     let listed =
         help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     for line in listed.filter(|line| line.starts_with("  ") && !line.starts_with("   ")) {
         let name = line.split_whitespace().next().unwrap();
         if name != "help" {
             let inner = format!("{command} {name}").trim().to_owned();
-            commands_below(world, &inner, all);
+            commands_below(env, &inner, all);
             all.push(inner);
         }
     }
 }
 
-/// The arguments of a command that take a value: a flag or the value's name, and the value's name.
+/// Returns the arguments of a command that take a value: the option or value name, and the value name.
 fn arguments(help: &str) -> Vec<(String, String)> {
     let heads = help.lines().map(str::trim_start).filter(|line| line.starts_with(['-', '<', '[']));
     let value = |line: &str| {
@@ -243,16 +241,16 @@ fn arguments(help: &str) -> Vec<(String, String)> {
 
 #[test]
 fn every_path_that_does_not_exist_is_a_usage_error() {
-    let world = world();
-    world.file("file", "x").file("queries", "{\"query\": \"x\", \"skills\": [\"pdf\"]}\n");
+    let env = env();
+    env.file("file", "x").file("queries", "{\"query\": \"x\", \"skills\": [\"pdf\"]}\n");
     let mut commands = Vec::new();
-    commands_below(&world, "", &mut commands);
+    commands_below(&env, "", &mut commands);
     assert!(commands.len() > 40, "{commands:?}");
     let mut wrong = Vec::new();
     let mut expect_2 = |call: &[&str]| {
-        let told = world.run(call);
-        if told.code != 2 || !told.err.lines().any(|line| line.starts_with("error")) {
-            wrong.push(format!("{call:?}: exit code {}\n{}{}", told.code, told.out, told.err));
+        let result = env.run(call);
+        if result.code != 2 || !result.err.lines().any(|line| line.starts_with("error")) {
+            wrong.push(format!("{call:?}: exit code {}\n{}{}", result.code, result.out, result.err));
         }
     };
     for command in &commands {
@@ -263,7 +261,7 @@ fn every_path_that_does_not_exist_is_a_usage_error() {
             expect_2(&[&[flag, "missing"], &call[..]].concat());
         }
         let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
-        for (argument, value) in arguments(&world.run(&words).out) {
+        for (argument, value) in arguments(&env.run(&words).out) {
             let known = PATH_NAMES.contains(&&*value) || OTHER_NAMES.contains(&&*value);
             assert!(known, "{command}: is {value} a path? Add it to PATH_NAMES or OTHER_NAMES");
             let global = ["--root", "--project", "--project-dir", "--home", "--config"].contains(&&*argument);
@@ -281,32 +279,32 @@ fn every_path_that_does_not_exist_is_a_usage_error() {
 }
 
 #[test]
-fn other_commands_go_by_it() {
-    let world = world();
-    assert_snapshot!(world.runs(&[
+fn other_commands_use_the_roots() {
+    let env = env();
+    assert_snapshot!(env.runs(&[
         &["--root", "one", "why", "docx"],
         &["--root", "one", "why", "never"],
         &["--root", "one", "check"],
         &["--root", "one", "new", "made", "--description", "Made there."],
     ]));
-    assert!(world.path("one/made/SKILL.md").is_file());
+    assert!(env.path("one/made/SKILL.md").is_file());
 }
 
 #[test]
-fn another_project() {
-    let world = world();
-    world.skill("inner/.agents/skills/inside");
-    assert_eq!(world.run(&["--project", "inner", "trust", "--quiet"]).code, 0);
-    let told = world.run(&["--project", "inner", "list"]);
-    assert!(told.out.contains("\ninside ") && !told.out.contains("never"), "{}", told.out);
+fn project_option() {
+    let env = env();
+    env.skill("inner/.agents/skills/inside");
+    assert_eq!(env.run(&["--project", "inner", "trust", "--quiet"]).code, 0);
+    let result = env.run(&["--project", "inner", "list"]);
+    assert!(result.out.contains("\ninside ") && !result.out.contains("never"), "{}", result.out);
     assert_snapshot!(
-        world.runs(&[&["--project", "missing", "list"], &["--project", "missing", "list", "--json"]])
+        env.runs(&[&["--project", "missing", "list"], &["--project", "missing", "list", "--json"]])
     );
 }
 
 #[test]
-fn another_home() {
-    let world = world();
-    let told = world.run(&["--home", "two", "list"]);
-    assert!(!told.out.contains("neither"), "{}", told.out);
+fn home_option() {
+    let env = env();
+    let result = env.run(&["--home", "two", "list"]);
+    assert!(!result.out.contains("neither"), "{}", result.out);
 }

@@ -1,10 +1,10 @@
-//! What `prowess serve` notes, and how it ends: the real program, stopped by a signal.
+//! The log of `prowess serve`, and its shutdown by a signal.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-use crate::world::World;
+use crate::world::TestEnv;
 use insta::assert_snapshot;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -15,9 +15,9 @@ struct Server {
 }
 
 impl Server {
-    fn start(world: &World, args: &[&str]) -> Self {
+    fn start(env: &TestEnv, args: &[&str]) -> Self {
         let args = [&["serve", "--json", "--addr", "127.0.0.1:0"], args].concat();
-        Self::spawn(world.command(&args))
+        Self::spawn(env.command(&args))
     }
 
     fn spawn(mut command: Command) -> Self {
@@ -25,8 +25,9 @@ impl Server {
             command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let told: Value = serde_json::from_str(&line).unwrap();
-        let at = told["url"].as_str().unwrap().trim_start_matches("http://").trim_end_matches('/').to_owned();
+        let result: Value = serde_json::from_str(&line).unwrap();
+        let at =
+            result["url"].as_str().unwrap().trim_start_matches("http://").trim_end_matches('/').to_owned();
         Self { child, at }
     }
 
@@ -40,7 +41,7 @@ impl Server {
         answer
     }
 
-    /// Stops it, as an operator's system does; what it wrote on standard error.
+    /// Terminates the server and returns its standard error.
     fn stop(mut self) -> String {
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
         let mut written = String::new();
@@ -50,7 +51,7 @@ impl Server {
     }
 }
 
-/// Requests with everything that must not be in a log.
+/// Sends requests with values that must not be in the log.
 fn asked(server: &Server) {
     let secrets = "X-Request-Id: r-1\r\nAuthorization: Bearer SECRET-1\r\nCookie: prowess_token=SECRET-2\r\n\
                    Content-Type: application/json\r\n";
@@ -58,8 +59,8 @@ fn asked(server: &Server) {
     assert!(made.starts_with("HTTP/1.1 201"), "{made}");
     let chat: Value = serde_json::from_str(made.split("\r\n\r\n").nth(1).unwrap()).unwrap();
     let id = chat["id"].as_str().unwrap();
-    let said = server.ask(&format!("POST /api/chats/{id}/messages"), secrets, "{\"text\":\"SECRET-4\"}");
-    assert!(said.contains("event: done"), "{said}");
+    let message = server.ask(&format!("POST /api/chats/{id}/messages"), secrets, "{\"text\":\"SECRET-4\"}");
+    assert!(message.contains("event: done"), "{message}");
     server.ask(&format!("DELETE /api/chats/{id}"), secrets, "");
     let none = server.ask("GET /api/SECRET-5?token=SECRET-6", "X-Request-Id: SECRET 7\r\n", "");
     assert!(none.starts_with("HTTP/1.1 404"), "{none}");
@@ -67,12 +68,12 @@ fn asked(server: &Server) {
 
 #[test]
 fn lines_of_json() {
-    let world = World::new();
-    let server = Server::start(&world, &["--log", "json"]);
+    let env = TestEnv::new();
+    let server = Server::start(&env, &["--log", "json"]);
     asked(&server);
     let written = server.stop();
     assert!(!written.contains("SECRET"), "{written}");
-    let mut told = Vec::new();
+    let mut result = Vec::new();
     for line in written.lines() {
         let mut event: Value = serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"));
         let event = event.as_object_mut().unwrap();
@@ -83,15 +84,15 @@ fn lines_of_json() {
                 _ => {}
             }
         }
-        told.push(serde_json::to_string(&event).unwrap());
+        result.push(serde_json::to_string(&event).unwrap());
     }
-    assert_snapshot!(told.join("\n"));
+    assert_snapshot!(result.join("\n"));
 }
 
 #[test]
-fn lines_for_people_and_none_at_all() {
-    let world = World::new();
-    let server = Server::start(&world, &["--log", "text"]);
+fn text_log_and_no_log() {
+    let env = TestEnv::new();
+    let server = Server::start(&env, &["--log", "text"]);
     asked(&server);
     let written = server.stop();
     assert!(!written.contains("SECRET"), "{written}");
@@ -99,22 +100,22 @@ fn lines_for_people_and_none_at_all() {
     assert!(request.contains("INFO request id=\"r-1\" method=\"POST\""), "{request}");
     assert!(request.contains("status=201 ms="), "{request}");
 
-    let server = Server::start(&world, &["--log", "off"]);
+    let server = Server::start(&env, &["--log", "off"]);
     asked(&server);
     assert_eq!(server.stop(), "");
-    // Without a terminal, programs read it.
-    let server = Server::start(&world, &[]);
+    // Without a terminal, the default is JSON.
+    let server = Server::start(&env, &[]);
     asked(&server);
     assert!(server.stop().lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
 }
 
 #[test]
-fn a_hangup_does_not_end_a_server_that_was_started_to_ignore_it() {
-    let world = World::bare();
+fn a_server_started_with_nohup_ignores_hangups() {
+    let env = TestEnv::bare();
     let mut command = Command::new("/bin/sh");
-    let program = world.command(&["serve", "--json", "--addr", "127.0.0.1:0"]);
+    let program = env.command(&["serve", "--json", "--addr", "127.0.0.1:0"]);
     command.env_clear().envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    command.current_dir(world.path("")).args(["-c", "trap '' HUP; exec \"$@\"", "sh"]);
+    command.current_dir(env.path("")).args(["-c", "trap '' HUP; exec \"$@\"", "sh"]);
     command.arg(program.get_program()).args(program.get_args());
     let server = Server::spawn(command);
     kill_process(Pid::from_child(&server.child), Signal::HUP).unwrap();

@@ -1,5 +1,5 @@
-//! `prowess serve` as people run it: answers whose server is killed, told to end, or stopped through another, with a script of a
-//! skill running.
+//! `prowess serve` with a running script, when the server is killed or terminated, or the turn is stopped through
+//! another server.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -8,28 +8,29 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use crate::world::World;
-use prowess_config::Provider;
+use crate::world::TestEnv;
+use prowess_config::ChatProvider;
 use prowess_testing::model::speech::{answer, call, text};
 use prowess_testing::model::{Blocking, Reply};
 use prowess_testing::postgres;
 use serde_json::{Value, json};
 
-const CHAT: Provider = Provider::OpenAiChat;
+const CHAT: ChatProvider = ChatProvider::OpenAiChat;
 
-/// A skill whose script sleeps for as many seconds as this says, by which it is told from other processes.
-fn world(model: &str, seconds: &str) -> World {
-    let world =
-        World::bare().variable("PATH", "/usr/local/bin:/usr/bin:/bin").variable("PROWESS_ALLOW_SCRIPTS", "1");
+/// Creates a skill whose script sleeps for a unique number of seconds, which identifies its process.
+fn env(model: &str, seconds: &str) -> TestEnv {
+    let env = TestEnv::bare()
+        .variable("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .variable("PROWESS_ALLOW_SCRIPTS", "1");
     let config = format!("[chat]\nprovider = \"openai-chat\"\nmodel = \"m\"\nbase-url = \"{model}/v1\"\n");
-    world.file("~/.prowess/config.toml", config).skill("~/.agents/skills/slow");
-    world.file("~/.agents/skills/slow/go.sh", format!("#!/bin/sh\nsleep {seconds} &\nsleep {seconds}\n"));
-    let script = world.path("~/.agents/skills/slow/go.sh");
+    env.file("~/.prowess/config.toml", config).skill("~/.agents/skills/slow");
+    env.file("~/.agents/skills/slow/go.sh", format!("#!/bin/sh\nsleep {seconds} &\nsleep {seconds}\n"));
+    let script = env.path("~/.agents/skills/slow/go.sh");
     fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
-    world
+    env
 }
 
-/// A model that runs the script, and afterwards says one word.
+/// Returns a model that runs the script and then answers with one word.
 fn model() -> Blocking {
     Blocking::answering(|asked, _| match asked.body.to_string().contains("run it") {
         true if !asked.body.to_string().contains("again") => Reply::events(answer(
@@ -40,7 +41,7 @@ fn model() -> Blocking {
     })
 }
 
-/// `prowess serve`. It is killed when it is dropped.
+/// A `prowess serve` process, which is killed on drop.
 struct Serving {
     child: Child,
     at: String,
@@ -48,19 +49,20 @@ struct Serving {
 }
 
 impl Serving {
-    fn start(world: &World, store: &str) -> Self {
+    fn start(env: &TestEnv, store: &str) -> Self {
         let args = ["serve", "--addr", "127.0.0.1:0", "--store", store, "--grace", "0", "--json"];
-        let mut command = world.command(&args);
+        let mut command = env.command(&args);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         out.read_line(&mut line).unwrap();
-        let told: Value = serde_json::from_str(&line).unwrap();
-        let at = told["url"].as_str().unwrap().trim_start_matches("http://").trim_end_matches('/').to_owned();
+        let result: Value = serde_json::from_str(&line).unwrap();
+        let at =
+            result["url"].as_str().unwrap().trim_start_matches("http://").trim_end_matches('/').to_owned();
         Self { child, at, _out: out }
     }
 
-    /// The whole answer to a request: its status, and what it says.
+    /// Sends a request and returns status and body.
     fn ask(&self, method: &str, path: &str, body: &Value) -> (u16, String) {
         let mut answer = String::new();
         self.send(method, path, body).read_to_string(&mut answer).unwrap();
@@ -115,14 +117,14 @@ impl Drop for Serving {
     }
 }
 
-/// How many processes on this machine were started with this word.
+/// Returns the number of processes with this argument.
 fn running(word: &str) -> usize {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let lines = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
     lines.filter(|line| line.windows(word.len()).any(|part| part == word.as_bytes())).count()
 }
 
-/// Waits until something is so; the run as a whole is bounded.
+/// Waits for a condition. The test runner has a timeout.
 fn until(what: impl Fn() -> bool) {
     while !what() {
         std::thread::sleep(Duration::from_millis(20));
@@ -136,15 +138,15 @@ fn rest(mut stream: TcpStream) -> String {
 }
 
 #[test]
-fn a_script_is_ended_when_its_turn_is_stopped_through_another_server() {
+fn stopping_a_turn_through_another_server_stops_its_script() {
     let seconds = "1414213.5";
     let (model, database) = (model(), postgres::Server::start());
-    let world = world(&model.base, seconds);
-    let (one, other) = (Serving::start(&world, &database.url()), Serving::start(&world, &database.url()));
+    let env = env(&model.base, seconds);
+    let (one, other) = (Serving::start(&env, &database.url()), Serving::start(&env, &database.url()));
     let chat = one.chat();
     let stream = one.say(&chat, "run it");
     until(|| running(seconds) >= 2);
-    // The tool says nothing; whoever asked to stop does not wait for it.
+    // Stopping does not wait for the tool, which prints nothing.
     let (status, body) = other.ask("POST", &format!("/api/chats/{chat}/stop"), &Value::Null);
     assert_eq!((status, body.as_str()), (200, r#"{"stopped":true}"#));
     let heard = rest(stream);
@@ -155,11 +157,11 @@ fn a_script_is_ended_when_its_turn_is_stopped_through_another_server() {
 }
 
 #[test]
-fn a_script_is_ended_when_its_turn_is_stopped_where_it_runs() {
+fn stopping_a_turn_stops_its_script() {
     let seconds = "1732050.8";
     let model = model();
-    let world = world(&model.base, seconds);
-    let one = Serving::start(&world, world.path("~/chats.sqlite3").to_str().unwrap());
+    let env = env(&model.base, seconds);
+    let one = Serving::start(&env, env.path("~/chats.sqlite3").to_str().unwrap());
     let chat = one.chat();
     let stream = one.say(&chat, "run it");
     until(|| running(seconds) >= 2);
@@ -171,11 +173,11 @@ fn a_script_is_ended_when_its_turn_is_stopped_where_it_runs() {
 }
 
 #[test]
-fn a_server_that_is_killed_in_the_middle_of_a_script() {
+fn a_server_is_killed_while_a_script_runs() {
     let seconds = "2236067.9";
     let (model, database) = (model(), postgres::Server::start());
-    let world = world(&model.base, seconds);
-    let (mut one, other) = (Serving::start(&world, &database.url()), Serving::start(&world, &database.url()));
+    let env = env(&model.base, seconds);
+    let (mut one, other) = (Serving::start(&env, &database.url()), Serving::start(&env, &database.url()));
     let chat = one.chat();
     let _stream = one.say(&chat, "run it");
     until(|| running(seconds) >= 2);
@@ -186,28 +188,28 @@ fn a_server_that_is_killed_in_the_middle_of_a_script() {
     assert_eq!((parts.len(), &parts[0]["type"]), (1, &json!("tool_call")), "what was asked for is known");
     assert_eq!(
         kept["messages"][1]["reason"],
-        "the program that was answering stopped; this is what it said until then"
+        "the process that was answering stopped; this is the reply up to that point"
     );
     until(|| running(seconds) == 0);
     other.is_answered(&chat);
 }
 
 #[test]
-fn a_server_that_is_told_to_end_ends_the_script_and_marks_the_answer() {
+fn a_terminated_server_stops_the_script_and_marks_the_answer() {
     let seconds = "2645751.3";
     let model = model();
-    let world = world(&model.base, seconds);
-    let store = world.path("~/chats.sqlite3");
-    let mut one = Serving::start(&world, store.to_str().unwrap());
+    let env = env(&model.base, seconds);
+    let store = env.path("~/chats.sqlite3");
+    let mut one = Serving::start(&env, store.to_str().unwrap());
     let chat = one.chat();
     let stream = one.say(&chat, "run it");
     until(|| running(seconds) >= 2);
     assert_eq!(one.end("TERM"), Some(0));
     assert_eq!(running(seconds), 0, "nothing runs on");
     let heard = rest(stream);
-    let marker = "the server was stopped while it answered; this is what was said until then";
+    let marker = "the server stopped before the answer was complete";
     assert!(heard.contains(marker), "{heard}");
-    let again = Serving::start(&world, store.to_str().unwrap());
+    let again = Serving::start(&env, store.to_str().unwrap());
     let kept = again.get(&format!("/api/chats/{chat}"));
     assert_eq!((&kept["writing"], &kept["messages"][1]["reason"]), (&json!(null), &json!(marker)));
     again.is_answered(&chat);

@@ -1,22 +1,22 @@
-//! Skills of MCP servers on the command line, with a server that is this test program, started again.
+//! Skills of MCP servers. The server is this test binary, started as a child process.
 
 use std::io::{BufRead, Write};
 use std::path::Path;
 
-use crate::world::World;
+use crate::world::TestEnv;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-/// Names the file with the server's skills. Where it is set, this program is the server.
+/// The variable with the path of the server's skills. If it is set, this process is the server.
 const SKILLS: &str = "TEST_SKILLS";
 
-/// Not a test, but what the server does: the protocol of 2025-06-18 by hand, line by line.
+/// Not a test: the server, which implements protocol version 2025-06-18.
 #[test]
 fn serves() {
     let Some(path) = std::env::var_os(SKILLS) else { return };
     let skills: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     let mut out = std::io::stdout().lock();
-    // What the test harness has written does not end in a line break, and is no message.
+    // Terminate the line that the test harness has written.
     writeln!(out).unwrap();
     for line in std::io::stdin().lock().lines() {
         let Ok(message) = serde_json::from_str::<Value>(&line.unwrap()) else { continue };
@@ -48,7 +48,7 @@ fn serves() {
     std::process::exit(0);
 }
 
-/// The entry of a skill and its files, by URI.
+/// Returns the entry of a skill and its files, by URI.
 fn skill(name: &str, more: &str, files: &mut Value) -> Value {
     let source =
         format!("---\nname: {name}\ndescription: Does {name} at the server.\n{more}---\n\nRead a.md.\n");
@@ -80,25 +80,25 @@ fn write(path: &Path, pdf: &str) {
     std::fs::write(path, all.to_string()).unwrap();
 }
 
-/// A world whose user takes skills from a server.
-fn world() -> World {
-    let world = World::new();
+/// Returns an environment with a configured MCP server.
+fn env() -> TestEnv {
+    let env = TestEnv::new();
     let program = std::env::current_exe().unwrap();
     let config = format!(
         "scan.roots = [\".agents/skills\", \"~/.agents/skills\"]\n[[sources.mcp]]\nlabel = \"docs\"\ncommand = {program:?}\n\
          args = [\"served::serves\", \"--exact\", \"--nocapture\"]\nenv = [\"{SKILLS}\"]\n"
     );
-    world.file("~/.prowess/config.toml", config);
-    let path = world.path("~/skills.json");
+    env.file("~/.prowess/config.toml", config);
+    let path = env.path("~/skills.json");
     write(&path, "allowed-tools: Bash Read\n");
-    world.variable(SKILLS, &path.to_string_lossy())
+    env.variable(SKILLS, &path.to_string_lossy())
 }
 
 #[test]
-fn from_the_first_listing_to_the_first_read() {
-    let world = world();
-    world.skill("~/.agents/skills/pdf");
-    assert_snapshot!(world.runs(&[
+fn a_remote_skill_is_listed_approved_and_read() {
+    let env = env();
+    env.skill("~/.agents/skills/pdf");
+    assert_snapshot!(env.runs(&[
         &["list", "--all"],
         &["activate", "docs/pdf"],
         &["why", "docs/pdf"],
@@ -118,13 +118,13 @@ fn from_the_first_listing_to_the_first_read() {
 }
 
 #[test]
-fn what_changed_is_approved_again_or_taken_back() {
-    let world = world();
-    world.run(&["trust", "--mcp", "docs/pdf", "--allow-tools", "--allow-run"]);
-    world.run(&["trust", "--mcp", "docs/docx"]);
-    let before = world.runs(&[&["info", "docs/pdf"], &["list"]]);
-    write(&world.path("~/skills.json"), "");
-    let after = world.runs(&[
+fn a_changed_skill_is_approved_again_or_revoked() {
+    let env = env();
+    env.run(&["trust", "--mcp", "docs/pdf", "--allow-tools", "--allow-run"]);
+    env.run(&["trust", "--mcp", "docs/docx"]);
+    let before = env.runs(&[&["info", "docs/pdf"], &["list"]]);
+    write(&env.path("~/skills.json"), "");
+    let after = env.runs(&[
         &["list", "--all"],
         &["activate", "docs/pdf"],
         &["trust", "--mcp", "docs/pdf"],
@@ -136,13 +136,13 @@ fn what_changed_is_approved_again_or_taken_back() {
         &["list"],
     ]);
     assert_snapshot!(format!("{before}\n{after}"));
-    assert!(world.tree("~/.prowess/state/mcp/docs").iter().any(|file| file == "listing.json"));
+    assert!(env.tree("~/.prowess/state/mcp/docs").iter().any(|file| file == "listing.json"));
 }
 
 #[test]
 fn as_json() {
-    let world = world();
-    assert_snapshot!(world.runs(&[
+    let env = env();
+    assert_snapshot!(env.runs(&[
         &["trust", "--mcp", "docs/pdf", "--dry-run", "--json"],
         &["trust", "--mcp", "docs/pdf", "--allow-tools", "--json"],
         &["list", "--all", "--json"],
@@ -154,9 +154,9 @@ fn as_json() {
 }
 
 #[test]
-fn what_is_not_listed_is_found_by_its_uri() {
-    let world = world();
-    assert_snapshot!(world.runs(&[
+fn an_unlisted_skill_is_found_by_its_uri() {
+    let env = env();
+    assert_snapshot!(env.runs(&[
         &["list", "--all"],
         &["trust", "--mcp", "docs/skill://none/SKILL.md"],
         &["trust", "--mcp", "docs/skill://hidden/SKILL.md"],
@@ -167,11 +167,11 @@ fn what_is_not_listed_is_found_by_its_uri() {
 }
 
 #[test]
-fn what_cannot_be_approved_or_done() {
-    let world = world();
-    world.skill("~/.agents/skills/pdf");
-    world.run(&["trust", "--mcp", "docs/pdf"]);
-    assert_snapshot!(world.runs(&[
+fn invalid_approvals_are_rejected() {
+    let env = env();
+    env.skill("~/.agents/skills/pdf");
+    env.run(&["trust", "--mcp", "docs/pdf"]);
+    assert_snapshot!(env.runs(&[
         &["trust", "--mcp", "docs/daily"],
         &["trust", "--mcp", "docs/dox"],
         &["trust", "--mcp", "other/pdf"],
@@ -188,59 +188,59 @@ fn what_cannot_be_approved_or_done() {
 }
 
 #[test]
-fn a_doctor_asks_each_server() {
-    let world = world();
-    world.run(&["trust", "--mcp", "docs/docx"]);
-    let fine = world.run(&["doctor"]).whole();
+fn doctor_contacts_each_server() {
+    let env = env();
+    env.run(&["trust", "--mcp", "docs/docx"]);
+    let fine = env.run(&["doctor"]).transcript();
     let more = "[[sources.mcp]]\nlabel = \"gone\"\ncommand = \"no-such-server\"\n\
         [[sources.mcp]]\nlabel = \"off\"\nurl = \"https://off.example/\"\nenabled = false\n";
-    let config = world.text("~/.prowess/config.toml") + more;
-    world.file("~/.prowess/config.toml", config);
-    let bad = world.runs(&[&["doctor"], &["list"]]);
+    let config = env.text("~/.prowess/config.toml") + more;
+    env.file("~/.prowess/config.toml", config);
+    let bad = env.runs(&[&["doctor"], &["list"]]);
     assert_snapshot!(format!("{fine}\n{bad}"));
 }
 
 #[test]
-fn what_a_server_sent_goes_with_it() {
-    let world = world();
-    world.run(&["trust", "--mcp", "docs/docx"]);
-    world.run(&["read", "docs/docx", "a.md"]);
-    let kept = || world.tree("~/.prowess/state/mcp").len();
+fn caches_of_removed_servers_are_deleted() {
+    let env = env();
+    env.run(&["trust", "--mcp", "docs/docx"]);
+    env.run(&["read", "docs/docx", "a.md"]);
+    let kept = || env.tree("~/.prowess/state/mcp").len();
     assert!(kept() > 1);
-    world.run(&["--root", ".", "list"]);
+    env.run(&["--root", ".", "list"]);
     assert!(kept() > 1, "directories for one call take nothing away");
-    world.file("~/.prowess/config.toml", "");
-    world.run(&["list"]);
+    env.file("~/.prowess/config.toml", "");
+    env.run(&["list"]);
     assert_eq!(kept(), 0);
 }
 
 #[test]
-fn what_a_server_sent_stays_where_the_configuration_is_not_the_users_usual_one() {
-    let world = world();
-    world.run(&["list"]);
-    let cache = world.path("~/.prowess/state/mcp/docs");
-    let good = world.text("~/.prowess/config.toml");
+fn caches_are_kept_if_the_user_configuration_is_replaced() {
+    let env = env();
+    env.run(&["list"]);
+    let cache = env.path("~/.prowess/state/mcp/docs");
+    let good = env.text("~/.prowess/config.toml");
     assert!(cache.exists());
-    world.run(&["list", "--preset", "harness"]);
+    env.run(&["list", "--preset", "harness"]);
     assert!(cache.exists(), "another preset for one call");
-    world.file(".prowess/config.toml", "preset = \"harness\"\n").run(&["list"]);
+    env.file(".prowess/config.toml", "preset = \"harness\"\n").run(&["list"]);
     assert!(cache.exists(), "the preset of a project");
-    std::fs::remove_file(world.path(".prowess/config.toml")).unwrap();
+    std::fs::remove_file(env.path(".prowess/config.toml")).unwrap();
     for command in ["list", "config", "doctor"] {
-        world.file("~/.prowess/config.toml", format!("{good}\nno toml")).run(&[command]);
+        env.file("~/.prowess/config.toml", format!("{good}\nno toml")).run(&[command]);
         assert!(cache.exists(), "{command} with a configuration that cannot be read");
     }
-    world.file("~/.prowess/config.toml", "").run(&["config"]);
+    env.file("~/.prowess/config.toml", "").run(&["config"]);
     assert!(cache.exists(), "commands that report on the configuration change nothing");
-    world.run(&["list"]);
+    env.run(&["list"]);
     assert!(!cache.exists());
 }
 
 #[test]
-fn no_server_is_started_for_what_has_no_server() {
-    let world = world();
-    world.skill("~/.agents/skills/pdf");
-    let kept = || world.tree("~/.prowess/state/mcp").len();
+fn no_server_is_started_for_local_skills() {
+    let env = env();
+    env.skill("~/.agents/skills/pdf");
+    let kept = || env.tree("~/.prowess/state/mcp").len();
     for call in [
         &["info", "pdf"][..],
         &["activate", "pdf"],
@@ -249,17 +249,17 @@ fn no_server_is_started_for_what_has_no_server() {
         &["why", "pdf"],
         &["plugins"],
     ] {
-        assert_eq!(world.run(call).code, 0, "{call:?}");
+        assert_eq!(env.run(call).code, 0, "{call:?}");
         assert_eq!(kept(), 0, "{call:?}");
     }
-    world.run(&["list"]);
+    env.run(&["list"]);
     assert!(kept() > 0);
 }
 
 #[test]
-fn a_project_cannot_name_a_server() {
-    let world = World::bare();
-    world.file(".prowess/config.toml", "[[sources.mcp]]\nlabel = \"evil\"\ncommand = \"evil\"\n");
-    world.program("evil");
-    assert_snapshot!(world.run(&["list"]).whole());
+fn a_project_cannot_configure_a_server() {
+    let env = TestEnv::bare();
+    env.file(".prowess/config.toml", "[[sources.mcp]]\nlabel = \"evil\"\ncommand = \"evil\"\n");
+    env.program("evil");
+    assert_snapshot!(env.run(&["list"]).transcript());
 }

@@ -1,36 +1,36 @@
-//! Prowess takes skills from Prowess, over both transports, and passes on what it was given.
+//! Prowess as a client of its own MCP server, over both transports.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
-use crate::world::World;
+use crate::world::TestEnv;
 use serde_json::Value;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_prowess");
 
-/// Only what is in the home.
+/// A configuration that searches only the home directory.
 const ROOTS: &str = "scan.roots = [\"~/.agents/skills\"]\n";
 
-/// A world with one skill, for others.
-fn author() -> World {
-    let world = World::new();
-    world.file("~/.prowess/config.toml", ROOTS);
-    world.file(
+/// Returns an environment with one skill, used as a server.
+fn author() -> TestEnv {
+    let env = TestEnv::new();
+    env.file("~/.prowess/config.toml", ROOTS);
+    env.file(
         "~/.agents/skills/pdf/SKILL.md",
         "---\nname: pdf\ndescription: Merges PDF files. Use it for PDF.\nmetadata:\n  version: 1.10\n  rate: 3\n---\n\nRead a.md.\n",
     );
-    world.file("~/.agents/skills/pdf/a.md", "A\n");
-    world.file("~/.agents/skills/pdf/über uns/b c.bin", [0, 159, 146, 150]);
-    world
+    env.file("~/.agents/skills/pdf/a.md", "A\n");
+    env.file("~/.agents/skills/pdf/über uns/b c.bin", [0, 159, 146, 150]);
+    env
 }
 
-/// Lets a world take skills from a server that is started in another.
-fn takes_from(world: &World, label: &str, other: &World) {
+/// Configures an environment to use a server in another one.
+fn takes_from(env: &TestEnv, label: &str, other: &TestEnv) {
     let (home, project) = (other.path("~/"), other.path(""));
     let args =
         ["mcp".as_ref(), "--home".as_ref(), home.as_os_str(), "--project".as_ref(), project.as_os_str()];
     let args: Vec<_> = args.iter().map(|arg| format!("{arg:?}")).collect();
-    world.file(
+    env.file(
         "~/.prowess/config.toml",
         format!(
             "{ROOTS}[[sources.mcp]]\nlabel = \"{label}\"\ncommand = {PROGRAM:?}\nargs = [{}]\n",
@@ -39,12 +39,12 @@ fn takes_from(world: &World, label: &str, other: &World) {
     );
 }
 
-/// A server over HTTP. It ends with this.
+/// A server over HTTP, which is stopped on drop.
 struct Http(Child, String);
 
 impl Http {
-    fn of(world: &World) -> Self {
-        let mut command = world.command(&["mcp", "--http", "127.0.0.1:0", "--json"]);
+    fn of(env: &TestEnv) -> Self {
+        let mut command = env.command(&["mcp", "--http", "127.0.0.1:0", "--json"]);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -60,11 +60,11 @@ impl Drop for Http {
     }
 }
 
-fn works(author: &World, user: &World) {
+fn works(author: &TestEnv, user: &TestEnv) {
     let run = |args: &[&str]| {
-        let told = user.run(args);
-        assert_eq!(told.code, 0, "{}", told.whole());
-        told.out
+        let result = user.run(args);
+        assert_eq!(result.code, 0, "{}", result.transcript());
+        result.out
     };
     assert!(run(&["list", "--all"]).contains("docs/pdf  untrusted: not approved"));
     assert!(run(&["trust", "--mcp", "docs/pdf"]).contains("3 files"));
@@ -75,28 +75,28 @@ fn works(author: &World, user: &World) {
         user.run(&["read", "docs/pdf", "über uns/b c.bin"]).err.contains("is not text"),
         "it came, and is binary"
     );
-    assert!(run(&["doctor"]).contains("docs: 1 skill (1 offered), protocol 2026-07-28"));
-    // The author changes the skill. What is kept is believed for as long as the server said; a doctor asks at once.
+    assert!(run(&["doctor"]).contains("docs: 1 skill (1 available), protocol 2026-07-28"));
+    // The author changes the skill. The cache is valid for the time given by the server, but doctor contacts it at once.
     author.file("~/.agents/skills/pdf/a.md", "B\n");
     run(&["doctor"]);
-    let told = user.run(&["read", "docs/pdf", "a.md"]);
-    assert_eq!(told.code, 1, "{}", told.whole());
+    let result = user.run(&["read", "docs/pdf", "a.md"]);
+    assert_eq!(result.code, 1, "{}", result.transcript());
     let listed = run(&["list", "--all"]);
-    assert!(listed.contains("has changed at its server and needs approval again"), "{listed}");
+    assert!(listed.contains("untrusted: changed on its server; to review and approve it again, run prowess trust --mcp docs/pdf"), "{listed}");
     run(&["trust", "--mcp", "docs/pdf"]);
     assert_eq!(run(&["read", "docs/pdf", "a.md"]), "B\n");
 }
 
 #[test]
-fn over_standard_streams() {
-    let (author, user) = (author(), World::new());
+fn skills_over_stdio() {
+    let (author, user) = (author(), TestEnv::new());
     takes_from(&user, "docs", &author);
     works(&author, &user);
 }
 
 #[test]
-fn over_http() {
-    let (author, user) = (author(), World::new());
+fn skills_over_http() {
+    let (author, user) = (author(), TestEnv::new());
     let server = Http::of(&author);
     user.file(
         "~/.prowess/config.toml",
@@ -106,8 +106,8 @@ fn over_http() {
 }
 
 #[test]
-fn what_was_approved_is_passed_on_and_nothing_else() {
-    let (author, team, user) = (author(), World::new(), World::new());
+fn only_approved_skills_are_served_again() {
+    let (author, team, user) = (author(), TestEnv::new(), TestEnv::new());
     author.skill("~/.agents/skills/other");
     takes_from(&team, "docs", &author);
     team.skill("~/.agents/skills/own");
@@ -127,6 +127,6 @@ fn what_was_approved_is_passed_on_and_nothing_else() {
     assert!(
         activated.out.contains("comes from the MCP server team, skill://docs/pdf/SKILL.md"),
         "{}",
-        activated.whole()
+        activated.transcript()
     );
 }

@@ -4,13 +4,13 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 
-use crate::world::{World, needing};
+use crate::world::{TestEnv, needing};
 use insta::assert_snapshot;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// What a terminal with so many columns gets to see.
-fn on_terminal(world: &World, columns: u16, args: &[&str]) -> String {
+/// Returns the output on a terminal of this width.
+fn on_terminal(env: &TestEnv, columns: u16, args: &[&str]) -> String {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
@@ -18,84 +18,99 @@ fn on_terminal(world: &World, columns: u16, args: &[&str]) -> String {
     tcsetwinsize(&master, size).unwrap();
     let path = ptsname(&master, Vec::new()).unwrap();
     let slave = File::options().read(true).write(true).open(path.to_str().unwrap()).unwrap();
-    let mut child = world.command(args).stdout(slave).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = env.command(args).stdout(slave).stderr(Stdio::null()).spawn().unwrap();
     let mut seen = Vec::new();
-    // On Linux, reading ends with an error once the other side is closed.
+    // On Linux, reading fails when the other side is closed.
     let _ = File::from(master).read_to_end(&mut seen);
     child.wait().unwrap();
-    world.filtered(&String::from_utf8(seen).unwrap().replace("\r\n", "\n"))
+    env.filtered(&String::from_utf8(seen).unwrap().replace("\r\n", "\n"))
 }
 
-fn world() -> World {
-    let world = World::bare();
-    world
-        .described(
-            "~/.agents/skills/pdf",
-            "Fills PDF forms, reads them, and makes new ones where none are there.",
-        )
-        .described("~/.agents/skills/日本語", &"日本語の説明文です。".repeat(5))
-        .described("~/.agents/skills/a-name-that-takes-more-than-half", "Is short.")
-        .file(
-            "~/.agents/skills/needy/SKILL.md",
-            needing("needy", "frobnicate gizmo widget thingamajig contraption"),
-        );
-    world
+fn sample_env() -> TestEnv {
+    let env = TestEnv::bare();
+    env.described(
+        "~/.agents/skills/pdf",
+        "Fills PDF forms, reads them, and makes new ones where none are there.",
+    )
+    .described("~/.agents/skills/日本語", &"日本語の説明文です。".repeat(5))
+    .described("~/.agents/skills/a-name-that-takes-more-than-half", "Is short.")
+    .file(
+        "~/.agents/skills/needy/SKILL.md",
+        needing("needy", "frobnicate gizmo widget thingamajig contraption"),
+    );
+    env
 }
 
 #[test]
 fn the_list_fits_the_terminal() {
-    let world = world();
-    let mut told = String::new();
+    let env = sample_env();
+    let mut result = String::new();
     for columns in [40, 60, 100] {
-        let seen = on_terminal(&world, columns, &["list", "--all", "--color", "never"]);
+        let seen = on_terminal(&env, columns, &["list", "--all", "--color", "never"]);
         for line in seen.lines() {
             assert!(unicode_width::UnicodeWidthStr::width(line) <= usize::from(columns), "{columns}: {line}");
         }
-        told += &format!("{columns} columns\n{seen}\n");
+        result += &format!("{columns} columns\n{seen}\n");
     }
-    assert_snapshot!(told);
+    assert_snapshot!(result);
 }
 
 #[test]
-fn so_does_what_is_shown() {
-    assert_snapshot!(on_terminal(&world(), 50, &["show", "--color", "never"]));
+fn without_arguments_an_overview_is_shown() {
+    let env = sample_env();
+    let overview = on_terminal(&env, 80, &[]);
+    assert!(overview.contains("3 skills are available\n"), "{overview}");
+    assert!(
+        overview.contains("1 skill is not available; run `prowess list --all` to see why\n"),
+        "{overview}"
+    );
+    assert!(overview.contains("  prowess list "), "{overview}");
+    let overview = on_terminal(&TestEnv::bare(), 80, &[]);
+    assert!(overview.contains("  prowess new NAME --description TEXT  Create a skill\n"), "{overview}");
+    let result = env.run(&[]);
+    assert!(result.code == 2 && result.err.contains("Usage: prowess"), "{}", result.transcript());
 }
 
 #[test]
-fn a_terminal_of_no_width_has_eighty_columns() {
-    let world = world();
-    assert_eq!(on_terminal(&world, 0, &["list"]), on_terminal(&world, 80, &["list"]));
+fn show_fits_the_terminal() {
+    assert_snapshot!(on_terminal(&sample_env(), 50, &["show", "--color", "never"]));
 }
 
 #[test]
-fn colour_is_for_terminals_that_want_it() {
+fn the_default_width_is_eighty_columns() {
+    let env = sample_env();
+    assert_eq!(on_terminal(&env, 0, &["list"]), on_terminal(&env, 80, &["list"]));
+}
+
+#[test]
+fn colour_depends_on_terminal_and_options() {
     let coloured = |text: &str| text.contains('\u{1b}');
-    assert!(coloured(&on_terminal(&world(), 80, &["list"])));
-    assert!(!coloured(&on_terminal(&world(), 80, &["list", "--color", "never"])));
-    assert!(!coloured(&on_terminal(&world(), 80, &["list", "--json"])));
-    let plain = world().variable("NO_COLOR", "1");
+    assert!(coloured(&on_terminal(&sample_env(), 80, &["list"])));
+    assert!(!coloured(&on_terminal(&sample_env(), 80, &["list", "--color", "never"])));
+    assert!(!coloured(&on_terminal(&sample_env(), 80, &["list", "--json"])));
+    let plain = sample_env().variable("NO_COLOR", "1");
     assert!(!coloured(&on_terminal(&plain, 80, &["list"])));
     assert!(coloured(&on_terminal(&plain, 80, &["list", "--color", "always"])));
-    let empty = world().variable("NO_COLOR", "");
+    let empty = sample_env().variable("NO_COLOR", "");
     assert!(coloured(&on_terminal(&empty, 80, &["list"])));
-    assert!(!coloured(&world().run(&["list"]).out));
+    assert!(!coloured(&sample_env().run(&["list"]).out));
 }
 
 #[test]
-fn what_is_hidden_in_a_text_for_a_model_is_shown_to_people() {
-    let world = World::bare();
+fn hidden_characters_are_escaped_on_a_terminal() {
+    let env = TestEnv::bare();
     let text = "---\nname: a\ndescription: d\n---\n\tx \u{202e}y\u{e0041}\r\nlast";
-    world.file("~/.agents/skills/a/SKILL.md", text).file("~/.agents/skills/a/r.md", "z\u{202e}");
-    let seen = on_terminal(&world, 80, &["activate", "a"]);
+    env.file("~/.agents/skills/a/SKILL.md", text).file("~/.agents/skills/a/r.md", "z\u{202e}");
+    let seen = on_terminal(&env, 80, &["activate", "a"]);
     assert!(seen.contains("\tx \\u{202e}y\\u{e0041}\nlast\n"), "{seen}");
-    assert_eq!(on_terminal(&world, 80, &["read", "a", "r.md"]), "z\\u{202e}\n");
-    assert_eq!(world.run(&["read", "a", "r.md"]).out, "z\u{202e}", "as it is, for programs");
+    assert_eq!(on_terminal(&env, 80, &["read", "a", "r.md"]), "z\\u{202e}\n");
+    assert_eq!(env.run(&["read", "a", "r.md"]).out, "z\u{202e}", "unchanged in a pipe");
 }
 
 #[test]
 fn colour_on_request() {
-    let world = world();
-    world.file("~/.prowess/config.toml", "skills.disabled = [\"pdf\"]\n");
+    let env = sample_env();
+    env.file("~/.prowess/config.toml", "skills.disabled = [\"pdf\"]\n");
     let calls: [&[&str]; 5] = [
         &["list", "--all", "--color", "always"],
         &["show", "--color", "always"],
@@ -103,14 +118,14 @@ fn colour_on_request() {
         &["info", "missing", "--color", "always"],
         &["list", "--color", "always", "--json"],
     ];
-    assert_snapshot!(world.runs(&calls).replace('\u{1b}', "␛"));
+    assert_snapshot!(env.runs(&calls).replace('\u{1b}', "␛"));
 }
 
 #[test]
-fn who_reads_one_line_is_not_bothered() {
-    let world = World::bare();
+fn a_closed_pipe_is_not_an_error() {
+    let env = TestEnv::bare();
     for number in 0..2000 {
-        world.described(&format!("~/.agents/skills/skill-{number:04}"), &"Does many things. ".repeat(10));
+        env.described(&format!("~/.agents/skills/skill-{number:04}"), &"Does many things. ".repeat(10));
     }
     for args in [
         &["list"][..],
@@ -123,38 +138,38 @@ fn who_reads_one_line_is_not_bothered() {
         &["match", "many things", "-k", "1000"],
         &["tools", "--json"],
     ] {
-        let mut child = world.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = env.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = [0; 16];
         let mut out = child.stdout.take().unwrap();
         out.read_exact(&mut line).unwrap();
         drop(out);
-        let mut said = String::new();
-        BufReader::new(child.stderr.take().unwrap()).read_to_string(&mut said).unwrap();
-        assert_eq!((said.as_str(), child.wait().unwrap().code()), ("", Some(0)), "{args:?}");
+        let mut message = String::new();
+        BufReader::new(child.stderr.take().unwrap()).read_to_string(&mut message).unwrap();
+        assert_eq!((message.as_str(), child.wait().unwrap().code()), ("", Some(0)), "{args:?}");
     }
 }
 
 #[test]
 fn a_full_disk_is_an_error() {
     let Ok(full) = File::options().write(true).open("/dev/full") else { return };
-    let world = world();
-    let mut child = world.command(&["list"]).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
-    let said = BufReader::new(child.stderr.take().unwrap()).lines().last().unwrap().unwrap();
-    assert!(said.starts_with("error: "), "{said}");
+    let env = sample_env();
+    let mut child = env.command(&["list"]).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+    let message = BufReader::new(child.stderr.take().unwrap()).lines().last().unwrap().unwrap();
+    assert!(message.starts_with("error: "), "{message}");
     assert_eq!(child.wait().unwrap().code(), Some(2));
 }
 
 #[test]
-fn one_ctrl_c_ends_commands_that_run_no_script() {
+fn ctrl_c_ends_commands_without_scripts() {
     use std::os::unix::process::ExitStatusExt;
-    let world = World::bare();
+    let env = TestEnv::bare();
     for number in 0..200 {
-        world.described(&format!("~/.agents/skills/s{number}"), &"Fills forms. ".repeat(70));
+        env.described(&format!("~/.agents/skills/s{number}"), &"Fills forms. ".repeat(70));
     }
     let cases: Vec<String> = (0..400)
         .map(|n| format!("{{\"query\":\"fill {}\",\"skills\":[\"s{n}\"]}}\n", "x".repeat(200)))
         .collect();
-    world.file("queries.jsonl", cases.concat());
+    env.file("queries.jsonl", cases.concat());
     for args in [
         &["prompt", "--budget-chars", "1000000"] as &[&str],
         &["match", "fills forms", "-k", "200", "--json"],
@@ -162,14 +177,14 @@ fn one_ctrl_c_ends_commands_that_run_no_script() {
         &["lint", "--routing", "--json"],
         &["eval", "queries.jsonl", "--json"],
     ] {
-        // The pipe is full and has no reader: the command blocks on its write.
+        // The pipe is full and has no reader, so the command blocks on its write.
         let (reader, writer) = std::io::pipe().unwrap();
         let mut fill = writer.try_clone().unwrap();
         rustix::io::ioctl_fionbio(&fill, true).unwrap();
         while std::io::Write::write(&mut fill, &[b' '; 4096]).is_ok() {}
         rustix::io::ioctl_fionbio(&fill, false).unwrap();
         drop(fill);
-        let mut child = world.command(args).stdout(writer).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = env.command(args).stdout(writer).stderr(Stdio::null()).spawn().unwrap();
         let pid = rustix::process::Pid::from_child(&child);
         let waits = || {
             let at = std::fs::read_to_string(format!("/proc/{}/syscall", pid.as_raw_nonzero())).unwrap();

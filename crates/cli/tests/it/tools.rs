@@ -2,23 +2,22 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::world::{Told, World, keys};
+use crate::world::{RunOutput, TestEnv, keys};
 use insta::assert_snapshot;
 use serde_json::Value;
 
-fn world() -> World {
-    let world = World::bare();
-    world
-        .file("~/.prowess/config.toml", "skills.manual = [\"deploy\"]\n")
+fn env() -> TestEnv {
+    let env = TestEnv::bare();
+    env.file("~/.prowess/config.toml", "skills.manual = [\"deploy\"]\n")
         .described("~/.agents/skills/pdf", "Fills PDF forms.")
         .described("~/.agents/skills/deploy", "Ships it.")
         .file("~/.agents/skills/pdf/references/guide.md", "Guide.\n");
-    world
+    env
 }
 
-/// How long it took differs from run to run.
-fn told(told: &Told) -> String {
-    let text = told.whole();
+/// The duration differs from run to run.
+fn without_duration(result: &RunOutput) -> String {
+    let text = result.transcript();
     let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
     for line in &mut lines {
         if line.trim_start().starts_with("\"time_ms\": ") {
@@ -29,34 +28,34 @@ fn told(told: &Told) -> String {
 }
 
 #[test]
-fn what_can_be_called() {
-    assert_snapshot!(world().runs(&[&["tools"], &["tools", "--json"]]));
+fn listing_tools() {
+    assert_snapshot!(env().runs(&[&["tools"], &["tools", "--json"]]));
 }
 
 #[test]
 fn in_every_preset() {
-    let told = ["app", "skill-tool", "harness", "triggers", "chat"].map(|preset| {
-        let world =
-            World::new().variable("PROWESS_SKILLS_ENABLED", "true").variable("PROWESS_PRESET", preset);
+    let result = ["app", "skill-tool", "harness", "triggers", "chat"].map(|preset| {
+        let env =
+            TestEnv::new().variable("PROWESS_SKILLS_ENABLED", "true").variable("PROWESS_PRESET", preset);
         for folder in [".agents/skills", "skills", ".agent/skills", ".skills"] {
-            world.described(&format!("{folder}/pdf"), "Fills PDF forms.");
+            env.described(&format!("{folder}/pdf"), "Fills PDF forms.");
         }
-        format!("{preset}\n{}", world.run(&["tools"]).whole())
+        format!("{preset}\n{}", env.run(&["tools"]).transcript())
     });
-    assert_snapshot!(told.join("\n"));
+    assert_snapshot!(result.join("\n"));
 }
 
 #[test]
-fn nothing_to_call() {
-    let off = World::new().variable("PROWESS_SKILLS_ENABLED", "false");
-    let bare = World::bare();
+fn no_tools() {
+    let off = TestEnv::new().variable("PROWESS_SKILLS_ENABLED", "false");
+    let bare = TestEnv::bare();
     let calls: [&[&str]; 2] = [&["tools"], &["tools", "--json"]];
     assert_snapshot!(bare.runs(&calls) + "\n" + &off.runs(&calls));
 }
 
 #[test]
-fn tools_json_has_the_fields_of_the_contract() {
-    let answer = world().run(&["tools", "--json"]).json();
+fn tools_json_matches_the_contract() {
+    let answer = env().run(&["tools", "--json"]).json();
     assert_eq!(keys(&answer), ["schema", "tools"]);
     let tools = answer["tools"].as_array().unwrap();
     assert_eq!(tools.len(), 4);
@@ -67,21 +66,21 @@ fn tools_json_has_the_fields_of_the_contract() {
 }
 
 #[test]
-fn a_skill_that_the_user_calls_is_among_the_names() {
+fn skills_called_by_the_user_are_among_the_names() {
     let names = |args: &[&str]| {
-        world().run(args).json()["tools"][0]["input_schema"]["properties"]["name"]["enum"].clone()
+        env().run(args).json()["tools"][0]["input_schema"]["properties"]["name"]["enum"].clone()
     };
     assert_eq!(names(&["tools", "--json"]), serde_json::json!(["pdf"]));
     assert_eq!(names(&["tools", "--json", "--skill", "deploy"]), serde_json::json!(["deploy", "pdf"]));
     let load = r#"{"name":"deploy"}"#;
-    let world = world();
-    assert_eq!(world.run(&["call", "skills.activate", load]).code, 1);
-    assert_eq!(world.run(&["call", "skills.activate", load, "--skill", "deploy"]).code, 0);
+    let env = env();
+    assert_eq!(env.run(&["call", "skills.activate", load]).code, 1);
+    assert_eq!(env.run(&["call", "skills.activate", load, "--skill", "deploy"]).code, 0);
 }
 
 #[test]
-fn calling() {
-    let world = world();
+fn calling_tools() {
+    let env = env();
     let calls: [&[&str]; 11] = [
         &["call", "skills.activate", r#"{"name":"pdf"}"#],
         &["call", "skills_readResource", r#"{"name":"pdf","path":"references/guide.md"}"#],
@@ -95,15 +94,15 @@ fn calling() {
         &["call", "skills.activate", "{name: pdf}", "--json"],
         &["call", "skills.activate", r#"{"name":"pdf"}"#, "--skill", "nobody"],
     ];
-    assert_snapshot!(calls.map(|args| told(&world.run(args))).join("\n"));
+    assert_snapshot!(calls.map(|args| without_duration(&env.run(args))).join("\n"));
 }
 
 #[test]
-fn the_envelope_of_the_contract() {
-    let world = world();
-    let good = world.run(&["call", "skills.activate", r#"{"name":"pdf"}"#]);
+fn the_envelope_matches_the_contract() {
+    let env = env();
+    let good = env.run(&["call", "skills.activate", r#"{"name":"pdf"}"#]);
     assert_eq!((keys(&good.json()), good.code), (vec!["context", "data", "stats", "status", "text"], 0));
-    let bad = world.run(&["call", "skills.activate", r#"{"name":"x"}"#]);
+    let bad = env.run(&["call", "skills.activate", r#"{"name":"x"}"#]);
     let answer = bad.json();
     assert_eq!((keys(&answer), bad.code), (vec!["context", "data", "error", "stats", "status", "text"], 1));
     assert_eq!(keys(&answer["error"]), ["code", "message"]);
@@ -116,14 +115,14 @@ fn the_envelope_of_the_contract() {
 
 #[test]
 fn s004_24_the_conformance_fixture_through_the_commands() {
-    let world = World::new();
+    let env = TestEnv::new();
     let name = "skills-system-validation";
     let fixture = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/bundled").join(name);
     for path in ["SKILL.md", "references/REFERENCE.md", "assets/fixture.json", "scripts/echo.sh"] {
-        world.file(&format!("skills/{name}/{path}"), std::fs::read(fixture.join(path)).unwrap());
+        env.file(&format!("skills/{name}/{path}"), std::fs::read(fixture.join(path)).unwrap());
     }
-    let link = world.path(&format!("skills/{name}/link-out.txt"));
-    let run = |args: &[&str]| world.run(&[&["--root", "skills"], args].concat());
+    let link = env.path(&format!("skills/{name}/link-out.txt"));
+    let run = |args: &[&str]| env.run(&[&["--root", "skills"], args].concat());
     let prompt = run(&["prompt"]);
     assert!(prompt.out.contains(name) && !prompt.out.contains("_MARKER_"), "{}", prompt.out);
     let active = run(&["activate", name]);

@@ -1,26 +1,25 @@
-//! `prowess tools --skill` and `prowess call --skill` with the tools that skills bring.
+//! `prowess tools --skill` and `prowess call --skill` with toolsets of skills.
 
 #![cfg(feature = "toolsets")]
 
-use crate::world::World;
+use crate::world::TestEnv;
 use insta::assert_snapshot;
 
-/// Document 003's own example, unmodified.
-fn world() -> World {
-    let world = World::bare();
-    world
-        .file(
-            "~/.agents/skills/my-skill/SKILL.md",
-            include_str!("../../../toolset/tests/fixtures/my-skill/SKILL.md"),
-        )
-        .file(
-            "~/.agents/skills/my-skill/toolsets/index.ts",
-            include_str!("../../../toolset/tests/fixtures/my-skill/toolsets/index.ts"),
-        );
-    world
+/// The unmodified example of document 003.
+fn env() -> TestEnv {
+    let env = TestEnv::bare();
+    env.file(
+        "~/.agents/skills/my-skill/SKILL.md",
+        include_str!("../../../toolset/tests/fixtures/my-skill/SKILL.md"),
+    )
+    .file(
+        "~/.agents/skills/my-skill/toolsets/index.ts",
+        include_str!("../../../toolset/tests/fixtures/my-skill/toolsets/index.ts"),
+    );
+    env
 }
 
-/// How long it took differs from run to run.
+/// The duration differs from run to run.
 fn timeless(text: &str) -> String {
     let timeless = |line: &str| match line.trim_start().starts_with("\"time_ms\": ") {
         true => "    \"time_ms\": [TIME]".to_owned(),
@@ -31,8 +30,8 @@ fn timeless(text: &str) -> String {
 
 #[test]
 fn s003_08_the_tools_of_a_skill_are_listed_and_called() {
-    let world = world();
-    assert_snapshot!(timeless(&world.runs(&[
+    let env = env();
+    assert_snapshot!(timeless(&env.runs(&[
         &["tools", "--skill", "my-skill"],
         &["call", "my-tool", r#"{"input": "hello"}"#, "--skill", "my-skill"],
         &["call", "my_skill_my_tool", "{}", "--skill", "my-skill"],
@@ -42,41 +41,40 @@ fn s003_08_the_tools_of_a_skill_are_listed_and_called() {
 }
 
 #[test]
-fn a_toolset_that_cannot_be_loaded_is_shown_with_its_line() {
-    let world = world();
-    world.file(
+fn toolset_errors_are_shown_with_their_line() {
+    let env = env();
+    env.file(
         "~/.agents/skills/my-skill/toolsets/index.ts",
         "import { Tool } from '@agent/tools';\n\nexport const MyToolset: Tool[] = [\n  nowhere,\n];\n",
     );
     assert_snapshot!(timeless(
-        &world.runs(&[&["tools", "--skill", "my-skill"], &["call", "my-tool", "{}", "--skill", "my-skill"],])
+        &env.runs(&[&["tools", "--skill", "my-skill"], &["call", "my-tool", "{}", "--skill", "my-skill"],])
     ));
 }
 
-/// The program of `docs/toolsets.md`.
-fn figures() -> World {
+/// The example program of `docs/toolsets.md`.
+fn figures() -> TestEnv {
     let page = include_str!("../../../../docs/toolsets.md").split_once("\n## Programs\n").unwrap().1;
     let block = |language: &str| {
         page.split_once(&format!("```{language}\n")).unwrap().1.split("```").next().unwrap().to_owned()
     };
-    let world = World::bare().variable("PATH", "/usr/local/bin:/usr/bin:/bin");
-    world
-        .file("~/.agents/skills/figures/SKILL.md", block("yaml"))
+    let env = TestEnv::bare().variable("PATH", "/usr/local/bin:/usr/bin:/bin");
+    env.file("~/.agents/skills/figures/SKILL.md", block("yaml"))
         .file("~/.agents/skills/figures/toolsets/tools.py", block("python"));
-    world
+    env
 }
 
 #[test]
-fn tools_of_a_program_are_listed_and_called_where_scripts_are_allowed() {
-    let world = figures().variable("PROWESS_ALLOW_SCRIPTS", "1");
-    assert_snapshot!(timeless(&world.runs(&[
+fn program_tools_work_if_scripts_are_allowed() {
+    let env = figures().variable("PROWESS_ALLOW_SCRIPTS", "1");
+    assert_snapshot!(timeless(&env.runs(&[
         &["tools", "--skill", "figures"],
         &["call", "summarize", r#"{"numbers": [1, 2, 4]}"#, "--skill", "figures"],
         &["call", "figures_summarize", r#"{"numbers": [1]}"#, "--skill", "figures"],
         &["call", "summarize", r#"{"numbers": "x"}"#, "--skill", "figures"],
     ])));
-    // Each start is in the log, with its end.
-    let log = world.run(&["run", "--log", "--json"]).json();
+    // The log contains each run with its end.
+    let log = env.run(&["run", "--log", "--json"]).json();
     let runs = log["runs"].as_array().unwrap();
     assert_eq!(runs.len(), 4);
     for run in runs {
@@ -89,61 +87,60 @@ fn tools_of_a_program_are_listed_and_called_where_scripts_are_allowed() {
 }
 
 #[test]
-fn tools_of_a_program_are_absent_where_scripts_are_not_allowed() {
-    let world = figures();
-    assert_snapshot!(timeless(&world.runs(&[
+fn program_tools_are_missing_if_scripts_are_not_allowed() {
+    let env = figures();
+    assert_snapshot!(timeless(&env.runs(&[
         &["tools", "--skill", "figures"],
         &["call", "summarize", r#"{"numbers": [1, 2, 4]}"#, "--skill", "figures"],
     ])));
-    assert_eq!(world.run(&["run", "--log", "--json"]).json()["runs"], serde_json::json!([]));
+    assert_eq!(env.run(&["run", "--log", "--json"]).json()["runs"], serde_json::json!([]));
 }
 
-/// Installed, and then changed by somebody: neither kind of toolset runs any more.
+/// After an installed skill was modified, neither kind of toolset runs.
 #[test]
-fn a_toolset_that_was_modified_since_it_was_installed_brings_no_tools() {
-    let world = figures().variable("PROWESS_ALLOW_SCRIPTS", "1");
-    world
-        .file("~/shelf/my-skill/SKILL.md", include_str!("../../../toolset/tests/fixtures/my-skill/SKILL.md"))
+fn modified_toolsets_provide_no_tools() {
+    let env = figures().variable("PROWESS_ALLOW_SCRIPTS", "1");
+    env.file("~/shelf/my-skill/SKILL.md", include_str!("../../../toolset/tests/fixtures/my-skill/SKILL.md"))
         .file(
             "~/shelf/my-skill/toolsets/index.ts",
             include_str!("../../../toolset/tests/fixtures/my-skill/toolsets/index.ts"),
         );
-    std::fs::rename(world.path("~/.agents/skills/figures"), world.path("~/shelf/figures")).unwrap();
+    std::fs::rename(env.path("~/.agents/skills/figures"), env.path("~/shelf/figures")).unwrap();
     for skill in ["my-skill", "figures"] {
-        let told = world.run(&["install", &format!("~/shelf/{skill}"), "--yes"]);
-        assert_eq!(told.code, 0, "{}", told.whole());
+        let output = env.run(&["install", &format!("~/shelf/{skill}"), "--yes"]);
+        assert_eq!(output.code, 0, "{}", output.transcript());
     }
     let calls = [
         ("my-skill", "my-tool", r#"{"input": "hello"}"#, "toolsets/index.ts"),
         ("figures", "summarize", r#"{"numbers": [1, 2]}"#, "toolsets/tools.py"),
     ];
     for (skill, tool, params, file) in calls {
-        let call = || world.run(&["call", tool, params, "--skill", skill]);
-        assert_eq!(call().code, 0, "{}", call().whole());
+        let call = || env.run(&["call", tool, params, "--skill", skill]);
+        assert_eq!(call().code, 0, "{}", call().transcript());
         let path = format!("~/.agents/skills/{skill}/{file}");
-        let text = world.text(&path);
-        world.file(&path, format!("{text}\n"));
+        let text = env.text(&path);
+        env.file(&path, format!("{text}\n"));
         let refused = call();
         assert_eq!(refused.code, 1);
         assert_eq!(refused.json()["status"], "error");
-        assert!(refused.err.contains(file), "{}", refused.whole());
-        let listed = world.run(&["tools", "--skill", skill]);
-        assert!(!listed.out.contains(tool), "{}", listed.whole());
-        assert_eq!(listed.code, 1, "{}", listed.whole());
-        assert!(listed.err.contains(file), "{}", listed.whole());
-        // As it was, it works again.
-        world.file(&path, text);
+        assert!(refused.err.contains(file), "{}", refused.transcript());
+        let listed = env.run(&["tools", "--skill", skill]);
+        assert!(!listed.out.contains(tool), "{}", listed.transcript());
+        assert_eq!(listed.code, 1, "{}", listed.transcript());
+        assert!(listed.err.contains(file), "{}", listed.transcript());
+        // It works again after the modification is reverted.
+        env.file(&path, text);
         assert_eq!(call().code, 0);
     }
 }
 
-/// What can be told without running anything: files, syntax, imports, exports.
+/// Problems that are found without running code: files, syntax, imports, exports.
 #[test]
-fn check_tells_what_is_wrong_with_toolsets_and_runs_nothing() {
-    let world = World::bare().variable("PROWESS_ALLOW_SCRIPTS", "1");
+fn check_reports_toolset_errors_without_running_them() {
+    let env = TestEnv::bare().variable("PROWESS_ALLOW_SCRIPTS", "1");
     let toolsets = "['toolsets/index:Set', 'toolsets/index:Other', 'toolsets/bad:Set', 'toolsets/js:Set', toolsets/none:Set, \
                     toolsets/tools.py, toolsets/none.py, toolsets/notes.txt]";
-    world
+    env
         .file(
             "skills/s/SKILL.md",
             format!("---\nname: s\ndescription: A skill.\ntoolsets: {toolsets}\n---\nB\n"),
@@ -158,27 +155,27 @@ fn check_tells_what_is_wrong_with_toolsets_and_runs_nothing() {
         .file("skills/s/toolsets/js.js", "export const Set = [];\n")
         .file("skills/s/toolsets/tools.py", "open('ran', 'w')\n")
         .file("skills/s/toolsets/notes.txt", "Notes.\n");
-    let told = world.run(&["check", "skills"]);
-    assert_eq!(told.code, 0, "the skill itself loads");
-    assert_snapshot!(told.whole());
-    let answer = world.run(&["check", "skills", "--json"]).json();
+    let output = env.run(&["check", "skills"]);
+    assert_eq!(output.code, 0, "the skill itself loads");
+    assert_snapshot!(output.transcript());
+    let answer = env.run(&["check", "skills", "--json"]).json();
     assert_eq!(answer["summary"]["valid"], 1);
     let places: Vec<_> = answer["skills"][0]["diagnostics"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|said| {
-            let path = said["path"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
-            (path, said["line"].as_u64(), said["column"].as_u64())
+        .map(|diagnostic| {
+            let path = diagnostic["path"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+            (path, diagnostic["line"].as_u64(), diagnostic["column"].as_u64())
         })
         .collect();
     assert!(places.contains(&("index.ts".to_owned(), Some(3), Some(19))), "{places:?}");
-    let sarif = world.run(&["check", "skills", "--format", "sarif"]).json();
+    let sarif = env.run(&["check", "skills", "--format", "sarif"]).json();
     let uris = sarif["runs"][0]["results"].as_array().unwrap().iter();
     let uri = |result: &serde_json::Value| {
         result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].as_str().unwrap().to_owned()
     };
     assert!(uris.map(uri).any(|uri| uri.ends_with("skills/s/toolsets/bad.ts")));
-    let github = world.run(&["check", "skills", "--format", "github"]).out;
+    let github = env.run(&["check", "skills", "--format", "github"]).out;
     assert!(github.contains("file=skills/s/toolsets/index.ts,line=3,col=19,title=SK064::"), "{github}");
 }

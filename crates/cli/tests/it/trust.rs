@@ -1,13 +1,13 @@
 //! `prowess trust` and `prowess untrust`.
 
-use crate::world::World;
+use crate::world::TestEnv;
 use insta::assert_snapshot;
 
 #[test]
-fn from_trust_to_untrust() {
-    let world = World::bare();
-    world.skill(".agents/skills/pdf").skill(".claude/skills/docx");
-    assert_snapshot!(world.runs(&[
+fn trusting_and_revoking() {
+    let env = TestEnv::bare();
+    env.skill(".agents/skills/pdf").skill(".claude/skills/docx");
+    assert_snapshot!(env.runs(&[
         &["list"],
         &["trust"],
         &["list"],
@@ -19,32 +19,32 @@ fn from_trust_to_untrust() {
 }
 
 #[test]
-fn again_after_changes() {
-    let world = World::bare();
-    world.skill(".agents/skills/pdf").skill(".agents/skills/docx");
-    world.run(&["trust", "--pinned"]);
-    world.described(".agents/skills/pdf", "Something else.").skill(".agents/skills/added");
-    std::fs::remove_dir_all(world.path(".agents/skills/docx")).unwrap();
-    assert_snapshot!(world.runs(&[&["list", "--all"], &["doctor"], &["trust", "--pinned"], &["list"]]));
+fn trusting_again_after_changes() {
+    let env = TestEnv::bare();
+    env.skill(".agents/skills/pdf").skill(".agents/skills/docx");
+    env.run(&["trust", "--pinned"]);
+    env.described(".agents/skills/pdf", "Something else.").skill(".agents/skills/added");
+    std::fs::remove_dir_all(env.path(".agents/skills/docx")).unwrap();
+    assert_snapshot!(env.runs(&[&["list", "--all"], &["doctor"], &["trust", "--pinned"], &["list"]]));
 }
 
 #[test]
 fn as_json() {
-    let world = World::bare();
-    world.skill(".agents/skills/pdf");
-    assert_snapshot!(world.runs(&[&["trust", "--json"], &["untrust", "--json"]]));
+    let env = TestEnv::bare();
+    env.skill(".agents/skills/pdf");
+    assert_snapshot!(env.runs(&[&["trust", "--json"], &["untrust", "--json"]]));
 }
 
 #[test]
 fn a_project_without_skills() {
-    assert_snapshot!(World::bare().run(&["trust"]).whole());
+    assert_snapshot!(TestEnv::bare().run(&["trust"]).transcript());
 }
 
 #[test]
-fn what_cannot_be_trusted() {
-    let world = World::bare();
-    world.file("~/.prowess/state/trust.json", "{");
-    assert_snapshot!(world.runs(&[
+fn directories_that_cannot_be_trusted() {
+    let env = TestEnv::bare();
+    env.file("~/.prowess/state/trust.json", "{");
+    assert_snapshot!(env.runs(&[
         &["trust", "missing"],
         &["trust", "missing", "--json"],
         &["trust"],
@@ -54,16 +54,15 @@ fn what_cannot_be_trusted() {
 }
 
 #[test]
-fn only_what_is_trusted_is_said_to_be() {
-    let world = World::bare();
-    world
-        .skill(".agents/skills/pdf")
+fn untrusted_skills_are_listed_separately() {
+    let env = TestEnv::bare();
+    env.skill(".agents/skills/pdf")
         .skill(".agents/skills/cloned")
         .file(".agents/skills/cloned/.git/HEAD", "")
         .file(".agents/skills/broken/SKILL.md", crate::world::BROKEN);
-    assert_snapshot!(world.runs(&[&["trust"], &["trust", "--json"]]));
+    assert_snapshot!(env.runs(&[&["trust"], &["trust", "--json"]]));
     assert_snapshot!(
         "a_skill_of_its_own_is_called_by_its_name",
-        world.runs(&[&["trust", ".agents/skills/pdf", "--pinned"]])
+        env.runs(&[&["trust", ".agents/skills/pdf", "--pinned"]])
     );
 }

@@ -1,62 +1,62 @@
-//! `prowess verify` and `prowess install --locked`: whether what is installed is still what was installed.
+//! `prowess verify` and `prowess install --locked`.
 
 use std::fs;
 
-use crate::world::{CHANGING, World, keys, skill_md};
+use crate::world::{CHANGING, TestEnv, keys, skill_md};
 use insta::{assert_snapshot, with_settings};
 
-/// A project with two installed skills, from a folder in it.
-fn world() -> World {
-    let world = World::bare();
-    world.skill("shelf/pdf").file("shelf/pdf/scripts/fill.sh", "#!/bin/sh\n").skill("shelf/csv");
-    assert_eq!(world.run(&["install", "./shelf", "--all", "--project"]).code, 0);
-    world
+/// Returns a project with two installed skills from a local directory.
+fn env() -> TestEnv {
+    let env = TestEnv::bare();
+    env.skill("shelf/pdf").file("shelf/pdf/scripts/fill.sh", "#!/bin/sh\n").skill("shelf/csv");
+    assert_eq!(env.run(&["install", "./shelf", "--all", "--project"]).code, 0);
+    env
 }
 
-fn change(world: &World) {
-    world.file(".agents/skills/pdf/SKILL.md", skill_md("pdf", "Does something else."));
-    world.file(".agents/skills/pdf/new.md", "New.\n");
-    fs::remove_file(world.path(".agents/skills/pdf/scripts/fill.sh")).unwrap();
+fn change(env: &TestEnv) {
+    env.file(".agents/skills/pdf/SKILL.md", skill_md("pdf", "Does something else."));
+    env.file(".agents/skills/pdf/new.md", "New.\n");
+    fs::remove_file(env.path(".agents/skills/pdf/scripts/fill.sh")).unwrap();
 }
 
 #[test]
 fn nothing_installed() {
-    let world = World::bare();
-    assert_snapshot!(world.runs(&[&["verify"], &["verify", "--json"], &["verify", "pdf"]]));
+    let env = TestEnv::bare();
+    assert_snapshot!(env.runs(&[&["verify"], &["verify", "--json"], &["verify", "pdf"]]));
 }
 
 #[test]
-fn all_as_installed() {
-    let world = world();
-    assert_snapshot!(world.runs(&[&["verify"], &["verify", "pdf", "--json"]]));
+fn all_skills_are_unmodified() {
+    let env = env();
+    assert_snapshot!(env.runs(&[&["verify"], &["verify", "pdf", "--json"]]));
 }
 
 #[test]
-fn every_way_to_differ() {
-    let world = world();
-    world.skill("shelf/xml").skill("shelf/odd").skill("shelf/gone").skill(".agents/skills/mine");
-    assert_eq!(world.run(&["install", "./shelf", "--all"]).code, 0);
-    change(&world);
-    world.file(".agents/skills/csv/more.md", "More.\n");
-    fs::remove_dir_all(world.path(".agents/skills/gone")).unwrap();
-    fs::remove_dir_all(world.path(".agents/skills/xml")).unwrap();
-    std::os::unix::fs::symlink("../../shelf/xml", world.path(".agents/skills/xml")).unwrap();
-    std::os::unix::fs::symlink("/etc/passwd", world.path(".agents/skills/odd/link")).unwrap();
-    let told = world.run(&["verify"]);
-    assert_eq!(told.code, 1);
-    assert_snapshot!(told.whole());
-    let answer = world.run(&["verify", "--json"]).json();
+fn every_kind_of_difference() {
+    let env = env();
+    env.skill("shelf/xml").skill("shelf/odd").skill("shelf/gone").skill(".agents/skills/mine");
+    assert_eq!(env.run(&["install", "./shelf", "--all"]).code, 0);
+    change(&env);
+    env.file(".agents/skills/csv/more.md", "More.\n");
+    fs::remove_dir_all(env.path(".agents/skills/gone")).unwrap();
+    fs::remove_dir_all(env.path(".agents/skills/xml")).unwrap();
+    std::os::unix::fs::symlink("../../shelf/xml", env.path(".agents/skills/xml")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", env.path(".agents/skills/odd/link")).unwrap();
+    let result = env.run(&["verify"]);
+    assert_eq!(result.code, 1);
+    assert_snapshot!(result.transcript());
+    let answer = env.run(&["verify", "--json"]).json();
     let status: Vec<_> = answer["skills"].as_array().unwrap().iter().map(|skill| &skill["status"]).collect();
     assert_eq!(status, ["extra", "missing", "unlocked", "link", "modified", "link"]);
     assert_eq!(keys(&answer["skills"][0]["files"][0]), ["path", "status"]);
 }
 
 #[test]
-fn what_was_modified_is_not_loaded_until_it_is_accepted() {
-    let world = world();
-    change(&world);
+fn modified_skills_are_not_loaded_until_accepted() {
+    let env = env();
+    change(&env);
     with_settings!({ filters => CHANGING }, {
-        assert_snapshot!(world.runs(&[
+        assert_snapshot!(env.runs(&[
             &["activate", "pdf"],
             &["activate", "pdf", "--json"],
             &["why", "pdf"],
@@ -66,80 +66,80 @@ fn what_was_modified_is_not_loaded_until_it_is_accepted() {
             &["why", "pdf"],
         ]));
     });
-    assert_eq!(world.run(&["activate", "pdf"]).code, 0);
-    // What was accepted is what was there, and not whatever comes after.
-    world.file(".agents/skills/pdf/more.md", "More.\n");
-    assert_eq!(world.run(&["activate", "pdf"]).code, 1);
+    assert_eq!(env.run(&["activate", "pdf"]).code, 0);
+    // Later changes are not accepted.
+    env.file(".agents/skills/pdf/more.md", "More.\n");
+    assert_eq!(env.run(&["activate", "pdf"]).code, 1);
 }
 
-/// Where no trust is needed, the lock alone stands in the way.
+/// User skills need no trust, so only the lock file prevents loading.
 #[test]
-fn what_was_modified_for_the_user_is_not_loaded_either() {
-    let world = World::bare();
-    world.skill("~/shelf/pdf").file("~/shelf/pdf/notes.md", "Notes.\n");
-    assert_eq!(world.run(&["install", "~/shelf/pdf"]).code, 0);
-    world.file("~/.agents/skills/pdf/notes.md", "Other notes.\n");
+fn modified_user_skills_are_not_loaded() {
+    let env = TestEnv::bare();
+    env.skill("~/shelf/pdf").file("~/shelf/pdf/notes.md", "Notes.\n");
+    assert_eq!(env.run(&["install", "~/shelf/pdf"]).code, 0);
+    env.file("~/.agents/skills/pdf/notes.md", "Other notes.\n");
     with_settings!({ filters => CHANGING }, {
-        assert_snapshot!(world.runs(&[
+        assert_snapshot!(env.runs(&[
             &["activate", "pdf"],
             &["read", "pdf", "notes.md", "--json"],
             &["verify"],
             &["install", "--locked", "--yes", "--on-conflict", "overwrite"],
         ]));
     });
-    assert_eq!(world.run(&["activate", "pdf"]).code, 0);
+    assert_eq!(env.run(&["activate", "pdf"]).code, 0);
 }
 
 #[test]
-fn what_is_missing_cannot_be_accepted() {
-    let world = world();
-    fs::remove_dir_all(world.path(".agents/skills/csv")).unwrap();
-    let told = world.run(&["verify", "csv", "--accept", "--json"]);
-    assert_eq!((told.error().0.as_str(), told.code), ("CONFLICT", 1));
+fn missing_skills_cannot_be_accepted() {
+    let env = env();
+    fs::remove_dir_all(env.path(".agents/skills/csv")).unwrap();
+    let result = env.run(&["verify", "csv", "--accept", "--json"]);
+    assert_eq!((result.error().0.as_str(), result.code), ("CONFLICT", 1));
 }
 
 #[test]
-fn locked_restores_what_is_missing_and_what_was_modified() {
-    let world = world();
-    let before = world.tree(".agents/skills");
-    fs::remove_dir_all(world.path(".agents/skills/csv")).unwrap();
+fn locked_restores_missing_and_modified_skills() {
+    let env = env();
+    let before = env.tree(".agents/skills");
+    fs::remove_dir_all(env.path(".agents/skills/csv")).unwrap();
     with_settings!({ filters => CHANGING }, {
-        assert_snapshot!(world.runs(&[
+        assert_snapshot!(env.runs(&[
             &["install", "--locked", "--dry-run"],
             &["install", "--locked"],
             &["install", "--locked"],
         ]));
     });
-    change(&world);
+    change(&env);
     assert_snapshot!(
         "locked_and_modified",
-        world.runs(&[
+        env.runs(&[
             &["install", "--locked"],
             &["install", "--locked", "--json"],
             &["install", "--locked", "--yes", "--on-conflict", "overwrite"],
             &["verify"],
         ])
     );
-    assert_eq!(world.tree(".agents/skills"), before);
+    assert_eq!(env.tree(".agents/skills"), before);
 }
 
 #[test]
-fn locked_fails_on_drift() {
-    let world = world();
-    fs::remove_dir_all(world.path(".agents")).unwrap();
-    world.described("shelf/csv", "Does more.");
-    assert_snapshot!(world.runs(&[&["install", "--locked"], &["install", "--locked", "--json"]]));
-    assert_eq!(world.tree(".agents"), Vec::<String>::new());
-    assert_eq!(world.run(&["install", "./shelf", "--locked", "--ref", "x"]).code, 2);
+fn locked_fails_if_the_source_has_changed() {
+    let env = env();
+    fs::remove_dir_all(env.path(".agents")).unwrap();
+    env.described("shelf/csv", "Does more.");
+    assert_snapshot!(env.runs(&[&["install", "--locked"], &["install", "--locked", "--json"]]));
+    assert_eq!(env.tree(".agents"), Vec::<String>::new());
+    assert_eq!(env.run(&["install", "./shelf", "--locked", "--ref", "x"]).code, 2);
 }
 
 #[test]
-fn locked_can_be_kept_to_one_source() {
-    let world = world();
-    world.skill("other/xml");
-    assert_eq!(world.run(&["install", "./other/xml"]).code, 0);
-    fs::remove_dir_all(world.path(".agents")).unwrap();
-    assert_snapshot!(world.runs(&[
+fn locked_can_be_restricted_to_a_source() {
+    let env = env();
+    env.skill("other/xml");
+    assert_eq!(env.run(&["install", "./other/xml"]).code, 0);
+    fs::remove_dir_all(env.path(".agents")).unwrap();
+    assert_snapshot!(env.runs(&[
         &["install", "./shelf", "--locked"],
         &["install", "./shelf/pdf", "--locked"],
         &["verify"],
@@ -147,16 +147,16 @@ fn locked_can_be_kept_to_one_source() {
 }
 
 #[test]
-fn locked_without_a_lock() {
-    assert_snapshot!(World::bare().runs(&[&["install", "--locked"], &["install"]]));
+fn locked_without_a_lock_file() {
+    assert_snapshot!(TestEnv::bare().runs(&[&["install", "--locked"], &["install"]]));
 }
 
 #[test]
-fn a_lock_that_cannot_be_read_stops_everything() {
-    let world = world();
-    let marks = world.text("skills.lock").replacen("  \"schema\"", "<<<<<<< ours\n  \"schema\"", 1);
-    world.file("skills.lock", marks.clone());
-    assert_snapshot!(world.runs(&[
+fn an_unreadable_lock_file_stops_every_command() {
+    let env = env();
+    let marks = env.text("skills.lock").replacen("  \"schema\"", "<<<<<<< ours\n  \"schema\"", 1);
+    env.file("skills.lock", marks.clone());
+    assert_snapshot!(env.runs(&[
         &["verify"],
         &["verify", "--json"],
         &["install", "./shelf/pdf"],
@@ -165,234 +165,237 @@ fn a_lock_that_cannot_be_read_stops_everything() {
         &["plugins"],
         &["activate", "pdf"],
     ]));
-    assert_eq!(world.text("skills.lock"), marks);
-    let told = world.run(&["doctor"]);
-    assert!(told.out.contains("installed     [PROJECT]/skills.lock cannot be read"), "{}", told.out);
-    assert_eq!(told.code, 1);
+    assert_eq!(env.text("skills.lock"), marks);
+    let result = env.run(&["doctor"]);
+    assert!(result.out.contains("installed     cannot read [PROJECT]/skills.lock"), "{}", result.out);
+    assert_eq!(result.code, 1);
 }
 
 #[test]
-fn the_doctor_sees_what_was_modified() {
-    let world = world();
-    let line = |world: &World| {
-        let told = world.run(&["doctor"]);
-        assert_eq!(told.code, 0, "{}", told.whole());
+fn doctor_reports_modified_skills() {
+    let env = env();
+    let line = |env: &TestEnv| {
+        let result = env.run(&["doctor"]);
+        assert_eq!(result.code, 0, "{}", result.transcript());
         let lines: Vec<_> =
-            told.out.lines().skip_while(|line| !line.contains(" installed ")).take(2).collect();
+            result.out.lines().skip_while(|line| !line.contains(" installed ")).take(2).collect();
         lines.join("\n")
     };
-    let before = line(&world);
-    change(&world);
-    assert_snapshot!(format!("{before}\n\n{}", line(&world)));
+    let before = line(&env);
+    change(&env);
+    assert_snapshot!(format!("{before}\n\n{}", line(&env)));
 }
 
-/// A situation in which a command names another one that helps.
+/// A situation in which a message contains a command that helps.
 struct Hint {
     name: &'static str,
-    begin: fn(&World),
-    /// What prints the hint.
-    ask: &'static [&'static str],
-    /// How many commands it names.
+    setup: fn(&TestEnv),
+    /// The arguments of the command that prints the hint.
+    args: &'static [&'static str],
+    /// The number of commands in the hint.
     commands: usize,
-    /// What succeeds once any of them was run.
-    then: &'static [&'static str],
+    /// A command that succeeds after any of them.
+    follow_up: &'static [&'static str],
 }
 
 const PDF: &str = "~/.agents/skills/pdf";
 
-fn installed(world: &World) {
-    world.skill("~/shelf/pdf");
-    assert_eq!(world.run(&["install", "~/shelf/pdf", "--scope", "user"]).code, 0);
+fn installed(env: &TestEnv) {
+    env.skill("~/shelf/pdf");
+    assert_eq!(env.run(&["install", "~/shelf/pdf", "--scope", "user"]).code, 0);
 }
 
-fn installed_in_the_project(world: &World) {
-    world.skill("shelf/pdf").file(".git/HEAD", "");
-    assert_eq!(world.run(&["install", "./shelf/pdf"]).code, 0);
+fn installed_in_the_project(env: &TestEnv) {
+    env.skill("shelf/pdf").file(".git/HEAD", "");
+    assert_eq!(env.run(&["install", "./shelf/pdf"]).code, 0);
 }
 
 const HINTS: &[Hint] = &[
     Hint {
         name: "why, modified for the user",
-        begin: |world| {
-            installed(world);
-            world.file("~/.agents/skills/pdf/more.md", "More.\n").file(".git/HEAD", "");
+        setup: |env| {
+            installed(env);
+            env.file("~/.agents/skills/pdf/more.md", "More.\n").file(".git/HEAD", "");
         },
-        ask: &["why", "pdf"],
+        args: &["why", "pdf"],
         commands: 2,
-        then: &["why", "pdf"],
+        follow_up: &["why", "pdf"],
     },
     Hint {
         name: "verify, modified in the project",
-        begin: |world| {
-            installed_in_the_project(world);
-            world.file(".agents/skills/pdf/more.md", "More.\n");
+        setup: |env| {
+            installed_in_the_project(env);
+            env.file(".agents/skills/pdf/more.md", "More.\n");
         },
-        ask: &["verify"],
+        args: &["verify"],
         commands: 2,
-        then: &["verify"],
+        follow_up: &["verify"],
     },
     Hint {
         name: "list, modified in the project",
-        begin: |world| {
-            installed_in_the_project(world);
-            world.file(".agents/skills/pdf/more.md", "More.\n");
+        setup: |env| {
+            installed_in_the_project(env);
+            env.file(".agents/skills/pdf/more.md", "More.\n");
         },
-        ask: &["list", "--all"],
+        args: &["list", "--all"],
         commands: 1,
-        then: &["activate", "pdf"],
+        follow_up: &["activate", "pdf"],
     },
     Hint {
         name: "verify, missing",
-        begin: |world| {
-            installed(world);
-            fs::remove_dir_all(world.path(PDF)).unwrap();
-            world.file(".git/HEAD", "");
+        setup: |env| {
+            installed(env);
+            fs::remove_dir_all(env.path(PDF)).unwrap();
+            env.file(".git/HEAD", "");
         },
-        ask: &["verify"],
+        args: &["verify"],
         commands: 1,
-        then: &["verify"],
+        follow_up: &["verify"],
     },
     Hint {
         name: "why, untrusted",
-        begin: |world| {
-            world.skill(".agents/skills/pdf");
+        setup: |env| {
+            env.skill(".agents/skills/pdf");
         },
-        ask: &["why", "pdf"],
+        args: &["why", "pdf"],
         commands: 1,
-        then: &["why", "pdf"],
+        follow_up: &["why", "pdf"],
     },
     Hint {
         name: "doctor, a nested repository",
-        begin: |world| {
-            world.skill(".agents/skills/pdf").file(".agents/skills/pdf/.git/HEAD", "");
-            assert_eq!(world.run(&["trust"]).code, 0);
+        setup: |env| {
+            env.skill(".agents/skills/pdf").file(".agents/skills/pdf/.git/HEAD", "");
+            assert_eq!(env.run(&["trust"]).code, 0);
         },
-        ask: &["doctor"],
+        args: &["doctor"],
         commands: 1,
-        then: &["why", "pdf"],
+        follow_up: &["why", "pdf"],
     },
     Hint {
         name: "trust, a nested repository",
-        begin: |world| {
-            world.skill(".agents/skills/pdf").file(".agents/skills/pdf/.git/HEAD", "");
+        setup: |env| {
+            env.skill(".agents/skills/pdf").file(".agents/skills/pdf/.git/HEAD", "");
         },
-        ask: &["trust"],
+        args: &["trust"],
         commands: 1,
-        then: &["why", "pdf"],
+        follow_up: &["why", "pdf"],
     },
     Hint {
-        name: "why, a link to a folder with a space and a quote in its name",
-        begin: |world| {
-            world.skill("~/it's my shelf/pdf").file("~/.agents/skills/.keep", "");
-            std::os::unix::fs::symlink(world.path("~/it's my shelf/pdf"), world.path(PDF)).unwrap();
+        name: "why, a symlink to a directory with a space and a quote in its name",
+        setup: |env| {
+            env.skill("~/it's my shelf/pdf").file("~/.agents/skills/.keep", "");
+            std::os::unix::fs::symlink(env.path("~/it's my shelf/pdf"), env.path(PDF)).unwrap();
         },
-        ask: &["why", "pdf"],
+        args: &["why", "pdf"],
         commands: 1,
-        then: &["why", "pdf"],
+        follow_up: &["why", "pdf"],
     },
     Hint {
         name: "why, changed since it was trusted",
-        begin: |world| {
-            world.skill(".agents/skills/pdf");
-            assert_eq!(world.run(&["trust", "--pinned"]).code, 0);
-            world.described(".agents/skills/pdf", "Something else.");
+        setup: |env| {
+            env.skill(".agents/skills/pdf");
+            assert_eq!(env.run(&["trust", "--pinned"]).code, 0);
+            env.described(".agents/skills/pdf", "Something else.");
         },
-        ask: &["why", "pdf"],
+        args: &["why", "pdf"],
         commands: 1,
-        then: &["why", "pdf"],
+        follow_up: &["why", "pdf"],
     },
     Hint {
         name: "why, disabled by the user",
-        begin: |world| {
-            world.skill(PDF);
-            assert_eq!(world.run(&["disable", "pdf"]).code, 0);
+        setup: |env| {
+            env.skill(PDF);
+            assert_eq!(env.run(&["disable", "pdf"]).code, 0);
         },
-        ask: &["why", "pdf"],
+        args: &["why", "pdf"],
         commands: 1,
-        then: &["why", "pdf"],
+        follow_up: &["why", "pdf"],
     },
     Hint {
         name: "why, disabled by the project",
-        begin: |world| {
-            world.skill(PDF);
-            assert_eq!(world.run(&["disable", "pdf", "--scope", "project"]).code, 0);
+        setup: |env| {
+            env.skill(PDF);
+            assert_eq!(env.run(&["disable", "pdf", "--scope", "project"]).code, 0);
         },
-        ask: &["why", "pdf"],
+        args: &["why", "pdf"],
         commands: 1,
-        then: &["why", "pdf"],
+        follow_up: &["why", "pdf"],
     },
     Hint {
         name: "enable, disabled by the project",
-        begin: |world| {
-            world.skill(PDF);
-            assert_eq!(world.run(&["disable", "pdf", "--project"]).code, 0);
+        setup: |env| {
+            env.skill(PDF);
+            assert_eq!(env.run(&["disable", "pdf", "--project"]).code, 0);
         },
-        ask: &["enable", "pdf"],
+        args: &["enable", "pdf"],
         commands: 1,
-        then: &["why", "pdf"],
+        follow_up: &["why", "pdf"],
     },
     Hint {
         name: "why, its source disabled by the project",
-        begin: |world| {
-            world.skill(PDF);
-            assert_eq!(world.run(&["disable", "--source", "~/.agents/skills", "--project"]).code, 0);
+        setup: |env| {
+            env.skill(PDF);
+            assert_eq!(env.run(&["disable", "--source", "~/.agents/skills", "--project"]).code, 0);
         },
-        ask: &["why", "pdf"],
+        args: &["why", "pdf"],
         commands: 1,
-        then: &["why", "pdf"],
+        follow_up: &["why", "pdf"],
     },
     Hint {
         name: "install --locked, in a fresh clone",
-        begin: |world| {
-            installed_in_the_project(world);
-            fs::remove_dir_all(world.path(".agents")).unwrap();
-            fs::remove_dir_all(world.path("~/.prowess")).unwrap();
+        setup: |env| {
+            installed_in_the_project(env);
+            fs::remove_dir_all(env.path(".agents")).unwrap();
+            fs::remove_dir_all(env.path("~/.prowess")).unwrap();
         },
-        ask: &["install", "--locked"],
+        args: &["install", "--locked"],
         commands: 1,
-        then: &["why", "pdf"],
+        follow_up: &["why", "pdf"],
     },
     Hint {
         name: "tools, an untrusted skill",
-        begin: |world| {
-            world.skill(".agents/skills/pdf");
+        setup: |env| {
+            env.skill(".agents/skills/pdf");
         },
-        ask: &["tools", "--skill", "pdf"],
+        args: &["tools", "--skill", "pdf"],
         commands: 1,
-        then: &["tools", "--skill", "pdf"],
+        follow_up: &["tools", "--skill", "pdf"],
     },
     Hint {
         name: "update, renamed at the source",
-        begin: |world| {
-            installed(world);
-            world.file("~/shelf/pdf/SKILL.md", skill_md("forms", "Does pdf."));
+        setup: |env| {
+            installed(env);
+            env.file("~/shelf/pdf/SKILL.md", skill_md("forms", "Does pdf."));
         },
-        ask: &["update"],
+        args: &["update"],
         commands: 1,
-        then: &["update"],
+        follow_up: &["update"],
     },
     Hint {
         name: "install, high findings",
-        begin: |world| {
-            world.file("~/shelf/root/SKILL.md", crate::world::HIGH);
+        setup: |env| {
+            env.file("~/shelf/root/SKILL.md", crate::world::HIGH);
         },
-        ask: &["install", "~/shelf/root"],
+        args: &["install", "~/shelf/root"],
         commands: 1,
-        then: &["why", "root"],
+        follow_up: &["why", "root"],
     },
 ];
 
-/// The commands that a text names after a colon or an arrow, and those that are the same call with one more option.
-fn named(text: &str, ask: &[&str]) -> Vec<String> {
+/// Returns the commands of a text that follow a colon, an arrow or `run`, and those that add an option to the same command.
+fn hint_commands(text: &str, args: &[&str]) -> Vec<String> {
     let mut commands: Vec<String> = Vec::new();
     for line in text.lines() {
-        let begins = line.match_indices("prowess ").filter(|(at, _)| {
+        let starts = line.match_indices("prowess ").filter(|(at, _)| {
             let before = &line[..*at];
-            before.ends_with(": ") || before.ends_with("→ ")
+            [": ", "→ ", "run "].iter().any(|end| before.ends_with(end))
         });
-        commands.extend(begins.map(|(at, _)| line[at..].split("; ").next().unwrap().to_owned()));
+        commands.extend(starts.map(|(at, _)| {
+            let command = line[at..].split("; ").next().unwrap();
+            command.split(" to ").next().unwrap().to_owned()
+        }));
         if let Some((_, option)) = line.split_once("the same command with ") {
-            commands.push(format!("prowess {} {option}", ask.join(" ")));
+            commands.push(format!("prowess {} {option}", args.join(" ")));
         }
     }
     commands.sort();
@@ -400,73 +403,76 @@ fn named(text: &str, ask: &[&str]) -> Vec<String> {
     commands
 }
 
-/// Runs a command as a person would who copies it into a shell.
-fn paste(world: &World, command: &str) -> std::process::Output {
-    let folder = |inner: &str| world.path(inner).display().to_string();
+/// Runs a command in a shell, as if it was pasted.
+fn paste(env: &TestEnv, command: &str) -> std::process::Output {
+    let folder = |inner: &str| env.path(inner).display().to_string();
     let pasted = command
         .replace("[PROJECT]", folder("").trim_end_matches('/'))
         .replace("[HOME]", folder("~/").trim_end_matches('/'));
-    let binary = world.command(&[]);
+    let binary = env.command(&[]);
     let mut shell = std::process::Command::new("/bin/sh");
     let script = format!("prowess() {{ {} \"$@\"; }}; {pasted}", binary.get_program().display());
-    shell.args(["-c", &script]).env_clear().current_dir(world.path(""));
+    shell.args(["-c", &script]).env_clear().current_dir(env.path(""));
     shell.envs(binary.get_envs().filter_map(|(name, value)| Some((name, value?))));
     // A shell expands a tilde by itself.
-    shell.env("HOME", world.path("~/"));
+    shell.env("HOME", env.path("~/"));
     shell.stdin(std::process::Stdio::null()).output().unwrap()
 }
 
 #[test]
-fn every_hint_works_as_it_is_printed() {
+fn every_hint_works_when_pasted() {
     for hint in HINTS {
-        let ask = || {
-            let world = World::bare();
-            (hint.begin)(&world);
-            let told = world.run(hint.ask);
-            (world, named(&format!("{}\n{}", told.out, told.err), hint.ask), told)
+        let run_hint = || {
+            let env = TestEnv::bare();
+            (hint.setup)(&env);
+            let result = env.run(hint.args);
+            (env, hint_commands(&format!("{}\n{}", result.out, result.err), hint.args), result)
         };
-        let (_, commands, told) = ask();
-        assert_eq!(commands.len(), hint.commands, "{}: {commands:?} in {}", hint.name, told.whole());
+        let (_, commands, result) = run_hint();
+        assert_eq!(commands.len(), hint.commands, "{}: {commands:?} in {}", hint.name, result.transcript());
         for command in commands {
-            let (world, ..) = ask();
-            let output = paste(&world, &command);
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(output.status.success(), "{}: {command}: {said}", hint.name);
-            let then = world.run(hint.then);
-            assert_eq!(then.code, 0, "{}, after {command}: {}", hint.name, then.whole());
+            let (env, ..) = run_hint();
+            let output = paste(&env, &command);
+            let message = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success(), "{}: {command}: {message}", hint.name);
+            let then = env.run(hint.follow_up);
+            assert_eq!(then.code, 0, "{}, after {command}: {}", hint.name, then.transcript());
         }
     }
 }
 
-/// Situations whose messages name commands in a sentence. Those commands need not succeed, but they have to be understood.
-const SENTENCES: &[(&str, Begin, &[&str])] = &[
-    ("a command is missing", |_| {}, &[]),
+/// Situations whose messages contain commands in a sentence. These commands need not succeed, but they must be valid.
+const SENTENCES: &[(&str, Setup, &[&str])] = &[
     ("man, an unknown command", |_| {}, &["man", "zzz"]),
-    ("info, a name that is nearly right", of_the_user, &["info", "pfd"]),
+    ("info, a similar name", of_the_user, &["info", "pfd"]),
     ("info, an unknown name", of_the_user, &["info", "zzz"]),
-    ("enable, a name that is nearly right", of_the_user, &["enable", "pfd"]),
+    ("enable, a similar name", of_the_user, &["enable", "pfd"]),
     ("enable, an unknown name", of_the_user, &["enable", "zzz"]),
     ("activate, disabled", disabled, &["activate", "pdf"]),
     ("read, an unknown file", of_the_user, &["read", "pdf", "nope.md"]),
     ("verify, an unknown name", installed, &["verify", "zzz"]),
-    ("update, a name that is nearly right", installed, &["update", "pfd"]),
+    ("update, a similar name", installed, &["update", "pfd"]),
     ("update, an unknown name", installed, &["update", "zzz"]),
-    ("plugins, a folder is missing", missing, &["plugins"]),
+    ("plugins, a missing directory", missing, &["plugins"]),
     ("remove, of another scope", trusted, &["remove", "pdf", "--user"]),
     ("doctor, modified", modified, &["doctor"]),
     ("install over a modified skill", modified, &["install", "~/shelf/pdf"]),
-    ("install --locked, drift", drift, &["install", "--locked", "--yes", "--on-conflict", "overwrite"]),
+    (
+        "install --locked, a changed source",
+        drift,
+        &["install", "--locked", "--yes", "--on-conflict", "overwrite"],
+    ),
     ("chats, an unknown id", |_| {}, &["chats", "show", "x"]),
     ("chats, none", |_| {}, &["chats"]),
-    ("list, nothing found", |_| {}, &["list"]),
-    ("list, one is not offered", of_the_project, &["list"]),
+    ("list, no skills", |_| {}, &["list"]),
+    ("list, one is not available", of_the_project, &["list"]),
     ("doctor, an invalid skill", invalid, &["doctor"]),
     ("doctor, many diagnostics", many_copies, &["doctor"]),
     ("a configuration with errors", broken_configuration, &["list"]),
     ("doctor, a configuration with errors", broken_configuration, &["doctor"]),
     ("check, a skill inside another", nested, &["check", "tree"]),
-    ("check, a link out of the tree", linked_out, &["check", "tree"]),
-    ("pack, a folder of skills", of_the_project, &["pack", ".agents/skills"]),
+    ("check, a symlink out of the tree", linked_out, &["check", "tree"]),
+    ("pack, a directory of skills", of_the_project, &["pack", ".agents/skills"]),
     ("pack, an invalid skill", invalid, &["pack", ".agents/skills/pdf"]),
     ("install, a path that does not exist", |_| {}, &["install", "./missing"]),
     ("install, no source", |_| {}, &["install", "no source at all"]),
@@ -483,114 +489,115 @@ const SENTENCES: &[(&str, Begin, &[&str])] = &[
     ),
 ];
 
-type Begin = fn(&World);
+type Setup = fn(&TestEnv);
 
-fn of_the_user(world: &World) {
-    world.skill(PDF);
+fn of_the_user(env: &TestEnv) {
+    env.skill(PDF);
 }
 
-fn of_the_project(world: &World) {
-    world.skill(".agents/skills/pdf");
+fn of_the_project(env: &TestEnv) {
+    env.skill(".agents/skills/pdf");
 }
 
-fn disabled(world: &World) {
-    world.skill(PDF);
-    assert_eq!(world.run(&["disable", "pdf"]).code, 0);
+fn disabled(env: &TestEnv) {
+    env.skill(PDF);
+    assert_eq!(env.run(&["disable", "pdf"]).code, 0);
 }
 
-fn source_disabled(world: &World) {
-    world.skill(PDF);
-    assert_eq!(world.run(&["disable", "--source", "~/.agents/skills"]).code, 0);
+fn source_disabled(env: &TestEnv) {
+    env.skill(PDF);
+    assert_eq!(env.run(&["disable", "--source", "~/.agents/skills"]).code, 0);
 }
 
-fn trusted(world: &World) {
-    world.skill(".agents/skills/pdf");
-    assert_eq!(world.run(&["trust"]).code, 0);
+fn trusted(env: &TestEnv) {
+    env.skill(".agents/skills/pdf");
+    assert_eq!(env.run(&["trust"]).code, 0);
 }
 
-fn missing(world: &World) {
-    installed(world);
-    fs::remove_dir_all(world.path(PDF)).unwrap();
+fn missing(env: &TestEnv) {
+    installed(env);
+    fs::remove_dir_all(env.path(PDF)).unwrap();
 }
 
-fn modified(world: &World) {
-    installed(world);
-    world.file("~/.agents/skills/pdf/more.md", "More.\n");
+fn modified(env: &TestEnv) {
+    installed(env);
+    env.file("~/.agents/skills/pdf/more.md", "More.\n");
 }
 
-fn drift(world: &World) {
-    installed(world);
-    fs::remove_dir_all(world.path(PDF)).unwrap();
-    world.file("~/shelf/pdf/SKILL.md", skill_md("pdf", "Something else."));
+fn drift(env: &TestEnv) {
+    installed(env);
+    fs::remove_dir_all(env.path(PDF)).unwrap();
+    env.file("~/shelf/pdf/SKILL.md", skill_md("pdf", "Something else."));
 }
 
-fn invalid(world: &World) {
-    world.file(".agents/skills/pdf/SKILL.md", "---\nname: pdf\n---\nDo it.\n");
-    assert_eq!(world.run(&["trust"]).code, 0);
+fn invalid(env: &TestEnv) {
+    env.file(".agents/skills/pdf/SKILL.md", "---\nname: pdf\n---\nDo it.\n");
+    assert_eq!(env.run(&["trust"]).code, 0);
 }
 
-fn many_copies(world: &World) {
+fn many_copies(env: &TestEnv) {
     for number in 0..8 {
-        world.skill(&format!("~/.agents/skills/s{number}")).skill(&format!(".agents/skills/s{number}"));
+        env.skill(&format!("~/.agents/skills/s{number}")).skill(&format!(".agents/skills/s{number}"));
     }
-    assert_eq!(world.run(&["trust"]).code, 0);
+    assert_eq!(env.run(&["trust"]).code, 0);
 }
 
-fn broken_configuration(world: &World) {
-    world.file("~/.prowess/config.toml", "[chat\n");
+fn broken_configuration(env: &TestEnv) {
+    env.file("~/.prowess/config.toml", "[chat\n");
 }
 
-fn nested(world: &World) {
-    world.skill("tree/outer").skill("tree/outer/examples/inner");
+fn nested(env: &TestEnv) {
+    env.skill("tree/outer").skill("tree/outer/examples/inner");
 }
 
-fn linked_out(world: &World) {
-    world.file("SKILL.md", skill_md("x", "Does x.")).file("tree/x/notes.md", "");
-    std::os::unix::fs::symlink("../../SKILL.md", world.path("tree/x/SKILL.md")).unwrap();
+fn linked_out(env: &TestEnv) {
+    env.file("SKILL.md", skill_md("x", "Does x.")).file("tree/x/notes.md", "");
+    std::os::unix::fs::symlink("../../SKILL.md", env.path("tree/x/SKILL.md")).unwrap();
 }
 
-fn suppressions(world: &World) {
-    world.skill(".agents/skills/pdf");
-    world.file(".prowess/audit.toml", "[[suppress]]\nrule = \"PA102\"\nreason = \"known\"\n");
+fn suppressions(env: &TestEnv) {
+    env.skill(".agents/skills/pdf");
+    env.file(".prowess/audit.toml", "[[suppress]]\nrule = \"PA102\"\nreason = \"known\"\n");
 }
 
-/// Commands in messages that no situation here leads to, and why.
+/// Commands in messages that are not tested here, and the reason.
 const NOT_TRIED: &[(&str, &str)] = &[
-    ("audit ./{}", "it is about a folder that may not exist"),
-    ("chat", "it takes a message, or a terminal"),
-    ("chat --chat {chat}", "it takes a message, or a terminal"),
-    ("chat --continue", "it takes a message, or a terminal"),
-    ("check", "models are told so, and not people"),
+    ("audit ./{}", "the directory may not exist"),
+    ("chat", "needs a message or a terminal"),
+    ("chat --chat {chat}", "needs a message or a terminal"),
+    ("chat --continue", "needs a message or a terminal"),
+    ("check", "in texts for models"),
     ("install", "the help of import"),
-    ("install {}", "a host that redirects; the other one is in HINTS"),
+    ("install {}", "a redirecting host; the other use is in HINTS"),
+    ("list", "the overview on a terminal"),
     ("list --verbose", "many diagnostics of roots"),
     ("mcp install", "mcp on a terminal"),
-    ("mcp install --print", "an entry of a client that cannot be changed"),
-    ("serve", "it is where an address was printed"),
+    ("mcp install --print", "a client entry that cannot be changed"),
+    ("serve", "in messages about its sign-in URL"),
     ("trust --mcp {name}", "skills of servers, tests/served.rs"),
     ("trust --mcp {name} --allow-run", "skills of servers, tests/served.rs"),
     ("trust --mcp {}", "skills of servers, tests/served.rs"),
     ("untrust --mcp", "skills of servers, tests/served.rs"),
 ];
 
-/// Commands that a sentence names without what they take.
+/// Commands that messages mention without their arguments.
 const NAMES: &[&str] = &["chat", "new"];
 
-/// Words that come after a command in a sentence.
+/// Words that follow a command in a sentence.
 const AFTER: &[&str] = &[
     "shows", "tells", "lists", "finishes", "restores", "brings", "takes", "removes", "switches", "begins",
     "goes", "gets", "installs", "makes", "looks", "changes", "reads", "connects", "says", "packs", "asks",
-    "lets", "trusts", "writes", "puts", "printed", "replaces", "&&", "and", "or",
+    "lets", "trusts", "writes", "puts", "printed", "replaces", "&&", "and", "or", "to", "for", "if",
 ];
 
-/// The commands that a line names, in a sentence or after a colon.
+/// Returns the commands in a line.
 fn commands_in(line: &str, known: &[String]) -> Vec<String> {
     let mut commands = Vec::new();
     for (at, name) in line.match_indices("prowess ") {
         let rest = line[at + name.len()..].split(['"', '`']).next().unwrap();
         let mut words = Vec::new();
         for word in rest.split_whitespace().take_while(|word| !AFTER.contains(word)) {
-            let plain = word.trim_end_matches([';', ',', ':', ')', '\\']);
+            let plain = word.trim_end_matches(['.', ';', ',', ':', ')', '\\']);
             words.extend((!plain.is_empty()).then_some(plain));
             if plain != word {
                 break;
@@ -603,14 +610,14 @@ fn commands_in(line: &str, known: &[String]) -> Vec<String> {
     commands
 }
 
-/// Whether a command takes something that a person has to fill in.
+/// Returns `true` if a command contains a placeholder in capital letters.
 fn is_template(command: &str) -> bool {
     command.split(['/', ' ']).any(|word| {
         word.len() > 1 && word.chars().all(|c| c.is_ascii_uppercase() || c == '-') && !word.starts_with('-')
     })
 }
 
-/// Whether a printed command is one that a source text with placeholders makes.
+/// Returns `true` if a printed command matches a format string.
 fn is_made_by(command: &str, form: &str) -> bool {
     let mut pieces = form.split('{').map(|piece| piece.split_once('}').map_or(piece, |(_, rest)| rest));
     let first = pieces.next().unwrap_or_default();
@@ -623,7 +630,7 @@ fn is_made_by(command: &str, form: &str) -> bool {
     rest.is_empty() || (last.is_empty() && form.ends_with('}'))
 }
 
-/// The texts of the program that name a command.
+/// Returns the commands in string literals of the sources.
 fn messages(known: &[String]) -> Vec<(String, String)> {
     let mut open = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))];
     let mut found = Vec::new();
@@ -654,11 +661,11 @@ fn messages(known: &[String]) -> Vec<(String, String)> {
     found
 }
 
-/// Every command in a sentence is understood, and every text of the program that names one is tried here.
+/// Every command in a message is valid, and every command in a string literal is tested.
 #[test]
 fn every_command_in_a_message_is_tried() {
-    let world = World::bare();
-    let help = world.run(&["--help"]).out;
+    let env = TestEnv::bare();
+    let help = env.run(&["--help"]).out;
     let listed =
         help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let known: Vec<String> = listed
@@ -668,26 +675,26 @@ fn every_command_in_a_message_is_tried() {
     assert!(known.len() > 30, "{known:?}");
     let (mut printed, mut wrong) = (Vec::new(), Vec::new());
     let situations =
-        SENTENCES.iter().copied().chain(HINTS.iter().map(|hint| (hint.name, hint.begin, hint.ask)));
-    for (name, begin, ask) in situations {
-        let world = World::bare();
-        begin(&world);
-        let told = world.run(ask);
-        let text = format!("{}\n{}", told.out, told.err);
+        SENTENCES.iter().copied().chain(HINTS.iter().map(|hint| (hint.name, hint.setup, hint.args)));
+    for (name, setup, args) in situations {
+        let env = TestEnv::bare();
+        setup(&env);
+        let result = env.run(args);
+        let text = format!("{}\n{}", result.out, result.err);
         let commands: Vec<String> = text.lines().flat_map(|line| commands_in(line, &known)).collect();
-        // Those of HINTS are run there, with what they lead to.
+        // The commands of HINTS are run by the test above.
         let is_sentence = SENTENCES.iter().any(|(known, ..)| *known == name);
         if commands.is_empty() && is_sentence {
-            wrong.push(format!("{name}: no command in {}", told.whole()));
+            wrong.push(format!("{name}: no command in {}", result.transcript()));
         }
         let is_run =
             |command: &&String| is_sentence && !is_template(command) && !NAMES.contains(&command.as_str());
         for command in commands.iter().filter(is_run) {
-            let world = World::bare();
-            begin(&world);
-            world.run(ask);
-            let output = paste(&world, &format!("prowess {command}"));
-            // `config` prints what is in force and fails while the configuration has errors.
+            let env = TestEnv::bare();
+            setup(&env);
+            env.run(args);
+            let output = paste(&env, &format!("prowess {command}"));
+            // `config` prints the settings but fails if the configuration has errors.
             let is_answered = command == "config" && !output.stdout.is_empty();
             if !is_answered && output.status.code().is_none_or(|code| code > 1) {
                 wrong.push(format!("{name}: prowess {command}: {}", String::from_utf8_lossy(&output.stderr)));

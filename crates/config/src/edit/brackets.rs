@@ -1,10 +1,10 @@
-//! Lists in brackets, which TOML and YAML write alike.
+//! Edits lists in brackets, which TOML and YAML write alike.
 
 use prowess_format::Span;
 
 use super::text::{Splice, indent, line_break, line_end, line_start, next_line};
 
-/// Adds an item after the last one: on a line of its own where the last one has one.
+/// Adds an item after the last one, on its own line if the last one has one.
 pub(super) fn add(text: &str, list: Span, items: &[Span], item: &str) -> Vec<Splice> {
     let (inside, close) = (list.start as usize + 1, (list.end as usize).saturating_sub(1));
     let Some(last) = items.last().map(|last| last.range()) else {
@@ -12,7 +12,7 @@ pub(super) fn add(text: &str, list: Span, items: &[Span], item: &str) -> Vec<Spl
         if blank.trim_matches([' ', '\t']).is_empty() {
             return vec![Splice { from: inside, to: close, with: item.to_owned() }];
         }
-        // The brackets stand on lines of their own, maybe with comments between them.
+        // The brackets are on separate lines, possibly with comments in between.
         let (start, ends) = (line_start(text, close), line_break(text, inside));
         let first = next_line(text, inside);
         let deep =
@@ -20,8 +20,8 @@ pub(super) fn add(text: &str, list: Span, items: &[Span], item: &str) -> Vec<Spl
         return vec![Splice::insert(start, format!("{deep}{item},{ends}"))];
     };
     let comma = comma(text, last.end, close);
-    let apart = text.get(last.end..close).is_some_and(|gap| gap.contains('\n'));
-    match (apart, comma) {
+    let is_multiline = text.get(last.end..close).is_some_and(|gap| gap.contains('\n'));
+    match (is_multiline, comma) {
         (false, Some(comma)) => vec![Splice::insert(comma + 1, format!(" {item},"))],
         (false, None) => vec![Splice::insert(last.end, format!(", {item}"))],
         (true, comma) => {
@@ -35,7 +35,7 @@ pub(super) fn add(text: &str, list: Span, items: &[Span], item: &str) -> Vec<Spl
     }
 }
 
-/// Removes one item, with its line where it has one of its own.
+/// Removes an item, with its line if it has its own.
 pub(super) fn remove(text: &str, list: Span, items: &[Span], which: usize) -> Vec<Splice> {
     let (inside, close) = (list.start as usize + 1, (list.end as usize).saturating_sub(1));
     let Some(item) = items.get(which).map(|item| item.range()) else { return Vec::new() };
@@ -45,9 +45,9 @@ pub(super) fn remove(text: &str, list: Span, items: &[Span], which: usize) -> Ve
     let gap = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
 
     let (start, over) = (line_start(text, item.start), line_end(text, end));
-    let first = gap(start, item.start).trim().is_empty();
+    let begins_line = gap(start, item.start).trim().is_empty();
     let rest = gap(end, over).trim_start();
-    if first && start >= inside && over < close && (rest.is_empty() || rest.starts_with('#')) {
+    if begins_line && start >= inside && over < close && (rest.is_empty() || rest.starts_with('#')) {
         return vec![Splice::cut(start, next_line(text, end))];
     }
     match (before, next) {
@@ -65,7 +65,7 @@ pub(super) fn remove(text: &str, list: Span, items: &[Span], which: usize) -> Ve
     }
 }
 
-/// The comma between two places, comments apart.
+/// Returns the position of the comma between two positions, ignoring comments.
 fn comma(text: &str, from: usize, to: usize) -> Option<usize> {
     let mut comment = false;
     let gap = text.get(from..to)?;

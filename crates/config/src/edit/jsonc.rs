@@ -1,4 +1,4 @@
-//! Edits of JSON with comments: `jsonc-parser` makes the change, and the result is read again before it counts.
+//! Edits JSON with comments using `jsonc-parser`. The result is parsed again before it is accepted.
 
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged;
@@ -6,13 +6,13 @@ use jsonc_parser::cst::{CstInputValue, CstNode, CstRootNode};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use prowess_format::{Value, hidden};
 
-use super::entry::{EntryError, Found};
-use super::meaning;
-use super::text::{Splice, line_of, spliced};
+use super::entry::{EditEntryError, FoundEntry};
+use super::semantics;
+use super::text::{Splice, apply_splices, line_of};
 
-const UNSAFE: &str = "this cannot be changed without changing something else";
+const UNSAFE: &str = "this cannot be changed without affecting something else; edit the file by hand";
 
-/// JSON as editors write it: comments and trailing commas, and nothing else that JSON does not have.
+/// JSON as editors write it: with comments and trailing commas, but no other extensions.
 const OPTIONS: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
@@ -26,39 +26,41 @@ const OPTIONS: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-/// The entry at a path.
-pub(super) fn find(text: &str, [section, name]: [&str; 2]) -> Result<Option<Found>, EntryError> {
+/// Returns the entry at a path.
+pub(super) fn find(text: &str, [section, name]: [&str; 2]) -> Result<Option<FoundEntry>, EditEntryError> {
     let Some(root) = read(text)? else { return Ok(None) };
     let Some(outer) = member(text, &root, section, "the configuration")? else { return Ok(None) };
     let found = member(text, &outer.value, name, section)?;
-    Ok(found.map(|found| Found { value: value(&found.value), line: line_of(text, found.start()) }))
+    Ok(found.map(|found| FoundEntry { value: value(&found.value), line: line_of(text, found.start()) }))
 }
 
-/// The text with `entry` at `path`: a section and a name in it. What is there already is replaced in its place.
-pub(super) fn put(text: &str, path: [&str; 2], entry: &Value) -> Result<String, EntryError> {
-    let wanted = meaning::changed(means(text)?, &path, |_| entry.clone());
-    let after = inserted(text, path, entry);
-    after.filter(|after| means(after).is_ok_and(|after| meaning::same(after, wanted))).ok_or_else(|| {
-        let at = text.len() - text.trim_start().len();
-        EntryError::refused(text, at, UNSAFE)
-    })
+/// Returns the text with `entry` at `path`: a section and a name in it. Replaces an existing entry in place.
+pub(super) fn put(text: &str, path: [&str; 2], entry: &Value) -> Result<String, EditEntryError> {
+    let wanted = semantics::with_change(parse_value(text)?, &path, |_| entry.clone());
+    let after = try_insert(text, path, entry);
+    after.filter(|after| parse_value(after).is_ok_and(|after| semantics::is_same(after, wanted))).ok_or_else(
+        || {
+            let at = text.len() - text.trim_start().len();
+            EditEntryError::unsafe_change(text, at, UNSAFE)
+        },
+    )
 }
 
-/// The text without the entry at `path`; unchanged where there is none. A section, or a whole text, that [`put`] would
-/// write again for this entry goes with it.
-pub(super) fn take(text: &str, path: [&str; 2]) -> Result<String, EntryError> {
+/// Returns the text without the entry at `path`. Also removes a section, or the whole text, if [`put`] would
+/// create the same text again.
+pub(super) fn remove(text: &str, path: [&str; 2]) -> Result<String, EditEntryError> {
     let Some(found) = find(text, path)? else { return Ok(text.to_owned()) };
-    let before = means(text)?;
+    let before = parse_value(text)?;
     let is_right =
-        |after: &String| means(after).is_ok_and(|after| meaning::is_without(after, &before, &path));
+        |after: &String| parse_value(after).is_ok_and(|after| semantics::is_without(after, &before, &path));
     let is_undone = |after: &String| put(after, path, &found.value).is_ok_and(|again| again == text);
-    let ways = [removed(text, &[]), removed(text, &path[..1])].into_iter().flatten();
-    let undone = ways.filter(is_right).find(is_undone);
-    let after = undone.or_else(|| removed(text, &path).filter(is_right));
-    after.ok_or_else(|| EntryError::refused(text, 0, UNSAFE))
+    let candidates = [try_remove(text, &[]), try_remove(text, &path[..1])].into_iter().flatten();
+    let undone = candidates.filter(is_right).find(is_undone);
+    let after = undone.or_else(|| try_remove(text, &path).filter(is_right));
+    after.ok_or_else(|| EditEntryError::unsafe_change(text, 0, UNSAFE))
 }
 
-fn inserted(text: &str, [section, name]: [&str; 2], entry: &Value) -> Option<String> {
+fn try_insert(text: &str, [section, name]: [&str; 2], entry: &Value) -> Option<String> {
     let root = CstRootNode::parse(text, &OPTIONS).ok()?;
     let there = root.object_value();
     let object = root.object_value_or_create()?;
@@ -87,10 +89,10 @@ fn inserted(text: &str, [section, name]: [&str; 2], entry: &Value) -> Option<Str
             (None, Some(last)) => Splice::insert(last.end(), format!(", {member}")),
             (None, None) => Splice::insert(map.start() + 1, member),
         };
-        return Some(spliced(text, vec![splice]));
+        return Some(apply_splices(text, vec![splice]));
     }
     let (after, member) = (root.to_string(), member.to_string());
-    // An object that was empty gets the entry on one line: that tells it from one that was not there.
+    // An entry in a formerly empty object is on one line, to distinguish it from a new object.
     Some(if is_empty { after.replacen(&member, &on_one_line(&member), 1) } else { after })
 }
 
@@ -101,7 +103,7 @@ fn on_one_line(text: &str) -> String {
     })
 }
 
-fn removed(text: &str, path: &[&str]) -> Option<String> {
+fn try_remove(text: &str, path: &[&str]) -> Option<String> {
     let root = CstRootNode::parse(text, &OPTIONS).ok()?;
     let mut object = root.object_value()?;
     let Some((name, sections)) = path.split_last() else {
@@ -115,10 +117,10 @@ fn removed(text: &str, path: &[&str]) -> Option<String> {
     Some(root.to_string())
 }
 
-/// Writes characters that cannot be seen as escapes.
+/// Escapes invisible characters.
 fn escape_hidden(node: &CstNode) {
     if let Some(literal) = node.as_string_lit() {
-        let escaped = |c: char| match hidden::first(c.encode_utf8(&mut [0; 4])) {
+        let escaped = |c: char| match hidden::find_hidden(c.encode_utf8(&mut [0; 4])) {
             Some(_) => c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
             None => c.to_string(),
         };
@@ -140,17 +142,21 @@ fn input(value: &Value) -> CstInputValue {
     }
 }
 
-fn read(text: &str) -> Result<Option<ast::Value<'_>>, EntryError> {
+fn read(text: &str) -> Result<Option<ast::Value<'_>>, EditEntryError> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS).map_err(|error| {
-        let message = hidden::shown(&error.kind().to_string()).into_owned();
+        let message = hidden::escape_for_display(&error.kind().to_string()).into_owned();
         let mut letters = message.chars();
         let first = letters.next().map(|first| first.to_ascii_lowercase());
-        EntryError::malformed(text, error.range().start, first.into_iter().chain(letters).collect::<String>())
+        EditEntryError::malformed(
+            text,
+            error.range().start,
+            first.into_iter().chain(letters).collect::<String>(),
+        )
     })?;
     Ok(parsed.value)
 }
 
-fn means(text: &str) -> Result<Value, EntryError> {
+fn parse_value(text: &str) -> Result<Value, EditEntryError> {
     Ok(read(text)?.as_ref().map_or(Value::Null, value))
 }
 
@@ -168,22 +174,26 @@ fn value(node: &ast::Value<'_>) -> Value {
     }
 }
 
-/// The one member of this name.
+/// Returns the only member of this name.
 fn member<'n, 't>(
     text: &str,
     node: &'n ast::Value<'t>,
     name: &str,
-    called: &str,
-) -> Result<Option<&'n ast::ObjectProp<'t>>, EntryError> {
+    object_name: &str,
+) -> Result<Option<&'n ast::ObjectProp<'t>>, EditEntryError> {
     let Some(map) = node.as_object() else {
-        return Err(EntryError::refused(text, node.start(), format!("{called} takes an object, {{…}}")));
+        return Err(EditEntryError::unsafe_change(
+            text,
+            node.start(),
+            format!("{object_name} must be an object"),
+        ));
     };
     let mut same = map.properties.iter().filter(|member| member.name.as_str() == name);
     let found = same.next();
     match same.next() {
-        Some(twice) => {
+        Some(duplicate) => {
             let why = format!("duplicate key {name}; delete one of them");
-            Err(EntryError::refused(text, twice.start(), why))
+            Err(EditEntryError::unsafe_change(text, duplicate.start(), why))
         }
         None => Ok(found),
     }

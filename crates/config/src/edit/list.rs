@@ -1,65 +1,64 @@
-//! Lists of texts: `skills.disabled` and its like.
+//! Edits lists of strings, such as `skills.disabled`.
 
-use super::text::without_mark;
+use super::text::split_bom;
 use super::{EditError, toml, yaml};
 
-/// How a file is written.
+/// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum ListFormat {
     /// TOML.
     Toml,
     /// YAML.
     Yaml,
 }
 
-/// A text of a list, and where it stands.
+/// An item of a list and its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// The text.
+pub struct FoundItem {
+    /// The item.
     pub text: String,
     /// Its line, counted from 1.
     pub line: u32,
 }
 
-/// The texts of the list `path`: a section and a key in it. A list that is not there has none.
-pub fn find(text: &str, form: Form, path: [&str; 2]) -> Result<Vec<Found>, EditError> {
-    let (_, text) = without_mark(text);
+/// Returns the items of the list at `path`: a section and a key in it. A missing list has none.
+pub fn find(text: &str, form: ListFormat, path: [&str; 2]) -> Result<Vec<FoundItem>, EditError> {
+    let (_, text) = split_bom(text);
     match form {
-        Form::Toml => toml::find(text, path),
-        Form::Yaml => yaml::find(text, path),
+        ListFormat::Toml => toml::find(text, path),
+        ListFormat::Yaml => yaml::find(text, path),
     }
 }
 
-/// The text with `item` in the list `path`, which is made where it is not there. One that is in it already changes
-/// nothing.
+/// Returns the text with `item` in the list at `path`, which is created if it does not exist. Does nothing if
+/// it already contains the item.
 ///
 /// ```
-/// use prowess_config::edit::list::{Form, add, remove};
+/// use prowess_config::edit::list::{ListFormat, add, remove};
 ///
 /// let text = "[skills]\ndisabled = [\n  'pdf', # slow\n]\n";
-/// let after = add(text, Form::Toml, ["skills", "disabled"], "gh").unwrap();
+/// let after = add(text, ListFormat::Toml, ["skills", "disabled"], "gh").unwrap();
 /// assert_eq!(after, "[skills]\ndisabled = [\n  'pdf', # slow\n  'gh',\n]\n");
-/// assert_eq!(remove(&after, Form::Toml, ["skills", "disabled"], "gh").unwrap(), text);
+/// assert_eq!(remove(&after, ListFormat::Toml, ["skills", "disabled"], "gh").unwrap(), text);
 /// ```
-pub fn add(text: &str, form: Form, path: [&str; 2], item: &str) -> Result<String, EditError> {
+pub fn add(text: &str, form: ListFormat, path: [&str; 2], item: &str) -> Result<String, EditError> {
     if find(text, form, path)?.iter().any(|found| found.text == item) {
         return Ok(text.to_owned());
     }
-    let (mark, text) = without_mark(text);
+    let (bom, text) = split_bom(text);
     let after = match form {
-        Form::Toml => toml::add(text, path, item),
-        Form::Yaml => yaml::add(text, path, item),
+        ListFormat::Toml => toml::add(text, path, item),
+        ListFormat::Yaml => yaml::add(text, path, item),
     };
-    Ok(mark.to_owned() + &after?)
+    Ok(bom.to_owned() + &after?)
 }
 
-/// The text without `item` in the list `path`, however often it stands there. A list that becomes empty stays, as an
-/// empty one.
-pub fn remove(text: &str, form: Form, path: [&str; 2], item: &str) -> Result<String, EditError> {
-    let (mark, text) = without_mark(text);
+/// Returns the text without any occurrence of `item` in the list at `path`. A list that becomes empty stays.
+pub fn remove(text: &str, form: ListFormat, path: [&str; 2], item: &str) -> Result<String, EditError> {
+    let (bom, text) = split_bom(text);
     let after = match form {
-        Form::Toml => toml::remove(text, path, item),
-        Form::Yaml => yaml::remove(text, path, item),
+        ListFormat::Toml => toml::remove(text, path, item),
+        ListFormat::Yaml => yaml::remove(text, path, item),
     };
-    Ok(mark.to_owned() + &after?)
+    Ok(bom.to_owned() + &after?)
 }

@@ -1,13 +1,13 @@
-//! One setting of a TOML file, `key` or `section.key`: replaced, added or removed.
+//! Sets or removes one value of a TOML file, `key` or `section.key`.
 
-use crate::tree::{Entry, Tree};
+use crate::tree::{ConfigTree, TreeEntry};
 use prowess_format::Value;
 
-use super::text::without_mark;
-use super::toml::{BY_HAND, edited, put, read, refused, remove_entry};
-use super::{EditError, meaning};
+use super::text::split_bom;
+use super::toml::{BY_HAND, apply_edit, parse_for_edit, put, remove_entry, unsafe_change};
+use super::{EditError, semantics};
 
-/// The text with this value at `path`: a section and a key in it, or a key alone. `None` removes it.
+/// Returns the text with this value at `path`: a section and a key in it, or only a key. `None` removes it.
 ///
 /// ```
 /// use prowess_format::Value;
@@ -19,25 +19,25 @@ use super::{EditError, meaning};
 /// assert_eq!(set(&after, &["chat", "model"], None).unwrap(), "# mine\n[chat]\n");
 /// ```
 pub fn set(text: &str, path: &[&str], value: Option<&Value>) -> Result<String, EditError> {
-    let (mark, text) = without_mark(text);
-    let tree = read(text)?;
-    let (found, before) = (entry(&tree, path), meaning::of_tree(&tree));
+    let (bom, text) = split_bom(text);
+    let tree = parse_for_edit(text)?;
+    let (found, before) = (entry(&tree, path), semantics::value_of_tree(&tree));
     let after = match (found, value) {
         (None, None) => Some(text.to_owned()),
         (_, Some(value)) => {
-            let wanted = meaning::changed(before, path, |_| value.clone());
-            edited(text, |document| put(document, path, value), |after| meaning::same(after, wanted))
+            let wanted = semantics::with_change(before, path, |_| value.clone());
+            apply_edit(text, |document| put(document, path, value), |after| semantics::is_same(after, wanted))
         }
         (Some(_), None) => {
-            let is_right = |after| meaning::is_without(after, &before, path);
-            edited(text, |document| remove_entry(document, path), is_right)
+            let is_right = |after| semantics::is_without(after, &before, path);
+            apply_edit(text, |document| remove_entry(document, path), is_right)
         }
     };
     let at = found.map_or(0, |entry| entry.span.start as usize);
-    Ok(mark.to_owned() + &after.ok_or_else(|| refused(text, at, BY_HAND))?)
+    Ok(bom.to_owned() + &after.ok_or_else(|| unsafe_change(text, at, BY_HAND))?)
 }
 
-fn entry<'t>(tree: &'t Tree, path: &[&str]) -> Option<&'t Entry> {
+fn entry<'t>(tree: &'t ConfigTree, path: &[&str]) -> Option<&'t TreeEntry> {
     let (first, rest) = path.split_first()?;
     let entry = tree.get(first)?;
     if rest.is_empty() { Some(entry) } else { self::entry(&entry.value, rest) }

@@ -1,8 +1,8 @@
-//! Lines of a text, and cutting and inserting in it.
+//! Helpers for lines of a text, and for cutting and inserting.
 
-use prowess_format::{Place, Span};
+use prowess_format::{Location, Span};
 
-/// Bytes to replace, and by what.
+/// A replacement of a range of bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Splice {
     pub(super) from: usize,
@@ -20,9 +20,9 @@ impl Splice {
     }
 }
 
-/// The text with all splices made. They do not overlap.
-pub(super) fn spliced(text: &str, mut splices: Vec<Splice>) -> String {
-    // What is inserted where a cut begins comes first.
+/// Applies all splices, which must not overlap.
+pub(super) fn apply_splices(text: &str, mut splices: Vec<Splice>) -> String {
+    // An insertion at the start of a cut comes first.
     splices.sort_by_key(|splice| (splice.from, splice.to));
     let mut after = String::with_capacity(text.len() + 64);
     let mut at = 0;
@@ -34,30 +34,30 @@ pub(super) fn spliced(text: &str, mut splices: Vec<Splice>) -> String {
     after + text.get(at..).unwrap_or_default()
 }
 
-/// Where the line of this byte begins.
+/// Returns the start of the line of this byte.
 pub(super) fn line_start(text: &str, at: usize) -> usize {
     text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1)
 }
 
-/// Where the line of this byte ends, before its line end.
+/// Returns the end of the line of this byte, before its line ending.
 pub(super) fn line_end(text: &str, at: usize) -> usize {
     let end = text.get(at..).and_then(|rest| rest.find('\n')).map_or(text.len(), |found| at + found);
     if end > at && text.as_bytes().get(end - 1) == Some(&b'\r') && end < text.len() { end - 1 } else { end }
 }
 
-/// Where the next line begins.
+/// Returns the start of the next line.
 pub(super) fn next_line(text: &str, at: usize) -> usize {
     text.get(at..).and_then(|rest| rest.find('\n')).map_or(text.len(), |found| at + found + 1)
 }
 
-/// The blanks that the line of this byte begins with.
+/// Returns the indentation of the line of this byte.
 pub(super) fn indent(text: &str, at: usize) -> &str {
     let line = text.get(line_start(text, at)..).unwrap_or_default();
     let blanks = line.len() - line.trim_start_matches([' ', '\t']).len();
     line.get(..blanks).unwrap_or_default()
 }
 
-/// How lines end around here: as this one does, else as the first does.
+/// Returns the line ending of this line, or else of the first line.
 pub(super) fn line_break(text: &str, at: usize) -> &'static str {
     let own = text.get(at..).and_then(|rest| rest.find('\n')).map(|found| at + found);
     match own.or_else(|| text.find('\n')) {
@@ -66,15 +66,15 @@ pub(super) fn line_break(text: &str, at: usize) -> &'static str {
     }
 }
 
-/// Lines put after the line of this byte. Whether the text ends in a line break stays as it is.
-pub(super) fn after_line(text: &str, at: usize, lines: &[String]) -> Splice {
+/// Inserts lines after the line of this byte. Keeps whether the text ends with a line ending.
+pub(super) fn insert_after_line(text: &str, at: usize, lines: &[String]) -> Splice {
     let end = line_end(text, at);
     let ends = line_break(text, at);
     Splice::insert(end, lines.iter().map(|line| format!("{ends}{line}")).collect::<String>())
 }
 
-/// Lines put at the end. Whether the text ends in a line break stays as it is; an empty one gets one.
-pub(super) fn at_end(text: &str, lines: &[String]) -> Splice {
+/// Inserts lines at the end. Keeps whether the text ends with a line ending; an empty text gets one.
+pub(super) fn insert_at_end(text: &str, lines: &[String]) -> Splice {
     let ends = line_break(text, text.len());
     let joined = lines.join(ends);
     match text {
@@ -84,18 +84,18 @@ pub(super) fn at_end(text: &str, lines: &[String]) -> Splice {
     }
 }
 
-/// The line of a byte, counted from 1.
+/// Returns the line number of a byte, counted from 1.
 pub(super) fn line_of(text: &str, at: usize) -> u32 {
-    Place::of(text.as_bytes(), Span::new(at, at)).line
+    Location::from_span(text.as_bytes(), Span::new(at, at)).line
 }
 
-/// Apart from a byte-order mark, which stays in front.
-pub(super) fn without_mark(text: &str) -> (&str, &str) {
+/// Splits off a byte-order mark.
+pub(super) fn split_bom(text: &str) -> (&str, &str) {
     text.strip_prefix('\u{feff}').map_or(("", text), |rest| ("\u{feff}", rest))
 }
 
-/// In double quotes, as both TOML and YAML read them.
-pub(super) fn quoted(text: &str) -> String {
+/// Quotes a text with double quotes, valid in both TOML and YAML.
+pub(super) fn quote(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for c in text.chars() {
@@ -105,20 +105,23 @@ pub(super) fn quoted(text: &str) -> String {
             '\n' => quoted += "\\n",
             '\t' => quoted += "\\t",
             '\r' => quoted += "\\r",
-            c if prowess_format::hidden::first(c.encode_utf8(&mut [0; 4])).is_some() => match u32::from(c) {
-                code @ ..=0xffff => quoted += &format!("\\u{code:04x}"),
-                code => quoted += &format!("\\U{code:08x}"),
-            },
+            c if prowess_format::hidden::find_hidden(c.encode_utf8(&mut [0; 4])).is_some() => {
+                match u32::from(c) {
+                    code @ ..=0xffff => quoted += &format!("\\u{code:04x}"),
+                    code => quoted += &format!("\\U{code:08x}"),
+                }
+            }
             c => quoted.push(c),
         }
     }
     quoted + "\""
 }
 
-/// In the quotes of the text that stands beside it, where those can hold it.
-pub(super) fn quoted_like(text: &str, beside: Option<&str>) -> String {
+/// Quotes a text in the style of an adjacent one, if possible.
+pub(super) fn quote_like(text: &str, beside: Option<&str>) -> String {
     let plain_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
-    let simple = !text.contains(['\'', '\n', '\r', '\\']) && prowess_format::hidden::first(text).is_none();
+    let simple =
+        !text.contains(['\'', '\n', '\r', '\\']) && prowess_format::hidden::find_hidden(text).is_none();
     match beside.and_then(|beside| beside.chars().next()) {
         Some('\'') if simple => format!("'{text}'"),
         Some(c)
@@ -126,10 +129,10 @@ pub(super) fn quoted_like(text: &str, beside: Option<&str>) -> String {
                 && c != '\''
                 && text.starts_with(|c: char| c.is_ascii_alphanumeric())
                 && text.chars().all(plain_word)
-                && matches!(prowess_format::Value::plain(text), prowess_format::Value::Text(_)) =>
+                && matches!(prowess_format::Value::from_plain(text), prowess_format::Value::Text(_)) =>
         {
             text.to_owned()
         }
-        _ => quoted(text),
+        _ => quote(text),
     }
 }

@@ -1,87 +1,87 @@
-//! Lists in YAML, in blocks and in brackets.
+//! Edits YAML lists, in blocks and in brackets.
 
-use prowess_format::yaml::{self, Budget, Kind, Node};
+use prowess_format::yaml::{self, Node, NodeKind, YamlBudget};
 use prowess_format::{Span, Value};
 
-use super::block::{self, Item};
-use super::list::Found;
-use super::text::{Splice, line_of, quoted_like, spliced};
-use super::{EditError, brackets, meaning};
+use super::list::FoundItem;
+use super::text::{Splice, apply_splices, line_of, quote_like};
+use super::yaml_block::{self, NewListItem};
+use super::{EditError, brackets, semantics};
 
-/// The texts of the list at `path`, each with its line.
-pub(super) fn find(text: &str, path: [&str; 2]) -> Result<Vec<Found>, EditError> {
+/// Returns the items of the list at `path` with their lines.
+pub(super) fn find(text: &str, path: [&str; 2]) -> Result<Vec<FoundItem>, EditError> {
     let root = parse(text)?;
-    let Some(list) = List::find(text, root.as_ref(), path)? else { return Ok(Vec::new()) };
+    let Some(list) = YamlList::find(text, root.as_ref(), path)? else { return Ok(Vec::new()) };
     list.items
         .iter()
         .map(|item| match item.value() {
             Value::Text(found) => {
-                Ok(Found { text: found.into(), line: line_of(text, item.span.start as usize) })
+                Ok(FoundItem { text: found.into(), line: line_of(text, item.span.start as usize) })
             }
-            _ => Err(refused(text, item.span, "this is no list of texts")),
+            _ => Err(unsafe_change(text, item.span, "this is not a list of strings")),
         })
         .collect()
 }
 
-/// Adds a text to the list at `path`, which is made where it is missing.
+/// Adds an item to the list at `path`, which is created if it does not exist.
 pub(super) fn add(text: &str, path: [&str; 2], item: &str) -> Result<String, EditError> {
     let root = parse(text)?;
-    let list = List::find(text, root.as_ref(), path)?;
+    let list = YamlList::find(text, root.as_ref(), path)?;
     let beside = list.as_ref().and_then(|list| text.get(list.items.last()?.span.range()));
-    let written = quoted_like(item, beside);
-    let item = Item { lines: vec![written.clone()], flow: written, value: Value::Text(item.into()) };
+    let written = quote_like(item, beside);
+    let item = NewListItem { lines: vec![written.clone()], flow: written, value: Value::Text(item.into()) };
     push(text, path, &item)
 }
 
-/// Removes a text from the list at `path`, however often it stands there.
+/// Removes all occurrences of an item from the list at `path`.
 pub(super) fn remove(text: &str, path: [&str; 2], item: &str) -> Result<String, EditError> {
     let mut text = text.to_owned();
     while let Some(which) = find(&text, path)?.iter().position(|found| found.text == item) {
-        text = take(&text, path, which)?;
+        text = remove_at(&text, path, which)?;
     }
     Ok(text)
 }
 
 /// Adds an item to the list at `path`.
-pub(super) fn push(text: &str, path: [&str; 2], item: &Item) -> Result<String, EditError> {
+pub(super) fn push(text: &str, path: [&str; 2], item: &NewListItem) -> Result<String, EditError> {
     let root = parse(text)?;
     let before = root.as_ref().map_or(Value::Null, Node::value);
-    let wanted = meaning::pushed(before, &path, item.value.clone());
-    let (ways, at) = match List::find(text, root.as_ref(), path)? {
+    let wanted = semantics::with_item(before, &path, item.value.clone());
+    let (candidates, at) = match YamlList::find(text, root.as_ref(), path)? {
         Some(list) => {
             let at = list.key.span;
-            let ways = match list.is_flow(text) {
+            let candidates = match list.is_flow(text) {
                 true => vec![brackets::add(text, list.node.span, &list.spans(), &item.flow)],
-                false => block::add(text, list.key, list.node, list.items, item),
+                false => yaml_block::add(text, list.key, list.node, list.items, item),
             };
-            (ways, at)
+            (candidates, at)
         }
-        None => block::make(text, root.as_ref(), path, item)?,
+        None => yaml_block::create(text, root.as_ref(), path, item)?,
     };
-    first_right(text, ways, &wanted, at)
+    apply_first_valid(text, candidates, &wanted, at)
 }
 
 /// Removes an item of the list at `path`.
-pub(super) fn take(text: &str, path: [&str; 2], which: usize) -> Result<String, EditError> {
+pub(super) fn remove_at(text: &str, path: [&str; 2], which: usize) -> Result<String, EditError> {
     let root = parse(text)?;
-    let Some(list) = List::find(text, root.as_ref(), path)? else { return Ok(text.to_owned()) };
-    let wanted = meaning::taken(root.as_ref().map_or(Value::Null, Node::value), &path, which);
-    let way = match list.is_flow(text) {
+    let Some(list) = YamlList::find(text, root.as_ref(), path)? else { return Ok(text.to_owned()) };
+    let wanted = semantics::without_item(root.as_ref().map_or(Value::Null, Node::value), &path, which);
+    let edit = match list.is_flow(text) {
         true => brackets::remove(text, list.node.span, &list.spans(), which),
-        false => block::remove(text, list.key, list.items, which),
+        false => yaml_block::remove(text, list.key, list.items, which),
     };
-    first_right(text, vec![way], &wanted, list.key.span)
+    apply_first_valid(text, vec![edit], &wanted, list.key.span)
 }
 
-/// A list that is there.
-pub(super) struct List<'n, 's> {
+/// An existing list.
+pub(super) struct YamlList<'n, 's> {
     pub(super) key: &'n Node<'s>,
     pub(super) node: &'n Node<'s>,
     pub(super) items: &'n [Node<'s>],
 }
 
-impl<'n, 's> List<'n, 's> {
-    /// The list at a path; `None` where it, or what it would stand in, is missing or nothing.
+impl<'n, 's> YamlList<'n, 's> {
+    /// Returns the list at a path; `None` if it, or a mapping on the way, is missing or null.
     pub(super) fn find(
         text: &str,
         root: Option<&'n Node<'s>>,
@@ -100,9 +100,9 @@ impl<'n, 's> List<'n, 's> {
         }
         match found {
             Some((key, node)) => match &node.kind {
-                Kind::List(items) => Ok(Some(Self { key, node, items })),
-                Kind::Scalar(..) if node.value() == Value::Null => Ok(None),
-                _ => Err(refused(text, key.span, "this takes a list")),
+                NodeKind::List(items) => Ok(Some(Self { key, node, items })),
+                NodeKind::Scalar(..) if node.value() == Value::Null => Ok(None),
+                _ => Err(unsafe_change(text, key.span, "this must be a list")),
             },
             None => Ok(None),
         }
@@ -117,28 +117,29 @@ impl<'n, 's> List<'n, 's> {
     }
 }
 
-/// The entry of a key in a mapping. Nothing is a mapping without any.
+/// Returns the entry of a key in a mapping. Null counts as an empty mapping.
 pub(super) fn entry<'n, 's>(
     text: &str,
     node: &'n Node<'s>,
     key: &str,
 ) -> Result<Option<(&'n Node<'s>, &'n Node<'s>)>, EditError> {
-    let Kind::Map(entries) = &node.kind else {
+    let NodeKind::Map(entries) = &node.kind else {
         return match node.value() {
             Value::Null => Ok(None),
-            _ => Err(refused(text, node.span, "this takes a mapping")),
+            _ => Err(unsafe_change(text, node.span, "this must be a mapping")),
         };
     };
     let mut same =
-        entries.iter().filter(|(found, _)| matches!(&found.kind, Kind::Scalar(text, _) if text == key));
+        entries.iter().filter(|(found, _)| matches!(&found.kind, NodeKind::Scalar(text, _) if text == key));
     let Some((found, value)) = same.next() else { return Ok(None) };
-    if let Some((twice, _)) = same.next() {
-        return Err(refused(text, twice.span, &format!("{key} stands twice; delete one of them")));
+    if let Some((duplicate, _)) = same.next() {
+        return Err(unsafe_change(text, duplicate.span, &format!("duplicate key {key}; delete one of them")));
     }
     if begins_with(text, value.span, b'*') {
-        let why =
-            format!("{key} is an alias: what it stands for would change wherever it is used; write it out");
-        return Err(refused(text, found.span, &why));
+        let why = format!(
+            "{key} is a YAML alias, and changing it would affect other uses; replace it with its value"
+        );
+        return Err(unsafe_change(text, found.span, &why));
     }
     Ok(Some((found, value)))
 }
@@ -147,33 +148,34 @@ pub(super) fn begins_with(text: &str, span: Span, byte: u8) -> bool {
     text.as_bytes().get(span.start as usize) == Some(&byte)
 }
 
-pub(super) fn refused(text: &str, span: Span, why: &str) -> EditError {
-    EditError::Refused { line: line_of(text, span.start as usize), why: why.to_owned() }
+pub(super) fn unsafe_change(text: &str, span: Span, why: &str) -> EditError {
+    EditError::Unsafe { line: line_of(text, span.start as usize), why: why.to_owned() }
 }
 
 pub(super) fn parse(text: &str) -> Result<Option<Node<'_>>, EditError> {
-    yaml::parse(text, Budget::DEFAULT).map_err(|error| EditError::Malformed {
+    yaml::parse(text, YamlBudget::DEFAULT).map_err(|error| EditError::Malformed {
         line: line_of(text, error.offset()),
         message: error.to_string(),
     })
 }
 
-/// The first way that leads to what is wanted and to nothing else.
-pub(super) fn first_right(
+/// Applies the first candidate that results in the wanted value and nothing else.
+pub(super) fn apply_first_valid(
     text: &str,
-    ways: Vec<Vec<Splice>>,
+    candidates: Vec<Vec<Splice>>,
     wanted: &Value,
     at: Span,
 ) -> Result<String, EditError> {
-    for way in ways {
-        let after = spliced(text, way);
-        let right = parse(&after)
-            .is_ok_and(|root| meaning::same(root.map_or(Value::Null, |node| node.value()), wanted.clone()));
-        if right {
+    for edit in candidates {
+        let after = apply_splices(text, edit);
+        let is_valid = parse(&after).is_ok_and(|root| {
+            semantics::is_same(root.map_or(Value::Null, |node| node.value()), wanted.clone())
+        });
+        if is_valid {
             return Ok(after);
         }
     }
-    let why = "this cannot be changed without changing something else, as where an anchor or an alias is; \
-               change it by hand";
-    Err(refused(text, at, why))
+    let why = "this cannot be changed without affecting something else, such as an anchor or an alias; edit the file \
+               by hand";
+    Err(unsafe_change(text, at, why))
 }

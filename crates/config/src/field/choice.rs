@@ -1,62 +1,62 @@
-//! One of a few words.
+//! Values that are one of a few words.
 
 use prowess_format::suggest::nearest;
 use serde_json::Value as Json;
 
-use super::{Field, Wrong, one_of};
-use crate::tree::{Kind, Tree};
-use crate::values::{Lens, Values};
-use crate::words::Named;
+use super::{InvalidValue, KeyField, one_of};
+use crate::choices::NamedChoice;
+use crate::tree::{ConfigTree, TreeKind};
+use crate::values::{ConfigValues, ValueLens};
 
-/// One of a few words, or true or false where those are the words.
-pub(crate) struct Choice<T: 'static> {
-    pub(crate) at: Lens<T>,
+/// One of a few words, or a Boolean.
+pub(crate) struct ChoiceField<T: 'static> {
+    pub(crate) at: ValueLens<T>,
 }
 
-impl<T: Named> Choice<T> {
-    /// The place among the words.
-    fn index(&self, values: &Values) -> usize {
+impl<T: NamedChoice> ChoiceField<T> {
+    /// Returns the index of the value among the words.
+    fn index(&self, values: &ConfigValues) -> usize {
         let value = *(self.at.get)(values);
-        T::WORDS.iter().position(|(_, choice)| choice.is(value)).unwrap_or_default()
+        T::NAMES.iter().position(|(_, choice)| choice.is_same(value)).unwrap_or_default()
     }
 
-    fn is_truth() -> bool {
-        T::WORDS.iter().any(|(word, _)| *word == "true")
+    fn is_bool() -> bool {
+        T::NAMES.iter().any(|(word, _)| *word == "true")
     }
 }
 
-impl<T: Named> Field for Choice<T> {
-    fn takes(&self) -> String {
-        if Self::is_truth() {
+impl<T: NamedChoice> KeyField for ChoiceField<T> {
+    fn expected(&self) -> String {
+        if Self::is_bool() {
             return "true or false".to_owned();
         }
         one_of(&self.words().iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>())
     }
 
     fn words(&self) -> Vec<&'static str> {
-        T::WORDS.iter().map(|(word, _)| *word).collect()
+        T::NAMES.iter().map(|(word, _)| *word).collect()
     }
 
-    fn read(&self, tree: &Tree, values: &mut Values) -> Result<(), Wrong> {
+    fn parse_into(&self, tree: &ConfigTree, values: &mut ConfigValues) -> Result<(), InvalidValue> {
         let word = match &tree.kind {
-            Kind::Truth(true) if Self::is_truth() => "true",
-            Kind::Truth(false) if Self::is_truth() => "false",
-            Kind::Text(text) if !Self::is_truth() => text,
-            _ => return Err(Wrong::is(tree)),
+            TreeKind::Bool(true) if Self::is_bool() => "true",
+            TreeKind::Bool(false) if Self::is_bool() => "false",
+            TreeKind::Text(text) if !Self::is_bool() => text,
+            _ => return Err(InvalidValue::value(tree)),
         };
-        let Some((_, choice)) = T::WORDS.iter().find(|(known, _)| *known == word) else {
-            let wrong = Wrong::is(tree);
+        let Some((_, choice)) = T::NAMES.iter().find(|(known, _)| *known == word) else {
+            let invalid = InvalidValue::value(tree);
             return Err(match nearest(word, self.words()) {
-                Some(near) => wrong.help(format!("did you mean \"{near}\"?")),
-                None => wrong,
+                Some(near) => invalid.help(format!("did you mean \"{near}\"?")),
+                None => invalid,
             });
         };
         *(self.at.get_mut)(values) = *choice;
         Ok(())
     }
 
-    fn write(&self, values: &Values) -> Json {
-        match T::WORDS.get(self.index(values)) {
+    fn to_json(&self, values: &ConfigValues) -> Json {
+        match T::NAMES.get(self.index(values)) {
             Some(("true", _)) => Json::Bool(true),
             Some(("false", _)) => Json::Bool(false),
             Some((word, _)) => Json::from(*word),
@@ -64,7 +64,7 @@ impl<T: Named> Field for Choice<T> {
         }
     }
 
-    fn width(&self, values: &Values) -> u64 {
+    fn permissiveness(&self, values: &ConfigValues) -> u64 {
         self.index(values) as u64
     }
 }

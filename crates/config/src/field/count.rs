@@ -1,4 +1,4 @@
-//! Numbers within bounds.
+//! Numbers within a range.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -6,26 +6,26 @@ use std::time::Duration;
 use prowess_format::suggest::nearest;
 use serde_json::Value as Json;
 
-use super::{Field, Wrong, one_of};
-use crate::tree::{Kind, Tree};
-use crate::values::{Lens, Values};
+use super::{InvalidValue, KeyField, one_of};
+use crate::tree::{ConfigTree, TreeKind};
+use crate::values::{ConfigValues, ValueLens};
 
-/// A number that may stand for none.
+/// A number with a representation of "none".
 pub(crate) trait Amount: Copy + 'static {
-    /// The number, if it is one.
+    /// Returns the number, or `None`.
     fn number(self) -> Option<u64>;
 
-    /// The other way round. What does not fit is out of the key's range.
-    fn of(number: Option<u64>) -> Self;
+    /// Converts from a number. A number that does not fit is out of the key's range.
+    fn from_number(number: Option<u64>) -> Self;
 }
 
 impl Amount for u32 {
-    /// The largest is how a policy says "unbounded".
+    /// The maximum stands for "no limit" in a policy.
     fn number(self) -> Option<u64> {
         (self != Self::MAX).then_some(u64::from(self))
     }
 
-    fn of(number: Option<u64>) -> Self {
+    fn from_number(number: Option<u64>) -> Self {
         number.and_then(|number| Self::try_from(number).ok()).unwrap_or(Self::MAX)
     }
 }
@@ -35,7 +35,7 @@ impl Amount for u64 {
         Some(self)
     }
 
-    fn of(number: Option<u64>) -> Self {
+    fn from_number(number: Option<u64>) -> Self {
         number.unwrap_or(Self::MAX)
     }
 }
@@ -45,7 +45,7 @@ impl Amount for Option<u32> {
         self.map(u64::from)
     }
 
-    fn of(number: Option<u64>) -> Self {
+    fn from_number(number: Option<u64>) -> Self {
         number.and_then(|number| u32::try_from(number).ok())
     }
 }
@@ -56,21 +56,21 @@ impl Amount for Duration {
         u64::try_from(self.as_millis()).ok()
     }
 
-    fn of(number: Option<u64>) -> Self {
+    fn from_number(number: Option<u64>) -> Self {
         number.map_or(Self::MAX, Self::from_millis)
     }
 }
 
-/// A number within bounds, or a word for none.
-pub(crate) struct Count<T: 'static> {
-    pub(crate) at: Lens<T>,
+/// A number within a range, or a word for none.
+pub(crate) struct NumberField<T: 'static> {
+    pub(crate) at: ValueLens<T>,
     pub(crate) range: RangeInclusive<u64>,
-    /// What may stand for no number; the first is how it is written back.
+    /// The words for none; the first one is written back.
     pub(crate) none: &'static [&'static str],
 }
 
-impl<T: Amount> Field for Count<T> {
-    fn takes(&self) -> String {
+impl<T: Amount> KeyField for NumberField<T> {
+    fn expected(&self) -> String {
         let number = format!("a number from {} to {}", self.range.start(), self.range.end());
         let words = self.none.iter().map(|word| format!("\"{word}\""));
         one_of(&std::iter::once(number).chain(words).collect::<Vec<_>>())
@@ -80,32 +80,32 @@ impl<T: Amount> Field for Count<T> {
         self.none.to_vec()
     }
 
-    fn read(&self, tree: &Tree, values: &mut Values) -> Result<(), Wrong> {
+    fn parse_into(&self, tree: &ConfigTree, values: &mut ConfigValues) -> Result<(), InvalidValue> {
         let number = match &tree.kind {
-            Kind::Whole(number) => Some(
+            TreeKind::Integer(number) => Some(
                 u64::try_from(*number)
                     .ok()
                     .filter(|number| self.range.contains(number))
-                    .ok_or(Wrong::is(tree))?,
+                    .ok_or(InvalidValue::value(tree))?,
             ),
-            Kind::Text(word) if self.none.contains(&word.as_str()) => None,
-            Kind::Text(word) if word.parse::<u64>().is_ok() => {
-                return Err(Wrong::is(tree).help(format!("write {word} without quotes")));
+            TreeKind::Text(word) if self.none.contains(&word.as_str()) => None,
+            TreeKind::Text(word) if word.parse::<u64>().is_ok() => {
+                return Err(InvalidValue::value(tree).help(format!("write {word} without quotes")));
             }
-            Kind::Text(word) => {
-                let wrong = Wrong::is(tree);
+            TreeKind::Text(word) => {
+                let invalid = InvalidValue::value(tree);
                 return Err(match nearest(word, self.none.iter().copied()) {
-                    Some(near) => wrong.help(format!("did you mean \"{near}\"?")),
-                    None => wrong,
+                    Some(near) => invalid.help(format!("did you mean \"{near}\"?")),
+                    None => invalid,
                 });
             }
-            _ => return Err(Wrong::is(tree)),
+            _ => return Err(InvalidValue::value(tree)),
         };
-        *(self.at.get_mut)(values) = T::of(number);
+        *(self.at.get_mut)(values) = T::from_number(number);
         Ok(())
     }
 
-    fn write(&self, values: &Values) -> Json {
+    fn to_json(&self, values: &ConfigValues) -> Json {
         match ((self.at.get)(values).number(), self.none.first()) {
             (Some(number), _) => Json::from(number),
             (None, Some(word)) => Json::from(*word),
@@ -113,7 +113,7 @@ impl<T: Amount> Field for Count<T> {
         }
     }
 
-    fn width(&self, values: &Values) -> u64 {
+    fn permissiveness(&self, values: &ConfigValues) -> u64 {
         (self.at.get)(values).number().unwrap_or(u64::MAX)
     }
 }

@@ -1,123 +1,131 @@
-//! Lists of names, of paths and of directories.
+//! Lists of names, paths and roots.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
-use super::{Field, Wrong};
-use crate::tree::{Kind, Tree};
-use crate::values::{Lens, Values};
+use super::{InvalidValue, KeyField};
+use crate::tree::{ConfigTree, TreeKind};
+use crate::values::{ConfigValues, ValueLens};
 use prowess::policy::RootSpec;
 
 /// A list of names.
-pub(crate) struct Texts {
-    pub(crate) at: Lens<Vec<String>>,
+pub(crate) struct TextListField {
+    pub(crate) at: ValueLens<Vec<String>>,
 }
 
-/// A list of paths that are absolute or below the home.
-pub(crate) struct Paths {
-    pub(crate) at: Lens<Vec<PathBuf>>,
+/// A list of paths that are absolute or begin with `~/`.
+pub(crate) struct PathListField {
+    pub(crate) at: ValueLens<Vec<PathBuf>>,
 }
 
-/// A list of directories of skills.
-pub(crate) struct Roots {
-    pub(crate) at: Lens<Vec<RootSpec>>,
+/// A list of skill directories.
+pub(crate) struct RootListField {
+    pub(crate) at: ValueLens<Vec<RootSpec>>,
 }
 
-impl Field for Texts {
-    fn takes(&self) -> String {
+impl KeyField for TextListField {
+    fn expected(&self) -> String {
         "a list of names".to_owned()
     }
 
-    fn read(&self, tree: &Tree, values: &mut Values) -> Result<(), Wrong> {
+    fn parse_into(&self, tree: &ConfigTree, values: &mut ConfigValues) -> Result<(), InvalidValue> {
         let names =
-            items(tree)?.into_iter().map(|(_, text)| spelled_out(text, values.home.as_deref())).collect();
+            items(tree)?.into_iter().map(|(_, text)| expand_source(text, values.home.as_deref())).collect();
         *(self.at.get_mut)(values) = names;
         Ok(())
     }
 
-    fn write(&self, values: &Values) -> Json {
+    fn to_json(&self, values: &ConfigValues) -> Json {
         Json::from((self.at.get)(values).clone())
     }
 }
 
-impl Field for Paths {
-    fn takes(&self) -> String {
+impl KeyField for PathListField {
+    fn expected(&self) -> String {
         "a list of paths that are absolute or begin with ~/".to_owned()
     }
 
-    fn read(&self, tree: &Tree, values: &mut Values) -> Result<(), Wrong> {
+    fn parse_into(&self, tree: &ConfigTree, values: &mut ConfigValues) -> Result<(), InvalidValue> {
         let mut paths = Vec::new();
         for (item, text) in items(tree)? {
-            let path = path_of(text, values.home.as_deref()).map_err(|why| Wrong::has(item, why))?;
+            let path =
+                parse_path(text, values.home.as_deref()).map_err(|why| InvalidValue::item(item, why))?;
             paths.push(path);
         }
         *(self.at.get_mut)(values) = paths;
         Ok(())
     }
 
-    fn write(&self, values: &Values) -> Json {
+    fn to_json(&self, values: &ConfigValues) -> Json {
         (self.at.get)(values).iter().map(|path| path.display().to_string()).collect()
     }
 }
 
-impl Field for Roots {
-    fn takes(&self) -> String {
+impl KeyField for RootListField {
+    fn expected(&self) -> String {
         "a list of directories".to_owned()
     }
 
-    fn read(&self, tree: &Tree, values: &mut Values) -> Result<(), Wrong> {
+    fn parse_into(&self, tree: &ConfigTree, values: &mut ConfigValues) -> Result<(), InvalidValue> {
         let mut roots = Vec::new();
         for (item, text) in items(tree)? {
-            let root = text.parse::<RootSpec>().map_err(|error| Wrong::has(item, &format!(": {error}")))?;
+            let root =
+                text.parse::<RootSpec>().map_err(|error| InvalidValue::item(item, &format!(": {error}")))?;
             roots.push(root);
         }
         *(self.at.get_mut)(values) = roots;
         Ok(())
     }
 
-    fn write(&self, values: &Values) -> Json {
+    fn to_json(&self, values: &ConfigValues) -> Json {
         (self.at.get)(values).iter().map(ToString::to_string).collect()
     }
 }
 
-/// The items of a list of texts.
-fn items(tree: &Tree) -> Result<Vec<(&Tree, &str)>, Wrong> {
-    let Kind::List(items) = &tree.kind else {
-        let wrong = Wrong::is(tree);
+/// Returns the items of a list of strings.
+fn items(tree: &ConfigTree) -> Result<Vec<(&ConfigTree, &str)>, InvalidValue> {
+    let TreeKind::List(items) = &tree.kind else {
+        let invalid = InvalidValue::value(tree);
         return Err(match &tree.kind {
-            Kind::Text(_) => wrong.help("write it in brackets, as a list of one".to_owned()),
-            _ => wrong,
+            TreeKind::Text(_) => invalid.help("write it as a list, in brackets".to_owned()),
+            _ => invalid,
         });
     };
     items
         .iter()
         .map(|item| match &item.kind {
-            Kind::Text(text) if text.trim().is_empty() => Err(Wrong::has(item, "")),
-            Kind::Text(text) if text.contains('\0') => Err(Wrong::has(item, ", with a NUL character")),
-            Kind::Text(text) => Ok((item, text.as_str())),
-            _ => Err(Wrong::has(item, "")),
+            TreeKind::Text(text) if text.trim().is_empty() => Err(InvalidValue::item(item, "")),
+            TreeKind::Text(text) if text.contains('\0') => {
+                Err(InvalidValue::item(item, ", which contains a NUL"))
+            }
+            TreeKind::Text(text) => Ok((item, text.as_str())),
+            _ => Err(InvalidValue::item(item, "")),
         })
         .collect()
 }
 
-/// A name; a source below the home is known by its whole path.
-fn spelled_out(name: &str, home: Option<&Path>) -> String {
-    match name.strip_prefix("source:").filter(|path| path.starts_with("~/")).map(|path| path_of(path, home)) {
+/// Expands `~` in `source:PATH`; other names are unchanged.
+fn expand_source(name: &str, home: Option<&Path>) -> String {
+    match name
+        .strip_prefix("source:")
+        .filter(|path| path.starts_with("~/"))
+        .map(|path| parse_path(path, home))
+    {
         Some(Ok(path)) => format!("source:{}", path.display()),
         _ => name.to_owned(),
     }
 }
 
-/// A path that does not depend on where one stands, with `~` spelled out.
-pub(crate) fn path_of(text: &str, home: Option<&Path>) -> Result<PathBuf, &'static str> {
+/// Parses a path that is absolute or begins with `~/`.
+pub(crate) fn parse_path(text: &str, home: Option<&Path>) -> Result<PathBuf, &'static str> {
     if text.starts_with('/') {
         return Ok(PathBuf::from(text));
     }
     match (text.strip_prefix("~/").or((text == "~").then_some("")), home) {
         (Some(""), Some(home)) => Ok(home.to_owned()),
         (Some(inner), Some(home)) => Ok(home.join(inner.trim_start_matches('/'))),
-        (Some(_), None) => Err(", and there is no home"),
+        (Some(_), None) => Err(", but there is no home directory"),
         (None, _) => Err(", which is not absolute"),
     }
 }

@@ -1,43 +1,43 @@
-//! `[[sources.mcp]]`: servers that skills are taken from.
+//! `[[sources.mcp]]`: servers that provide skills.
 
 use prowess_format::suggest::nearest;
 use serde_json::{Value as Json, json};
 
-use super::{Field, Wrong};
-use crate::source::{McpSource, Reach};
-use crate::tree::{Entry, Kind, Tree, clipped};
-use crate::values::{Lens, Values};
+use super::{InvalidValue, KeyField};
+use crate::mcp_source::{McpSource, McpTransport};
+use crate::tree::{ConfigTree, TreeEntry, TreeKind, clip_for_display};
+use crate::values::{ConfigValues, ValueLens};
 
-/// The most servers.
+/// The maximum number of servers.
 const SOURCES_MAX: usize = 64;
 
-/// The longest that one answer may take, in milliseconds.
+/// The maximum timeout of a request, in milliseconds.
 const TIMEOUT_MAX: u32 = 600_000;
 
 const KEYS: [&str; 8] = ["label", "command", "args", "env", "url", "token-env", "timeout-ms", "enabled"];
 
 /// A list of servers.
-pub(crate) struct Sources {
-    pub(crate) at: Lens<Vec<McpSource>>,
+pub(crate) struct McpSourcesField {
+    pub(crate) at: ValueLens<Vec<McpSource>>,
 }
 
-impl Field for Sources {
-    fn takes(&self) -> String {
+impl KeyField for McpSourcesField {
+    fn expected(&self) -> String {
         "a list of tables with label, and command or url".to_owned()
     }
 
-    fn read(&self, tree: &Tree, values: &mut Values) -> Result<(), Wrong> {
-        let Kind::List(items) = &tree.kind else {
-            return Err(Wrong::is(tree).help("write [[sources.mcp]] above each of them".to_owned()));
+    fn parse_into(&self, tree: &ConfigTree, values: &mut ConfigValues) -> Result<(), InvalidValue> {
+        let TreeKind::List(items) = &tree.kind else {
+            return Err(InvalidValue::value(tree).help("write [[sources.mcp]] above each server".to_owned()));
         };
         if items.len() > SOURCES_MAX {
-            return Err(wrong(tree, format!("has more than {SOURCES_MAX} tables")));
+            return Err(invalid(tree, format!("has more than {SOURCES_MAX} tables")));
         }
         let mut sources: Vec<McpSource> = Vec::new();
         for item in items {
-            let source = source(item)?;
+            let source = parse_source(item)?;
             if sources.iter().any(|known| known.label == source.label) {
-                return Err(wrong(item, format!("has the label {} twice", source.label)));
+                return Err(invalid(item, format!("contains the label {} twice", source.label)));
             }
             sources.push(source);
         }
@@ -45,20 +45,20 @@ impl Field for Sources {
         Ok(())
     }
 
-    fn write(&self, values: &Values) -> Json {
-        (self.at.get)(values).iter().map(written).collect()
+    fn to_json(&self, values: &ConfigValues) -> Json {
+        (self.at.get)(values).iter().map(source_to_json).collect()
     }
 }
 
-fn written(source: &McpSource) -> Json {
+fn source_to_json(source: &McpSource) -> Json {
     let mut json = json!({"label": source.label, "timeout-ms": source.timeout_ms, "enabled": source.enabled});
-    match &source.reach {
-        Reach::Command { program, args, env } => {
+    match &source.transport {
+        McpTransport::Command { program, args, env } => {
             json["command"] = json!(program);
             json["args"] = json!(args);
             json["env"] = json!(env);
         }
-        Reach::Url { url, token_env } => {
+        McpTransport::Url { url, token_env } => {
             json["url"] = json!(url);
             if let Some(name) = token_env {
                 json["token-env"] = json!(name);
@@ -68,91 +68,98 @@ fn written(source: &McpSource) -> Json {
     json
 }
 
-fn source(tree: &Tree) -> Result<McpSource, Wrong> {
-    let Kind::Table(entries) = &tree.kind else { return Err(Wrong::has(tree, "")) };
-    for Entry { key, span, .. } in entries {
+fn parse_source(tree: &ConfigTree) -> Result<McpSource, InvalidValue> {
+    let TreeKind::Table(entries) = &tree.kind else { return Err(InvalidValue::item(tree, "")) };
+    for TreeEntry { key, span, .. } in entries {
         if !KEYS.contains(&key.as_str()) {
-            let what = format!("has the unknown key {} in it", clipped(key));
+            let what = format!("contains the unknown key {}", clip_for_display(key));
             let help = match nearest(key, KEYS) {
-                Some(near) => format!("did you mean {near}? the keys are {}", KEYS.join(", ")),
-                None => format!("the keys are {}", KEYS.join(", ")),
+                Some(near) => format!("did you mean {near}? valid keys: {}", KEYS.join(", ")),
+                None => format!("valid keys: {}", KEYS.join(", ")),
             };
-            return Err(Wrong { span: Some(*span), what, help: Some(help) });
+            return Err(InvalidValue { span: Some(*span), what, help: Some(help) });
         }
     }
     let get = |key: &str| tree.get(key).map(|entry| &entry.value);
     let label = match get("label") {
-        None => return Err(wrong(tree, "has a table without a label".to_owned())),
-        Some(value) => text(value, "label")?,
+        None => return Err(invalid(tree, "contains a server without a label".to_owned())),
+        Some(value) => parse_text(value, "label")?,
     };
     if !McpSource::is_label(&label) {
-        let (value, shown) = (get("label").unwrap_or(tree), clipped(&label));
+        let (value, clipped_label) = (get("label").unwrap_or(tree), clip_for_display(&label));
         let help = format!(
-            "a label has lower-case letters, digits and hyphens, begins with a letter, and has at most {} characters",
+            "use lower-case letters, digits and hyphens, beginning with a letter, at most {} characters",
             McpSource::LABEL_MAX
         );
-        return Err(wrong(value, format!("has the label \"{shown}\"")).help(help));
+        return Err(invalid(value, format!("contains the label \"{clipped_label}\"")).help(help));
     }
-    let reach = reach(tree, &label)?;
+    let reach = parse_transport(tree, &label)?;
     let timeout_ms = match get("timeout-ms") {
-        None => McpSource::TIMEOUT_MS,
-        Some(value) => number(value).ok_or_else(|| {
-            wrong(
+        None => McpSource::DEFAULT_TIMEOUT_MS,
+        Some(value) => parse_timeout(value).ok_or_else(|| {
+            invalid(
                 value,
-                format!("has the timeout-ms {}, not a number from 1 to {TIMEOUT_MAX}", value.shown()),
+                format!(
+                    "contains the timeout-ms {}; expected a number from 1 to {TIMEOUT_MAX}",
+                    value.describe()
+                ),
             )
         })?,
     };
     let enabled = match get("enabled").map(|value| (value, &value.kind)) {
         None => true,
-        Some((_, Kind::Truth(truth))) => *truth,
+        Some((_, TreeKind::Bool(truth))) => *truth,
         Some((value, _)) => {
-            return Err(wrong(value, format!("has {} for enabled, not true or false", value.shown())));
+            return Err(invalid(
+                value,
+                format!("contains {} for enabled; expected true or false", value.describe()),
+            ));
         }
     };
-    Ok(McpSource { label, reach, timeout_ms, enabled })
+    Ok(McpSource { label, transport: reach, timeout_ms, enabled })
 }
 
-/// A command or a URL, and not both.
-fn reach(tree: &Tree, label: &str) -> Result<Reach, Wrong> {
+/// Parses the transport: either a command or a URL.
+fn parse_transport(tree: &ConfigTree, label: &str) -> Result<McpTransport, InvalidValue> {
     let get = |key: &str| tree.get(key).map(|entry| &entry.value);
-    let stray = |keys: &[&str], with: &str| match keys.iter().find_map(|key| Some((*key, get(key)?))) {
-        Some((key, value)) => Err(wrong(value, format!("has {key} beside {with} in {label}"))),
+    let reject_keys = |keys: &[&str], with: &str| match keys.iter().find_map(|key| Some((*key, get(key)?))) {
+        Some((key, value)) => Err(invalid(value, format!("contains both {key} and {with} in {label}"))),
         None => Ok(()),
     };
     match (get("command"), get("url")) {
         (Some(command), None) => {
-            stray(&["token-env"], "command")?;
-            let program = text(command, "command")?;
+            reject_keys(&["token-env"], "command")?;
+            let program = parse_text(command, "command")?;
             if program.contains('/') && !program.starts_with('/') {
-                let help = "write a name that is on PATH, or the whole path".to_owned();
-                return Err(
-                    wrong(command, format!("has the relative command \"{}\"", clipped(&program))).help(help)
-                );
+                let help = "use a name in PATH, or an absolute path".to_owned();
+                return Err(invalid(
+                    command,
+                    format!("contains the relative command \"{}\"", clip_for_display(&program)),
+                )
+                .help(help));
             }
-            let args = get("args").map_or_else(|| Ok(Vec::new()), |args| texts(args, "args"))?;
-            let env = get("env").map_or_else(|| Ok(Vec::new()), variables)?;
-            Ok(Reach::Command { program, args, env })
+            let args = get("args").map_or_else(|| Ok(Vec::new()), |args| parse_texts(args, "args"))?;
+            let env = get("env").map_or_else(|| Ok(Vec::new()), parse_variables)?;
+            Ok(McpTransport::Command { program, args, env })
         }
         (None, Some(url)) => {
-            stray(&["args", "env"], "url")?;
-            let address = text(url, "url")?;
-            if !is_safe(&address) {
-                let help = "write https://…; http:// is for servers on this machine, by 127.0.0.1, [::1] or localhost";
-                return Err(
-                    wrong(url, format!("has the url \"{}\"", clipped(&address))).help(help.to_owned())
-                );
+            reject_keys(&["args", "env"], "url")?;
+            let address = parse_text(url, "url")?;
+            if !is_safe_url(&address) {
+                let help = "use https://; http:// is only allowed for 127.0.0.1, [::1] and localhost";
+                return Err(invalid(url, format!("contains the url \"{}\"", clip_for_display(&address)))
+                    .help(help.to_owned()));
             }
-            let token_env = get("token-env").map(variable).transpose()?;
-            Ok(Reach::Url { url: address, token_env })
+            let token_env = get("token-env").map(parse_variable).transpose()?;
+            Ok(McpTransport::Url { url: address, token_env })
         }
-        (None, None) => Err(wrong(tree, format!("has neither command nor url in {label}"))),
-        (Some(_), Some(url)) => Err(wrong(url, format!("has url beside command in {label}"))),
+        (None, None) => Err(invalid(tree, format!("contains neither command nor url in {label}"))),
+        (Some(_), Some(url)) => Err(invalid(url, format!("contains both url and command in {label}"))),
     }
 }
 
-/// What a token may be sent to: encrypted, or not leaving the machine.
-fn is_safe(url: &str) -> bool {
+/// Returns `true` if a token may be sent to a URL: it is encrypted or on this machine.
+fn is_safe_url(url: &str) -> bool {
     let host = |rest: &str| {
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         let name = match authority.strip_prefix('[') {
@@ -174,52 +181,60 @@ fn is_safe(url: &str) -> bool {
     }
 }
 
-fn text(tree: &Tree, key: &str) -> Result<String, Wrong> {
+fn parse_text(tree: &ConfigTree, key: &str) -> Result<String, InvalidValue> {
     match &tree.kind {
-        Kind::Text(text) if !text.trim().is_empty() && !text.contains('\0') => Ok(text.clone()),
-        _ => Err(wrong(tree, format!("has {} for {key}, not a text", tree.shown()))),
+        TreeKind::Text(text) if !text.trim().is_empty() && !text.contains('\0') => Ok(text.clone()),
+        _ => Err(invalid(tree, format!("contains {} for {key}; expected a string", tree.describe()))),
     }
 }
 
-fn texts(tree: &Tree, key: &str) -> Result<Vec<String>, Wrong> {
-    let item = |item: &Tree| match &item.kind {
-        Kind::Text(text) if !text.contains('\0') => Ok(text.clone()),
-        _ => Err(wrong(item, format!("has {} in {key}, not a text", item.shown()))),
+fn parse_texts(tree: &ConfigTree, key: &str) -> Result<Vec<String>, InvalidValue> {
+    let item = |item: &ConfigTree| match &item.kind {
+        TreeKind::Text(text) if !text.contains('\0') => Ok(text.clone()),
+        _ => Err(invalid(item, format!("contains {} in {key}; expected a string", item.describe()))),
     };
     match &tree.kind {
-        Kind::List(items) => items.iter().map(item).collect(),
-        _ => Err(wrong(tree, format!("has {} for {key}, not a list of texts", tree.shown()))),
+        TreeKind::List(items) => items.iter().map(item).collect(),
+        _ => {
+            Err(invalid(tree, format!("contains {} for {key}; expected a list of strings", tree.describe())))
+        }
     }
 }
 
-fn variables(tree: &Tree) -> Result<Vec<String>, Wrong> {
+fn parse_variables(tree: &ConfigTree) -> Result<Vec<String>, InvalidValue> {
     match &tree.kind {
-        Kind::List(items) => items.iter().map(variable).collect(),
-        _ => Err(wrong(tree, format!("has {} for env, not a list of names of variables", tree.shown()))),
+        TreeKind::List(items) => items.iter().map(parse_variable).collect(),
+        _ => Err(invalid(
+            tree,
+            format!("contains {} for env; expected a list of variable names", tree.describe()),
+        )),
     }
 }
 
-fn variable(tree: &Tree) -> Result<String, Wrong> {
+fn parse_variable(tree: &ConfigTree) -> Result<String, InvalidValue> {
     let is_name = |text: &str| {
         text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     };
     match &tree.kind {
-        Kind::Text(text) if is_name(text) => Ok(text.clone()),
+        TreeKind::Text(text) if is_name(text) => Ok(text.clone()),
         _ => {
-            let help = "write the name alone; its value stays in the environment".to_owned();
-            Err(wrong(tree, format!("has {}, which is no name of a variable", tree.shown())).help(help))
+            let help = "write only the name; the value comes from the environment".to_owned();
+            Err(invalid(tree, format!("contains {}, which is not a variable name", tree.describe()))
+                .help(help))
         }
     }
 }
 
-fn number(tree: &Tree) -> Option<u32> {
+fn parse_timeout(tree: &ConfigTree) -> Option<u32> {
     match tree.kind {
-        Kind::Whole(number) => u32::try_from(number).ok().filter(|number| (1..=TIMEOUT_MAX).contains(number)),
+        TreeKind::Integer(number) => {
+            u32::try_from(number).ok().filter(|number| (1..=TIMEOUT_MAX).contains(number))
+        }
         _ => None,
     }
 }
 
-fn wrong(tree: &Tree, what: String) -> Wrong {
-    Wrong { span: Some(tree.span), what, help: None }
+fn invalid(tree: &ConfigTree, what: String) -> InvalidValue {
+    InvalidValue { span: Some(tree.span), what, help: None }
 }

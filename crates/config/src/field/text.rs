@@ -1,39 +1,40 @@
-//! One text, or none.
+//! Optional strings.
 
 use std::path::PathBuf;
 
 use prowess_format::suggest::nearest;
 use serde_json::Value as Json;
 
-use super::lists::path_of;
-use super::{Field, Wrong};
-use crate::place::ChatStore;
-use crate::tree::{Kind, Tree};
-use crate::values::{Lens, Values};
+use super::lists::parse_path;
+use super::{InvalidValue, KeyField};
+use crate::chat_store::ChatStore;
+use crate::tree::{ConfigTree, TreeKind};
+use crate::values::{ConfigValues, ValueLens};
 
-/// How it is said that there is none.
+/// The word for no value.
 const NONE: &str = "none";
 
-/// One text of a certain form. A text of another form is not repeated: it may be a secret in the wrong place.
-pub(crate) struct Text {
-    pub(crate) at: Lens<Option<String>>,
-    /// What it takes, in words.
+/// A string of a certain form. An invalid string is not repeated: it may be a misplaced secret.
+pub(crate) struct TextField {
+    pub(crate) at: ValueLens<Option<String>>,
+    /// The expected value, as text.
     pub(crate) what: &'static str,
     pub(crate) is: fn(&str) -> bool,
 }
 
-/// Where chats are kept: a database, or a path that is absolute or below the home. It may hold a password.
-pub(crate) struct Store {
-    pub(crate) at: Lens<Option<ChatStore>>,
+/// The location of chats: a database URL, or a path that is absolute or begins with `~/`. It may contain a
+/// password.
+pub(crate) struct ChatStoreField {
+    pub(crate) at: ValueLens<Option<ChatStore>>,
 }
 
-/// One path that is absolute or below the home.
-pub(crate) struct File {
-    pub(crate) at: Lens<Option<PathBuf>>,
+/// A path that is absolute or begins with `~/`.
+pub(crate) struct PathField {
+    pub(crate) at: ValueLens<Option<PathBuf>>,
 }
 
-impl Field for Text {
-    fn takes(&self) -> String {
+impl KeyField for TextField {
+    fn expected(&self) -> String {
         format!("{} or \"{NONE}\"", self.what)
     }
 
@@ -41,32 +42,32 @@ impl Field for Text {
         vec![NONE]
     }
 
-    fn read(&self, tree: &Tree, values: &mut Values) -> Result<(), Wrong> {
+    fn parse_into(&self, tree: &ConfigTree, values: &mut ConfigValues) -> Result<(), InvalidValue> {
         let value = match &tree.kind {
-            Kind::Text(text) if text == NONE => None,
-            Kind::Text(text) if (self.is)(text) => Some(text.clone()),
-            Kind::Text(text) if nearest(text, [NONE]).is_some() => {
-                return Err(hushed("").help(format!("did you mean \"{NONE}\"?")));
+            TreeKind::Text(text) if text == NONE => None,
+            TreeKind::Text(text) if (self.is)(text) => Some(text.clone()),
+            TreeKind::Text(text) if nearest(text, [NONE]).is_some() => {
+                return Err(invalid_secret("").help(format!("did you mean \"{NONE}\"?")));
             }
-            Kind::Text(_) => return Err(hushed("")),
-            _ => return Err(Wrong::is(tree)),
+            TreeKind::Text(_) => return Err(invalid_secret("")),
+            _ => return Err(InvalidValue::value(tree)),
         };
         *(self.at.get_mut)(values) = value;
         Ok(())
     }
 
-    fn write(&self, values: &Values) -> Json {
+    fn to_json(&self, values: &ConfigValues) -> Json {
         Json::from((self.at.get)(values).as_deref().unwrap_or(NONE))
     }
 }
 
-/// Wrong, and not repeated, nor the line shown on which it stands.
-fn hushed(why: &str) -> Wrong {
-    Wrong { span: None, what: format!("is something else{why}"), help: None }
+/// The error for an invalid value that must not be shown, nor its line.
+fn invalid_secret(why: &str) -> InvalidValue {
+    InvalidValue { span: None, what: format!("is invalid{why}"), help: None }
 }
 
-impl Field for File {
-    fn takes(&self) -> String {
+impl KeyField for PathField {
+    fn expected(&self) -> String {
         format!("a path that is absolute or begins with ~/ or \"{NONE}\"")
     }
 
@@ -74,21 +75,21 @@ impl Field for File {
         vec![NONE]
     }
 
-    fn read(&self, tree: &Tree, values: &mut Values) -> Result<(), Wrong> {
+    fn parse_into(&self, tree: &ConfigTree, values: &mut ConfigValues) -> Result<(), InvalidValue> {
         let value = match &tree.kind {
-            Kind::Text(text) if text == NONE => None,
-            Kind::Text(text) if text.contains('\0') => return Err(Wrong::is(tree)),
-            Kind::Text(text) => match path_of(text, values.home.as_deref()) {
+            TreeKind::Text(text) if text == NONE => None,
+            TreeKind::Text(text) if text.contains('\0') => return Err(InvalidValue::value(tree)),
+            TreeKind::Text(text) => match parse_path(text, values.home.as_deref()) {
                 Ok(path) => Some(path),
-                Err(why) => return Err(hushed(why)),
+                Err(why) => return Err(invalid_secret(why)),
             },
-            _ => return Err(Wrong::is(tree)),
+            _ => return Err(InvalidValue::value(tree)),
         };
         *(self.at.get_mut)(values) = value;
         Ok(())
     }
 
-    fn write(&self, values: &Values) -> Json {
+    fn to_json(&self, values: &ConfigValues) -> Json {
         match (self.at.get)(values) {
             Some(path) => Json::from(path.display().to_string()),
             None => Json::from(NONE),
@@ -96,8 +97,8 @@ impl Field for File {
     }
 }
 
-impl Field for Store {
-    fn takes(&self) -> String {
+impl KeyField for ChatStoreField {
+    fn expected(&self) -> String {
         format!(
             "postgresql://USER:PASSWORD@HOST/DATABASE, a path that is absolute or begins with ~/ or \"{NONE}\""
         )
@@ -107,25 +108,25 @@ impl Field for Store {
         vec![NONE]
     }
 
-    fn read(&self, tree: &Tree, values: &mut Values) -> Result<(), Wrong> {
+    fn parse_into(&self, tree: &ConfigTree, values: &mut ConfigValues) -> Result<(), InvalidValue> {
         let value = match &tree.kind {
-            Kind::Text(text) if text == NONE => None,
-            Kind::Text(text) if text.contains('\0') => return Err(hushed("")),
-            Kind::Text(text) if ChatStore::is_database(text) => Some(ChatStore::new(text)),
-            Kind::Text(text) => {
+            TreeKind::Text(text) if text == NONE => None,
+            TreeKind::Text(text) if text.contains('\0') => return Err(invalid_secret("")),
+            TreeKind::Text(text) if ChatStore::is_database(text) => Some(ChatStore::new(text)),
+            TreeKind::Text(text) => {
                 let path = text.strip_prefix("sqlite:").unwrap_or(text);
-                match path_of(path, values.home.as_deref()) {
+                match parse_path(path, values.home.as_deref()) {
                     Ok(path) => Some(ChatStore::new(path.to_string_lossy())),
-                    Err(why) => return Err(hushed(why)),
+                    Err(why) => return Err(invalid_secret(why)),
                 }
             }
-            _ => return Err(Wrong::is(tree)),
+            _ => return Err(InvalidValue::value(tree)),
         };
         *(self.at.get_mut)(values) = value;
         Ok(())
     }
 
-    fn write(&self, values: &Values) -> Json {
+    fn to_json(&self, values: &ConfigValues) -> Json {
         match (self.at.get)(values) {
             Some(store) => Json::from(store.to_string()),
             None => Json::from(NONE),

@@ -1,13 +1,13 @@
-//! Files that are no configuration.
+//! Files that are not valid configurations.
 
 use proptest::prelude::*;
 
-use super::World;
+use super::TestProject;
 use prowess::policy::{Policy, Preset};
 
 #[test]
-fn wrong_keys_and_values_name_line_valid_values_and_the_nearest() {
-    let world = World::new().user(
+fn invalid_keys_and_values_are_reported_with_line_and_suggestion() {
+    let setup = TestProject::new().user(
         "prest = \"chat\"\n\
          depth = 3\n\
          colour = \"red\"\n\
@@ -37,14 +37,14 @@ fn wrong_keys_and_values_name_line_valid_values_and_the_nearest() {
          [[sources.mcp]]\n\
          url = \"x\"\n",
     );
-    insta::assert_snapshot!(world.said());
-    assert_eq!(world.load().policy.limits.skill_md_bytes, 32);
-    let world = World::new().user("scan.links = [\"x\"]\nscan.roots = [\"\", \"~root/x\"]");
-    insta::assert_snapshot!("paths", world.said());
+    insta::assert_snapshot!(setup.report());
+    assert_eq!(setup.load().policy.limits.skill_md_bytes, 32);
+    let setup = TestProject::new().user("scan.links = [\"x\"]\nscan.roots = [\"\", \"~root/x\"]");
+    insta::assert_snapshot!("paths", setup.report());
 }
 
 #[test]
-fn syntax_errors_have_a_place() {
+fn syntax_errors_have_a_location() {
     let cases = [
         ("g.toml", "scan.depth = \nx"),
         ("g.toml", "scan.depth = 1\nscan.depth = 2\n"),
@@ -66,80 +66,82 @@ fn syntax_errors_have_a_place() {
     let all: Vec<_> = cases
         .iter()
         .map(|(name, text)| {
-            let world = World::new().given(name, text);
+            let setup = TestProject::new().given(name, text);
             if !text.contains("scan.depth: 2") {
-                assert_eq!(world.load().policy, Policy::default());
+                assert_eq!(setup.load().policy, Policy::default());
             }
-            format!("{text:?}\n{}", world.said())
+            format!("{text:?}\n{}", setup.report())
         })
         .collect();
     insta::assert_snapshot!(all.join("\n\n"));
 }
 
 #[test]
-fn a_byte_order_mark_is_no_mistake() {
+fn a_byte_order_mark_is_accepted() {
     for (name, text) in [("g.toml", "\u{feff}scan.depth = 3\n"), ("g.yaml", "\u{feff}scan: {depth: 3}\n")] {
-        let world = World::new().given(name, text);
-        assert_eq!((world.said().as_str(), world.load().policy.scan.depth), ("", 3));
+        let setup = TestProject::new().given(name, text);
+        assert_eq!((setup.report().as_str(), setup.load().policy.scan.depth), ("", 3));
     }
 }
 
 #[test]
-fn a_missing_file_is_nothing_unless_it_was_given() {
-    let mut world = World::new();
-    assert_eq!(world.said(), "");
-    assert!(world.load().files.iter().all(|(_, read)| !read));
-    world.inputs.surroundings.home = None;
-    world.inputs.surroundings.project = "/nowhere/at/all".into();
-    assert_eq!(world.said(), "");
-    world.inputs.file = Some("/nowhere/config.toml".into());
-    assert_eq!(world.said(), "/nowhere/config.toml error[SK091]: the configuration file is not there");
-    assert_eq!(world.load().files.last(), Some(&("/nowhere/config.toml".into(), false)));
+fn a_missing_file_is_an_error_only_if_it_was_passed() {
+    let mut setup = TestProject::new();
+    assert_eq!(setup.report(), "");
+    assert!(setup.load().files.iter().all(|(_, read)| !read));
+    setup.inputs.host.home = None;
+    setup.inputs.host.project = "/nowhere/at/all".into();
+    assert_eq!(setup.report(), "");
+    setup.inputs.file = Some("/nowhere/config.toml".into());
+    assert_eq!(setup.report(), "/nowhere/config.toml error[SK091]: the configuration file does not exist");
+    assert_eq!(setup.load().files.last(), Some(&("/nowhere/config.toml".into(), false)));
 }
 
 #[test]
-fn what_is_no_regular_file_is_not_waited_for() {
-    let world = World::new();
-    let at = |path: &str| world.path(path);
+fn special_files_do_not_block() {
+    let setup = TestProject::new();
+    let at = |path: &str| setup.path(path);
     std::fs::create_dir_all(at("home/.prowess/config.toml")).unwrap();
     std::fs::create_dir_all(at("project/.prowess")).unwrap();
     let fifo = at("project/.prowess/config.toml");
     rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0)
         .unwrap();
-    let mut world = world;
-    world.inputs.file = Some("/dev/zero".into());
-    insta::assert_snapshot!(world.said());
+    let mut setup = setup;
+    setup.inputs.file = Some("/dev/zero".into());
+    insta::assert_snapshot!(setup.report());
 }
 
 #[test]
 fn files_are_bounded_and_utf8() {
-    let world = World::new()
+    let setup = TestProject::new()
         .user(&format!("#{}\n", "x".repeat(1_000_000)))
         .file("project/.prowess/config.toml", b"# fine\nscan.depth = \"\xff\"\n")
         .given("g.yaml", &format!("#{}\n", "x".repeat(262_142)));
-    insta::assert_snapshot!(world.said());
-    assert!(world.load().files[2].1, "exactly 256 KiB are read");
+    insta::assert_snapshot!(setup.report());
+    assert!(setup.load().files[2].1, "exactly 256 KiB are read");
 }
 
 #[test]
-fn an_unreadable_file_is_said() {
+fn an_unreadable_file_is_reported() {
     use std::os::unix::fs::PermissionsExt;
-    let world = World::new().user("scan.depth = 1");
-    let path = world.path("home/.prowess/config.toml");
+    let setup = TestProject::new().user("scan.depth = 1");
+    let path = setup.path("home/.prowess/config.toml");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
     if std::fs::read(&path).is_ok() {
         return; // Root reads everything.
     }
-    assert!(world.said().ends_with("error[SK091]: the configuration file cannot be read: permission denied"));
+    assert!(
+        setup.report().ends_with("error[SK091]: the configuration file cannot be read: permission denied")
+    );
 }
 
-/// On a stack of 1 MiB, half of what Rust gives a thread.
+/// Runs on a stack of 1 MiB, half of the default for a thread.
 fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new().stack_size(1 << 20).spawn(work).unwrap().join().unwrap();
 }
 
 #[test]
-fn deep_nesting_is_refused_without_falling_over() {
+fn deep_nesting_is_rejected_without_a_stack_overflow() {
     let dotted = ["a"; 79].join(".");
     let many = |open: &str, times: usize| open.repeat(times);
     let bombs = [
@@ -148,7 +150,7 @@ fn deep_nesting_is_refused_without_falling_over() {
         ("g.toml", format!("{dotted} =\n{}1{}", many(&format!("{{\n{dotted} =\n"), 78), many("}", 78))),
         ("g.toml", format!("[{dotted}]\n{dotted} = 1")),
         ("g.toml", format!("[{dotted}]\n{dotted} = {{{dotted} = {{{dotted} = {{{dotted} = 1}}}}}}")),
-        // Just below the bound.
+        // Just below the limit.
         (
             "g.toml",
             format!("[{dotted}]\n{dotted} = {}1{}", many(&format!("{{{dotted} = "), 11), many("}", 11)),
@@ -166,10 +168,10 @@ fn deep_nesting_is_refused_without_falling_over() {
         let all: Vec<_> = bombs
             .iter()
             .map(|(name, text)| {
-                let world = World::new().given(name, text);
-                assert_eq!(world.load().policy, Policy::default());
+                let setup = TestProject::new().given(name, text);
+                assert_eq!(setup.load().policy, Policy::default());
                 let head: String = text.chars().take(24).collect();
-                format!("{head:?}\n{}", world.said().lines().next().unwrap_or_default())
+                format!("{head:?}\n{}", setup.report().lines().next().unwrap_or_default())
             })
             .collect();
         insta::assert_snapshot!("nesting", all.join("\n\n"));
@@ -177,22 +179,23 @@ fn deep_nesting_is_refused_without_falling_over() {
 }
 
 #[test]
-fn what_is_said_is_bounded() {
+fn the_number_of_diagnostics_is_bounded() {
     let text: String = (0..20_000).map(|n| format!("k{n}=1\n")).collect();
-    let world = World::new().user(&text);
-    let said = world.load().diagnostics;
+    let setup = TestProject::new().user(&text);
+    let said = setup.load().diagnostics;
     assert_eq!(said.len(), 51);
-    assert_eq!(said[50].diagnostic.message, "19950 more mistakes are not listed");
+    assert_eq!(said[50].diagnostic.message, "19950 more problems are not listed");
     let long = "x".repeat(100_000);
-    let world = World::new().user(&format!("{long} = 1\nrefresh = \"{long}\"\nscan.roots = [\"~{long}\"]"));
+    let setup =
+        TestProject::new().user(&format!("{long} = 1\nrefresh = \"{long}\"\nscan.roots = [\"~{long}\"]"));
     assert!(
-        world.load().diagnostics.iter().all(|located| located.diagnostic.message.len() < 400),
+        setup.load().diagnostics.iter().all(|located| located.diagnostic.message.len() < 400),
         "{}",
-        world.said()
+        setup.report()
     );
 }
 
-/// Text that looks like a configuration until it does not.
+/// Text that resembles a configuration.
 fn text() -> impl Strategy<Value = String> {
     let pieces = [
         "scan",
@@ -249,29 +252,29 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn no_text_makes_it_panic(
+    fn no_text_causes_a_panic(
         user in text(),
         project in text(),
         given in text(),
         yaml in any::<bool>(),
         preset in proptest::sample::select(Preset::ALL.to_vec()),
     ) {
-        let world = World::new()
+        let setup = TestProject::new()
             .preset(preset)
             .user(&user)
             .project(&project)
             .file("home/.agent/config.yaml", &user)
             .file("project/config.toml", &project)
             .given(if yaml { "g.yaml" } else { "g.toml" }, &given);
-        for located in world.load().diagnostics {
-            let Some(at) = located.diagnostic.at else { continue };
+        for located in setup.load().diagnostics {
+            let Some(at) = located.diagnostic.location else { continue };
             let length = std::fs::metadata(&located.path).unwrap().len();
             prop_assert!(u64::from(at.span.end) <= length + 1, "{located:?}");
         }
     }
 
     #[test]
-    fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        World::new().file("home/.prowess/config.toml", &bytes).load();
+    fn no_bytes_cause_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        TestProject::new().file("home/.prowess/config.toml", &bytes).load();
     }
 }

@@ -1,16 +1,16 @@
-//! Who learns what is said and what skills there are is the user's to say.
+//! Only the user decides who receives messages and skills for embeddings.
 
-use super::World;
-use crate::{Embeddings, EmbeddingsProvider};
+use super::TestProject;
+use crate::{EmbeddingsProvider, EmbeddingsSettings};
 
 #[test]
-fn off_unless_the_user_says_otherwise() {
-    assert_eq!(World::new().load().embeddings.provider, EmbeddingsProvider::Off);
-    let world = World::new().user(
+fn off_by_default() {
+    assert_eq!(TestProject::new().load().embeddings.provider, EmbeddingsProvider::Off);
+    let setup = TestProject::new().user(
         "[embeddings]\nprovider = \"ollama\"\nmodel = \"nomic-embed-text\"\nbase-url = \"http://127.0.0.1:11434\"\n\
          key-env = \"EMBED_KEY\"\nweight = 50\ntimeout-ms = 700\n",
     );
-    let embeddings = world.load().embeddings;
+    let embeddings = setup.load().embeddings;
     assert_eq!(embeddings.provider, EmbeddingsProvider::Ollama);
     assert_eq!(embeddings.model.as_deref(), Some("nomic-embed-text"));
     assert_eq!(embeddings.base_url.as_deref(), Some("http://127.0.0.1:11434"));
@@ -19,21 +19,21 @@ fn off_unless_the_user_says_otherwise() {
 }
 
 #[test]
-fn a_project_says_nothing_of_it() {
-    let world = World::new().project(
+fn a_project_cannot_configure_embeddings() {
+    let setup = TestProject::new().project(
         "[embeddings]\nprovider = \"openai\"\nmodel = \"theirs\"\nbase-url = \"https://theirs.example/v1\"\n\
          allow-http = true\nkey-env = \"AWS_SECRET\"\nweight = 0\n\
          timeout-ms = 1\n",
     );
-    assert_eq!(world.load().embeddings, Embeddings::default());
-    insta::assert_snapshot!(world.said());
+    assert_eq!(setup.load().embeddings, EmbeddingsSettings::default());
+    insta::assert_snapshot!(setup.report());
 }
 
 #[test]
-fn a_key_in_the_wrong_place_is_not_repeated() {
-    let world = World::new().user("[embeddings]\nkey-env = \"sk-SECRET\"\napi-key = \"sk-SECRET\"\n");
-    let loaded = world.load();
+fn a_misplaced_api_key_is_not_repeated() {
+    let setup = TestProject::new().user("[embeddings]\nkey-env = \"sk-SECRET\"\napi-key = \"sk-SECRET\"\n");
+    let loaded = setup.load();
     assert!(!format!("{loaded:?}").contains("SECRET"));
-    assert!(loaded.diagnostics.iter().all(|said| said.diagnostic.at.is_none()));
-    insta::assert_snapshot!(world.said());
+    assert!(loaded.diagnostics.iter().all(|said| said.diagnostic.location.is_none()));
+    insta::assert_snapshot!(setup.report());
 }

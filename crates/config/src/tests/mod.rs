@@ -1,4 +1,4 @@
-//! Worlds of files, and what the configuration makes of them.
+//! Test projects with configuration files.
 
 mod broken;
 mod chat;
@@ -11,23 +11,23 @@ mod table;
 
 use std::path::{Path, PathBuf};
 
-use super::{Configuration, Inputs, load};
-use prowess::Surroundings;
+use super::{ConfigInputs, Configuration, load};
+use prowess::HostEnv;
 use prowess::policy::Preset;
 
-/// A home, a project, and what else a configuration is made from.
-struct World {
+/// A home directory, a project, and the other inputs of a configuration.
+struct TestProject {
     folder: tempfile::TempDir,
-    inputs: Inputs,
+    inputs: ConfigInputs,
 }
 
-impl World {
+impl TestProject {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (home, project) = (folder.path().join("home"), folder.path().join("project"));
         std::fs::create_dir_all(&home).unwrap();
         std::fs::create_dir_all(&project).unwrap();
-        let inputs = Inputs::new(Surroundings { project, home: Some(home), path: Default::default() });
+        let inputs = ConfigInputs::new(HostEnv { project, home: Some(home), path: Default::default() });
         Self { folder, inputs }
     }
 
@@ -69,16 +69,18 @@ impl World {
         load(&self.inputs)
     }
 
-    /// A path as tests write it.
+    /// Shortens a path for tests.
     fn short(&self, path: &Path) -> String {
         path.strip_prefix(self.folder.path()).unwrap_or(path).display().to_string()
     }
 
-    /// Every diagnostic with its place and help.
-    fn said(&self) -> String {
+    /// Returns all diagnostics with their locations and hints.
+    fn report(&self) -> String {
         let lines = self.load().diagnostics.into_iter().map(|located| {
-            let at =
-                located.diagnostic.at.map_or_else(String::new, |at| format!(":{}:{}", at.line, at.column));
+            let at = located
+                .diagnostic
+                .location
+                .map_or_else(String::new, |at| format!(":{}:{}", at.line, at.column));
             let help =
                 located.diagnostic.help.as_ref().map_or_else(String::new, |help| format!("\n    {help}"));
             format!("{}{at} {}{help}", self.short(&located.path), located.diagnostic)
@@ -86,7 +88,7 @@ impl World {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// A value and its origin, as `prowess config` would print them.
+    /// Returns a value and its origin, as `prowess config` prints them.
     fn value(&self, key: &str) -> String {
         let setting = self.load().setting(key).unwrap().clone();
         let origin = setting.origin.to_string().replace(&format!("{}/", self.folder.path().display()), "");

@@ -1,18 +1,18 @@
-//! A project narrows and never widens.
+//! A project can restrict settings but never widen them.
 
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
-use super::World;
+use super::TestProject;
 use super::table::{as_toml, samples};
-use crate::narrow::Project;
-use crate::values::Values;
+use crate::narrow::ProjectRule;
+use crate::values::ConfigValues;
 use crate::{Configuration, KEYS};
-use prowess::policy::{Policy, Preset, RootPlace, Scope};
+use prowess::policy::{Policy, Preset, RootLocation, Scope};
 
 #[test]
-fn what_would_widen_is_warned_about_and_ignored() {
-    let world = World::new().project(
+fn widening_values_are_ignored_with_a_warning() {
+    let setup = TestProject::new().project(
         "preset = \"chat\"\n\
          trust.project = \"not-needed\"\n\
          scan.links = [\"/\"]\n\
@@ -32,13 +32,13 @@ fn what_would_widen_is_warned_about_and_ignored() {
          activation.max-pushed = 9\n\
          run.script-timeout-ms = 60001\n",
     );
-    assert_eq!(world.load().policy, Policy::default());
-    insta::assert_snapshot!(world.said());
+    assert_eq!(setup.load().policy, Policy::default());
+    insta::assert_snapshot!(setup.report());
 }
 
 #[test]
-fn what_narrows_is_taken() {
-    let world = World::new().user("skills.disabled = [\"pdf\"]\nmention.dollar = false").project(
+fn restricting_values_are_applied() {
+    let setup = TestProject::new().user("skills.disabled = [\"pdf\"]\nmention.dollar = false").project(
         "enabled = false\n\
          trust.project = \"required\"\n\
          scan.depth = 2\n\
@@ -47,7 +47,7 @@ fn what_narrows_is_taken() {
          manifest.name = \"ascii\"\n\
          manifest.repair = \"off\"\n\
          skills.disabled = [\"gh\"]\n\
-         skills.enabled-bundled = [\"hello-world\"]\n\
+         skills.enabled-bundled = [\"hello-setup\"]\n\
          limits.resource-bytes = 1000\n\
          catalog.format = \"json\"\n\
          catalog.budget-chars = 100\n\
@@ -56,16 +56,16 @@ fn what_narrows_is_taken() {
          run.allowed-tools = \"required\"\n\
          run.script-timeout-ms = 1000\n",
     );
-    assert_eq!(world.said(), "");
-    let settings = world.load().settings;
+    assert_eq!(setup.report(), "");
+    let settings = setup.load().settings;
     let changed = settings.iter().filter(|setting| setting.origin.to_string().starts_with("project file"));
     let changed: Vec<_> = changed.map(|setting| format!("{} = {}", setting.key, setting.value)).collect();
     insta::assert_snapshot!(changed.join("\n"));
 }
 
-/// What a script may take: each limit goes down for a project, and up only for the user.
+/// A project can lower each limit of scripts; only the user can raise it.
 #[test]
-fn each_limit_of_scripts_is_lowered_by_a_project_and_raised_only_by_the_user() {
+fn script_limits_can_be_lowered_by_a_project_and_raised_only_by_the_user() {
     let limits = [
         ("script-timeout-ms", 60_000),
         ("output-bytes", 1 << 20),
@@ -86,58 +86,58 @@ fn each_limit_of_scripts_is_lowered_by_a_project_and_raised_only_by_the_user() {
     );
     for (key, usual) in limits {
         let (less, more, most) = (usual / 2_u64, usual + 1, usual + 2);
-        let value = |world: &World| world.value(&format!("run.{key}"));
+        let value = |setup: &TestProject| setup.value(&format!("run.{key}"));
         let line = |value: u64| format!("run.{key} = {value}");
-        assert_eq!(value(&World::new()), format!("{usual} (preset standard)"));
-        let world = World::new().project(&line(less));
+        assert_eq!(value(&TestProject::new()), format!("{usual} (preset standard)"));
+        let setup = TestProject::new().project(&line(less));
         assert_eq!(
-            (value(&world), world.said()),
+            (value(&setup), setup.report()),
             (format!("{less} (project file project/.prowess/config.toml:1)"), String::new())
         );
-        let world = World::new().project(&line(more));
-        assert_eq!(value(&world), format!("{usual} (preset standard)"));
+        let setup = TestProject::new().project(&line(more));
+        assert_eq!(value(&setup), format!("{usual} (preset standard)"));
         assert!(
-            world.said().contains(&format!("warning[SK095]: a project may not set run.{key}")),
+            setup.report().contains(&format!("warning[SK095]: a project cannot set run.{key}")),
             "{}",
-            world.said()
+            setup.report()
         );
-        let world = World::new().user(&line(more));
+        let setup = TestProject::new().user(&line(more));
         assert_eq!(
-            (value(&world), world.said()),
+            (value(&setup), setup.report()),
             (format!("{more} (user file home/.prowess/config.toml:1)"), String::new())
         );
-        // What the user raised is the bound for a project.
-        let world = World::new().user(&line(more)).project(&line(most));
-        assert_eq!(value(&world), format!("{more} (user file home/.prowess/config.toml:1)"));
-        let world = World::new().user(&line(most)).project(&line(more));
-        assert_eq!(value(&world), format!("{more} (project file project/.prowess/config.toml:1)"));
+        // The user's value is the limit for a project.
+        let setup = TestProject::new().user(&line(more)).project(&line(most));
+        assert_eq!(value(&setup), format!("{more} (user file home/.prowess/config.toml:1)"));
+        let setup = TestProject::new().user(&line(most)).project(&line(more));
+        assert_eq!(value(&setup), format!("{more} (project file project/.prowess/config.toml:1)"));
     }
 }
 
 #[test]
-fn a_project_moves_its_own_roots_and_no_others() {
-    let roots = |world: &World| {
-        let roots = world.load().policy.scan.roots;
+fn a_project_can_only_move_its_own_roots() {
+    let roots = |setup: &TestProject| {
+        let roots = setup.load().policy.scan.roots;
         roots.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
-    let world = World::new().project("scan.roots = [\"skills\", \"./more/skills\"]");
-    assert_eq!(world.said(), "");
+    let setup = TestProject::new().project("scan.roots = [\"skills\", \"./more/skills\"]");
+    assert_eq!(setup.report(), "");
     assert_eq!(
-        roots(&world),
+        roots(&setup),
         ["skills", "more/skills", "~/.agents/skills", "~/.prowess/skills", "~/.claude/skills", "bundled"]
     );
-    let world =
-        World::new().user("scan.roots = [\"/opt\", \"a\", \"~/b\", \"c\"]").project("scan.roots = []");
-    assert_eq!(roots(&world), ["/opt", "~/b"]);
-    // Where the user scans no project, a project cannot ask for it; where nothing is asked, nothing is said.
-    let world = World::new().user("scan.roots = [\"~/b\"]").project("scan.roots = [\"skills\"]");
-    assert_eq!(roots(&world), ["~/b"]);
-    insta::assert_snapshot!(world.said());
-    assert_eq!(World::new().user("scan.roots = [\"~/b\"]").project("scan.roots = []").said(), "");
+    let setup =
+        TestProject::new().user("scan.roots = [\"/opt\", \"a\", \"~/b\", \"c\"]").project("scan.roots = []");
+    assert_eq!(roots(&setup), ["/opt", "~/b"]);
+    // If the user searches no project roots, a project cannot add them. An empty list is not reported.
+    let setup = TestProject::new().user("scan.roots = [\"~/b\"]").project("scan.roots = [\"skills\"]");
+    assert_eq!(roots(&setup), ["~/b"]);
+    insta::assert_snapshot!(setup.report());
+    assert_eq!(TestProject::new().user("scan.roots = [\"~/b\"]").project("scan.roots = []").report(), "");
 }
 
 #[test]
-fn roots_outside_the_project_are_refused_however_they_are_written() {
+fn roots_outside_the_project_are_rejected() {
     let ways = [
         "/etc",
         "~/x",
@@ -156,59 +156,61 @@ fn roots_outside_the_project_are_refused_however_they_are_written() {
         "./../x",
     ];
     for way in ways {
-        let world = World::new().project(&format!("scan.roots = [\"ok\", \"{way}\"]"));
-        assert_eq!(world.load().policy, Policy::default(), "{way}");
-        assert!(world.said().contains("warning[SK095]"), "{way}: {}", world.said());
+        let setup = TestProject::new().project(&format!("scan.roots = [\"ok\", \"{way}\"]"));
+        assert_eq!(setup.load().policy, Policy::default(), "{way}");
+        assert!(setup.report().contains("warning[SK095]"), "{way}: {}", setup.report());
     }
 }
 
 #[test]
-fn what_the_user_switched_off_stays_off() {
-    let world = World::new()
+fn a_project_cannot_enable_what_the_user_disabled() {
+    let setup = TestProject::new()
         .user("[skills]\ndisabled = [\"pdf\"]\ndisabled-bundled = [\"gh\"]\nenabled-bundled = [\"a\", \"b\"]")
         .project(
             "[skills]\ndisabled = []\ndisabled-bundled = [\"x\", \"gh\"]\n\
              enabled = [\"deploy\", \"gh\"]\nenabled-bundled = [\"b\", \"c\"]",
         );
-    let selection = world.load().policy.selection;
+    let selection = setup.load().policy.selection;
     assert_eq!(selection.disabled, ["pdf"]);
     assert_eq!(selection.disabled_bundled, ["gh", "x"]);
     assert_eq!(selection.enabled, [""; 0]);
     assert_eq!(selection.enabled_bundled, ["a", "b"]);
-    insta::assert_snapshot!(world.said());
-    let world = World::new().user("skills.enabled-bundled = [\"a\"]").project("skills.enabled-bundled = []");
-    assert!(world.said().contains("an empty list enables all of them"));
-    let world = World::new().user("enabled = false").project("enabled = true");
-    assert!(!world.load().policy.enabled);
-    assert!(world.said().contains("warning[SK095]"));
+    insta::assert_snapshot!(setup.report());
+    let setup =
+        TestProject::new().user("skills.enabled-bundled = [\"a\"]").project("skills.enabled-bundled = []");
+    assert!(setup.report().contains("an empty list enables all of them"));
+    let setup = TestProject::new().user("enabled = false").project("enabled = true");
+    assert!(!setup.load().policy.enabled);
+    assert!(setup.report().contains("warning[SK095]"));
 }
 
 #[test]
-fn the_users_own_files_may_do_all_that() {
-    let world = World::new()
+fn user_files_may_set_everything() {
+    let setup = TestProject::new()
         .user("trust.project = \"not-needed\"\nscan.roots = [\"/opt\", \"../x\"]\nskills.disabled = [\"a\"]")
         .given("g.toml", "limits.resource-bytes = 9000000\nskills.disabled = []");
-    assert_eq!(world.said(), "");
-    assert_eq!(world.load().policy.selection.disabled, [""; 0]);
-    assert_eq!(world.load().policy.limits.resource_bytes, 9_000_000);
+    assert_eq!(setup.report(), "");
+    assert_eq!(setup.load().policy.selection.disabled, [""; 0]);
+    assert_eq!(setup.load().policy.limits.resource_bytes, 9_000_000);
 }
 
 #[test]
-fn mistakes_of_a_project_are_warnings_that_change_nothing() {
-    let world = World::new().project("scan.detph = 3\nscan.depth = \"deep\"\n[sources]\nx = 1\n");
-    assert_eq!(world.load().policy, Policy::default());
-    insta::assert_snapshot!(world.said());
-    let world = World::new().project("scan.depth = \n");
-    assert_eq!(world.load().policy, Policy::default());
-    insta::assert_snapshot!("syntax", world.said());
+fn problems_of_a_project_are_warnings_without_effect() {
+    let setup = TestProject::new().project("scan.detph = 3\nscan.depth = \"deep\"\n[sources]\nx = 1\n");
+    assert_eq!(setup.load().policy, Policy::default());
+    insta::assert_snapshot!(setup.report());
+    let setup = TestProject::new().project("scan.depth = \n");
+    assert_eq!(setup.load().policy, Policy::default());
+    insta::assert_snapshot!("syntax", setup.report());
 }
 
 #[test]
-fn a_projects_link_is_not_followed() {
+fn symlinks_in_a_project_are_not_followed() {
     for (link, target) in [("config.toml", "../../secret.toml"), ("", "../linked")] {
-        let world =
-            World::new().file("secret.toml", "password = 1").file("linked/config.toml", "scan.depth = 1");
-        let folder = world.path("project/.prowess");
+        let setup = TestProject::new()
+            .file("secret.toml", "password = 1")
+            .file("linked/config.toml", "scan.depth = 1");
+        let folder = setup.path("project/.prowess");
         let link = if link.is_empty() {
             folder
         } else {
@@ -216,14 +218,14 @@ fn a_projects_link_is_not_followed() {
         };
         std::os::unix::fs::symlink(target, link).unwrap();
         assert_eq!(
-            world.said(),
-            "project/.prowess/config.toml warning[SK091]: the configuration file is reached through a link, \
+            setup.report(),
+            "project/.prowess/config.toml warning[SK091]: the configuration file is behind a symlink, \
              which is not followed"
         );
     }
 }
 
-/// Any line that a project could write.
+/// Any line that a project could contain.
 fn line() -> impl Strategy<Value = String> {
     let lines: Vec<String> = KEYS
         .iter()
@@ -239,17 +241,17 @@ fn line() -> impl Strategy<Value = String> {
 }
 
 fn widened(before: &Configuration, after: &Configuration) -> Vec<&'static str> {
-    let values = |configuration: &Configuration| Values {
+    let values = |configuration: &Configuration| ConfigValues {
         mcp_sources: configuration.mcp_sources.clone(),
         chat: configuration.chat.clone(),
-        ..Values::of(configuration.policy.clone(), None)
+        ..ConfigValues::from_policy(configuration.policy.clone(), None)
     };
     let (old, new) = (values(before), values(after));
     let wider = KEYS.iter().filter(|key| match key.project {
-        Project::May => false,
-        Project::MayNot => key.field.write(&old) != key.field.write(&new),
-        Project::Narrow => key.field.width(&new) > key.field.width(&old),
-        Project::Within(_) => false,
+        ProjectRule::May => false,
+        ProjectRule::MayNot => key.field.to_json(&old) != key.field.to_json(&new),
+        ProjectRule::Narrow => key.field.permissiveness(&new) > key.field.permissiveness(&old),
+        ProjectRule::Within(_) => false,
     });
     let mut wider: Vec<_> = wider.map(|key| key.name).collect();
     let (old, new) = (&before.policy, &after.policy);
@@ -264,14 +266,14 @@ fn widened(before: &Configuration, after: &Configuration) -> Vec<&'static str> {
         let roots = policy.scan.roots.iter();
         roots.filter(|root| root.scope != Scope::Project).cloned().collect::<Vec<_>>()
     };
-    let outside = |place: &RootPlace| match place {
-        RootPlace::Project(path) => {
+    let outside = |place: &RootLocation| match place {
+        RootLocation::Project(path) => {
             !std::path::Path::new("/p").join(path).starts_with("/p") || path.starts_with("..")
         }
         _ => true,
     };
     let mut new_roots = new.scan.roots.iter().filter(|root| !old.scan.roots.contains(root));
-    if foreign(old) != foreign(new) || new_roots.any(|root| outside(&root.place)) {
+    if foreign(old) != foreign(new) || new_roots.any(|root| outside(&root.location)) {
         wider.push("scan.roots");
     }
     wider
@@ -281,22 +283,22 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn no_project_widens(
+    fn no_project_file_widens_a_setting(
         user in proptest::collection::vec(line(), 0..6),
         project in proptest::collection::vec(line(), 0..10),
         preset in proptest::sample::select(Preset::ALL.to_vec()),
     ) {
-        // Keys that stand twice make the whole file malformed; keep the first of each.
+        // Duplicate keys make the whole file invalid; keep the first of each.
         let text = |lines: &[String]| {
             let mut seen = std::collections::HashSet::new();
             let key = |line: &String| line.split(" = ").next().map(ToOwned::to_owned);
             let lines = lines.iter().filter(|line| seen.insert(key(line)));
             lines.cloned().collect::<Vec<_>>().join("\n")
         };
-        let world = World::new().preset(preset).user(&text(&user));
-        let before = world.load();
-        let world = world.project(&text(&project));
-        let after = world.load();
+        let setup = TestProject::new().preset(preset).user(&text(&user));
+        let before = setup.load();
+        let setup = setup.project(&text(&project));
+        let after = setup.load();
         prop_assert_eq!(widened(&before, &after), Vec::<&str>::new(), "{}", text(&project));
         prop_assert!(after.diagnostics.iter().all(|located| !located.diagnostic.is_error()));
     }

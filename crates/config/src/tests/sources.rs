@@ -1,7 +1,7 @@
-//! Servers that skills are taken from.
+//! Servers that provide skills.
 
-use super::World;
-use crate::{McpSource, Reach};
+use super::TestProject;
+use crate::{McpSource, McpTransport};
 
 const DOCS: &str = "[[sources.mcp]]\nlabel = \"docs\"\ncommand = \"docs-server\"\n";
 
@@ -11,11 +11,11 @@ fn a_server_is_a_command_or_a_url() {
         "{DOCS}args = [\"--stdio\"]\nenv = [\"KEY\"]\n\
          [[sources.mcp]]\nlabel = \"team\"\nurl = \"https://a.example/mcp\"\ntoken-env = \"T\"\ntimeout-ms = 5\nenabled = false\n"
     );
-    let configuration = World::new().user(&text).load();
+    let configuration = TestProject::new().user(&text).load();
     assert_eq!(configuration.diagnostics, []);
     let docs = McpSource {
         label: "docs".to_owned(),
-        reach: Reach::Command {
+        transport: McpTransport::Command {
             program: "docs-server".to_owned(),
             args: vec!["--stdio".to_owned()],
             env: vec!["KEY".to_owned()],
@@ -25,7 +25,10 @@ fn a_server_is_a_command_or_a_url() {
     };
     let team = McpSource {
         label: "team".to_owned(),
-        reach: Reach::Url { url: "https://a.example/mcp".to_owned(), token_env: Some("T".to_owned()) },
+        transport: McpTransport::Url {
+            url: "https://a.example/mcp".to_owned(),
+            token_env: Some("T".to_owned()),
+        },
         timeout_ms: 5,
         enabled: false,
     };
@@ -33,29 +36,30 @@ fn a_server_is_a_command_or_a_url() {
 }
 
 #[test]
-fn a_project_cannot_have_programs_started() {
-    let world = World::new().user(DOCS).project("[[sources.mcp]]\nlabel = \"evil\"\ncommand = \"evil\"\n");
-    assert_eq!(world.load().mcp_sources.len(), 1);
-    assert_eq!(world.load().mcp_sources[0].label, "docs");
-    insta::assert_snapshot!(world.said());
-    let chat = World::new().preset(prowess::Preset::Chat).file("project/config.toml", DOCS);
-    assert!(chat.load().mcp_sources.is_empty(), "{}", chat.said());
+fn a_project_cannot_start_programs() {
+    let setup =
+        TestProject::new().user(DOCS).project("[[sources.mcp]]\nlabel = \"evil\"\ncommand = \"evil\"\n");
+    assert_eq!(setup.load().mcp_sources.len(), 1);
+    assert_eq!(setup.load().mcp_sources[0].label, "docs");
+    insta::assert_snapshot!(setup.report());
+    let chat = TestProject::new().preset(prowess::Preset::Chat).file("project/config.toml", DOCS);
+    assert!(chat.load().mcp_sources.is_empty(), "{}", chat.report());
 }
 
 #[test]
-fn a_later_file_takes_the_place_of_an_earlier_one() {
-    let world = World::new()
+fn a_later_file_replaces_the_list() {
+    let setup = TestProject::new()
         .user(DOCS)
         .given("g.yaml", "sources:\n  mcp:\n    - {label: g, url: 'http://127.0.0.1:1/'}\n");
-    let labels: Vec<_> = world.load().mcp_sources.into_iter().map(|source| source.label).collect();
+    let labels: Vec<_> = setup.load().mcp_sources.into_iter().map(|source| source.label).collect();
     assert_eq!(labels, ["g"]);
-    let alone = world.load().with_roots(["/x".into()]);
+    let alone = setup.load().with_roots(["/x".into()]);
     assert!(alone.mcp_sources.is_empty(), "exactly these directories, and nothing else");
     assert_eq!(alone.setting("sources.mcp").unwrap().origin.to_string(), "flag --root");
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn problems_are_reported_with_their_location() {
     let mut all = String::new();
     for (what, text) in [
         ("no list", "sources.mcp = \"docs\"\n"),
@@ -79,17 +83,17 @@ fn what_is_wrong_is_told_with_its_place() {
         ("enabled", "[[sources.mcp]]\nlabel = \"a\"\ncommand = \"x\"\nenabled = \"yes\"\n"),
         ("unknown", "[[sources.mcp]]\nlabel = \"a\"\ncommand = \"x\"\ntoken_env = \"x\"\n"),
     ] {
-        let world = World::new().user(text);
-        assert!(world.load().mcp_sources.is_empty(), "{what}");
-        all.push_str(&format!("{what}: {}\n", world.said()));
+        let setup = TestProject::new().user(text);
+        assert!(setup.load().mcp_sources.is_empty(), "{what}");
+        all.push_str(&format!("{what}: {}\n", setup.report()));
     }
     insta::assert_snapshot!(all);
 }
 
 #[test]
-fn servers_on_this_machine_need_no_encryption() {
+fn local_servers_need_no_encryption() {
     for url in ["http://127.0.0.1:8080/mcp", "http://localhost/mcp", "HTTP://[::1]:1/", "https://a.example"] {
-        let world = World::new().user(&format!("[[sources.mcp]]\nlabel = \"a\"\nurl = \"{url}\"\n"));
-        assert_eq!(world.load().mcp_sources.len(), 1, "{url}: {}", world.said());
+        let setup = TestProject::new().user(&format!("[[sources.mcp]]\nlabel = \"a\"\nurl = \"{url}\"\n"));
+        assert_eq!(setup.load().mcp_sources.len(), 1, "{url}: {}", setup.report());
     }
 }

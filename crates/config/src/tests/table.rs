@@ -1,19 +1,23 @@
-//! Every key can be set, written back, and found in the documentation.
+//! Every key can be set, written back, and is documented.
 
 use serde_json::{Value as Json, json};
 
-use super::World;
-use crate::tree::toml;
-use crate::values::Values;
-use crate::words::Named;
+use super::TestProject;
+use crate::choices::NamedChoice;
+use crate::tree::parse_toml;
+use crate::values::ConfigValues;
 use crate::{
-    Chat, ChatLimits, ChatTimeouts, Embeddings, EmbeddingsProvider, KEYS, Key, Origin, Provider, key,
+    ChatLimits, ChatProvider, ChatSettings, ChatTimeouts, ConfigKey, EmbeddingsProvider, EmbeddingsSettings,
+    KEYS, SettingOrigin, find_key,
 };
-use prowess::policy::{Catalog, Limits, Mention, Policy, Preset, Run, RunLimits, Scan, Selection};
+use prowess::policy::{
+    CatalogPolicy, MentionPolicy, Policy, Preset, ReadLimits, RunLimits, RunPolicy, ScanPolicy,
+    SkillSelection,
+};
 use prowess_format::Rules;
 
-/// Values of every form; a key takes some of them.
-pub(super) fn samples(key: &Key) -> Vec<Json> {
+/// Values of every type; each key accepts some of them.
+pub(super) fn samples(key: &ConfigKey) -> Vec<Json> {
     let lists = [
         json!([]),
         json!(["pdf", "source:/opt/skills"]),
@@ -30,10 +34,10 @@ pub(super) fn samples(key: &Key) -> Vec<Json> {
         "true" | "false" => json!(word == "true"),
         word => json!(word),
     });
-    words.chain(plain).chain(texts).chain(lists).filter(|sample| takes(key, sample)).collect()
+    words.chain(plain).chain(texts).chain(lists).filter(|sample| accepts(key, sample)).collect()
 }
 
-/// A value as TOML writes it, in one line.
+/// Formats a value as TOML on one line.
 pub(super) fn as_toml(value: &Json) -> String {
     match value {
         Json::Object(entries) => {
@@ -46,13 +50,15 @@ pub(super) fn as_toml(value: &Json) -> String {
     }
 }
 
-fn takes(key: &Key, sample: &Json) -> bool {
-    let tree = toml(&format!("x = {}", as_toml(sample)), &["x"]).unwrap().unwrap();
-    key.field.read(&tree, &mut Values::of(Policy::default(), Some("/home".into()))).is_ok()
+fn accepts(key: &ConfigKey, sample: &Json) -> bool {
+    let tree = parse_toml(&format!("x = {}", as_toml(sample)), &["x"]).unwrap().unwrap();
+    key.field
+        .parse_into(&tree, &mut ConfigValues::from_policy(Policy::default(), Some("/home".into())))
+        .is_ok()
 }
 
 #[test]
-fn every_key_is_set_by_toml_and_yaml_and_reads_what_it_writes() {
+fn every_key_round_trips_through_toml_and_yaml() {
     for key in KEYS {
         let written: Vec<Json> = samples(key)
             .iter()
@@ -62,9 +68,10 @@ fn every_key_is_set_by_toml_and_yaml_and_reads_what_it_writes() {
                     "" => format!("{name}: {sample}\n"),
                     section => format!("{section}:\n  {name}: {sample}\n"),
                 };
-                let toml =
-                    World::new().given("g.toml", &format!("{} = {}\n", key.name, as_toml(sample))).load();
-                let yaml = World::new().given("g.yaml", &yaml).load();
+                let toml = TestProject::new()
+                    .given("g.toml", &format!("{} = {}\n", key.name, as_toml(sample)))
+                    .load();
+                let yaml = TestProject::new().given("g.yaml", &yaml).load();
                 assert_eq!(
                     (&toml.diagnostics, &toml.policy, &toml.chat, &toml.embeddings),
                     (&yaml.diagnostics, &yaml.policy, &yaml.chat, &yaml.embeddings),
@@ -72,8 +79,8 @@ fn every_key_is_set_by_toml_and_yaml_and_reads_what_it_writes() {
                     key.name
                 );
                 let setting = toml.setting(key.name).unwrap();
-                assert!(matches!(setting.origin, Origin::File { line: 1, .. }), "{setting:?}");
-                let again = World::new()
+                assert!(matches!(setting.origin, SettingOrigin::File { line: 1, .. }), "{setting:?}");
+                let again = TestProject::new()
                     .given("g.toml", &format!("{} = {}\n", key.name, as_toml(&setting.value)))
                     .load();
                 assert_eq!(again.setting(key.name).unwrap().value, setting.value);
@@ -83,7 +90,7 @@ fn every_key_is_set_by_toml_and_yaml_and_reads_what_it_writes() {
             .collect();
         assert!(
             written.iter().any(|value| *value != written[0]),
-            "{} takes two values: {written:?}",
+            "{} accepts two values: {written:?}",
             key.name
         );
     }
@@ -92,10 +99,10 @@ fn every_key_is_set_by_toml_and_yaml_and_reads_what_it_writes() {
 #[test]
 fn every_key_sets_itself_and_nothing_else() {
     for key in KEYS.iter().filter(|key| key.name != "preset") {
-        let before = World::new().load();
+        let before = TestProject::new().load();
         for sample in samples(key) {
             let after =
-                World::new().given("g.toml", &format!("{} = {}\n", key.name, as_toml(&sample))).load();
+                TestProject::new().given("g.toml", &format!("{} = {}\n", key.name, as_toml(&sample))).load();
             for (before, after) in before.settings.iter().zip(&after.settings) {
                 assert!(before.key == key.name || before == after, "{} changed {}", key.name, before.key);
             }
@@ -103,14 +110,14 @@ fn every_key_sets_itself_and_nothing_else() {
     }
 }
 
-/// A new field of the policy does not compile here until it is named; then count its key in.
+/// A new field of the policy does not compile here until it is listed; then update the number of keys.
 #[test]
-fn every_axis_of_the_policy_has_a_key() {
+fn every_field_of_the_policy_has_a_key() {
     let Policy {
         preset: _,
         enabled: _,
         scan:
-            Scan {
+            ScanPolicy {
                 roots: _,
                 ancestors: _,
                 depth: _,
@@ -119,7 +126,7 @@ fn every_axis_of_the_policy_has_a_key() {
                 max_skills: _,
                 links: _,
                 identity: _,
-                twice: _,
+                duplicates: _,
                 requires: _,
             },
         manifest:
@@ -140,7 +147,7 @@ fn every_axis_of_the_policy_has_a_key() {
             },
         trust: _,
         selection:
-            Selection {
+            SkillSelection {
                 disabled: _,
                 enabled: _,
                 disabled_bundled: _,
@@ -150,9 +157,9 @@ fn every_axis_of_the_policy_has_a_key() {
                 manual: _,
             },
         read_extensions: _,
-        limits: Limits { skill_md_bytes: _, resource_bytes: _ },
+        limits: ReadLimits { skill_md_bytes: _, resource_bytes: _ },
         catalog:
-            Catalog {
+            CatalogPolicy {
                 format: _,
                 location: _,
                 budget_chars: _,
@@ -161,10 +168,10 @@ fn every_axis_of_the_policy_has_a_key() {
                 window_percent: _,
             },
         activation: _,
-        mention: Mention { slash: _, dollar: _ },
+        mention: MentionPolicy { slash: _, dollar: _ },
         refresh: _,
         run:
-            Run {
+            RunPolicy {
                 scripts: _,
                 allowed_tools: _,
                 allowed_skills: _,
@@ -184,7 +191,7 @@ fn every_axis_of_the_policy_has_a_key() {
                     },
             },
     } = Policy::default();
-    let Chat {
+    let ChatSettings {
         provider: _,
         model: _,
         base_url: _,
@@ -203,29 +210,36 @@ fn every_axis_of_the_policy_has_a_key() {
             },
         timeouts: ChatTimeouts { connect: _, first_byte: _, idle: _, request: _ },
         store: _,
-    } = Chat::default();
-    let Embeddings { provider: _, model: _, base_url: _, allow_http: _, key_env: _, weight: _, timeout: _ } =
-        Embeddings::default();
-    // One each, `activation.max-pushed` and `sources.mcp`.
+    } = ChatSettings::default();
+    let EmbeddingsSettings {
+        provider: _,
+        model: _,
+        base_url: _,
+        allow_http: _,
+        key_env: _,
+        weight: _,
+        timeout: _,
+    } = EmbeddingsSettings::default();
+    // One each for `activation.max-pushed` and `sources.mcp`.
     assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 14 + 18 + 7);
 }
 
 #[test]
-fn every_preset_is_written_as_it_is_called() {
-    let words: Vec<_> = Preset::WORDS.iter().map(|(word, preset)| (*word, *preset)).collect();
+fn names_of_presets_match_the_configuration() {
+    let words: Vec<_> = Preset::NAMES.iter().map(|(word, preset)| (*word, *preset)).collect();
     assert_eq!(words, Preset::ALL.map(|preset| (preset.as_str(), preset)));
 }
 
 #[test]
-fn every_provider_is_written_as_it_is_called() {
-    let words: Vec<_> = Provider::WORDS.iter().map(|(word, provider)| (*word, *provider)).collect();
-    assert_eq!(words, Provider::ALL.map(|provider| (provider.as_str(), provider)));
-    let words: Vec<_> = EmbeddingsProvider::WORDS.iter().map(|(word, provider)| (*word, *provider)).collect();
+fn names_of_providers_match_the_configuration() {
+    let words: Vec<_> = ChatProvider::NAMES.iter().map(|(word, provider)| (*word, *provider)).collect();
+    assert_eq!(words, ChatProvider::ALL.map(|provider| (provider.as_str(), provider)));
+    let words: Vec<_> = EmbeddingsProvider::NAMES.iter().map(|(word, provider)| (*word, *provider)).collect();
     assert_eq!(words, EmbeddingsProvider::ALL.map(|provider| (provider.as_str(), provider)));
 }
 
 #[test]
-fn names_are_unique_and_sections_stand_together() {
+fn names_are_unique_and_grouped_by_section() {
     let mut names: Vec<_> = KEYS.iter().map(|key| key.name).collect();
     let sections: Vec<_> =
         names.iter().map(|name| name.split_once('.').map_or(*name, |(section, _)| section)).collect();
@@ -238,26 +252,26 @@ fn names_are_unique_and_sections_stand_together() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), KEYS.len());
-    assert!(key("scan").is_none());
+    assert!(find_key("scan").is_none());
 }
 
 #[test]
-fn the_standard_settings_as_people_read_them() {
-    let settings = World::new().load().settings;
+fn the_settings_of_the_standard_preset() {
+    let settings = TestProject::new().load().settings;
     let lines =
         settings.iter().map(|setting| format!("{} = {} ({})", setting.key, setting.value, setting.origin));
     insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
 }
 
 #[test]
-fn every_key_is_documented_as_it_is() {
+fn the_documentation_lists_every_key() {
     let document = include_str!("../../../../docs/configuration.md");
-    let values = Values::of(Policy::default(), None);
+    let values = ConfigValues::from_policy(Policy::default(), None);
     let rows: Vec<_> = KEYS
         .iter()
         .map(|key| {
-            let default = key.field.write(&values).to_string();
-            let (takes, who) = (key.takes(), key.who());
+            let default = key.field.to_json(&values).to_string();
+            let (takes, who) = (key.expected(), key.settable_by());
             format!("| `{}` | {} | {takes} | `{default}` | {who} |", key.name, key.about)
         })
         .collect();

@@ -1,86 +1,87 @@
-//! YAML to the tree.
+//! Converts YAML to the tree.
 
 use std::collections::HashSet;
 
 use prowess_format::Span;
-use prowess_format::yaml::{self, Budget, Node};
+use prowess_format::yaml::{self, Node, YamlBudget};
 
-use super::{DEPTH_MAX, Entry, Kind, Malformed, Tree, clipped};
+use super::{ConfigSyntaxError, ConfigTree, DEPTH_MAX, TreeEntry, TreeKind, clip_for_display};
 
-const BUDGET: Budget = Budget { depth: DEPTH_MAX, ..Budget::DEFAULT };
+const BUDGET: YamlBudget = YamlBudget { depth: DEPTH_MAX, ..YamlBudget::DEFAULT };
 
-/// Reads YAML, of which only the mapping at `path` is wanted. `None` where it is not there.
-pub fn yaml(text: &str, path: &[&str]) -> Result<Option<Tree>, Vec<Malformed>> {
+/// Parses YAML and returns the mapping at `path`; `None` if it does not exist.
+pub fn parse_yaml(text: &str, path: &[&str]) -> Result<Option<ConfigTree>, Vec<ConfigSyntaxError>> {
     let root = yaml::parse(text, BUDGET).map_err(|error| {
         let at = error.offset();
-        vec![Malformed::at(Span::new(at, at), error.to_string())]
+        vec![ConfigSyntaxError::at(Span::new(at, at), error.to_string())]
     })?;
     let Some(mut node) = root.as_ref() else { return Ok(None) };
     if path.is_empty() {
-        only_document(text, node)?;
+        reject_second_document(text, node)?;
     }
     for key in path {
-        let yaml::Kind::Map(entries) = &node.kind else { return Ok(None) };
+        let yaml::NodeKind::Map(entries) = &node.kind else { return Ok(None) };
         let mut same = entries.iter().filter(|(found, _)| key_text(found) == Some(key));
         let Some((_, inner)) = same.next() else { return Ok(None) };
-        if let Some((twice, _)) = same.next() {
-            return Err(vec![stands_twice(twice.span, key)]);
+        if let Some((duplicate, _)) = same.next() {
+            return Err(vec![duplicate_key(duplicate.span, key)]);
         }
         node = inner;
     }
-    let mut malformed = Vec::new();
-    let tree = tree(node, &mut malformed);
-    if malformed.is_empty() { Ok(Some(tree)) } else { Err(malformed) }
+    let mut errors = Vec::new();
+    let tree = tree(node, &mut errors);
+    if errors.is_empty() { Ok(Some(tree)) } else { Err(errors) }
 }
 
-/// The nesting is bounded by the budget.
-fn tree(node: &Node<'_>, malformed: &mut Vec<Malformed>) -> Tree {
+/// Converts a node. The budget limits the nesting.
+fn tree(node: &Node<'_>, errors: &mut Vec<ConfigSyntaxError>) -> ConfigTree {
     let kind = match &node.kind {
-        yaml::Kind::Scalar(..) => Kind::plain(&node.value()),
-        yaml::Kind::List(items) => Kind::List(items.iter().map(|item| tree(item, malformed)).collect()),
-        yaml::Kind::Map(nodes) => {
+        yaml::NodeKind::Scalar(..) => TreeKind::plain(&node.value()),
+        yaml::NodeKind::List(items) => TreeKind::List(items.iter().map(|item| tree(item, errors)).collect()),
+        yaml::NodeKind::Map(nodes) => {
             let mut seen = HashSet::with_capacity(nodes.len());
             let mut entries = Vec::with_capacity(nodes.len());
             for (key, value) in nodes {
                 match key_text(key) {
-                    None => {
-                        malformed.push(Malformed::at(key.span, format!("a key is {}, not text", key.noun())))
-                    }
-                    Some(text) if !seen.insert(text) => malformed.push(stands_twice(key.span, text)),
+                    None => errors.push(ConfigSyntaxError::at(
+                        key.span,
+                        format!("a key is {}, not text", key.describe()),
+                    )),
+                    Some(text) if !seen.insert(text) => errors.push(duplicate_key(key.span, text)),
                     Some(text) => {
-                        let value = tree(value, malformed);
-                        entries.push(Entry { key: text.to_owned(), span: key.span, value });
+                        let value = tree(value, errors);
+                        entries.push(TreeEntry { key: text.to_owned(), span: key.span, value });
                     }
                 }
             }
-            Kind::Table(entries)
+            TreeKind::Table(entries)
         }
     };
-    Tree { span: node.span, kind }
+    ConfigTree { span: node.span, kind }
 }
 
-/// Only the first document of a file is read; what follows would disappear without a word.
-fn only_document(text: &str, root: &Node<'_>) -> Result<(), Vec<Malformed>> {
+/// Rejects a second document, which would be silently ignored.
+fn reject_second_document(text: &str, root: &Node<'_>) -> Result<(), Vec<ConfigSyntaxError>> {
     let mut at = root.span.end as usize;
     for line in text.get(at..).unwrap_or_default().split_inclusive('\n') {
         let begins_line = at == 0 || text.as_bytes().get(at - 1) == Some(&b'\n');
         if begins_line && (line.trim_end() == "---" || line.starts_with("--- ")) {
-            let message = "a second document begins here, and only one is read";
-            return Err(vec![Malformed::at(Span::new(at, at + 3), message)]);
+            let message = "only one document is allowed";
+            return Err(vec![ConfigSyntaxError::at(Span::new(at, at + 3), message)]);
         }
         at += line.len();
     }
     Ok(())
 }
 
-/// Last among equals would be a guess; TOML refuses such a file, too.
-fn stands_twice(span: Span, key: &str) -> Malformed {
-    Malformed::at(span, format!("{} stands twice", clipped(key)))
+/// Using the last duplicate would be a guess; TOML rejects such a file, too.
+fn duplicate_key(span: Span, key: &str) -> ConfigSyntaxError {
+    ConfigSyntaxError::at(span, format!("duplicate key {}", clip_for_display(key)))
 }
 
 fn key_text<'n>(key: &'n Node<'_>) -> Option<&'n str> {
     match &key.kind {
-        yaml::Kind::Scalar(text, _) => Some(text),
-        yaml::Kind::List(_) | yaml::Kind::Map(_) => None,
+        yaml::NodeKind::Scalar(text, _) => Some(text),
+        yaml::NodeKind::List(_) | yaml::NodeKind::Map(_) => None,
     }
 }

@@ -1,8 +1,9 @@
-//! Whether locked skills still are what was installed, without reading all their files for every listing.
+//! Checks whether installed skills still match the lock file, without reading all their files for every
+//! listing.
 //!
-//! A skill's files are hashed once; the user's state remembers the tree hash together with a stamp: the identity, size and
-//! times of each file. As long as the stamp is the same, so is the hash. Nothing is loaded because of a stamp:
-//! [`Book::admit`] hashes what it admits.
+//! Each skill's files are hashed once. The user's state stores the tree hash together with a stamp: the
+//! identity, size and timestamps of every file. While the stamp is the same, so is the hash. Stamps only save
+//! work when listing skills: [`LockIndex::verify`] always hashes the files before they are loaded.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,74 +12,79 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::book::{Book, Page};
-use crate::lock_file::{accepted, compare, project_file, user_file};
-use crate::skill::{Found, Modified, Root};
-use crate::surroundings::Surroundings;
+use super::index::{IndexedLock, LockIndex};
+use crate::host_env::HostEnv;
+use crate::lock_file::{
+    accepted::{self},
+    compare_with_lock, project_lock_path, user_lock_path,
+};
+use crate::skill::{DiscoveredSkill, ModifiedReason, Root};
 use prowess_fs::HashedTree;
-use prowess_fs::{Bounds, EntryKind, Fingerprint, Folder, Met, beneath, lock, now, read_bounded, replace};
+use prowess_fs::{
+    Dir, EntryKind, Fingerprint, WalkEvent, WalkLimits, lock, read_bounded, unix_now, walk, write_private,
+};
 
 const CACHE_MAX: u64 = 16 * 1024 * 1024;
-/// Folders that are remembered. More than this is started anew.
+/// The maximum number of cached directories. The cache is cleared when it is full.
 const FOLDERS_MAX: usize = 20_000;
 const ENTRIES_MAX: usize = 8_192;
 const DEPTH_MAX: usize = 16;
 
-/// Compares the locked skills of one scan with their locks.
-pub(crate) struct Integrity<'w> {
-    world: &'w Surroundings,
-    /// The locks that have entries or cannot be read, for each root.
-    pages: Vec<(Arc<Root>, Vec<Arc<Page>>)>,
+/// Compares the installed skills of one scan with their lock files.
+pub(crate) struct IntegrityCheck<'w> {
+    host: &'w HostEnv,
+    /// The lock files of each root that have entries or cannot be read.
+    locks: Vec<(Arc<Root>, Vec<Arc<IndexedLock>>)>,
     files: Vec<(PathBuf, Option<Fingerprint>)>,
     accepted: OnceLock<BTreeMap<PathBuf, String>>,
-    cache: OnceLock<Mutex<Cache>>,
-    stamps: Mutex<Vec<(PathBuf, Option<Stamp>)>>,
+    cache: OnceLock<Mutex<HashCache>>,
+    stamps: Mutex<Vec<(PathBuf, Option<TreeStamp>)>>,
 }
 
-/// What a scan depended on, to see whether it is still so.
+/// The inputs of an integrity check, to detect whether they have changed.
 #[derive(Debug, Default)]
-pub(crate) struct Compared {
+pub(crate) struct IntegrityInputs {
     files: Vec<(PathBuf, Option<Fingerprint>)>,
-    stamps: Vec<(PathBuf, Option<Stamp>)>,
+    stamps: Vec<(PathBuf, Option<TreeStamp>)>,
 }
 
-impl Compared {
-    /// Whether neither a lock nor a file of a locked skill has changed.
+impl IntegrityInputs {
+    /// Returns `true` if no lock file and no file of an installed skill has changed.
     pub(crate) fn is_unchanged(&self) -> bool {
-        let same_stamp = |(folder, was): &(PathBuf, Option<Stamp>)| {
-            was.as_ref().is_some_and(|was| was.settled && Stamp::of(folder).as_ref() == Some(was))
+        let is_same_stamp = |(folder, was): &(PathBuf, Option<TreeStamp>)| {
+            was.as_ref().is_some_and(|was| was.settled && TreeStamp::for_dir(folder).as_ref() == Some(was))
         };
-        self.files.iter().all(|(path, was)| Fingerprint::at(path) == *was)
-            && self.stamps.iter().all(same_stamp)
+        self.files.iter().all(|(path, was)| Fingerprint::from_path(path) == *was)
+            && self.stamps.iter().all(is_same_stamp)
     }
 }
 
-/// What the file system says about all files of a folder.
+/// A digest of the metadata of all files in a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Stamp {
+struct TreeStamp {
     digest: String,
-    /// Whether all files were old enough for equal times to mean equal bytes.
+    /// Whether all files were old enough for equal timestamps to mean equal bytes.
     settled: bool,
 }
 
-impl Stamp {
-    /// `None` for a folder that cannot be hashed, either.
-    fn of(folder: &Path) -> Option<Self> {
-        let (mut digest, mut settled, now) = (Sha256::new(), true, now());
-        let bounds = Bounds { depth: DEPTH_MAX, entries: ENTRIES_MAX, enter: |_| true };
-        let opened = Folder::open_resolved(folder).ok()?;
-        beneath(&opened, bounds, &mut |met| match met {
-            Met::Entry { folder, name, path, kind: EntryKind::File } => {
-                let print = Fingerprint::of(&folder.stat(Path::new(name)).map_err(|_| ())?);
+impl TreeStamp {
+    /// Returns `None` for a directory that cannot be hashed, either.
+    fn for_dir(folder: &Path) -> Option<Self> {
+        let (mut digest, mut settled, now) = (Sha256::new(), true, unix_now());
+        let bounds = WalkLimits { depth: DEPTH_MAX, entries: ENTRIES_MAX, enter: |_| true };
+        let opened = Dir::open_resolved(folder).ok()?;
+        walk(&opened, bounds, &mut |met| match met {
+            WalkEvent::Entry { folder, name, path, kind: EntryKind::File } => {
+                let print = Fingerprint::from_stat(&folder.stat(Path::new(name)).map_err(|_| ())?);
                 settled &= print.is_settled(now);
                 let path = path.as_os_str().as_encoded_bytes();
                 digest.update((path.len() as u64).to_be_bytes());
                 digest.update(path);
-                print.numbers().iter().for_each(|number| digest.update(number.to_be_bytes()));
+                print.to_numbers().iter().for_each(|number| digest.update(number.to_be_bytes()));
                 Ok(())
             }
-            Met::Entry { kind: EntryKind::Link | EntryKind::Special | EntryKind::Folder, .. }
-            | Met::Closed(..) => Err(()),
+            WalkEvent::Entry { kind: EntryKind::Symlink | EntryKind::Special | EntryKind::Dir, .. }
+            | WalkEvent::Skipped(..) => Err(()),
         })
         .ok()?;
         let digest = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
@@ -86,117 +92,121 @@ impl Stamp {
     }
 }
 
-/// Tree hashes by folder, as the user's state keeps them.
+/// The tree hashes by directory, as stored in the user's state.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Cache {
-    folders: BTreeMap<PathBuf, Hashed>,
+struct HashCache {
+    folders: BTreeMap<PathBuf, CachedHash>,
     #[serde(skip)]
     changed: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Hashed {
+struct CachedHash {
     stamp: String,
     tree: String,
 }
 
-impl Cache {
-    fn path(world: &Surroundings) -> Option<PathBuf> {
-        Some(world.state()?.join("hashes.json"))
+impl HashCache {
+    fn path(host: &HostEnv) -> Option<PathBuf> {
+        Some(host.state_dir()?.join("hashes.json"))
     }
 
-    /// What was remembered. It only saves work, so one that cannot be read is empty.
-    fn read(world: &Surroundings) -> Self {
-        let bytes = Self::path(world).and_then(|path| read_bounded(&path, CACHE_MAX));
+    /// Reads the cache. It only saves work, so an unreadable cache counts as empty.
+    fn read(host: &HostEnv) -> Self {
+        let bytes = Self::path(host).and_then(|path| read_bounded(&path, CACHE_MAX));
         bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
     }
 
-    fn write(&self, world: &Surroundings) -> std::io::Result<()> {
-        let Some(path) = Self::path(world) else { return Ok(()) };
+    fn write(&self, host: &HostEnv) -> std::io::Result<()> {
+        let Some(path) = Self::path(host) else { return Ok(()) };
         let _lock = lock(&path)?;
-        replace(&path, &serde_json::to_vec(self)?)
+        write_private(&path, &serde_json::to_vec(self)?)
     }
 }
 
-impl<'w> Integrity<'w> {
-    pub(crate) fn new(book: &Book, roots: &[Arc<Root>], world: &'w Surroundings) -> Self {
+impl<'w> IntegrityCheck<'w> {
+    pub(crate) fn new(index: &LockIndex, roots: &[Arc<Root>], host: &'w HostEnv) -> Self {
         let mut files: Vec<(PathBuf, Option<Fingerprint>)> = Vec::new();
-        let mut pages = Vec::new();
-        for root in roots.iter().filter(|root| root.is_folder()) {
-            let project = root.base().map(|base| (project_file(base), Some(base)));
-            let user = user_file(world).map(|path| (path, None));
-            let mut of_root = Vec::new();
+        let mut locks = Vec::new();
+        for root in roots.iter().filter(|root| root.is_dir()) {
+            let project = root.base().map(|base| (project_lock_path(base), Some(base)));
+            let user = user_lock_path(host).map(|path| (path, None));
+            let mut root_locks = Vec::new();
             for (path, base) in project.into_iter().chain(user) {
                 if !files.iter().any(|(known, _)| *known == path) {
-                    files.push((path.clone(), Fingerprint::at(&path)));
+                    files.push((path.clone(), Fingerprint::from_path(&path)));
                 }
-                let page = book.page(&path, base, world);
-                if page.is_relevant() {
-                    of_root.push(page);
+                let lock = index.load(&path, base, host);
+                if lock.is_relevant() {
+                    root_locks.push(lock);
                 }
             }
-            if !of_root.is_empty() {
-                pages.push((Arc::clone(root), of_root));
+            if !root_locks.is_empty() {
+                locks.push((Arc::clone(root), root_locks));
             }
         }
-        if let Some(path) = accepted::path(world).filter(|_| !pages.is_empty()) {
-            files.push((path.clone(), Fingerprint::at(&path)));
+        if let Some(path) = accepted::accepted_path(host).filter(|_| !locks.is_empty()) {
+            files.push((path.clone(), Fingerprint::from_path(&path)));
         }
         let (accepted, cache, stamps) = (OnceLock::new(), OnceLock::new(), Mutex::default());
-        Self { world, pages, files, accepted, cache, stamps }
+        Self { host, locks, files, accepted, cache, stamps }
     }
 
-    /// How a locked skill differs from its lock; `None` where it does not, is not locked, or was accepted as it is. A lock
-    /// that cannot be read may name any skill, and is asked in the same order as by [`Book::admit`].
-    pub(crate) fn difference(&self, found: &Found) -> Option<Modified> {
-        let (_, pages) = self.pages.iter().find(|(root, _)| **root == *found.root())?;
-        let folder = found.canonical_folder();
-        let expected = match pages.iter().find_map(|page| page.expected(&folder).transpose())? {
+    /// Returns how an installed skill differs from its lock file; `None` if it does not differ, is not locked,
+    /// or the user accepted the changes. A lock file that cannot be read may name any skill, so it counts as a
+    /// difference. Lock files are consulted in the same order as by [`LockIndex::verify`].
+    pub(crate) fn difference(&self, found: &DiscoveredSkill) -> Option<ModifiedReason> {
+        let (_, locks) = self.locks.iter().find(|(root, _)| **root == *found.root())?;
+        let folder = found.canonical_dir();
+        let expected = match locks.iter().find_map(|lock| lock.expected(&folder).transpose())? {
             Ok([]) => return None,
             Ok(expected) => expected,
-            Err(error) => return Some(Modified::Lock(error.clone())),
+            Err(error) => return Some(ModifiedReason::Lock(error.clone())),
         };
-        let stamp = Stamp::of(&folder);
-        let is_vouched = |tree: &str| {
-            let accepted = || self.accepted.get_or_init(|| accepted::all(self.world)).get(&folder);
+        let stamp = TreeStamp::for_dir(&folder);
+        let is_accepted = |tree: &str| {
+            let accepted = || self.accepted.get_or_init(|| accepted::accepted_trees(self.host)).get(&folder);
             expected.iter().any(|locked| locked.tree == tree) || accepted().is_some_and(|known| known == tree)
         };
-        let cache = self.cache.get_or_init(|| Mutex::new(Cache::read(self.world)));
+        let cache = self.cache.get_or_init(|| Mutex::new(HashCache::read(self.host)));
         let cache = || cache.lock().unwrap_or_else(PoisonError::into_inner);
         let settled = stamp.as_ref().filter(|stamp| stamp.settled).map(|stamp| stamp.digest.clone());
         self.stamps.lock().unwrap_or_else(PoisonError::into_inner).push((folder.clone(), stamp));
         let is_known = settled.as_ref().is_some_and(|stamp| {
-            cache().folders.get(&folder).is_some_and(|known| known.stamp == *stamp && is_vouched(&known.tree))
+            cache()
+                .folders
+                .get(&folder)
+                .is_some_and(|known| known.stamp == *stamp && is_accepted(&known.tree))
         });
         if is_known {
             return None;
         }
-        let tree = HashedTree::of_resolved(&folder);
+        let tree = HashedTree::from_resolved_dir(&folder);
         let hash = tree.as_ref().ok().map(HashedTree::hash);
-        if hash.as_deref().is_some_and(is_vouched) {
+        if hash.as_deref().is_some_and(is_accepted) {
             if let (Some(stamp), Some(tree)) = (settled, hash) {
                 let mut cache = cache();
                 cache.changed = true;
                 if cache.folders.len() >= FOLDERS_MAX {
                     cache.folders.clear();
                 }
-                cache.folders.insert(folder, Hashed { stamp, tree });
+                cache.folders.insert(folder, CachedHash { stamp, tree });
             }
             return None;
         }
-        expected.last().map(|locked| Modified::Files(compare(locked, &tree).to_string()))
+        expected.last().map(|locked| ModifiedReason::Files(compare_with_lock(locked, &tree).to_string()))
     }
 
-    /// Remembers what was hashed, and returns what the scan depended on.
-    pub(crate) fn finish(self) -> Compared {
+    /// Stores new hashes and returns the inputs of the check.
+    pub(crate) fn finish(self) -> IntegrityInputs {
         if let Some(cache) = self.cache.into_inner() {
             let cache = cache.into_inner().unwrap_or_else(PoisonError::into_inner);
             if cache.changed {
-                // What cannot be remembered is hashed again.
-                let _ = cache.write(self.world);
+                // A hash that cannot be stored is computed again next time.
+                let _ = cache.write(self.host);
             }
         }
         let stamps = self.stamps.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Compared { files: self.files, stamps }
+        IntegrityInputs { files: self.files, stamps }
     }
 }

@@ -1,52 +1,54 @@
-//! What was installed, from where, and with which bytes: `skills.lock` of a project, and the same in the user's state.
+//! Installed skills, their sources and file digests: `skills.lock` in a project, and its counterpart in the
+//! user's state.
 //!
-//! What must always hold: anybody can recompute from what is on disk what a lock says; a locked skill that is not what
-//! its lock says is not loaded, unless the user accepted exactly what is there; and a lock that is there and cannot be
-//! read vouches for nothing.
+//! Invariants: everything in a lock file can be recomputed from the files on disk; an installed skill that
+//! differs from its lock file is not loaded unless the user accepted exactly its current files; and a lock file
+//! that exists but cannot be read accepts nothing.
 
-mod book;
+mod index;
 mod integrity;
 
 use std::io;
 use std::path::PathBuf;
 
-pub(crate) use book::Book;
-pub(crate) use integrity::{Compared, Integrity};
+pub(crate) use index::LockIndex;
+pub(crate) use integrity::{IntegrityCheck, IntegrityInputs};
 
+use crate::host_env::HostEnv;
 pub use crate::lock_file::{
-    AuditRecord, Capabilities, Change, Comparison, FILE, Granted, Lock, LockError, Locked, NEWER, Pending,
-    Replacement, accept, accepted, compare, forget, project_file, user_file,
+    AuditRecord, Capabilities, FileChange, GrantedAccess, LOCK_FILE_NAME, LockComparison, LockEntry,
+    LockFile, NEWER_VERSION, PendingChange, ReadLockError, Replacement, accept_tree, accepted_tree,
+    compare_with_lock, forget_accepted, project_lock_path, user_lock_path,
 };
 use crate::skill::Skill;
-use crate::surroundings::Surroundings;
-use prowess_fs::{Durable, Guard, write_whole};
+use prowess_fs::{LockGuard, SyncPolicy, write_atomic};
 
-/// Removes what killed processes staged in the user's state.
-pub fn clear(world: &Surroundings) -> io::Result<()> {
-    let Some(state) = world.state() else { return Ok(()) };
+/// Removes the temporary files that killed processes left in the user's state.
+pub fn remove_stale_temp_files(host: &HostEnv) -> io::Result<()> {
+    let Some(state) = host.state_dir() else { return Ok(()) };
     ["trust.json", "accepted.json", "hashes.json", "usage.json"]
         .iter()
-        .try_for_each(|file| prowess_fs::clear(&state.join(file)))
+        .try_for_each(|file| prowess_fs::remove_staged(&state.join(file)))
 }
 
-/// The lock that speaks for a skill that was installed.
-pub fn file_of(skill: &Skill, locked: &Locked, world: &Surroundings) -> Option<PathBuf> {
+/// Returns the path of the lock file that covers an installed skill.
+pub fn lock_path_for_skill(skill: &Skill, locked: &LockEntry, host: &HostEnv) -> Option<PathBuf> {
     match (locked.folder.starts_with(['~', '/']), skill.root().base()) {
-        (false, Some(base)) => Some(project_file(base)),
-        _ => user_file(world),
+        (false, Some(base)) => Some(project_lock_path(base)),
+        _ => user_lock_path(host),
     }
 }
 
-/// Writes down what is granted to a skill, where a lock speaks for it and says something else.
-pub fn record(skill: &Skill, granted: &Granted, world: &Surroundings) -> io::Result<()> {
-    let Some(locked) = skill.locked().filter(|locked| locked.granted != *granted) else { return Ok(()) };
-    let Some(path) = file_of(skill, &locked, world) else { return Ok(()) };
-    let _guard = Guard::take(&path)?;
-    let mut lock = Lock::read(&path).map_err(io::Error::other)?;
+/// Records the grants to a skill in its lock file, if they changed.
+pub fn record_grants(skill: &Skill, granted: &GrantedAccess, host: &HostEnv) -> io::Result<()> {
+    let Some(locked) = skill.lock_entry().filter(|locked| locked.granted != *granted) else { return Ok(()) };
+    let Some(path) = lock_path_for_skill(skill, &locked, host) else { return Ok(()) };
+    let _guard = LockGuard::acquire(&path)?;
+    let mut lock = LockFile::read(&path).map_err(io::Error::other)?;
     let Some(known) = lock.skills.iter_mut().find(|known| known.folder == locked.folder) else {
         return Ok(());
     };
     known.granted = granted.clone();
     let mode = if locked.folder.starts_with(['~', '/']) { 0o600 } else { 0o644 };
-    write_whole(&path, &lock.to_bytes(), mode, Durable::Yes)
+    write_atomic(&path, &lock.to_bytes(), mode, SyncPolicy::Sync)
 }

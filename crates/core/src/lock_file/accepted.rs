@@ -1,60 +1,61 @@
-//! What the user accepted although it is not what was installed. Kept in the user's state: a project cannot accept its
-//! own changes.
+//! Changes to installed skills that the user accepted. Stored in the user's state, so that a project cannot
+//! accept its own changes.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::surroundings::Surroundings;
-use prowess_fs::{lock, read_bounded, replace};
+use crate::host_env::HostEnv;
+use prowess_fs::{lock, read_bounded, write_private};
 
 const FILE_MAX: u64 = 16 * 1024 * 1024;
 
-pub(crate) fn path(world: &Surroundings) -> Option<PathBuf> {
-    Some(world.state()?.join("accepted.json"))
+pub(crate) fn accepted_path(host: &HostEnv) -> Option<PathBuf> {
+    Some(host.state_dir()?.join("accepted.json"))
 }
 
-/// The tree hash that the user accepted for a folder. A state that cannot be read has accepted nothing.
-pub fn accepted(world: &Surroundings, folder: &Path) -> Option<String> {
-    read(&path(world)?).remove(folder)
+/// Returns the tree hash that the user accepted for a directory. An unreadable state accepts nothing.
+pub fn accepted_tree(host: &HostEnv, dir: &Path) -> Option<String> {
+    read_accepted(&accepted_path(host)?).remove(dir)
 }
 
-/// All that the user accepted, by folder.
-pub(crate) fn all(world: &Surroundings) -> BTreeMap<PathBuf, String> {
-    path(world).map(|path| read(&path)).unwrap_or_default()
+/// Returns all accepted tree hashes by directory.
+pub(crate) fn accepted_trees(host: &HostEnv) -> BTreeMap<PathBuf, String> {
+    accepted_path(host).map(|path| read_accepted(&path)).unwrap_or_default()
 }
 
-/// Accepts exactly what a folder holds now.
-pub fn accept(world: &Surroundings, folder: &Path, tree: &str) -> io::Result<()> {
-    change(world, |known| {
-        known.insert(folder.to_owned(), tree.to_owned());
+/// Accepts the current tree hash of a directory.
+pub fn accept_tree(host: &HostEnv, dir: &Path, tree: &str) -> io::Result<()> {
+    update(host, |known| {
+        known.insert(dir.to_owned(), tree.to_owned());
     })
 }
 
-/// Forgets what was accepted for these folders.
-pub fn forget<'f>(
-    world: &Surroundings,
-    folders: impl IntoIterator<Item = &'f Path> + Clone,
+/// Removes the acceptances for these directories.
+pub fn forget_accepted<'f>(
+    host: &HostEnv,
+    dirs: impl IntoIterator<Item = &'f Path> + Clone,
 ) -> io::Result<()> {
-    let known = path(world).map(|path| read(&path)).unwrap_or_default();
-    if !folders.clone().into_iter().any(|folder| known.contains_key(folder)) {
+    let known = accepted_path(host).map(|path| read_accepted(&path)).unwrap_or_default();
+    if !dirs.clone().into_iter().any(|dir| known.contains_key(dir)) {
         return Ok(());
     }
-    change(world, |known| {
-        folders.into_iter().for_each(|folder| {
-            known.remove(folder);
+    update(host, |known| {
+        dirs.into_iter().for_each(|dir| {
+            known.remove(dir);
         });
     })
 }
 
-fn read(path: &Path) -> BTreeMap<PathBuf, String> {
+fn read_accepted(path: &Path) -> BTreeMap<PathBuf, String> {
     read_bounded(path, FILE_MAX).and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
-fn change(world: &Surroundings, change: impl FnOnce(&mut BTreeMap<PathBuf, String>)) -> io::Result<()> {
-    let path = path(world).ok_or_else(|| io::Error::other("there is no home directory to keep it in"))?;
+fn update(host: &HostEnv, change: impl FnOnce(&mut BTreeMap<PathBuf, String>)) -> io::Result<()> {
+    let path = accepted_path(host)
+        .ok_or_else(|| io::Error::other("no home directory to store accepted changes in"))?;
     let _lock = lock(&path)?;
-    let mut known = read(&path);
+    let mut known = read_accepted(&path);
     change(&mut known);
-    replace(&path, &serde_json::to_vec_pretty(&known)?)
+    write_private(&path, &serde_json::to_vec_pretty(&known)?)
 }

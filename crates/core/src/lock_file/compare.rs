@@ -1,28 +1,28 @@
-//! What is there, beside what the lock says.
+//! Compares the files on disk with a lock entry.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-use prowess_format::hidden::brief;
+use prowess_format::hidden::escape_and_truncate;
 
-use super::file::Locked;
-use prowess_fs::{HashedTree, TreeError};
+use super::file::LockEntry;
+use prowess_fs::{HashedTree, TreeHashError};
 
 /// How a file differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Change {
-    /// Other bytes, or another executable bit.
+pub enum FileChange {
+    /// The bytes or the executable bit differ.
     Changed,
-    /// Gone.
+    /// The file is missing.
     Missing,
-    /// Not known to the lock.
+    /// The file is not in the lock file.
     Extra,
-    /// A link where a file was.
+    /// The file was replaced by a symlink.
     Link,
 }
 
-impl Change {
-    /// The name used in JSON.
+impl FileChange {
+    /// Returns the name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Changed => "modified",
@@ -33,77 +33,78 @@ impl Change {
     }
 }
 
-/// The files that are not as the lock says, sorted by path; nothing where all are.
+/// The files that differ from a lock entry, sorted by path; empty if none does.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Comparison {
-    /// The path and how it differs.
-    pub files: Vec<(String, Change)>,
-    /// Why the folder could not be compared as a whole.
+pub struct LockComparison {
+    /// The paths and how they differ.
+    pub files: Vec<(String, FileChange)>,
+    /// Why the directory could not be compared as a whole.
     pub problem: Option<String>,
 }
 
-impl Comparison {
-    /// Whether everything is as the lock says.
-    pub fn is_same(&self) -> bool {
+impl LockComparison {
+    /// Returns `true` if nothing differs.
+    pub fn is_unchanged(&self) -> bool {
         self.files.is_empty() && self.problem.is_none()
     }
 }
 
-/// As people and models read it: `changed SKILL.md, added x`, not more than a few of them.
-impl fmt::Display for Comparison {
+/// Formats the first few differences for people and models: `changed SKILL.md, added x`.
+impl fmt::Display for LockComparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const MOST: usize = 5;
-        let word = |change: &Change| match change {
-            Change::Changed => "changed",
-            Change::Missing => "missing",
-            Change::Extra => "added",
-            Change::Link => "a link:",
+        const SHOWN_MAX: usize = 5;
+        let word = |change: &FileChange| match change {
+            FileChange::Changed => "changed",
+            FileChange::Missing => "missing",
+            FileChange::Extra => "added",
+            FileChange::Link => "symlink",
         };
         let mut parts: Vec<String> = self
             .files
             .iter()
-            .take(MOST)
-            .map(|(path, change)| format!("{} {}", word(change), brief(path)))
+            .take(SHOWN_MAX)
+            .map(|(path, change)| format!("{} {}", word(change), escape_and_truncate(path)))
             .collect();
-        if self.files.len() > MOST {
-            parts.push(format!("and {} more", self.files.len() - MOST));
+        if self.files.len() > SHOWN_MAX {
+            parts.push(format!("and {} more", self.files.len() - SHOWN_MAX));
         }
-        parts.extend(self.problem.as_deref().map(brief));
+        parts.extend(self.problem.as_deref().map(escape_and_truncate));
         f.write_str(&parts.join(", "))
     }
 }
 
-/// Compares what was hashed with a lock.
-pub fn compare(locked: &Locked, tree: &Result<HashedTree, TreeError>) -> Comparison {
+/// Compares hashed files with a lock entry.
+pub fn compare_with_lock(locked: &LockEntry, tree: &Result<HashedTree, TreeHashError>) -> LockComparison {
     let tree = match tree {
         Ok(tree) => tree,
-        Err(TreeError::NotRegular(path)) => {
-            let files = vec![(path.to_string_lossy().into_owned(), Change::Link)];
-            return Comparison { files, problem: None };
+        Err(TreeHashError::NotRegular(path)) => {
+            let files = vec![(path.to_string_lossy().into_owned(), FileChange::Link)];
+            return LockComparison { files, problem: None };
         }
-        Err(error) => return Comparison { files: Vec::new(), problem: Some(error.to_string()) },
+        Err(error) => return LockComparison { files: Vec::new(), problem: Some(error.to_string()) },
     };
     if tree.hash() == locked.tree {
-        return Comparison::default();
+        return LockComparison::default();
     }
     let mut files = Vec::new();
     for file in tree.files() {
         match locked.files.get(&file.path) {
-            None => files.push((file.path.clone(), Change::Extra)),
+            None => files.push((file.path.clone(), FileChange::Extra)),
             Some(digest) => {
                 let same =
                     *digest == file.digest() && file.executable == locked.executable.contains(&file.path);
-                files.extend((!same).then(|| (file.path.clone(), Change::Changed)));
+                files.extend((!same).then(|| (file.path.clone(), FileChange::Changed)));
             }
         }
     }
-    let there: BTreeSet<&str> = tree.files().iter().map(|file| file.path.as_str()).collect();
-    let missing = locked.files.keys().filter(|path| !there.contains(path.as_str()));
-    files.extend(missing.map(|path| (path.clone(), Change::Missing)));
+    let present: BTreeSet<&str> = tree.files().iter().map(|file| file.path.as_str()).collect();
+    let missing = locked.files.keys().filter(|path| !present.contains(path.as_str()));
+    files.extend(missing.map(|path| (path.clone(), FileChange::Missing)));
     files.sort();
-    // Somebody edited the lock itself: its parts no longer agree.
-    let problem = files.is_empty().then(|| "the lock's tree hash is not that of its files".to_owned());
-    Comparison { files, problem }
+    // The lock file was edited: its tree hash and file digests contradict each other.
+    let problem =
+        files.is_empty().then(|| "the tree hash in the lock file does not match its file digests".to_owned());
+    LockComparison { files, problem }
 }
 
 #[cfg(test)]
@@ -111,26 +112,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_difference_is_named() {
+    fn every_difference_is_listed() {
         let mut tree = HashedTree::default();
         tree.add("SKILL.md", false, b"x");
         tree.add("run.sh", true, b"y");
         tree.add("gone", false, b"z");
-        let locked = Locked::default().with_tree(&tree);
-        assert!(compare(&locked, &Ok(tree)).is_same());
+        let locked = LockEntry::default().with_tree(&tree);
+        assert!(compare_with_lock(&locked, &Ok(tree)).is_unchanged());
         let mut now = HashedTree::default();
         now.add("SKILL.md", false, b"other");
         now.add("run.sh", false, b"y");
         now.add("new", false, b"");
-        let found = compare(&locked, &Ok(now));
+        let found = compare_with_lock(&locked, &Ok(now));
         assert_eq!(found.to_string(), "changed SKILL.md, missing gone, added new, changed run.sh");
-        let link = compare(&locked, &Err(TreeError::NotRegular("a".into())));
-        assert_eq!(link.to_string(), "a link: a");
-        let forged = Locked { tree: "sha256-tree-v1:0".to_owned(), ..locked.clone() };
+        let link = compare_with_lock(&locked, &Err(TreeHashError::NotRegular("a".into())));
+        assert_eq!(link.to_string(), "symlink a");
+        let forged = LockEntry { tree: "sha256-tree-v1:0".to_owned(), ..locked.clone() };
         let mut same = HashedTree::default();
         same.add("SKILL.md", false, b"x");
         same.add("run.sh", true, b"y");
         same.add("gone", false, b"z");
-        assert!(compare(&forged, &Ok(same)).problem.is_some());
+        assert!(compare_with_lock(&forged, &Ok(same)).problem.is_some());
     }
 }

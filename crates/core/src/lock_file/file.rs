@@ -1,175 +1,177 @@
-//! The lock as it is written: JSON, one entry for each skill, sorted, so that two branches merge.
+//! The lock file format: JSON with one entry per skill, sorted so that branches merge.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::granted::Granted;
+use super::grants::GrantedAccess;
 use prowess_format::Capabilities;
+use prowess_fs::{Dir, describe_errno, read_whole};
 use prowess_fs::{Errno, HashedTree};
-use prowess_fs::{Folder, read_whole, words};
 
 const SCHEMA: u32 = 1;
 const FILE_MAX: u64 = 64 * 1024 * 1024;
 
-/// What is said of a lock that this version cannot know.
-pub const NEWER: &str = "written by a newer version";
+/// The error for a lock file with a newer schema.
+pub const NEWER_VERSION: &str = "written by a newer version";
 
-/// Everything that was installed into one project, or for one user.
+/// The skills installed into one project, or for one user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Lock {
+pub struct LockFile {
     schema: u32,
-    /// The skills, by their folders.
-    pub skills: Vec<Locked>,
-    /// A change that has begun and is not known to be finished.
+    /// The skills, sorted by directory.
+    pub skills: Vec<LockEntry>,
+    /// A change that was started and may not be finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pending: Option<Pending>,
+    pub pending: Option<PendingChange>,
 }
 
-/// One skill that was installed.
+/// One installed skill.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Locked {
-    /// Its name.
+pub struct LockEntry {
+    /// The skill's name.
     pub name: String,
-    /// Where it lies: below the project, or as `~/…` or absolute in the user's state.
+    /// Its directory: relative to the project, or `~/…` or absolute in the user's state.
     pub folder: String,
-    /// What to type after `prowess install` to get it again, without the parts that follow.
+    /// The argument of `prowess install` that installs it again, without the fields below.
     pub source: String,
-    /// The branch, tag or commit that was asked for.
+    /// The requested branch, tag or commit.
     #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// The commit that was found there.
+    /// The commit that it resolved to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// The folder inside the source; none where the source is the skill.
+    /// The directory inside the source; `None` if the source is the skill.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The name it has at its source, where the user gave it another.
+    /// The skill's name in its source, if the user renamed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub renamed_from: Option<String>,
-    /// The tree hash of what was installed.
+    /// The tree hash of the installed files.
     pub tree: String,
     /// The digest of each file.
     pub files: BTreeMap<String, String>,
-    /// The files that may be executed.
+    /// The executable files.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub executable: BTreeSet<String>,
-    /// What the audit said at that time.
+    /// The audit's result when the skill was installed.
     pub audit: AuditRecord,
-    /// What the user let in with it.
+    /// The capabilities that the user confirmed.
     pub capabilities: Capabilities,
-    /// What the user granted to it, as of the last time that it was installed, updated or run. A record, not a grant.
-    #[serde(skip_serializing_if = "Granted::is_empty")]
-    pub granted: Granted,
-    /// When, in ISO 8601; only in the user's state, where nobody has to merge it.
+    /// The grants when the skill was last installed, updated or run. A record only: nothing is granted because
+    /// of it.
+    #[serde(skip_serializing_if = "GrantedAccess::is_empty")]
+    pub granted: GrantedAccess,
+    /// The time of the installation in ISO 8601. Only in the user's state, to avoid merge conflicts in
+    /// projects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub installed_at: Option<String>,
 }
 
-/// The audit's verdict at the time of installing.
+/// The result of the audit at the time of the installation.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AuditRecord {
-    /// The version of the rules.
+    /// The version of the audit rules.
     pub rules: String,
-    /// The worst severity that was found, or `clean`.
+    /// The worst severity, or `clean`.
     pub verdict: String,
 }
 
-/// A change of several skills that becomes whole or not at all.
+/// An unfinished change of several skills, which is applied as a whole or not at all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pending {
-    /// The folder that holds what is swapped in, beside where it goes: an absolute path.
+pub struct PendingChange {
+    /// The absolute path of the staging directory, next to the directories it replaces.
     pub stage: PathBuf,
-    /// Which folder that was, so that one of the same name from elsewhere is not taken for it.
+    /// The identity of the staging directory, to distinguish it from another one of the same name.
     #[serde(default)]
     pub owner: String,
-    /// What is swapped.
+    /// The directories to replace.
     pub changes: Vec<Replacement>,
 }
 
-/// What becomes of one folder.
+/// The replacement of one directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replacement {
-    /// The folder, as in [`Locked::folder`].
+    /// The directory, as in [`LockEntry::folder`].
     pub folder: String,
-    /// What will be there; `None` where it is removed.
-    pub after: Option<Locked>,
+    /// The new entry; `None` if the directory is removed.
+    pub after: Option<LockEntry>,
 }
 
-/// Why a lock cannot be used.
+/// The reason why a lock file cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{} cannot be read: {why}", path.display())]
-pub struct LockError {
-    /// The file.
+#[error("cannot read {}: {why}", path.display())]
+pub struct ReadLockError {
+    /// The lock file.
     pub path: PathBuf,
-    /// Why.
+    /// The cause.
     pub why: String,
 }
 
-impl LockError {
-    /// The text without the folder that the file is in.
-    pub(crate) fn without_folder(&self) -> String {
+impl ReadLockError {
+    /// Formats the error without the directory of the file.
+    pub(crate) fn without_dir(&self) -> String {
         let file = self.path.file_name().unwrap_or_default().to_string_lossy();
-        format!("{file} cannot be read: {}", self.why)
+        format!("cannot read {file}: {}", self.why)
     }
 }
 
-impl Default for Lock {
+impl Default for LockFile {
     fn default() -> Self {
         Self { schema: SCHEMA, skills: Vec::new(), pending: None }
     }
 }
 
-impl Lock {
-    /// Reads a lock; one that is not there is empty.
-    pub fn read(path: &Path) -> Result<Self, LockError> {
-        let failed = |why: String| LockError { path: path.to_owned(), why };
+impl LockFile {
+    /// Reads a lock file; a missing file counts as empty.
+    pub fn read(path: &Path) -> Result<Self, ReadLockError> {
+        let failed = |why: String| ReadLockError { path: path.to_owned(), why };
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
             return Ok(Self::default());
         };
-        let opened = Folder::open(folder).and_then(|folder| folder.file(Path::new(name)));
+        let opened = Dir::open(folder).and_then(|folder| folder.open_file(Path::new(name)));
         let (file, stat) = match opened {
             Ok(opened) => opened,
             Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Self::default()),
-            Err(error) => return Err(failed(words(error))),
+            Err(error) => return Err(failed(describe_errno(error))),
         };
         let bytes = read_whole(&file, &stat, FILE_MAX).map_err(|error| failed(error.to_string()))?;
         Self::parse(&bytes).map_err(failed)
     }
 
-    /// Takes bytes for a lock.
+    /// Parses a lock file.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         let begins_line = |at: usize| at == 0 || bytes.get(at - 1) == Some(&b'\n');
         let marked = |mark: &[u8]| memchr::memmem::find_iter(bytes, mark).any(begins_line);
         if marked(b"<<<<<<< ") || marked(b">>>>>>> ") {
-            return Err("it has the marks of a merge that was not finished".to_owned());
+            return Err("it contains unresolved merge conflicts".to_owned());
         }
         let lock: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-        if lock.schema > SCHEMA { Err(NEWER.to_owned()) } else { Ok(lock) }
+        if lock.schema > SCHEMA { Err(NEWER_VERSION.to_owned()) } else { Ok(lock) }
     }
 
-    /// The bytes of the file.
+    /// Returns the bytes of the file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        // A lock has no maps with keys that JSON does not take, which is all that could fail.
+        // Serialization only fails for map keys that are not strings; there are none.
         let mut bytes = serde_json::to_vec_pretty(self).unwrap_or_default();
         bytes.push(b'\n');
         bytes
     }
 
-    /// The skill in a folder.
-    pub fn skill(&self, folder: &str) -> Option<&Locked> {
+    /// Returns the entry of a directory.
+    pub fn entry(&self, folder: &str) -> Option<&LockEntry> {
         self.skills.iter().find(|locked| locked.folder == folder)
     }
 
-    /// Puts a skill in its place, or takes it out.
-    pub fn set(&mut self, folder: &str, locked: Option<Locked>) {
+    /// Sets or removes the entry of a directory.
+    pub fn set(&mut self, folder: &str, locked: Option<LockEntry>) {
         self.apply(&[Replacement { folder: folder.to_owned(), after: locked }]);
     }
 
-    /// The same for many at once.
+    /// Applies several replacements at once.
     pub fn apply(&mut self, changes: &[Replacement]) {
         let changed: HashSet<&str> = changes.iter().map(|change| change.folder.as_str()).collect();
         self.skills.retain(|known| !changed.contains(known.folder.as_str()));
@@ -177,8 +179,9 @@ impl Lock {
         self.skills.sort_by(|a, b| a.folder.cmp(&b.folder));
     }
 
-    /// What a folder may hold: what the lock says, and what a change that has begun makes of it.
-    pub fn expected(&self, folder: &str) -> impl Iterator<Item = &Locked> {
+    /// Returns the entries that a directory may match: its entry and, while a change is pending, the entry
+    /// after the change.
+    pub fn expected_entries(&self, folder: &str) -> impl Iterator<Item = &LockEntry> {
         let changes = self.pending.iter().flat_map(|pending| &pending.changes);
         let changed = changes.filter(move |change| change.folder == folder);
         self.skills
@@ -188,8 +191,8 @@ impl Lock {
     }
 }
 
-impl Locked {
-    /// Takes down what was hashed.
+impl LockEntry {
+    /// Sets the hashes to those of a tree.
     #[must_use]
     pub fn with_tree(mut self, tree: &HashedTree) -> Self {
         self.tree = tree.hash();
@@ -199,15 +202,15 @@ impl Locked {
         self
     }
 
-    /// Where it lies. `base` is the project, or nothing for the user's state; a project's lock speaks for nothing
-    /// outside the project.
-    pub fn place(&self, base: Option<&Path>, home: Option<&Path>) -> Option<PathBuf> {
-        place(&self.folder, base, home)
+    /// Returns the directory's path. `base` is the project; `None` stands for the user's state. An entry in a
+    /// project's lock file that points outside the project has no path.
+    pub fn resolve_dir(&self, base: Option<&Path>, home: Option<&Path>) -> Option<PathBuf> {
+        resolve_lock_dir(&self.folder, base, home)
     }
 }
 
-/// Where a folder of a lock lies.
-pub(crate) fn place(folder: &str, base: Option<&Path>, home: Option<&Path>) -> Option<PathBuf> {
+/// Returns the path of a directory in a lock file.
+pub(crate) fn resolve_lock_dir(folder: &str, base: Option<&Path>, home: Option<&Path>) -> Option<PathBuf> {
     let plain = |path: &str| Path::new(path).components().all(|step| matches!(step, Component::Normal(_)));
     match (base, folder.strip_prefix("~/")) {
         (Some(base), None) => (!folder.is_empty() && plain(folder)).then(|| base.join(folder)),
@@ -221,45 +224,52 @@ pub(crate) fn place(folder: &str, base: Option<&Path>, home: Option<&Path>) -> O
 mod tests {
     use super::*;
 
-    fn locked(folder: &str, tree: &str) -> Locked {
-        Locked { name: "a".into(), folder: folder.into(), tree: tree.into(), ..Locked::default() }
+    fn locked(folder: &str, tree: &str) -> LockEntry {
+        LockEntry { name: "a".into(), folder: folder.into(), tree: tree.into(), ..LockEntry::default() }
     }
 
     #[test]
-    fn a_lock_reads_what_it_wrote_and_refuses_what_it_cannot_know() {
-        let mut lock = Lock::default();
+    fn a_lock_file_round_trips_and_unreadable_ones_are_rejected() {
+        let mut lock = LockFile::default();
         lock.set("b", Some(locked("b", "1")));
         lock.set("a", Some(locked("a", "2")));
-        assert_eq!(Lock::parse(&lock.to_bytes()).unwrap(), lock);
+        assert_eq!(LockFile::parse(&lock.to_bytes()).unwrap(), lock);
         assert_eq!(lock.skills.iter().map(|skill| &*skill.folder).collect::<Vec<_>>(), ["a", "b"]);
         lock.set("a", None);
         assert_eq!(lock.skills.len(), 1);
         assert_eq!(
-            Lock::parse(b"{\n<<<<<<< HEAD\n").unwrap_err(),
-            "it has the marks of a merge that was not finished"
+            LockFile::parse(b"{\n<<<<<<< HEAD\n").unwrap_err(),
+            "it contains unresolved merge conflicts"
         );
-        assert_eq!(Lock::parse(b"{\"schema\":2,\"skills\":[]}").unwrap_err(), "written by a newer version");
-        assert!(Lock::parse("[".repeat(100_000).as_bytes()).is_err());
+        assert_eq!(
+            LockFile::parse(b"{\"schema\":2,\"skills\":[]}").unwrap_err(),
+            "written by a newer version"
+        );
+        assert!(LockFile::parse("[".repeat(100_000).as_bytes()).is_err());
     }
 
     #[test]
     fn while_a_change_is_pending_both_states_are_expected() {
-        let mut lock = Lock::default();
+        let mut lock = LockFile::default();
         lock.set("a", Some(locked("a", "old")));
         let change = Replacement { folder: "a".into(), after: Some(locked("a", "new")) };
-        lock.pending = Some(Pending { stage: "/s".into(), owner: String::new(), changes: vec![change] });
-        assert_eq!(lock.expected("a").map(|locked| &*locked.tree).collect::<Vec<_>>(), ["old", "new"]);
+        lock.pending =
+            Some(PendingChange { stage: "/s".into(), owner: String::new(), changes: vec![change] });
+        assert_eq!(
+            lock.expected_entries("a").map(|locked| &*locked.tree).collect::<Vec<_>>(),
+            ["old", "new"]
+        );
     }
 
     #[test]
-    fn a_project_speaks_for_nothing_outside_it() {
+    fn a_project_lock_covers_nothing_outside_the_project() {
         let (base, home) = (Some(Path::new("/p")), Some(Path::new("/h")));
-        assert_eq!(place(".agents/skills/a", base, home), Some("/p/.agents/skills/a".into()));
+        assert_eq!(resolve_lock_dir(".agents/skills/a", base, home), Some("/p/.agents/skills/a".into()));
         for outside in ["../a", "/etc", "~/a", "a/../../b", ""] {
-            assert_eq!(place(outside, base, home), None, "{outside}");
+            assert_eq!(resolve_lock_dir(outside, base, home), None, "{outside}");
         }
-        assert_eq!(place("~/a", None, home), Some("/h/a".into()));
-        assert_eq!(place("/opt/a", None, home), Some("/opt/a".into()));
-        assert_eq!(place("a", None, home), None);
+        assert_eq!(resolve_lock_dir("~/a", None, home), Some("/h/a".into()));
+        assert_eq!(resolve_lock_dir("/opt/a", None, home), Some("/opt/a".into()));
+        assert_eq!(resolve_lock_dir("a", None, home), None);
     }
 }

@@ -1,30 +1,30 @@
-//! The lock file and the user's acceptances, as they are written. Nothing here knows what a skill is.
+//! The formats of the lock file and of accepted changes. This module does not depend on skills.
 
 pub(crate) mod accepted;
 mod compare;
 mod file;
-mod granted;
+mod grants;
 
-pub use accepted::{accept, accepted, forget};
-pub use compare::{Change, Comparison, compare};
-pub(crate) use file::place;
-pub use file::{AuditRecord, Lock, LockError, Locked, NEWER, Pending, Replacement};
-pub use granted::Granted;
+pub use accepted::{accept_tree, accepted_tree, forget_accepted};
+pub use compare::{FileChange, LockComparison, compare_with_lock};
+pub(crate) use file::resolve_lock_dir;
+pub use file::{AuditRecord, LockEntry, LockFile, NEWER_VERSION, PendingChange, ReadLockError, Replacement};
+pub use grants::GrantedAccess;
 pub use prowess_format::Capabilities;
 
 use std::path::{Path, PathBuf};
 
-use crate::surroundings::Surroundings;
+use crate::host_env::HostEnv;
 
-/// The file of a project.
-pub const FILE: &str = "skills.lock";
+/// The name of a project's lock file.
+pub const LOCK_FILE_NAME: &str = "skills.lock";
 
-/// Where a project keeps what it installed.
-pub fn project_file(project: &Path) -> PathBuf {
-    project.join(FILE)
+/// Returns the path of a project's lock file.
+pub fn project_lock_path(project: &Path) -> PathBuf {
+    project.join(LOCK_FILE_NAME)
 }
 
-/// Where the user's state keeps what the user installed; `None` without a home.
-pub fn user_file(world: &Surroundings) -> Option<PathBuf> {
-    Some(world.state()?.join("installed.json"))
+/// Returns the path of the user's lock file; `None` without a home directory.
+pub fn user_lock_path(host: &HostEnv) -> Option<PathBuf> {
+    Some(host.state_dir()?.join("installed.json"))
 }

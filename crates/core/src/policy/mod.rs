@@ -1,7 +1,8 @@
-//! Everything in which skills systems differ, as values of one [`Policy`].
+//! The settings in which skill systems differ, as values of one [`Policy`].
 //!
-//! A preset is a named set of them; [`presets`] is the table. Each value can be set on its own in the configuration.
-//! What keeps people safe (containment, hard caps, fail-closed sandboxes) is no policy and cannot be set.
+//! A preset is a named set of values; [`presets`] is the table. Each value can be changed in the configuration.
+//! Safety measures (containment, hard limits, fail-closed sandboxes) are not part of the policy and cannot be
+//! changed.
 
 pub mod presets;
 mod roots;
@@ -12,100 +13,100 @@ use std::path::PathBuf;
 use prowess_format::Rules;
 
 pub use presets::Preset;
-pub use roots::{RootPlace, RootSpec, RootSpecError, Scope};
-pub use run::{AllowedTools, Run, RunLimits, Scripts};
+pub use roots::{ParseRootSpecError, RootLocation, RootSpec, Scope};
+pub use run::{AllowedTools, RunLimits, RunPolicy, ScriptPolicy};
 
-/// What is scanned, what is taken, and how it is shown.
+/// How skills are discovered, validated, disclosed and run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
-    /// The preset it began as.
+    /// The preset it is based on.
     pub preset: Preset,
-    /// Whether there are skills at all.
+    /// Whether skills are enabled at all.
     pub enabled: bool,
-    /// Where skills are looked for.
-    pub scan: Scan,
-    /// What a manifest is held to.
+    /// Where skills are searched.
+    pub scan: ScanPolicy,
+    /// The rules for manifests.
     pub manifest: Rules,
     /// Whether project skills need the user's trust.
     pub trust: ProjectTrust,
-    /// Which skills are on.
-    pub selection: Selection,
-    /// How much of a file is handed out.
-    pub limits: Limits,
-    /// The endings of files that the tool `ReadFile` reads, each with its point.
+    /// Which skills are enabled.
+    pub selection: SkillSelection,
+    /// How much of a file is returned.
+    pub limits: ReadLimits,
+    /// The file extensions that the tool `ReadFile` accepts, each with its dot.
     pub read_extensions: Vec<String>,
-    /// How the model is told of skills.
-    pub catalog: Catalog,
-    /// What activation gives.
-    pub activation: Activation,
-    /// How people call a skill by name.
-    pub mention: Mention,
-    /// When changes on disk are noticed.
-    pub refresh: Refresh,
-    /// What skills may run.
-    pub run: Run,
+    /// How skills are listed for a model.
+    pub catalog: CatalogPolicy,
+    /// What activating a skill returns.
+    pub activation: ActivationMode,
+    /// How users mention a skill by name.
+    pub mention: MentionPolicy,
+    /// When changes on disk are detected.
+    pub refresh: RefreshPolicy,
+    /// Whether and how scripts run.
+    pub run: RunPolicy,
 }
 
-/// Where skills are looked for, and what makes two of them the same.
+/// Where skills are searched, and which of several skills takes precedence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Scan {
-    /// The directories, the one that wins first.
+pub struct ScanPolicy {
+    /// The roots, in order of precedence.
     pub roots: Vec<RootSpec>,
-    /// Whether project directories are looked for further up.
-    pub ancestors: Ancestors,
-    /// How deep skills may lie below a root; its immediate children are at depth 1.
+    /// Whether project roots are also searched in parent directories.
+    pub ancestors: AncestorSearch,
+    /// The maximum depth of skills below a root; its direct children have depth 1.
     pub depth: u32,
-    /// The most directories that are visited.
+    /// The maximum number of directories that are visited.
     pub max_directories: u32,
-    /// The most directory entries that are read.
+    /// The maximum number of directory entries that are read.
     pub max_entries: u32,
-    /// The most skills that are offered; `None` for no bound.
+    /// The maximum number of skills that are offered; `None` for no limit.
     pub max_skills: Option<u32>,
-    /// Where links may lead besides the roots and trusted folders.
+    /// Directories that symlinks may point to, besides the roots and trusted directories.
     pub links: Vec<PathBuf>,
-    /// What makes two skills the same.
-    pub identity: Identity,
-    /// Which of two in the same root wins.
-    pub twice: Twice,
-    /// Which commands that a skill requires are looked up.
-    pub requires: Requires,
+    /// What identifies a skill.
+    pub identity: SkillIdentity,
+    /// Which of several skills of the same name in one root takes precedence.
+    pub duplicates: DuplicatePolicy,
+    /// Which required commands are checked.
+    pub requires: RequiresPolicy,
 }
 
-/// Whether project directories are looked for in the folders above the project, too.
+/// Whether project roots are also searched in parent directories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ancestors {
-    /// Only in the project itself.
+pub enum AncestorSearch {
+    /// Only in the project directory.
     None,
-    /// In each folder up to the one that holds `.git`; nearest first.
+    /// In each directory up to the one with `.git`, nearest first.
     GitRoot,
 }
 
-/// What makes two skills the same.
+/// What identifies a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Identity {
-    /// The folder's name.
+pub enum SkillIdentity {
+    /// The name of its directory.
     Id,
-    /// The frontmatter's name.
+    /// The name in its frontmatter.
     Name,
 }
 
-/// Which of two in the same root wins, in the order of their paths.
+/// Which of several skills of the same name in one root takes precedence, by path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Twice {
+pub enum DuplicatePolicy {
     /// The first.
-    First,
+    FirstWins,
     /// The last.
-    Last,
+    LastWins,
 }
 
-/// Which commands that a skill requires are looked up. A skill is unavailable while one of them is missing.
+/// Which required commands are checked. A skill is unavailable while one of them is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Requires {
-    /// Those of `metadata.requires` and `metadata.prowess-requires`.
-    Checked,
-    /// Those of `metadata.prowess-requires`. The specification leaves the other keys of `metadata` to everyone, and
+pub enum RequiresPolicy {
+    /// `metadata.requires` and `metadata.prowess-requires`.
+    All,
+    /// Only `metadata.prowess-requires`. The specification does not define the other keys of `metadata`, and
     /// `requires` is often a sentence.
-    Own,
+    ProwessOnly,
     /// None.
     Ignored,
 }
@@ -113,69 +114,70 @@ pub enum Requires {
 /// Whether project skills need the user's trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProjectTrust {
-    /// They are listed and not disclosed until the user says so.
+    /// They are listed but not disclosed until the user trusts the project.
     Required,
-    /// They count at once.
+    /// They are used without trust.
     NotNeeded,
 }
 
-/// Which skills are on.
+/// Which skills are enabled.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Selection {
-    /// Names or ids that are off, and sources (`source:PATH`).
+pub struct SkillSelection {
+    /// Names or ids of disabled skills, and disabled roots (`source:PATH`).
     pub disabled: Vec<String>,
-    /// Names or ids that are on although they are off by default.
+    /// Names or ids of skills that are enabled although they are disabled by default.
     pub enabled: Vec<String>,
-    /// Bundled skills that are off.
+    /// Disabled bundled skills.
     pub disabled_bundled: Vec<String>,
-    /// If not empty: the only bundled skills that are on.
+    /// If not empty, the only enabled bundled skills.
     pub enabled_bundled: Vec<String>,
-    /// Skills whose entry in the catalog is the last to be shortened.
+    /// Skills whose catalog entries are shortened last.
     pub pinned: Vec<String>,
-    /// Skills that the model is told by name only.
+    /// Skills that are listed for the model without a description.
     pub name_only: Vec<String>,
-    /// Skills that people can call and the model is not told of.
+    /// Skills that users can activate but the model does not see.
     pub manual: Vec<String>,
 }
 
-/// How much of a file is handed out. There are hard caps above these.
+/// How much of a file is returned. Hard limits apply in addition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Of a `SKILL.md`, in bytes; more is cut and said.
+pub struct ReadLimits {
+    /// The limit for a `SKILL.md`, in bytes; the rest is truncated with a notice.
     pub skill_md_bytes: u64,
-    /// Of any other file, in bytes.
+    /// The limit for any other file, in bytes.
     pub resource_bytes: u64,
 }
 
-/// How the model is told of all skills.
+/// How skills are listed for a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Catalog {
-    /// The form.
+pub struct CatalogPolicy {
+    /// The format.
     pub format: CatalogFormat,
-    /// Whether each entry says where its file is.
-    pub location: Location,
-    /// The most characters; `None` for no bound.
+    /// Whether entries include the path of the skill's file.
+    pub location: LocationVisibility,
+    /// The maximum number of characters; `None` for no limit.
     pub budget_chars: Option<u32>,
-    /// The most tokens; `None` for no bound.
+    /// The maximum number of tokens; `None` for no limit.
     pub budget_tokens: Option<u32>,
-    /// The model's context window, in tokens, where it is known.
+    /// The size of the model's context window in tokens, if known.
     pub window_tokens: Option<u32>,
-    /// The most of that window, in percent.
+    /// The maximum share of the context window, in percent.
     pub window_percent: u32,
 }
 
-impl Catalog {
-    /// The most tokens: the fixed bound, or the share of the window where that is known.
+impl CatalogPolicy {
+    /// Returns the maximum number of tokens: a share of the context window if that is known, otherwise the
+    /// fixed limit.
     ///
     /// ```
     /// use prowess::Policy;
     ///
     /// let mut catalog = Policy::default().catalog;
-    /// assert_eq!(catalog.tokens(), Some(8_000));
+    /// assert_eq!(catalog.token_limit(), Some(8_000));
     /// catalog.window_tokens = Some(1_000_000);
-    /// assert_eq!(catalog.tokens(), Some(20_000));
+    /// assert_eq!(catalog.token_limit(), Some(20_000));
     /// ```
-    pub fn tokens(&self) -> Option<u32> {
+    pub fn token_limit(&self) -> Option<u32> {
         let share = |window: u32| u64::from(window) * u64::from(self.window_percent) / 100;
         match self.window_tokens {
             Some(window) => Some(u32::try_from(share(window)).unwrap_or(u32::MAX)),
@@ -184,7 +186,7 @@ impl Catalog {
     }
 }
 
-/// The form of the catalog.
+/// The format of the catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CatalogFormat {
     /// `<available_skills>`.
@@ -195,88 +197,88 @@ pub enum CatalogFormat {
     Bullets,
     /// A list inside the description of the tool `Skill`.
     Tool,
-    /// Nothing, a count, names, or whole skills, as the query asks for.
+    /// Nothing, a count, names or whole skills, depending on the query.
     Tiers,
 }
 
-/// Whether catalog entries say where their file is.
+/// Whether catalog entries include the path of the skill's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Location {
-    /// They do.
+pub enum LocationVisibility {
+    /// The path is included.
     Shown,
-    /// They do not.
+    /// The path is not included.
     Hidden,
 }
 
-/// What activation gives the model.
+/// What activating a skill returns to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Activation {
+pub enum ActivationMode {
     /// Body, directory and list of files, wrapped in `<skill_content>`.
     Wrapped,
-    /// Nothing: the model reads files itself with `ReadFile`.
+    /// Nothing: the model reads the files with `ReadFile`.
     ReadFile,
     /// Base directory and body with arguments, through the tool `Skill`.
     SkillTool,
     /// The whole file.
     FullFile,
-    /// The whole file, pushed when a trigger matches; at most so many at once.
+    /// The whole file, added to the conversation when a trigger matches.
     Pushed {
-        /// How many.
+        /// The maximum number of skills at once.
         max: u32,
     },
     /// Frontmatter and body, through `skills.activate`.
     FrontmatterAndBody,
 }
 
-/// How people call a skill by name.
+/// How users mention a skill by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mention {
+pub struct MentionPolicy {
     /// `/name` at the start of a message.
-    pub slash: Recognised,
+    pub slash: MentionSyntax,
     /// `$name` anywhere.
-    pub dollar: Recognised,
+    pub dollar: MentionSyntax,
 }
 
-/// Whether a form of mention counts.
+/// Whether a form of mention is recognized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Recognised {
-    /// It does.
-    Yes,
-    /// It is text like any other.
-    No,
+pub enum MentionSyntax {
+    /// It activates the skill.
+    Enabled,
+    /// It is plain text.
+    Disabled,
 }
 
-/// When changes on disk are noticed.
+/// When changes on disk are detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refresh {
-    /// At each call, by what the file system says of each file; servers watch besides.
+pub enum RefreshPolicy {
+    /// On each call, by the fingerprint of each file. Servers watch the file system in addition.
     Fingerprint,
-    /// At each call, by the time of the directory alone.
+    /// On each call, by the modification time of the directory only.
     DirectoryTime,
     /// When a skill is added, deleted or imported.
     OnChange,
-    /// At the start.
+    /// Only at startup.
     AtStart,
 }
 
 impl Policy {
-    /// The policy of a preset.
+    /// Returns the policy of a preset.
     ///
     /// ```
     /// use prowess::{Policy, Preset};
     ///
-    /// assert_eq!(Policy::preset(Preset::Chat).scan.max_skills, Some(200));
-    /// assert!(!Policy::preset(Preset::Chat).enabled);
+    /// assert_eq!(Policy::from_preset(Preset::Chat).scan.max_skills, Some(200));
+    /// assert!(!Policy::from_preset(Preset::Chat).enabled);
     /// ```
-    pub fn preset(preset: Preset) -> Self {
+    pub fn from_preset(preset: Preset) -> Self {
         presets::policy(preset)
     }
 
-    /// Scans exactly these directories: in this order, first wins, all trusted, nothing else.
+    /// Searches only these directories, in order of precedence. All of them are trusted.
     #[must_use]
     pub fn with_roots(mut self, roots: impl IntoIterator<Item = PathBuf>) -> Self {
-        self.scan.roots = roots.into_iter().map(RootSpec::given).collect();
-        self.scan.ancestors = Ancestors::None;
+        self.scan.roots = roots.into_iter().map(RootSpec::explicit).collect();
+        self.scan.ancestors = AncestorSearch::None;
         self.trust = ProjectTrust::NotNeeded;
         self
     }
@@ -284,6 +286,6 @@ impl Policy {
 
 impl Default for Policy {
     fn default() -> Self {
-        Self::preset(Preset::Standard)
+        Self::from_preset(Preset::Standard)
     }
 }

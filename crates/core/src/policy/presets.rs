@@ -1,22 +1,23 @@
-//! The six presets, as one table. Read a column from top to bottom; what a preset does not mention is `standard`'s.
+//! The six presets as one table. A preset takes every value that it does not mention from `standard`.
 
 use std::fmt;
 use std::str::FromStr;
 
-use prowess_format::{KnownKeys, Level, NameRule, Repair, Rules};
+use prowess_format::{KnownKeys, NameRule, Repair, RuleLevel, Rules};
 
 use super::{
-    Activation, AllowedTools, Ancestors, Catalog, CatalogFormat, Identity, Limits, Location, Mention, Policy,
-    ProjectTrust, Recognised, Refresh, Requires, RootSpec, Run, Scan, Selection, Twice,
+    ActivationMode, AllowedTools, AncestorSearch, CatalogFormat, CatalogPolicy, DuplicatePolicy,
+    LocationVisibility, MentionPolicy, MentionSyntax, Policy, ProjectTrust, ReadLimits, RefreshPolicy,
+    RequiresPolicy, RootSpec, RunPolicy, ScanPolicy, SkillIdentity, SkillSelection,
 };
 
-/// A named set of policies.
+/// A named set of policy values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Preset {
     /// The Agent Skills specification and its client guide.
     #[default]
     Standard,
-    /// Document 000: an application with its own and the user's skills, and one tool `ReadFile`.
+    /// Document 000: an application with bundled and user skills, and one tool `ReadFile`.
     App,
     /// Document 001: project skills behind one tool `Skill`.
     SkillTool,
@@ -24,7 +25,7 @@ pub enum Preset {
     Harness,
     /// Document 003: triggers and four tiers.
     Triggers,
-    /// Document 004: a chat server, off until switched on.
+    /// Document 004: a chat server, disabled by default.
     Chat,
 }
 
@@ -33,7 +34,7 @@ impl Preset {
     pub const ALL: [Self; 6] =
         [Self::Standard, Self::App, Self::SkillTool, Self::Harness, Self::Triggers, Self::Chat];
 
-    /// Its name.
+    /// Returns the name of the preset.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Standard => "standard",
@@ -52,23 +53,23 @@ impl fmt::Display for Preset {
     }
 }
 
-/// There is no preset of this name.
+/// The error for a name that is not a preset.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no preset {0:?}; there are standard, app, skill-tool, harness, triggers and chat")]
-pub struct UnknownPreset(pub String);
+#[error("unknown preset {0:?}; valid presets: standard, app, skill-tool, harness, triggers, chat")]
+pub struct ParsePresetError(pub String);
 
 impl FromStr for Preset {
-    type Err = UnknownPreset;
+    type Err = ParsePresetError;
 
-    fn from_str(name: &str) -> Result<Self, UnknownPreset> {
+    fn from_str(name: &str) -> Result<Self, ParsePresetError> {
         Self::ALL
             .into_iter()
             .find(|preset| preset.as_str() == name)
-            .ok_or_else(|| UnknownPreset(name.to_owned()))
+            .ok_or_else(|| ParsePresetError(name.to_owned()))
     }
 }
 
-/// The policy of a preset.
+/// Returns the policy of a preset.
 pub(super) fn policy(preset: Preset) -> Policy {
     match preset {
         Preset::Standard => standard(),
@@ -86,7 +87,7 @@ fn standard() -> Policy {
     Policy {
         preset: Preset::Standard,
         enabled: true,
-        scan: Scan {
+        scan: ScanPolicy {
             roots: roots(&[
                 ".agents/skills",
                 ".prowess/skills",
@@ -96,33 +97,33 @@ fn standard() -> Policy {
                 "~/.claude/skills",
                 "bundled",
             ]),
-            ancestors: Ancestors::GitRoot,
+            ancestors: AncestorSearch::GitRoot,
             depth: 6,
             max_directories: 250_000,
             max_entries: 1_000_000,
             max_skills: None,
             links: Vec::new(),
-            identity: Identity::Name,
-            twice: Twice::First,
-            requires: Requires::Own,
+            identity: SkillIdentity::Name,
+            duplicates: DuplicatePolicy::FirstWins,
+            requires: RequiresPolicy::ProwessOnly,
         },
         manifest: Rules::standard(),
         trust: ProjectTrust::Required,
-        selection: Selection::default(),
-        limits: Limits { skill_md_bytes: 200_000, resource_bytes: 2_000_000 },
+        selection: SkillSelection::default(),
+        limits: ReadLimits { skill_md_bytes: 200_000, resource_bytes: 2_000_000 },
         read_extensions: [".md", ".cs", ".py", ".txt", ".json", ".yml", ".yaml"].map(str::to_owned).to_vec(),
-        catalog: Catalog {
+        catalog: CatalogPolicy {
             format: CatalogFormat::Xml,
-            location: Location::Hidden,
+            location: LocationVisibility::Hidden,
             budget_chars: None,
             budget_tokens: Some(8_000),
             window_tokens: None,
             window_percent: 2,
         },
-        activation: Activation::Wrapped,
-        mention: Mention { slash: Recognised::Yes, dollar: Recognised::Yes },
-        refresh: Refresh::Fingerprint,
-        run: Run::default(),
+        activation: ActivationMode::Wrapped,
+        mention: MentionPolicy { slash: MentionSyntax::Enabled, dollar: MentionSyntax::Enabled },
+        refresh: RefreshPolicy::Fingerprint,
+        run: RunPolicy::default(),
     }
 }
 
@@ -130,32 +131,32 @@ fn app() -> Policy {
     let base = standard();
     Policy {
         preset: Preset::App,
-        scan: Scan {
+        scan: ScanPolicy {
             roots: roots(&["bundled:.agents/sys.skills", "user:.agents/skills"]),
-            ancestors: Ancestors::None,
+            ancestors: AncestorSearch::None,
             depth: 1,
-            identity: Identity::Id,
-            requires: Requires::Ignored,
+            identity: SkillIdentity::Id,
+            requires: RequiresPolicy::Ignored,
             ..base.scan
         },
         manifest: Rules {
             name: NameRule::Title,
-            name_form: Level::Ignore,
+            name_form: RuleLevel::Ignore,
             name_max: None,
-            name_folder: Level::Ignore,
+            name_folder: RuleLevel::Ignore,
             description_max: None,
             known_keys: KnownKeys::Basic,
-            unknown_keys: Level::Ignore,
-            preamble: Level::Reject,
-            lowercase_file: Level::Reject,
+            unknown_keys: RuleLevel::Ignore,
+            preamble: RuleLevel::Reject,
+            lowercase_file: RuleLevel::Reject,
             repair: Repair::Off,
             ..base.manifest
         },
         trust: ProjectTrust::NotNeeded,
-        catalog: Catalog { format: CatalogFormat::Bullets, budget_tokens: None, ..base.catalog },
-        activation: Activation::ReadFile,
-        mention: Mention { slash: Recognised::Yes, dollar: Recognised::No },
-        refresh: Refresh::OnChange,
+        catalog: CatalogPolicy { format: CatalogFormat::Bullets, budget_tokens: None, ..base.catalog },
+        activation: ActivationMode::ReadFile,
+        mention: MentionPolicy { slash: MentionSyntax::Enabled, dollar: MentionSyntax::Disabled },
+        refresh: RefreshPolicy::OnChange,
         ..base
     }
 }
@@ -164,35 +165,35 @@ fn skill_tool() -> Policy {
     let base = standard();
     Policy {
         preset: Preset::SkillTool,
-        scan: Scan {
+        scan: ScanPolicy {
             roots: roots(&["skills"]),
-            ancestors: Ancestors::None,
+            ancestors: AncestorSearch::None,
             depth: UNBOUNDED,
-            twice: Twice::Last,
-            requires: Requires::Ignored,
+            duplicates: DuplicatePolicy::LastWins,
+            requires: RequiresPolicy::Ignored,
             ..base.scan
         },
         manifest: Rules {
             name: NameRule::Ascii,
-            name_form: Level::Reject,
+            name_form: RuleLevel::Reject,
             name_max: None,
-            name_folder: Level::Ignore,
+            name_folder: RuleLevel::Ignore,
             description_max: None,
             known_keys: KnownKeys::Basic,
-            unknown_keys: Level::Ignore,
-            lowercase_file: Level::Reject,
+            unknown_keys: RuleLevel::Ignore,
+            lowercase_file: RuleLevel::Reject,
             ..base.manifest
         },
         trust: ProjectTrust::NotNeeded,
-        catalog: Catalog {
+        catalog: CatalogPolicy {
             format: CatalogFormat::Tool,
             budget_chars: Some(12_000),
             budget_tokens: None,
             ..base.catalog
         },
-        activation: Activation::SkillTool,
-        mention: Mention { slash: Recognised::No, dollar: Recognised::Yes },
-        refresh: Refresh::DirectoryTime,
+        activation: ActivationMode::SkillTool,
+        mention: MentionPolicy { slash: MentionSyntax::Disabled, dollar: MentionSyntax::Enabled },
+        refresh: RefreshPolicy::DirectoryTime,
         ..base
     }
 }
@@ -201,7 +202,7 @@ fn harness() -> Policy {
     let base = standard();
     Policy {
         preset: Preset::Harness,
-        scan: Scan {
+        scan: ScanPolicy {
             roots: roots(&[
                 "plugin:~/.agent/plugins",
                 ".agent/skills",
@@ -209,29 +210,29 @@ fn harness() -> Policy {
                 "~/.agent/skills",
                 "bundled",
             ]),
-            ancestors: Ancestors::None,
+            ancestors: AncestorSearch::None,
             depth: 1,
-            requires: Requires::Checked,
+            requires: RequiresPolicy::All,
             ..base.scan
         },
         manifest: Rules {
             name: NameRule::Ascii,
-            name_form: Level::Reject,
-            name_folder: Level::Reject,
-            description_long: Level::Reject,
-            field_form: Level::Reject,
+            name_form: RuleLevel::Reject,
+            name_folder: RuleLevel::Reject,
+            description_long: RuleLevel::Reject,
+            field_form: RuleLevel::Reject,
             known_keys: KnownKeys::Standard,
-            unknown_keys: Level::Reject,
-            preamble: Level::Reject,
-            lowercase_file: Level::Reject,
+            unknown_keys: RuleLevel::Reject,
+            preamble: RuleLevel::Reject,
+            lowercase_file: RuleLevel::Reject,
             repair: Repair::Off,
             ..base.manifest
         },
         trust: ProjectTrust::NotNeeded,
-        catalog: Catalog { location: Location::Shown, budget_tokens: None, ..base.catalog },
-        activation: Activation::FullFile,
-        mention: Mention { slash: Recognised::No, dollar: Recognised::No },
-        refresh: Refresh::AtStart,
+        catalog: CatalogPolicy { location: LocationVisibility::Shown, budget_tokens: None, ..base.catalog },
+        activation: ActivationMode::FullFile,
+        mention: MentionPolicy { slash: MentionSyntax::Disabled, dollar: MentionSyntax::Disabled },
+        refresh: RefreshPolicy::AtStart,
         ..base
     }
 }
@@ -240,17 +241,21 @@ fn triggers() -> Policy {
     let base = harness();
     Policy {
         preset: Preset::Triggers,
-        scan: Scan { roots: roots(&[".agent/skills", "~/.agent/skills", "bundled"]), ..base.scan },
+        scan: ScanPolicy { roots: roots(&[".agent/skills", "~/.agent/skills", "bundled"]), ..base.scan },
         manifest: Rules {
             name: NameRule::Alphanumeric,
             description_max: Some(500),
-            field_form: Level::Warn,
+            field_form: RuleLevel::Warn,
             known_keys: KnownKeys::Triggers,
-            unknown_keys: Level::Warn,
+            unknown_keys: RuleLevel::Warn,
             ..base.manifest
         },
-        catalog: Catalog { format: CatalogFormat::Tiers, location: Location::Hidden, ..base.catalog },
-        activation: Activation::Pushed { max: 3 },
+        catalog: CatalogPolicy {
+            format: CatalogFormat::Tiers,
+            location: LocationVisibility::Hidden,
+            ..base.catalog
+        },
+        activation: ActivationMode::Pushed { max: 3 },
         ..base
     }
 }
@@ -260,22 +265,26 @@ fn chat() -> Policy {
     Policy {
         preset: Preset::Chat,
         enabled: false,
-        scan: Scan {
+        scan: ScanPolicy {
             roots: roots(&[".skills", ".agents/skills", "~/.agents/skills", "~/.remcochat/skills"]),
             max_skills: Some(200),
-            requires: Requires::Ignored,
+            requires: RequiresPolicy::Ignored,
             ..base.scan
         },
-        manifest: Rules { unknown_keys: Level::Warn, field_form: Level::Warn, ..base.manifest },
-        catalog: Catalog { format: CatalogFormat::Json, location: Location::Hidden, ..base.catalog },
-        activation: Activation::FrontmatterAndBody,
-        mention: Mention { slash: Recognised::Yes, dollar: Recognised::No },
-        run: Run { allowed_tools: AllowedTools::Required, ..base.run },
+        manifest: Rules { unknown_keys: RuleLevel::Warn, field_form: RuleLevel::Warn, ..base.manifest },
+        catalog: CatalogPolicy {
+            format: CatalogFormat::Json,
+            location: LocationVisibility::Hidden,
+            ..base.catalog
+        },
+        activation: ActivationMode::FrontmatterAndBody,
+        mention: MentionPolicy { slash: MentionSyntax::Enabled, dollar: MentionSyntax::Disabled },
+        run: RunPolicy { allowed_tools: AllowedTools::Required, ..base.run },
         ..base
     }
 }
 
-/// The table's own roots are well formed; a test reads each of them.
+/// Parses the roots of the table. A test checks that all of them are valid.
 fn roots(texts: &[&str]) -> Vec<RootSpec> {
     texts.iter().filter_map(|text| text.parse().ok()).collect()
 }
@@ -285,13 +294,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_as_people_read_it() {
+    fn the_table_of_presets() {
         let rows: Vec<_> = Preset::ALL.into_iter().map(|preset| format!("{:#?}", policy(preset))).collect();
         insta::assert_snapshot!(rows.join("\n\n"));
     }
 
     #[test]
-    fn every_root_of_the_table_is_read() {
+    fn every_root_of_the_table_is_valid() {
         let counts = Preset::ALL.map(|preset| policy(preset).scan.roots.len());
         assert_eq!(counts, [7, 2, 1, 5, 3, 4]);
     }

@@ -1,32 +1,32 @@
-//! Directories that hold skills, as they are written in the configuration.
+//! Skill directories as written in the configuration.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Whose skills a directory holds; the later one is nearer to the user's present work.
+/// The origin of the skills in a root, from the lowest to the highest precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
-    /// Offered by a server.
-    Served,
+    /// Provided by a server.
+    Remote,
     /// Shipped with Prowess or with the application.
     Bundled,
-    /// The user's own.
+    /// The user's own skills.
     User,
-    /// The project's.
+    /// The project's skills.
     Project,
-    /// Installed from elsewhere.
+    /// Installed plugins.
     Plugin,
 }
 
 impl Scope {
     /// All scopes, in order.
-    pub const ALL: [Self; 5] = [Self::Served, Self::Bundled, Self::User, Self::Project, Self::Plugin];
+    pub const ALL: [Self; 5] = [Self::Remote, Self::Bundled, Self::User, Self::Project, Self::Plugin];
 
-    /// The word that stands in JSON and before a path in the configuration.
+    /// Returns the name used in JSON and before a path in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Served => "mcp",
+            Self::Remote => "mcp",
             Self::Bundled => "bundled",
             Self::User => "user",
             Self::Project => "project",
@@ -35,21 +35,21 @@ impl Scope {
     }
 }
 
-/// Where a directory lies.
+/// The location of a root.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RootPlace {
+pub enum RootLocation {
     /// Inside the binary.
     Embedded,
     /// Relative to the project.
     Project(PathBuf),
-    /// Relative to the home.
+    /// Relative to the home directory.
     Home(PathBuf),
-    /// Where it says.
+    /// An absolute path.
     Absolute(PathBuf),
 }
 
-/// A directory of skills: `.agents/skills`, `~/.agents/skills`, `/opt/skills` or `bundled`, with `SCOPE:` before it
-/// where the path does not tell whose it is.
+/// A root in the configuration: `.agents/skills`, `~/.agents/skills`, `/opt/skills` or `bundled`, with a prefix
+/// `SCOPE:` if the scope does not follow from the path.
 ///
 /// ```
 /// use prowess::{RootSpec, Scope};
@@ -60,89 +60,90 @@ pub enum RootPlace {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RootSpec {
-    /// Whose skills it holds.
+    /// The scope of its skills.
     pub scope: Scope,
-    /// Where it lies.
-    pub place: RootPlace,
-    /// Whether it was named on the command line: then it is trusted, and missing is an error.
-    pub given: bool,
+    /// Its location.
+    pub location: RootLocation,
+    /// Whether it was passed on the command line. If so, it is trusted, and it is an error if it does not
+    /// exist.
+    pub is_explicit: bool,
 }
 
-/// Why a text is no directory of skills.
+/// The reason why a text is not a valid root.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RootSpecError {
-    /// Nothing is there.
-    #[error("a directory of skills cannot be empty")]
+pub enum ParseRootSpecError {
+    /// The text is empty.
+    #[error("a skill directory cannot be empty")]
     Empty,
-    /// `~other/…`.
-    #[error("{0} names another user's home; write the whole path")]
+    /// The path begins with `~other/`.
+    #[error("{0} is another user's home directory; use an absolute path")]
     OtherHome(String),
 }
 
 impl RootSpec {
-    /// A directory named on the command line.
-    pub fn given(path: PathBuf) -> Self {
-        Self { scope: Scope::Project, place: RootPlace::Absolute(path), given: true }
+    /// Returns the root for a directory passed on the command line.
+    pub fn explicit(path: PathBuf) -> Self {
+        Self { scope: Scope::Project, location: RootLocation::Absolute(path), is_explicit: true }
     }
 
-    /// The path below its anchor.
+    /// Returns the path relative to its anchor.
     pub fn path(&self) -> &Path {
-        match &self.place {
-            RootPlace::Embedded => Path::new(""),
-            RootPlace::Project(path) | RootPlace::Home(path) | RootPlace::Absolute(path) => path,
+        match &self.location {
+            RootLocation::Embedded => Path::new(""),
+            RootLocation::Project(path) | RootLocation::Home(path) | RootLocation::Absolute(path) => path,
         }
     }
 
-    fn default_scope(place: &RootPlace) -> Scope {
+    fn default_scope(place: &RootLocation) -> Scope {
         match place {
-            RootPlace::Embedded => Scope::Bundled,
-            RootPlace::Project(_) => Scope::Project,
-            RootPlace::Home(_) | RootPlace::Absolute(_) => Scope::User,
+            RootLocation::Embedded => Scope::Bundled,
+            RootLocation::Project(_) => Scope::Project,
+            RootLocation::Home(_) | RootLocation::Absolute(_) => Scope::User,
         }
     }
 }
 
 impl FromStr for RootSpec {
-    type Err = RootSpecError;
+    type Err = ParseRootSpecError;
 
-    fn from_str(text: &str) -> Result<Self, RootSpecError> {
+    fn from_str(text: &str) -> Result<Self, ParseRootSpecError> {
         let text = text.trim();
-        // A directory is nobody's server.
-        let prefixed = Scope::ALL.into_iter().filter(|scope| *scope != Scope::Served).find_map(|scope| {
+        // A directory cannot have the remote scope.
+        let prefixed = Scope::ALL.into_iter().filter(|scope| *scope != Scope::Remote).find_map(|scope| {
             let rest = text.strip_prefix(scope.as_str())?.strip_prefix(':')?;
             Some((scope, rest))
         });
         let (scope, path) = prefixed.map_or((None, text), |(scope, path)| (Some(scope), path));
         let place = match path {
-            "" => return Err(RootSpecError::Empty),
-            "bundled" => RootPlace::Embedded,
+            "" => return Err(ParseRootSpecError::Empty),
+            "bundled" => RootLocation::Embedded,
             path if path == "~" || path.starts_with("~/") => {
-                RootPlace::Home(path.trim_start_matches('~').trim_start_matches('/').into())
+                RootLocation::Home(path.trim_start_matches('~').trim_start_matches('/').into())
             }
-            path if path.starts_with('~') => return Err(RootSpecError::OtherHome(path.to_owned())),
-            path if path.starts_with('/') => RootPlace::Absolute(path.into()),
+            path if path.starts_with('~') => return Err(ParseRootSpecError::OtherHome(path.to_owned())),
+            path if path.starts_with('/') => RootLocation::Absolute(path.into()),
             path => match path.strip_prefix("./").unwrap_or(path).trim_start_matches('/') {
-                "" => RootPlace::Project(".".into()),
-                inner => RootPlace::Project(inner.into()),
+                "" => RootLocation::Project(".".into()),
+                inner => RootLocation::Project(inner.into()),
             },
         };
-        Ok(Self { scope: scope.unwrap_or(Self::default_scope(&place)), place, given: false })
+        Ok(Self { scope: scope.unwrap_or(Self::default_scope(&place)), location: place, is_explicit: false })
     }
 }
 
 impl fmt::Display for RootSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.scope != Self::default_scope(&self.place) {
+        if self.scope != Self::default_scope(&self.location) {
             write!(f, "{}:", self.scope.as_str())?;
         }
-        match &self.place {
-            RootPlace::Embedded => f.write_str("bundled"),
-            // A folder of the project may be called what means something else here.
-            RootPlace::Project(path) if path == Path::new("bundled") || path.starts_with("~") => {
+        match &self.location {
+            RootLocation::Embedded => f.write_str("bundled"),
+            // Avoid ambiguity with `bundled` and `~`.
+            RootLocation::Project(path) if path == Path::new("bundled") || path.starts_with("~") => {
                 write!(f, "./{}", path.display())
             }
-            RootPlace::Project(path) | RootPlace::Absolute(path) => write!(f, "{}", path.display()),
-            RootPlace::Home(path) => write!(f, "~/{}", path.display()),
+            RootLocation::Project(path) | RootLocation::Absolute(path) => write!(f, "{}", path.display()),
+            RootLocation::Home(path) => write!(f, "~/{}", path.display()),
         }
     }
 }
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn roots_read_as_they_are_written() {
+    fn roots_round_trip_through_text() {
         for text in [
             ".agents/skills",
             "~/.agents/skills",
@@ -172,9 +173,9 @@ mod tests {
             let spec: RootSpec = text.parse().unwrap();
             assert_eq!(spec.to_string().parse(), Ok(spec));
         }
-        assert_eq!(".//etc".parse::<RootSpec>().unwrap().place, RootPlace::Project("etc".into()));
+        assert_eq!(".//etc".parse::<RootSpec>().unwrap().location, RootLocation::Project("etc".into()));
         assert_eq!("./a".parse::<RootSpec>().unwrap().to_string(), "a");
-        assert_eq!("".parse::<RootSpec>(), Err(RootSpecError::Empty));
+        assert_eq!("".parse::<RootSpec>(), Err(ParseRootSpecError::Empty));
         assert!("~root/x".parse::<RootSpec>().is_err());
     }
 }

@@ -1,28 +1,28 @@
-//! What skills may run.
+//! The settings for running scripts of skills.
 
 use std::time::Duration;
 
-/// What skills may run, and within which limits.
+/// Whether scripts of skills may run, and within which limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
-    /// Whether scripts run.
-    pub scripts: Scripts,
-    /// What `allowed-tools` of a skill means for its scripts.
+pub struct RunPolicy {
+    /// Whether scripts may run.
+    pub scripts: ScriptPolicy,
+    /// The effect of a skill's `allowed-tools` on its scripts.
     pub allowed_tools: AllowedTools,
-    /// Skills whose scripts run without asking: names, or folders for skills of projects.
+    /// Skills whose scripts run without confirmation: names, or directories for project skills.
     pub allowed_skills: Vec<String>,
-    /// Skills whose scripts reach the network: names, or folders for skills of projects.
+    /// Skills whose scripts have network access: names, or directories for project skills.
     pub network: Vec<String>,
-    /// Variables that are passed to skills that ask for them: `NAME`, or `SKILL:NAME`.
+    /// Environment variables that are passed to skills that need them: `NAME`, or `SKILL:NAME`.
     pub env: Vec<String>,
-    /// How much a script may take.
+    /// The resource limits of a script.
     pub limits: RunLimits,
 }
 
-impl Default for Run {
+impl Default for RunPolicy {
     fn default() -> Self {
         Self {
-            scripts: Scripts::Ask,
+            scripts: ScriptPolicy::Ask,
             allowed_tools: AllowedTools::Advisory,
             allowed_skills: Vec::new(),
             network: Vec::new(),
@@ -32,7 +32,7 @@ impl Default for Run {
     }
 }
 
-/// How much a script may take. A project can lower each of these, and only the user can raise them.
+/// The resource limits of a script. A project can lower them; only the user can raise them.
 ///
 /// ```
 /// use std::time::Duration;
@@ -43,23 +43,23 @@ impl Default for Run {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunLimits {
-    /// How long it may run.
+    /// The maximum run time.
     pub time: Duration,
-    /// The most output, both streams together, in bytes.
+    /// The maximum output of both streams together, in bytes.
     pub output_bytes: u64,
-    /// The most memory, in bytes: of each process by the kernel, of all together by watching.
+    /// The maximum memory in bytes: per process, enforced by the kernel, and in total, by monitoring.
     pub memory_bytes: u64,
-    /// The most processes and threads.
+    /// The maximum number of processes and threads.
     pub processes: u32,
-    /// The largest file that may be written, in bytes.
+    /// The maximum size of a written file, in bytes.
     pub file_bytes: u64,
-    /// The most open files of each process.
+    /// The maximum number of open files per process.
     pub open_files: u32,
-    /// The most that all files may take that a script writes, in bytes.
+    /// The maximum total size of all written files, in bytes.
     pub scratch_bytes: u64,
-    /// The most arguments that it is passed.
+    /// The maximum number of arguments.
     pub arguments: u32,
-    /// The most bytes of all arguments together.
+    /// The maximum total size of the arguments, in bytes.
     pub argument_bytes: u32,
 }
 
@@ -79,22 +79,23 @@ impl Default for RunLimits {
     }
 }
 
-/// What `allowed-tools` of a skill means for its scripts.
+/// The effect of a skill's `allowed-tools` on its scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AllowedTools {
-    /// A script runs only if a listed tool covers running it. A skill that lists none is not restricted.
+    /// A script runs only if a listed tool covers it. A skill that lists no tools is not restricted.
     Required,
-    /// The list pre-approves tools for a client, as in the specification. It neither allows nor forbids a script.
+    /// The list pre-approves tools for a client, as in the specification. It neither allows nor forbids a
+    /// script.
     Advisory,
 }
 
-/// Whether the scripts of skills run.
+/// Whether scripts of skills may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scripts {
-    /// None.
+pub enum ScriptPolicy {
+    /// Scripts never run.
     Never,
-    /// Those of the skills that are named, and others once the user says so.
+    /// Scripts of listed skills run; others need the user's confirmation.
     Ask,
-    /// All.
+    /// All scripts run.
     Allowed,
 }

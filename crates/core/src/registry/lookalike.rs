@@ -1,11 +1,12 @@
-//! Names that look alike: one of them may be meant to be taken for the other.
+//! Detects names that look alike, one of which may impersonate the other.
 
 use std::borrow::Cow;
 
-/// The name with each character replaced by what it looks like. Two names with one skeleton look alike.
+/// Returns the name with each character replaced by a representative of its look-alikes. Names with equal
+/// skeletons look alike.
 pub(crate) fn skeleton(name: &str) -> Cow<'_, str> {
     let plain = |byte: u8| (byte.is_ascii_lowercase() && byte != b'i') || byte == b'-';
-    let mut looks = match name.bytes().all(plain) {
+    let mut skeleton = match name.bytes().all(plain) {
         true => Cow::from(name),
         false if name.is_ascii() => {
             name.bytes().map(|byte| looks_like(byte.to_ascii_lowercase().into())).collect()
@@ -13,11 +14,11 @@ pub(crate) fn skeleton(name: &str) -> Cow<'_, str> {
         false => name.chars().flat_map(char::to_lowercase).map(looks_like).collect(),
     };
     for (pair, one) in [("rn", "m"), ("vv", "w")] {
-        if looks.contains(pair) {
-            looks = looks.replace(pair, one).into();
+        if skeleton.contains(pair) {
+            skeleton = skeleton.replace(pair, one).into();
         }
     }
-    looks
+    skeleton
 }
 
 fn looks_like(c: char) -> char {
@@ -55,7 +56,7 @@ mod tests {
     use super::skeleton;
 
     #[test]
-    fn what_looks_alike_is_alike() {
+    fn look_alikes_share_a_skeleton() {
         for (one, other) in
             [("paypal", "раураl"), ("gh", "ԍh"), ("tool", "t00l"), ("modern", "modem"), ("code", "соde")]
         {

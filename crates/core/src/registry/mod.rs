@@ -1,4 +1,4 @@
-//! From a policy to snapshots: scan the roots, decide which copies count, and notice changes.
+//! Turns a policy into snapshots: scans the roots, resolves the status of each skill, and detects changes.
 
 mod commands;
 mod lookalike;
@@ -13,124 +13,124 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use prowess_format::{Code, Diagnostic};
 
-pub use snapshot::{AbsentRoot, Difference, Snapshot};
+pub use snapshot::{AbsentRoot, Snapshot, SnapshotDiff};
 #[cfg(feature = "watch")]
 pub use watch::{WatchError, Watcher};
 
-use crate::located::Located;
-use crate::lock::{Book, Compared, Integrity};
+use crate::discovery::{self, KnownDirs, RemoteScan, ResolvedRoots, RootProblem, RootScan, ScanProgress};
+use crate::file_diagnostic::FileDiagnostic;
+use crate::host_env::HostEnv;
+use crate::lock::{IntegrityCheck, IntegrityInputs, LockIndex};
 use crate::policy::{Policy, Preset, ProjectTrust};
-use crate::scan::{self, Places, Progress, RootProblem, RootScan, Roots, SupplyScan};
-pub use crate::skill::{Disabled, Modified, Shadowed, Skill, Status, Untrusted};
-use crate::skill::{Found, Root, Verify};
-use crate::supply::Supply;
-use crate::supply::approvals::{self, Approvals, Standing};
-use crate::surroundings::Surroundings;
-use crate::trust_store::{Gate, Repositories, Trust};
-use commands::Commands;
-use resolve::Circumstances;
-use verification::Verification;
+use crate::remote::RemoteSource;
+use crate::remote::approvals::{self, ApprovalStatus, Approvals};
+pub use crate::skill::{DisabledReason, ModifiedReason, ShadowedBy, Skill, SkillStatus, UntrustedReason};
+use crate::skill::{DiscoveredSkill, Root, Verify};
+use crate::trust_store::{Repositories, TrustDecisions, TrustGate};
+use commands::CommandLookup;
+use resolve::ResolveEnv;
+use verification::RegistryVerifier;
 
-/// Finds skills and keeps what it found up to date.
+/// Discovers skills and keeps the result up to date.
 ///
-/// Opening never fails because of what is on disk: a bad skill, a missing directory or an unreadable one is said in the
-/// snapshot and hides nothing else.
+/// Opening never fails because of the file system: an invalid skill or an unreadable directory is reported in
+/// the snapshot and does not affect other skills.
 #[derive(Debug)]
 pub struct Registry {
     policy: Policy,
-    surroundings: Surroundings,
-    supplies: Vec<Arc<dyn Supply>>,
+    host: HostEnv,
+    sources: Vec<Arc<dyn RemoteSource>>,
     current: RwLock<Arc<Snapshot>>,
-    /// What the last scan saw. Held while scanning: two refreshes at once would do the same work twice.
-    seen: Mutex<Seen>,
+    /// The state of the last scan. Locked during a scan, so that concurrent refreshes do not scan twice.
+    last_scan: Mutex<ScanState>,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct ScanState {
     scans: Vec<RootScan>,
-    supplied: Vec<SupplyScan>,
+    remote: Vec<RemoteScan>,
     approvals: Approvals,
-    roots: Roots,
-    places: Places,
-    trust: Trust,
-    /// The commands that skills need and whether they were there.
+    roots: ResolvedRoots,
+    link_targets: KnownDirs,
+    trust: TrustDecisions,
+    /// The commands that skills require, and whether they were found.
     commands: Vec<(String, bool)>,
-    /// Whether trust was a matter of all files of a skill, which are not looked at otherwise.
+    /// Whether pinned trust depends on all files of a skill, most of which a scan does not read.
     pinned: bool,
-    /// Where a `.git` was looked for: trust ends there.
+    /// The directories that were checked for a `.git`, where trust ends.
     repositories: Repositories,
-    /// The locks, and the files of the skills that they name.
-    compared: Compared,
+    /// The lock files, and the files of installed skills.
+    integrity: IntegrityInputs,
 }
 
-/// The process has no current directory.
+/// The current directory of the process cannot be determined.
 #[derive(Debug, thiserror::Error)]
-#[error("the current directory cannot be found")]
-pub struct OpenError(#[from] std::io::Error);
+#[error("cannot determine the current directory")]
+pub struct OpenRegistryError(#[from] std::io::Error);
 
 impl Registry {
-    /// Opens a registry on the current directory, `HOME` and `PATH` of the process.
-    pub fn open(policy: Policy) -> Result<Self, OpenError> {
-        Ok(Self::open_in(policy, Surroundings::of_process()?, &Progress::default()))
+    /// Opens a registry with the current directory, `HOME` and `PATH` of the process.
+    pub fn open(policy: Policy) -> Result<Self, OpenRegistryError> {
+        Ok(Self::open_in(policy, HostEnv::from_process()?, &ScanProgress::default()))
     }
 
-    /// Opens a registry on a given world.
-    pub fn open_in(policy: Policy, surroundings: Surroundings, progress: &Progress) -> Self {
-        Self::open_with(policy, surroundings, Vec::new(), progress)
+    /// Opens a registry in the given environment.
+    pub fn open_in(policy: Policy, host: HostEnv, progress: &ScanProgress) -> Self {
+        Self::open_with_sources(policy, host, Vec::new(), progress)
     }
 
-    /// Opens a registry on a given world, with skills from servers besides. They count least.
-    pub fn open_with(
+    /// Opens a registry with remote sources, whose skills have the lowest precedence.
+    pub fn open_with_sources(
         policy: Policy,
-        surroundings: Surroundings,
-        supplies: Vec<Arc<dyn Supply>>,
-        progress: &Progress,
+        host: HostEnv,
+        sources: Vec<Arc<dyn RemoteSource>>,
+        progress: &ScanProgress,
     ) -> Self {
-        let (seen, snapshot) = Seen::default().scan(&policy, &surroundings, &supplies, progress);
-        let (current, seen) = (RwLock::new(Arc::new(snapshot)), Mutex::new(seen));
-        Self { policy, surroundings, supplies, current, seen }
+        let (state, snapshot) = ScanState::default().scan(&policy, &host, &sources, progress);
+        let (current, last_scan) = (RwLock::new(Arc::new(snapshot)), Mutex::new(state));
+        Self { policy, host, sources, current, last_scan }
     }
 
-    /// The servers that it takes skills from.
-    pub fn supplies(&self) -> &[Arc<dyn Supply>] {
-        &self.supplies
+    /// Returns the remote sources.
+    pub fn remote_sources(&self) -> &[Arc<dyn RemoteSource>] {
+        &self.sources
     }
 
-    /// Whether servers offer something else than when they were last looked at.
+    /// Returns `true` if a remote source lists other skills than at the last scan.
     #[cfg(feature = "watch")]
-    fn is_offered_otherwise(&self) -> bool {
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        !seen.supplied.iter().all(SupplyScan::is_unchanged)
+    fn have_sources_changed(&self) -> bool {
+        let state = self.last_scan.lock().unwrap_or_else(PoisonError::into_inner);
+        !state.remote.iter().all(RemoteScan::is_unchanged)
     }
 
-    /// What it was opened with.
+    /// Returns the policy.
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
 
-    /// The world it looks at.
-    pub fn surroundings(&self) -> &Surroundings {
-        &self.surroundings
+    /// Returns the environment.
+    pub fn host(&self) -> &HostEnv {
+        &self.host
     }
 
-    /// All skills as they were last seen. Costs nothing.
+    /// Returns the result of the last scan, without looking at the file system.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Looks again and reads what changed. The same snapshot comes back if nothing did.
+    /// Scans again if anything changed. Returns the same snapshot if the result is the same.
     pub fn refresh(&self) -> Arc<Snapshot> {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.is_unchanged(&self.policy, &self.surroundings) {
+        let mut state = self.last_scan.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.is_unchanged(&self.policy, &self.host) {
             return self.snapshot();
         }
-        let (now, snapshot) = std::mem::take(&mut *seen).scan(
+        let (new_state, snapshot) = std::mem::take(&mut *state).scan(
             &self.policy,
-            &self.surroundings,
-            &self.supplies,
-            &Progress::default(),
+            &self.host,
+            &self.sources,
+            &ScanProgress::default(),
         );
-        *seen = now;
+        *state = new_state;
         let current = self.snapshot();
         if *current == snapshot {
             return current;
@@ -141,206 +141,212 @@ impl Registry {
     }
 }
 
-impl Seen {
-    fn is_unchanged(&self, policy: &Policy, world: &Surroundings) -> bool {
-        let Lookout { places, roots, trust, .. } = Lookout::new(policy, world);
-        let commands = Commands::new(&world.path);
-        trust.same_state(&self.trust)
+impl ScanState {
+    fn is_unchanged(&self, policy: &Policy, host: &HostEnv) -> bool {
+        let ScanInputs { link_targets, roots, trust, .. } = ScanInputs::new(policy, host);
+        let commands = CommandLookup::new(&host.path);
+        trust.has_same_state(&self.trust)
             && !self.pinned
             && self.repositories.is_unchanged()
-            && self.compared.is_unchanged()
-            && places == self.places
+            && self.integrity.is_unchanged()
+            && link_targets == self.link_targets
             && roots == self.roots
             && self.commands.iter().all(|(name, was)| commands.has(name) == *was)
             && self.scans.iter().all(RootScan::is_unchanged)
-            && (self.supplied.is_empty() || Approvals::load(world) == self.approvals)
-            && self.supplied.iter().all(SupplyScan::is_unchanged)
+            && (self.remote.is_empty() || Approvals::load(host) == self.approvals)
+            && self.remote.iter().all(RemoteScan::is_unchanged)
     }
 
     fn scan(
         self,
         policy: &Policy,
-        world: &Surroundings,
-        supplies: &[Arc<dyn Supply>],
-        progress: &Progress,
+        host: &HostEnv,
+        sources: &[Arc<dyn RemoteSource>],
+        progress: &ScanProgress,
     ) -> (Self, Snapshot) {
-        let Lookout { places, links, roots, trust } = Lookout::new(policy, world);
-        let doors = places.doors();
+        let ScanInputs { link_targets, configured_targets, roots, trust } = ScanInputs::new(policy, host);
+        let doors = link_targets.link_targets();
         let settings =
-            scan::Settings { scan: &policy.scan, rules: &policy.manifest, doors: &doors, progress };
+            discovery::ScanContext { scan: &policy.scan, rules: &policy.manifest, doors: &doors, progress };
         let present: &[Arc<Root>] = if policy.enabled { &roots.present } else { &[] };
         let scans: Vec<RootScan> = present
             .iter()
-            .map(|root| scan::walk(root, &settings, self.scans.iter().find(|scan| scan.root == *root)))
+            .map(|root| {
+                discovery::scan_root(root, &settings, self.scans.iter().find(|scan| scan.root == *root))
+            })
             .collect();
-        let commands = Commands::new(&world.path);
-        let gate = (policy.trust == ProjectTrust::Required).then(|| Gate::new(&trust, present, &links));
-        let book = Book::new(world);
-        let integrity = Integrity::new(&book, present, world);
-        let verify: Arc<dyn Verify> = Arc::new(Verification::new(book, supplies));
-        let circumstances = World { gate: gate.as_ref(), commands: &commands, verify, integrity: &integrity };
-        let (supplied, approvals) =
-            take(if policy.enabled { supplies } else { &[] }, &policy.manifest, world);
-        let found: Vec<&[Arc<Found>]> = scans
+        let commands = CommandLookup::new(&host.path);
+        let gate = (policy.trust == ProjectTrust::Required)
+            .then(|| TrustGate::new(&trust, present, &configured_targets));
+        let locks = LockIndex::new(host);
+        let integrity = IntegrityCheck::new(&locks, present, host);
+        let verifier: Arc<dyn Verify> = Arc::new(RegistryVerifier::new(locks, sources));
+        let env = ScanEnv { gate: gate.as_ref(), commands: &commands, verifier, integrity: &integrity };
+        let (remote, approvals) =
+            scan_sources(if policy.enabled { sources } else { &[] }, &policy.manifest, host);
+        let found: Vec<&[Arc<DiscoveredSkill>]> = scans
             .iter()
             .map(|scan| scan.found.as_slice())
-            .chain(supplied.iter().map(|scan| scan.found.as_slice()))
+            .chain(remote.iter().map(|scan| scan.found.as_slice()))
             .collect();
-        let (skills, said) = resolve::resolve(&found, policy, &circumstances);
+        let (skills, resolution) = resolve::resolve(&found, policy, &env);
         let mut diagnostics = root_diagnostics(policy, &roots, &trust);
         diagnostics.extend(scans.iter().flat_map(|scan| scan.diagnostics.iter().cloned()));
         diagnostics.extend(approvals.problem().cloned());
-        diagnostics.extend(supplied.iter().flat_map(|scan| scan.diagnostics.iter().cloned()));
-        diagnostics.extend(said);
+        diagnostics.extend(remote.iter().flat_map(|scan| scan.diagnostics.iter().cloned()));
+        diagnostics.extend(resolution);
         let absent = roots
             .absent
             .iter()
             .map(|(path, problem, _)| AbsentRoot { path: path.clone(), problem: problem.clone() })
             .collect();
         let present: Vec<_> =
-            present.iter().chain(supplied.iter().map(|scan| &scan.root)).map(Arc::clone).collect();
+            present.iter().chain(remote.iter().map(|scan| &scan.root)).map(Arc::clone).collect();
         let mut snapshot = Snapshot::new(skills, policy.scan.identity, present, absent, diagnostics);
-        snapshot.passed_over = scans.iter().flat_map(|scan| scan.passed_over.iter().cloned()).collect();
-        let (pinned, repositories) = gate.map(Gate::finish).unwrap_or_default();
-        let commands = commands.into_known();
-        let compared = integrity.finish();
-        let seen = Self {
+        snapshot.skipped_dirs = scans.iter().flat_map(|scan| scan.skipped_dirs.iter().cloned()).collect();
+        let (pinned, repositories) = gate.map(TrustGate::finish).unwrap_or_default();
+        let commands = commands.into_results();
+        let integrity = integrity.finish();
+        let state = Self {
             scans,
-            supplied,
+            remote,
             approvals,
             roots,
-            places,
+            link_targets,
             trust,
             commands,
             pinned,
             repositories,
-            compared,
+            integrity,
         };
-        (seen, snapshot)
+        (state, snapshot)
     }
 }
 
-/// What servers offer. Where that is not what the user approved, the approval is over, and that is written down: what
-/// changes back was still changed.
-fn take(
-    supplies: &[Arc<dyn Supply>],
+/// Scans the remote sources. Revokes approvals of skills whose files changed, and stores that: a skill that
+/// changes back must be approved again.
+fn scan_sources(
+    sources: &[Arc<dyn RemoteSource>],
     rules: &prowess_format::Rules,
-    world: &Surroundings,
-) -> (Vec<SupplyScan>, Approvals) {
-    if supplies.is_empty() {
+    host: &HostEnv,
+) -> (Vec<RemoteScan>, Approvals) {
+    if sources.is_empty() {
         return Default::default();
     }
-    // What is offered is asked for first: meanwhile the user may approve something.
-    supplies.iter().for_each(|supply| drop(supply.offering()));
-    let approvals = Approvals::load(world);
-    let scans: Vec<_> = supplies.iter().map(|supply| scan::supplied(supply, rules, &approvals)).collect();
+    // Update the listings before loading the approvals: the user may approve something in the meantime.
+    sources.iter().for_each(|source| drop(source.listing()));
+    let approvals = Approvals::load(host);
+    let scans: Vec<_> =
+        sources.iter().map(|source| discovery::scan_remote(source, rules, &approvals)).collect();
     let found = scans.iter().flat_map(|scan| &scan.found);
     let changed = found.filter_map(|found| {
-        let supplied = found.supplied()?;
-        let known = approvals.of(supplied.label(), &supplied.offered().uri)?;
-        let over = supplied.standing() == Standing::Changed && !known.revoked;
-        over.then(|| (known.server.clone(), known.uri.clone()))
+        let remote = found.remote()?;
+        let approval = approvals.get(remote.label(), &remote.entry().uri)?;
+        let is_outdated = remote.approval() == ApprovalStatus::Changed && !approval.revoked;
+        is_outdated.then(|| (approval.server.clone(), approval.uri.clone()))
     });
     let changed: Vec<_> = changed.collect();
     if changed.is_empty() {
         return (scans, approvals);
     }
-    // Where it cannot be written down, it is over for as long as the other files are offered.
-    let _ = approvals::revoke(&changed, world);
-    (scans, Approvals::load(world))
+    // If this cannot be stored, the approval is still invalid while the other files are listed.
+    let _ = approvals::revoke(&changed, host);
+    (scans, Approvals::load(host))
 }
 
-/// What is looked at before any skill is.
-struct Lookout {
-    /// Where links may lead.
-    places: Places,
-    /// Those of them that the configuration names.
-    links: Vec<PathBuf>,
-    /// The roots that are there.
-    roots: Roots,
-    /// Whom the user trusts.
-    trust: Trust,
+/// The inputs of a scan, determined before any skill is read.
+struct ScanInputs {
+    /// The directories that symlinks may point to.
+    link_targets: KnownDirs,
+    /// Those of them that the configuration lists.
+    configured_targets: Vec<PathBuf>,
+    /// The roots.
+    roots: ResolvedRoots,
+    /// The user's trust decisions.
+    trust: TrustDecisions,
 }
 
-impl Lookout {
-    fn new(policy: &Policy, world: &Surroundings) -> Self {
-        let trust = Trust::load(world);
-        let home = |path: &PathBuf| match (path.strip_prefix("~"), &world.home) {
+impl ScanInputs {
+    fn new(policy: &Policy, host: &HostEnv) -> Self {
+        let trust = TrustDecisions::load(host);
+        let expand_home = |path: &PathBuf| match (path.strip_prefix("~"), &host.home) {
             (Ok(rest), Some(home)) => home.join(rest),
-            _ => world.project.join(path),
+            _ => host.project.join(path),
         };
         let canonical = |path: PathBuf| std::fs::canonicalize(path).ok();
-        let links: Vec<PathBuf> = policy.scan.links.iter().map(home).filter_map(canonical).collect();
-        let elsewhere: Vec<PathBuf> =
-            links.iter().cloned().chain(trust.folders().filter_map(canonical)).collect();
-        let roots = scan::resolve(policy, world, &Places::new(elsewhere.clone()));
+        let configured_targets: Vec<PathBuf> =
+            policy.scan.links.iter().map(expand_home).filter_map(canonical).collect();
+        let extra_targets: Vec<PathBuf> =
+            configured_targets.iter().cloned().chain(trust.trusted_dirs().filter_map(canonical)).collect();
+        let roots = discovery::resolve_roots(policy, host, &KnownDirs::new(extra_targets.clone()));
         let present = roots.present.iter().filter(|root| !root.is_embedded());
-        let places =
-            Places::new(elsewhere.into_iter().chain(present.map(|root| root.canonical().to_owned())));
-        Self { places, links, roots, trust }
+        let link_targets =
+            KnownDirs::new(extra_targets.into_iter().chain(present.map(|root| root.canonical().to_owned())));
+        Self { link_targets, configured_targets, roots, trust }
     }
 }
 
-fn root_diagnostics(policy: &Policy, roots: &Roots, trust: &Trust) -> Vec<Located> {
-    let mut said: Vec<Located> = trust.problem().cloned().into_iter().collect();
+fn root_diagnostics(policy: &Policy, roots: &ResolvedRoots, trust: &TrustDecisions) -> Vec<FileDiagnostic> {
+    let mut diagnostics: Vec<FileDiagnostic> = trust.problem().cloned().into_iter().collect();
     if !policy.enabled {
-        return said;
+        return diagnostics;
     }
-    for (path, problem, given) in &roots.absent {
+    for (path, problem, is_explicit) in &roots.absent {
         let (code, message) = match problem {
-            // Most of the roots of a preset do not exist on most machines; only where somebody named it, it matters.
-            RootProblem::Missing if *given || policy.preset == Preset::Chat => {
+            // Most roots of a preset do not exist on most machines; a missing root matters only if it was
+            // requested.
+            RootProblem::Missing if *is_explicit || policy.preset == Preset::Chat => {
                 (Code::RootMissing, "the directory does not exist".to_owned())
             }
             RootProblem::Missing | RootProblem::NoHome => continue,
             RootProblem::Unreadable(why) => {
-                (Code::DirectoryUnreadable, format!("the directory cannot be read: {why}"))
+                (Code::DirectoryUnreadable, format!("cannot read the directory: {why}"))
             }
-            RootProblem::NotAFolder => (Code::DirectoryUnreadable, "this is not a directory".to_owned()),
+            RootProblem::NotADirectory => (Code::DirectoryUnreadable, "not a directory".to_owned()),
             RootProblem::Outside(target) => (
                 Code::LinkOutside,
-                format!("the directory is a link that leads out of the project, to {}", target.display()),
+                format!("the directory is a symlink to outside the project: {}", target.display()),
             ),
         };
         let diagnostic = Diagnostic::warning(code, message);
         let help = match problem {
             RootProblem::Outside(target) => {
-                format!("if you know that folder: prowess trust {}", crate::shell::quote_path(target))
+                format!("if you trust that directory, run prowess trust {}", crate::shell::quote_path(target))
             }
-            RootProblem::Missing if *given => "name a directory that is there".to_owned(),
+            RootProblem::Missing if *is_explicit => "pass a directory that exists".to_owned(),
             RootProblem::Missing | RootProblem::NoHome => {
-                "make it, or take it out of the directories".to_owned()
+                "create it, or remove it from the configured directories".to_owned()
             }
-            RootProblem::Unreadable(_) => "make it readable for you: chmod u+rx DIRECTORY".to_owned(),
-            RootProblem::NotAFolder => "name the directory that holds the skills' folders".to_owned(),
+            RootProblem::Unreadable(_) => "make it readable: chmod u+rx DIRECTORY".to_owned(),
+            RootProblem::NotADirectory => "pass the directory that contains the skill directories".to_owned(),
         };
-        said.push(Located::new(path, diagnostic.help(help)));
+        diagnostics.push(FileDiagnostic::new(path, diagnostic.help(help)));
     }
-    said
+    diagnostics
 }
 
-struct World<'a> {
-    /// `None` where trust is not needed.
-    gate: Option<&'a Gate<'a>>,
-    commands: &'a Commands<'a>,
-    verify: Arc<dyn Verify>,
-    integrity: &'a Integrity<'a>,
+struct ScanEnv<'a> {
+    /// `None` if trust is not required.
+    gate: Option<&'a TrustGate<'a>>,
+    commands: &'a CommandLookup<'a>,
+    verifier: Arc<dyn Verify>,
+    integrity: &'a IntegrityCheck<'a>,
 }
 
-impl Circumstances for World<'_> {
-    fn untrusted(&self, found: &Found) -> Option<Untrusted> {
-        if let Some(supplied) = found.supplied() {
-            let name = || supplied.offered().name.clone();
-            return match supplied.standing() {
-                Standing::Approved(_) => None,
-                Standing::New => Some(Untrusted::Unapproved(name())),
-                Standing::Changed => Some(Untrusted::Replaced(name())),
+impl ResolveEnv for ScanEnv<'_> {
+    fn untrusted_reason(&self, found: &DiscoveredSkill) -> Option<UntrustedReason> {
+        if let Some(remote) = found.remote() {
+            let name = || remote.entry().name.clone();
+            return match remote.approval() {
+                ApprovalStatus::Approved(_) => None,
+                ApprovalStatus::New => Some(UntrustedReason::Unapproved(name())),
+                ApprovalStatus::Changed => Some(UntrustedReason::Replaced(name())),
             };
         }
-        self.gate?.refuses(found)
+        self.gate?.untrusted_reason(found)
     }
 
-    fn modified(&self, found: &Found) -> Option<Modified> {
+    fn modified_reason(&self, found: &DiscoveredSkill) -> Option<ModifiedReason> {
         self.integrity.difference(found)
     }
 
@@ -348,17 +354,17 @@ impl Circumstances for World<'_> {
         self.commands.has(name)
     }
 
-    fn verify(&self) -> Arc<dyn Verify> {
-        Arc::clone(&self.verify)
+    fn verifier(&self) -> Arc<dyn Verify> {
+        Arc::clone(&self.verifier)
     }
 }
 
-/// A path as people write it: below the project or the home where it lies there.
-pub fn short_path(path: &Path, world: &Surroundings) -> PathBuf {
-    if let Ok(inner) = path.strip_prefix(&world.project) {
+/// Returns a path for display: relative to the project, or with `~` for the home directory, if possible.
+pub fn short_path(path: &Path, host: &HostEnv) -> PathBuf {
+    if let Ok(inner) = path.strip_prefix(&host.project) {
         return if inner.as_os_str().is_empty() { ".".into() } else { inner.to_owned() };
     }
-    match world.home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
+    match host.home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
         Some(inner) => Path::new("~").join(inner),
         None => path.to_owned(),
     }
@@ -370,12 +376,12 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
-    /// Whether a scan is made cannot be seen in a snapshot: a scan that finds the same returns the same.
+    /// A snapshot does not show whether a scan was made: a scan with the same result returns the same snapshot.
     #[test]
-    fn links_that_did_not_change_cause_no_scan() {
-        let folder = tempfile::tempdir().unwrap();
-        let top = folder.path().canonicalize().unwrap();
-        let world = Surroundings { project: top.join("p"), home: Some(top.join("h")), path: "".into() };
+    fn unchanged_symlinks_cause_no_scan() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        let host = HostEnv { project: top.join("p"), home: Some(top.join("h")), path: "".into() };
         let skill = |inner: &str| {
             let name = inner.rsplit('/').next().unwrap();
             fs::create_dir_all(top.join(inner)).unwrap();
@@ -385,12 +391,12 @@ mod tests {
         ["store/x", "store/group/y", "store/z", "far/w"].into_iter().for_each(skill);
         let root = top.join("h/.agents/skills");
         fs::create_dir_all(root.join("z")).unwrap();
-        fs::create_dir_all(&world.project).unwrap();
+        fs::create_dir_all(&host.project).unwrap();
         symlink(top.join("store/x"), root.join("x")).unwrap();
         symlink(top.join("store/group"), root.join("group")).unwrap();
         symlink(top.join("store/z/SKILL.md"), root.join("z/SKILL.md")).unwrap();
         symlink(top.join("far/w"), root.join("w")).unwrap();
-        // Links that lead to no skill.
+        // Symlinks that do not point to a skill.
         fs::write(top.join("far/notes.txt"), "Notes.").unwrap();
         fs::write(top.join("store/notes.txt"), "Notes.").unwrap();
         symlink(top.join("far/notes.txt"), root.join("notes")).unwrap();
@@ -399,42 +405,42 @@ mod tests {
         symlink(".", root.join("back")).unwrap();
         fs::create_dir_all(root.join("q")).unwrap();
         symlink(top.join("store/q.md"), root.join("q/SKILL.md")).unwrap();
-        crate::trust::trust(&top.join("store"), false, &Policy::default(), &world).unwrap();
-        // Until the times of the file system are believed.
+        crate::trust::trust(&top.join("store"), false, &Policy::default(), &host).unwrap();
+        // Wait until the timestamps count as settled.
         std::thread::sleep(std::time::Duration::from_millis(3100));
-        let registry = Registry::open_in(Policy::default(), world, &Progress::default());
+        let registry = Registry::open_in(Policy::default(), host, &ScanProgress::default());
         let is_unchanged =
-            || registry.seen.lock().unwrap().is_unchanged(&registry.policy, &registry.surroundings);
+            || registry.last_scan.lock().unwrap().is_unchanged(&registry.policy, &registry.host);
         let snapshot = registry.snapshot();
         assert!(["x", "y", "z"].iter().all(|name| snapshot.get(name).is_some_and(Skill::is_enabled)));
         assert!(is_unchanged());
         let (here, there) = (top.join("store/x"), top.join("store/moved"));
         fs::rename(&here, &there).unwrap();
-        assert!(!is_unchanged(), "the link leads nowhere");
+        assert!(!is_unchanged(), "the symlink is broken");
         symlink(&there, &here).unwrap();
-        assert!(!is_unchanged(), "the same file in another folder");
+        assert!(!is_unchanged(), "the same file in another directory");
         fs::remove_file(&here).unwrap();
         fs::rename(&there, &here).unwrap();
         assert!(is_unchanged());
         skill("far/w");
-        assert!(is_unchanged(), "what is outside is not read");
+        assert!(is_unchanged(), "targets outside the known directories are not read");
         fs::rename(top.join("far/w"), top.join("far/v")).unwrap();
         assert!(!is_unchanged());
         fs::rename(top.join("far/v"), top.join("far/w")).unwrap();
-        let appears = |inner: &str, what: &str| {
+        let check_appearance = |inner: &str, what: &str| {
             skill(inner);
             assert!(!is_unchanged(), "{what}");
             fs::remove_dir_all(top.join(inner)).unwrap();
         };
-        appears("far/later", "a broken link leads to a skill");
+        check_appearance("far/later", "a broken symlink now points to a skill");
         assert!(is_unchanged());
         fs::remove_file(top.join("far/notes.txt")).unwrap();
-        assert!(!is_unchanged(), "a link to a file leads nowhere");
-        appears("far/notes.txt", "a link to a file leads to a skill");
+        assert!(!is_unchanged(), "a symlink to a file is broken");
+        check_appearance("far/notes.txt", "a symlink to a file now points to a skill");
         fs::write(top.join("far/notes.txt"), "Notes.").unwrap();
         assert!(is_unchanged());
         fs::write(top.join("store/q.md"), "Text.").unwrap();
-        assert!(!is_unchanged(), "a SKILL.md that led nowhere leads to a file");
+        assert!(!is_unchanged(), "a broken SKILL.md symlink now points to a file");
         fs::remove_file(top.join("store/q.md")).unwrap();
         let file = top.join("store/z/SKILL.md");
         let times = fs::metadata(&file).unwrap().modified().unwrap();
@@ -445,22 +451,22 @@ mod tests {
         assert!(registry.refresh().get("new").is_some());
     }
 
-    /// Trust ends at a nested repository, also at one that is created while a process runs.
+    /// Trust ends at a nested repository, even if it is created while the process runs.
     #[test]
-    fn a_git_folder_that_appears_is_noticed() {
-        let folder = tempfile::tempdir().unwrap();
-        let top = folder.path().canonicalize().unwrap();
+    fn a_new_git_directory_is_detected() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
         let project = top.join("p/inner");
-        let world = Surroundings { project: project.clone(), home: Some(top.join("h")), path: "".into() };
+        let host = HostEnv { project: project.clone(), home: Some(top.join("h")), path: "".into() };
         let skill = project.join(".agents/skills/x");
         fs::create_dir_all(&skill).unwrap();
         fs::write(skill.join("SKILL.md"), "---\nname: x\ndescription: Does x.\n---\nDo it.\n").unwrap();
-        crate::trust::trust(&top.join("p"), false, &Policy::default(), &world).unwrap();
+        crate::trust::trust(&top.join("p"), false, &Policy::default(), &host).unwrap();
         std::thread::sleep(std::time::Duration::from_millis(3100));
-        let registry = Registry::open_in(Policy::default(), world, &Progress::default());
+        let registry = Registry::open_in(Policy::default(), host, &ScanProgress::default());
         let is_enabled = || registry.refresh().get("x").is_some_and(Skill::is_enabled);
         assert!(is_enabled());
-        assert!(registry.seen.lock().unwrap().is_unchanged(&registry.policy, &registry.surroundings));
+        assert!(registry.last_scan.lock().unwrap().is_unchanged(&registry.policy, &registry.host));
         for nested in [&skill, &project] {
             fs::create_dir(nested.join(".git")).unwrap();
             assert!(!is_enabled(), "{}", nested.display());

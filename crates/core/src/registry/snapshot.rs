@@ -1,51 +1,51 @@
-//! All skills at one moment: immutable, and cheap to share.
+//! All skills at one moment, immutable and cheap to share.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::located::Located;
-use crate::policy::Identity;
-use crate::scan::RootProblem;
-use crate::skill::{Root, Skill, Status};
+use crate::discovery::RootProblem;
+use crate::file_diagnostic::FileDiagnostic;
+use crate::policy::SkillIdentity;
+use crate::skill::{Root, Skill, SkillStatus};
 
-/// A root of the policy that is not scanned, and why.
+/// A configured root that was not scanned, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AbsentRoot {
-    /// Its path.
+    /// The root's path.
     pub path: PathBuf,
     /// Why it is not scanned.
     pub problem: RootProblem,
 }
 
-/// All skills that were found, with their status.
+/// All discovered skills with their status.
 #[derive(Debug, PartialEq)]
 pub struct Snapshot {
     pub(crate) skills: Vec<Skill>,
-    /// The skill that counts under each name.
+    /// The index of the skill that counts under each name.
     pub(crate) index: HashMap<Box<str>, u32>,
-    identity: Identity,
+    identity: SkillIdentity,
     pub(crate) roots: Vec<Arc<Root>>,
     pub(crate) absent: Vec<AbsentRoot>,
-    /// What is said about roots, collisions and the like; what is said about a skill is with the skill.
-    pub(crate) diagnostics: Vec<Located>,
-    pub(crate) passed_over: Vec<PathBuf>,
+    /// Diagnostics about roots, symlinks and collisions. Those about a skill are stored with the skill.
+    pub(crate) diagnostics: Vec<FileDiagnostic>,
+    pub(crate) skipped_dirs: Vec<PathBuf>,
 }
 
-/// What differs between two snapshots, by what the skills are called by.
+/// The difference between two snapshots, by skill name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Difference {
-    /// Offered now and not before.
+pub struct SnapshotDiff {
+    /// Skills that are newly offered.
     pub added: Vec<String>,
-    /// Offered before and not now.
+    /// Skills that are no longer offered.
     pub removed: Vec<String>,
-    /// Offered before and now, with another text or from another place.
+    /// Skills with different content or a different location.
     pub changed: Vec<String>,
 }
 
-impl Difference {
-    /// Whether nothing differs.
+impl SnapshotDiff {
+    /// Returns `true` if nothing differs.
     pub fn is_empty(&self) -> bool {
         self == &Self::default()
     }
@@ -54,102 +54,108 @@ impl Difference {
 impl Snapshot {
     pub(crate) fn new(
         skills: Vec<Skill>,
-        identity: Identity,
+        identity: SkillIdentity,
         roots: Vec<Arc<Root>>,
         absent: Vec<AbsentRoot>,
-        diagnostics: Vec<Located>,
+        diagnostics: Vec<FileDiagnostic>,
     ) -> Self {
-        let counts = |skill: &Skill| {
+        let is_effective = |skill: &Skill| {
             matches!(
                 skill.status,
-                Status::Enabled | Status::Disabled(_) | Status::Unavailable(_) | Status::Modified(_)
+                SkillStatus::Enabled
+                    | SkillStatus::Disabled(_)
+                    | SkillStatus::Unavailable(_)
+                    | SkillStatus::Modified(_)
             )
         };
         let index = skills
             .iter()
             .enumerate()
-            .filter(|(_, skill)| counts(skill))
+            .filter(|(_, skill)| is_effective(skill))
             .map(|(at, skill)| (key(identity, skill).into(), u32::try_from(at).unwrap_or(u32::MAX)))
             .collect();
-        Self { skills, index, identity, roots, absent, diagnostics, passed_over: Vec::new() }
+        Self { skills, index, identity, roots, absent, diagnostics, skipped_dirs: Vec::new() }
     }
 
-    /// The skills a model is offered, in the order of the catalog.
+    /// Returns the skills that are offered to models, in catalog order.
     pub fn enabled(&self) -> impl Iterator<Item = &Skill> {
         self.skills.iter().filter(|skill| skill.is_enabled())
     }
 
-    /// Every skill that was found, whatever became of it.
+    /// Returns every discovered skill, whatever its status.
     pub fn all(&self) -> &[Skill] {
         &self.skills
     }
 
-    /// The skill of this name that counts: offered, disabled, unavailable, or modified.
+    /// Returns the skill that counts under a name: enabled, disabled, unavailable or modified.
     pub fn get(&self, name: &str) -> Option<&Skill> {
         self.index.get(name).and_then(|at| self.skills.get(*at as usize))
     }
 
-    /// The name under which [`Snapshot::get`] finds a skill, as a text that lives as long as the snapshot.
-    pub fn known_name(&self, name: &str) -> Option<&str> {
+    /// Returns the name under which [`Snapshot::get`] finds a skill, borrowed from the snapshot.
+    pub fn interned_name(&self, name: &str) -> Option<&str> {
         self.index.get_key_value(name).map(|(known, _)| &**known)
     }
 
-    /// Every copy of this name or folder, the one that counts first.
+    /// Returns every skill with this name or directory name, the one that counts first.
     pub fn copies<'s>(&'s self, name: &'s str) -> impl Iterator<Item = &'s Skill> {
         self.skills.iter().filter(move |skill| skill.name() == name || skill.id() == name)
     }
 
-    /// The roots that were scanned, the one that wins first.
+    /// Returns the scanned roots, in order of precedence.
     pub fn roots(&self) -> impl Iterator<Item = &Root> {
         self.roots.iter().map(|root| &**root)
     }
 
-    /// The roots that were not.
+    /// Returns the roots that were not scanned.
     pub fn absent_roots(&self) -> &[AbsentRoot] {
         &self.absent
     }
 
-    /// The folders in the roots that were not searched: hidden ones but for git's own, and those of dependencies and
-    /// build output.
-    pub fn passed_over(&self) -> &[PathBuf] {
-        &self.passed_over
+    /// Returns the directories in the roots that were not searched: hidden ones except `.git`, and those with
+    /// dependencies or build output.
+    pub fn skipped_dirs(&self) -> &[PathBuf] {
+        &self.skipped_dirs
     }
 
-    /// All there is to say: about roots and collisions first, then skill by skill.
-    pub fn diagnostics(&self) -> impl Iterator<Item = Located> {
-        let of_skills = self.skills.iter().flat_map(|skill| {
-            skill.diagnostics().iter().map(|diagnostic| Located::new(skill.location(), diagnostic.clone()))
+    /// Returns all diagnostics: first about roots and collisions, then about each skill.
+    pub fn diagnostics(&self) -> impl Iterator<Item = FileDiagnostic> {
+        let about_skills = self.skills.iter().flat_map(|skill| {
+            skill
+                .diagnostics()
+                .iter()
+                .map(|diagnostic| FileDiagnostic::new(skill.skill_md_path(), diagnostic.clone()))
         });
-        self.diagnostics.iter().cloned().chain(of_skills)
+        self.diagnostics.iter().cloned().chain(about_skills)
     }
 
-    /// What there is to say about roots, links and collisions, without what is said about each skill.
-    pub fn general_diagnostics(&self) -> impl Iterator<Item = &Located> {
+    /// Returns the diagnostics about roots, symlinks and collisions, without those about each skill.
+    pub fn general_diagnostics(&self) -> impl Iterator<Item = &FileDiagnostic> {
         self.diagnostics.iter()
     }
 
-    /// What differs from an earlier snapshot.
-    pub fn since(&self, earlier: &Self) -> Difference {
-        let mut difference = Difference::default();
+    /// Returns the difference from an earlier snapshot.
+    pub fn diff_from(&self, earlier: &Self) -> SnapshotDiff {
+        let mut difference = SnapshotDiff::default();
         for skill in self.enabled() {
             let name = key(self.identity, skill).into_owned();
             match earlier.get(&name).filter(|skill| skill.is_enabled()) {
                 None => difference.added.push(name),
-                Some(before) if before.found != skill.found => difference.changed.push(name),
+                Some(before) if before.discovered != skill.discovered => difference.changed.push(name),
                 Some(_) => {}
             }
         }
         let names = earlier.enabled().map(|skill| key(earlier.identity, skill));
-        let gone = names.filter(|name| !self.get(name).is_some_and(Skill::is_enabled));
-        difference.removed.extend(gone.map(Cow::into_owned));
+        let removed = names.filter(|name| !self.get(name).is_some_and(Skill::is_enabled));
+        difference.removed.extend(removed.map(Cow::into_owned));
         difference
     }
 }
 
-/// What a skill is called by.
-fn key(identity: Identity, skill: &Skill) -> Cow<'_, str> {
+/// Returns the name under which a skill is looked up.
+fn key(identity: SkillIdentity, skill: &Skill) -> Cow<'_, str> {
     match identity {
-        Identity::Id => skill.id(),
-        Identity::Name => skill.name(),
+        SkillIdentity::Id => skill.id(),
+        SkillIdentity::Name => skill.name(),
     }
 }

@@ -1,58 +1,63 @@
-//! What a registry passes to its skills: their locks, pinned trust, and the servers that they came from.
+//! The verifier that a registry passes to its skills: lock files, pinned trust and remote sources.
 
 use std::sync::Arc;
 
-use crate::lock::{Book, Locked};
-use crate::skill::{Closed, Skill, Verify, shown};
-use crate::supply::{Supplied, Supply, SupplyError, Unverified, verify};
+use crate::lock::{LockEntry, LockIndex};
+use crate::remote::{FetchError, RemoteFileError, RemoteSkill, RemoteSource, verify};
+use crate::skill::{ResourceUnavailable, Skill, Verify, display_text};
 use prowess_fs::HashedTree;
 
 /// The services of one scan.
 #[derive(Debug)]
-pub(super) struct Verification {
-    book: Book,
-    supplies: Vec<Arc<dyn Supply>>,
+pub(super) struct RegistryVerifier {
+    locks: LockIndex,
+    sources: Vec<Arc<dyn RemoteSource>>,
 }
 
-impl Verification {
-    pub(super) fn new(book: Book, supplies: &[Arc<dyn Supply>]) -> Self {
-        Self { book, supplies: supplies.to_vec() }
+impl RegistryVerifier {
+    pub(super) fn new(locks: LockIndex, sources: &[Arc<dyn RemoteSource>]) -> Self {
+        Self { locks, sources: sources.to_vec() }
     }
 
-    /// The server that a skill came from. A label is the identity of a server, in approvals too.
-    fn supply(&self, supplied: &Supplied, path: &str) -> Result<&dyn Supply, Unverified> {
-        let known = self.supplies.iter().find(|supply| supply.label() == supplied.label());
-        known.map(|supply| &**supply).ok_or_else(|| Unverified::Supply {
-            name: shown(&supplied.offered().name),
-            path: shown(path),
-            origin: supplied.origin(),
-            why: SupplyError::Unreachable("it is not configured".to_owned()),
+    /// Returns the source of a remote skill. Labels identify sources, also in approvals.
+    fn source(&self, remote: &RemoteSkill, path: &str) -> Result<&dyn RemoteSource, RemoteFileError> {
+        let known = self.sources.iter().find(|source| source.label() == remote.label());
+        known.map(|source| &**source).ok_or_else(|| RemoteFileError::Fetch {
+            name: display_text(&remote.entry().name),
+            path: display_text(path),
+            origin: remote.origin(),
+            why: FetchError::Unreachable("not configured".to_owned()),
         })
     }
 }
 
-impl Verify for Verification {
-    fn locked(&self, skill: &Skill) -> Option<Locked> {
-        self.book.locked(skill)
+impl Verify for RegistryVerifier {
+    fn lock_entry(&self, skill: &Skill) -> Option<LockEntry> {
+        self.locks.lock_entry(skill)
     }
 
-    fn admit(&self, skill: &Skill, path: &str, bytes: &[u8]) -> Result<(), Closed> {
-        self.book.admit(skill, path, bytes)
+    fn verify(&self, skill: &Skill, path: &str, bytes: &[u8]) -> Result<(), ResourceUnavailable> {
+        self.locks.verify(skill, path, bytes)
     }
 
-    fn admit_file(&self, skill: &Skill, path: &str, bytes: &[u8]) -> Result<(), Closed> {
-        self.book.admit_file(skill, path, bytes)
+    fn verify_file(&self, skill: &Skill, path: &str, bytes: &[u8]) -> Result<(), ResourceUnavailable> {
+        self.locks.verify_file(skill, path, bytes)
     }
 
-    fn admit_tree(&self, skill: &Skill, tree: &HashedTree, left_out: &[String]) -> Result<(), Closed> {
-        self.book.admit_tree(skill, tree, left_out)
+    fn verify_tree(
+        &self,
+        skill: &Skill,
+        tree: &HashedTree,
+        skipped: &[String],
+    ) -> Result<(), ResourceUnavailable> {
+        self.locks.verify_tree(skill, tree, skipped)
     }
 
-    fn fetch(&self, supplied: &Supplied, path: &str) -> Result<Vec<u8>, Unverified> {
-        verify::fetch(self.supply(supplied, path)?, supplied.offered(), path)
+    fn fetch(&self, remote: &RemoteSkill, path: &str) -> Result<Vec<u8>, RemoteFileError> {
+        verify::fetch(self.source(remote, path)?, remote.entry(), path)
     }
 
-    fn fetch_skill_md(&self, supplied: &Supplied) -> Result<Vec<u8>, Unverified> {
-        verify::fetch_skill_md(self.supply(supplied, "SKILL.md")?, supplied.offered())
+    fn fetch_skill_md(&self, remote: &RemoteSkill) -> Result<Vec<u8>, RemoteFileError> {
+        verify::fetch_skill_md(self.source(remote, "SKILL.md")?, remote.entry())
     }
 }

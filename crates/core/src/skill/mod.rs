@@ -1,108 +1,113 @@
-//! A skill: where it was found, what its manifest says, and its status. All of that is plain data.
+//! A skill: its location, its manifest and its status. All of that is plain data.
 //!
-//! The lock, pinned trust and remote servers are services that a registry passes in as one [`Verify`]. This module does not
-//! know how they work, and each skill carries only a handle to them, so that no reader of its files can forget them.
+//! The lock file, pinned trust and remote servers are services that a registry passes in as one [`Verify`].
+//! Each skill carries a handle to it, so that no code can read its files without verification.
 
-mod closed;
-mod found;
+mod discovered;
 mod root;
 mod status;
+mod unavailable;
 
 use std::borrow::Cow;
 use std::fmt::Debug;
 use std::ops::Deref;
 use std::sync::Arc;
 
-pub use closed::Closed;
-pub(crate) use closed::{shown, shown_name};
-pub(crate) use found::{FileName, SKILL_MD_MAX};
-pub use found::{Found, Link};
+pub use discovered::{DiscoveredSkill, SkillLink};
+pub(crate) use discovered::{FileName, SKILL_MD_MAX};
 pub use root::Root;
-pub use status::{Disabled, Modified, Shadowed, Status, Untrusted};
+pub use status::{DisabledReason, ModifiedReason, ShadowedBy, SkillStatus, UntrustedReason};
+pub use unavailable::ResourceUnavailable;
+pub(crate) use unavailable::{display_name, display_text};
 
-use crate::lock_file::Locked;
-use crate::supply::{Supplied, Unverified};
+use crate::lock_file::LockEntry;
+use crate::remote::{RemoteFileError, RemoteSkill};
 use prowess_fs::HashedTree;
 
 /// Decides whether bytes that were read may be used. Every read of a skill's files goes through it.
 pub(crate) trait Verify: Debug + Send + Sync {
-    /// Returns the entry of the lock for an installed skill.
-    fn locked(&self, skill: &Skill) -> Option<Locked>;
+    /// Returns the lock file's entry for an installed skill.
+    fn lock_entry(&self, skill: &Skill) -> Option<LockEntry>;
 
-    /// Refuses a skill that differs from its lock, or whose file at `path` does not have these bytes.
-    fn admit(&self, skill: &Skill, path: &str, bytes: &[u8]) -> Result<(), Closed>;
+    /// Verifies that a skill matches the lock file and that its file at `path` has these bytes.
+    fn verify(&self, skill: &Skill, path: &str, bytes: &[u8]) -> Result<(), ResourceUnavailable>;
 
-    /// Refuses one file of a skill that differs from the lock.
-    fn admit_file(&self, skill: &Skill, path: &str, bytes: &[u8]) -> Result<(), Closed>;
+    /// Verifies one file of a skill against the lock file.
+    fn verify_file(&self, skill: &Skill, path: &str, bytes: &[u8]) -> Result<(), ResourceUnavailable>;
 
-    /// Refuses files that were read together and differ from the lock or from what trust was pinned to. Reads nothing
-    /// again: these files are the ones that are used.
-    fn admit_tree(&self, skill: &Skill, tree: &HashedTree, left_out: &[String]) -> Result<(), Closed>;
+    /// Verifies files that were read together against the lock file and pinned trust. Does not read them again,
+    /// so that the verified bytes are the ones that are used.
+    fn verify_tree(
+        &self,
+        skill: &Skill,
+        tree: &HashedTree,
+        skipped: &[String],
+    ) -> Result<(), ResourceUnavailable>;
 
-    /// Fetches a file from the skill's server, and verifies its size and digest.
-    fn fetch(&self, supplied: &Supplied, path: &str) -> Result<Vec<u8>, Unverified>;
+    /// Fetches a file from the skill's server and verifies its size and digest.
+    fn fetch(&self, remote: &RemoteSkill, path: &str) -> Result<Vec<u8>, RemoteFileError>;
 
-    /// Fetches `SKILL.md` from the skill's server, and verifies its frontmatter too.
-    fn fetch_skill_md(&self, supplied: &Supplied) -> Result<Vec<u8>, Unverified>;
+    /// Fetches `SKILL.md` from the skill's server and verifies its frontmatter, too.
+    fn fetch_skill_md(&self, remote: &RemoteSkill) -> Result<Vec<u8>, RemoteFileError>;
 }
 
-/// A skill: what was found, and what becomes of it.
+/// A discovered skill and its status.
 #[derive(Debug, Clone)]
 pub struct Skill {
-    pub(crate) found: Arc<Found>,
-    pub(crate) status: Status,
-    /// Passed in by the registry; it is no part of what a skill is.
-    pub(crate) verify: Arc<dyn Verify>,
+    pub(crate) discovered: Arc<DiscoveredSkill>,
+    pub(crate) status: SkillStatus,
+    /// Passed in by the registry; not part of the skill's identity.
+    pub(crate) verifier: Arc<dyn Verify>,
 }
 
 /// Two skills are equal if their data is; which registry verifies their files makes no difference.
 impl PartialEq for Skill {
     fn eq(&self, other: &Self) -> bool {
-        self.found == other.found && self.status == other.status
+        self.discovered == other.discovered && self.status == other.status
     }
 }
 
 impl Deref for Skill {
-    type Target = Found;
+    type Target = DiscoveredSkill;
 
-    fn deref(&self) -> &Found {
-        &self.found
+    fn deref(&self) -> &DiscoveredSkill {
+        &self.discovered
     }
 }
 
 impl Skill {
-    /// What becomes of it.
-    pub fn status(&self) -> &Status {
+    /// Returns the skill's status.
+    pub fn status(&self) -> &SkillStatus {
         &self.status
     }
 
-    /// What its lock says of it; `None` where it was not installed, or the lock cannot be read.
-    pub fn locked(&self) -> Option<Locked> {
-        self.verify.locked(self)
+    /// Returns the lock file's entry; `None` if the skill was not installed or the lock file cannot be read.
+    pub fn lock_entry(&self) -> Option<LockEntry> {
+        self.verifier.lock_entry(self)
     }
 
-    /// Fetches and verifies a file of a skill from a server, for a user who decides whether to approve the skill. `None`
-    /// for a skill that does not come from a server. This is not a way to load it.
-    pub fn inspect(&self, path: &str) -> Option<Result<Vec<u8>, Unverified>> {
-        let supplied = self.supplied()?;
+    /// Fetches and verifies a file of a remote skill, so that the user can decide whether to approve it. `None`
+    /// for a local skill. Does not activate anything.
+    pub fn fetch_for_review(&self, path: &str) -> Option<Result<Vec<u8>, RemoteFileError>> {
+        let supplied = self.remote()?;
         Some(match path {
-            "SKILL.md" => self.verify.fetch_skill_md(supplied),
-            path => self.verify.fetch(supplied, path),
+            "SKILL.md" => self.verifier.fetch_skill_md(supplied),
+            path => self.verifier.fetch(supplied, path),
         })
     }
 
-    /// Whether a model is offered it.
+    /// Returns `true` if the skill is offered to models.
     pub fn is_enabled(&self) -> bool {
-        self.status == Status::Enabled
+        self.status == SkillStatus::Enabled
     }
 
-    /// The frontmatter's name, or the folder's where that could not be read. A skill from a server has the user's name for
-    /// the server before it: `docs/pdf`.
+    /// Returns the frontmatter's name, or the directory's name if the skill cannot be loaded. Remote skills
+    /// have the label of their server as a prefix: `docs/pdf`.
     pub fn name(&self) -> Cow<'_, str> {
-        self.called().map_or_else(|| self.id(), Cow::from)
+        self.resolved_name().map_or_else(|| self.id(), Cow::from)
     }
 
-    /// The description; empty where it could not be read.
+    /// Returns the description; empty if the skill cannot be loaded.
     pub fn description(&self) -> &str {
         self.manifest().map_or("", |manifest| manifest.description())
     }

@@ -1,87 +1,89 @@
-//! A directory of skills, or what stands for one.
+//! A directory of skills, or its equivalent in the binary or on a server.
 
 use std::path::{Path, PathBuf};
 
 use crate::policy::Scope;
 
-/// A directory of skills that exists.
+/// A source of skills: an existing directory, the binary, or a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root {
     path: PathBuf,
     canonical: PathBuf,
     scope: Scope,
     base: Option<PathBuf>,
-    kind: Kind,
+    kind: RootKind,
 }
 
-/// What a root is.
+/// Where the skills of a root are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Folder,
-    /// Inside the binary.
+enum RootKind {
+    Dir,
+    /// Embedded in the binary.
     Embedded,
-    /// At a server.
-    Supplied,
+    /// On a server.
+    Remote,
 }
 
 impl Root {
     pub(crate) fn embedded() -> Self {
         let path = PathBuf::from("bundled:");
-        Self { canonical: path.clone(), path, scope: Scope::Bundled, base: None, kind: Kind::Embedded }
+        Self { canonical: path.clone(), path, scope: Scope::Bundled, base: None, kind: RootKind::Embedded }
     }
 
-    /// What a server of this label offers. Whoever takes it for a folder finds that nothing can lie there.
-    pub(crate) fn supplied(label: &str) -> Self {
+    /// The skills of the server with this label. The canonical path cannot exist, so nothing can be read
+    /// through it by mistake.
+    pub(crate) fn remote(label: &str) -> Self {
         let path = PathBuf::from(format!("mcp:{label}"));
         let canonical = Path::new("/dev/null").join(&path);
-        Self { path, canonical, scope: Scope::Served, base: None, kind: Kind::Supplied }
+        Self { path, canonical, scope: Scope::Remote, base: None, kind: RootKind::Remote }
     }
 
-    pub(crate) fn folder(path: PathBuf, canonical: PathBuf, scope: Scope, base: Option<PathBuf>) -> Self {
-        Self { path, canonical, scope, base, kind: Kind::Folder }
+    pub(crate) fn dir(path: PathBuf, canonical: PathBuf, scope: Scope, base: Option<PathBuf>) -> Self {
+        Self { path, canonical, scope, base, kind: RootKind::Dir }
     }
 
-    /// As it is written.
+    /// Returns the path as configured.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Without any link.
+    /// Returns the path with all symlinks resolved.
     pub fn canonical(&self) -> &Path {
         &self.canonical
     }
 
-    /// Whose skills it holds.
+    /// Returns the scope of the root's skills.
     pub fn scope(&self) -> Scope {
         self.scope
     }
 
-    /// The project folder whose trust decides, where that matters.
+    /// Returns the project directory whose trust the skills need; `None` if they need none.
     pub fn base(&self) -> Option<&Path> {
         self.base.as_deref()
     }
 
-    /// Whether it lies inside the binary.
+    /// Returns `true` if the skills are embedded in the binary.
     pub fn is_embedded(&self) -> bool {
-        self.kind == Kind::Embedded
+        self.kind == RootKind::Embedded
     }
 
-    /// Whether it is a server, which nothing is read from but through its supply.
-    pub fn is_supplied(&self) -> bool {
-        self.kind == Kind::Supplied
+    /// Returns `true` if the skills are on a server. Their files are read through its
+    /// [`RemoteSource`](crate::remote::RemoteSource).
+    pub fn is_remote(&self) -> bool {
+        self.kind == RootKind::Remote
     }
 
-    /// Whether it is a folder.
-    pub fn is_folder(&self) -> bool {
-        self.kind == Kind::Folder
+    /// Returns `true` if the root is a directory.
+    pub fn is_dir(&self) -> bool {
+        self.kind == RootKind::Dir
     }
 
-    /// What people call it: "Bundled", "Project", "Claude", "User", "Plugin", "MCP".
+    /// Returns the label shown to users: "Bundled", "Project", "Claude", "User", "Plugin" or "MCP".
     pub fn label(&self) -> &'static str {
         let claude = self.path.components().any(|component| component.as_os_str() == ".claude");
         match self.scope {
             Scope::Project if claude => "Claude",
-            Scope::Served => "MCP",
+            Scope::Remote => "MCP",
             Scope::Bundled => "Bundled",
             Scope::User => "User",
             Scope::Project => "Project",

@@ -1,84 +1,84 @@
-//! Whether a skill is offered, and the reason if it is not.
+//! The status of a skill, and the reason if it is not offered.
 
 use std::path::PathBuf;
 
 use super::Skill;
-use crate::lock_file::{FILE, LockError};
+use crate::lock_file::{LOCK_FILE_NAME, ReadLockError};
 use crate::shell::{quote, quote_path};
 
-/// Whether a skill is offered, and if not, why not. Every folder that was found has one.
+/// Whether a skill is offered to models and, if not, why not. Every discovered skill has a status.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Status {
+pub enum SkillStatus {
     /// Offered.
     Enabled,
     /// Switched off.
-    Disabled(Disabled),
-    /// Commands that it needs are missing.
+    Disabled(DisabledReason),
+    /// Commands that it requires are missing.
     Unavailable(Vec<Box<str>>),
-    /// Not disclosed until the user says so.
-    Untrusted(Untrusted),
-    /// It is not what was installed, or that cannot be known.
-    Modified(Modified),
-    /// Another copy of the same name is used.
-    Shadowed(Shadowed),
+    /// Not disclosed until the user trusts it.
+    Untrusted(UntrustedReason),
+    /// It differs from the installed files, or cannot be compared with them.
+    Modified(ModifiedReason),
+    /// Another skill of the same name takes precedence.
+    Shadowed(ShadowedBy),
     /// It cannot be loaded.
     Invalid,
 }
 
-/// Why a skill is not taken for what was installed.
+/// Why a skill does not count as the one that was installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Modified {
-    /// It differs from what its lock says: the files, and how.
+pub enum ModifiedReason {
+    /// Its files differ from the lock file. Lists the files.
     Files(String),
-    /// The lock that may name it cannot be read.
-    Lock(LockError),
+    /// The lock file that may name it cannot be read.
+    Lock(ReadLockError),
 }
 
-/// Who switched a skill off.
+/// Why a skill is disabled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Disabled {
+pub enum DisabledReason {
     /// The configuration names it.
     Configuration,
     /// The configuration names its source.
     Source,
-    /// It is off until somebody switches it on.
+    /// It is off until the user switches it on.
     Default,
-    /// The configuration names the bundled skills that are on, and it is not among them.
+    /// The configuration lists the enabled bundled skills, and it is not among them.
     NotListed,
-    /// There are more skills than are allowed.
+    /// There are more skills than the limit.
     TooMany(u32),
 }
 
 /// Why a skill is not trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Untrusted {
-    /// The project is not.
+pub enum UntrustedReason {
+    /// Its project is not trusted.
     Project(PathBuf),
     /// It is in a git repository nested in a trusted directory, to which trust does not extend.
     NestedRepository(PathBuf),
-    /// It changed since the project was trusted with `--pinned`.
+    /// It changed after the project was trusted with `--pinned`.
     Changed(PathBuf),
-    /// It was added since then.
+    /// It was added after the project was trusted with `--pinned`.
     Added(PathBuf),
-    /// A link that leads outside the known directories.
+    /// It is a symlink to outside the known directories.
     Link(PathBuf),
-    /// It comes from a server, and the user has not approved it. With what it is called by.
+    /// It is a remote skill that the user has not approved. Holds its name.
     Unapproved(String),
-    /// The same, and it has changed since the user did.
+    /// It is a remote skill that changed since the user approved it. Holds its name.
     Replaced(String),
 }
 
-/// What took a skill's place.
+/// The skill that takes precedence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shadowed {
-    /// The one that counts.
-    pub by: PathBuf,
-    /// Whether the two are one folder, found twice.
-    pub same_folder: bool,
+pub struct ShadowedBy {
+    /// The path of the other skill.
+    pub path: PathBuf,
+    /// Whether both are the same directory, found twice.
+    pub same_dir: bool,
 }
 
-impl Status {
-    /// The name used in JSON.
+impl SkillStatus {
+    /// Returns the name used in JSON.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Enabled => "enabled",
@@ -93,74 +93,80 @@ impl Status {
 }
 
 impl Skill {
-    /// Why it is not offered, in one sentence; `None` where it is.
+    /// Returns why the skill is not offered, in one line; `None` if it is enabled.
     pub fn reason(&self) -> Option<String> {
         Some(match &self.status {
-            Status::Enabled => return None,
-            Status::Disabled(Disabled::Configuration) => "switched off in the configuration".to_owned(),
-            Status::Disabled(Disabled::Source) => {
-                "its source is switched off in the configuration".to_owned()
+            SkillStatus::Enabled => return None,
+            SkillStatus::Disabled(DisabledReason::Configuration) => {
+                "turned off in the configuration".to_owned()
             }
-            Status::Disabled(Disabled::Default) => "off by default".to_owned(),
-            Status::Disabled(Disabled::NotListed) => {
-                "not among the bundled skills that are switched on".to_owned()
+            SkillStatus::Disabled(DisabledReason::Source) => {
+                "its source is turned off in the configuration".to_owned()
             }
-            Status::Disabled(Disabled::TooMany(limit)) => format!("more than {limit} skills"),
-            Status::Unavailable(missing) => format!("missing commands: {}", missing.join(", ")),
-            Status::Untrusted(Untrusted::Project(path)) => {
-                format!("the project is not trusted; to trust it: prowess trust {}", quote_path(path))
+            SkillStatus::Disabled(DisabledReason::Default) => "off by default".to_owned(),
+            SkillStatus::Disabled(DisabledReason::NotListed) => {
+                "not in the list of enabled bundled skills".to_owned()
             }
-            Status::Untrusted(Untrusted::NestedRepository(path)) => {
+            SkillStatus::Disabled(DisabledReason::TooMany(limit)) => {
+                format!("over the limit of {limit} skills")
+            }
+            SkillStatus::Unavailable(missing) => format!("missing commands: {}", missing.join(", ")),
+            SkillStatus::Untrusted(UntrustedReason::Project(path)) => {
+                format!("the project is not trusted; to trust it, run prowess trust {}", quote_path(path))
+            }
+            SkillStatus::Untrusted(UntrustedReason::NestedRepository(path)) => {
                 format!(
-                    "in a git repository of its own, which is not trusted; to trust it: prowess trust {}",
+                    "its git repository is not trusted; to trust it, run prowess trust {}",
                     quote_path(path)
                 )
             }
-            Status::Untrusted(Untrusted::Changed(path)) => {
+            SkillStatus::Untrusted(UntrustedReason::Changed(path)) => {
                 format!(
-                    "changed since it was trusted; to trust it again: prowess trust --pinned {}",
+                    "changed since it was trusted; to trust it again, run prowess trust --pinned {}",
                     quote_path(path)
                 )
             }
-            Status::Untrusted(Untrusted::Added(path)) => {
+            SkillStatus::Untrusted(UntrustedReason::Added(path)) => {
                 format!(
-                    "added since the project was trusted; to trust it: prowess trust --pinned {}",
+                    "added after the project was trusted; to trust it, run prowess trust --pinned {}",
                     quote_path(path)
                 )
             }
-            Status::Untrusted(Untrusted::Link(target)) => {
-                format!("a link that leads outside the known directories, to {}", target.display())
+            SkillStatus::Untrusted(UntrustedReason::Link(target)) => {
+                format!("a symlink to outside the known directories: {}", target.display())
             }
-            Status::Untrusted(Untrusted::Unapproved(name)) => {
-                format!("not approved; to see and approve it: prowess trust --mcp {}", quote(name))
+            SkillStatus::Untrusted(UntrustedReason::Unapproved(name)) => {
+                format!("not approved; to review and approve it, run prowess trust --mcp {}", quote(name))
             }
-            Status::Untrusted(Untrusted::Replaced(name)) => {
+            SkillStatus::Untrusted(UntrustedReason::Replaced(name)) => {
                 format!(
-                    "has changed at its server and needs approval again: prowess trust --mcp {}",
+                    "changed on its server; to review and approve it again, run prowess trust --mcp {}",
                     quote(name)
                 )
             }
-            Status::Modified(Modified::Lock(error)) => {
-                let remedy = match error.path.ends_with(FILE) {
-                    true => "fix that file, or restore it from version control",
-                    false => "fix that file, or delete it and install your skills again",
+            SkillStatus::Modified(ModifiedReason::Lock(error)) => {
+                let remedy = match error.path.ends_with(LOCK_FILE_NAME) {
+                    true => "fix the file, or restore it from version control",
+                    false => "fix the file, or delete it and install your skills again",
                 };
-                format!("what was installed is not known: {error}; {remedy}")
+                format!("cannot verify the skill: {error}; {remedy}")
             }
-            Status::Modified(Modified::Files(difference)) => format!(
-                "modified since it was installed: {difference}; to keep it as it is: prowess verify {} --accept",
+            SkillStatus::Modified(ModifiedReason::Files(difference)) => format!(
+                "modified since it was installed: {difference}; to accept the changes, run prowess verify {} --accept",
                 quote(&self.name())
             ),
-            Status::Shadowed(Shadowed { by, same_folder: true }) => {
-                format!("the same folder as {}", by.display())
+            SkillStatus::Shadowed(ShadowedBy { path: by, same_dir: true }) => {
+                format!("same directory as {}", by.display())
             }
-            Status::Shadowed(Shadowed { by, same_folder: false }) => format!("shadowed by {}", by.display()),
-            Status::Invalid => self
+            SkillStatus::Shadowed(ShadowedBy { path: by, same_dir: false }) => {
+                format!("shadowed by {}", by.display())
+            }
+            SkillStatus::Invalid => self
                 .diagnostics()
                 .iter()
                 .find(|diagnostic| diagnostic.is_error())
                 .or_else(|| self.diagnostics().first())
-                .map_or_else(|| "it cannot be loaded".to_owned(), |diagnostic| diagnostic.message.clone()),
+                .map_or_else(|| "cannot be loaded".to_owned(), |diagnostic| diagnostic.message.clone()),
         })
     }
 }

@@ -1,35 +1,37 @@
-//! Which finds the user's trust lets in.
+//! Decides which discovered skills are trusted.
 //!
-//! What must always hold: a project's skill counts only if the folder it was found in is trusted, and what a link leads
-//! to only if it is trusted there as well. The nearest decision decides, from the folder upwards.
+//! Invariant: a project's skill is trusted only if the directory it was found in is trusted, and the target of
+//! a symlink only if it is trusted at its own location, too. The nearest decision counts, from the directory
+//! upwards.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Trust;
-use super::store::{Decision, TrustRecord, decide, is_repository};
-use crate::skill::{Found, Root, Untrusted};
-use prowess_fs::resolved_tree_hash;
+use super::TrustDecisions;
+use super::store::{TrustDecision, TrustRecord, find_decision, is_repository};
+use crate::skill::{DiscoveredSkill, Root, UntrustedReason};
+use prowess_fs::tree_hash_resolved;
 
-/// Judges the finds of one scan.
-pub(crate) struct Gate<'a> {
-    /// The user's decisions by folder: there may be one for each skill.
+/// Checks the trust of the skills of one scan.
+pub(crate) struct TrustGate<'a> {
+    /// The user's decisions by directory. A map, because there may be one for each skill.
     records: HashMap<&'a Path, &'a TrustRecord>,
-    projects: Vec<Project<'a>>,
-    /// Where links may lead without asking: the user's own roots, and what the configuration names.
-    free: Vec<PathBuf>,
-    /// What has been hashed: many links may lead to one folder.
+    projects: Vec<ProjectRoot<'a>>,
+    /// Where symlinks may point without a decision: the user's own roots, and the directories in the
+    /// configuration.
+    allowed_targets: Vec<PathBuf>,
+    /// The hashes so far: many symlinks may point to one directory.
     hashed: Mutex<HashMap<PathBuf, Option<String>>>,
     repositories: Repositories,
 }
 
-/// The directories that were searched for a `.git`, and whether they have one.
+/// The directories that were checked for a `.git`, and whether they have one.
 #[derive(Debug, Default)]
 pub(crate) struct Repositories(Mutex<HashMap<PathBuf, bool>>);
 
 impl Repositories {
-    fn contain(&self, directory: &Path) -> bool {
+    fn is_repository(&self, directory: &Path) -> bool {
         let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(is_repository) = known().get(directory) {
             return *is_repository;
@@ -39,7 +41,7 @@ impl Repositories {
         is_repository
     }
 
-    /// Whether no `.git` was created or removed since.
+    /// Returns `true` if no `.git` was created or removed since.
     pub(crate) fn is_unchanged(&self) -> bool {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.iter().all(|(directory, was)| is_repository(directory) == *was)
@@ -47,19 +49,19 @@ impl Repositories {
 }
 
 /// A root whose skills need trust.
-struct Project<'a> {
+struct ProjectRoot<'a> {
     root: &'a Root,
     base: &'a Path,
-    /// Whether the root lies in its base, and not behind a link.
+    /// Whether the root is really inside its base, and not behind a symlink.
     inside: bool,
-    decision: Decision<'a>,
-    /// Whether the user decided about folders in the root, too.
-    divided: bool,
+    decision: TrustDecision<'a>,
+    /// Whether the user also decided about directories inside the root.
+    has_inner_decisions: bool,
 }
 
-impl<'a> Gate<'a> {
-    /// `links` are the places that the configuration names, without links.
-    pub(crate) fn new(trust: &'a Trust, roots: &'a [Arc<Root>], links: &[PathBuf]) -> Self {
+impl<'a> TrustGate<'a> {
+    /// `links` are the canonical directories that the configuration allows symlinks to.
+    pub(crate) fn new(trust: &'a TrustDecisions, roots: &'a [Arc<Root>], links: &[PathBuf]) -> Self {
         let records: HashMap<_, _> =
             trust.state.folders.iter().map(|record| (record.path.as_path(), record)).collect();
         let repositories = Repositories::default();
@@ -69,88 +71,104 @@ impl<'a> Gate<'a> {
             let inside = root.canonical().starts_with(&canonical);
             let start = if inside { root.canonical() } else { &canonical };
             let decision = nearest(&records, start, &repositories);
-            let divided =
+            let has_inner_decisions =
                 inside && trust.state.folders.iter().any(|record| record.path.starts_with(root.canonical()));
-            Some(Project { root, base, inside, decision, divided })
+            Some(ProjectRoot { root, base, inside, decision, has_inner_decisions })
         };
-        let own = |root: &&Arc<Root>| root.base().is_none() && root.is_folder();
-        let own = roots.iter().filter(own).map(|root| root.canonical().to_owned());
+        let user_roots = |root: &&Arc<Root>| root.base().is_none() && root.is_dir();
+        let user_roots = roots.iter().filter(user_roots).map(|root| root.canonical().to_owned());
         let projects = roots.iter().filter_map(project).collect();
-        let free = own.chain(links.iter().cloned()).collect();
-        Self { records, projects, free, hashed: Mutex::default(), repositories }
+        let allowed_targets = user_roots.chain(links.iter().cloned()).collect();
+        Self { records, projects, allowed_targets, hashed: Mutex::default(), repositories }
     }
 
-    /// Why a find is not trusted; `None` where it is.
-    pub(crate) fn refuses(&self, found: &Found) -> Option<Untrusted> {
+    /// Returns why a skill is not trusted; `None` if it is.
+    pub(crate) fn untrusted_reason(&self, found: &DiscoveredSkill) -> Option<UntrustedReason> {
         let project = self.projects.iter().find(|project| project.root == found.root());
-        let refused = project.and_then(|project| {
-            let folder = found.root().canonical().join(found.inner());
-            let decision = match project.divided || self.in_nested_repository(&folder, found.root()) {
-                true => nearest(&self.records, &folder, &self.repositories),
-                false => project.decision.clone(),
-            };
-            self.judge(found, decision, project.base)
+        let reason = project.and_then(|project| {
+            let folder = found.root().canonical().join(found.relative_dir());
+            let decision =
+                match project.has_inner_decisions || self.in_nested_repository(&folder, found.root()) {
+                    true => nearest(&self.records, &folder, &self.repositories),
+                    false => project.decision.clone(),
+                };
+            self.apply(found, decision, project.base)
         });
-        let led_away = found.link().is_some() || project.is_some_and(|project| !project.inside);
-        refused.or_else(|| if led_away { self.refuses_target(found) } else { None })
+        let is_linked = found.link().is_some() || project.is_some_and(|project| !project.inside);
+        reason.or_else(|| if is_linked { self.untrusted_target(found) } else { None })
     }
 
-    /// The same where a link led to it.
-    fn refuses_target(&self, found: &Found) -> Option<Untrusted> {
-        let target = found.link().map_or_else(|| found.canonical_folder(), |link| link.target.clone());
-        if self.free.iter().any(|place| target.starts_with(place)) {
+    /// Returns why the target of a symlink is not trusted; `None` if it is.
+    fn untrusted_target(&self, found: &DiscoveredSkill) -> Option<UntrustedReason> {
+        let target = found.link().map_or_else(|| found.canonical_dir(), |link| link.target.clone());
+        if self.allowed_targets.iter().any(|dir| target.starts_with(dir)) {
             return None;
         }
         let holder = self.projects.iter().find(|project| target.starts_with(project.root.canonical()));
         let decision = nearest(&self.records, &target, &self.repositories);
-        self.judge(found, decision, holder.map_or(&target, |project| project.base))
+        self.apply(found, decision, holder.map_or(&target, |project| project.base))
     }
 
-    fn judge(&self, found: &Found, decision: Decision<'_>, folder: &Path) -> Option<Untrusted> {
+    fn apply(
+        &self,
+        found: &DiscoveredSkill,
+        decision: TrustDecision<'_>,
+        folder: &Path,
+    ) -> Option<UntrustedReason> {
         match decision {
-            Decision::None => Some(Untrusted::Project(folder.to_owned())),
-            Decision::NestedRepository(repository) => Some(Untrusted::NestedRepository(repository)),
-            Decision::Made(record) if !record.trusted => Some(Untrusted::Project(record.path.clone())),
-            Decision::Made(record) if record.pinned => self.pinned(found, record),
-            Decision::Made(_) => None,
+            TrustDecision::None => Some(UntrustedReason::Project(folder.to_owned())),
+            TrustDecision::NestedRepository(repository) => {
+                Some(UntrustedReason::NestedRepository(repository))
+            }
+            TrustDecision::Recorded(record) if !record.trusted => {
+                Some(UntrustedReason::Project(record.path.clone()))
+            }
+            TrustDecision::Recorded(record) if record.pinned => self.check_pinned(found, record),
+            TrustDecision::Recorded(_) => None,
         }
     }
 
-    /// Whether any find depends on more files than a scan looks at, and the directories that were searched for a `.git`.
+    /// Returns whether any decision depends on more files than discovery reads, and the directories that were
+    /// checked for a `.git`.
     pub(crate) fn finish(self) -> (bool, Repositories) {
         let hashed = self.hashed.into_inner().unwrap_or_else(PoisonError::into_inner);
         (!hashed.is_empty(), self.repositories)
     }
 
-    /// Whether a skill in a root is in a git repository that begins below the root.
+    /// Returns `true` if a skill is in a git repository that begins below its root.
     fn in_nested_repository(&self, folder: &Path, root: &Root) -> bool {
         let mut below = folder.ancestors().take_while(|above| *above != root.canonical());
-        below.any(|directory| self.repositories.contain(directory))
+        below.any(|directory| self.repositories.is_repository(directory))
     }
 
-    fn pinned(&self, found: &Found, record: &TrustRecord) -> Option<Untrusted> {
-        let folder = found.canonical_folder();
-        if record.pins(&folder, None).is_none() {
-            return Some(Untrusted::Added(record.path.clone()));
+    fn check_pinned(&self, found: &DiscoveredSkill, record: &TrustRecord) -> Option<UntrustedReason> {
+        let folder = found.canonical_dir();
+        if record.is_pinned_to(&folder, None).is_none() {
+            return Some(UntrustedReason::Added(record.path.clone()));
         }
         let hashed = || self.hashed.lock().unwrap_or_else(PoisonError::into_inner);
         let known = hashed().get(&folder).cloned();
-        // Others hash other folders meanwhile. One that cannot be hashed cannot be shown to be the same.
+        // Do not hold the lock while hashing: other threads hash other directories. A directory that cannot be
+        // hashed is not trusted.
         let now = known.unwrap_or_else(|| {
-            let now = resolved_tree_hash(&folder).ok();
+            let now = tree_hash_resolved(&folder).ok();
             hashed().insert(folder.clone(), now.clone());
             now
         });
-        let same = record.pins(&folder, now.as_deref()).unwrap_or(false);
-        (!same).then(|| Untrusted::Changed(record.path.clone()))
+        let same = record.is_pinned_to(&folder, now.as_deref()).unwrap_or(false);
+        (!same).then(|| UntrustedReason::Changed(record.path.clone()))
     }
 }
 
-/// The decision about a folder.
+/// Returns the decision that applies to a directory.
 fn nearest<'a>(
     records: &HashMap<&'a Path, &'a TrustRecord>,
     folder: &Path,
     repositories: &Repositories,
-) -> Decision<'a> {
-    decide(folder, |above| records.get(above).copied(), |directory| repositories.contain(directory))
+) -> TrustDecision<'a> {
+    find_decision(
+        folder,
+        |above| records.get(above).copied(),
+        |directory| repositories.is_repository(directory),
+    )
 }

@@ -1,54 +1,56 @@
-//! The user's decisions about folders, and which skills they let in. Nothing here looks for skills.
+//! The user's trust decisions, and which skills they cover. This module does not discover skills.
 //!
-//! What must always hold: a state that cannot be read trusts nobody.
+//! Invariant: a state that cannot be read trusts nothing.
 
 mod gate;
-mod installed;
+mod pins;
 mod store;
 
 use std::path::PathBuf;
 
-pub(crate) use gate::{Gate, Repositories};
-pub use installed::{trust_installed, trusted_installed};
-pub(crate) use store::{State, canonical, now};
+pub(crate) use gate::{Repositories, TrustGate};
+pub use pins::{installed_pins, pin_installed};
+pub(crate) use store::{TrustFile, canonicalize_dir, now};
 pub use store::{TrustRecord, record_for, untrust};
 
-use crate::located::Located;
-use crate::skill::Found;
-use crate::surroundings::Surroundings;
+use crate::file_diagnostic::FileDiagnostic;
+use crate::host_env::HostEnv;
+use crate::skill::DiscoveredSkill;
 
-/// Whether a skill that was let in is still what its trust was pinned to; true where it is not pinned.
-pub(crate) fn still_pinned(found: &Found, tree: &str, world: &Surroundings) -> bool {
-    let folder = found.canonical_folder();
-    match State::load(world).0.nearest(&folder) {
-        Some(record) if record.trusted && record.pinned => record.pins(&folder, Some(tree)).unwrap_or(false),
+/// Returns `true` if a trusted skill still matches the hash its trust is pinned to, or is not pinned.
+pub(crate) fn is_still_pinned(found: &DiscoveredSkill, tree: &str, host: &HostEnv) -> bool {
+    let folder = found.canonical_dir();
+    match TrustFile::load(host).0.nearest_record(&folder) {
+        Some(record) if record.trusted && record.pinned => {
+            record.is_pinned_to(&folder, Some(tree)).unwrap_or(false)
+        }
         _ => true,
     }
 }
 
-/// The user's decisions, as they were read.
+/// The user's trust decisions.
 #[derive(Debug, Default)]
-pub(crate) struct Trust {
-    state: State,
-    problem: Option<Located>,
+pub(crate) struct TrustDecisions {
+    state: TrustFile,
+    problem: Option<FileDiagnostic>,
 }
 
-impl Trust {
-    pub(crate) fn load(world: &Surroundings) -> Self {
-        let (state, problem) = State::load(world);
+impl TrustDecisions {
+    pub(crate) fn load(host: &HostEnv) -> Self {
+        let (state, problem) = TrustFile::load(host);
         Self { state, problem }
     }
 
-    pub(crate) fn problem(&self) -> Option<&Located> {
+    pub(crate) fn problem(&self) -> Option<&FileDiagnostic> {
         self.problem.as_ref()
     }
 
-    pub(crate) fn same_state(&self, other: &Self) -> bool {
+    pub(crate) fn has_same_state(&self, other: &Self) -> bool {
         self.state == other.state && self.problem == other.problem
     }
 
-    /// The folders that are trusted: links may lead there.
-    pub(crate) fn folders(&self) -> impl Iterator<Item = PathBuf> {
+    /// Returns the trusted directories. Symlinks may point there.
+    pub(crate) fn trusted_dirs(&self) -> impl Iterator<Item = PathBuf> {
         self.state.folders.iter().filter(|record| record.trusted).map(|record| record.path.clone())
     }
 }

@@ -1,4 +1,4 @@
-//! The file of decisions, and changing it.
+//! The file of trust decisions, and its updates.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,44 +7,45 @@ use std::path::{Path, PathBuf};
 use prowess_format::{Code, Diagnostic};
 use serde::{Deserialize, Serialize};
 
-use crate::located::Located;
-use crate::surroundings::Surroundings;
+use crate::file_diagnostic::FileDiagnostic;
+use crate::host_env::HostEnv;
 use crate::user_state::{self, TrustError, UserState};
 
-/// All decisions.
+/// All trust decisions.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct State {
+pub(crate) struct TrustFile {
     schema: u32,
     pub(crate) folders: Vec<TrustRecord>,
 }
 
-/// What the user decided about one folder.
+/// The user's decision about one directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrustRecord {
-    /// The folder, without links.
+    /// The canonical path of the directory.
     pub path: PathBuf,
-    /// Whether it is trusted. A folder inside a trusted one can be excepted.
+    /// Whether it is trusted. `false` excludes a directory inside a trusted one.
     pub trusted: bool,
-    /// Whether trust is bound to the hashes.
+    /// Whether trust is bound to the hashes in `skills`.
     #[serde(default)]
     pub pinned: bool,
-    /// When, in seconds since 1970.
+    /// The time of the decision, in seconds since 1970.
     #[serde(default)]
     pub at: u64,
-    /// The tree hash of each skill at that time, by its folder; two with a space between them while it is replaced.
+    /// The tree hash of each skill at that time, by directory. Two hashes, separated by a space, while the
+    /// skill is being replaced.
     #[serde(default)]
     pub skills: BTreeMap<PathBuf, String>,
 }
 
 impl TrustRecord {
-    /// Whether a skill is pinned to this tree hash; `None` where it is not pinned at all.
-    pub(super) fn pins(&self, folder: &Path, tree: Option<&str>) -> Option<bool> {
+    /// Returns whether a skill is pinned to this tree hash; `None` if it has no pin.
+    pub(super) fn is_pinned_to(&self, folder: &Path, tree: Option<&str>) -> Option<bool> {
         let pinned = self.skills.get(folder)?;
         Some(tree.is_some_and(|tree| pinned.split(' ').any(|pinned| pinned == tree)))
     }
 }
 
-impl UserState for State {
+impl UserState for TrustFile {
     const BYTES_MAX: u64 = 16 * 1024 * 1024;
 
     fn schema(&mut self) -> &mut u32 {
@@ -56,87 +57,85 @@ impl UserState for State {
     }
 }
 
-impl State {
-    fn path(world: &Surroundings) -> Option<PathBuf> {
-        Some(world.state()?.join("trust.json"))
+impl TrustFile {
+    fn path(host: &HostEnv) -> Option<PathBuf> {
+        Some(host.state_dir()?.join("trust.json"))
     }
 
-    /// Reads the state. One that cannot be understood trusts nobody, and says so.
-    pub(super) fn load(world: &Surroundings) -> (Self, Option<Located>) {
-        let Some(path) = Self::path(world) else { return Default::default() };
-        match user_state::read(&path) {
+    /// Loads the state. One that cannot be read trusts nothing and is reported as a problem.
+    pub(super) fn load(host: &HostEnv) -> (Self, Option<FileDiagnostic>) {
+        let Some(path) = Self::path(host) else { return Default::default() };
+        match user_state::read_state(&path) {
             Ok(state) => (state, None),
             Err(why) => {
-                let message = format!("the state of trust cannot be read ({why}); nothing is trusted");
-                let help = "mend the file, or delete it and trust your projects again";
+                let message = format!("cannot read the trust state ({why}); no project is trusted");
+                let help = "fix the file, or delete it and trust your projects again";
                 (
                     Self::default(),
-                    Some(Located::new(path, Diagnostic::error(Code::TrustState, message).help(help))),
+                    Some(FileDiagnostic::new(path, Diagnostic::error(Code::TrustState, message).help(help))),
                 )
             }
         }
     }
 
-    /// The decision that applies to a folder, if there is one.
-    pub(super) fn nearest(&self, folder: &Path) -> Option<&TrustRecord> {
+    /// Returns the decision that applies to a directory.
+    pub(super) fn nearest_record(&self, folder: &Path) -> Option<&TrustRecord> {
         self.decide(folder).record()
     }
 
-    fn decide(&self, folder: &Path) -> Decision<'_> {
-        decide(folder, |path| self.folders.iter().find(|record| record.path == path), is_repository)
+    fn decide(&self, folder: &Path) -> TrustDecision<'_> {
+        find_decision(folder, |path| self.folders.iter().find(|record| record.path == path), is_repository)
     }
 
-    /// Changes the state while no other process does.
-    pub(crate) fn change<T>(
-        world: &Surroundings,
-        change: impl FnOnce(&mut Self) -> T,
-    ) -> Result<T, TrustError> {
-        user_state::change(Self::path(world), || Self::load(world), change)
+    /// Updates the state under its file lock.
+    pub(crate) fn update<T>(host: &HostEnv, change: impl FnOnce(&mut Self) -> T) -> Result<T, TrustError> {
+        user_state::update_state(Self::path(host), || Self::load(host), change)
     }
 
-    /// Takes out the decision about exactly this folder.
-    pub(crate) fn take(&mut self, path: &Path) -> Option<TrustRecord> {
+    /// Removes the decision about exactly this directory.
+    pub(crate) fn remove(&mut self, path: &Path) -> Option<TrustRecord> {
         let at = self.folders.iter().position(|record| record.path == path)?;
         Some(self.folders.remove(at))
     }
 }
 
-/// What the user's decisions say about a folder.
+/// The result of looking up the decision about a directory.
 #[derive(Debug, Clone)]
-pub(super) enum Decision<'a> {
-    /// The nearest decision, from the folder upwards.
-    Made(&'a TrustRecord),
-    /// A directory above is trusted, but the folder is in another git repository, at this path.
+pub(super) enum TrustDecision<'a> {
+    /// The nearest decision, from the directory upwards.
+    Recorded(&'a TrustRecord),
+    /// A directory above is trusted, but this one is in another git repository, at this path.
     NestedRepository(PathBuf),
     /// There is no decision.
     None,
 }
 
-impl<'a> Decision<'a> {
+impl<'a> TrustDecision<'a> {
     pub(super) fn record(self) -> Option<&'a TrustRecord> {
         match self {
-            Self::Made(record) => Some(record),
+            Self::Recorded(record) => Some(record),
             Self::NestedRepository(_) | Self::None => None,
         }
     }
 }
 
-/// Looks up the decision about a folder. Trust in a directory ends at a git repository nested in it: cloning a repository
-/// into a trusted project must not trust what was cloned.
-pub(super) fn decide<'a>(
+/// Looks up the decision about a directory. Trust ends at a nested git repository: cloning a repository into a
+/// trusted project must not trust the clone.
+pub(super) fn find_decision<'a>(
     folder: &Path,
     record_at: impl Fn(&Path) -> Option<&'a TrustRecord>,
     is_repository: impl Fn(&Path) -> bool,
-) -> Decision<'a> {
-    let Some(record) = folder.ancestors().find_map(record_at) else { return Decision::None };
+) -> TrustDecision<'a> {
+    let Some(record) = folder.ancestors().find_map(record_at) else { return TrustDecision::None };
     let nested = folder.ancestors().take_while(|above| *above != record.path);
     match nested.into_iter().find(|above| is_repository(above)) {
-        Some(repository) if record.trusted => Decision::NestedRepository(repository.to_owned()),
-        _ => Decision::Made(record),
+        Some(repository) if record.trusted => TrustDecision::NestedRepository(repository.to_owned()),
+        _ => TrustDecision::Recorded(record),
     }
 }
 
-/// Whether a directory has a `.git`, which is a file in worktrees and submodules. One that cannot be looked at counts as one.
+/// Returns `true` if a directory has a `.git`, which is a file in worktrees and submodules. If that cannot be
+/// determined, it counts as a repository.
 pub(super) fn is_repository(folder: &Path) -> bool {
     match fs::symlink_metadata(folder.join(".git")) {
         Ok(_) => true,
@@ -146,14 +145,14 @@ pub(super) fn is_repository(folder: &Path) -> bool {
     }
 }
 
-/// Takes trust back. Gives what was decided before; `None` if the folder was not trusted at all.
-pub fn untrust(folder: &Path, world: &Surroundings) -> Result<Option<TrustRecord>, TrustError> {
-    let path = canonical(folder).unwrap_or_else(|_| as_it_was(folder));
-    State::change(world, |state| {
-        let before = state.nearest(&path).filter(|record| record.trusted).cloned();
-        state.take(&path);
-        if state.nearest(&path).is_some_and(|record| record.trusted) {
-            // A folder above is trusted: this one is excepted.
+/// Revokes trust. Returns the previous decision; `None` if the directory was not trusted.
+pub fn untrust(folder: &Path, host: &HostEnv) -> Result<Option<TrustRecord>, TrustError> {
+    let path = canonicalize_dir(folder).unwrap_or_else(|_| canonicalize_existing_part(folder));
+    TrustFile::update(host, |state| {
+        let before = state.nearest_record(&path).filter(|record| record.trusted).cloned();
+        state.remove(&path);
+        if state.nearest_record(&path).is_some_and(|record| record.trusted) {
+            // A directory above is trusted, so exclude this one.
             let (trusted, pinned) = (false, false);
             let skills = BTreeMap::new();
             state.folders.push(TrustRecord { path: path.clone(), trusted, pinned, at: now(), skills });
@@ -162,25 +161,26 @@ pub fn untrust(folder: &Path, world: &Surroundings) -> Result<Option<TrustRecord
     })
 }
 
-/// The decision that holds for a folder, if any.
-pub fn record_for(folder: &Path, world: &Surroundings) -> Option<TrustRecord> {
-    let path = canonical(folder).ok()?;
-    State::load(world).0.nearest(&path).cloned()
+/// Returns the decision that applies to a directory, if any.
+pub fn record_for(folder: &Path, host: &HostEnv) -> Option<TrustRecord> {
+    let path = canonicalize_dir(folder).ok()?;
+    TrustFile::load(host).0.nearest_record(&path).cloned()
 }
 
 pub(crate) fn now() -> u64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-pub(crate) fn canonical(folder: &Path) -> Result<PathBuf, TrustError> {
+pub(crate) fn canonicalize_dir(folder: &Path) -> Result<PathBuf, TrustError> {
     fs::canonicalize(folder).map_err(|_| TrustError::Missing(folder.to_owned()))
 }
 
-/// A folder that no longer exists must still be forgettable: what is left of its path, without links, and the rest.
-pub(super) fn as_it_was(folder: &Path) -> PathBuf {
+/// Canonicalizes a path of which a part may no longer exist, so that trust in a deleted directory can be
+/// revoked.
+pub(super) fn canonicalize_existing_part(folder: &Path) -> PathBuf {
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    let left = folder.ancestors().find_map(|above| Some((above, fs::canonicalize(above).ok()?)));
-    match left {
+    let existing = folder.ancestors().find_map(|above| Some((above, fs::canonicalize(above).ok()?)));
+    match existing {
         Some((above, canonical)) => canonical.join(folder.strip_prefix(above).unwrap_or(Path::new(""))),
         None => folder,
     }

@@ -1,21 +1,21 @@
-//! Activation: what a model gets in the form of each document, and what it is told when that fails.
+//! Activation: the text for a model in each mode, and the errors.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use prowess::activate::{ActivateError, Activated, WarnedOnce, activate};
-use prowess::{ErrorCode, Preset, resource};
+use prowess::activation::{ActivateError, ActivatedSkill, ShownWarnings, activate};
+use prowess::{ErrorCode, Preset, resources};
 use prowess_testing::library::{World, skill_md};
 
 const SKILL: &str = "---\nname: a\ndescription: D.\nlicense: MIT\nmetadata: {author: me}\nextra: [1, true]\n\
     allowed-tools: Read Bash(git:*)\n---\n\n# Do\n\nWork on $ARGUMENTS, first $0; `echo $0`.\n\n\n";
 
-/// A world of this preset with the skill `a` and two files beside it.
+/// A project with this preset, the skill `a` and two other files.
 fn world(preset: Preset, skill: &str) -> World {
     let mut world = World::new(preset);
     if preset != Preset::Chat {
-        world.policy.manifest.unknown_keys = prowess::format::Level::Warn;
+        world.policy.manifest.unknown_keys = prowess::format::RuleLevel::Warn;
     }
     world.policy = world.policy.clone().with_roots([world.path("skills")]);
     world
@@ -25,18 +25,18 @@ fn world(preset: Preset, skill: &str) -> World {
     world
 }
 
-fn load(world: &World, args: Option<&str>) -> Result<Activated, ActivateError> {
+fn load(world: &World, args: Option<&str>) -> Result<ActivatedSkill, ActivateError> {
     activate(world.snapshot().get("a").unwrap(), args, &world.policy)
 }
 
-/// The text for the model, with the world's own place taken out.
+/// Returns the text for the model, without the temporary directory.
 fn content(world: &World, args: Option<&str>) -> String {
     let place = world.path("").to_str().unwrap().trim_end_matches('/').to_owned();
     load(world, args).unwrap().content().replace(&place, "/project")
 }
 
 #[test]
-fn every_form_as_a_model_sees_it() {
+fn every_activation_mode() {
     let forms = Preset::ALL.map(|preset| {
         let world = world(preset, SKILL);
         let [with, without] = [Some("one 'two words'"), None].map(|args| content(&world, args));
@@ -52,7 +52,7 @@ fn s001_09_the_base_directory_comes_first() {
 }
 
 #[test]
-fn s001_11_arguments_without_a_place_are_appended() {
+fn s001_11_arguments_without_a_placeholder_are_appended() {
     let world = world(Preset::SkillTool, &skill_md("a", "D."));
     assert!(content(&world, Some("x y")).ends_with("\n\nDo it.\n\nARGUMENTS: x y"));
     assert!(content(&world, Some("")).ends_with("\n\nDo it."));
@@ -69,7 +69,7 @@ fn s001_10_a_body_that_is_only_the_placeholder() {
 }
 
 #[test]
-fn s001_13_what_the_envelope_needs_is_there() {
+fn s001_13_the_envelope_fields_are_set() {
     let world = world(Preset::SkillTool, &skill_md("a", "D."));
     let activated = load(&world, None).unwrap();
     assert_eq!((activated.name.as_str(), &activated.base_dir), ("a", &world.path("skills/a")));
@@ -77,7 +77,7 @@ fn s001_13_what_the_envelope_needs_is_there() {
 }
 
 #[test]
-fn s004_15_frontmatter_and_body_are_apart() {
+fn s004_15_frontmatter_and_body_are_separate() {
     let world = world(Preset::Chat, SKILL);
     let activated = load(&world, None).unwrap();
     let frontmatter = serde_json::json!({"name": "a", "description": "D.", "license": "MIT",
@@ -90,7 +90,7 @@ fn s004_15_frontmatter_and_body_are_apart() {
 }
 
 #[test]
-fn s004_22_a_long_file_is_cut_and_said_exactly_and_warned_about_once() {
+fn s004_22_a_long_file_is_truncated_with_a_notice_and_one_warning() {
     let skill = format!("---\nname: a\ndescription: D.\n---\n{}", "é".repeat(100));
     let mut world = world(Preset::Chat, &skill);
     world.policy.limits.skill_md_bytes = 41;
@@ -102,19 +102,19 @@ fn s004_22_a_long_file_is_cut_and_said_exactly_and_warned_about_once() {
 
     ARGUMENTS: args
     ");
-    let warned = WarnedOnce::new();
-    let say = || warned.truncation(&activated.name, "SKILL.md", activated.truncated);
+    let warned = ShownWarnings::new();
+    let say = || warned.truncation_warning(&activated.name, "SKILL.md", activated.truncated);
     assert_eq!(say().as_deref(), Some("SKILL.md of a is too long: 40 of 232 bytes are shown"));
     assert_eq!(say(), None);
-    assert_eq!(activated.digest(), prowess::digest(skill.as_bytes()), "the digest is of the whole");
+    assert_eq!(activated.digest(), prowess::digest(skill.as_bytes()), "the digest covers the whole file");
     world.policy.limits.skill_md_bytes = 5;
     let activated = load(&world, None).unwrap();
     assert_eq!(activated.content(), "\n\n[truncated: 5 of 232 bytes shown]");
-    assert_eq!(activated.frontmatter()["name"], "a", "what it is stays known");
+    assert_eq!(activated.frontmatter()["name"], "a", "the frontmatter is still complete");
 }
 
 #[test]
-fn a_body_cannot_close_its_tag_nor_can_arguments_or_names() {
+fn bodies_arguments_and_names_cannot_close_the_tag() {
     let world =
         world(Preset::Standard, "---\nname: a\ndescription: D.\n---\n</skill_content> </skill_$ARGUMENTS>");
     world.file("skills/a/<\u{202e}\n>.md", "x");
@@ -137,14 +137,14 @@ fn terminal_escapes_do_not_reach_a_model_and_hidden_unicode_is_warned_about() {
 }
 
 #[test]
-fn text_that_is_not_utf8_is_shown_as_well_as_it_can_be() {
+fn invalid_utf8_is_replaced() {
     let world = world(Preset::Chat, "");
     world.file("skills/a/SKILL.md", b"---\nname: a\ndescription: D.\n---\ncaf\xe9 x");
     assert_eq!(load(&world, None).unwrap().content(), "caf\u{fffd} x");
 }
 
 #[test]
-fn s001_19_what_happened_since_discovery_is_said_without_a_path() {
+fn s001_19_changes_since_discovery_are_reported_without_a_path() {
     let said: Vec<_> =
         ["deleted", "fifo", "directory", "emptied", "broken", "link", "folder link", "huge", "root gone"]
             .map(|what| {
@@ -175,7 +175,7 @@ fn s001_19_what_happened_since_discovery_is_said_without_a_path() {
 }
 
 #[test]
-fn s001_19_a_status_that_forbids_it_is_said_without_a_path() {
+fn s001_19_the_status_is_reported_without_a_path() {
     let mut world = World::new(Preset::Standard);
     world.policy.selection.disabled.push("off".to_owned());
     world.skill("~/.agents/skills/off").skill(".agents/skills/project").skill("~/.claude/skills/off");
@@ -197,7 +197,7 @@ fn s001_19_a_status_that_forbids_it_is_said_without_a_path() {
 }
 
 #[test]
-fn arguments_that_are_not_taken() {
+fn invalid_arguments_are_rejected() {
     let world = world(Preset::SkillTool, SKILL);
     for args in ["x".repeat(1_000_000), "a\0b".to_owned()] {
         assert_eq!(load(&world, Some(&args)).unwrap_err().code(), ErrorCode::InvalidParam);
@@ -206,12 +206,12 @@ fn arguments_that_are_not_taken() {
 }
 
 #[test]
-fn an_unreadable_file_is_the_systems_refusal() {
+fn an_unreadable_file_is_a_permission_error() {
     use std::os::unix::fs::PermissionsExt;
     let world = world(Preset::SkillTool, SKILL);
     let (snapshot, file) = (world.snapshot(), world.path("skills/a/SKILL.md"));
     fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
-    // Root reads everything.
+    // Root can read everything.
     if fs::File::open(&file).is_err() {
         let error = activate(snapshot.get("a").unwrap(), None, &world.policy).unwrap_err();
         assert_eq!(error.code(), ErrorCode::PermissionDenied);
@@ -219,7 +219,7 @@ fn an_unreadable_file_is_the_systems_refusal() {
 }
 
 #[test]
-fn s004_21_nothing_is_run() {
+fn s004_21_nothing_is_executed() {
     let world =
         world(Preset::Chat, "---\nname: a\ndescription: D.\n---\n!`touch ran` @scripts/run.sh $(touch ran)");
     let text = content(&world, Some("`touch ran`"));
@@ -242,7 +242,7 @@ fn s004_24_the_conformance_fixture() {
         let skill = snapshot.get(name).unwrap();
         let text = activate(skill, None, &world.policy).unwrap().content();
         assert!(text.contains("PROWESS_SKILL_MARKER_7F3A91D2"));
-        let read = |path: &str| resource::read(skill, path, &world.policy.limits);
+        let read = |path: &str| resources::read_text(skill, path, &world.policy.limits);
         for (path, marker) in [
             ("references/REFERENCE.md", "PROWESS_REFERENCE_MARKER_"),
             ("assets/fixture.json", "PROWESS_ASSET_MARKER_"),

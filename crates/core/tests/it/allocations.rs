@@ -1,13 +1,13 @@
-//! What activation allocates: the file once, and what is handed out once.
+//! The allocations of an activation: the file once, and the returned text once.
 
 use prowess::Preset;
 use prowess_testing::library::World;
 
-/// Much larger than anything else that activation needs.
+/// Much larger than anything else that activation allocates.
 const BODY: usize = 150_000;
 
 #[test]
-fn no_copy_of_a_body_is_made_that_is_not_handed_out() {
+fn a_body_is_copied_only_into_the_result() {
     for preset in [Preset::Standard, Preset::SkillTool, Preset::Harness, Preset::Triggers, Preset::Chat] {
         let mut world = World::new(preset);
         world.policy = world.policy.clone().with_roots([world.path("skills")]);
@@ -20,28 +20,28 @@ fn no_copy_of_a_body_is_made_that_is_not_handed_out() {
 
         let mut activated = None;
         let loading = allocation_counter::measure(|| {
-            activated = prowess::activate::activate(skill, Some("it"), registry.policy()).ok();
+            activated = prowess::activation::activate(skill, Some("it"), registry.policy()).ok();
         });
         let activated = activated.unwrap();
         let size = activated.source().len() as u64;
         assert!(loading.bytes_total < size + 100_000 && size > 100_000, "{preset}: {loading:?}");
         assert!(loading.bytes_max < 2 * size, "{preset}: {loading:?}");
 
-        // The files are listed when they are first asked for.
+        // The files are listed on the first call.
         assert_eq!(activated.resources(), ["scripts/x.py"]);
         let mut content = String::new();
-        let handing_out = allocation_counter::measure(|| content = activated.content());
-        assert_eq!(handing_out.count_total, 1, "{preset}");
-        assert_eq!(handing_out.bytes_total, content.len() as u64, "{preset}");
+        let rendering = allocation_counter::measure(|| content = activated.content());
+        assert_eq!(rendering.count_total, 1, "{preset}");
+        assert_eq!(rendering.bytes_total, content.len() as u64, "{preset}");
         assert_eq!(content.capacity(), content.len(), "{preset}");
         assert!(content.contains("Do it well."), "{preset}");
     }
 }
 
-/// A writer that keeps nothing.
-struct Nowhere;
+/// A writer that discards everything.
+struct Discard;
 
-impl std::fmt::Write for Nowhere {
+impl std::fmt::Write for Discard {
     fn write_str(&mut self, _: &str) -> std::fmt::Result {
         Ok(())
     }
@@ -53,8 +53,8 @@ fn writing_allocates_nothing() {
     let registry = world.registry();
     let snapshot = registry.snapshot();
     let skill = snapshot.get("skills-system-validation").unwrap();
-    let activated = prowess::activate::activate(skill, Some("a b"), registry.policy()).unwrap();
+    let activated = prowess::activation::activate(skill, Some("a b"), registry.policy()).unwrap();
     assert!(!activated.resources().is_empty());
-    let writing = allocation_counter::measure(|| activated.write_content(&mut Nowhere).unwrap());
+    let writing = allocation_counter::measure(|| activated.write_content(&mut Discard).unwrap());
     assert_eq!(writing.count_total, 0);
 }

@@ -1,4 +1,4 @@
-//! Whatever lies on the disk: each has its diagnostic, nothing hangs, and every other skill is found all the same.
+//! Broken input on disk: each case has its diagnostic, nothing hangs, and all other skills are found.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -7,11 +7,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use prowess::check::check;
-use prowess::{Contents, Preset, RootSpec, Surroundings};
+use prowess::{FileListing, HostEnv, Preset, RootSpec};
 use prowess_testing::library::{World, disturbed, names, skill_md};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
-/// A world with one good skill, which has to be there after everything.
+/// A project with one valid skill, which must always be found.
 fn world() -> World {
     with_good_skill(World::new(Preset::Standard))
 }
@@ -21,11 +21,11 @@ fn with_good_skill(world: World) -> World {
     world
 }
 
-/// What became of the skills besides the good one.
+/// Returns the status of the skills besides the valid one.
 fn others(world: &World) -> Vec<String> {
     let mut told = world.told();
     let good = told.iter().position(|told| told == "good in /home/.agents/skills/good is enabled");
-    told.remove(good.expect("the good skill is lost"));
+    told.remove(good.expect("the valid skill is missing"));
     told
 }
 
@@ -34,7 +34,7 @@ fn fifo(path: &Path) {
 }
 
 #[test]
-fn what_is_not_a_regular_file_is_not_waited_for() {
+fn special_files_do_not_block() {
     let world = world();
     for name in ["folder", "fifo", "socket", "null"] {
         world.folder(&format!("~/.agents/skills/{name}"));
@@ -51,7 +51,7 @@ fn what_is_not_a_regular_file_is_not_waited_for() {
     }
     let mut expected = vec![
         "fifo in /home/.agents/skills/fifo is invalid: SKILL.md is a FIFO",
-        "folder in /home/.agents/skills/folder is invalid: SKILL.md is a folder",
+        "folder in /home/.agents/skills/folder is invalid: SKILL.md is a directory",
         "null in /home/.agents/skills/null is invalid: SKILL.md is a device",
         "socket in /home/.agents/skills/socket is invalid: SKILL.md is a socket",
     ];
@@ -72,25 +72,25 @@ fn a_huge_file_is_not_read() {
     File::options().write(true).open(&path).unwrap().set_len(1 << 30).unwrap();
     assert_eq!(
         others(&world),
-        ["huge in /home/.agents/skills/huge is invalid: the file has 1024 MiB; at most 16 are read"]
+        ["huge in /home/.agents/skills/huge is invalid: the file has 1024 MiB; the limit is 16 MiB"]
     );
     assert_eq!(prowess::read_bounded(&path, 1 << 20), None);
 }
 
 #[test]
-fn bytes_that_are_no_skill() {
+fn bytes_that_are_not_a_skill() {
     let world = world();
     for (name, bytes, reason) in [
         ("empty", &b""[..], "the file is empty"),
-        ("byte", b"x", "there is no frontmatter"),
+        ("byte", b"x", "the file has no frontmatter"),
         ("fence", b"---", "the frontmatter is not closed"),
         ("fences", b"---\n---\n", "the frontmatter is empty"),
-        ("nul", b"\0", "the file has NUL bytes and is not text"),
-        ("bom", b"\xEF\xBB\xBF", "there is no frontmatter"),
-        ("utf16", b"\xFF\xFE-\0-\0-\0\n\0", "the file has NUL bytes and is not text"),
+        ("nul", b"\0", "the file contains NUL bytes and is not text"),
+        ("bom", b"\xEF\xBB\xBF", "the file has no frontmatter"),
+        ("utf16", b"\xFF\xFE-\0-\0-\0\n\0", "the file contains NUL bytes and is not text"),
         ("latin1", b"---\nname: latin1\ndescription: caf\xE9\n---\n", "the frontmatter is not UTF-8"),
         ("list", b"---\n- name\n---\n", "the frontmatter is a list, not fields"),
-        ("elf", b"\x7fELF\x02\x01\x01\0\0\0", "the file has NUL bytes and is not text"),
+        ("elf", b"\x7fELF\x02\x01\x01\0\0\0", "the file contains NUL bytes and is not text"),
     ] {
         world.file(&format!("~/.agents/skills/{name}/SKILL.md"), bytes);
         let told = others(&world);
@@ -100,7 +100,7 @@ fn bytes_that_are_no_skill() {
 }
 
 #[test]
-fn yaml_that_explodes_is_cut_short() {
+fn exploding_yaml_is_bounded() {
     let bombs = [
         ("aliases", {
             let mut yaml = "a: &a [x, x, x, x, x, x, x, x, x]\n".to_owned();
@@ -132,7 +132,7 @@ fn yaml_that_explodes_is_cut_short() {
 }
 
 #[test]
-fn ten_thousand_lines_of_frontmatter_are_more_than_are_read() {
+fn ten_thousand_lines_of_frontmatter_are_too_long() {
     let world = world();
     let lines: String = (0..10_000).map(|at| format!("key-{at}: {at}\n")).collect();
     let file = format!("---\nname: long\ndescription: Long.\n{lines}---\nBody.\n");
@@ -147,7 +147,7 @@ fn ten_thousand_lines_of_frontmatter_are_more_than_are_read() {
 fn names_that_are_paths_do_not_load_in_any_preset() {
     for preset in Preset::ALL {
         let mut world = World::new(preset);
-        world.policy.scan.roots = vec![RootSpec::given(world.path("/skills"))];
+        world.policy.scan.roots = vec![RootSpec::explicit(world.path("/skills"))];
         for (at, name) in
             ["../evil", "a/b", "/etc/passwd", "..", ".", "a\\\\b", "~/x", "..\\\\x"].iter().enumerate()
         {
@@ -156,7 +156,7 @@ fn names_that_are_paths_do_not_load_in_any_preset() {
         world.skill("/skills/good");
         let snapshot = world.snapshot();
         let ids: Vec<_> = snapshot.enabled().map(|skill| skill.id().into_owned()).collect();
-        // Where the folder's name is the identity, the name is a title and goes into no path.
+        // If the directory's name is the identity, the name is a title and is not used in paths.
         let titles = preset == Preset::App;
         assert_eq!(ids.len(), if titles { 9 } else { 1 }, "{preset}: {ids:?}");
         assert!(ids.contains(&"good".to_owned()));
@@ -164,7 +164,7 @@ fn names_that_are_paths_do_not_load_in_any_preset() {
 }
 
 #[test]
-fn file_names_that_are_not_unicode_are_shown_and_not_lost() {
+fn file_names_that_are_not_unicode_are_reported() {
     let world = world();
     let odd = world.path("~/.agents/skills").join(OsStr::from_bytes(b"odd-\xff"));
     fs::create_dir(&odd).unwrap();
@@ -174,23 +174,24 @@ fn file_names_that_are_not_unicode_are_shown_and_not_lost() {
     assert_eq!(others(&world), ["odd in /home/.agents/skills/odd-\u{fffd} is enabled"]);
     let snapshot = world.snapshot();
     let skill = snapshot.get("odd").unwrap();
-    assert!(skill.read_source().is_some());
-    let contents = Contents::of(skill);
+    assert!(skill.read_skill_md().is_some());
+    let contents = FileListing::for_skill(skill);
     assert_eq!(contents.files.iter().map(|file| &*file.path).collect::<Vec<_>>(), ["SKILL.md"]);
-    assert_eq!(contents.refused, ["\u{fffd}.txt"], "nobody could ask for it by a name that is text");
+    assert_eq!(contents.skipped, ["\u{fffd}.txt"], "it cannot be requested by a Unicode path");
 }
 
 #[test]
-fn a_home_that_does_not_exist_or_none_at_all() {
+fn a_missing_home_directory_is_not_an_error() {
     let world = World::new(Preset::Standard);
     world.skill(".agents/skills/a");
     let open = |home| {
-        let surroundings = Surroundings { home, ..world.surroundings() };
+        let surroundings = HostEnv { home, ..world.surroundings() };
         prowess::Registry::open_in(world.policy.clone(), surroundings, &Default::default()).snapshot()
     };
-    let untrusted =
-        ["a in /project/.agents/skills/a is untrusted: the project is not trusted; to trust it: prowess \
-                      trust /project"];
+    let untrusted = [
+        "a in /project/.agents/skills/a is untrusted: the project is not trusted; to trust it, run prowess \
+                      trust /project",
+    ];
     for home in [Some(world.path("/no/such/home")), None] {
         let snapshot = open(home);
         assert_eq!(world.told_of(&snapshot), untrusted);
@@ -199,11 +200,11 @@ fn a_home_that_does_not_exist_or_none_at_all() {
 }
 
 #[test]
-fn roots_that_overlap_or_are_named_twice_find_each_skill_once() {
+fn overlapping_and_duplicate_roots_find_each_skill_once() {
     let mut world = World::new(Preset::Standard);
     world.skill("/top/a").skill("/top/group/b");
     let roots =
-        |paths: &[&str]| paths.iter().map(|path| RootSpec::given(world.path(path))).collect::<Vec<_>>();
+        |paths: &[&str]| paths.iter().map(|path| RootSpec::explicit(world.path(path))).collect::<Vec<_>>();
     let (twice, inner_first, outer_first) = (
         roots(&["/top", "/top", "/top/../top"]),
         roots(&["/top/group", "/top"]),
@@ -217,7 +218,7 @@ fn roots_that_overlap_or_are_named_twice_find_each_skill_once() {
         [
             "a in /top/a is enabled",
             "b in /top/group/b is enabled",
-            "b in /top/group/b is shadowed: the same folder as /top/group/b/SKILL.md",
+            "b in /top/group/b is shadowed: same directory as /top/group/b/SKILL.md",
         ]
     );
     world.policy.scan.roots = outer_first;
@@ -226,19 +227,19 @@ fn roots_that_overlap_or_are_named_twice_find_each_skill_once() {
 }
 
 #[test]
-fn roots_that_are_no_directories_are_said() {
+fn roots_that_are_not_directories_are_reported() {
     let mut world = world();
     world.file("/file", "x").folder("/empty");
     fifo(&world.path("/fifo"));
     for path in ["/file", "/fifo", "/empty", "/missing", "/file/below"] {
-        world.policy.scan.roots.push(RootSpec::given(world.path(path)));
+        world.policy.scan.roots.push(RootSpec::explicit(world.path(path)));
     }
     assert_eq!(others(&world), [] as [&str; 0]);
     assert_eq!(
         world.said(),
         [
-            "SK072 /file: this is not a directory",
-            "SK072 /fifo: this is not a directory",
+            "SK072 /file: not a directory",
+            "SK072 /fifo: not a directory",
             "SK071 /missing: the directory does not exist",
             "SK071 /file/below: the directory does not exist",
         ]
@@ -246,7 +247,7 @@ fn roots_that_are_no_directories_are_said() {
 }
 
 #[test]
-fn a_hundred_thousand_entries_are_bounded_and_the_cut_is_said() {
+fn a_hundred_thousand_entries_are_bounded_and_reported() {
     let mut world = with_good_skill(World::large(Preset::Standard));
     world.folder("~/.claude/skills/many");
     let many = world.path("~/.claude/skills/many");
@@ -255,22 +256,22 @@ fn a_hundred_thousand_entries_are_bounded_and_the_cut_is_said() {
     }
     assert_eq!(
         others(&world),
-        ["many in /home/.claude/skills/many is invalid: there is no SKILL.md in this folder"]
+        ["many in /home/.claude/skills/many is invalid: there is no SKILL.md in this directory"]
     );
     world.policy.scan.max_entries = 1_000;
     assert_eq!(
         world.said(),
         [
-            "SK073 /home/.claude/skills: some folders were not read to the end: the bound of 1000 entries was reached",
-            "SK001 /home/.claude/skills/many/SKILL.md: there is no SKILL.md in this folder",
+            "SK073 /home/.claude/skills: some directories were not read completely: the limit of 1000 entries was reached",
+            "SK001 /home/.claude/skills/many/SKILL.md: there is no SKILL.md in this directory",
         ]
     );
     assert_eq!(names(&world.snapshot()), ["good"]);
 }
 
-/// One folder of many files, and many links to it: each used to be listed for itself.
+/// One directory with many files, and many symlinks to it. The entry limit covers all of them together.
 #[test]
-fn entries_are_counted_over_all_folders_of_a_level() {
+fn entries_are_counted_over_all_directories_of_a_level() {
     let mut world = World::large(Preset::Standard);
     world.folder("~/.agents/skills/many");
     for at in 0..2_000 {
@@ -282,12 +283,12 @@ fn entries_are_counted_over_all_folders_of_a_level() {
     world.policy.scan.max_entries = 10_000;
     assert_eq!(
         world.said()[0],
-        "SK073 /home/.agents/skills: some folders were not read to the end: the bound of 10000 entries was reached"
+        "SK073 /home/.agents/skills: some directories were not read completely: the limit of 10000 entries was reached"
     );
 }
 
 #[test]
-fn directories_are_bounded_and_the_cut_is_said() {
+fn directories_are_bounded_and_reported() {
     let mut world = World::new(Preset::Standard);
     for at in 0..20 {
         world.skill(&format!("~/.agents/skills/s{at:02}"));
@@ -296,17 +297,19 @@ fn directories_are_bounded_and_the_cut_is_said() {
     assert_eq!(names(&world.snapshot()), ["s00", "s01", "s02", "s03", "s04"]);
     assert_eq!(
         world.said(),
-        ["SK073 /home/.agents/skills: 15 folders were not looked at: the bound of 5 directories was reached"]
+        [
+            "SK073 /home/.agents/skills: 15 directories were not searched: the limit of 5 directories was reached"
+        ]
     );
     world.policy.scan.max_directories = 0;
     world.policy.scan.max_entries = 0;
     assert_eq!(world.told(), [] as [&str; 0]);
-    assert_eq!(world.codes(), ["SK073"], "with no entries there are no directories either");
+    assert_eq!(world.codes(), ["SK073"], "without entries there are no directories");
 }
 
-/// Each of them used to be looked for among all the others.
+/// A regression test for quadratic run time.
 #[test]
-fn many_folders_without_a_skill_are_each_told() {
+fn many_directories_without_a_skill_are_all_reported() {
     let world = World::large(Preset::Harness);
     for at in 0..20_000 {
         world.folder(&format!(".agent/skills/f{at}/deeper"));
@@ -315,13 +318,13 @@ fn many_folders_without_a_skill_are_each_told() {
     assert_eq!(told.len(), 20_000);
     assert_eq!(
         told[0],
-        "f0 in /project/.agent/skills/f0 is invalid: there is no SKILL.md in this folder, and folders in it are not \
-         looked into"
+        "f0 in /project/.agent/skills/f0 is invalid: there is no SKILL.md in this directory, and its subdirectories are \
+         not searched"
     );
 }
 
 #[test]
-fn a_tree_deeper_than_any_path_is_left_at_its_end() {
+fn a_tree_deeper_than_the_longest_path_is_bounded() {
     let mut world = World::new(Preset::SkillTool);
     world.skill("skills/good");
     let mut folder = File::open(world.path("skills")).map(std::os::fd::OwnedFd::from).unwrap();
@@ -335,14 +338,14 @@ fn a_tree_deeper_than_any_path_is_left_at_its_end() {
     assert!(world.codes().contains(&"SK072"), "{:?}", world.codes());
     world.policy.scan.depth = 3;
     assert_eq!(names(&world.snapshot()), ["good"]);
-    // The folder that holds the world could not delete it by its path.
+    // The path is too long for the temporary directory to delete it.
     drop(folder);
     let status = std::process::Command::new("rm").arg("-rf").arg(world.path("skills")).status().unwrap();
     assert!(status.success());
 }
 
 #[test]
-fn a_file_that_is_replaced_is_the_old_one_or_the_new_one() {
+fn a_replaced_file_is_read_completely_old_or_new() {
     let world = world();
     let path = world.path("~/.agents/skills/x/SKILL.md");
     let texts = [skill_md("x", &"one ".repeat(200)), skill_md("x", &"two ".repeat(2_000))];
@@ -361,17 +364,17 @@ fn a_file_that_is_replaced_is_the_old_one_or_the_new_one() {
                 ["one ", "two "].iter().any(|word| description.replace(word, "").len() < 4),
                 "{description}"
             );
-            let source = snapshot.get("x").unwrap().read_source();
+            let source = snapshot.get("x").unwrap().read_skill_md();
             assert!(source.is_none_or(|source| texts.iter().any(|text| text.as_bytes() == source)));
         },
     );
     assert_eq!(world.told_of(&registry.refresh()), world.told());
 }
 
-/// Whoever writes in place leaves the file empty for a moment, and half of it for another. What is seen then is seen;
-/// what is seen afterwards is what is there.
+/// Writing in place leaves the file empty or incomplete for a moment. A refresh may see that, but the final
+/// refresh sees the final text.
 #[test]
-fn a_file_that_is_rewritten_in_place_is_seen_as_it_is_in_the_end() {
+fn a_file_rewritten_in_place_is_finally_read_correctly() {
     let world = world();
     let path = world.path("~/.agents/skills/x/SKILL.md");
     let texts = [skill_md("x", &"one ".repeat(500)), skill_md("x", &"two ".repeat(2_000)), String::new()];
@@ -382,7 +385,7 @@ fn a_file_that_is_rewritten_in_place_is_seen_as_it_is_in_the_end() {
         || {
             let snapshot = registry.refresh();
             assert!(snapshot.get("good").is_some());
-            snapshot.all().iter().for_each(|skill| drop(skill.read_source()));
+            snapshot.all().iter().for_each(|skill| drop(skill.read_skill_md()));
         },
     );
     fs::write(&path, skill_md("x", "The end.")).unwrap();
@@ -390,7 +393,7 @@ fn a_file_that_is_rewritten_in_place_is_seen_as_it_is_in_the_end() {
 }
 
 #[test]
-fn folders_that_vanish_half_way_take_nothing_with_them() {
+fn directories_deleted_during_a_scan_affect_no_other_skill() {
     let world = world();
     let skills = world.path("~/.agents/skills");
     let registry = world.registry();
@@ -407,11 +410,11 @@ fn folders_that_vanish_half_way_take_nothing_with_them() {
             let snapshot = registry.refresh();
             assert!(snapshot.get("good").is_some());
             for located in snapshot.general_diagnostics() {
-                // They all have one name.
+                // They all have the same name.
                 assert_eq!(located.diagnostic.code.as_str(), "SK081", "{}", located.diagnostic);
             }
             for skill in snapshot.all() {
-                let _ = (skill.read_source(), Contents::of(skill));
+                let _ = (skill.read_skill_md(), FileListing::for_skill(skill));
             }
         },
     );
@@ -428,25 +431,25 @@ fn listing_the_files_of_a_skill_is_bounded() {
         world.link(&format!("~/.agents/skills/good/links/{at}"), "./nowhere");
     }
     let snapshot = world.snapshot();
-    let contents = Contents::of(snapshot.get("good").unwrap());
-    assert!(contents.cut);
-    assert!(contents.refused.len() <= 10_000 && contents.refused.is_sorted());
+    let contents = FileListing::for_skill(snapshot.get("good").unwrap());
+    assert!(contents.truncated);
+    assert!(contents.skipped.len() <= 10_000 && contents.skipped.is_sorted());
 }
 
-/// One line of sixteen mebibytes, all of it links.
+/// One line of 16 MiB that consists of links.
 #[test]
-fn checking_a_body_of_nothing_but_links_takes_no_time() {
+fn checking_a_body_of_links_is_fast() {
     let world = world();
     let body = "[a](b)".repeat(2_000_000);
     world.file("/tree/x/SKILL.md", format!("{}{body}\n", skill_md("x", "X.")));
     let checked = check(&world.path("/tree"), &world.policy.manifest, &Default::default()).unwrap();
     let codes: Vec<_> = checked[0].diagnostics.iter().map(|said| said.code.as_str()).collect();
     assert_eq!(codes, ["SK044", "SK065", "SK063"]);
-    let missing = checked[0].diagnostics[2].at.unwrap();
+    let missing = checked[0].diagnostics[2].location.unwrap();
     assert_eq!((missing.line, missing.column), (7, 5));
 }
 
-/// Root may read everything, so that these run as nobody, in a process of their own.
+/// Runs a test as the user `nobody` in a separate process, because root can read everything.
 fn as_nobody(test: &str, body: impl FnOnce()) {
     if !rustix::process::getuid().is_root() {
         return body();
@@ -475,8 +478,8 @@ fn forbid(path: &Path, mode: u32) {
 }
 
 #[test]
-fn what_may_not_be_read_is_said() {
-    as_nobody("what_may_not_be_read_is_said", || {
+fn unreadable_files_are_reported() {
+    as_nobody("unreadable_files_are_reported", || {
         let world = world();
         world.skill("~/.agents/skills/file").skill("~/.agents/skills/closed");
         world.skill("~/.agents/skills/group/inner").skill("~/.claude/skills/x");
@@ -487,15 +490,15 @@ fn what_may_not_be_read_is_said() {
         forbid(&world.path("~/.agents/skills/group"), 0o300);
         assert_eq!(
             others(&world),
-            ["file in /home/.agents/skills/file is invalid: the file cannot be read: permission denied"]
+            ["file in /home/.agents/skills/file is invalid: cannot read the file: permission denied"]
         );
         assert_eq!(
             world.said(),
             [
-                "SK072 /home/.agents/skills/closed: the folder cannot be read: permission denied",
-                "SK072 /home/.agents/skills/group: the folder cannot be read: permission denied",
-                "SK072 /home/.claude/skills: the directory cannot be read: permission denied",
-                "SK004 /home/.agents/skills/file/SKILL.md: the file cannot be read: permission denied",
+                "SK072 /home/.agents/skills/closed: cannot read the directory: permission denied",
+                "SK072 /home/.agents/skills/group: cannot read the directory: permission denied",
+                "SK072 /home/.claude/skills: cannot read the directory: permission denied",
+                "SK004 /home/.agents/skills/file/SKILL.md: cannot read the file: permission denied",
             ]
         );
         let checked = check(&world.path("~/.agents"), &world.policy.manifest, &Default::default()).unwrap();
@@ -523,29 +526,29 @@ fn what_may_not_be_read_is_said() {
 }
 
 #[test]
-fn a_root_below_a_closed_folder_is_said() {
-    as_nobody("a_root_below_a_closed_folder_is_said", || {
+fn a_root_below_an_unreadable_directory_is_reported() {
+    as_nobody("a_root_below_an_unreadable_directory_is_reported", || {
         let world = world();
         world.skill(".agents/skills/x");
         forbid(&world.path(".agents"), 0);
         assert_eq!(others(&world), [] as [&str; 0]);
         assert_eq!(
             world.said(),
-            ["SK072 /project/.agents/skills: the directory cannot be read: permission denied"]
+            ["SK072 /project/.agents/skills: cannot read the directory: permission denied"]
         );
         forbid(&world.path(".agents"), 0o700);
     });
 }
 
-/// `/home` often may be passed through and not listed.
+/// `/home` can often be traversed but not listed.
 #[test]
-fn folders_that_may_only_be_passed_through_are_passed_through() {
-    as_nobody("folders_that_may_only_be_passed_through_are_passed_through", || {
+fn directories_that_cannot_be_listed_are_traversed() {
+    as_nobody("directories_that_cannot_be_listed_are_traversed", || {
         let world = world();
         forbid(&world.path("~/.agents"), 0o100);
         assert_eq!(others(&world), [] as [&str; 0]);
         assert_eq!(world.said(), [] as [&str; 0]);
-        assert!(world.snapshot().get("good").unwrap().read_source().is_some());
+        assert!(world.snapshot().get("good").unwrap().read_skill_md().is_some());
         forbid(&world.path("~/.agents"), 0o700);
     });
 }

@@ -1,75 +1,79 @@
-//! What a conversation remembers.
+//! The ledger of a conversation.
 
-use prowess::ledger::{DEPTH_MAX, Ledger, LedgerError, Loaded};
+use prowess::ledger::{DEPTH_MAX, EnterSkillError, Ledger, LoadOutcome};
 use prowess::{ErrorCode, Preset};
 use prowess_testing::library::{World, skill_md};
 
 #[test]
-fn s004_19_names_are_kept_in_order_and_nothing_of_the_bodies() {
+fn s004_19_names_are_stored_in_order_without_bodies() {
     let mut ledger = Ledger::default();
-    ledger.activated("b", "sha256:1");
-    ledger.activated("a", "sha256:2");
-    ledger.activated("b", "sha256:1");
+    ledger.record_activation("b", "sha256:1");
+    ledger.record_activation("a", "sha256:2");
+    ledger.record_activation("b", "sha256:1");
     assert_eq!(ledger.names().collect::<Vec<_>>(), ["b", "a"]);
     let json = serde_json::to_string(&ledger).unwrap();
     assert_eq!(json, r#"[{"name":"b","digest":"sha256:1"},{"name":"a","digest":"sha256:2"}]"#);
     assert_eq!(serde_json::from_str::<Ledger>(&json).unwrap(), ledger);
-    assert!(ledger.release("b") && !ledger.release("b"));
+    assert!(ledger.remove("b") && !ledger.remove("b"));
     assert_eq!(ledger.names().collect::<Vec<_>>(), ["a"]);
 }
 
 #[test]
-fn loading_again_gives_a_reminder_unless_it_changed() {
+fn loading_an_unchanged_skill_again_returns_a_reminder() {
     let mut ledger = Ledger::default();
-    assert_eq!(ledger.activated("pdf", "1").reminder("pdf"), None);
+    assert_eq!(ledger.record_activation("pdf", "1").reminder("pdf"), None);
     insta::assert_snapshot!(
-        ledger.activated("pdf", "1").reminder("pdf").unwrap(),
-        @"The skill pdf is already loaded in this conversation and has not changed. Follow the instructions given before."
+        ledger.record_activation("pdf", "1").reminder("pdf").unwrap(),
+        @"The skill pdf is already loaded in this conversation and has not changed. Follow the instructions given earlier."
     );
-    assert_eq!(ledger.activated("pdf", "2"), Loaded::Changed);
-    assert_eq!(ledger.activated("pdf", "2"), Loaded::Again);
-    ledger.release("pdf");
-    assert_eq!(ledger.activated("pdf", "2"), Loaded::First);
+    assert_eq!(ledger.record_activation("pdf", "2"), LoadOutcome::Changed);
+    assert_eq!(ledger.record_activation("pdf", "2"), LoadOutcome::Unchanged);
+    ledger.remove("pdf");
+    assert_eq!(ledger.record_activation("pdf", "2"), LoadOutcome::New);
 }
 
 #[test]
-fn where_only_names_were_kept_each_is_shown_once_more() {
+fn restored_names_are_shown_once_more() {
     let mut ledger = Ledger::from_names(["a".to_owned(), "b".to_owned(), "a".to_owned()]);
     assert_eq!(ledger.names().collect::<Vec<_>>(), ["a", "b"]);
-    assert_eq!(ledger.activated("a", "1"), Loaded::First);
-    assert_eq!(ledger.activated("a", "1"), Loaded::Again);
+    assert_eq!(ledger.record_activation("a", "1"), LoadOutcome::New);
+    assert_eq!(ledger.record_activation("a", "1"), LoadOutcome::Unchanged);
 }
 
 #[test]
-fn after_a_conversation_was_shortened_current_instructions_are_shown_again() {
+fn after_compaction_current_instructions_are_shown_again() {
     let world = World::new(Preset::Chat);
     world.skill(".skills/a").skill(".skills/b").skill(".skills/c");
     let registry = world.registry();
     let mut ledger = Ledger::default();
     for name in ["c", "a", "gone"] {
-        ledger.activated(name, "old");
+        ledger.record_activation(name, "old");
     }
     world.file(".skills/a/SKILL.md", skill_md("a", "New."));
-    let again = ledger.reinjection(&registry.snapshot(), |skill| {
-        let activated = prowess::activate::activate(skill, None, registry.policy()).ok()?;
+    let again = ledger.collect_reinjection(&registry.snapshot(), |skill| {
+        let activated = prowess::activation::activate(skill, None, registry.policy()).ok()?;
         Some((activated.content(), activated.digest().to_owned()))
     });
     assert_eq!(
         again.contents,
         [("c".to_owned(), "Do it.".to_owned()), ("a".to_owned(), "Do it.".to_owned())]
     );
-    assert_eq!(again.gone, ["gone"]);
-    assert_eq!(ledger.activated("a", "old"), Loaded::Changed, "it knows what was shown");
+    assert_eq!(again.unavailable, ["gone"]);
+    assert_eq!(
+        ledger.record_activation("a", "old"),
+        LoadOutcome::Changed,
+        "the ledger recorded the new digest"
+    );
 }
 
 #[test]
-fn s001_20_a_circle_is_refused_with_its_chain() {
+fn s001_20_a_cycle_is_rejected_with_its_chain() {
     let ledger = Ledger::default();
     let a = ledger.enter("a").unwrap();
     let _b = ledger.enter("b").unwrap();
     let error = ledger.enter("a").unwrap_err();
     assert_eq!(error.code(), ErrorCode::InvalidParam);
-    insta::assert_snapshot!(error, @"the skills invoke each other in a circle: a → b → a");
+    insta::assert_snapshot!(error, @"skills invoke each other in a cycle: a → b → a");
     drop(a);
     assert!(ledger.enter("a").is_ok());
     assert!(ledger.enter("b").is_err());
@@ -80,7 +84,7 @@ fn s001_20_the_depth_is_bounded() {
     let ledger = Ledger::default();
     let mut guards: Vec<_> = (0..DEPTH_MAX).map(|at| ledger.enter(&format!("s{at}")).unwrap()).collect();
     let error = ledger.enter("more").unwrap_err();
-    assert!(matches!(&error, LedgerError::TooDeep { chain } if chain.len() == DEPTH_MAX + 1));
+    assert!(matches!(&error, EnterSkillError::TooDeep { chain } if chain.len() == DEPTH_MAX + 1));
     assert_eq!(error.code(), ErrorCode::InvalidParam);
     guards.pop();
     assert!(ledger.enter("more").is_ok());

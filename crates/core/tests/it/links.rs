@@ -1,12 +1,13 @@
-//! Links: people keep skills in one place and link them from others, and strangers link to what is not theirs.
+//! Symlinks: users keep skills in one directory and link to them from others, and attackers link to files of
+//! other users.
 
 use std::fs;
 use std::path::Path;
 
-use prowess::{Contents, Preset};
+use prowess::{FileListing, Preset};
 use prowess_testing::library::{World, disturbed, names, skill_md};
 
-/// A world whose project is trusted.
+/// A trusted project.
 fn trusted() -> World {
     let world = World::new(Preset::Standard);
     world.trust("");
@@ -14,7 +15,7 @@ fn trusted() -> World {
 }
 
 #[test]
-fn a_linked_folder_inside_a_known_root_is_a_skill() {
+fn a_linked_directory_inside_a_known_root_is_a_skill() {
     let world = World::new(Preset::Standard);
     world.skill("~/.prowess/skills/store/pdf").file("~/.prowess/skills/store/pdf/a.txt", "a");
     world.link("~/.agents/skills/pdf", "~/.prowess/skills/store/pdf");
@@ -22,14 +23,14 @@ fn a_linked_folder_inside_a_known_root_is_a_skill() {
         world.told(),
         [
             "pdf in /home/.agents/skills/pdf is enabled",
-            "pdf in /home/.prowess/skills/store/pdf is shadowed: the same folder as /home/.agents/skills/pdf/SKILL.md",
+            "pdf in /home/.prowess/skills/store/pdf is shadowed: same directory as /home/.agents/skills/pdf/SKILL.md",
         ]
     );
     let snapshot = world.snapshot();
     let pdf = snapshot.get("pdf").unwrap();
-    assert_eq!(pdf.canonical_folder(), world.path("~/.prowess/skills/store/pdf"));
-    assert!(pdf.read_source().is_some());
-    let files: Vec<_> = Contents::of(pdf).files.into_iter().map(|file| file.path).collect();
+    assert_eq!(pdf.canonical_dir(), world.path("~/.prowess/skills/store/pdf"));
+    assert!(pdf.read_skill_md().is_some());
+    let files: Vec<_> = FileListing::for_skill(pdf).files.into_iter().map(|file| file.path).collect();
     assert_eq!(files, ["SKILL.md", "a.txt"]);
 }
 
@@ -42,16 +43,16 @@ fn a_linked_file_inside_a_known_root_is_a_skill() {
     let snapshot = world.snapshot();
     let pdf = snapshot.get("pdf").unwrap();
     assert_eq!(world.tell(pdf), "pdf in /home/.agents/skills/pdf is enabled");
-    assert_eq!(pdf.canonical_folder(), world.path("~/.agents/skills/pdf"));
-    assert_eq!(pdf.read_source(), Some(skill_md("pdf", "Reads.").into_bytes()));
-    let contents = Contents::of(pdf);
+    assert_eq!(pdf.canonical_dir(), world.path("~/.agents/skills/pdf"));
+    assert_eq!(pdf.read_skill_md(), Some(skill_md("pdf", "Reads.").into_bytes()));
+    let contents = FileListing::for_skill(pdf);
     let files: Vec<_> = contents.files.iter().map(|file| (file.path.as_str(), file.bytes)).collect();
-    assert_eq!(files, [("SKILL.md", pdf.bytes()), ("a.txt", 1)]);
-    assert_eq!(contents.refused, [] as [&str; 0]);
+    assert_eq!(files, [("SKILL.md", pdf.skill_md_size()), ("a.txt", 1)]);
+    assert_eq!(contents.skipped, [] as [&str; 0]);
 }
 
 #[test]
-fn a_linked_file_in_a_linked_folder_lies_where_both_lead() {
+fn a_linked_file_in_a_linked_directory_is_resolved() {
     let world = World::new(Preset::Standard);
     world.file("~/.prowess/skills/store/shared.md", skill_md("pdf", "Reads."));
     world.link("~/.prowess/skills/store/pdf/SKILL.md", "../shared.md");
@@ -59,12 +60,12 @@ fn a_linked_file_in_a_linked_folder_lies_where_both_lead() {
     let snapshot = world.snapshot();
     let pdf = snapshot.get("pdf").unwrap();
     assert_eq!(world.tell(pdf), "pdf in /home/.agents/skills/pdf is enabled");
-    assert_eq!(pdf.canonical_folder(), world.path("~/.prowess/skills/store/pdf"));
-    assert_eq!(pdf.read_source(), Some(skill_md("pdf", "Reads.").into_bytes()));
+    assert_eq!(pdf.canonical_dir(), world.path("~/.prowess/skills/store/pdf"));
+    assert_eq!(pdf.read_skill_md(), Some(skill_md("pdf", "Reads.").into_bytes()));
 }
 
 #[test]
-fn links_that_lead_outside_are_listed_with_the_reason_and_read_in_no_way() {
+fn symlinks_to_outside_are_reported_and_never_read() {
     let world = trusted();
     world.skill("/elsewhere/evil").file("/elsewhere/evil/secret", "s").skill(".agents/skills/good");
     world.link(".agents/skills/evil", "/elsewhere/evil");
@@ -72,42 +73,42 @@ fn links_that_lead_outside_are_listed_with_the_reason_and_read_in_no_way() {
     assert_eq!(
         world.told(),
         [
-            "evil in /project/.agents/skills/evil is untrusted: a link that leads outside the known directories, to \
+            "evil in /project/.agents/skills/evil is untrusted: a symlink to outside the known directories: \
              /elsewhere/evil",
             "good in /project/.agents/skills/good is enabled",
-            "odd in /project/.agents/skills/odd is untrusted: a link that leads outside the known directories, to \
+            "odd in /project/.agents/skills/odd is untrusted: a symlink to outside the known directories: \
              /elsewhere/evil/SKILL.md",
         ]
     );
     assert_eq!(
         world.said(),
         [
-            "SK074 /project/.agents/skills/evil/SKILL.md: the link leads outside the known directories, to \
+            "SK074 /project/.agents/skills/evil/SKILL.md: the symlink points outside the known directories: \
              /elsewhere/evil",
-            "SK074 /project/.agents/skills/odd/SKILL.md: SKILL.md is a link that leads outside, to \
+            "SK074 /project/.agents/skills/odd/SKILL.md: SKILL.md is a symlink to outside the known directories: \
              /elsewhere/evil/SKILL.md",
         ]
     );
-    for skill in world.snapshot().all().iter().filter(|skill| skill.is_outside()) {
-        assert_eq!((skill.read_source(), Contents::of(skill)), (None, Contents::default()));
-        assert_eq!((skill.manifest(), skill.bytes()), (None, 0));
+    for skill in world.snapshot().all().iter().filter(|skill| skill.is_outside_known_dirs()) {
+        assert_eq!((skill.read_skill_md(), FileListing::for_skill(skill)), (None, FileListing::default()));
+        assert_eq!((skill.manifest(), skill.skill_md_size()), (None, 0));
     }
 }
 
 #[test]
-fn a_link_of_the_users_own_leads_outside_just_the_same() {
+fn a_symlink_in_a_user_root_to_outside_is_reported_too() {
     let world = World::new(Preset::Standard);
     world.skill("/elsewhere/x").link("~/.agents/skills/x", "/elsewhere/x");
     assert_eq!(
         world.told(),
         [
-            "x in /home/.agents/skills/x is untrusted: a link that leads outside the known directories, to /elsewhere/x"
+            "x in /home/.agents/skills/x is untrusted: a symlink to outside the known directories: /elsewhere/x"
         ]
     );
 }
 
 #[test]
-fn a_trusted_folder_is_a_known_place() {
+fn a_trusted_directory_is_known() {
     let world = World::new(Preset::Standard);
     world.skill("/dotfiles/x").skill("/dotfiles/group/y");
     world.link("~/.agents/skills/x", "/dotfiles/x").link("~/.agents/skills/group", "/dotfiles/group");
@@ -117,12 +118,12 @@ fn a_trusted_folder_is_a_known_place() {
         ["x in /home/.agents/skills/x is enabled", "y in /home/.agents/skills/group/y is enabled"]
     );
     let snapshot = world.snapshot();
-    assert_eq!(snapshot.get("y").unwrap().canonical_folder(), world.path("/dotfiles/group/y"));
-    assert!(snapshot.get("y").unwrap().read_source().is_some());
+    assert_eq!(snapshot.get("y").unwrap().canonical_dir(), world.path("/dotfiles/group/y"));
+    assert!(snapshot.get("y").unwrap().read_skill_md().is_some());
 }
 
 #[test]
-fn a_folder_that_is_excepted_from_a_trusted_one_is_not() {
+fn a_directory_excluded_from_trust_is_not_known() {
     let world = World::new(Preset::Standard);
     world.skill("/dotfiles/x").skill("/dotfiles/bad/y");
     world.link("~/.agents/skills/x", "/dotfiles/x").link("~/.agents/skills/y", "/dotfiles/bad/y");
@@ -131,29 +132,29 @@ fn a_folder_that_is_excepted_from_a_trusted_one_is_not() {
         world.told(),
         [
             "x in /home/.agents/skills/x is enabled",
-            "y in /home/.agents/skills/y is untrusted: the project is not trusted; to trust it: prowess trust \
+            "y in /home/.agents/skills/y is untrusted: the project is not trusted; to trust it, run prowess trust \
              /dotfiles/bad",
         ]
     );
 }
 
 #[test]
-fn the_configuration_can_name_places() {
+fn the_configuration_can_list_known_directories() {
     let mut world = World::new(Preset::Standard);
     world.skill("/nix/store/abc/x").link("~/.agents/skills/x", "/nix/store/abc/x");
     world.policy.scan.links = vec![world.path("/nix/store")];
     assert_eq!(world.told(), ["x in /home/.agents/skills/x is enabled"]);
     world.policy.scan.links = vec!["~/../nix".into()];
-    assert_eq!(world.told(), ["x in /home/.agents/skills/x is enabled"], "with the home's sign, too");
+    assert_eq!(world.told(), ["x in /home/.agents/skills/x is enabled"], "with a tilde, too");
 }
 
-/// Otherwise a trusted project could bring in what the user does not trust.
+/// Otherwise a trusted project could bring in skills that the user does not trust.
 #[test]
-fn what_a_link_leads_to_must_be_trusted_where_it_is() {
+fn the_target_of_a_symlink_must_be_trusted_itself() {
     let world = World::new(Preset::Standard);
     world.folder("/.git").trust("").skill("/.agents/skills/top");
     world.link(".agents/skills/up", "/.agents/skills/top").link("~/.agents/skills/up", "/.agents/skills/top");
-    let untrusted = "is untrusted: the project is not trusted; to trust it: prowess trust ";
+    let untrusted = "is untrusted: the project is not trusted; to trust it, run prowess trust ";
     assert_eq!(
         world.told(),
         [
@@ -167,7 +168,7 @@ fn what_a_link_leads_to_must_be_trusted_where_it_is() {
 }
 
 #[test]
-fn broken_links_and_circles_are_said_and_nothing_else_is_lost() {
+fn broken_symlinks_and_loops_are_reported_and_other_skills_are_found() {
     let world = trusted();
     world.skill(".agents/skills/good").link(".agents/skills/gone", "./nowhere");
     world.link(".agents/skills/self", "./self");
@@ -178,43 +179,43 @@ fn broken_links_and_circles_are_said_and_nothing_else_is_lost() {
     assert_eq!(
         world.told(),
         [
-            "file in /project/.agents/skills/file is invalid: SKILL.md is a link that leads nowhere",
-            "gone in /project/.agents/skills/gone is invalid: the link leads nowhere",
+            "file in /project/.agents/skills/file is invalid: SKILL.md is a broken symlink",
+            "gone in /project/.agents/skills/gone is invalid: broken symlink",
             "good in /project/.agents/skills/good is enabled",
-            "here in /project/.agents/skills/here is invalid: the link leads back to a folder above it",
-            "one in /project/.agents/skills/one is invalid: the link leads nowhere",
-            "round in /project/.agents/skills/round is invalid: SKILL.md is a link that leads nowhere",
-            "self in /project/.agents/skills/self is invalid: the link leads nowhere",
-            "two in /project/.agents/skills/two is invalid: the link leads nowhere",
-            "up in /project/.agents/skills/up is invalid: the link leads back to a folder above it",
+            "here in /project/.agents/skills/here is invalid: the symlink points to a directory above it",
+            "one in /project/.agents/skills/one is invalid: broken symlink",
+            "round in /project/.agents/skills/round is invalid: SKILL.md is a broken symlink",
+            "self in /project/.agents/skills/self is invalid: broken symlink",
+            "two in /project/.agents/skills/two is invalid: broken symlink",
+            "up in /project/.agents/skills/up is invalid: the symlink points to a directory above it",
         ]
     );
     assert_eq!(world.codes(), ["SK075"; 8]);
 }
 
 #[test]
-fn groups_that_link_to_each_other_are_gone_through_once() {
+fn groups_that_link_to_each_other_are_visited_once() {
     let world = trusted();
     world.skill(".agents/skills/a/x").skill(".agents/skills/b/y");
     world.link(".agents/skills/a/to-b", "../b").link(".agents/skills/b/to-a", "../a");
     assert_eq!(
         world.told(),
         [
-            "to-a in /project/.agents/skills/a/to-b/to-a is invalid: the link leads back to a folder above it",
-            "to-b in /project/.agents/skills/b/to-a/to-b is invalid: the link leads back to a folder above it",
+            "to-a in /project/.agents/skills/a/to-b/to-a is invalid: the symlink points to a directory above it",
+            "to-b in /project/.agents/skills/b/to-a/to-b is invalid: the symlink points to a directory above it",
             "x in /project/.agents/skills/a/x is enabled",
-            "x in /project/.agents/skills/b/to-a/x is shadowed: the same folder as \
+            "x in /project/.agents/skills/b/to-a/x is shadowed: same directory as \
              /project/.agents/skills/a/x/SKILL.md",
             "y in /project/.agents/skills/a/to-b/y is enabled",
-            "y in /project/.agents/skills/b/y is shadowed: the same folder as \
+            "y in /project/.agents/skills/b/y is shadowed: same directory as \
              /project/.agents/skills/a/to-b/y/SKILL.md",
         ]
     );
 }
 
-/// Thirty folders that each link to all the others: there are more ways through them than anybody could go.
+/// Thirty directories that all link to each other: the number of paths through them is exponential.
 #[test]
-fn a_maze_of_links_takes_no_time() {
+fn a_maze_of_symlinks_is_scanned_quickly() {
     let world = trusted();
     for one in 0..30 {
         world.skill(&format!(".agents/skills/g{one}/s{one}"));
@@ -227,9 +228,9 @@ fn a_maze_of_links_takes_no_time() {
     assert!(snapshot.all().len() < 3000, "{}", snapshot.all().len());
 }
 
-/// Each used to hold its target open: more links than a process may have open files.
+/// Target directories must not stay open: there are more symlinks than a process may have open files.
 #[test]
-fn thousands_of_linked_groups_hold_no_files_open() {
+fn thousands_of_linked_groups_do_not_exhaust_file_descriptors() {
     let world = World::large(Preset::Standard);
     for at in 0..2000 {
         world.skill(&format!("/store/{at}/s{at}"));
@@ -252,11 +253,11 @@ fn a_chain_of_links_is_one_link() {
     let snapshot = world.snapshot();
     let real = snapshot.get("real").unwrap();
     assert_eq!(world.tell(real), "real in /home/.agents/skills/real is enabled");
-    assert_eq!(real.canonical_folder(), world.path("~/.prowess/skills/real"));
+    assert_eq!(real.canonical_dir(), world.path("~/.prowess/skills/real"));
 }
 
 #[test]
-fn groups_linked_in_groups_are_followed_four_times() {
+fn nested_linked_groups_are_followed_four_times() {
     let world = World::new(Preset::Standard);
     for (at, next) in [(1, 2), (2, 3), (3, 4), (4, 5), (5, 6)] {
         world.skill(&format!("/store/{at}/s{at}"));
@@ -266,7 +267,7 @@ fn groups_linked_in_groups_are_followed_four_times() {
     assert_eq!(
         world.told(),
         [
-            "n in /home/.agents/skills/n/n/n/n/n is invalid: there are more than 4 links on the way to it",
+            "n in /home/.agents/skills/n/n/n/n/n is invalid: there are more than 4 symlinks on the path to it",
             "s1 in /home/.agents/skills/n/s1 is enabled",
             "s2 in /home/.agents/skills/n/n/s2 is enabled",
             "s3 in /home/.agents/skills/n/n/n/s3 is enabled",
@@ -276,21 +277,21 @@ fn groups_linked_in_groups_are_followed_four_times() {
 }
 
 #[test]
-fn a_folder_that_becomes_a_link_and_back_is_seen() {
+fn a_directory_that_becomes_a_symlink_and_back_is_detected() {
     let world = World::new(Preset::Standard);
     world.skill("~/.agents/skills/x").skill("/elsewhere/y").folder("~/.prowess/skills").settle();
     let registry = world.registry();
     let told = || world.told_of(&registry.refresh());
     assert_eq!(told(), ["x in /home/.agents/skills/x is enabled"]);
 
-    // Moved with everything in it: the file itself is the same one, at the same age.
+    // The file keeps its identity and timestamps when its directory is moved.
     fs::rename(world.path("~/.agents/skills/x"), world.path("~/.prowess/skills/x")).unwrap();
     world.link("~/.agents/skills/x", "~/.prowess/skills/x");
     assert_eq!(
         told(),
         [
             "x in /home/.agents/skills/x is enabled",
-            "x in /home/.prowess/skills/x is shadowed: the same folder as /home/.agents/skills/x/SKILL.md",
+            "x in /home/.prowess/skills/x is shadowed: same directory as /home/.agents/skills/x/SKILL.md",
         ]
     );
 
@@ -300,7 +301,7 @@ fn a_folder_that_becomes_a_link_and_back_is_seen() {
         told(),
         [
             "x in /home/.prowess/skills/x is enabled",
-            "x in /home/.agents/skills/x is untrusted: a link that leads outside the known directories, to /elsewhere/y",
+            "x in /home/.agents/skills/x is untrusted: a symlink to outside the known directories: /elsewhere/y",
         ]
     );
 
@@ -309,9 +310,9 @@ fn a_folder_that_becomes_a_link_and_back_is_seen() {
     assert_eq!(told(), ["x in /home/.agents/skills/x is enabled"]);
 }
 
-/// The check is long past when a skill is activated.
+/// Activation happens long after the checks during discovery.
 #[test]
-fn what_is_swapped_for_a_link_after_the_scan_is_not_read() {
+fn a_directory_replaced_by_a_symlink_after_the_scan_is_not_read() {
     let world = trusted();
     world.skill(".agents/skills/group/x").skill("/secret/x").skill("/secret/group/x");
     world.link(".claude/skills/l", "../../.agents/skills/group/x");
@@ -325,8 +326,8 @@ fn what_is_swapped_for_a_link_after_the_scan_is_not_read() {
         fs::rename(world.path(swapped), world.path("/aside")).unwrap();
         world.link(swapped, target);
         for skill in snapshot.all().iter().filter(|skill| skill.name() == "x") {
-            assert_eq!(skill.read_source(), None, "{swapped}");
-            let read = Contents::of(skill).files;
+            assert_eq!(skill.read_skill_md(), None, "{swapped}");
+            let read = FileListing::for_skill(skill).files;
             assert!(read.is_empty(), "{swapped}: {read:?}");
         }
         fs::remove_file(world.path(swapped)).unwrap();
@@ -334,9 +335,9 @@ fn what_is_swapped_for_a_link_after_the_scan_is_not_read() {
     }
 }
 
-/// Somebody swaps a folder for a link as fast as the disk allows while it is scanned.
+/// Replaces a directory with a symlink as fast as possible while it is scanned.
 #[test]
-fn a_race_for_the_link_is_never_won() {
+fn a_race_with_a_symlink_never_reads_outside() {
     let world = trusted();
     world.file("/secret/x/SKILL.md", skill_md("stolen", "Stolen.")).skill(".agents/skills/y");
     world.skill("/real/x");
@@ -355,7 +356,7 @@ fn a_race_for_the_link_is_never_won() {
             assert!(snapshot.get("y").is_some());
             for skill in snapshot.all() {
                 assert_ne!(skill.name(), "stolen");
-                let source = skill.read_source().unwrap_or_default();
+                let source = skill.read_skill_md().unwrap_or_default();
                 assert!(!String::from_utf8_lossy(&source).contains("stolen"));
             }
         },
@@ -363,7 +364,7 @@ fn a_race_for_the_link_is_never_won() {
 }
 
 #[test]
-fn a_linked_root_may_lead_into_the_project_and_nowhere_else() {
+fn a_linked_root_may_only_point_into_the_project() {
     let world = trusted();
     world.skill("vendor/skills/in").skill("/elsewhere/out").skill("~/.ssh/key");
     world.link(".agents/skills", "../vendor/skills");
@@ -372,8 +373,8 @@ fn a_linked_root_may_lead_into_the_project_and_nowhere_else() {
     assert_eq!(
         world.said(),
         [
-            "SK074 /project/.prowess/skills: the directory is a link that leads out of the project, to /elsewhere",
-            "SK074 /project/.claude/skills: the directory is a link that leads out of the project, to /home/.ssh",
+            "SK074 /project/.prowess/skills: the directory is a symlink to outside the project: /elsewhere",
+            "SK074 /project/.claude/skills: the directory is a symlink to outside the project: /home/.ssh",
         ]
     );
     world.trust("/elsewhere");
@@ -381,21 +382,21 @@ fn a_linked_root_may_lead_into_the_project_and_nowhere_else() {
 }
 
 #[test]
-fn a_linked_root_of_an_untrusted_project_stays_untrusted_wherever_it_leads() {
+fn a_linked_root_of_an_untrusted_project_stays_untrusted() {
     let world = World::new(Preset::Standard);
     world.skill("/elsewhere/out").link(".agents/skills", "/elsewhere").trust("/elsewhere");
     assert_eq!(
         world.told(),
         [
-            "out in /project/.agents/skills/out is untrusted: the project is not trusted; to trust it: prowess trust \
+            "out in /project/.agents/skills/out is untrusted: the project is not trusted; to trust it, run prowess trust \
              /project"
         ]
     );
 }
 
-/// Else a folder that is not trusted could take a trusted root for its own, and hide it.
+/// Otherwise an untrusted directory could claim a trusted root and hide it.
 #[test]
-fn a_root_that_links_to_another_does_not_take_its_place() {
+fn a_root_that_links_to_another_does_not_replace_it() {
     let world = World::new(Preset::Standard);
     world.folder("/.git").skill("/.agents/skills/top").trust("/").untrust("");
     world.link(".agents/skills", "/.agents/skills");
@@ -403,20 +404,20 @@ fn a_root_that_links_to_another_does_not_take_its_place() {
 }
 
 #[test]
-fn a_root_that_is_a_broken_link_is_said() {
+fn a_root_that_is_a_broken_symlink_is_reported() {
     let world = trusted();
     world.link(".agents/skills", "./nowhere").link(".claude/skills", "./skills");
     assert_eq!(
         world.said(),
         [
-            "SK072 /project/.agents/skills: the directory cannot be read: the link leads nowhere",
-            "SK072 /project/.claude/skills: the directory cannot be read: the link leads back to itself",
+            "SK072 /project/.agents/skills: cannot read the directory: broken symlink",
+            "SK072 /project/.claude/skills: cannot read the directory: symlink loop",
         ]
     );
 }
 
 #[test]
-fn the_doors_of_the_kernel_lead_nowhere_new() {
+fn symlinks_in_proc_are_not_followed() {
     let world = trusted();
     world.skill(".agents/skills/good").skill("~/.agents/skills/mine");
     world.link_out(".agents/skills/root", "/proc/self/root");
@@ -448,7 +449,7 @@ fn the_doors_of_the_kernel_lead_nowhere_new() {
 }
 
 #[test]
-fn links_to_plain_files_are_no_skills_wherever_they_lead() {
+fn symlinks_to_plain_files_are_not_skills() {
     let world = trusted();
     world.file("/elsewhere/README.md", "x").file(".agents/skills/notes/real.md", "x");
     world.link(".agents/skills/README.md", "/elsewhere/README.md");
@@ -458,26 +459,27 @@ fn links_to_plain_files_are_no_skills_wherever_they_lead() {
     assert_eq!(world.said(), [] as [&str; 0]);
 }
 
-/// With the folder's name as identity, a link has a name of its own; what is one folder must still not take two names.
+/// With the directory's name as identity, a symlink has a name of its own; one directory must still not take
+/// two names.
 #[test]
-fn a_link_under_another_name_takes_no_name_away() {
+fn a_symlink_with_another_name_does_not_shadow_it() {
     let mut world = World::new(Preset::App);
     world.skill(".agents/skills/a").link(".agents/skills/b", "./a");
-    world.policy.scan.roots.push(prowess::RootSpec::given(world.path("/more")));
+    world.policy.scan.roots.push(prowess::RootSpec::explicit(world.path("/more")));
     world.skill("/more/b");
     assert_eq!(
         world.told(),
         [
             "a in /project/.agents/skills/a is enabled",
-            "a in /project/.agents/skills/b is shadowed: the same folder as /project/.agents/skills/a/SKILL.md",
+            "a in /project/.agents/skills/b is shadowed: same directory as /project/.agents/skills/a/SKILL.md",
             "b in /more/b is enabled",
         ]
     );
 }
 
-/// Nobody has to name a folder twice to check a skill of theirs, and nobody's secrets are shown by checking a tree.
+/// Checking a symlink that was passed explicitly works, and checking an untrusted tree reveals no other files.
 #[test]
-fn checking_follows_a_link_that_was_named_and_none_that_leads_out_of_the_tree() {
+fn checking_follows_explicit_symlinks_but_none_out_of_the_tree() {
     use prowess::check::check;
     let rules = prowess::format::Rules::strict();
     let world = World::new(Preset::Standard);

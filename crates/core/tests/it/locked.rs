@@ -1,23 +1,23 @@
-//! A locked skill that is not what was installed is not loaded (security.md #10, #20).
+//! An installed skill that differs from its lock file is not loaded (security.md #10, #20).
 
 use std::fs;
 use std::path::PathBuf;
 
-use prowess::lock::{self, Lock, Locked, Pending, Replacement};
-use prowess::{ErrorCode, HashedTree, Policy, Progress, Registry, Surroundings, activate, resource, trust};
+use prowess::lock::{self, LockEntry, LockFile, PendingChange, Replacement};
+use prowess::{ErrorCode, HashedTree, HostEnv, Policy, Registry, ScanProgress, activation, resources, trust};
 
 struct World {
     _folder: tempfile::TempDir,
-    world: Surroundings,
+    world: HostEnv,
     skill: PathBuf,
 }
 
 impl World {
-    /// A trusted project with one skill, locked as it is.
+    /// A trusted project with one skill, locked in its current state.
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let top = folder.path().canonicalize().unwrap();
-        let world = Surroundings { project: top.join("p"), home: Some(top.join("h")), path: "".into() };
+        let world = HostEnv { project: top.join("p"), home: Some(top.join("h")), path: "".into() };
         let skill = world.project.join(".agents/skills/pdf");
         fs::create_dir_all(skill.join("scripts")).unwrap();
         fs::create_dir_all(top.join("h")).unwrap();
@@ -29,32 +29,32 @@ impl World {
         this
     }
 
-    fn locked(&self) -> Locked {
-        let tree = HashedTree::of(&self.skill).unwrap();
+    fn locked(&self) -> LockEntry {
+        let tree = HashedTree::from_dir(&self.skill).unwrap();
         let folder = ".agents/skills/pdf".to_owned();
-        Locked { name: "pdf".to_owned(), folder, ..Locked::default() }.with_tree(&tree)
+        LockEntry { name: "pdf".to_owned(), folder, ..LockEntry::default() }.with_tree(&tree)
     }
 
-    fn lock(&self, locked: &Locked) {
-        let mut lock = Lock::default();
+    fn lock(&self, locked: &LockEntry) {
+        let mut lock = LockFile::default();
         lock.set(&locked.folder, Some(locked.clone()));
         self.write(&lock);
     }
 
-    fn write(&self, lock: &Lock) {
-        fs::write(lock::project_file(&self.world.project), lock.to_bytes()).unwrap();
+    fn write(&self, lock: &LockFile) {
+        fs::write(lock::project_lock_path(&self.world.project), lock.to_bytes()).unwrap();
     }
 
     fn registry(&self) -> Registry {
-        Registry::open_in(Policy::default(), self.world.clone(), &Progress::default())
+        Registry::open_in(Policy::default(), self.world.clone(), &ScanProgress::default())
     }
 
-    /// What a model gets, or the code and the words of the refusal.
+    /// Returns the text for the model, or the code and message of the error.
     fn activate(&self) -> Result<String, (ErrorCode, String)> {
         let registry = self.registry();
         let snapshot = registry.snapshot();
         let skill = snapshot.get("pdf").unwrap();
-        let activated = activate::activate(skill, None, registry.policy());
+        let activated = activation::activate(skill, None, registry.policy());
         activated
             .map(|activated| activated.body().to_owned())
             .map_err(|error| (error.code(), error.to_string()))
@@ -63,23 +63,23 @@ impl World {
     fn read(&self, path: &str) -> Result<String, ErrorCode> {
         let registry = self.registry();
         let snapshot = registry.snapshot();
-        let read = resource::read(snapshot.get("pdf").unwrap(), path, &registry.policy().limits);
+        let read = resources::read_text(snapshot.get("pdf").unwrap(), path, &registry.policy().limits);
         read.map(|resource| resource.content).map_err(|error| error.code())
     }
 }
 
 #[test]
-fn what_was_installed_loads() {
+fn an_unchanged_skill_loads() {
     let world = World::new();
     assert_eq!(world.activate(), Ok("Do it.\n".to_owned()));
     assert_eq!(world.read("scripts/x.py"), Ok("print(1)\n".to_owned()));
     let registry = world.registry();
     let snapshot = registry.snapshot();
-    assert_eq!(snapshot.get("pdf").unwrap().locked(), Some(world.locked()));
+    assert_eq!(snapshot.get("pdf").unwrap().lock_entry(), Some(world.locked()));
 }
 
 #[test]
-fn security_20_what_was_modified_is_refused_and_the_difference_named() {
+fn security_20_a_modified_skill_is_rejected_with_the_difference() {
     let world = World::new();
     fs::write(world.skill.join("scripts/x.py"), "evil()").unwrap();
     fs::write(world.skill.join("more"), "").unwrap();
@@ -91,28 +91,29 @@ fn security_20_what_was_modified_is_refused_and_the_difference_named() {
 }
 
 #[test]
-fn what_the_user_accepted_loads_and_nothing_else() {
+fn only_accepted_changes_load() {
     let world = World::new();
     fs::write(world.skill.join("scripts/x.py"), "print(2)\n").unwrap();
-    lock::accept(&world.world, &world.skill, &prowess::tree_hash(&world.skill).unwrap()).unwrap();
+    lock::accept_tree(&world.world, &world.skill, &prowess::tree_hash(&world.skill).unwrap()).unwrap();
     assert_eq!(world.activate(), Ok("Do it.\n".to_owned()));
     assert_eq!(world.read("scripts/x.py"), Ok("print(2)\n".to_owned()));
     fs::write(world.skill.join("scripts/x.py"), "print(3)\n").unwrap();
     assert_eq!(world.read("scripts/x.py"), Err(ErrorCode::Untrusted));
-    lock::forget(&world.world, [world.skill.as_path()]).unwrap();
+    lock::forget_accepted(&world.world, [world.skill.as_path()]).unwrap();
     assert!(world.activate().is_err());
 }
 
 #[test]
-fn while_a_change_is_pending_either_state_loads() {
+fn both_states_load_while_a_change_is_pending() {
     let world = World::new();
     let before = world.locked();
     fs::write(world.skill.join("scripts/x.py"), "print(2)\n").unwrap();
     let after = world.locked();
-    let mut lock = Lock::default();
+    let mut lock = LockFile::default();
     lock.set(&before.folder, Some(before.clone()));
     let change = Replacement { folder: before.folder.clone(), after: Some(after) };
-    lock.pending = Some(Pending { stage: "/nowhere".into(), owner: String::new(), changes: vec![change] });
+    lock.pending =
+        Some(PendingChange { stage: "/nowhere".into(), owner: String::new(), changes: vec![change] });
     world.write(&lock);
     assert!(world.activate().is_ok());
     fs::write(world.skill.join("scripts/x.py"), "print(1)\n").unwrap();
@@ -122,18 +123,19 @@ fn while_a_change_is_pending_either_state_loads() {
 }
 
 #[test]
-fn a_lock_that_cannot_be_read_vouches_for_nothing() {
+fn an_unreadable_lock_file_accepts_nothing() {
     let world = World::new();
-    fs::write(lock::project_file(&world.world.project), "{\n<<<<<<< ours\n").unwrap();
+    fs::write(lock::project_lock_path(&world.world.project), "{\n<<<<<<< ours\n").unwrap();
     let (code, message) = world.activate().unwrap_err();
     assert_eq!(code, ErrorCode::Untrusted);
     insta::assert_snapshot!(message);
 }
 
 #[test]
-fn no_skill_is_offered_while_the_lock_cannot_be_read() {
+fn no_skill_is_offered_while_the_lock_file_is_unreadable() {
     let world = World::new();
-    let (project, user) = (lock::project_file(&world.world.project), lock::user_file(&world.world).unwrap());
+    let (project, user) =
+        (lock::project_lock_path(&world.world.project), lock::user_lock_path(&world.world).unwrap());
     let registry = world.registry();
     let said = || {
         let snapshot = registry.refresh();
@@ -147,10 +149,10 @@ fn no_skill_is_offered_while_the_lock_cannot_be_read() {
     let of_project = said();
     fs::write(&project, &good).unwrap();
     assert_eq!(said(), "enabled true: ");
-    // The project's lock names the skill; the user's is not asked.
+    // The project's lock file names the skill, so the user's does not matter.
     fs::write(&user, "{").unwrap();
     assert_eq!(said(), "enabled true: ");
-    world.write(&Lock::default());
+    world.write(&LockFile::default());
     let of_user = said();
     insta::assert_snapshot!(format!("{of_project}\n{of_user}"));
     fs::remove_file(&user).unwrap();
@@ -158,21 +160,21 @@ fn no_skill_is_offered_while_the_lock_cannot_be_read() {
 }
 
 #[test]
-fn a_lock_that_changes_is_noticed_by_a_registry_that_stays() {
+fn an_open_registry_detects_changes_of_the_lock_file() {
     let world = World::new();
     let registry = world.registry();
     let snapshot = registry.snapshot();
     let skill = snapshot.get("pdf").unwrap();
-    assert!(activate::activate(skill, None, registry.policy()).is_ok());
-    fs::remove_file(lock::project_file(&world.world.project)).unwrap();
+    assert!(activation::activate(skill, None, registry.policy()).is_ok());
+    fs::remove_file(lock::project_lock_path(&world.world.project)).unwrap();
     fs::write(world.skill.join("scripts/x.py"), "mine").unwrap();
-    assert!(activate::activate(skill, None, registry.policy()).is_ok());
-    world.lock(&Locked { tree: "sha256-tree-v1:0".to_owned(), ..world.locked() });
-    assert!(activate::activate(skill, None, registry.policy()).is_err());
+    assert!(activation::activate(skill, None, registry.policy()).is_ok());
+    world.lock(&LockEntry { tree: "sha256-tree-v1:0".to_owned(), ..world.locked() });
+    assert!(activation::activate(skill, None, registry.policy()).is_err());
 }
 
 #[test]
-fn what_was_modified_is_not_offered_and_says_so() {
+fn a_modified_skill_is_not_offered_and_reports_the_reason() {
     let world = World::new();
     let status = |registry: &Registry| {
         let snapshot = registry.refresh();
@@ -181,35 +183,35 @@ fn what_was_modified_is_not_offered_and_says_so() {
     };
     let registry = world.registry();
     assert_eq!(status(&registry), ("enabled", true, None));
-    // A file that the scan itself does not look at.
+    // A file that discovery does not read.
     fs::write(world.skill.join("scripts/x.py"), "evil()").unwrap();
     let (word, offered, reason) = status(&registry);
     assert_eq!((word, offered), ("modified", false));
     insta::assert_snapshot!(reason.unwrap());
     assert_eq!(status(&world.registry()).0, "modified");
-    // Accepting it is seen without another scan of the skill's own file.
-    lock::accept(&world.world, &world.skill, &prowess::tree_hash(&world.skill).unwrap()).unwrap();
+    // Accepting the changes takes effect although the skill's own file is unchanged.
+    lock::accept_tree(&world.world, &world.skill, &prowess::tree_hash(&world.skill).unwrap()).unwrap();
     assert_eq!(status(&registry), ("enabled", true, None));
     fs::remove_file(world.skill.join("scripts/x.py")).unwrap();
     assert_eq!(status(&registry).0, "modified");
-    // So is a lock that no longer names it.
-    world.write(&Lock::default());
+    // So does removing the entry from the lock file.
+    world.write(&LockFile::default());
     assert_eq!(status(&registry).0, "enabled");
 }
 
-/// Gives every file of the skill a time at which it is no longer too new to be believed.
+/// Sets the timestamps of all files of the skill far enough into the past to count as settled.
 fn settle(world: &World) {
     for file in ["SKILL.md", "scripts/x.py"] {
         let file = fs::File::options().write(true).open(world.skill.join(file)).unwrap();
         file.set_modified(std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000))
             .unwrap();
     }
-    // The time of the last change cannot be set.
+    // The ctime cannot be set.
     std::thread::sleep(std::time::Duration::from_secs(4));
 }
 
 #[test]
-fn what_was_hashed_once_is_remembered_until_it_changes() {
+fn hashes_are_cached_until_a_file_changes() {
     let world = World::new();
     settle(&world);
     let remembered = world.world.home.as_ref().unwrap().join(".prowess/state/hashes.json");
@@ -220,7 +222,7 @@ fn what_was_hashed_once_is_remembered_until_it_changes() {
     assert_eq!(status(), "enabled");
     fs::write(world.skill.join("scripts/x.py"), "print(2)\n").unwrap();
     assert_eq!(status(), "modified");
-    // A damaged memory costs time, and nothing else.
+    // A damaged cache costs only time.
     fs::write(&remembered, "{").unwrap();
     assert_eq!(status(), "modified");
     fs::write(world.skill.join("scripts/x.py"), "print(1)\n").unwrap();

@@ -1,10 +1,10 @@
-//! Preset `app`: document 000's lines on finding skills.
+//! Preset `app`: the rules of document 000 for discovery.
 
 use prowess::{Preset, Scope};
 use prowess_testing::library::{World, names, skill_md};
 
 #[test]
-fn s000_01_only_folders_with_name_and_description_are_skills() {
+fn s000_01_only_directories_with_name_and_description_are_skills() {
     let world = World::new(Preset::App);
     world
         .skill(".agents/skills/good")
@@ -13,11 +13,11 @@ fn s000_01_only_folders_with_name_and_description_are_skills() {
         .file(".agents/skills/no-name/SKILL.md", "---\ndescription: x\n---\n")
         .file(".agents/skills/broken/SKILL.md", "---\nname: [\n---\n");
     assert_eq!(names(&world.snapshot()), ["good"]);
-    assert_eq!(world.snapshot().all().len(), 5, "the others are known, with a reason");
+    assert_eq!(world.snapshot().all().len(), 5, "the others are listed with a reason");
 }
 
 #[test]
-fn s000_02_system_and_user_skills_lie_in_the_run_directory() {
+fn s000_02_system_and_user_skills_are_in_the_run_directory() {
     let world = World::new(Preset::App);
     world.skill(".agents/sys.skills/report").skill(".agents/skills/mine").skill("~/.agents/skills/other");
     let scopes: Vec<_> =
@@ -26,7 +26,7 @@ fn s000_02_system_and_user_skills_lie_in_the_run_directory() {
 }
 
 #[test]
-fn s000_03_the_id_is_the_folder_and_the_name_is_a_title() {
+fn s000_03_the_id_is_the_directory_name_and_the_name_is_a_title() {
     let world = World::new(Preset::App);
     world.file(".agents/skills/weekly-report/SKILL.md", skill_md("Weekly Report / 2026", "Writes."));
     let snapshot = world.snapshot();
@@ -41,11 +41,11 @@ fn s000_04_listing_reads_no_body() {
     let mut file = skill_md("big", "Big.").into_bytes();
     file.extend([0xff; 100_000]);
     world.file(".agents/skills/big/SKILL.md", file);
-    assert_eq!(names(&world.snapshot()), ["big"], "what is not text in the body is not seen");
+    assert_eq!(names(&world.snapshot()), ["big"], "binary data in the body does not matter");
 }
 
 #[test]
-fn s000_11_a_list_has_id_name_description_and_whether_it_is_the_systems() {
+fn s000_11_a_list_has_id_name_description_and_scope() {
     let world = World::new(Preset::App);
     world.skill(".agents/sys.skills/report");
     let snapshot = world.snapshot();
@@ -73,7 +73,7 @@ fn s000_22_missing_roots_are_an_empty_list() {
 }
 
 #[test]
-fn s000_23_of_two_ids_the_system_s_wins() {
+fn s000_23_the_system_skill_wins_if_ids_are_equal() {
     let world = World::new(Preset::App);
     world.skill(".agents/skills/report").skill(".agents/sys.skills/report");
     assert_eq!(

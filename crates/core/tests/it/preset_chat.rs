@@ -1,6 +1,6 @@
-//! Preset `chat`: document 004's lines on finding skills.
+//! Preset `chat`: the rules of document 004 for discovery.
 
-use prowess::{Policy, Preset, Status};
+use prowess::{Policy, Preset, SkillStatus};
 use prowess_testing::library::{World, names, skill_md};
 
 #[test]
@@ -10,12 +10,12 @@ fn s004_01_skills_are_found_at_the_start() {
     let snapshot = world.snapshot();
     world.skill(".skills/b");
     assert_eq!(names(&snapshot), ["a"]);
-    assert_eq!(Policy::preset(Preset::Chat).refresh, prowess::policy::Refresh::AtStart);
+    assert_eq!(Policy::from_preset(Preset::Chat).refresh, prowess::policy::RefreshPolicy::AtStart);
 }
 
 #[test]
 fn s004_02_the_defaults() {
-    let policy = Policy::preset(Preset::Chat);
+    let policy = Policy::from_preset(Preset::Chat);
     assert!(!policy.enabled);
     let roots: Vec<_> = policy.scan.roots.iter().map(ToString::to_string).collect();
     assert_eq!(roots, [".skills", ".agents/skills", "~/.agents/skills", "~/.remcochat/skills"]);
@@ -41,7 +41,7 @@ fn s004_04_the_earliest_directory_wins_and_collisions_are_recorded() {
 }
 
 #[test]
-fn s004_05_switched_off_nothing_is_found() {
+fn s004_05_nothing_is_found_when_disabled() {
     let mut world = World::new(Preset::Chat);
     world.skill(".skills/a");
     world.policy.enabled = false;
@@ -50,7 +50,7 @@ fn s004_05_switched_off_nothing_is_found() {
 }
 
 #[test]
-fn s004_06_missing_directories_are_said_and_only_immediate_children_count() {
+fn s004_06_missing_directories_are_reported_and_only_direct_children_count() {
     let world = World::new(Preset::Chat);
     world
         .skill(".skills/a")
@@ -61,7 +61,7 @@ fn s004_06_missing_directories_are_said_and_only_immediate_children_count() {
     assert_eq!(
         world.told()[1..],
         [
-            "group in /project/.skills/group is invalid: there is no SKILL.md in this folder, and folders in it are not looked into",
+            "group in /project/.skills/group is invalid: there is no SKILL.md in this directory, and its subdirectories are not searched",
             "lower in /project/.skills/lower is invalid: the file is named skill.md, not SKILL.md",
         ]
     );
@@ -88,7 +88,7 @@ fn s004_08_unknown_keys_are_ignored_with_a_warning() {
 }
 
 #[test]
-fn s004_09_names_and_descriptions_are_held_to_the_rules() {
+fn s004_09_names_and_descriptions_are_validated() {
     let world = World::new(Preset::Chat);
     for name in ["good", "Bad", "-a", "a--b", "a_b"] {
         world.file(&format!(".skills/{name}/SKILL.md"), skill_md(name, "x"));
@@ -97,7 +97,7 @@ fn s004_09_names_and_descriptions_are_held_to_the_rules() {
     world.file(".skills/long/SKILL.md", skill_md("long", &"d".repeat(1025)));
     let snapshot = world.snapshot();
     assert_eq!(names(&snapshot), ["good"]);
-    let invalid = snapshot.all().iter().filter(|skill| *skill.status() == Status::Invalid);
+    let invalid = snapshot.all().iter().filter(|skill| *skill.status() == SkillStatus::Invalid);
     assert!(invalid.clone().all(|skill| skill.reason().is_some_and(|reason| !reason.is_empty())));
     assert_eq!(invalid.count(), 6);
 }
@@ -114,8 +114,8 @@ fn s004_10_a_record_has_all_fields() {
     let manifest = skill.manifest().unwrap();
     assert_eq!((manifest.license(), manifest.compatibility()), (Some("MIT"), Some("C")));
     assert_eq!(manifest.metadata().collect::<Vec<_>>(), [("k", "v")]);
-    assert_eq!(skill.folder(), world.path(".skills/a"));
-    assert_eq!(skill.location(), world.path(".skills/a/SKILL.md"));
+    assert_eq!(skill.dir(), world.path(".skills/a"));
+    assert_eq!(skill.skill_md_path(), world.path(".skills/a/SKILL.md"));
     assert_eq!(skill.root().path(), world.path(".skills"));
 }
 
@@ -124,8 +124,8 @@ fn s004_02_more_than_max_skills_are_not_offered() {
     let mut world = World::new(Preset::Chat);
     world.policy.scan.max_skills = Some(2);
     world.skill("~/.agents/skills/a").skill(".skills/b").skill(".skills/c");
-    assert_eq!(names(&world.snapshot()), ["b", "c"], "the directory that wins keeps its skills");
-    assert!(world.told()[0].ends_with("disabled: more than 2 skills"), "{:?}", world.told());
+    assert_eq!(names(&world.snapshot()), ["b", "c"], "the root with the highest precedence keeps its skills");
+    assert!(world.told()[0].ends_with("disabled: over the limit of 2 skills"), "{:?}", world.told());
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! Preset `harness`: document 002's lines on finding skills.
+//! Preset `harness`: the rules of document 002 for discovery.
 
-use prowess::{Preset, Status};
+use prowess::{Preset, SkillStatus};
 use prowess_testing::library::{World, names, skill_md};
 
 fn manifest(extra: &str) -> String {
@@ -16,13 +16,13 @@ fn s002_01_a_skill_may_have_scripts_references_and_assets() {
         .file(".agent/skills/x/references/a.md", "a")
         .file(".agent/skills/x/assets/b.json", "{}");
     let snapshot = world.snapshot();
-    let files = prowess::Contents::of(snapshot.get("x").unwrap()).files;
+    let files = prowess::FileListing::for_skill(snapshot.get("x").unwrap()).files;
     let files: Vec<_> = files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(files, ["SKILL.md", "assets/b.json", "references/a.md", "scripts/run.sh"]);
 }
 
 #[test]
-fn s002_02_the_name_is_well_formed_and_the_folder_s() {
+fn s002_02_the_name_is_valid_and_equals_the_directory_name() {
     let world = World::new(Preset::Harness);
     let long = "a".repeat(65);
     for name in ["good-1", "Bad", "a--b", long.as_str()] {
@@ -30,7 +30,8 @@ fn s002_02_the_name_is_well_formed_and_the_folder_s() {
     }
     world.file(".agent/skills/folder/SKILL.md", skill_md("other", "x"));
     assert_eq!(names(&world.snapshot()), ["good-1"]);
-    let invalid = world.snapshot().all().iter().filter(|skill| *skill.status() == Status::Invalid).count();
+    let invalid =
+        world.snapshot().all().iter().filter(|skill| *skill.status() == SkillStatus::Invalid).count();
     assert_eq!(invalid, 4);
 }
 
@@ -56,7 +57,7 @@ fn s002_03_the_fields_and_their_limits() {
 }
 
 #[test]
-fn s002_04_unknown_keys_are_rejected_those_planned_included() {
+fn s002_04_unknown_and_reserved_keys_are_rejected() {
     for extra in ["toolsets: [a:B]\n", "triggers: {keywords: [a]}\n", "model: opus\n"] {
         let world = World::new(Preset::Harness);
         world.file(".agent/skills/x/SKILL.md", manifest(extra));
@@ -74,7 +75,7 @@ fn s002_05_metadata_has_author_version_tags_and_requires() {
     );
     let snapshot = world.snapshot();
     let manifest = snapshot.get("x").unwrap().manifest().unwrap();
-    assert_eq!((manifest.meta("author"), manifest.version()), (Some("Ada"), Some("1.0.0")));
+    assert_eq!((manifest.metadata_value("author"), manifest.version()), (Some("Ada"), Some("1.0.0")));
     assert_eq!(manifest.tags().collect::<Vec<_>>(), ["one", "two"]);
     assert_eq!(manifest.requires().collect::<Vec<_>>(), ["git", "gh"]);
 }
@@ -97,7 +98,7 @@ fn s002_09_s002_10_five_sources_and_their_precedence() {
 }
 
 #[test]
-fn s002_11_a_missing_claude_folder_is_nothing_and_its_links_are_looked_at() {
+fn s002_11_a_missing_claude_directory_is_ignored_and_its_symlinks_are_checked() {
     let world = World::new(Preset::Harness);
     assert_eq!(world.codes(), [] as [&str; 0]);
     world.skill("elsewhere/evil").file(".claude/skills/keep", "");
@@ -116,7 +117,7 @@ fn s002_18_missing_commands_make_a_skill_unavailable() {
 }
 
 #[test]
-fn an_unavailable_winner_does_not_uncover_what_it_shadows() {
+fn an_unavailable_skill_still_shadows_others() {
     let world = World::new(Preset::Harness);
     world
         .file(".agent/skills/x/SKILL.md", manifest("metadata: {requires: none}\n"))
@@ -131,7 +132,7 @@ fn an_unavailable_winner_does_not_uncover_what_it_shadows() {
 }
 
 #[test]
-fn s002_16_bundled_skills_are_switched_by_name() {
+fn s002_16_bundled_skills_are_enabled_and_disabled_by_name() {
     let mut world = World::new(Preset::Harness);
     world.command("gh");
     let enabled =
@@ -142,11 +143,11 @@ fn s002_16_bundled_skills_are_switched_by_name() {
     world.policy.selection.enabled_bundled = vec!["hello-world".to_owned()];
     assert_eq!(enabled(&world), ["hello-world"]);
     world.skill(".agent/skills/gh");
-    assert_eq!(enabled(&world), ["gh", "hello-world"], "only the bundled copy was switched off");
+    assert_eq!(enabled(&world), ["gh", "hello-world"], "only the bundled skill was disabled");
 }
 
 #[test]
-fn s002_20_disabled_and_unavailable_ones_are_left_out_until_asked_for() {
+fn s002_20_disabled_and_unavailable_skills_are_not_offered() {
     let mut world = World::new(Preset::Harness);
     world.skill(".agent/skills/on").skill(".agent/skills/off");
     world.file(".agent/skills/x/SKILL.md", manifest("metadata: {requires: none}\n"));
@@ -156,6 +157,6 @@ fn s002_20_disabled_and_unavailable_ones_are_left_out_until_asked_for() {
         world.told().into_iter().map(|told| told.split(" is ").last().unwrap().to_owned()).collect();
     assert_eq!(
         all,
-        ["disabled: switched off in the configuration", "enabled", "unavailable: missing commands: none"]
+        ["disabled: turned off in the configuration", "enabled", "unavailable: missing commands: none"]
     );
 }

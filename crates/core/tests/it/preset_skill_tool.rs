@@ -1,10 +1,10 @@
-//! Preset `skill-tool`: document 001's lines on finding skills.
+//! Preset `skill-tool`: the rules of document 001 for discovery.
 
 use prowess::Preset;
 use prowess_testing::library::{World, names, skill_md};
 
 #[test]
-fn s001_01_skills_lie_anywhere_below_the_folder() {
+fn s001_01_skills_are_found_anywhere_below_the_directory() {
     let world = World::new(Preset::SkillTool);
     world.skill("skills/a").skill("skills/deep/er/and/er/and/er/and/er/b").skill("other/c");
     assert_eq!(names(&world.snapshot()), ["a", "b"]);
@@ -48,7 +48,7 @@ fn s001_04_the_frontmatter_s_name_counts() {
 }
 
 #[test]
-fn s001_05_of_two_the_last_found_is_kept_with_a_warning() {
+fn s001_05_the_last_duplicate_wins_with_a_warning() {
     let world = World::new(Preset::SkillTool);
     world
         .file("skills/a/SKILL.md", skill_md("twin", "first"))
@@ -58,7 +58,7 @@ fn s001_05_of_two_the_last_found_is_kept_with_a_warning() {
 }
 
 #[test]
-fn s001_06_what_cannot_be_parsed_is_skipped_with_a_warning() {
+fn s001_06_unparsable_files_are_skipped_with_a_warning() {
     let world = World::new(Preset::SkillTool);
     world
         .skill("skills/good")
@@ -75,8 +75,8 @@ fn s001_07_scan_list_get_and_refresh() {
     let registry = world.registry();
     let snapshot = registry.snapshot();
     let skill = snapshot.get("a").unwrap();
-    assert_eq!(skill.location(), world.path("skills/a/SKILL.md"));
-    assert_eq!(skill.folder(), world.path("skills/a"));
+    assert_eq!(skill.skill_md_path(), world.path("skills/a/SKILL.md"));
+    assert_eq!(skill.dir(), world.path("skills/a"));
     assert!(snapshot.get("b").is_none());
     world.skill("skills/b");
     assert_eq!(names(&registry.refresh()), ["a", "b"]);

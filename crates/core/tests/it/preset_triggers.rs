@@ -1,4 +1,4 @@
-//! Preset `triggers`: document 003's lines on finding skills.
+//! Preset `triggers`: the rules of document 003 for discovery.
 
 use prowess::Preset;
 use prowess_testing::library::{World, names, skill_md};

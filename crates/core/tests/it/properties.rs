@@ -1,4 +1,4 @@
-//! What holds in every world: made at random, of up to twelve folders in several places.
+//! Invariants of discovery, checked on random projects with up to twelve directories.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -6,31 +6,31 @@ use std::path::{Path, PathBuf};
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
-use prowess::{Preset, Snapshot, Status};
+use prowess::{Preset, SkillStatus, Snapshot};
 use prowess_testing::library::{World, skill_md};
 
-/// Where folders may lie. The last is no root, but links lead there.
+/// The roots that contain directories. The last one is not a root, but a target of symlinks.
 const PLACES: [&str; 5] =
     [".agents/skills", ".claude/skills", "~/.agents/skills", "~/.prowess/skills", "/store"];
 const NAMES: [&str; 3] = ["alpha", "beta", "gamma"];
 
-/// What may lie in a folder.
+/// The contents of a directory.
 #[derive(Debug, Clone)]
 enum Thing {
     Skill(usize),
-    /// Its file is named `skill.md`.
+    /// The file is named `skill.md`.
     Lower(usize),
-    /// It needs a command that is not there.
+    /// It requires a missing command.
     Needs(usize),
     Invalid,
     Empty,
-    /// The folder is a link.
+    /// The directory is a symlink.
     Link(String),
-    /// Its `SKILL.md` is.
+    /// `SKILL.md` is a symlink.
     FileLink(String),
 }
 
-/// The folders of a world by their paths, and whom the user trusts.
+/// The directories of a project by path, and the trusted ones.
 #[derive(Debug, Clone)]
 struct Plan {
     folders: BTreeMap<String, Thing>,
@@ -53,7 +53,7 @@ fn path() -> impl Strategy<Value = String> {
     })
 }
 
-/// Where a link may lead: a folder, a group of them, or a whole place.
+/// The target of a symlink: a directory, a group, or a whole root.
 fn target() -> impl Strategy<Value = String> {
     let above = |path: String| Path::new(&path).parent().unwrap().to_str().unwrap().to_owned();
     prop_oneof![3 => path(), 1 => path().prop_map(above)]
@@ -136,21 +136,22 @@ fn build<'p>(plan: &Plan, folders: impl Iterator<Item = (&'p String, &'p Thing)>
     world
 }
 
-/// The exact rules of precedence, as anybody could check them on a snapshot.
-fn judge(world: &World, snapshot: &Snapshot) {
-    let counts =
-        |status: &Status| matches!(status, Status::Enabled | Status::Disabled(_) | Status::Unavailable(_));
+/// Checks the exact rules of precedence on a snapshot.
+fn check_precedence(world: &World, snapshot: &Snapshot) {
+    let counts = |status: &SkillStatus| {
+        matches!(status, SkillStatus::Enabled | SkillStatus::Disabled(_) | SkillStatus::Unavailable(_))
+    };
     let roots: Vec<PathBuf> = snapshot.roots().map(|root| root.path().to_owned()).collect();
     let order = |skill: &prowess::Skill| {
         let root = roots.iter().position(|root| root == skill.root().path()).unwrap();
-        (root, skill.inner().to_owned())
+        (root, skill.relative_dir().to_owned())
     };
     for name in NAMES {
         let candidates: Vec<_> = snapshot
             .all()
             .iter()
             .filter(|skill| skill.name() == name && skill.manifest().is_some())
-            .filter(|skill| !matches!(skill.status(), Status::Untrusted(_) | Status::Invalid))
+            .filter(|skill| !matches!(skill.status(), SkillStatus::Untrusted(_) | SkillStatus::Invalid))
             .collect();
         let winners: Vec<_> = candidates.iter().filter(|skill| counts(skill.status())).collect();
         assert_eq!(winners.len(), usize::from(!candidates.is_empty()), "{name}: {:#?}", world.told());
@@ -160,41 +161,45 @@ fn judge(world: &World, snapshot: &Snapshot) {
                 "{name}: {:#?}",
                 world.told()
             );
-            assert_eq!(snapshot.get(name).unwrap().location(), winner.location());
+            assert_eq!(snapshot.get(name).unwrap().skill_md_path(), winner.skill_md_path());
         }
     }
     for skill in snapshot.all() {
-        if let Status::Shadowed(shadowed) = skill.status() {
-            let by = snapshot.all().iter().find(|other| other.location() == shadowed.by).unwrap();
-            assert!(!matches!(by.status(), Status::Untrusted(_) | Status::Invalid), "{:#?}", world.told());
-            assert_eq!(by.canonical_folder() == skill.canonical_folder(), shadowed.same_folder);
+        if let SkillStatus::Shadowed(shadowed) = skill.status() {
+            let by = snapshot.all().iter().find(|other| other.skill_md_path() == shadowed.path).unwrap();
+            assert!(
+                !matches!(by.status(), SkillStatus::Untrusted(_) | SkillStatus::Invalid),
+                "{:#?}",
+                world.told()
+            );
+            assert_eq!(by.canonical_dir() == skill.canonical_dir(), shadowed.same_dir);
         }
         if skill.is_enabled() {
-            assert!(skill.read_source().is_some(), "{}", world.tell(skill));
+            assert!(skill.read_skill_md().is_some(), "{}", world.tell(skill));
         }
     }
     let places: HashSet<_> = snapshot
         .all()
         .iter()
-        .map(|skill| (skill.root().path().to_owned(), skill.inner().to_owned()))
+        .map(|skill| (skill.root().path().to_owned(), skill.relative_dir().to_owned()))
         .collect();
-    assert_eq!(places.len(), snapshot.all().len(), "no folder is told of twice: {:#?}", world.told());
+    assert_eq!(places.len(), snapshot.all().len(), "no directory is listed twice: {:#?}", world.told());
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn one_skill_counts_for_each_name_and_nothing_is_lost(plan in plan()) {
+    fn one_skill_counts_for_each_name_and_all_are_listed(plan in plan()) {
         let world = build(&plan, plan.folders.iter());
         let snapshot = world.snapshot();
-        judge(&world, &snapshot);
+        check_precedence(&world, &snapshot);
         for (path, thing) in &plan.folders {
             let has_file =
                 matches!(thing, Thing::Skill(_) | Thing::Lower(_) | Thing::Needs(_) | Thing::Invalid | Thing::FileLink(_));
             if has_file && !path.starts_with("/store") {
                 let path = world.path(path);
-                let found = snapshot.all().iter().filter(|skill| skill.folder() == path).count();
+                let found = snapshot.all().iter().filter(|skill| skill.dir() == path).count();
                 prop_assert_eq!(found, 1, "{:?}: {:#?}", path, world.told());
             }
         }
@@ -205,7 +210,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_in_which_folders_were_made_does_not_matter(plan in plan()) {
+    fn creation_order_does_not_matter(plan in plan()) {
         let one = build(&plan, plan.folders.iter());
         let other = build(&plan, plan.folders.iter().rev());
         prop_assert_eq!(one.told(), other.told());
@@ -213,7 +218,7 @@ proptest! {
     }
 
     #[test]
-    fn a_refresh_sees_what_a_fresh_look_sees(plan in plan(), edits in vec(edit(), 1..8)) {
+    fn a_refresh_equals_a_new_scan(plan in plan(), edits in vec(edit(), 1..8)) {
         let world = build(&plan, plan.folders.iter());
         let registry = world.registry();
         for edit in edits {
@@ -221,7 +226,7 @@ proptest! {
             let (refreshed, fresh) = (registry.refresh(), world.snapshot());
             prop_assert_eq!(world.told_of(&refreshed), world.told_of(&fresh), "after {:?}", edit);
             prop_assert!(*refreshed == *fresh);
-            judge(&world, &refreshed);
+            check_precedence(&world, &refreshed);
         }
     }
 }
@@ -236,13 +241,13 @@ fn apply(world: &World, edit: &Edit) {
 }
 
 proptest! {
-    // Each case waits until files are old enough for a refresh to rely on their times; so many worlds share one.
+    // Each case waits until the files count as settled, so many projects share one wait.
     #![proptest_config(ProptestConfig {
         cases: 3, max_shrink_iters: 40, failure_persistence: None, ..ProptestConfig::default()
     })]
 
     #[test]
-    fn the_same_where_files_have_settled(plans in vec((plan(), vec(edit(), 1..4)), 60..80)) {
+    fn a_refresh_of_settled_files_equals_a_new_scan(plans in vec((plan(), vec(edit(), 1..4)), 60..80)) {
         let worlds: Vec<_> = plans
             .iter()
             .map(|(plan, _)| {

@@ -1,16 +1,16 @@
-//! `ReadFile` of document 000.
+//! The `ReadFile` tool of document 000.
 
 use std::os::unix::fs::symlink;
 
-use prowess::resource::{AccessError, ReadFile};
+use prowess::resources::{ReadFileTool, ReadResourceError};
 use prowess::{ErrorCode, Preset};
 use prowess_testing::library::World;
 
-fn tool(world: &World) -> ReadFile {
-    ReadFile::with_policy(world.path(""), &world.policy)
+fn tool(world: &World) -> ReadFileTool {
+    ReadFileTool::with_policy(world.path(""), &world.policy)
 }
 
-fn code(read: Result<prowess::resource::Resource, AccessError>) -> ErrorCode {
+fn code(read: Result<prowess::resources::Resource, ReadResourceError>) -> ErrorCode {
     read.unwrap_err().code()
 }
 
@@ -20,7 +20,7 @@ fn s000_06_a_path_is_relative_to_the_run_directory() {
     world.skill(".agents/skills/a").file(".agents/skills/a/script.py", "print(1)");
     let tool = tool(&world);
     assert!(tool.read(".agents/skills/a/SKILL.md").unwrap().content.contains("name: a"));
-    assert_eq!(tool.read("./.agents/skills/a/script.py").unwrap().content, "print(1)", "read and not run");
+    assert_eq!(tool.read("./.agents/skills/a/script.py").unwrap().content, "print(1)", "read, not executed");
     assert_eq!(
         code(tool.read(world.path(".agents/skills/a/SKILL.md").to_str().unwrap())),
         ErrorCode::AccessDenied
@@ -34,12 +34,12 @@ fn s000_07_a_path_stays_under_the_root() {
     let tool = tool(&world);
     assert_eq!(tool.read("sub/../a.md").unwrap().content, "A");
     for path in ["../home/secret.md", "sub/../../home/secret.md", "..", "../project/a.md"] {
-        assert_eq!(tool.read(path), Err(AccessError::Escape), "{path}");
+        assert_eq!(tool.read(path), Err(ReadResourceError::Escape), "{path}");
     }
 }
 
 #[test]
-fn s000_07_links_that_leave_the_root_are_refused() {
+fn s000_07_symlinks_that_leave_the_root_are_rejected() {
     let world = World::new(Preset::App);
     world.file("docs/in.md", "IN").file("docs/.env", "KEY=1").file("~/secret.md", "S");
     symlink(world.path("~/secret.md"), world.path("out.md")).unwrap();
@@ -49,15 +49,18 @@ fn s000_07_links_that_leave_the_root_are_refused() {
     symlink("loop.md", world.path("loop.md")).unwrap();
     let tool = tool(&world);
     for path in ["out.md", "home/secret.md"] {
-        assert!(matches!(tool.read(path), Err(AccessError::LinkOut { .. })), "{path}");
+        assert!(matches!(tool.read(path), Err(ReadResourceError::LinkOutside { .. })), "{path}");
     }
     assert_eq!(tool.read("in.md").unwrap().content, "IN");
-    assert!(matches!(tool.read("env.md"), Err(AccessError::Extension { .. })), "the target's ending counts");
+    assert!(
+        matches!(tool.read("env.md"), Err(ReadResourceError::Extension { .. })),
+        "the extension of the target counts"
+    );
     assert_eq!(code(tool.read("loop.md")), ErrorCode::NotFound);
 }
 
 #[test]
-fn s000_08_only_some_endings_are_read() {
+fn s000_08_only_allowed_extensions_are_read() {
     let world = World::new(Preset::App);
     let mut tool = tool(&world);
     for ending in ["md", "cs", "py", "txt", "json", "yml", "yaml", "MD"] {
@@ -74,7 +77,7 @@ fn s000_08_only_some_endings_are_read() {
 }
 
 #[test]
-fn s000_09_errors_are_short_and_say_nothing_of_the_machine() {
+fn s000_09_errors_are_short_and_contain_no_local_path() {
     let world = World::new(Preset::App);
     world.file("sub/x.md", "x").file("binary.md", b"a\0b").file("latin.txt", b"caf\xe9");
     std::process::Command::new("mkfifo").arg(world.path("fifo.md")).status().unwrap();
@@ -99,12 +102,12 @@ fn s000_09_errors_are_short_and_say_nothing_of_the_machine() {
         format!("{path:?}: {} {error}", error.code())
     });
     insta::assert_snapshot!(said.join("\n"));
-    let gone = ReadFile::new(world.path("none"));
+    let gone = ReadFileTool::new(world.path("none"));
     assert_eq!(code(gone.read("a.md")), ErrorCode::NotFound);
 }
 
 #[test]
-fn s000_10_any_allowed_file_is_read_an_invalid_skills_too() {
+fn s000_10_files_of_invalid_skills_are_read_too() {
     let world = World::new(Preset::App);
     world.file("README.md", "R").file(".agents/skills/bad/SKILL.md", "no frontmatter");
     assert_eq!(tool(&world).read("README.md").unwrap().content, "R");

@@ -1,27 +1,27 @@
-//! Refreshing: whatever changed on disk is seen, and where nothing did, nothing is done.
+//! Refreshing: every change on disk is detected, and nothing is done if nothing changed.
 
 use std::fs;
 use std::sync::Arc;
 
-use prowess::{Difference, Preset, Registry, Snapshot};
+use prowess::{Preset, Registry, Snapshot, SnapshotDiff};
 use prowess_testing::library::{World, names, skill_md};
 
-/// A world of the user's own skills, old enough for the file system's times to be believed.
+/// A home directory with user skills, old enough for their timestamps to count as settled.
 fn settled() -> World {
     let world = World::new(Preset::Standard);
     world.skill("~/.agents/skills/a").skill("~/.agents/skills/group/b").skill("~/.claude/skills/c").settle();
     world
 }
 
-fn difference(added: &[&str], removed: &[&str], changed: &[&str]) -> Difference {
+fn difference(added: &[&str], removed: &[&str], changed: &[&str]) -> SnapshotDiff {
     let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    Difference { added: own(added), removed: own(removed), changed: own(changed) }
+    SnapshotDiff { added: own(added), removed: own(removed), changed: own(changed) }
 }
 
-/// What a refresh sees.
-fn seen(registry: &Registry) -> Difference {
+/// Refreshes the registry and returns the difference.
+fn seen(registry: &Registry) -> SnapshotDiff {
     let before = registry.snapshot();
-    registry.refresh().since(&before)
+    registry.refresh().diff_from(&before)
 }
 
 #[test]
@@ -32,14 +32,15 @@ fn nothing_changed_is_the_same_snapshot() {
     for _ in 0..3 {
         assert!(Arc::ptr_eq(&first, &registry.refresh()));
     }
-    // Touching changes the times and not the text; what a model was told stays true, and it is looked at again.
+    // Touching a file changes its timestamps but not its text, so the file is read again and the snapshot stays
+    // the same.
     let file = fs::File::options().append(true).open(world.path("~/.agents/skills/a/SKILL.md")).unwrap();
     file.set_modified(std::time::SystemTime::now()).unwrap();
     assert_eq!(names(&registry.refresh()), ["a", "b", "c"]);
 }
 
 #[test]
-fn growing_old_is_no_change() {
+fn aging_is_not_a_change() {
     let world = World::new(Preset::Standard);
     world.skill("~/.agents/skills/a").skill("~/.agents/skills/b");
     let registry = world.registry();
@@ -49,11 +50,11 @@ fn growing_old_is_no_change() {
     assert!(Arc::ptr_eq(&young, &registry.refresh()));
     assert!(Arc::ptr_eq(&young, &registry.refresh()));
     world.file("~/.agents/skills/b/SKILL.md", skill_md("b", "Another."));
-    assert_eq!(seen(&registry), difference(&[], &[], &["b"]), "and a is not said to have changed");
+    assert_eq!(seen(&registry), difference(&[], &[], &["b"]), "and a is not reported as changed");
 }
 
 #[test]
-fn skills_that_come_go_move_and_change() {
+fn added_removed_moved_and_changed_skills_are_detected() {
     let world = settled();
     let registry = world.registry();
     world.skill("~/.agents/skills/new");
@@ -61,7 +62,7 @@ fn skills_that_come_go_move_and_change() {
     world.file("~/.agents/skills/a/SKILL.md", skill_md("a", "Another text."));
     assert_eq!(seen(&registry), difference(&[], &[], &["a"]));
     fs::rename(world.path("~/.agents/skills/a"), world.path("~/.agents/skills/group/a")).unwrap();
-    assert_eq!(seen(&registry), difference(&[], &[], &["a"]), "it is elsewhere now");
+    assert_eq!(seen(&registry), difference(&[], &[], &["a"]), "its location changed");
     world.file("~/.agents/skills/group/a/SKILL.md", skill_md("z", "Another name."));
     assert_eq!(seen(&registry), difference(&["z"], &["a"], &[]));
     fs::remove_dir_all(world.path("~/.agents/skills/group")).unwrap();
@@ -75,7 +76,7 @@ fn skills_that_come_go_move_and_change() {
 }
 
 #[test]
-fn what_lies_deep_in_groups_is_seen_too() {
+fn changes_deep_in_groups_are_detected() {
     let world = World::new(Preset::Standard);
     world.skill("~/.agents/skills/1/2/3/x").folder("~/.agents/skills/1/2/3/empty").settle();
     let registry = world.registry();
@@ -84,12 +85,16 @@ fn what_lies_deep_in_groups_is_seen_too() {
     world.skill("~/.agents/skills/1/2/3/empty/z");
     assert_eq!(seen(&registry), difference(&["z"], &[], &[]));
     world.file("~/.agents/skills/1/2/SKILL.md", skill_md("two", "All of it."));
-    assert_eq!(seen(&registry), difference(&["two"], &["x", "y", "z"], &[]), "all below is its own now");
+    assert_eq!(
+        seen(&registry),
+        difference(&["two"], &["x", "y", "z"], &[]),
+        "everything below belongs to the new skill"
+    );
 }
 
-/// Editors save twice within a second, and the size may well be the same.
+/// Editors may save twice within a second, with the same size.
 #[test]
-fn an_edit_at_once_and_of_the_same_size_is_seen() {
+fn an_immediate_edit_of_the_same_size_is_detected() {
     let world = World::new(Preset::Standard);
     let path = world.path("~/.agents/skills/a/SKILL.md");
     world.skill("~/.agents/skills/a");
@@ -101,9 +106,9 @@ fn an_edit_at_once_and_of_the_same_size_is_seen() {
     }
 }
 
-/// Whoever sets the times back cannot set back when he did.
+/// The mtime can be set back, but not the ctime.
 #[test]
-fn an_edit_whose_times_are_set_back_is_seen() {
+fn an_edit_with_a_reset_mtime_is_detected() {
     let world = settled();
     let registry = world.registry();
     let path = world.path("~/.agents/skills/a/SKILL.md");
@@ -116,7 +121,7 @@ fn an_edit_whose_times_are_set_back_is_seen() {
 }
 
 #[test]
-fn a_file_put_in_the_place_of_another_is_seen() {
+fn a_replaced_file_is_detected() {
     let world = settled();
     world.file("~/aside", skill_md("a", "From aside.")).settle();
     let registry = world.registry();
@@ -125,7 +130,7 @@ fn a_file_put_in_the_place_of_another_is_seen() {
 }
 
 #[test]
-fn roots_that_come_later_and_go_are_seen() {
+fn added_and_removed_roots_are_detected() {
     let world = settled();
     let registry = world.registry();
     world.skill("~/.prowess/skills/late");
@@ -136,11 +141,11 @@ fn roots_that_come_later_and_go_are_seen() {
     assert_eq!(seen(&registry), difference(&["late"], &[], &[]));
     fs::remove_dir_all(world.path("~/.claude/skills")).unwrap();
     world.skill("~/.claude/skills/d");
-    assert_eq!(seen(&registry), difference(&["d"], &["c"], &[]), "another folder of the same name");
+    assert_eq!(seen(&registry), difference(&["d"], &["c"], &[]), "another directory of the same name");
 }
 
 #[test]
-fn a_git_root_that_appears_is_seen() {
+fn a_new_git_root_is_detected() {
     let world = settled();
     world.skill("/.agents/skills/top").trust("/");
     let registry = world.registry();
@@ -149,7 +154,7 @@ fn a_git_root_that_appears_is_seen() {
 }
 
 #[test]
-fn commands_that_appear_and_disappear_are_seen() {
+fn added_and_removed_commands_are_detected() {
     let world = World::new(Preset::Standard);
     world.file(
         "~/.agents/skills/x/SKILL.md",
@@ -165,9 +170,9 @@ fn commands_that_appear_and_disappear_are_seen() {
     assert_eq!(seen(&registry), difference(&[], &["x"], &[]));
 }
 
-/// The specification leaves `metadata` to everyone; only our own key is looked up.
+/// The specification does not define the keys of `metadata`; only `prowess-requires` is checked.
 #[test]
-fn requires_of_others_makes_no_skill_unavailable() {
+fn the_generic_requires_key_is_ignored() {
     let world = World::new(Preset::Standard);
     let metadata = "metadata: {requires: Python 3.11+ and uv}";
     world.file(
@@ -178,7 +183,7 @@ fn requires_of_others_makes_no_skill_unavailable() {
 }
 
 #[test]
-fn trust_that_changes_elsewhere_is_seen() {
+fn changed_trust_is_detected() {
     let world = settled();
     world.skill(".agents/skills/p").settle();
     let registry = world.registry();
@@ -190,11 +195,11 @@ fn trust_that_changes_elsewhere_is_seen() {
     world.trust_pinned("");
     assert_eq!(seen(&registry), difference(&["p"], &[], &[]));
     world.file(".agents/skills/p/run.sh", "echo");
-    assert_eq!(seen(&registry), difference(&[], &["p"], &[]), "a file beside SKILL.md, in no listing");
+    assert_eq!(seen(&registry), difference(&[], &["p"], &[]), "another file of a pinned skill");
 }
 
 #[test]
-fn what_links_lead_to_is_seen() {
+fn changes_behind_symlinks_are_detected() {
     let world = World::new(Preset::Standard);
     world.skill("/store/x").skill("/store/group/y").trust("/store");
     world.link("~/.agents/skills/x", "/store/x").link("~/.agents/skills/group", "/store/group").settle();
@@ -211,7 +216,7 @@ fn what_links_lead_to_is_seen() {
 }
 
 #[test]
-fn a_link_to_a_file_that_becomes_a_folder_is_seen() {
+fn a_linked_file_that_becomes_a_directory_is_detected() {
     let world = settled();
     world.file("~/.prowess/skills/notes", "x").link("~/.agents/skills/n", "~/.prowess/skills/notes").settle();
     let registry = world.registry();
@@ -220,13 +225,13 @@ fn a_link_to_a_file_that_becomes_a_folder_is_seen() {
     assert_eq!(seen(&registry), difference(&["notes"], &[], &[]));
 }
 
-/// In presets whose skills are called by their folders, the name is a title.
+/// In presets that identify skills by directory, the name is a title.
 #[test]
-fn differences_are_told_by_what_skills_are_called_by() {
+fn differences_use_the_identity_of_skills() {
     let world = World::new(Preset::App);
     world.file(".agents/skills/weekly/SKILL.md", skill_md("Weekly Report", "Writes."));
     let registry = world.registry();
-    assert_eq!(registry.refresh().since(&registry.snapshot()), Difference::default());
+    assert_eq!(registry.refresh().diff_from(&registry.snapshot()), SnapshotDiff::default());
     world.file(".agents/skills/daily/SKILL.md", skill_md("Daily Report", "Writes."));
     assert_eq!(seen(&registry), difference(&["daily"], &[], &[]));
     fs::remove_dir_all(world.path(".agents/skills/weekly")).unwrap();
@@ -234,15 +239,15 @@ fn differences_are_told_by_what_skills_are_called_by() {
 }
 
 #[test]
-fn many_threads_refresh_and_read_at_once() {
+fn many_threads_refresh_and_read_concurrently() {
     let world = World::new(Preset::Standard);
     world.skill("~/.agents/skills/always");
     let registry = world.registry();
     let check = |snapshot: &Snapshot| {
         assert!(snapshot.get("always").is_some());
-        // Whatever is in a snapshot belongs together.
+        // A snapshot is always consistent.
         for skill in snapshot.enabled() {
-            assert_eq!(snapshot.get(&skill.name()).unwrap().location(), skill.location());
+            assert_eq!(snapshot.get(&skill.name()).unwrap().skill_md_path(), skill.skill_md_path());
         }
     };
     std::thread::scope(|scope| {
@@ -277,17 +282,17 @@ mod watching {
     }
 
     #[test]
-    fn a_watcher_tells_what_changed() {
+    fn a_watcher_reports_changes() {
         let world = World::new(Preset::Standard);
         world.skill("~/.agents/skills/a");
         let mut watcher = watcher(&world);
-        assert_eq!(watcher.next(SHORT), None, "nothing yet");
+        assert_eq!(watcher.wait_for_change(SHORT), None, "nothing yet");
         world.skill("~/.agents/skills/b");
-        assert_eq!(watcher.next(LONG), Some(difference(&["b"], &[], &[])));
+        assert_eq!(watcher.wait_for_change(LONG), Some(difference(&["b"], &[], &[])));
         world.file("~/.agents/skills/a/SKILL.md", skill_md("a", "Another."));
-        assert_eq!(watcher.next(LONG), Some(difference(&[], &[], &["a"])));
+        assert_eq!(watcher.wait_for_change(LONG), Some(difference(&[], &[], &["a"])));
         fs::remove_dir_all(world.path("~/.agents/skills/b")).unwrap();
-        assert_eq!(watcher.next(LONG), Some(difference(&[], &["b"], &[])));
+        assert_eq!(watcher.wait_for_change(LONG), Some(difference(&[], &["b"], &[])));
     }
 
     fn spent() -> Duration {
@@ -295,53 +300,53 @@ mod watching {
         Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap())
     }
 
-    /// A refresh opens files, and opening files makes events.
+    /// A refresh opens files, which causes events.
     #[test]
-    fn a_watcher_does_not_wake_itself() {
+    fn a_watcher_does_not_trigger_itself() {
         let world = World::large(Preset::Standard);
         for at in 0..2_000 {
             world.skill(&format!("~/.agents/skills/s{at}"));
         }
         let mut watcher = watcher(&world);
-        assert_eq!(watcher.next(SHORT), None);
+        assert_eq!(watcher.wait_for_change(SHORT), None);
         let before = spent();
         world.registry();
         let once = spent() - before;
         world.file("~/.agents/skills/s1/note", "y");
         let before = spent();
-        assert_eq!(watcher.next(Duration::from_secs(4)), None, "a note is no skill");
+        assert_eq!(watcher.wait_for_change(Duration::from_secs(4)), None, "a note is not a skill");
         let spent = spent() - before;
         assert!(spent < 4 * once, "{spent:?} for one note, where a whole scan takes {once:?}");
     }
 
     #[test]
-    fn a_watcher_sees_roots_come_step_by_step_go_and_come_again() {
+    fn a_watcher_detects_roots_that_are_created_deleted_and_recreated() {
         let world = World::new(Preset::Standard);
         let registry = Arc::new(world.registry());
         let mut watcher = Watcher::new(Arc::clone(&registry)).unwrap();
-        assert_eq!(watcher.next(SHORT), None);
+        assert_eq!(watcher.wait_for_change(SHORT), None);
         world.folder("~/.agents");
-        assert_eq!(watcher.next(SHORT), None);
+        assert_eq!(watcher.wait_for_change(SHORT), None);
         world.folder("~/.agents/skills");
-        assert_eq!(watcher.next(SHORT), None);
+        assert_eq!(watcher.wait_for_change(SHORT), None);
         world.skill("~/.agents/skills/a");
-        assert_eq!(watcher.next(LONG), Some(difference(&["a"], &[], &[])));
+        assert_eq!(watcher.wait_for_change(LONG), Some(difference(&["a"], &[], &[])));
         fs::remove_dir_all(world.path("~/.agents")).unwrap();
-        assert_eq!(watcher.next(LONG), Some(difference(&[], &["a"], &[])));
+        assert_eq!(watcher.wait_for_change(LONG), Some(difference(&[], &["a"], &[])));
         world.skill("~/.agents/skills/b");
-        assert_eq!(watcher.next(LONG), Some(difference(&["b"], &[], &[])));
-        // All at once, as a version control system does it.
+        assert_eq!(watcher.wait_for_change(LONG), Some(difference(&["b"], &[], &[])));
+        // All at once, like a version control system.
         fs::remove_dir_all(world.path("~/.agents/skills")).unwrap();
         world.skill("~/.agents/skills/c");
         while names(&registry.snapshot()) != ["c"] {
-            watcher.next(LONG).unwrap();
+            watcher.wait_for_change(LONG).unwrap();
         }
         world.skill("~/.agents/skills/d");
-        assert_eq!(watcher.next(LONG), Some(difference(&["d"], &[], &[])));
+        assert_eq!(watcher.wait_for_change(LONG), Some(difference(&["d"], &[], &[])));
     }
 
     #[test]
-    fn a_watcher_sees_what_links_lead_to_and_trust() {
+    fn a_watcher_detects_changes_behind_symlinks_and_of_trust() {
         let world = World::new(Preset::Standard);
         world
             .skill("/store/x")
@@ -349,55 +354,55 @@ mod watching {
             .trust("/store")
             .link("~/.agents/skills/x", "/store/x");
         let mut watcher = watcher(&world);
-        assert_eq!(watcher.next(SHORT), None);
+        assert_eq!(watcher.wait_for_change(SHORT), None);
         world.file("/store/x/SKILL.md", skill_md("x", "Another."));
-        assert_eq!(watcher.next(LONG), Some(difference(&[], &[], &["x"])));
+        assert_eq!(watcher.wait_for_change(LONG), Some(difference(&[], &[], &["x"])));
         world.trust("");
-        assert_eq!(watcher.next(LONG), Some(difference(&["p"], &[], &[])));
+        assert_eq!(watcher.wait_for_change(LONG), Some(difference(&["p"], &[], &[])));
     }
 
     #[test]
-    fn a_watcher_tells_of_changes_before_it_began() {
+    fn a_watcher_reports_changes_before_its_start() {
         let world = World::new(Preset::Standard);
         let registry = Arc::new(world.registry());
         world.skill("~/.agents/skills/a");
         let mut watcher = Watcher::new(registry).unwrap();
-        assert_eq!(watcher.next(LONG), Some(difference(&["a"], &[], &[])));
+        assert_eq!(watcher.wait_for_change(LONG), Some(difference(&["a"], &[], &[])));
     }
 
-    /// What comes and goes while changes are gathered makes no event in the end; but another change may have made us look
-    /// in between.
+    /// A file that is created and deleted within the debounce interval causes no event, but another change may
+    /// cause a refresh in between.
     #[test]
-    fn a_watcher_sees_that_something_went_which_it_saw_before_it_was_told() {
+    fn a_watcher_detects_a_short_lived_skill_is_gone() {
         let world = World::new(Preset::Standard);
         world.skill("~/.agents/skills/a");
         let registry = Arc::new(world.registry());
         let mut watcher = Watcher::new(Arc::clone(&registry)).unwrap();
-        assert_eq!(watcher.next(SHORT), None);
+        assert_eq!(watcher.wait_for_change(SHORT), None);
         for round in 0..3 {
             world.file("~/.agents/skills/a/SKILL.md", skill_md("a", &format!("Round {round}.")));
             std::thread::sleep(Duration::from_millis(150));
             world.skill("~/.agents/skills/b");
-            watcher.next(LONG).unwrap();
+            watcher.wait_for_change(LONG).unwrap();
             fs::remove_dir_all(world.path("~/.agents/skills/b")).unwrap();
             while names(&registry.snapshot()) != ["a"] {
-                assert!(watcher.next(LONG).is_some(), "b is still there in round {round}");
+                assert!(watcher.wait_for_change(LONG).is_some(), "b still exists in round {round}");
             }
         }
     }
 
-    /// A link to the whole disk would take a watch for each folder on it.
+    /// A symlink to the whole disk would need a watch for each directory on it.
     #[test]
-    fn a_watcher_follows_no_link() {
+    fn a_watcher_does_not_follow_symlinks() {
         let world = World::new(Preset::Standard);
         world.skill("~/.agents/skills/a").link_out("~/.agents/skills/all", "/");
         let mut watcher = watcher(&world);
         world.skill("~/.agents/skills/b");
-        assert_eq!(watcher.next(LONG), Some(difference(&["b"], &[], &[])));
+        assert_eq!(watcher.wait_for_change(LONG), Some(difference(&["b"], &[], &[])));
     }
 
     #[test]
-    fn a_watcher_can_wait_for_ever() {
+    fn a_watcher_can_wait_without_a_timeout() {
         let world = World::new(Preset::Standard);
         world.folder("~/.agents/skills");
         let mut watcher = watcher(&world);
@@ -406,7 +411,7 @@ mod watching {
                 std::thread::sleep(SHORT);
                 world.skill("~/.agents/skills/a");
             });
-            assert_eq!(watcher.next(Duration::MAX), Some(difference(&["a"], &[], &[])));
+            assert_eq!(watcher.wait_for_change(Duration::MAX), Some(difference(&["a"], &[], &[])));
         });
     }
 }

@@ -5,14 +5,14 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use proptest::prelude::*;
-use prowess::activate::TierApi;
-use prowess::resource::{self, AccessError, Kind};
+use prowess::activation::SkillTiers;
+use prowess::resources::{self, ReadResourceError, ResourceKind};
 use prowess::{ErrorCode, Preset, Skill, Snapshot};
 use prowess_testing::library::{World, skill_md};
 
 const SECRET: &str = "OUTSIDE_MARKER";
 
-/// A skill with files, links and worse, and a secret beside it.
+/// A skill with files, symlinks and special files, and a secret outside.
 fn world() -> World {
     let world = World::new(Preset::Chat);
     world
@@ -31,8 +31,8 @@ fn world() -> World {
     world
 }
 
-fn read(world: &World, path: &str) -> Result<resource::Resource, AccessError> {
-    resource::read(world.snapshot().get("a").unwrap(), path, &world.policy.limits)
+fn read(world: &World, path: &str) -> Result<resources::Resource, ReadResourceError> {
+    resources::read_text(world.snapshot().get("a").unwrap(), path, &world.policy.limits)
 }
 
 fn code(world: &World, path: &str) -> ErrorCode {
@@ -48,7 +48,7 @@ fn s004_16_a_resource_has_name_path_and_content() {
 }
 
 #[test]
-fn s004_16_every_refusal_as_a_model_reads_it() {
+fn s004_16_every_error_message() {
     let world = world();
     world.file(".skills/a/binary.bin", b"a\0b").file(".skills/a/latin.txt", b"caf\xe9");
     Command::new("mkfifo").arg(world.path(".skills/a/fifo")).status().unwrap();
@@ -91,11 +91,11 @@ fn s004_16_every_refusal_as_a_model_reads_it() {
         format!("{path:?}: {} {error}", error.code())
     });
     insta::assert_snapshot!(said.join("\n"));
-    assert_eq!(read(&world, "references/Guide.md").unwrap().content, "GUIDE", "it still works");
+    assert_eq!(read(&world, "references/Guide.md").unwrap().content, "GUIDE", "reading still works");
 }
 
 #[test]
-fn s004_17_what_is_not_text_is_not_supported() {
+fn s004_17_binary_files_are_not_supported() {
     let world = world();
     world.file(".skills/a/late.txt", [vec![b'a'; 100], vec![0]].concat());
     let error = read(&world, "late.txt").unwrap_err();
@@ -103,7 +103,7 @@ fn s004_17_what_is_not_text_is_not_supported() {
 }
 
 #[test]
-fn s004_22_more_than_the_limit_is_cut_and_said_exactly() {
+fn s004_22_long_files_are_truncated_with_a_notice() {
     let mut world = world();
     world.policy.limits.resource_bytes = 10;
     world.file(".skills/a/long.md", "aéééééééé").file(".skills/a/fits.md", "0123456789");
@@ -118,7 +118,7 @@ fn s004_22_more_than_the_limit_is_cut_and_said_exactly() {
 }
 
 #[test]
-fn s004_22_above_the_hard_cap_nothing_is_read() {
+fn s004_22_files_above_the_hard_limit_are_not_read() {
     let mut world = world();
     world.policy.limits.resource_bytes = u64::MAX;
     let file = fs::File::create(world.path(".skills/a/huge.txt")).unwrap();
@@ -134,18 +134,18 @@ fn terminal_escapes_do_not_reach_a_model() {
 }
 
 #[test]
-fn bytes_come_with_a_guessed_type() {
+fn bytes_have_a_guessed_media_type() {
     let world = world();
     world.file(".skills/a/assets/logo.png", b"\x89PNG\r\n\x1a\n\0\0");
     let snapshot = world.snapshot();
     let skill = snapshot.get("a").unwrap();
-    let logo = resource::read_bytes(skill, "assets/logo.png").unwrap();
+    let logo = resources::read_bytes(skill, "assets/logo.png").unwrap();
     assert_eq!((logo.mime, logo.bytes.len()), ("image/png", 10));
-    assert_eq!(resource::read_bytes(skill, "out.md").unwrap_err().code(), ErrorCode::AccessDenied);
+    assert_eq!(resources::read_bytes(skill, "out.md").unwrap_err().code(), ErrorCode::AccessDenied);
 }
 
 #[test]
-fn a_device_is_refused_and_nothing_blocks() {
+fn a_device_is_rejected_and_nothing_blocks() {
     let world = world();
     let made = Command::new("mknod").arg(world.path(".skills/a/dev")).args(["c", "1", "5"]).status();
     if made.is_ok_and(|status| status.success()) {
@@ -154,21 +154,21 @@ fn a_device_is_refused_and_nothing_blocks() {
 }
 
 #[test]
-fn s002_17_a_folder_that_became_a_link_is_not_followed() {
+fn s002_17_a_directory_replaced_by_a_symlink_is_not_followed() {
     let world = world();
     let snapshot = world.snapshot();
     let skill = snapshot.get("a").unwrap();
     fs::rename(world.path(".skills/a"), world.path("moved")).unwrap();
     symlink(world.path("~/"), world.path(".skills/a")).unwrap();
-    let error = resource::read(skill, "secret.md", &world.policy.limits).unwrap_err();
+    let error = resources::read_text(skill, "secret.md", &world.policy.limits).unwrap_err();
     assert_eq!(error.code(), ErrorCode::NotFound);
-    insta::assert_snapshot!(error, @"the folder of a is no longer there");
+    insta::assert_snapshot!(error, @"the directory of a no longer exists");
     fs::rename(world.path(".skills"), world.path("elsewhere")).unwrap();
-    assert_eq!(resource::list(skill, None).unwrap_err().code(), ErrorCode::NotFound);
+    assert_eq!(resources::list_files(skill, None).unwrap_err().code(), ErrorCode::NotFound);
 }
 
 #[test]
-fn linked_skills_give_their_files_if_the_place_is_known() {
+fn files_of_linked_skills_in_known_directories_are_read() {
     let world = World::new(Preset::Harness);
     world.skill("~/.agent/skills/real").file("~/.agent/skills/real/references/r.md", "R");
     world.skill("elsewhere/out").file("elsewhere/out/references/r.md", SECRET);
@@ -183,7 +183,7 @@ fn linked_skills_give_their_files_if_the_place_is_known() {
         snapshot.all().iter().find(|skill| skill.id() == name && skill.link().is_some()).unwrap()
     };
     let limits = &world.policy.limits;
-    let text = |skill: &Skill, path: &str| resource::read(skill, path, limits).map(|read| read.content);
+    let text = |skill: &Skill, path: &str| resources::read_text(skill, path, limits).map(|read| read.content);
     let real = snapshot.get("real").unwrap();
     assert_eq!(text(real, "references/r.md").as_deref(), Ok("R"));
     assert!(text(find("file"), "SKILL.md").unwrap().contains("name: file"));
@@ -194,7 +194,7 @@ fn linked_skills_give_their_files_if_the_place_is_known() {
 }
 
 #[test]
-fn skills_that_are_not_disclosed_give_nothing_away() {
+fn files_of_undisclosed_skills_are_not_read() {
     let mut world = World::new(Preset::Standard);
     world.policy.selection.disabled.push("off".to_owned());
     world.skill("~/.agents/skills/off").skill(".agents/skills/project");
@@ -206,28 +206,28 @@ fn skills_that_are_not_disclosed_give_nothing_away() {
     let snapshot = world.snapshot();
     let read = |name: &str| {
         let skill = snapshot.all().iter().find(|skill| skill.id() == name).unwrap();
-        resource::read(skill, "SKILL.md", &world.policy.limits)
+        resources::read_text(skill, "SKILL.md", &world.policy.limits)
     };
     let said = ["off", "project", "bad"].map(|name| {
         let error = read(name).unwrap_err();
         format!("{} {error}", error.code())
     });
     insta::assert_snapshot!(said.join("\n"));
-    assert!(read("gh2").is_ok(), "what the missing command is for can be read");
+    assert!(read("gh2").is_ok(), "files of an unavailable skill can be read");
 }
 
 #[test]
-fn bundled_skills_are_read_as_if_they_lay_on_disk() {
+fn bundled_skills_are_read_like_files_on_disk() {
     let world = World::new(Preset::Standard);
     let snapshot = world.snapshot();
     let skill = snapshot.get("gh").unwrap_or_else(|| snapshot.get("code-review").unwrap());
     let limits = &world.policy.limits;
-    assert!(resource::read(skill, "SKILL.md", limits).is_ok());
-    let code = |path: &str| resource::read(skill, path, limits).unwrap_err().code();
+    assert!(resources::read_text(skill, "SKILL.md", limits).is_ok());
+    let code = |path: &str| resources::read_text(skill, path, limits).unwrap_err().code();
     assert_eq!(code("references"), ErrorCode::IsDirectory);
     assert_eq!(code("../gh/SKILL.md"), ErrorCode::AccessDenied);
     assert_eq!(code("skill.md"), ErrorCode::NotFound);
-    let listed = resource::list(skill, Some(Kind::References)).unwrap();
+    let listed = resources::list_files(skill, Some(ResourceKind::References)).unwrap();
     assert_eq!(listed.files.len(), 2);
 }
 
@@ -237,16 +237,16 @@ fn s002_07_the_tiers() {
     world.skill(".agent/skills/a").file(".agent/skills/a/references/r.md", "R");
     world.file(".agent/skills/a/scripts/x.py", "X").file(".agent/skills/a/scripts/lib/y.py", "Y");
     let snapshot = world.snapshot();
-    let tiers = TierApi::new(&snapshot, &world.policy);
+    let tiers = SkillTiers::new(&snapshot, &world.policy);
     assert!(tiers.skill_names().contains(&"a".to_owned()));
     assert!(tiers.skill("a").is_some() && tiers.skill("none").is_none());
     let whole = fs::read_to_string(world.path(".agent/skills/a/SKILL.md")).unwrap();
     assert_eq!(tiers.tier2_context("a"), Some(whole));
     assert_eq!(tiers.tier2_context("none"), None);
-    assert_eq!(tiers.tier3_resource_list("a", Kind::Scripts), ["scripts/lib/y.py", "scripts/x.py"]);
-    assert_eq!(tiers.tier3_resource_list("a", Kind::References), ["references/r.md"]);
-    assert_eq!(tiers.tier3_resource_list("a", Kind::Assets), [] as [&str; 0]);
-    assert_eq!(tiers.tier3_resource_list("none", Kind::Scripts), [] as [&str; 0]);
+    assert_eq!(tiers.tier3_resource_list("a", ResourceKind::Scripts), ["scripts/lib/y.py", "scripts/x.py"]);
+    assert_eq!(tiers.tier3_resource_list("a", ResourceKind::References), ["references/r.md"]);
+    assert_eq!(tiers.tier3_resource_list("a", ResourceKind::Assets), [] as [&str; 0]);
+    assert_eq!(tiers.tier3_resource_list("none", ResourceKind::Scripts), [] as [&str; 0]);
     assert_eq!(tiers.tier3_resource("a", "references/r.md").as_deref(), Some("R"));
     for path in ["../a/SKILL.md", "/etc/passwd", "none.md"] {
         assert_eq!(tiers.tier3_resource("a", path), None);
@@ -262,11 +262,11 @@ fn a_hundred_thousand_files_are_listed_within_bounds() {
     }
     let snapshot = world.snapshot();
     let skill = snapshot.get("a").unwrap();
-    let all = resource::list(skill, None).unwrap();
-    assert!(all.cut && all.files.len() <= 1_000);
-    assert_eq!(resource::list(skill, Some(Kind::Scripts)).unwrap().files.len(), 1);
-    let activated = prowess::activate::activate(skill, None, &world.policy).unwrap();
-    let cut = activated.resources_cut().unwrap();
+    let all = resources::list_files(skill, None).unwrap();
+    assert!(all.truncated && all.files.len() <= 1_000);
+    assert_eq!(resources::list_files(skill, Some(ResourceKind::Scripts)).unwrap().files.len(), 1);
+    let activated = prowess::activation::activate(skill, None, &world.policy).unwrap();
+    let cut = activated.resources_truncation().unwrap();
     assert!(activated.resources().len() == 100 && cut.or_more, "{cut}");
     assert_eq!(code(&world, "assets/f"), ErrorCode::NotFound);
 }
@@ -284,11 +284,11 @@ proptest! {
         let path = format!("{}{}", if absolute { "/" } else { "" }, parts.join("/"));
         FIXTURE.with(|(world, snapshot)| {
             let skill = snapshot.get("a").unwrap();
-            if let Ok(read) = resource::read(skill, &path, &world.policy.limits) {
+            if let Ok(read) = resources::read_text(skill, &path, &world.policy.limits) {
                 assert!(!read.content.contains(SECRET), "{path}");
                 assert!(!path.starts_with('/') && !path.split('/').any(|part| part == ".."), "{path}");
             }
-            let tool = resource::ReadFile::new(world.path(".skills/a"));
+            let tool = resources::ReadFileTool::new(world.path(".skills/a"));
             assert!(tool.read(&path).map_or(true, |read| !read.content.contains(SECRET)), "{path}");
         });
     }

@@ -1,4 +1,4 @@
-//! Preset `standard`: where skills are looked for, which of them count, and what is said about the others.
+//! Preset `standard`: the searched roots, precedence, and diagnostics.
 
 use prowess::{Preset, Scope};
 use prowess_testing::library::{World, names, skill_md};
@@ -10,7 +10,7 @@ fn trusted() -> World {
 }
 
 #[test]
-fn three_folders_of_the_project_then_three_of_the_home_then_the_bundled_ones() {
+fn project_roots_precede_user_roots_and_bundled_skills() {
     let world = trusted();
     let places = [
         ".agents/skills/gh",
@@ -44,7 +44,7 @@ fn three_folders_of_the_project_then_three_of_the_home_then_the_bundled_ones() {
 }
 
 #[test]
-fn every_copy_that_does_not_count_says_which_one_does() {
+fn every_shadowed_skill_names_the_one_that_counts() {
     let world = trusted();
     world.skill(".agents/skills/gh").skill("~/.claude/skills/gh");
     assert_eq!(
@@ -57,17 +57,17 @@ fn every_copy_that_does_not_count_says_which_one_does() {
     assert_eq!(
         world.said(),
         [
-            "SK081 /home/.claude/skills/gh/SKILL.md: gh is not used: /project/.agents/skills/gh/SKILL.md has the same \
-             name and goes first",
-            "SK081 bundled:/gh/SKILL.md: gh is not used: /project/.agents/skills/gh/SKILL.md has the same name and \
-             goes first",
-            "SK082 /project/.agents/skills/gh/SKILL.md: gh takes the place of a bundled skill",
+            "SK081 /home/.claude/skills/gh/SKILL.md: gh is shadowed by /project/.agents/skills/gh/SKILL.md, which \
+             has the same name",
+            "SK081 bundled:/gh/SKILL.md: gh is shadowed by /project/.agents/skills/gh/SKILL.md, which has the \
+             same name",
+            "SK082 /project/.agents/skills/gh/SKILL.md: gh shadows a bundled skill",
         ]
     );
 }
 
 #[test]
-fn folders_above_the_project_count_up_to_the_git_root_the_nearest_first() {
+fn parent_directories_are_searched_up_to_the_git_root() {
     let mut world = trusted();
     world.trust("/").folder("/.git").skill("/.agents/skills/top").skill("/.agents/skills/both");
     world.skill(".agents/skills/near").skill(".claude/skills/both");
@@ -84,30 +84,34 @@ fn folders_above_the_project_count_up_to_the_git_root_the_nearest_first() {
     assert_eq!(names(&world.snapshot()), ["both", "near"], "the git root is the project itself");
     std::fs::remove_dir(world.path(".git")).unwrap();
     std::fs::remove_dir(world.path("/.git")).unwrap();
-    assert_eq!(names(&world.snapshot()), ["both", "near"], "without a git root nothing above is looked at");
-    world.policy.scan.ancestors = prowess::policy::Ancestors::None;
+    assert_eq!(
+        names(&world.snapshot()),
+        ["both", "near"],
+        "without a git root, no parent directory is searched"
+    );
+    world.policy.scan.ancestors = prowess::policy::AncestorSearch::None;
     world.folder("/.git");
-    assert_eq!(names(&world.snapshot()), ["both", "near"], "unless the configuration says so");
+    assert_eq!(names(&world.snapshot()), ["both", "near"], "unless the configuration disables it");
 }
 
 #[test]
-fn a_git_file_marks_a_worktree_just_as_well() {
+fn a_git_file_marks_a_worktree() {
     let world = trusted();
     world.trust("/").file("/.git", "gitdir: elsewhere").skill("/.agents/skills/top");
     assert_eq!(names(&world.snapshot()), ["top"]);
 }
 
 #[test]
-fn skills_may_lie_in_groups_six_deep() {
+fn skills_may_be_nested_six_levels_deep() {
     let world = trusted();
     world.skill(".agents/skills/1/2/3/4/5/six").skill(".agents/skills/a/2/3/4/5/6/seven");
     assert_eq!(names(&world.snapshot()), ["six"]);
     assert_eq!(
         world.said(),
         [
-            "SK073 /project/.agents/skills: a folder lies deeper than 6 and was not looked into: a/2/3/4/5/6",
-            "SK001 /project/.agents/skills/a/SKILL.md: there is no SKILL.md in the 6 levels of this folder that are \
-             looked into",
+            "SK073 /project/.agents/skills: a directory is deeper than 6 levels and was not searched: a/2/3/4/5/6",
+            "SK001 /project/.agents/skills/a/SKILL.md: there is no SKILL.md in the 6 searched levels of this \
+             directory",
         ]
     );
 }
@@ -120,26 +124,27 @@ fn everything_below_a_skill_belongs_to_it() {
 }
 
 #[test]
-fn version_control_dependencies_build_output_and_hidden_folders_are_passed_over() {
+fn version_control_dependencies_build_output_and_hidden_directories_are_skipped() {
     let world = trusted();
     for folder in [".git", ".hidden", "node_modules", "target", "group/node_modules", "group/.cache"] {
         world.skill(&format!(".agents/skills/{folder}/x"));
     }
-    // With a `.git` in it, the directory is a repository of its own, which the trust of the project does not cover.
+    // With a `.git` in it, the directory is a repository of its own, which the trust of the project does not
+    // cover.
     world.skill(".agents/skills/group/good").trust(".agents/skills");
     assert_eq!(world.told(), ["good in /project/.agents/skills/group/good is enabled"]);
     assert_eq!(world.said(), [] as [&str; 0]);
 }
 
 #[test]
-fn a_skill_may_be_called_target() {
+fn a_skill_may_be_named_target() {
     let world = trusted();
     world.skill(".agents/skills/target");
     assert_eq!(names(&world.snapshot()), ["target"]);
 }
 
 #[test]
-fn skill_md_in_small_letters_is_taken_with_a_warning_and_other_spellings_are_not() {
+fn lowercase_skill_md_is_accepted_with_a_warning_and_other_spellings_are_rejected() {
     let world = trusted();
     world.file(".agents/skills/small/skill.md", skill_md("small", "Small."));
     world.file(".agents/skills/odd/Skill.MD", skill_md("odd", "Odd."));
@@ -158,20 +163,23 @@ fn skill_md_in_small_letters_is_taken_with_a_warning_and_other_spellings_are_not
         ]
     );
     let snapshot = world.snapshot();
-    assert_eq!(snapshot.get("small").unwrap().read_source(), Some(skill_md("small", "Small.").into_bytes()));
+    assert_eq!(
+        snapshot.get("small").unwrap().read_skill_md(),
+        Some(skill_md("small", "Small.").into_bytes())
+    );
 }
 
 #[test]
-fn a_folder_without_a_skill_and_a_file_without_a_folder_are_said() {
+fn empty_directories_and_stray_files_are_reported() {
     let world = trusted();
     world.file(".agents/skills/empty/readme.md", "x").file(".agents/skills/SKILL.md", skill_md("x", "X."));
     world.folder(".agents/skills/group/nothing").skill(".agents/skills/good");
     assert_eq!(
         world.told(),
         [
-            "empty in /project/.agents/skills/empty is invalid: there is no SKILL.md in this folder",
+            "empty in /project/.agents/skills/empty is invalid: there is no SKILL.md in this directory",
             "good in /project/.agents/skills/good is enabled",
-            "group in /project/.agents/skills/group is invalid: there is no SKILL.md in this folder",
+            "group in /project/.agents/skills/group is invalid: there is no SKILL.md in this directory",
         ]
     );
     assert_eq!(world.codes(), ["SK076", "SK001", "SK001"]);
@@ -185,9 +193,9 @@ fn project_skills_need_trust_and_shadow_nothing_without_it() {
         world.told(),
         [
             "gh in /home/.agents/skills/gh is enabled",
-            "gh in /project/.agents/skills/gh is untrusted: the project is not trusted; to trust it: prowess trust \
+            "gh in /project/.agents/skills/gh is untrusted: the project is not trusted; to trust it, run prowess trust \
              /project",
-            "other in /project/.agents/skills/other is untrusted: the project is not trusted; to trust it: prowess \
+            "other in /project/.agents/skills/other is untrusted: the project is not trusted; to trust it, run prowess \
              trust /project",
         ]
     );
@@ -198,14 +206,14 @@ fn project_skills_need_trust_and_shadow_nothing_without_it() {
 }
 
 #[test]
-fn trust_in_a_subfolder_does_not_reach_the_folders_above() {
+fn trust_in_a_subdirectory_does_not_extend_to_parents() {
     let world = trusted();
     world.folder("/.git").skill("/.agents/skills/top").skill(".agents/skills/near");
     assert_eq!(
         world.told(),
         [
             "near in /project/.agents/skills/near is enabled",
-            "top in /.agents/skills/top is untrusted: the project is not trusted; to trust it: prowess trust ",
+            "top in /.agents/skills/top is untrusted: the project is not trusted; to trust it, run prowess trust ",
         ]
     );
 }
@@ -224,7 +232,7 @@ fn invalid_skills_shadow_nothing() {
 }
 
 #[test]
-fn working_in_the_home_itself_asks_for_no_trust() {
+fn the_home_directory_as_project_needs_no_trust() {
     let world = World::new(Preset::Standard);
     world.skill("~/.agents/skills/mine").skill("~/.claude/skills/too");
     let mut surroundings = world.surroundings();
@@ -239,7 +247,7 @@ fn working_in_the_home_itself_asks_for_no_trust() {
 }
 
 #[test]
-fn below_the_home_its_folders_stay_the_users_own() {
+fn user_roots_need_no_trust_in_projects_below_the_home_directory() {
     let world = World::new(Preset::Standard);
     world.skill("~/.agents/skills/mine").folder("~/.git").folder("~/work/deep");
     let mut surroundings = world.surroundings();
@@ -249,7 +257,7 @@ fn below_the_home_its_folders_stay_the_users_own() {
 }
 
 #[test]
-fn one_folder_by_two_ways_is_one_skill_and_no_warning() {
+fn one_directory_found_twice_is_one_skill_without_a_warning() {
     let world = World::new(Preset::Standard);
     world.skill("~/.agents/skills/a").skill("~/.agents/skills/group/b");
     world.link("~/.claude/skills/a", "~/.agents/skills/a");
@@ -258,9 +266,9 @@ fn one_folder_by_two_ways_is_one_skill_and_no_warning() {
         world.told(),
         [
             "a in /home/.agents/skills/a is enabled",
-            "a in /home/.claude/skills/a is shadowed: the same folder as /home/.agents/skills/a/SKILL.md",
+            "a in /home/.claude/skills/a is shadowed: same directory as /home/.agents/skills/a/SKILL.md",
             "b in /home/.agents/skills/group/b is enabled",
-            "b in /home/.claude/skills/group/b is shadowed: the same folder as /home/.agents/skills/group/b/SKILL.md",
+            "b in /home/.claude/skills/group/b is shadowed: same directory as /home/.agents/skills/group/b/SKILL.md",
         ]
     );
     assert_eq!(world.said(), [] as [&str; 0]);
@@ -285,7 +293,7 @@ fn names_that_look_alike_are_warned_about() {
 }
 
 #[test]
-fn skills_switched_off_as_a_whole_are_not_even_looked_for() {
+fn nothing_is_searched_when_skills_are_disabled() {
     let mut world = trusted();
     world.skill(".agents/skills/a");
     world.policy.enabled = false;

@@ -1,25 +1,24 @@
-//! Skills from servers, whatever the server is.
+//! Remote skills, independent of the kind of server.
 
-use crate::supply_world::{Server, open};
-use prowess::activate::{ActivateError, activate};
-use prowess::disclose::{Request, catalog};
+use crate::supply_world::{FakeServer, open};
+use prowess::activation::{ActivateError, activate};
+use prowess::catalog::{CatalogRequest, render_catalog};
 use prowess::policy::CatalogFormat;
-use prowess::resource;
-use prowess::supply::approvals::{Approvals, Grants, Standing, withdraw};
-use prowess::{Contents, ErrorCode, Preset, Registry, Skill, Snapshot};
+use prowess::remote::approvals::{ApprovalGrants, ApprovalStatus, Approvals, withdraw};
+use prowess::resources;
+use prowess::{ErrorCode, FileListing, Preset, Registry, Skill, Snapshot};
 use prowess_testing::library::World;
 use serde_json::json;
 
 fn told(world: &World, snapshot: &Snapshot) -> String {
-    let of_servers =
-        snapshot.all().iter().filter(|skill| skill.supplied().is_some() || skill.root().is_folder());
+    let of_servers = snapshot.all().iter().filter(|skill| skill.remote().is_some() || skill.root().is_dir());
     of_servers.map(|skill| world.tell(skill) + "\n").collect()
 }
 
 fn read(registry: &Registry, name: &str, path: &str) -> Result<String, (ErrorCode, String)> {
     let snapshot = registry.refresh();
     let skill = snapshot.all().iter().find(|skill| skill.name() == name).unwrap();
-    let read = resource::read(skill, path, &registry.policy().limits);
+    let read = resources::read_text(skill, path, &registry.policy().limits);
     read.map(|read| read.content).map_err(|error| (error.code(), error.to_string()))
 }
 
@@ -30,13 +29,13 @@ fn activated(registry: &Registry, name: &str) -> Result<String, (ErrorCode, Stri
     activated.map(|activated| activated.content()).map_err(|error| (error.code(), error.to_string()))
 }
 
-const GRANTED_NOTHING: Grants = Grants { allow_tools: false, allow_run: false };
+const GRANTED_NOTHING: ApprovalGrants = ApprovalGrants { allow_tools: false, allow_run: false };
 
 #[test]
-fn names_are_in_the_space_of_their_server_and_shadow_nothing() {
+fn names_have_the_label_of_their_server_and_shadow_nothing() {
     let world = World::new(Preset::Standard);
     world.skill("~/.agents/skills/pdf");
-    let (docs, other) = (Server::new("docs"), Server::new("other"));
+    let (docs, other) = (FakeServer::new("docs"), FakeServer::new("other"));
     docs.skill("pdf").skill("acme/billing/refunds").skill("acme/support/refunds");
     other.skill("pdf");
     for (server, path) in [(&docs, "pdf"), (&docs, "acme/billing/refunds"), (&other, "pdf")] {
@@ -46,63 +45,62 @@ fn names_are_in_the_space_of_their_server_and_shadow_nothing() {
     let snapshot = registry.snapshot();
     insta::assert_snapshot!(told(&world, &snapshot), @r"
     docs/acme/billing/refunds in mcp:docs/acme/billing/refunds is enabled
-    docs/acme/support/refunds in mcp:docs/acme/support/refunds is untrusted: not approved; to see and approve it: prowess trust --mcp docs/acme/support/refunds
+    docs/acme/support/refunds in mcp:docs/acme/support/refunds is untrusted: not approved; to review and approve it, run prowess trust --mcp docs/acme/support/refunds
     docs/pdf in mcp:docs/pdf is enabled
     other/pdf in mcp:other/pdf is enabled
     pdf in /home/.agents/skills/pdf is enabled
     ");
-    assert_eq!(snapshot.get("pdf").unwrap().supplied(), None, "the name alone is the user's own skill");
-    assert!(snapshot.get("refunds").is_none(), "there is no name without its server");
+    assert_eq!(snapshot.get("pdf").unwrap().remote(), None, "the bare name is the user's skill");
+    assert!(snapshot.get("refunds").is_none(), "a remote skill has no bare name");
     let said: Vec<_> = snapshot.general_diagnostics().map(|said| said.diagnostic.to_string()).collect();
     insta::assert_snapshot!(said.join("\n"), @r"
-    info[SK084]: docs/pdf has the name of other/pdf, pdf; they are different skills
-    info[SK084]: other/pdf has the name of docs/pdf, pdf; they are different skills
+    info[SK084]: docs/pdf has the same name as other/pdf, pdf; they are different skills
+    info[SK084]: other/pdf has the same name as docs/pdf, pdf; they are different skills
     ");
-    assert!(docs.reads().is_empty() && other.reads().is_empty(), "nothing was fetched for that");
+    assert!(docs.reads().is_empty() && other.reads().is_empty(), "nothing was fetched");
 }
 
 #[test]
-fn where_folders_are_what_counts_nothing_is_shadowed_either() {
+fn nothing_is_shadowed_if_directories_are_the_identity() {
     let world = World::new(Preset::App);
     world.skill(".agents/skills/pdf");
-    let docs = Server::new("docs");
+    let docs = FakeServer::new("docs");
     docs.skill("pdf").approve(&world, "pdf", GRANTED_NOTHING);
     let snapshot = open(&world, &[&docs]).snapshot();
-    assert_eq!(snapshot.get("pdf").unwrap().supplied(), None);
+    assert_eq!(snapshot.get("pdf").unwrap().remote(), None);
     assert!(snapshot.get("docs/pdf").unwrap().is_enabled());
     assert_eq!(snapshot.get("docs/pdf").unwrap().id(), "docs/pdf");
 }
 
 #[test]
-fn a_name_outside_its_servers_space_is_invalid() {
+fn a_name_without_the_label_is_invalid() {
     let world = World::new(Preset::Standard);
-    let docs = Server::new("docs");
+    let docs = FakeServer::new("docs");
     docs.skill("pdf");
-    let stolen = prowess::supply::Offered { name: "pdf".to_owned(), ..docs.entry("pdf") };
+    let stolen = prowess::remote::RemoteEntry { name: "pdf".to_owned(), ..docs.entry("pdf") };
     docs.put(stolen);
     let snapshot = open(&world, &[&docs]).snapshot();
-    let skill = snapshot.all().iter().find(|skill| skill.supplied().is_some()).unwrap();
+    let skill = snapshot.all().iter().find(|skill| skill.remote().is_some()).unwrap();
     assert_eq!(skill.status().as_str(), "invalid");
-    assert_eq!(skill.reason().unwrap(), "it is not called docs/…");
+    assert_eq!(skill.reason().unwrap(), "its name does not begin with docs/");
 }
 
 #[test]
-fn without_approval_nothing_is_handed_out_and_nothing_fetched() {
+fn without_approval_nothing_is_returned_or_fetched() {
     let world = World::new(Preset::Standard);
-    let docs = Server::new("docs");
+    let docs = FakeServer::new("docs");
     docs.skill("pdf");
     let registry = open(&world, &[&docs]);
-    let refused = Err((
-        ErrorCode::Untrusted,
-        "the skill docs/pdf is not trusted: the user has not approved it".to_owned(),
-    ));
+    let refused =
+        Err((ErrorCode::Untrusted, "skill docs/pdf is not trusted: the user has not approved it".to_owned()));
     assert_eq!(activated(&registry, "docs/pdf"), refused);
     assert_eq!(read(&registry, "docs/pdf", "references/a.md"), refused);
     assert!(docs.reads().is_empty());
-    // What there is to see is in the entry.
+    // The metadata is visible.
     let snapshot = registry.snapshot();
     let skill = snapshot.all().iter().find(|skill| skill.name() == "docs/pdf").unwrap();
-    let files: Vec<_> = Contents::of(skill).files.into_iter().map(|file| (file.path, file.bytes)).collect();
+    let files: Vec<_> =
+        FileListing::for_skill(skill).files.into_iter().map(|file| (file.path, file.bytes)).collect();
     assert_eq!(files, [("SKILL.md".to_owned(), 75), ("references/a.md".to_owned(), 2)]);
     assert!(docs.reads().is_empty());
 }
@@ -110,7 +108,7 @@ fn without_approval_nothing_is_handed_out_and_nothing_fetched() {
 #[test]
 fn each_file_is_fetched_when_it_is_needed() {
     let world = World::new(Preset::Standard);
-    let docs = Server::new("docs");
+    let docs = FakeServer::new("docs");
     docs.skill("pdf").approve(&world, "pdf", GRANTED_NOTHING);
     let registry = open(&world, &[&docs]);
     insta::assert_snapshot!(activated(&registry, "docs/pdf").unwrap());
@@ -120,10 +118,10 @@ fn each_file_is_fetched_when_it_is_needed() {
 }
 
 #[test]
-fn every_form_of_activation_says_where_it_comes_from_first() {
+fn every_activation_mode_begins_with_the_origin() {
     for preset in [Preset::Standard, Preset::SkillTool, Preset::Harness, Preset::Triggers, Preset::Chat] {
         let world = World::new(preset);
-        let docs = Server::new("docs");
+        let docs = FakeServer::new("docs");
         docs.skill("pdf").approve(&world, "pdf", GRANTED_NOTHING);
         let registry = open(&world, &[&docs]);
         let content = activated(&registry, "docs/pdf").unwrap();
@@ -133,10 +131,10 @@ fn every_form_of_activation_says_where_it_comes_from_first() {
 }
 
 #[test]
-fn every_catalog_says_where_it_comes_from() {
+fn every_catalog_shows_the_origin() {
     let mut world = World::new(Preset::Standard);
     world.policy.scan.roots.clear();
-    let docs = Server::new("docs");
+    let docs = FakeServer::new("docs");
     docs.skill("pdf").approve(&world, "pdf", GRANTED_NOTHING);
     let snapshot = open(&world, &[&docs]).snapshot();
     let mut all = String::new();
@@ -150,7 +148,12 @@ fn every_catalog_says_where_it_comes_from() {
         let mut policy = world.policy.clone();
         for name_only in [false, true] {
             policy.selection.name_only = if name_only { vec!["docs/pdf".to_owned()] } else { Vec::new() };
-            let text = catalog(&snapshot, &policy, &Request { format, ..Request::of(&policy) }).text;
+            let text = render_catalog(
+                &snapshot,
+                &policy,
+                &CatalogRequest { format, ..CatalogRequest::from_policy(&policy) },
+            )
+            .text;
             assert!(text.contains("MCP server docs"), "{text}");
             let from = text.find("docs/pdf").unwrap();
             let start = text[..from].rfind('\n').map_or(0, |at| at + 1);
@@ -164,26 +167,26 @@ fn every_catalog_says_where_it_comes_from() {
 #[test]
 fn digest_and_size_are_verified_at_each_read() {
     let world = World::new(Preset::Standard);
-    let docs = Server::new("docs");
+    let docs = FakeServer::new("docs");
     docs.skill("pdf").approve(&world, "pdf", GRANTED_NOTHING);
     let registry = open(&world, &[&docs]);
     assert!(read(&registry, "docs/pdf", "references/a.md").is_ok());
     docs.hand_out("skill://pdf/references/a.md", b"B\n");
     let (code, message) = read(&registry, "docs/pdf", "references/a.md").unwrap_err();
     assert_eq!(code, ErrorCode::Untrusted);
-    insta::assert_snapshot!(message, @"references/a.md of docs/pdf is not used: its digest is not the one it was listed with. The skill has changed at its server and needs approval again: prowess trust --mcp docs/pdf");
-    assert_eq!(docs.doubts(), 1, "the server is asked again");
+    insta::assert_snapshot!(message, @"references/a.md of docs/pdf is not used: its digest differs from the listed one. The skill changed on its server and must be approved again: prowess trust --mcp docs/pdf");
+    assert_eq!(docs.doubts(), 1, "the entry is marked as stale");
     docs.hand_out("skill://pdf/references/a.md", b"A\nmore");
     let (_, message) = read(&registry, "docs/pdf", "references/a.md").unwrap_err();
-    assert!(message.contains("it has 6 bytes and was listed with 2"), "{message}");
+    assert!(message.contains("it has 6 bytes instead of the listed 2"), "{message}");
     docs.hand_out("skill://pdf/SKILL.md", b"---\nname: pdf\ndescription: Evil.\n---\nx\n");
     assert_eq!(activated(&registry, "docs/pdf").unwrap_err().0, ErrorCode::Untrusted);
 }
 
 #[test]
-fn a_size_that_is_wrong_is_refused_even_where_the_digest_is_right() {
+fn a_wrong_size_is_rejected_even_with_the_right_digest() {
     let world = World::new(Preset::Standard);
-    let docs = Server::new("docs");
+    let docs = FakeServer::new("docs");
     docs.skill("pdf");
     let mut entry = docs.entry("pdf");
     entry.files[1].size = 3;
@@ -191,19 +194,19 @@ fn a_size_that_is_wrong_is_refused_even_where_the_digest_is_right() {
     let registry = open(&world, &[&docs]);
     let (code, message) = read(&registry, "docs/pdf", "references/a.md").unwrap_err();
     assert_eq!(code, ErrorCode::Untrusted);
-    assert!(message.contains("it has 2 bytes and was listed with 3"), "{message}");
+    assert!(message.contains("it has 2 bytes instead of the listed 3"), "{message}");
 }
 
 #[test]
-fn a_file_that_was_not_listed_is_not_even_asked_for() {
+fn an_unlisted_file_is_not_requested() {
     let world = World::new(Preset::Standard);
-    let docs = Server::new("docs");
+    let docs = FakeServer::new("docs");
     docs.skill("pdf").approve(&world, "pdf", GRANTED_NOTHING);
     docs.hand_out("skill://pdf/references/b.md", b"B");
     let registry = open(&world, &[&docs]);
     let (code, message) = read(&registry, "docs/pdf", "references/b.md").unwrap_err();
     assert_eq!(code, ErrorCode::Untrusted);
-    insta::assert_snapshot!(message, @"references/b.md is not among the files that docs/pdf was listed with. If the server has it now, the skill has changed and needs approval again: prowess trust --mcp docs/pdf");
+    insta::assert_snapshot!(message, @"references/b.md is not a listed file of docs/pdf. If the server has it now, the skill has changed and must be approved again: prowess trust --mcp docs/pdf");
     assert_eq!(read(&registry, "docs/pdf", "references").unwrap_err().0, ErrorCode::IsDirectory);
     for path in ["../other/SKILL.md", "/etc/passwd", "a\0b", "skill://other/SKILL.md"] {
         assert!(read(&registry, "docs/pdf", path).is_err(), "{path}");
@@ -212,27 +215,27 @@ fn a_file_that_was_not_listed_is_not_even_asked_for() {
 }
 
 #[test]
-fn the_frontmatter_has_to_be_the_one_that_was_listed() {
+fn the_frontmatter_must_match_the_listing() {
     let world = World::new(Preset::Standard);
-    let docs = Server::new("docs");
+    let docs = FakeServer::new("docs");
     let source = "---\nname: pdf\ndescription: Does pdf.\nallowed-tools: Bash\n---\nx\n";
     docs.offer("pdf", json!({"name": "pdf", "description": "Does pdf."}), &[("SKILL.md", source)]);
     docs.approve(&world, "pdf", GRANTED_NOTHING);
     let registry = open(&world, &[&docs]);
     let (code, message) = activated(&registry, "docs/pdf").unwrap_err();
     assert_eq!(code, ErrorCode::Untrusted);
-    insta::assert_snapshot!(message, @"the SKILL.md of docs/pdf is not used: its frontmatter is not the one that the skill was listed with (allowed-tools)");
+    insta::assert_snapshot!(message, @"the SKILL.md of docs/pdf is not used: its frontmatter differs from the listed one (allowed-tools)");
 }
 
 #[test]
-fn allowed_tools_count_only_where_the_user_grants_them() {
+fn allowed_tools_need_a_grant() {
     let world = World::new(Preset::Standard);
-    let docs = Server::new("docs");
+    let docs = FakeServer::new("docs");
     let source = "---\nname: pdf\ndescription: Does pdf.\nallowed-tools: Bash Read\n---\nx\n";
     let frontmatter = json!({"name": "pdf", "description": "Does pdf.", "allowed-tools": "Bash Read"});
     docs.offer("pdf", frontmatter, &[("SKILL.md", source)]);
     let tools = |allow_tools| {
-        docs.approve(&world, "pdf", Grants { allow_tools, allow_run: false });
+        docs.approve(&world, "pdf", ApprovalGrants { allow_tools, allow_run: false });
         let registry = open(&world, &[&docs]);
         let snapshot = registry.snapshot();
         let activated = activate(snapshot.get("docs/pdf").unwrap(), None, registry.policy()).unwrap();
@@ -243,9 +246,9 @@ fn allowed_tools_count_only_where_the_user_grants_them() {
 }
 
 #[test]
-fn approval_is_bound_to_every_file_and_over_once_one_changes() {
+fn an_approval_covers_every_file_and_ends_with_any_change() {
     let world = World::new(Preset::Standard);
-    let docs = Server::new("docs");
+    let docs = FakeServer::new("docs");
     docs.skill("pdf").approve(&world, "pdf", GRANTED_NOTHING);
     let registry = open(&world, &[&docs]);
     let status = || told(&world, &registry.refresh());
@@ -256,7 +259,7 @@ fn approval_is_bound_to_every_file_and_over_once_one_changes() {
     rotated.files[1].digest = prowess::digest(b"other");
     changes.push(rotated);
     let mut added = approved.clone();
-    added.files.push(prowess::supply::OfferedFile {
+    added.files.push(prowess::remote::RemoteFile {
         path: "b.md".to_owned(),
         uri: "skill://pdf/b.md".to_owned(),
         digest: prowess::digest(b"b"),
@@ -269,49 +272,52 @@ fn approval_is_bound_to_every_file_and_over_once_one_changes() {
     for changed in changes {
         docs.put(changed);
         insta::allow_duplicates! {
-            insta::assert_snapshot!(status(), @"docs/pdf in mcp:docs/pdf is untrusted: has changed at its server and needs approval again: prowess trust --mcp docs/pdf");
+            insta::assert_snapshot!(status(), @"docs/pdf in mcp:docs/pdf is untrusted: changed on its server; to review and approve it again, run prowess trust --mcp docs/pdf");
         }
         let refused = activated(&registry, "docs/pdf").unwrap_err();
         assert_eq!(
             refused.1,
-            "the skill docs/pdf is not trusted: it has changed at its server and needs approval again"
+            "skill docs/pdf is not trusted: it changed on its server and must be approved again"
         );
         docs.put(approved.clone());
-        assert!(status().contains("needs approval again"), "what changes back was still changed");
+        assert!(status().contains("approve it again"), "a change that was undone still ends the approval");
         docs.approve(&world, "pdf", GRANTED_NOTHING);
         assert!(status().contains("is enabled"));
     }
 }
 
 #[test]
-fn approval_is_of_one_server_and_one_uri() {
+fn an_approval_is_for_one_server_and_one_uri() {
     let world = World::new(Preset::Standard);
-    let (docs, other) = (Server::new("docs"), Server::new("other"));
+    let (docs, other) = (FakeServer::new("docs"), FakeServer::new("other"));
     docs.skill("pdf").skill("pdf/inner").approve(&world, "pdf", GRANTED_NOTHING);
     other.skill("pdf");
     let snapshot = open(&world, &[&docs, &other]).snapshot();
     let enabled: Vec<_> = snapshot.enabled().map(Skill::name).filter(|name| name.contains('/')).collect();
-    assert_eq!(enabled, ["docs/pdf"], "neither the same URI elsewhere nor a skill inside it");
+    assert_eq!(enabled, ["docs/pdf"], "neither the same URI on another server nor a nested skill");
 }
 
 #[test]
-fn approval_can_be_taken_back() {
+fn an_approval_can_be_withdrawn() {
     let world = World::new(Preset::Standard);
-    let docs = Server::new("docs");
+    let docs = FakeServer::new("docs");
     docs.skill("pdf").skill("other");
     docs.approve(&world, "pdf", GRANTED_NOTHING).approve(&world, "other", GRANTED_NOTHING);
-    let standing = |path: &str| Approvals::load(&world.surroundings()).standing("docs", &docs.entry(path));
-    assert_eq!(standing("pdf"), Standing::Approved(GRANTED_NOTHING));
+    let standing = |path: &str| Approvals::load(&world.surroundings()).status("docs", &docs.entry(path));
+    assert_eq!(standing("pdf"), ApprovalStatus::Approved(GRANTED_NOTHING));
     withdraw("docs", Some("skill://pdf/SKILL.md"), &world.surroundings()).unwrap();
-    assert_eq!((standing("pdf"), standing("other")), (Standing::New, Standing::Approved(GRANTED_NOTHING)));
+    assert_eq!(
+        (standing("pdf"), standing("other")),
+        (ApprovalStatus::New, ApprovalStatus::Approved(GRANTED_NOTHING))
+    );
     assert_eq!(withdraw("docs", None, &world.surroundings()).unwrap().len(), 1);
-    assert_eq!(standing("other"), Standing::New);
+    assert_eq!(standing("other"), ApprovalStatus::New);
 }
 
 #[test]
-fn a_state_that_cannot_be_read_approves_nothing_and_is_kept() {
+fn an_unreadable_state_approves_nothing_and_is_not_overwritten() {
     let world = World::new(Preset::Standard);
-    let docs = Server::new("docs");
+    let docs = FakeServer::new("docs");
     docs.skill("pdf").approve(&world, "pdf", GRANTED_NOTHING);
     for broken in ["{", "[]", "{\"schema\":2,\"skills\":[]}"] {
         world.file("~/.prowess/state/approvals.json", broken);
@@ -319,7 +325,7 @@ fn a_state_that_cannot_be_read_approves_nothing_and_is_kept() {
         assert!(snapshot.get("docs/pdf").is_none());
         assert!(snapshot.general_diagnostics().any(|said| said.diagnostic.code.as_str() == "SK096"));
         assert!(
-            prowess::supply::approvals::approve(
+            prowess::remote::approvals::approve(
                 "docs",
                 &docs.entry("pdf"),
                 GRANTED_NOTHING,
@@ -332,21 +338,21 @@ fn a_state_that_cannot_be_read_approves_nothing_and_is_kept() {
 }
 
 #[test]
-fn nothing_of_it_is_run() {
+fn remote_skills_are_not_executed() {
     let world = World::new(Preset::Standard);
-    let docs = Server::new("docs");
+    let docs = FakeServer::new("docs");
     docs.skill("pdf").approve(&world, "pdf", GRANTED_NOTHING);
     let snapshot = open(&world, &[&docs]).snapshot();
-    let refused = resource::material(snapshot.get("docs/pdf").unwrap()).unwrap_err();
+    let refused = resources::read_skill_files(snapshot.get("docs/pdf").unwrap()).unwrap_err();
     assert_eq!(refused.code(), ErrorCode::AccessDenied);
-    insta::assert_snapshot!(refused, @"nothing of docs/pdf is run here: it comes from the MCP server docs. To run what it brings, get the skill from its author and install it: prowess install SOURCE");
+    insta::assert_snapshot!(refused, @"cannot run files of docs/pdf: it comes from the MCP server docs. To run its scripts, get the skill from its author and install it: prowess install SOURCE");
     assert!(docs.reads().is_empty());
 }
 
 #[test]
-fn a_server_that_fails_is_told_and_not_believed() {
+fn errors_of_a_server_are_reported() {
     let world = World::new(Preset::Standard);
-    let docs = Server::new("docs");
+    let docs = FakeServer::new("docs");
     docs.skill("pdf");
     let mut entry = docs.entry("pdf");
     entry.files[0].uri = "skill://pdf/GONE.md".to_owned();
@@ -354,17 +360,20 @@ fn a_server_that_fails_is_told_and_not_believed() {
     let registry = open(&world, &[&docs]);
     let (code, message) = activated(&registry, "docs/pdf").unwrap_err();
     assert_eq!(code, ErrorCode::NotFound);
-    insta::assert_snapshot!(message, @"SKILL.md of docs/pdf cannot be read from the MCP server docs: the server refuses: no such resource");
+    insta::assert_snapshot!(message, @"cannot read SKILL.md of docs/pdf from the MCP server docs: the server rejected the request: no such resource");
     assert_eq!(docs.doubts(), 1);
 }
 
 #[test]
-fn invalid_entries_are_shown_with_the_reason() {
+fn invalid_entries_are_listed_with_the_reason() {
     let world = World::new(Preset::Standard);
-    let docs = Server::new("docs");
+    let docs = FakeServer::new("docs");
     docs.skill("pdf").skill("bad");
-    docs.put(prowess::supply::Offered { problem: Some("it has no files".to_owned()), ..docs.entry("bad") });
-    docs.put(prowess::supply::Offered { frontmatter: crate::supply_world::empty(), ..docs.entry("pdf") });
+    docs.put(prowess::remote::RemoteEntry {
+        problem: Some("it has no files".to_owned()),
+        ..docs.entry("bad")
+    });
+    docs.put(prowess::remote::RemoteEntry { frontmatter: crate::supply_world::empty(), ..docs.entry("pdf") });
     insta::assert_snapshot!(told(&world, &open(&world, &[&docs]).snapshot()), @r"
     docs/bad in mcp:docs/bad is invalid: it has no files
     docs/pdf in mcp:docs/pdf is invalid: name is missing
@@ -372,54 +381,55 @@ fn invalid_entries_are_shown_with_the_reason() {
 }
 
 #[test]
-fn nothing_on_disk_is_taken_for_a_servers_skill() {
+fn files_on_disk_cannot_replace_a_remote_skill() {
     let world = World::new(Preset::Standard);
     world.file("mcp:docs/pdf/SKILL.md", "---\nname: pdf\ndescription: Fake.\n---\nfake\n");
     world.file("mcp:docs/pdf/fake.md", "fake");
-    let docs = Server::new("docs");
+    let docs = FakeServer::new("docs");
     docs.skill("pdf").approve(&world, "pdf", GRANTED_NOTHING);
     let registry = open(&world, &[&docs]);
     assert!(!activated(&registry, "docs/pdf").unwrap().contains("fake"));
     assert!(read(&registry, "docs/pdf", "fake.md").is_err());
-    assert!(registry.snapshot().get("docs/pdf").unwrap().locked().is_none());
+    assert!(registry.snapshot().get("docs/pdf").unwrap().lock_entry().is_none());
 }
 
 #[test]
 fn a_snapshot_stays_the_same_until_something_changes() {
     let world = World::new(Preset::Standard);
-    let docs = Server::new("docs");
+    let docs = FakeServer::new("docs");
     docs.skill("pdf");
     let registry = open(&world, &[&docs]);
     let before = registry.snapshot();
     assert!(std::sync::Arc::ptr_eq(&before, &registry.refresh()));
     docs.approve(&world, "pdf", GRANTED_NOTHING);
     let approved = registry.refresh();
-    assert_eq!(approved.since(&before).added, ["docs/pdf"]);
+    assert_eq!(approved.diff_from(&before).added, ["docs/pdf"]);
     docs.skill("more");
     assert_eq!(registry.refresh().all().len(), approved.all().len() + 1);
 }
 
 #[test]
 fn errors_have_their_codes() {
-    let error = ActivateError::from(prowess::supply::Unverified::Held { name: "docs/pdf".to_owned() });
+    let error =
+        ActivateError::from(prowess::remote::RemoteFileError::Outdated { name: "docs/pdf".to_owned() });
     assert_eq!(error.code(), ErrorCode::Conflict);
-    insta::assert_snapshot!(error, @"the skill docs/pdf has changed since it was loaded in this conversation; activate it again before you read its files");
+    insta::assert_snapshot!(error, @"skill docs/pdf changed since it was loaded in this conversation; activate it again before reading its files");
 }
 
 #[cfg(feature = "watch")]
 #[test]
-fn a_watcher_notices_what_servers_offer_and_what_the_user_approves() {
+fn a_watcher_detects_new_listings_and_approvals() {
     use std::time::Duration;
     let world = World::new(Preset::Standard);
-    let docs = Server::new("docs");
+    let docs = FakeServer::new("docs");
     docs.skill("pdf").skill("more");
     let registry = std::sync::Arc::new(open(&world, &[&docs]));
-    // So that there is a state to watch.
+    // Creates the state directory, so that it can be watched.
     docs.approve(&world, "more", GRANTED_NOTHING);
     let mut watcher = prowess::registry::Watcher::new(registry).unwrap();
     let mut next = || {
         let until = std::time::Instant::now() + Duration::from_secs(20);
-        std::iter::repeat_with(|| watcher.next(Duration::from_millis(100)))
+        std::iter::repeat_with(|| watcher.wait_for_change(Duration::from_millis(100)))
             .take_while(|_| std::time::Instant::now() < until)
             .flatten()
             .next()

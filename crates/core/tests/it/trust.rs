@@ -1,11 +1,11 @@
-//! Trust: whom the user trusts decides what counts, and nothing in a project can decide it.
+//! Trust: only the user decides, and nothing in a project can change that.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use prowess::trust::{self, TrustError};
-use prowess::{Difference, Preset, Surroundings};
+use prowess::{HostEnv, Preset, SnapshotDiff};
 use prowess_testing::library::{World, names, skill_md};
 
 const STATE: &str = "~/.prowess/state/trust.json";
@@ -16,7 +16,7 @@ fn world() -> World {
     world
 }
 
-/// What became of each skill, without where it is.
+/// Returns the status of each skill, without its path.
 fn statuses(world: &World) -> Vec<String> {
     let short = |told: String| {
         let (skill, status) = told.split_once(" is ").unwrap();
@@ -25,12 +25,12 @@ fn statuses(world: &World) -> Vec<String> {
     world.told().into_iter().map(short).collect()
 }
 
-/// What changed in the project since it was trusted, from the top of the world.
-fn changes(world: &World) -> Difference {
+/// Returns the changes in the project since it was trusted, with paths relative to the test directory.
+fn changes(world: &World) -> SnapshotDiff {
     let record = trust::record_for(&world.path(""), &world.surroundings()).unwrap();
     let difference = trust::changes_since(&record, &world.policy, &world.surroundings());
     let short = |paths: Vec<String>| paths.iter().map(|path| world.short(path)).collect();
-    Difference {
+    SnapshotDiff {
         added: short(difference.added),
         removed: short(difference.removed),
         changed: short(difference.changed),
@@ -38,7 +38,7 @@ fn changes(world: &World) -> Difference {
 }
 
 #[test]
-fn nothing_is_trusted_until_the_user_says_so() {
+fn nothing_is_trusted_by_default() {
     let world = world();
     assert_eq!(names(&world.snapshot()), [] as [&str; 0]);
     world.trust("");
@@ -48,7 +48,7 @@ fn nothing_is_trusted_until_the_user_says_so() {
 }
 
 #[test]
-fn a_record_says_what_was_decided_when_and_about_which_skills() {
+fn a_record_has_the_decision_its_time_and_the_skills() {
     let world = world();
     let (record, before) =
         trust::trust(&world.path(""), false, &world.policy, &world.surroundings()).unwrap();
@@ -62,36 +62,40 @@ fn a_record_says_what_was_decided_when_and_about_which_skills() {
     let (_, before) = trust::trust(&world.path(""), true, &world.policy, &world.surroundings()).unwrap();
     assert_eq!(before, Some(record));
     let mode = fs::metadata(world.path(STATE)).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o600, "nobody else reads whom the user trusts");
+    assert_eq!(mode & 0o777, 0o600, "other users cannot read the trust state");
 }
 
 #[test]
-fn trust_covers_what_lies_below_and_nothing_beside() {
+fn trust_covers_subdirectories_but_not_siblings() {
     let world = world();
     world.skill("/projector/.agents/skills/p").trust("/project");
     assert_eq!(names(&world.snapshot()), ["a", "b"]);
-    let surroundings = Surroundings { project: world.path("/projector"), ..world.surroundings() };
+    let surroundings = HostEnv { project: world.path("/projector"), ..world.surroundings() };
     let registry = prowess::Registry::open_in(world.policy.clone(), surroundings, &Default::default());
-    assert_eq!(names(&registry.snapshot()), [] as [&str; 0], "the path begins alike and is another one");
+    assert_eq!(
+        names(&registry.snapshot()),
+        [] as [&str; 0],
+        "a path with the same prefix is another directory"
+    );
     world.untrust("/project").trust("/");
-    assert_eq!(names(&world.snapshot()), ["a", "b"], "from further up, too");
+    assert_eq!(names(&world.snapshot()), ["a", "b"], "from a parent directory, too");
 }
 
 #[test]
 fn the_nearest_decision_wins() {
     let world = world();
     world.trust("/").untrust("/project");
-    assert_eq!(names(&world.snapshot()), [] as [&str; 0], "excepted");
+    assert_eq!(names(&world.snapshot()), [] as [&str; 0], "excluded");
     world.trust("/project");
     assert_eq!(names(&world.snapshot()), ["a", "b"], "and trusted again");
     world.untrust("/");
-    assert_eq!(names(&world.snapshot()), ["a", "b"], "whatever becomes of the folder above");
+    assert_eq!(names(&world.snapshot()), ["a", "b"], "regardless of the parent directory");
     world.untrust("/project/.agents/skills/b");
     assert_eq!(
         statuses(&world),
         [
             "a enabled",
-            "b untrusted: the project is not trusted; to trust it: prowess trust /project/.agents/skills/b"
+            "b untrusted: the project is not trusted; to trust it, run prowess trust /project/.agents/skills/b"
         ],
         "down to a single skill"
     );
@@ -105,7 +109,7 @@ fn trust_ends_at_a_nested_git_repository() {
     world.skill("vendor/evil/.agents/skills/nested").skill(".agents/skills/cloned").trust("");
     fs::create_dir_all(world.path(".git")).unwrap();
     fs::create_dir_all(world.path("vendor/evil/.git")).unwrap();
-    // A worktree or a submodule has a file of that name.
+    // In a worktree or a submodule, `.git` is a file.
     fs::write(world.path(".agents/skills/cloned/.git"), "gitdir: /elsewhere").unwrap();
     assert_eq!(names(&world.snapshot()), ["a", "b"]);
     let snapshot = world.snapshot();
@@ -113,10 +117,10 @@ fn trust_ends_at_a_nested_git_repository() {
     let reason = world.short(&cloned.reason().unwrap());
     assert_eq!(
         reason,
-        "in a git repository of its own, which is not trusted; to trust it: prowess trust /project/.agents/skills/cloned"
+        "its git repository is not trusted; to trust it, run prowess trust /project/.agents/skills/cloned"
     );
 
-    let inside = Surroundings { project: world.path("vendor/evil"), ..world.surroundings() };
+    let inside = HostEnv { project: world.path("vendor/evil"), ..world.surroundings() };
     let open = || prowess::Registry::open_in(world.policy.clone(), inside.clone(), &Default::default());
     assert_eq!(names(&open().snapshot()), [] as [&str; 0], "cloned into a trusted project");
     assert_eq!(trust::record_for(&inside.project, &inside), None);
@@ -126,7 +130,7 @@ fn trust_ends_at_a_nested_git_repository() {
 }
 
 #[test]
-fn untrusting_says_what_was_trusted() {
+fn untrusting_returns_the_previous_decision() {
     let world = world();
     let untrust = |path: &str| trust::untrust(&world.path(path), &world.surroundings()).unwrap();
     assert_eq!(untrust(""), None);
@@ -136,13 +140,13 @@ fn untrusting_says_what_was_trusted() {
         world.path("/").components().collect::<PathBuf>(),
         "by the folder above"
     );
-    assert_eq!(untrust(""), None, "it is excepted already");
+    assert_eq!(untrust(""), None, "it is already excluded");
     world.trust("");
     assert_eq!(untrust("").unwrap().path, world.path("").components().collect::<PathBuf>());
 }
 
 #[test]
-fn a_folder_that_is_gone_can_be_forgotten() {
+fn trust_in_a_deleted_directory_can_be_revoked() {
     let world = world();
     world.folder("/gone/deep").link("/alias", "/gone").trust("/alias/deep");
     fs::remove_dir(world.path("/gone/deep")).unwrap();
@@ -155,14 +159,14 @@ fn a_folder_that_is_gone_can_be_forgotten() {
 }
 
 #[test]
-fn trust_is_about_the_folder_and_not_the_way_to_it() {
+fn trust_is_bound_to_the_directory_and_not_to_a_symlink() {
     let world = world();
     world.link("/alias", "/project").trust("/alias");
     assert_eq!(names(&world.snapshot()), ["a", "b"]);
-    let surroundings = Surroundings { project: world.path("/alias"), ..world.surroundings() };
+    let surroundings = HostEnv { project: world.path("/alias"), ..world.surroundings() };
     let open = || prowess::Registry::open_in(world.policy.clone(), surroundings.clone(), &Default::default());
     assert_eq!(names(&open().snapshot()), ["a", "b"]);
-    // Whoever moves the link moves no trust.
+    // Redirecting the symlink does not move trust.
     world.skill("/evil/.agents/skills/evil");
     fs::remove_file(world.path("/alias")).unwrap();
     world.link("/alias", "/evil");
@@ -170,16 +174,16 @@ fn trust_is_about_the_folder_and_not_the_way_to_it() {
 }
 
 #[test]
-fn an_authors_own_edits_do_not_ask_again_and_are_shown() {
+fn edits_keep_trust_and_are_reported() {
     let world = world();
     world.trust("");
-    assert_eq!(changes(&world), Difference::default());
+    assert_eq!(changes(&world), SnapshotDiff::default());
     world.file(".agents/skills/a/SKILL.md", skill_md("a", "Another text."));
     world.file(".agents/skills/b/scripts/run.sh", "echo").skill(".agents/skills/c");
     assert_eq!(names(&world.snapshot()), ["a", "b", "c"]);
     assert_eq!(
         changes(&world),
-        Difference {
+        SnapshotDiff {
             added: vec!["/project/.agents/skills/c".to_owned()],
             removed: vec![],
             changed: vec!["/project/.agents/skills/a".to_owned(), "/project/.agents/skills/b".to_owned()],
@@ -190,21 +194,21 @@ fn an_authors_own_edits_do_not_ask_again_and_are_shown() {
 }
 
 #[test]
-fn pinned_trust_asks_again_for_what_changed_or_came_and_not_for_what_went() {
+fn pinned_trust_ends_for_changed_and_added_skills_only() {
     let world = world();
     world.skill(".agents/skills/c").skill(".agents/skills/d").trust_pinned("");
     assert_eq!(names(&world.snapshot()), ["a", "b", "c", "d"]);
     fs::remove_dir_all(world.path(".agents/skills/d")).unwrap();
     world.file(".agents/skills/a/SKILL.md", skill_md("a", "Another text."));
     world.file(".agents/skills/b/scripts/run.sh", "echo").skill(".agents/skills/e");
-    let again = "to trust it again: prowess trust --pinned /project";
+    let again = "to trust it again, run prowess trust --pinned /project";
     assert_eq!(
         statuses(&world),
         [
             format!("a untrusted: changed since it was trusted; {again}"),
             format!("b untrusted: changed since it was trusted; {again}"),
             "c enabled".to_owned(),
-            "e untrusted: added since the project was trusted; to trust it: prowess trust --pinned /project"
+            "e untrusted: added after the project was trusted; to trust it, run prowess trust --pinned /project"
                 .to_owned(),
         ]
     );
@@ -236,9 +240,9 @@ fn pinned_trust_covers_every_byte_mode_and_name() {
     }
 }
 
-/// A hash over only some of the folders would let anybody change the others.
+/// A hash over only some of the directories would allow changes to the others.
 #[test]
-fn a_folder_with_too_much_in_it_to_be_hashed_is_not_trusted_when_pinned() {
+fn a_directory_too_large_to_hash_is_not_trusted_when_pinned() {
     let world = World::large(Preset::Standard);
     world.skill(".agents/skills/a");
     for at in 0..8_200 {
@@ -250,21 +254,23 @@ fn a_folder_with_too_much_in_it_to_be_hashed_is_not_trusted_when_pinned() {
 }
 
 #[test]
-fn pinned_trust_holds_for_what_links_lead_to() {
+fn pinned_trust_covers_targets_of_symlinks() {
     let world = World::new(Preset::Standard);
     world.skill("/dotfiles/x").link("~/.agents/skills/x", "/dotfiles/x").trust_pinned("/dotfiles");
     assert_eq!(statuses(&world), ["x enabled"]);
     world.file("/dotfiles/x/run.sh", "echo");
     assert_eq!(
         statuses(&world),
-        ["x untrusted: changed since it was trusted; to trust it again: prowess trust --pinned /dotfiles"]
+        [
+            "x untrusted: changed since it was trusted; to trust it again, run prowess trust --pinned /dotfiles"
+        ]
     );
     world.trust_pinned("/dotfiles");
     assert_eq!(statuses(&world), ["x enabled"]);
 }
 
 #[test]
-fn the_users_own_skills_are_never_asked_about() {
+fn user_skills_need_no_trust() {
     let world = world();
     world.skill("~/.agents/skills/mine").trust_pinned("/home").skill("~/.agents/skills/new");
     assert_eq!(names(&world.snapshot()), ["mine", "new"]);
@@ -273,7 +279,7 @@ fn the_users_own_skills_are_never_asked_about() {
 }
 
 #[test]
-fn a_state_that_cannot_be_understood_trusts_nobody_and_is_not_overwritten() {
+fn an_unreadable_state_trusts_nothing_and_is_not_overwritten() {
     let far = "/".repeat(100);
     let huge = format!("{{\"schema\":1,\"folders\":[]{}}}", " ".repeat(17 << 20));
     let deep = format!("{{\"schema\":1,\"folders\":{}", "[".repeat(100_000));
@@ -288,7 +294,7 @@ fn a_state_that_cannot_be_understood_trusts_nobody_and_is_not_overwritten() {
         (b"{}".to_vec(), "missing field"),
         (everything(2), "written by a newer version"),
         (everything(4_000_000_000), "written by a newer version"),
-        (huge.into_bytes(), "bytes are more than are read"),
+        (huge.into_bytes(), "it is too large"),
         (deep.into_bytes(), ""),
         (br#"{"schema":1,"folders":[{"path":"/","trusted":"yes"}]}"#.to_vec(), "invalid type"),
     ] {
@@ -297,25 +303,26 @@ fn a_state_that_cannot_be_understood_trusts_nobody_and_is_not_overwritten() {
         assert_eq!(names(&world.snapshot()), ["mine"]);
         let said = world.said();
         let line = said.iter().find(|said| said.starts_with("SK096")).unwrap();
-        assert!(
-            line.starts_with("SK096 /home/.prowess/state/trust.json: the state of trust cannot be read (")
-        );
-        assert!(line.contains(why) && line.ends_with("nothing is trusted"), "{line}");
+        assert!(line.starts_with("SK096 /home/.prowess/state/trust.json: cannot read the trust state ("));
+        assert!(line.contains(why) && line.ends_with("no project is trusted"), "{line}");
         let refused = trust::trust(&world.path(""), false, &world.policy, &world.surroundings());
-        assert!(matches!(refused, Err(TrustError::State(_))));
-        assert!(matches!(trust::untrust(&world.path(""), &world.surroundings()), Err(TrustError::State(_))));
-        assert!(fs::read(world.path(STATE)).unwrap() == bytes, "it is as it was");
+        assert!(matches!(refused, Err(TrustError::Unreadable(_))));
+        assert!(matches!(
+            trust::untrust(&world.path(""), &world.surroundings()),
+            Err(TrustError::Unreadable(_))
+        ));
+        assert!(fs::read(world.path(STATE)).unwrap() == bytes, "the file is unchanged");
     }
 }
 
 #[test]
-fn a_state_that_is_no_file_trusts_nobody_and_nobody_waits_for_it() {
+fn a_state_that_is_not_a_file_trusts_nothing_and_does_not_block() {
     type Make = fn(&std::path::Path);
     let makes: [(Make, &str); 4] = [
         (|path| fs::create_dir(path).unwrap(), "it is not a regular file"),
         (fifo, "it is not a regular file"),
-        (|path| std::os::unix::fs::symlink("/dev/zero", path).unwrap(), "it is a link"),
-        (|path| std::os::unix::fs::symlink("trust.json", path).unwrap(), "it is a link"),
+        (|path| std::os::unix::fs::symlink("/dev/zero", path).unwrap(), "it is a symlink"),
+        (|path| std::os::unix::fs::symlink("trust.json", path).unwrap(), "it is a symlink"),
     ];
     for (make, why) in makes {
         let world = world();
@@ -324,12 +331,12 @@ fn a_state_that_is_no_file_trusts_nobody_and_nobody_waits_for_it() {
         assert_eq!(
             world.said(),
             [format!(
-                "SK096 /home/.prowess/state/trust.json: the state of trust cannot be read ({why}); nothing is trusted"
+                "SK096 /home/.prowess/state/trust.json: cannot read the trust state ({why}); no project is trusted"
             )]
         );
         assert_eq!(names(&world.snapshot()), [] as [&str; 0]);
         let refused = trust::trust(&world.path(""), false, &world.policy, &world.surroundings());
-        assert!(matches!(refused, Err(TrustError::State(_))));
+        assert!(matches!(refused, Err(TrustError::Unreadable(_))));
     }
 }
 
@@ -339,7 +346,7 @@ fn fifo(path: &std::path::Path) {
 }
 
 #[test]
-fn a_lock_that_is_a_fifo_is_not_waited_for() {
+fn a_file_lock_that_is_a_fifo_does_not_block() {
     let world = world();
     world.folder("~/.prowess/state");
     fifo(&world.path("~/.prowess/state/trust.lock"));
@@ -348,17 +355,17 @@ fn a_lock_that_is_a_fifo_is_not_waited_for() {
 }
 
 #[test]
-fn without_a_home_there_is_no_trust() {
+fn without_a_home_directory_there_is_no_trust() {
     let world = world();
-    let nowhere = Surroundings { home: None, ..world.surroundings() };
+    let nowhere = HostEnv { home: None, ..world.surroundings() };
     let refused = trust::trust(&world.path(""), false, &world.policy, &nowhere);
     assert!(matches!(refused, Err(TrustError::NoHome)));
     assert_eq!(trust::record_for(&world.path(""), &nowhere), None);
 }
 
-/// It would be all a project needs.
+/// Otherwise a project could trust itself.
 #[test]
-fn a_project_that_brings_a_state_of_its_own_gains_nothing() {
+fn a_state_directory_in_a_project_is_ignored() {
     let world = world();
     let everything = "{\"schema\":1,\"folders\":[{\"path\":\"/\",\"trusted\":true}]}";
     for place in
@@ -371,7 +378,7 @@ fn a_project_that_brings_a_state_of_its_own_gains_nothing() {
 }
 
 #[test]
-fn what_was_left_by_a_killed_process_is_harmless() {
+fn leftovers_of_a_killed_process_are_harmless() {
     let world = world();
     world.trust("/home");
     for name in ["trust.json.new", "trust.lock"] {
@@ -386,7 +393,7 @@ fn what_was_left_by_a_killed_process_is_harmless() {
 }
 
 #[test]
-fn many_who_trust_at_once_lose_nothing() {
+fn concurrent_threads_lose_no_decision() {
     let world = World::new(Preset::Standard);
     for at in 0..40 {
         world.folder(&format!("/p{at}"));
@@ -410,14 +417,13 @@ fn many_who_trust_at_once_lose_nothing() {
     assert_eq!((0..40).filter(|at| trusted(*at)).collect::<Vec<_>>(), expected);
 }
 
-/// The same between processes: this test runs itself.
+/// The same between processes: this test starts itself.
 #[test]
-fn many_processes_that_trust_at_once_lose_nothing() {
-    const NAME: &str = "trust::many_processes_that_trust_at_once_lose_nothing";
+fn concurrent_processes_lose_no_decision() {
+    const NAME: &str = "trust::concurrent_processes_lose_no_decision";
     if let (Ok(top), Ok(part)) = (std::env::var("PROWESS_TEST_TOP"), std::env::var("PROWESS_TEST_PART")) {
         let top = PathBuf::from(top);
-        let surroundings =
-            Surroundings { project: top.clone(), home: Some(top.join("home")), path: "".into() };
+        let surroundings = HostEnv { project: top.clone(), home: Some(top.join("home")), path: "".into() };
         for at in 0..10 {
             let folder = top.join(format!("p{part}-{at}"));
             fs::create_dir(&folder).unwrap();
@@ -444,14 +450,13 @@ fn many_processes_that_trust_at_once_lose_nothing() {
     assert_eq!(state["folders"].as_array().unwrap().len(), 40);
 }
 
-/// Whoever sends a process away in the middle leaves the old state or the new one.
+/// Killing a process leaves either the old state or the new one.
 #[test]
-fn a_process_killed_while_it_trusts_leaves_a_whole_state() {
-    const NAME: &str = "trust::a_process_killed_while_it_trusts_leaves_a_whole_state";
+fn a_process_killed_while_trusting_leaves_a_valid_state() {
+    const NAME: &str = "trust::a_process_killed_while_trusting_leaves_a_valid_state";
     if let Ok(top) = std::env::var("PROWESS_TEST_TOP") {
         let top = PathBuf::from(top);
-        let surroundings =
-            Surroundings { project: top.clone(), home: Some(top.join("home")), path: "".into() };
+        let surroundings = HostEnv { project: top.clone(), home: Some(top.join("home")), path: "".into() };
         loop {
             trust::trust(&top.join("project"), false, &prowess::Policy::default(), &surroundings).unwrap();
             trust::untrust(&top.join("project"), &surroundings).unwrap();
@@ -474,9 +479,9 @@ fn a_process_killed_while_it_trusts_leaves_a_whole_state() {
     }
 }
 
-/// One link per skill to a folder of gigabytes must not make a decision take hours.
+/// Trusting a project must not read gigabytes behind its symlinks.
 #[test]
-fn deciding_reads_nothing_behind_links_that_lead_elsewhere() {
+fn trusting_reads_nothing_behind_symlinks_to_outside() {
     let world = world();
     world.file("/elsewhere/x/SKILL.md", skill_md("x", "X."));
     world.link(".agents/skills/x", "/elsewhere/x").link_out(".agents/skills/root", "/");
@@ -486,7 +491,7 @@ fn deciding_reads_nothing_behind_links_that_lead_elsewhere() {
 }
 
 #[test]
-fn a_skill_whose_name_is_not_unicode_stops_nobody_from_trusting() {
+fn a_path_that_is_not_unicode_does_not_prevent_trust() {
     use std::os::unix::ffi::OsStrExt;
     let world = world();
     let odd = world.path(".agents/skills").join(std::ffi::OsStr::from_bytes(b"odd\xff"));
@@ -495,23 +500,23 @@ fn a_skill_whose_name_is_not_unicode_stops_nobody_from_trusting() {
     world.trust("");
     assert_eq!(names(&world.snapshot()), ["a", "b", "odd"]);
     world.trust_pinned("");
-    assert_eq!(names(&world.snapshot()), ["a", "b"], "what cannot be written down cannot be compared");
+    assert_eq!(names(&world.snapshot()), ["a", "b"], "a path that is not Unicode has no stored hash");
 }
 
 #[test]
-fn what_is_trusted_from_a_subfolder_is_the_whole_folder() {
+fn trusting_from_a_subdirectory_covers_the_whole_directory() {
     let world = World::new(Preset::Standard);
     world
         .folder(".git")
         .skill(".agents/skills/top")
         .skill("sub/.agents/skills/inner")
         .link("/alias", "/project");
-    let sub = Surroundings { project: world.path("/alias/sub"), ..world.surroundings() };
+    let sub = HostEnv { project: world.path("/alias/sub"), ..world.surroundings() };
     let (record, _) = trust::trust(&world.path("/project"), true, &world.policy, &sub).unwrap();
     let skills: Vec<_> = record.skills.keys().map(|path| world.short(&path.to_string_lossy())).collect();
     assert_eq!(skills, ["/project/.agents/skills/top", "/project/sub/.agents/skills/inner"]);
-    // Seen from the top the inner one is not looked for, and that is no change.
-    assert_eq!(changes(&world), Difference::default());
+    // From the top, the inner skill is not discovered, which is not a change.
+    assert_eq!(changes(&world), SnapshotDiff::default());
 }
 
 #[test]

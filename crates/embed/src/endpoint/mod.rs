@@ -1,42 +1,48 @@
-//! A server that turns texts into vectors, and speaks as OpenAI or Ollama do.
+//! A server that embeds texts, with the API of OpenAI or Ollama.
 //!
-//! What must always hold: every wait has an end, no more is read than so many vectors can take, requests go to the
-//! configured address and nowhere else, and no message holds a key or what a server said.
+//! Invariants: every wait has a timeout, responses are limited in size, requests go only to the configured
+//! address, and no message contains a key or text from a server.
 
+mod api_format;
 mod http;
-mod shape;
 
 use std::time::Duration;
 
 use prowess_config::BaseUrl;
 use prowess_routing::semantic::{EmbedError, Embedder, Purpose};
 
-pub use shape::Shape;
+pub use api_format::ApiFormat;
 
 use http::Http;
 
-pub use http::Key;
+pub use http::ApiKey;
 
-/// How many texts one request has.
-const BATCH: usize = 32;
+/// The number of texts per request.
+const BATCH_SIZE: usize = 32;
 
-/// How long a request with many texts may take: a server may have to load its model first.
-const SKILLS: Duration = Duration::from_secs(60);
+/// The timeout for embedding skills: a server may have to load its model first.
+const SKILLS_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A model behind an address.
+/// A model behind a URL.
 #[derive(Debug)]
 pub struct Endpoint {
-    shape: Shape,
+    shape: ApiFormat,
     model: String,
     identity: String,
     http: Http,
-    /// How long a message waits.
+    /// The timeout for a message.
     timeout: Duration,
 }
 
 impl Endpoint {
-    /// A model behind an address. Nothing is sent yet.
-    pub fn new(shape: Shape, address: &BaseUrl, model: &str, key: Option<Key>, timeout: Duration) -> Self {
+    /// Creates an endpoint. Nothing is sent yet.
+    pub fn new(
+        shape: ApiFormat,
+        address: &BaseUrl,
+        model: &str,
+        key: Option<ApiKey>,
+        timeout: Duration,
+    ) -> Self {
         let http = Http::new(address, shape.path(), key);
         let identity = format!("{} {address} {model}", shape.as_str());
         Self { shape, model: model.to_owned(), identity, http, timeout }
@@ -48,20 +54,20 @@ impl Embedder for Endpoint {
         Ok(self.identity.clone())
     }
 
-    fn batch(&self) -> usize {
-        BATCH
+    fn batch_size(&self) -> usize {
+        BATCH_SIZE
     }
 
     fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
-        // Servers refuse a text without a word in it.
+        // Servers reject blank texts.
         let texts: Vec<&str> =
             texts.iter().map(|text| if text.trim().is_empty() { "." } else { text }).collect();
-        let most = match purpose {
-            Purpose::Skills => SKILLS.max(self.timeout),
+        let timeout = match purpose {
+            Purpose::Skills => SKILLS_TIMEOUT.max(self.timeout),
             Purpose::Message => self.timeout,
         };
-        let answer = self.http.post(&self.shape.request(&self.model, &texts), most, texts.len())?;
-        self.shape.vectors(&answer, texts.len()).map_err(|error| match error {
+        let response = self.http.post(&self.shape.request(&self.model, &texts), timeout, texts.len())?;
+        self.shape.parse_vectors(&response, texts.len()).map_err(|error| match error {
             EmbedError::Failed(why) => EmbedError::Failed(format!("{} {why}", self.http.host())),
             other => other,
         })

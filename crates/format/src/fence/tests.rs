@@ -1,29 +1,32 @@
 use super::*;
 use proptest::prelude::*;
 
-fn found(source: &str) -> (Before, &str, &str) {
-    match split(source.as_bytes(), Extent::Whole) {
-        Split::Found(fences) => (fences.before, &source[fences.yaml], &source[fences.body..]),
+fn find(source: &str) -> (LeadingContent, &str, &str) {
+    match find_fences(source.as_bytes(), Extent::Whole) {
+        FenceSearch::Found(fences) => (fences.leading, &source[fences.yaml], &source[fences.body..]),
         other => panic!("{other:?} in {source:?}"),
     }
 }
 
 #[test]
-fn each_way_people_begin_a_file() {
-    assert_eq!(found("---\na: 1\n---\nB"), (Before::Nothing, "a: 1\n", "B"));
-    assert_eq!(found("---\r\na: 1\r\n---\r\nB"), (Before::Nothing, "a: 1\r\n", "B"));
-    assert_eq!(found("\u{feff}---  \na: 1\n---"), (Before::Nothing, "a: 1\n", ""));
-    assert_eq!(found("\n\n---\na: 1\n---\n"), (Before::Blank, "a: 1\n", ""));
-    assert_eq!(found("# T\n\n---\nname: x\n---\nB"), (Before::Text, "name: x\n", "B"));
-    assert_eq!(found("```yaml\n---\nname: x\n---\n```\nB"), (Before::CodeFence, "name: x\n", "B"));
-    assert_eq!(found("```yaml\nname: x\n```\nB"), (Before::CodeFence, "name: x\n", "B"));
-    assert_eq!(found("```markdown\n---\nname: x\n---\nB\n```"), (Before::CodeFence, "name: x\n", "B\n```"));
-    assert_eq!(found("---\nd: a --- b\n---\n---\n"), (Before::Nothing, "d: a --- b\n", "---\n"));
-    assert_eq!(found("---\n---\n"), (Before::Nothing, "", ""));
+fn supported_file_openings() {
+    assert_eq!(find("---\na: 1\n---\nB"), (LeadingContent::Nothing, "a: 1\n", "B"));
+    assert_eq!(find("---\r\na: 1\r\n---\r\nB"), (LeadingContent::Nothing, "a: 1\r\n", "B"));
+    assert_eq!(find("\u{feff}---  \na: 1\n---"), (LeadingContent::Nothing, "a: 1\n", ""));
+    assert_eq!(find("\n\n---\na: 1\n---\n"), (LeadingContent::Blank, "a: 1\n", ""));
+    assert_eq!(find("# T\n\n---\nname: x\n---\nB"), (LeadingContent::Text, "name: x\n", "B"));
+    assert_eq!(find("```yaml\n---\nname: x\n---\n```\nB"), (LeadingContent::CodeFence, "name: x\n", "B"));
+    assert_eq!(find("```yaml\nname: x\n```\nB"), (LeadingContent::CodeFence, "name: x\n", "B"));
+    assert_eq!(
+        find("```markdown\n---\nname: x\n---\nB\n```"),
+        (LeadingContent::CodeFence, "name: x\n", "B\n```")
+    );
+    assert_eq!(find("---\nd: a --- b\n---\n---\n"), (LeadingContent::Nothing, "d: a --- b\n", "---\n"));
+    assert_eq!(find("---\n---\n"), (LeadingContent::Nothing, "", ""));
 }
 
 #[test]
-fn rulers_are_not_frontmatter() {
+fn horizontal_rules_are_not_frontmatter() {
     for text in [
         "# T\n\n---\n\ntext\n\n---\n",
         "text only",
@@ -32,23 +35,23 @@ fn rulers_are_not_frontmatter() {
         "``` \ncode\n```\n",
         "----\na: 1\n----\n",
     ] {
-        assert_eq!(split(text.as_bytes(), Extent::Whole), Split::Missing, "{text:?}");
+        assert_eq!(find_fences(text.as_bytes(), Extent::Whole), FenceSearch::Missing, "{text:?}");
     }
 }
 
 #[test]
-fn what_never_ends_is_bounded() {
+fn unclosed_frontmatter_is_bounded() {
     let unclosed = b"---\na: 1\n";
-    assert_eq!(split(unclosed, Extent::Whole), Split::Unclosed { open: 0..3 });
-    assert_eq!(split(unclosed, Extent::Prefix), Split::NeedMore);
+    assert_eq!(find_fences(unclosed, Extent::Whole), FenceSearch::Unclosed { open: 0..3 });
+    assert_eq!(find_fences(unclosed, Extent::Prefix), FenceSearch::NeedMore);
     let long = [b"---\n".to_vec(), b"a: 1\n".repeat(20_000)].concat();
-    assert_eq!(split(&long, Extent::Prefix), Split::TooLong { open: 0..3 });
-    assert_eq!(split(&vec![b'x'; 9_000], Extent::Prefix), Split::Missing);
-    assert_eq!(split(&vec![b'\n'; 9_000], Extent::Prefix), Split::Missing);
+    assert_eq!(find_fences(&long, Extent::Prefix), FenceSearch::TooLong { open: 0..3 });
+    assert_eq!(find_fences(&vec![b'x'; 9_000], Extent::Prefix), FenceSearch::Missing);
+    assert_eq!(find_fences(&vec![b'\n'; 9_000], Extent::Prefix), FenceSearch::Missing);
 }
 
 proptest! {
-    /// Reading a prefix never gives another answer than reading the whole, only perhaps none yet.
+    /// Parsing a prefix never contradicts parsing the whole file; it may only need more bytes.
     #[test]
     fn a_prefix_agrees_with_the_whole(
         parts in proptest::collection::vec(
@@ -60,11 +63,11 @@ proptest! {
         let source = parts.concat();
         let bytes = source.as_bytes();
         let cut = cut.min(bytes.len());
-        let whole = split(bytes, Extent::Whole);
-        match split(&bytes[..cut], Extent::Prefix) {
-            Split::NeedMore => {}
-            Split::Found(prefix) => {
-                let Split::Found(whole) = whole else { return Err(TestCaseError::fail(format!("{whole:?}"))) };
+        let whole = find_fences(bytes, Extent::Whole);
+        match find_fences(&bytes[..cut], Extent::Prefix) {
+            FenceSearch::NeedMore => {}
+            FenceSearch::Found(prefix) => {
+                let FenceSearch::Found(whole) = whole else { return Err(TestCaseError::fail(format!("{whole:?}"))) };
                 prop_assert_eq!(prefix.yaml, whole.yaml);
             }
             prefix => prop_assert_eq!(prefix, whole),

@@ -1,26 +1,32 @@
-//! The fields besides name and description. A field of the wrong form is said and left out; the skill still loads
-//! unless the rules are strict about it.
+//! Optional fields. A field of the wrong type is reported and left out; the skill still loads unless the rules
+//! are strict.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use super::read::text;
-use super::{More, Sink, Triggers};
+use super::read::scalar_text;
+use super::{DiagnosticSink, OptionalFields, Triggers};
 use crate::diagnostic::Code;
 use crate::hidden;
-use crate::rules::{Level, Rules};
-use crate::yaml::{Kind, Node, Value};
+use crate::rules::{RuleLevel, Rules};
+use crate::yaml::{Node, NodeKind, Value};
 
-/// The longest `compatibility`, in characters.
+/// The maximum length of `compatibility`, in characters.
 const COMPATIBILITY_MAX: usize = 500;
 
-/// The longest trigger pattern, in characters.
+/// The maximum length of a trigger pattern, in characters.
 const PATTERN_MAX: usize = 1_000;
 
 /// Reads one field into `more`.
-pub(super) fn read(key: &str, node: &Node<'_>, rules: &Rules, more: &mut More, sink: &mut Sink<'_>) {
-    // `license:` with nothing behind it is the same as no license.
-    if matches!(&node.kind, Kind::Scalar(..)) && text(node).is_none() && key != "compatibility" {
+pub(super) fn read_field(
+    key: &str,
+    node: &Node<'_>,
+    rules: &Rules,
+    more: &mut OptionalFields,
+    sink: &mut DiagnosticSink<'_>,
+) {
+    // `license:` without a value is the same as no license.
+    if matches!(&node.kind, NodeKind::Scalar(..)) && scalar_text(node).is_none() && key != "compatibility" {
         return;
     }
     let mut field = Field { key, node, sink, level: rules.field_form, duplicates: rules.duplicate_keys };
@@ -28,50 +34,50 @@ pub(super) fn read(key: &str, node: &Node<'_>, rules: &Rules, more: &mut More, s
         "license" => more.license = field.text(),
         "compatibility" => more.compatibility = field.compatibility(),
         "metadata" => more.metadata = field.metadata(),
-        "allowed-tools" => more.allowed_tools = field.tools(),
+        "allowed-tools" => more.allowed_tools = field.allowed_tools(),
         "version" => more.version = field.version(),
         "toolsets" => more.toolsets = field.toolsets(),
         "scripts" => more.scripts = field.scripts(),
         "triggers" => more.triggers = field.triggers(),
-        "default_enabled" => more.default_enabled = field.truth(),
+        "default_enabled" => more.default_enabled = field.boolean(),
         "brief_description" => more.brief_description = field.visible_text(),
-        "disable-model-invocation" => more.disable_model_invocation = field.truth().unwrap_or_default(),
-        "user-invocable" => more.user_invocable = field.truth(),
-        "argument-hint" => more.argument_hint = field.hint(),
-        _ => more.other.push((key.into(), node.value())),
+        "disable-model-invocation" => more.disable_model_invocation = field.boolean().unwrap_or_default(),
+        "user-invocable" => more.user_invocable = field.boolean(),
+        "argument-hint" => more.argument_hint = field.argument_hint(),
+        _ => more.unknown.push((key.into(), node.value())),
     }
 }
 
 struct Field<'f, 's> {
     key: &'f str,
     node: &'f Node<'f>,
-    sink: &'f mut Sink<'s>,
-    level: Level,
-    duplicates: Level,
+    sink: &'f mut DiagnosticSink<'s>,
+    level: RuleLevel,
+    duplicates: RuleLevel,
 }
 
 impl Field<'_, '_> {
-    fn wrong(&mut self, wanted: &str, help: &str) {
-        let message = format!("{} is {}, not {wanted}", self.key, self.node.noun());
-        self.sink.say(self.level, Code::FieldForm, self.node.span, message, help);
+    fn report_type(&mut self, wanted: &str, help: &str) {
+        let message = format!("{} is {}, not {wanted}", self.key, self.node.describe());
+        self.sink.report(self.level, Code::FieldForm, self.node.span, message, help);
     }
 
     fn text(&mut self) -> Option<Box<str>> {
-        match text(self.node) {
+        match scalar_text(self.node) {
             Some(text) => Some(text.trim().into()),
             None => {
-                self.wrong("text", "write it on one line, between quotes");
+                self.report_type("text", "write it on one line, in quotes");
                 None
             }
         }
     }
 
-    /// Text that a model is shown: nothing hidden.
+    /// Text that is shown to a model, without hidden characters.
     fn visible_text(&mut self) -> Option<Box<str>> {
         let text = self.text()?;
-        if let Some((_, c)) = hidden::first(&text) {
-            let message = format!("{} has the hidden character \\u{{{:x}}}", self.key, u32::from(c));
-            self.sink.say(Level::Reject, Code::HiddenText, self.node.span, message, "delete it");
+        if let Some((_, c)) = hidden::find_hidden(&text) {
+            let message = format!("{} contains the hidden character \\u{{{:x}}}", self.key, u32::from(c));
+            self.sink.report(RuleLevel::Reject, Code::HiddenText, self.node.span, message, "delete it");
             return None;
         }
         Some(text)
@@ -79,83 +85,93 @@ impl Field<'_, '_> {
 
     fn compatibility(&mut self) -> Option<Box<str>> {
         let value = match &self.node.kind {
-            Kind::Scalar(..) => Box::<str>::from(text(self.node).unwrap_or_default().trim()),
-            Kind::List(_) | Kind::Map(_) => return self.text(),
+            NodeKind::Scalar(..) => Box::<str>::from(scalar_text(self.node).unwrap_or_default().trim()),
+            NodeKind::List(_) | NodeKind::Map(_) => return self.text(),
         };
         let length = value.chars().count();
         if length == 0 || length > COMPATIBILITY_MAX {
             let message =
                 format!("compatibility has {length} characters; 1 to {COMPATIBILITY_MAX} are allowed");
-            self.sink.say(
+            self.sink.report(
                 self.level,
                 Code::FieldLong,
                 self.node.span,
                 message,
-                "say it shorter, or leave it out",
+                "shorten it, or remove it",
             );
         }
         (length > 0).then_some(value)
     }
 
     fn metadata(&mut self) -> Vec<(Box<str>, Box<str>)> {
-        let Kind::Map(entries) = &self.node.kind else {
-            self.wrong("a mapping", "write metadata: and below it, indented, lines of key: value");
+        let NodeKind::Map(entries) = &self.node.kind else {
+            self.report_type("a mapping", "write metadata: followed by indented key: value lines");
             return Vec::new();
         };
         let mut metadata: Vec<(Box<str>, Box<str>)> = Vec::with_capacity(entries.len());
-        let mut places: HashMap<Box<str>, usize> = HashMap::with_capacity(entries.len());
+        let mut indexes: HashMap<Box<str>, usize> = HashMap::with_capacity(entries.len());
         for (key, value) in entries {
-            let Kind::Scalar(key, _) = &key.kind else { continue };
+            let NodeKind::Scalar(key, _) = &key.kind else { continue };
             let text = metadata_text(value);
-            // A list of words is common and understood; the specification allows text only.
-            if text.is_none() || (self.level == Level::Reject && matches!(value.kind, Kind::List(_))) {
-                let message = format!("metadata.{} is {}, not text", hidden::shown(key), value.noun());
-                self.sink.say(self.level, Code::FieldForm, value.span, message, "metadata maps text to text");
+            // A list of words is common and understood, although the specification allows text only.
+            if text.is_none() || (self.level == RuleLevel::Reject && matches!(value.kind, NodeKind::List(_)))
+            {
+                let message =
+                    format!("metadata.{} is {}, not text", hidden::escape_for_display(key), value.describe());
+                self.sink.report(
+                    self.level,
+                    Code::FieldForm,
+                    value.span,
+                    message,
+                    "metadata maps text to text",
+                );
             }
             let Some(text) = text else { continue };
-            match places.entry(key.as_ref().into()) {
-                Entry::Vacant(place) => {
-                    place.insert(metadata.len());
+            match indexes.entry(key.as_ref().into()) {
+                Entry::Vacant(slot) => {
+                    slot.insert(metadata.len());
                     metadata.push((key.as_ref().into(), text));
                 }
-                Entry::Occupied(place) => {
-                    let message =
-                        format!("metadata.{} stands twice; the last one counts", hidden::shown(key));
-                    self.sink.say(
+                Entry::Occupied(slot) => {
+                    let message = format!(
+                        "duplicate key metadata.{}; the last value is used",
+                        hidden::escape_for_display(key)
+                    );
+                    self.sink.report(
                         self.duplicates,
                         Code::DuplicateKey,
                         value.span,
                         message,
                         "delete one of them",
                     );
-                    metadata.get_mut(*place.get()).into_iter().for_each(|entry| entry.1 = text.clone());
+                    metadata.get_mut(*slot.get()).into_iter().for_each(|entry| entry.1 = text.clone());
                 }
             }
         }
         metadata
     }
 
-    /// A space- or comma-separated string, or a list. Commas and spaces inside parentheses do not separate. Where the
-    /// form is enforced, only spaces may separate, as the specification says.
-    fn tools(&mut self) -> Option<Vec<Box<str>>> {
+    /// Accepts a string separated by spaces or commas, or a list. Separators inside parentheses are ignored.
+    /// With [`RuleLevel::Reject`], only spaces may separate, as in the specification.
+    fn allowed_tools(&mut self) -> Option<Vec<Box<str>>> {
         let help = "write allowed-tools: Read Bash(git:*)";
         match &self.node.kind {
-            Kind::Scalar(text, _) => {
+            NodeKind::Scalar(text, _) => {
                 let tools = split_tools(text, |c| c.is_whitespace() || c == ',');
-                if self.level == Level::Reject && tools != split_tools(text, char::is_whitespace) {
-                    let message = "allowed-tools is separated by commas, not by spaces";
-                    self.sink.say(self.level, Code::FieldForm, self.node.span, message, help);
+                if self.level == RuleLevel::Reject && tools != split_tools(text, char::is_whitespace) {
+                    let message = "allowed-tools is separated by commas instead of spaces";
+                    self.sink.report(self.level, Code::FieldForm, self.node.span, message, help);
                 }
                 Some(tools)
             }
-            Kind::List(items) if items.iter().all(|item| text(item).is_some()) => {
-                if self.level == Level::Reject {
-                    self.wrong("text", help);
+            NodeKind::List(items) if items.iter().all(|item| scalar_text(item).is_some()) => {
+                if self.level == RuleLevel::Reject {
+                    self.report_type("text", help);
                 }
-                Some(items.iter().filter_map(text).map(|text| text.trim().into()).collect())
+                Some(items.iter().filter_map(scalar_text).map(|text| text.trim().into()).collect())
             }
-            Kind::List(_) | Kind::Map(_) => {
-                self.wrong("text or a list of texts", help);
+            NodeKind::List(_) | NodeKind::Map(_) => {
+                self.report_type("text or a list of strings", help);
                 None
             }
         }
@@ -163,16 +179,17 @@ impl Field<'_, '_> {
 
     fn version(&mut self) -> Option<Box<str>> {
         let version = self.text()?;
-        if !is_semantic(&version) {
-            let message = format!("version {} is not of the form 1.2.3", hidden::shown(&version));
-            self.sink.say(self.level, Code::VersionForm, self.node.span, message, "write version: 1.0.0");
+        if !is_semantic_version(&version) {
+            let message =
+                format!("version {} does not have the form 1.2.3", hidden::escape_for_display(&version));
+            self.sink.report(self.level, Code::VersionForm, self.node.span, message, "write version: 1.0.0");
         }
         Some(version)
     }
 
     fn toolsets(&mut self) -> Vec<Box<str>> {
-        let toolsets = self.texts();
-        let sound = |toolset: &str| {
+        let toolsets = self.string_list();
+        let is_valid = |toolset: &str| {
             let (path, export) = toolset.split_once(':').unwrap_or((toolset, "program"));
             let inside = !path.is_empty()
                 && !path.starts_with('/')
@@ -184,15 +201,17 @@ impl Field<'_, '_> {
         toolsets
             .into_iter()
             .filter(|toolset| {
-                let sound = sound(toolset);
-                if !sound {
-                    let message =
-                        format!("toolset {} is not of the form path:Export", hidden::shown(toolset));
+                let valid = is_valid(toolset);
+                if !valid {
+                    let message = format!(
+                        "toolset {} does not have the form path:Export",
+                        hidden::escape_for_display(toolset)
+                    );
                     let help =
                         "write a path inside the skill and an export, such as toolsets/index:MyToolset";
-                    self.sink.say(self.level, Code::ToolsetForm, self.node.span, message, help);
+                    self.sink.report(self.level, Code::ToolsetForm, self.node.span, message, help);
                 }
-                sound
+                valid
             })
             .collect()
     }
@@ -205,13 +224,16 @@ impl Field<'_, '_> {
     }
 
     fn triggers(&mut self) -> Option<Triggers> {
-        let Kind::Map(entries) = &self.node.kind else {
-            self.wrong("a mapping", "write triggers: and below it keywords, verbs or patterns, each a list");
+        let NodeKind::Map(entries) = &self.node.kind else {
+            self.report_type(
+                "a mapping",
+                "write triggers: with the lists keywords, verbs or patterns below it",
+            );
             return None;
         };
         let mut triggers = Triggers::default();
         for (key, value) in entries {
-            let Kind::Scalar(key, _) = &key.kind else { continue };
+            let NodeKind::Scalar(key, _) = &key.kind else { continue };
             let mut field = Field {
                 key: &format!("triggers.{key}"),
                 node: value,
@@ -220,18 +242,18 @@ impl Field<'_, '_> {
                 duplicates: self.duplicates,
             };
             match key.as_ref() {
-                "keywords" => triggers.keywords = field.texts(),
-                "verbs" => triggers.verbs = field.texts(),
+                "keywords" => triggers.keywords = field.string_list(),
+                "verbs" => triggers.verbs = field.string_list(),
                 "patterns" => triggers.patterns = field.patterns(),
                 other => {
-                    let message = format!("unknown trigger {}", hidden::shown(other));
-                    let level = self.level.min(Level::Warn);
-                    self.sink.say(
+                    let message = format!("unknown trigger {}", hidden::escape_for_display(other));
+                    let level = self.level.min(RuleLevel::Warn);
+                    self.sink.report(
                         level,
                         Code::TriggerForm,
                         value.span,
                         message,
-                        "keywords, verbs and patterns are known",
+                        "use keywords, verbs or patterns",
                     );
                 }
             }
@@ -240,79 +262,79 @@ impl Field<'_, '_> {
     }
 
     fn patterns(&mut self) -> Vec<Box<str>> {
-        let mut patterns = self.texts();
+        let mut patterns = self.string_list();
         patterns.retain(|pattern| {
             let length = pattern.chars().count();
-            let short = length <= PATTERN_MAX;
-            if !short {
+            let fits = length <= PATTERN_MAX;
+            if !fits {
                 let message = format!("a pattern has {length} characters; at most {PATTERN_MAX} are allowed");
-                self.sink.say(
-                    self.level.min(Level::Warn),
+                self.sink.report(
+                    self.level.min(RuleLevel::Warn),
                     Code::TriggerForm,
                     self.node.span,
                     message,
                     "shorten it",
                 );
             }
-            short
+            fits
         });
         patterns
     }
 
-    /// A list of texts; a single text is a list of one.
-    fn texts(&mut self) -> Vec<Box<str>> {
+    /// Reads a list of strings; a single string is a list of one.
+    fn string_list(&mut self) -> Vec<Box<str>> {
         match &self.node.kind {
-            Kind::Scalar(..) => self.text().into_iter().filter(|text| !text.is_empty()).collect(),
-            Kind::List(items) if items.iter().all(|item| text(item).is_some()) => items
+            NodeKind::Scalar(..) => self.text().into_iter().filter(|text| !text.is_empty()).collect(),
+            NodeKind::List(items) if items.iter().all(|item| scalar_text(item).is_some()) => items
                 .iter()
-                .filter_map(text)
+                .filter_map(scalar_text)
                 .map(str::trim)
                 .filter(|text| !text.is_empty())
                 .map(Into::into)
                 .collect(),
-            Kind::List(_) | Kind::Map(_) => {
-                self.wrong("a list of texts", "write it as [one, two]");
+            NodeKind::List(_) | NodeKind::Map(_) => {
+                self.report_type("a list of strings", "write it as [one, two]");
                 Vec::new()
             }
         }
     }
 
-    fn truth(&mut self) -> Option<bool> {
+    fn boolean(&mut self) -> Option<bool> {
         match self.node.value() {
-            Value::Bool(truth) => Some(truth),
+            Value::Bool(value) => Some(value),
             Value::Text(text) if matches!(text.as_ref(), "true" | "yes" | "on") => Some(true),
             Value::Text(text) if matches!(text.as_ref(), "false" | "no" | "off") => Some(false),
             _ => {
-                self.wrong("true or false", "write true or false");
+                self.report_type("true or false", "write true or false");
                 None
             }
         }
     }
 
-    /// `[file] [mode]` is meant as it is written, and YAML reads `[file]` as a list.
-    fn hint(&mut self) -> Option<Box<str>> {
+    /// Reads `argument-hint`. `[file]` is meant literally, but YAML parses it as a list.
+    fn argument_hint(&mut self) -> Option<Box<str>> {
         match &self.node.kind {
-            Kind::List(items) => {
-                Some(format!("[{}]", items.iter().filter_map(text).collect::<Vec<_>>().join(", ")).into())
-            }
-            Kind::Scalar(..) => self.text(),
-            Kind::Map(_) => {
-                self.wrong("text", "write it between quotes");
+            NodeKind::List(items) => Some(
+                format!("[{}]", items.iter().filter_map(scalar_text).collect::<Vec<_>>().join(", ")).into(),
+            ),
+            NodeKind::Scalar(..) => self.text(),
+            NodeKind::Map(_) => {
+                self.report_type("text", "write it in quotes");
                 None
             }
         }
     }
 }
 
-/// A scalar as text, a list of scalars as words: `tags: [a, b]` is common.
+/// Returns a scalar as text, and a list of scalars as words, because `tags: [a, b]` is common.
 fn metadata_text(node: &Node<'_>) -> Option<Box<str>> {
     match &node.kind {
-        Kind::Scalar(..) => Some(text(node).unwrap_or_default().trim().into()),
-        Kind::List(items) => {
-            let words = items.iter().map(text).collect::<Option<Vec<_>>>()?;
+        NodeKind::Scalar(..) => Some(scalar_text(node).unwrap_or_default().trim().into()),
+        NodeKind::List(items) => {
+            let words = items.iter().map(scalar_text).collect::<Option<Vec<_>>>()?;
             Some(words.join(" ").into())
         }
-        Kind::Map(_) => None,
+        NodeKind::Map(_) => None,
     }
 }
 
@@ -331,8 +353,8 @@ fn split_tools(text: &str, separates: impl Fn(char) -> bool) -> Vec<Box<str>> {
     .collect()
 }
 
-/// `1.2.3`, with pre-release and build as they may follow.
-fn is_semantic(version: &str) -> bool {
+/// Returns `true` for `1.2.3` with an optional pre-release and build.
+fn is_semantic_version(version: &str) -> bool {
     let (version, build) =
         version.split_once('+').map_or((version, None), |(core, build)| (core, Some(build)));
     let (core, pre) = version.split_once('-').map_or((version, None), |(core, pre)| (core, Some(pre)));

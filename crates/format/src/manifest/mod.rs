@@ -1,41 +1,41 @@
-//! The tree of the frontmatter to typed fields, judged by [`Rules`](crate::Rules).
+//! Reading typed fields from the frontmatter tree, checked against [`Rules`](crate::Rules).
 
 mod fields;
 mod read;
 mod sink;
 
-pub(crate) use read::read;
-pub(crate) use sink::Sink;
+pub(crate) use read::read_manifest;
+pub(crate) use sink::DiagnosticSink;
 
 use crate::name::SkillName;
 use crate::yaml::Value;
 
-/// The specification's six keys.
+/// The six keys of the specification.
 pub const STANDARD_KEYS: [&str; 6] =
     ["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
 
-/// Variables that the sandbox sets itself.
-const OWN: [&str; 4] = ["PATH", "LANG", "HOME", "TMPDIR"];
+/// Environment variables that the sandbox sets itself.
+const SANDBOX_VARIABLES: [&str; 4] = ["PATH", "LANG", "HOME", "TMPDIR"];
 
 /// The keys of trigger-based skills.
 pub const TRIGGER_KEYS: [&str; 6] =
     ["version", "toolsets", "scripts", "triggers", "default_enabled", "brief_description"];
 
-/// Keys that other agents brought into the world.
+/// Keys that other agents introduced.
 pub const COMMON_KEYS: [&str; 3] = ["disable-model-invocation", "user-invocable", "argument-hint"];
 
-/// What a skill says of itself. Small: a registry holds one for each skill.
+/// The fields of a skill. Kept small, because a registry holds one for each skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
     name: SkillName,
     description: Box<str>,
-    /// Most skills have nothing but the two.
-    more: Option<Box<More>>,
+    /// `None` for most skills, which have only a name and a description.
+    optional: Option<Box<OptionalFields>>,
 }
 
-/// Everything that most skills do not have.
+/// The fields that most skills do not have.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct More {
+struct OptionalFields {
     license: Option<Box<str>>,
     compatibility: Option<Box<str>>,
     metadata: Vec<(Box<str>, Box<str>)>,
@@ -49,46 +49,46 @@ struct More {
     disable_model_invocation: bool,
     user_invocable: Option<bool>,
     argument_hint: Option<Box<str>>,
-    other: Vec<(Box<str>, Value)>,
+    unknown: Vec<(Box<str>, Value)>,
 }
 
-/// What makes a skill answer by itself.
+/// What activates a skill automatically.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Triggers {
     /// Words and phrases.
     pub keywords: Vec<Box<str>>,
-    /// Words for actions.
+    /// Action words.
     pub verbs: Vec<Box<str>>,
     /// Regular expressions.
     pub patterns: Vec<Box<str>>,
 }
 
 impl Triggers {
-    /// Whether there is nothing to match.
+    /// Returns `true` if there is nothing to match.
     pub fn is_empty(&self) -> bool {
         self.keywords.is_empty() && self.verbs.is_empty() && self.patterns.is_empty()
     }
 }
 
 impl Manifest {
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &SkillName {
         &self.name
     }
 
-    /// The same manifest under another name, as `install --name` gives it.
+    /// Returns the manifest with another name, as set by `install --name`.
     #[must_use]
-    pub fn renamed(mut self, name: SkillName) -> Self {
+    pub fn with_name(mut self, name: SkillName) -> Self {
         self.name = name;
         self
     }
 
-    /// What it does and when to use it.
+    /// Returns the description, which states what the skill does and when to use it.
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// `brief_description`, or the first sentence of the description.
+    /// Returns `brief_description`, or the first sentence of the description.
     ///
     /// ```
     /// use prowess_format::{parse, Rules};
@@ -98,39 +98,44 @@ impl Manifest {
     /// assert_eq!(document.manifest.brief_description(), "Version 1.2 is out.");
     /// ```
     pub fn brief_description(&self) -> &str {
-        self.more()
+        self.optional_fields()
             .and_then(|more| more.brief_description.as_deref())
             .unwrap_or(first_sentence(&self.description))
     }
 
     /// `license`.
     pub fn license(&self) -> Option<&str> {
-        self.more()?.license.as_deref()
+        self.optional_fields()?.license.as_deref()
     }
 
     /// `compatibility`.
     pub fn compatibility(&self) -> Option<&str> {
-        self.more()?.compatibility.as_deref()
+        self.optional_fields()?.compatibility.as_deref()
     }
 
-    /// All of `metadata`, in order.
+    /// Returns all entries of `metadata`, in order.
     pub fn metadata(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.more()
+        self.optional_fields()
             .into_iter()
             .flat_map(|more| more.metadata.iter())
             .map(|(key, value)| (key.as_ref(), value.as_ref()))
     }
 
-    /// One entry of `metadata`, such as `author` or `version`.
-    pub fn meta(&self, key: &str) -> Option<&str> {
+    /// Returns one entry of `metadata`, such as `author` or `version`.
+    pub fn metadata_value(&self, key: &str) -> Option<&str> {
         self.metadata().find(|(known, _)| *known == key).map(|(_, value)| value)
     }
 
-    /// The environment variables that `metadata.env` names, in its order and each once. Those that the sandbox sets itself
-    /// are left out.
-    pub fn needed_variables(&self) -> Vec<String> {
+    /// Returns the environment variables listed in `metadata.env`, in order and without duplicates. Variables
+    /// that the sandbox sets itself are left out.
+    pub fn required_env(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        for name in self.meta("env").unwrap_or_default().split_whitespace().filter(|name| is_variable(name)) {
+        for name in self
+            .metadata_value("env")
+            .unwrap_or_default()
+            .split_whitespace()
+            .filter(|name| is_requestable_env(name))
+        {
             if !names.iter().any(|known| known == name) {
                 names.push(name.to_owned());
             }
@@ -138,88 +143,91 @@ impl Manifest {
         names
     }
 
-    /// The words of `metadata.tags`.
+    /// Returns the words of `metadata.tags`.
     pub fn tags(&self) -> impl Iterator<Item = &str> {
-        words(self.meta("tags"))
+        split_words(self.metadata_value("tags"))
     }
 
-    /// The words of `metadata.requires`, which are commands only where a preset says so.
+    /// Returns the words of `metadata.requires`, which are commands only under some presets.
     pub fn requires(&self) -> impl Iterator<Item = &str> {
-        words(self.meta("requires"))
+        split_words(self.metadata_value("requires"))
     }
 
-    /// The commands of `metadata.prowess-requires`.
-    pub fn own_requires(&self) -> impl Iterator<Item = &str> {
-        words(self.meta("prowess-requires"))
+    /// Returns the commands of `metadata.prowess-requires`.
+    pub fn prowess_requires(&self) -> impl Iterator<Item = &str> {
+        split_words(self.metadata_value("prowess-requires"))
     }
 
-    /// `allowed-tools`; `None` where the skill does not say.
+    /// Returns `allowed-tools`, or `None` if the field is absent.
     pub fn allowed_tools(&self) -> Option<&[Box<str>]> {
-        self.more()?.allowed_tools.as_deref()
+        self.optional_fields()?.allowed_tools.as_deref()
     }
 
-    /// `version`, or `metadata.version`.
+    /// Returns `version`, or `metadata.version`.
     pub fn version(&self) -> Option<&str> {
-        self.more()?.version.as_deref().or_else(|| self.meta("version"))
+        self.optional_fields()?.version.as_deref().or_else(|| self.metadata_value("version"))
     }
 
-    /// `toolsets`, each `path:Export` or a program's path.
+    /// Returns `toolsets`, each `path:Export` or the path of a program.
     pub fn toolsets(&self) -> &[Box<str>] {
-        self.more().map_or(&[], |more| &more.toolsets)
+        self.optional_fields().map_or(&[], |more| &more.toolsets)
     }
 
-    /// `scripts`, as written.
+    /// Returns `scripts`, as written.
     pub fn scripts(&self) -> &[Value] {
-        self.more().map_or(&[], |more| &more.scripts)
+        self.optional_fields().map_or(&[], |more| &more.scripts)
     }
 
     /// `triggers`.
     pub fn triggers(&self) -> Option<&Triggers> {
-        self.more()?.triggers.as_ref()
+        self.optional_fields()?.triggers.as_ref()
     }
 
-    /// `default_enabled`: whether a bundled skill is on until somebody says otherwise.
+    /// Returns `default_enabled`: whether a bundled skill is enabled by default.
     pub fn default_enabled(&self) -> bool {
-        self.more().and_then(|more| more.default_enabled).unwrap_or(true)
+        self.optional_fields().and_then(|more| more.default_enabled).unwrap_or(true)
     }
 
-    /// `disable-model-invocation`: offered to people, hidden from the model.
+    /// Returns `disable-model-invocation`: whether the skill is available to users, but hidden from the model.
     pub fn disable_model_invocation(&self) -> bool {
-        self.more().is_some_and(|more| more.disable_model_invocation)
+        self.optional_fields().is_some_and(|more| more.disable_model_invocation)
     }
 
-    /// `user-invocable`: whether people's lists show it.
+    /// Returns `user-invocable`: whether the skill is listed for users.
     pub fn user_invocable(&self) -> bool {
-        self.more().and_then(|more| more.user_invocable).unwrap_or(true)
+        self.optional_fields().and_then(|more| more.user_invocable).unwrap_or(true)
     }
 
     /// `argument-hint`.
     pub fn argument_hint(&self) -> Option<&str> {
-        self.more()?.argument_hint.as_deref()
+        self.optional_fields()?.argument_hint.as_deref()
     }
 
-    /// Keys that the rules do not know, in order.
-    pub fn other(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.more().into_iter().flat_map(|more| more.other.iter()).map(|(key, value)| (key.as_ref(), value))
+    /// Returns the fields whose keys the rules do not know, in order.
+    pub fn unknown_fields(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.optional_fields()
+            .into_iter()
+            .flat_map(|more| more.unknown.iter())
+            .map(|(key, value)| (key.as_ref(), value))
     }
 
-    fn more(&self) -> Option<&More> {
-        self.more.as_deref()
+    fn optional_fields(&self) -> Option<&OptionalFields> {
+        self.optional.as_deref()
     }
 }
 
-fn is_variable(name: &str) -> bool {
+fn is_requestable_env(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        && !OWN.contains(&name)
+        && !SANDBOX_VARIABLES.contains(&name)
 }
 
-fn words(text: Option<&str>) -> impl Iterator<Item = &str> {
+fn split_words(text: Option<&str>) -> impl Iterator<Item = &str> {
     text.unwrap_or_default().split([' ', ',', '\t', '\n']).filter(|word| !word.is_empty())
 }
 
-/// Up to the first full stop, question or exclamation mark that a space or the end follows.
+/// Returns the text up to the first full stop, question or exclamation mark followed by a space or the end.
 fn first_sentence(text: &str) -> &str {
     let text = text.trim();
     let mut characters = text.char_indices().peekable();

@@ -1,57 +1,58 @@
-//! Collects what is said about fields, at the right place of the file.
+//! Collecting diagnostics about fields, located in the file.
 
-use crate::diagnostic::{Code, Diagnostic, Place, Severity};
+use crate::diagnostic::{Code, Diagnostic, Location, Severity};
 use crate::position::{LineMap, Span};
-use crate::repair::Repaired;
-use crate::rules::Level;
+use crate::repair::RepairedYaml;
+use crate::rules::RuleLevel;
 
-/// Knows how spans of the YAML lead back to the file.
-pub(crate) struct Sink<'s> {
-    /// The file.
+/// Collects diagnostics and maps spans of the YAML to the file.
+pub(crate) struct DiagnosticSink<'s> {
+    /// The bytes of the file.
     pub(crate) source: &'s [u8],
-    /// Where the YAML begins in it.
+    /// The offset of the YAML in the file.
     pub(crate) offset: usize,
-    /// What was quoted, if anything: spans of the repaired text are not those of the file.
-    pub(crate) repaired: Option<&'s Repaired>,
-    /// What was said.
-    pub(crate) out: Vec<Diagnostic>,
-    /// Made once there is much to say: looking for the line from the top each time would take the square of the file.
+    /// The repaired YAML, if quotes were added: its spans differ from those of the file.
+    pub(crate) repaired: Option<&'s RepairedYaml>,
+    /// The diagnostics collected so far.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// The line map, built once there are many diagnostics, because searching the line from the top each time
+    /// is quadratic.
     pub(crate) lines: Option<LineMap>,
 }
 
-/// From how many diagnostics on a map of the lines pays.
-const MANY: usize = 8;
+/// The number of diagnostics from which a line map is faster.
+const LINE_MAP_THRESHOLD: usize = 8;
 
-impl Sink<'_> {
-    /// Says something about a span of the YAML, as strongly as the rules want it.
-    pub(crate) fn say(
+impl DiagnosticSink<'_> {
+    /// Reports a problem with a span of the YAML, at the severity that corresponds to `level`.
+    pub(crate) fn report(
         &mut self,
-        level: Level,
+        level: RuleLevel,
         code: Code,
         span: Span,
         message: impl Into<String>,
         help: &str,
     ) {
         let severity = match level {
-            Level::Ignore => return,
-            Level::Warn => Severity::Warning,
-            Level::Reject => Severity::Error,
+            RuleLevel::Ignore => return,
+            RuleLevel::Warn => Severity::Warning,
+            RuleLevel::Reject => Severity::Error,
         };
         let original =
-            |offset: u32| self.repaired.map_or(offset as usize, |text| text.original(offset as usize));
+            |offset: u32| self.repaired.map_or(offset as usize, |text| text.original_offset(offset as usize));
         let span = Span::new(original(span.start), original(span.end)).shifted(self.offset);
-        if self.out.len() == MANY {
+        if self.diagnostics.len() == LINE_MAP_THRESHOLD {
             self.lines = Some(LineMap::new(self.source));
         }
-        let place = match &self.lines {
-            None => Place::of(self.source, span),
+        let location = match &self.lines {
+            None => Location::from_span(self.source, span),
             Some(lines) => {
                 let (line, column) = lines.position(self.source, span.start as usize);
-                Place { line, column, span }
+                Location { line, column, span }
             }
         };
-        let mut diagnostic = Diagnostic::new(code, severity, message).at(place);
+        let mut diagnostic = Diagnostic::new(code, severity, message).at(location);
         diagnostic.help = (!help.is_empty()).then(|| help.to_owned());
-        self.out.push(diagnostic);
+        self.diagnostics.push(diagnostic);
     }
 }

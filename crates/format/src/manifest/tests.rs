@@ -1,13 +1,13 @@
-use crate::{Level, Rules, Value, parse};
+use crate::{RuleLevel, Rules, Value, parse};
 
-fn said(source: &str, rules: &Rules) -> String {
+fn render(source: &str, rules: &Rules) -> String {
     let parsed = parse(source.as_bytes(), Some("pdf"), rules);
     let mut out = match &parsed.document {
         Some(document) => format!("{} | {}\n", document.manifest.name(), document.manifest.description()),
         None => "does not load\n".to_owned(),
     };
     for diagnostic in &parsed.diagnostics {
-        let at = diagnostic.at.map_or_else(String::new, |at| format!("{}:{} ", at.line, at.column));
+        let at = diagnostic.location.map_or_else(String::new, |at| format!("{}:{} ", at.line, at.column));
         out += &format!("{at}{diagnostic}\n");
         out += &diagnostic.help.as_deref().map_or_else(String::new, |help| format!("    {help}\n"));
     }
@@ -15,11 +15,11 @@ fn said(source: &str, rules: &Rules) -> String {
 }
 
 fn standard(fields: &str) -> String {
-    said(&format!("---\n{fields}\n---\nBody.\n"), &Rules::standard())
+    render(&format!("---\n{fields}\n---\nBody.\n"), &Rules::standard())
 }
 
 #[test]
-fn what_real_skills_contain() {
+fn fields_of_real_skills() {
     let cases = [
         "name: pdf\ndescription: Reads PDF files.",
         "name: pdf\ndescription: Reads: PDF files.",
@@ -54,7 +54,7 @@ fn what_real_skills_contain() {
 }
 
 #[test]
-fn what_real_files_begin_and_end_with() {
+fn openings_and_endings_of_real_files() {
     let cases = [
         "",
         "x",
@@ -71,7 +71,7 @@ fn what_real_files_begin_and_end_with() {
         "\0\0\0\0",
     ];
     let all: Vec<_> =
-        cases.iter().map(|case| format!("{case:?}\n=> {}", said(case, &Rules::standard()))).collect();
+        cases.iter().map(|case| format!("{case:?}\n=> {}", render(case, &Rules::standard()))).collect();
     insta::assert_snapshot!(all.join("\n"));
     let bytes = b"---\nname: pdf\ndescription: caf\xe9\n---\nBody";
     assert_eq!(parse(bytes, None, &Rules::standard()).diagnostics[0].code.as_str(), "SK007");
@@ -118,14 +118,14 @@ Body.
     insta::assert_debug_snapshot!(manifest);
     assert_eq!(manifest.requires().collect::<Vec<_>>(), ["pdftotext", "qpdf"]);
     assert_eq!(manifest.tags().collect::<Vec<_>>(), ["forms", "text"]);
-    assert_eq!(manifest.other().map(|(key, _)| key).collect::<Vec<_>>(), ["zeta", "alpha"]);
-    assert_eq!(manifest.other().nth(1).map(|(_, value)| value), Some(&Value::Text("yes".into())));
+    assert_eq!(manifest.unknown_fields().map(|(key, _)| key).collect::<Vec<_>>(), ["zeta", "alpha"]);
+    assert_eq!(manifest.unknown_fields().nth(1).map(|(_, value)| value), Some(&Value::Text("yes".into())));
     assert_eq!(parsed.document.unwrap().body(source.as_bytes()), b"Body.\n");
 }
 
 #[test]
-fn strict_turns_what_breaks_the_specification_into_errors() {
-    let strict = |fields: &str| said(&format!("---\n{fields}\n---\nBody.\n"), &Rules::strict());
+fn strict_rules_turn_specification_violations_into_errors() {
+    let strict = |fields: &str| render(&format!("---\n{fields}\n---\nBody.\n"), &Rules::strict());
     let cases = [
         "name: pdf\ndescription: Reads PDF files.",
         "name: pdf\ndescription: Reads: PDF files.",
@@ -147,30 +147,30 @@ fn strict_turns_what_breaks_the_specification_into_errors() {
 }
 
 #[test]
-fn ten_thousand_lines_are_answered_briefly() {
+fn diagnostics_of_a_long_file_are_capped() {
     let lines: String = (0..6_000).map(|n| format!("k{n}: v\n")).collect();
     let source = format!("---\nname: pdf\ndescription: x\n{lines}---\nB");
     let parsed = parse(source.as_bytes(), None, &Rules::standard());
     assert!(parsed.document.is_some());
     assert_eq!(parsed.diagnostics.len(), 50);
     assert!(parsed.diagnostics[49].message.contains("more problems"), "{}", parsed.diagnostics[49]);
-    let rules = Rules { unknown_keys: Level::Ignore, ..Rules::standard() };
+    let rules = Rules { unknown_keys: RuleLevel::Ignore, ..Rules::standard() };
     assert_eq!(parse(source.as_bytes(), None, &rules).diagnostics, []);
 }
 
 mod properties {
     use super::*;
     use crate::fence::Extent;
-    use crate::{Head, parse_head};
+    use crate::{HeadOutcome, parse_head};
     use proptest::prelude::*;
 
     proptest! {
         #[test]
-        fn nothing_panics_and_places_are_inside(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        fn parsing_never_panics_and_locations_are_valid(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
             let parsed = parse(&bytes, Some("x"), &Rules::standard());
             for diagnostic in parsed.diagnostics {
-                if let Some(at) = diagnostic.at {
-                    prop_assert!(at.line >= 1 && at.column >= 1 && at.span.start as usize <= bytes.len());
+                if let Some(location) = diagnostic.location {
+                    prop_assert!(location.line >= 1 && location.column >= 1 && location.span.start as usize <= bytes.len());
                 }
             }
         }
@@ -178,13 +178,13 @@ mod properties {
         #[test]
         fn yaml_like_text_never_panics(text in "---\n([a-z:\\-\\[\\]{}&*!|>'\"%@` #\t\n]{0,60}\n){0,5}---\n.{0,20}") {
             let whole = parse(text.as_bytes(), Some("x"), &Rules::standard());
-            if let Head::Done(head) = parse_head(text.as_bytes(), Extent::Prefix, Some("x"), &Rules::standard()) {
+            if let HeadOutcome::Done(head) = parse_head(text.as_bytes(), Extent::Prefix, Some("x"), &Rules::standard()) {
                 prop_assert_eq!(head.document.map(|d| d.manifest), whole.document.map(|d| d.manifest));
             }
         }
 
         #[test]
-        fn what_is_quoted_comes_back(description in "[ -~äöü字]{1,80}") {
+        fn quoted_descriptions_round_trip(description in "[ -~äöü字]{1,80}") {
             prop_assume!(!description.trim().is_empty());
             let quoted = description.replace('\\', "\\\\").replace('"', "\\\"");
             let source = format!("---\nname: a\ndescription: \"{quoted}\"\n---\n");

@@ -1,55 +1,55 @@
-//! YAML text to a tree of nodes that know their place, within a budget.
+//! Parsing YAML into a tree of nodes with spans, within a budget.
 //!
-//! The tree is built without recursion from the parser's events, so that nesting, aliases and node counts are bounded
-//! while they are read and not after.
+//! The tree is built from parser events without recursion, so that nesting, aliases and node counts are limited
+//! while parsing.
 
 mod build;
 mod value;
 
 use std::borrow::Cow;
 
-pub use build::{Budget, YamlError, parse};
+pub use build::{YamlBudget, YamlError, parse};
 pub use value::Value;
 
 use crate::position::Span;
 
-/// A node of the tree. Text is borrowed from the source wherever it stands there as it is.
+/// A node of the tree. Text is borrowed from the source where possible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node<'s> {
-    /// Where it stands.
+    /// The bytes of the node.
     pub span: Span,
-    /// What it is.
-    pub kind: Kind<'s>,
+    /// The content of the node.
+    pub kind: NodeKind<'s>,
 }
 
-/// What a node is.
+/// The content of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind<'s> {
+pub enum NodeKind<'s> {
     /// A scalar.
-    Scalar(Cow<'s, str>, Style),
+    Scalar(Cow<'s, str>, Quoting),
     /// A sequence.
     List(Vec<Node<'s>>),
-    /// A mapping, in the order of the source, with keys that stand twice.
+    /// A mapping, in the order of the source, with duplicate keys.
     Map(Vec<(Node<'s>, Node<'s>)>),
 }
 
-/// How a scalar was written: only a plain one can be anything but text.
+/// How a scalar was written: only a plain one can have a type other than text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
+pub enum Quoting {
     /// Without quotes.
     Plain,
     /// In quotes, or as a block.
-    Text,
+    Quoted,
 }
 
 impl Node<'_> {
-    /// The value it stands for.
+    /// Returns the value of the node.
     pub fn value(&self) -> Value {
-        Value::of(self)
+        Value::from_node(self)
     }
 
-    /// What to call it in a message.
-    pub fn noun(&self) -> &'static str {
+    /// Describes the type of the node for a message.
+    pub fn describe(&self) -> &'static str {
         match self.value() {
             Value::Null => "nothing",
             Value::Bool(_) => "true or false",

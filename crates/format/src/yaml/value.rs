@@ -1,8 +1,8 @@
-//! What nodes stand for under the core schema of YAML 1.2.
+//! YAML values under the core schema of YAML 1.2.
 
-use super::{Kind, Node, Style};
+use super::{Node, NodeKind, Quoting};
 
-/// A YAML value, in the order it was written. Numbers keep their text: `1.0` stays `1.0`.
+/// A YAML value. Mappings keep their order, and numbers their text: `1.0` stays `1.0`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     /// `null`, `~` or nothing.
@@ -15,32 +15,32 @@ pub enum Value {
     Text(Box<str>),
     /// A list.
     List(Vec<Value>),
-    /// A mapping; a key that is a list or a mapping itself is written as `[…]` or `{…}`.
+    /// A mapping; a key that is itself a list or a mapping is written as `[…]` or `{…}`.
     Map(Vec<(Box<str>, Value)>),
 }
 
 impl Value {
-    pub(super) fn of(node: &Node<'_>) -> Self {
+    pub(super) fn from_node(node: &Node<'_>) -> Self {
         match &node.kind {
-            Kind::Scalar(text, Style::Text) => Self::Text(text.as_ref().into()),
-            Kind::Scalar(text, Style::Plain) => Self::plain(text),
-            Kind::List(items) => Self::List(items.iter().map(Self::of).collect()),
-            Kind::Map(entries) => {
-                Self::Map(entries.iter().map(|(key, value)| (key_text(key), Self::of(value))).collect())
-            }
+            NodeKind::Scalar(text, Quoting::Quoted) => Self::Text(text.as_ref().into()),
+            NodeKind::Scalar(text, Quoting::Plain) => Self::from_plain(text),
+            NodeKind::List(items) => Self::List(items.iter().map(Self::from_node).collect()),
+            NodeKind::Map(entries) => Self::Map(
+                entries.iter().map(|(key, value)| (key_text(key), Self::from_node(value))).collect(),
+            ),
         }
     }
 
-    /// What an unquoted word means.
+    /// Returns the value of an unquoted scalar.
     ///
     /// ```
     /// use prowess_format::Value;
     ///
-    /// assert_eq!(Value::plain("true"), Value::Bool(true));
-    /// assert_eq!(Value::plain("1.0"), Value::Number("1.0".into()));
-    /// assert_eq!(Value::plain("yes"), Value::Text("yes".into()));
+    /// assert_eq!(Value::from_plain("true"), Value::Bool(true));
+    /// assert_eq!(Value::from_plain("1.0"), Value::Number("1.0".into()));
+    /// assert_eq!(Value::from_plain("yes"), Value::Text("yes".into()));
     /// ```
-    pub fn plain(text: &str) -> Self {
+    pub fn from_plain(text: &str) -> Self {
         match text {
             "" | "~" | "null" | "Null" | "NULL" => Self::Null,
             "true" | "True" | "TRUE" => Self::Bool(true),
@@ -53,10 +53,10 @@ impl Value {
 
 fn key_text(key: &Node<'_>) -> Box<str> {
     match &key.kind {
-        Kind::Scalar(text, _) => text.as_ref().into(),
-        // Written out, keys within keys would grow without bound.
-        Kind::List(_) => "[…]".into(),
-        Kind::Map(_) => "{…}".into(),
+        NodeKind::Scalar(text, _) => text.as_ref().into(),
+        // Written out in full, nested keys would grow without bound.
+        NodeKind::List(_) => "[…]".into(),
+        NodeKind::Map(_) => "{…}".into(),
     }
 }
 
@@ -72,7 +72,9 @@ fn is_number(text: &str) -> bool {
     if matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
         return true;
     }
-    // Rust also reads `inf` and `nan`, which are words here; a number begins with a digit or a point and a digit.
-    let begins = unsigned.strip_prefix('.').unwrap_or(unsigned).starts_with(|c: char| c.is_ascii_digit());
-    begins && unsigned.parse::<f64>().is_ok()
+    // Rust also parses `inf` and `nan`, which are text in YAML; a number starts with a digit, or a point and a
+    // digit.
+    let starts_like_number =
+        unsigned.strip_prefix('.').unwrap_or(unsigned).starts_with(|c: char| c.is_ascii_digit());
+    starts_like_number && unsigned.parse::<f64>().is_ok()
 }

@@ -1,21 +1,21 @@
-//! `docs/dependencies.md` has a line for every direct dependency of the workspace, and for no other.
+//! `docs/dependencies.md` has a line for every direct dependency of the workspace, and no others.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 #[test]
-fn every_dependency_has_its_reason() {
-    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let page = fs::read_to_string(top.join("docs/dependencies.md")).unwrap();
+fn every_dependency_is_documented() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(root.join("docs/dependencies.md")).unwrap();
     let documented: BTreeSet<_> = page
         .lines()
         .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
         .map(|(name, _)| name.to_owned())
         .collect();
 
-    let crates = fs::read_dir(top.join("crates")).unwrap().map(|entry| entry.unwrap().path());
-    let others = ["bench", "bench/engines", "fuzz"].map(|folder| top.join(folder));
+    let crates = fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    let others = ["bench", "bench/engines", "fuzz"].map(|folder| root.join(folder));
     let manifests = crates.chain(others).map(|folder| folder.join("Cargo.toml"));
     let used: BTreeSet<_> = manifests
         .filter_map(|manifest| fs::read_to_string(manifest).ok())
@@ -25,7 +25,7 @@ fn every_dependency_has_its_reason() {
     assert_eq!(documented, used);
 }
 
-/// The names in the tables of dependencies.
+/// Returns the names in the dependency tables.
 fn dependencies(manifest: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut inside = false;

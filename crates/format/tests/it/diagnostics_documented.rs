@@ -1,22 +1,23 @@
-//! `docs/diagnostics.md` says what the code says: every code has its section, and every example really shows it.
+//! `docs/diagnostics.md` matches the code: every code has a section, and every example produces its code.
 //!
-//! After a message has changed, `UPDATE_DOCS=1 cargo test -p prowess-format --test diagnostics_documented` writes the
-//! new one into the file; the difference is then reviewed like that of a snapshot.
+//! After changing a message, run `UPDATE_DOCS=1 cargo test -p prowess-format --test it diagnostics_documented`
+//! to update the file, and review the difference like that of a snapshot.
 
 use std::path::PathBuf;
 
-use prowess_format::{Code, Parsed, Rules, Severity, parse};
+use prowess_format::{Code, ParseOutcome, Rules, Severity, parse};
 
-/// The codes that parsing the bytes of a file says; the others need a file system or a check, and their examples are prose.
-fn comes_from_bytes(code: Code) -> bool {
+/// Returns `true` for codes that parsing bytes can produce. Others need a file system or a check; their
+/// examples are prose.
+fn is_parse_code(code: Code) -> bool {
     let elsewhere = [Code::Changing, Code::DescriptionWhen];
     (Code::EmptyFile..=Code::EmptyBody).contains(&code) && !elsewhere.contains(&code)
 }
 
 #[test]
-fn every_code_has_its_section_in_order() {
+fn every_code_has_a_section_in_order() {
     let documented: Vec<_> =
-        read().lines().filter_map(|line| line.strip_prefix("### ")).map(String::from).collect();
+        read_page().lines().filter_map(|line| line.strip_prefix("### ")).map(String::from).collect();
     let expected: Vec<_> = Code::ALL
         .iter()
         .map(|code| format!("{}: {}", code.as_str(), code.summary().trim_end_matches('.')))
@@ -25,29 +26,29 @@ fn every_code_has_its_section_in_order() {
 }
 
 #[test]
-fn every_code_that_comes_from_bytes_has_an_example() {
-    let page = read();
-    let shown: Vec<_> = examples(&page).iter().map(|example| example.code.to_owned()).collect();
+fn every_parse_code_has_an_example() {
+    let page = read_page();
+    let documented: Vec<_> = examples(&page).iter().map(|example| example.code.to_owned()).collect();
     let expected: Vec<_> =
-        Code::ALL.iter().filter(|code| comes_from_bytes(**code)).map(|code| code.as_str()).collect();
-    assert_eq!(shown, expected);
+        Code::ALL.iter().filter(|code| is_parse_code(**code)).map(|code| code.as_str()).collect();
+    assert_eq!(documented, expected);
 }
 
 #[test]
-fn every_example_shows_its_code_and_no_other() {
-    let page = read();
+fn every_example_produces_exactly_its_code() {
+    let page = read_page();
     let mut updated = page.clone();
     for example in examples(&page) {
         let parsed = example.parse(&Rules::standard());
-        let codes: Vec<_> = parsed.diagnostics.iter().map(|said| said.code.as_str()).collect();
+        let codes: Vec<_> = parsed.diagnostics.iter().map(|diagnostic| diagnostic.code.as_str()).collect();
         assert_eq!(codes, [example.code], "{}", example.text);
-        updated = updated.replace(example.section, &example.section_as_it_is(&parsed));
+        updated = updated.replace(example.section, &example.updated_section(&parsed));
     }
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(path(), updated).unwrap();
     } else {
-        for (written, real) in page.lines().zip(updated.lines()) {
-            assert_eq!(written, real, "docs/diagnostics.md is behind; see the top of this file");
+        for (documented, actual) in page.lines().zip(updated.lines()) {
+            assert_eq!(documented, actual, "docs/diagnostics.md is out of date; see the top of this file");
         }
         assert_eq!(page.len(), updated.len());
     }
@@ -57,28 +58,28 @@ fn path() -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "../../docs/diagnostics.md"].iter().collect()
 }
 
-fn read() -> String {
+fn read_page() -> String {
     std::fs::read_to_string(path()).unwrap()
 }
 
-/// A section with a fenced block `skill-md CODE`, perhaps with `folder=NAME` behind it.
+/// A section with a fenced block `skill-md CODE`, optionally followed by `folder=NAME`.
 struct Example<'p> {
-    /// From the heading to the next one.
+    /// The text from the heading to the next one.
     section: &'p str,
     code: &'p str,
     folder: Option<&'p str>,
-    /// What stands in the block.
+    /// The content of the block.
     text: &'p str,
 }
 
 fn examples(page: &str) -> Vec<Example<'_>> {
     let mut starts: Vec<_> = page.match_indices("\n### ").map(|(at, _)| at + 1).collect();
     starts.push(page.len());
-    starts.windows(2).filter_map(|ends| Example::read(&page[ends[0]..ends[1]])).collect()
+    starts.windows(2).filter_map(|ends| Example::from_section(&page[ends[0]..ends[1]])).collect()
 }
 
 impl<'p> Example<'p> {
-    fn read(section: &'p str) -> Option<Self> {
+    fn from_section(section: &'p str) -> Option<Self> {
         let info = section.find("```skill-md ")?;
         // Four backticks enclose an example that has three.
         let fence = if section[..info].ends_with('`') { "\n````" } else { "\n```" };
@@ -89,28 +90,29 @@ impl<'p> Example<'p> {
         Some(Self { section, code, folder: words.next().and_then(|word| word.strip_prefix("folder=")), text })
     }
 
-    fn parse(&self, rules: &Rules) -> Parsed {
-        parse(&bytes(self.text), self.folder, rules)
+    fn parse(&self, rules: &Rules) -> ParseOutcome {
+        parse(&decode(self.text), self.folder, rules)
     }
 
-    /// The section with the severity and the printed text that are true now.
-    fn section_as_it_is(&self, parsed: &Parsed) -> String {
-        let said = &parsed.diagnostics[0];
+    /// Returns the section with the current severity and output.
+    fn updated_section(&self, parsed: &ParseOutcome) -> String {
+        let diagnostic = &parsed.diagnostics[0];
         let strict = self.parse(&Rules::strict()).diagnostics;
-        let strict = strict.iter().find(|other| other.code == said.code).map(|other| other.severity);
-        let severity = match (said.severity, strict) {
+        let strict = strict.iter().find(|other| other.code == diagnostic.code).map(|other| other.severity);
+        let severity = match (diagnostic.severity, strict) {
             (Severity::Error, _) => "Error.",
             (severity, Some(strict)) if severity == strict => "Warning.",
             (_, Some(_)) => "Warning; with `--strict` an error.",
             (_, None) => "Warning; not with `--strict`.",
         };
-        let place = said.at.map_or_else(String::new, |at| format!(":{}:{}", at.line, at.column));
-        let help = said.help.as_deref().unwrap_or_default().replace('\n', "\n          ");
-        let printed = format!("{said}\n --> SKILL.md{place}\n  = help: {help}\n");
+        let position =
+            diagnostic.location.map_or_else(String::new, |at| format!(":{}:{}", at.line, at.column));
+        let help = diagnostic.help.as_deref().unwrap_or_default().replace('\n', "\n          ");
+        let printed = format!("{diagnostic}\n --> SKILL.md{position}\n  = help: {help}\n");
 
         let (before, rest) =
-            self.section.split_once("```text\n").expect("an example is followed by what is printed");
-        let (_, after) = rest.split_once("```\n").expect("a block ends");
+            self.section.split_once("```text\n").expect("an example is followed by its output");
+        let (_, after) = rest.split_once("```\n").expect("the block is closed");
         let mut lines = before.splitn(4, '\n');
         let heading = lines.next().unwrap_or_default();
         let rest = lines.nth(2).unwrap_or_default();
@@ -118,28 +120,28 @@ impl<'p> Example<'p> {
     }
 }
 
-/// An example as bytes: `\x00` is that byte, `\u{200b}` that character, `⟨x × 1025⟩` that many `x`.
-fn bytes(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::new();
+/// Decodes an example: `\x00` is that byte, `\u{200b}` that character, `⟨x × 1025⟩` that many `x`.
+fn decode(text: &str) -> Vec<u8> {
+    let mut decoded = Vec::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         let taken = if let Some(hex) = rest.strip_prefix("\\x") {
-            bytes.push(u8::from_str_radix(&hex[..2], 16).unwrap());
+            decoded.push(u8::from_str_radix(&hex[..2], 16).unwrap());
             4
         } else if let Some((hex, _)) = rest.strip_prefix("\\u{").and_then(|hex| hex.split_once('}')) {
             let c = char::from_u32(u32::from_str_radix(hex, 16).unwrap()).unwrap();
-            bytes.extend(c.to_string().bytes());
+            decoded.extend(c.to_string().bytes());
             "\\u{}".len() + hex.len()
         } else if let Some((inside, _)) = rest.strip_prefix('⟨').and_then(|inside| inside.split_once('⟩'))
         {
             let (what, times) = inside.split_once(" × ").unwrap();
-            bytes.extend(what.repeat(times.replace(',', "").parse().unwrap()).bytes());
+            decoded.extend(what.repeat(times.replace(',', "").parse().unwrap()).bytes());
             "⟨⟩".len() + inside.len()
         } else {
-            bytes.extend(c.to_string().bytes());
+            decoded.extend(c.to_string().bytes());
             c.len_utf8()
         };
         rest = &rest[taken..];
     }
-    bytes
+    decoded
 }

@@ -1,6 +1,7 @@
-//! Every integration test of this crate, by topic, in one program.
+//! Integration tests, by topic, in one binary.
 
-#![allow(clippy::expect_used, clippy::unwrap_used, reason = "helpers of tests are not seen as tests")]
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "clippy does not see test helpers as tests")]
 
 mod dependencies_documented;
 mod diagnostics_documented;
+mod glossary_documented;

@@ -1,6 +1,6 @@
-//! What systems differ in, behind the same few functions: what Linux has, or what any POSIX system has.
+//! The operations that differ between systems: a Linux backend and one for any POSIX system.
 //!
-//! `--cfg prowess_portable` chooses the second on Linux, too, so that the tests can run on it.
+//! `--cfg prowess_portable` selects the second one on Linux, too, so that tests can cover it.
 
 #[cfg(all(target_os = "linux", not(prowess_portable)))]
 mod linux;
@@ -19,23 +19,24 @@ use linux as backend;
 #[cfg(any(not(target_os = "linux"), prowess_portable))]
 use portable as backend;
 
-pub(crate) use backend::{PASS, exchange, list, open_beneath, rename_new};
+pub(crate) use backend::{TRAVERSE_FLAGS, exchange, list_dir, open_beneath, rename_noreplace};
 
-/// Nothing that is opened becomes the terminal of this process, is inherited, or waits for another process.
-pub(crate) const FLAGS: OFlags = OFlags::CLOEXEC.union(OFlags::NOCTTY).union(OFlags::NONBLOCK);
+/// Flags for every open: the file never becomes the controlling terminal, is not inherited, and does not block.
+pub(crate) const OPEN_FLAGS: OFlags = OFlags::CLOEXEC.union(OFlags::NOCTTY).union(OFlags::NONBLOCK);
 
-/// The longest path that Linux opens. One step at a time there would be no limit, and the answer has to be the same.
+/// The maximum path length on Linux. Component by component there would be no limit, but both backends must
+/// agree.
 const PATH_MAX: usize = 4096;
 
-/// A name in an open folder.
+/// A name in an open directory.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct At<'n> {
-    pub(crate) folder: BorrowedFd<'n>,
+pub(crate) struct NameAt<'n> {
+    pub(crate) dir: BorrowedFd<'n>,
     pub(crate) name: &'n Path,
 }
 
-/// Opens beneath a folder one step at a time, each of which refuses a link.
-pub(crate) fn walk_beneath(folder: &OwnedFd, inner: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+/// Opens a path beneath a directory component by component, refusing symlinks.
+pub(crate) fn walk_beneath(dir: &OwnedFd, inner: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     if inner.as_os_str().len() >= PATH_MAX {
         return Err(Errno::NAMETOOLONG);
     }
@@ -48,21 +49,22 @@ pub(crate) fn walk_beneath(folder: &OwnedFd, inner: &Path, flags: OFlags) -> Res
         }
     }
     let Some(last) = names.pop() else {
-        return rustix::fs::openat(folder, ".", FLAGS | flags, Mode::empty());
+        return rustix::fs::openat(dir, ".", OPEN_FLAGS | flags, Mode::empty());
     };
-    let mut at: Option<OwnedFd> = None;
+    let mut current: Option<OwnedFd> = None;
     for name in names {
-        at = Some(step(at.as_ref().unwrap_or(folder), &name, PASS | OFlags::DIRECTORY)?);
+        current =
+            Some(open_component(current.as_ref().unwrap_or(dir), &name, TRAVERSE_FLAGS | OFlags::DIRECTORY)?);
     }
-    step(at.as_ref().unwrap_or(folder), &last, flags)
+    open_component(current.as_ref().unwrap_or(dir), &last, flags)
 }
 
-/// Opens an entry that is not a link.
-fn step(fd: &OwnedFd, name: &OsStr, flags: OFlags) -> Result<OwnedFd, Errno> {
-    let opened = rustix::fs::openat(fd, name, FLAGS | flags | OFlags::NOFOLLOW, Mode::empty());
+/// Opens an entry that is not a symlink.
+fn open_component(fd: &OwnedFd, name: &OsStr, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let opened = rustix::fs::openat(fd, name, OPEN_FLAGS | flags | OFlags::NOFOLLOW, Mode::empty());
     opened.map_err(|error| match error {
-        // Opening a link as a folder without following it says "not a folder", and some systems say of any link that
-        // there are too many links; callers tell the two apart.
+        // For a symlink opened as a directory, the system reports ENOTDIR, and some systems report EMLINK for
+        // any symlink; map both to ELOOP.
         Errno::NOTDIR | Errno::MLINK => match rustix::fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink => Errno::LOOP,
             _ => error,

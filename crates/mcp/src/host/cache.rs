@@ -1,193 +1,201 @@
-//! What was listed and read, in the user's state: by label, then by URI.
+//! The cache of listings and files in the user's state directory, by label and URI.
 //!
-//! What must always hold: no name in here is one that a skill is found by; the bytes of a file are hashed each time they
-//! are taken from here; and what a label's server sent is gone once the label is.
+//! Invariants: no file in the cache has a name by which skills are discovered; the contents of a file are hashed
+//! each time they are read; the cache of a label is removed together with the label.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use prowess::Surroundings;
-use prowess::supply::OfferedFile;
-use prowess_config::{McpSource, Reach};
-use prowess_fs::{lock, replace};
+use prowess::HostEnv;
+use prowess::remote::RemoteFile;
+use prowess_config::{McpSource, McpTransport};
+use prowess_fs::{lock, write_private};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::listing::Listing;
+use super::listing::ServerListing;
 
 const SCHEMA: u32 = 1;
 
-/// The largest listing on disk, and the most bytes of files of one server.
+/// The maximum size of a cached listing.
 const LISTING_MAX: u64 = 128 * 1024 * 1024;
+/// The maximum total size of the cached files of a server.
 const FILES_MAX: u64 = 256 * 1024 * 1024;
 
-/// How long nobody asks a server again that failed.
-const FAILED: Duration = Duration::from_secs(60);
+/// How long a server that failed is not contacted again.
+const FAILURE_TTL: Duration = Duration::from_secs(60);
 
-/// What is kept of one server.
+/// The cache of one server.
 #[derive(Debug)]
-pub(super) struct Cache {
-    /// `None` without a home.
-    folder: Option<PathBuf>,
-    /// The command or URL of the server: what another one sent does not count.
+pub(super) struct ServerCache {
+    /// The directory; `None` without a home directory.
+    dir: Option<PathBuf>,
+    /// A digest of the command or URL of the server. The cache of another server is ignored.
     identity: String,
 }
 
-/// A listing as it was written down.
+/// A cached listing. Its fields are the keys of the cache file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct CachedListing {
     schema: u32,
     identity: String,
-    /// When it was listed, in milliseconds since 1970.
+    /// When it was fetched, in milliseconds since 1970.
     at: u64,
     ttl_ms: u64,
     pub(super) cut: Option<String>,
     pub(super) entries: Vec<Value>,
-    /// When the server failed since, and how.
+    /// When and why the server failed afterwards.
     pub(super) failed: Option<(u64, String)>,
 }
 
-impl Kept {
-    /// What is left of the time for which it is believed.
-    pub(super) fn fresh(&self) -> Option<Duration> {
-        left(self.at, Duration::from_millis(self.ttl_ms))
+impl CachedListing {
+    /// Returns the remaining time for which the listing is valid.
+    pub(super) fn remaining_ttl(&self) -> Option<Duration> {
+        remaining(self.at, Duration::from_millis(self.ttl_ms))
     }
 
-    /// Why the server is not asked now: it failed a moment ago.
-    pub(super) fn failure(&self) -> Option<&str> {
+    /// Returns the error of the server, if it failed recently.
+    pub(super) fn recent_failure(&self) -> Option<&str> {
         let (at, why) = self.failed.as_ref()?;
-        left(*at, FAILED).map(|_| why.as_str())
+        remaining(*at, FAILURE_TTL).map(|_| why.as_str())
     }
 }
 
-fn left(at: u64, ttl: Duration) -> Option<Duration> {
-    // A clock that was set back must not make it last for ever.
-    let age = Duration::from_millis(now().checked_sub(at)?);
-    ttl.checked_sub(age).filter(|left| !left.is_zero())
+fn remaining(at: u64, ttl: Duration) -> Option<Duration> {
+    // A clock that was set back must not extend the time.
+    let age = Duration::from_millis(unix_millis().checked_sub(at)?);
+    ttl.checked_sub(age).filter(|remaining| !remaining.is_zero())
 }
 
-fn now() -> u64 {
+fn unix_millis() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-impl Cache {
-    pub(super) fn new(source: &McpSource, world: &Surroundings) -> Self {
-        let folder = root(world).map(|root| root.join(&source.label));
-        let identity = match &source.reach {
-            Reach::Command { program, args, env } => format!("command {program:?} {args:?} {env:?}"),
-            Reach::Url { url, token_env } => format!("url {url:?} {token_env:?}"),
+impl ServerCache {
+    pub(super) fn new(source: &McpSource, host: &HostEnv) -> Self {
+        let folder = cache_root(host).map(|root| root.join(&source.label));
+        let identity = match &source.transport {
+            McpTransport::Command { program, args, env } => format!("command {program:?} {args:?} {env:?}"),
+            McpTransport::Url { url, token_env } => format!("url {url:?} {token_env:?}"),
         };
-        Self { folder, identity: prowess::digest(identity.as_bytes()) }
+        Self { dir: folder, identity: prowess::digest(identity.as_bytes()) }
     }
 
-    /// The listing, if it is this server's.
-    pub(super) fn listing(&self) -> Option<Kept> {
-        let bytes = prowess::read_bounded(&self.folder.as_ref()?.join("listing.json"), LISTING_MAX)?;
-        let kept: Kept = serde_json::from_slice(&bytes).ok()?;
-        (kept.schema == SCHEMA && kept.identity == self.identity).then_some(kept)
+    /// Returns the cached listing, if it belongs to this server.
+    pub(super) fn listing(&self) -> Option<CachedListing> {
+        let bytes = prowess::read_bounded(&self.dir.as_ref()?.join("listing.json"), LISTING_MAX)?;
+        let cached: CachedListing = serde_json::from_slice(&bytes).ok()?;
+        (cached.schema == SCHEMA && cached.identity == self.identity).then_some(cached)
     }
 
-    /// Keeps a listing. That it cannot be kept costs time and nothing else.
-    pub(super) fn keep(&self, listing: &Listing) {
+    /// Stores a listing. Errors are ignored: they only cost time.
+    pub(super) fn store_listing(&self, listing: &ServerListing) {
         let ttl_ms = u64::try_from(listing.ttl.as_millis()).unwrap_or(u64::MAX);
-        self.write(&Kept {
+        self.write_listing(&CachedListing {
             schema: SCHEMA,
             identity: self.identity.clone(),
-            at: now(),
+            at: unix_millis(),
             ttl_ms,
-            cut: listing.cut.clone(),
+            cut: listing.truncated.clone(),
             entries: listing.entries.clone(),
             failed: None,
         });
     }
 
-    /// Keeps another entry of one skill, or none any more.
-    pub(super) fn correct(&self, uri: &str, entry: Option<&Value>) {
-        let Some(mut kept) = self.listing() else { return };
-        kept.entries.retain(|known| known.get("uri").and_then(Value::as_str) != Some(uri));
-        kept.entries.extend(entry.cloned());
-        self.write(&kept);
+    /// Replaces the entry of a skill, or removes it if `entry` is `None`.
+    pub(super) fn replace_entry(&self, uri: &str, entry: Option<&Value>) {
+        let Some(mut cached) = self.listing() else { return };
+        cached.entries.retain(|known| known.get("uri").and_then(Value::as_str) != Some(uri));
+        cached.entries.extend(entry.cloned());
+        self.write_listing(&cached);
     }
 
-    /// Notes that the server failed.
-    pub(super) fn failed(&self, why: &str) {
+    /// Records that the server failed.
+    pub(super) fn record_failure(&self, reason: &str) {
         let identity = self.identity.clone();
-        let empty =
-            Kept { schema: SCHEMA, identity, at: 0, ttl_ms: 0, cut: None, entries: Vec::new(), failed: None };
-        let kept = self.listing().unwrap_or(empty);
-        self.write(&Kept { failed: Some((now(), why.to_owned())), ..kept });
+        let empty = CachedListing {
+            schema: SCHEMA,
+            identity,
+            at: 0,
+            ttl_ms: 0,
+            cut: None,
+            entries: Vec::new(),
+            failed: None,
+        };
+        let cached = self.listing().unwrap_or(empty);
+        self.write_listing(&CachedListing { failed: Some((unix_millis(), reason.to_owned())), ..cached });
     }
 
-    fn write(&self, kept: &Kept) {
-        let Some(folder) = &self.folder else { return };
-        if let Ok(bytes) = serde_json::to_vec(kept) {
-            store(folder, &folder.join("listing.json"), &bytes);
+    fn write_listing(&self, cached: &CachedListing) {
+        let Some(folder) = &self.dir else { return };
+        if let Ok(bytes) = serde_json::to_vec(cached) {
+            write_locked(folder, &folder.join("listing.json"), &bytes);
         }
     }
 
-    /// The bytes of a file, if they are those that it is listed with. They are hashed anew.
-    pub(super) fn file(&self, file: &OfferedFile) -> Option<Vec<u8>> {
-        let bytes = prowess::read_bounded(&self.path(file)?, file.size)?;
-        is(&bytes, file).then_some(bytes)
+    /// Returns the contents of a file if they match its entry.
+    pub(super) fn read_file(&self, file: &RemoteFile) -> Option<Vec<u8>> {
+        let bytes = prowess::read_bounded(&self.file_path(file)?, file.size)?;
+        matches_entry(&bytes, file).then_some(bytes)
     }
 
-    /// Keeps the bytes of a file, if they are those that it is listed with.
-    pub(super) fn keep_file(&self, file: &OfferedFile, bytes: &[u8]) {
-        let (Some(folder), Some(path)) = (&self.folder, self.path(file)) else { return };
-        if !is(bytes, file) {
+    /// Stores the contents of a file if they match its entry.
+    pub(super) fn store_file(&self, file: &RemoteFile, bytes: &[u8]) {
+        let (Some(folder), Some(path)) = (&self.dir, self.file_path(file)) else { return };
+        if !matches_entry(bytes, file) {
             return;
         }
         let files = folder.join("files");
-        if size(&files) + bytes.len() as u64 > FILES_MAX {
+        if total_size(&files) + bytes.len() as u64 > FILES_MAX {
             let _ = std::fs::remove_dir_all(&files);
         }
-        store(folder, &path, bytes);
+        write_locked(folder, &path, bytes);
     }
 
-    /// A name that says nothing: no file here is called as one of a skill is.
-    fn path(&self, file: &OfferedFile) -> Option<PathBuf> {
+    /// Returns the path of a file. It is a digest, so that no file has the name of a file of a skill.
+    fn file_path(&self, file: &RemoteFile) -> Option<PathBuf> {
         let name = prowess::digest(file.uri.as_bytes());
-        Some(self.folder.as_ref()?.join("files").join(name.strip_prefix("sha256:")?))
+        Some(self.dir.as_ref()?.join("files").join(name.strip_prefix("sha256:")?))
     }
 }
 
-fn is(bytes: &[u8], file: &OfferedFile) -> bool {
+fn matches_entry(bytes: &[u8], file: &RemoteFile) -> bool {
     bytes.len() as u64 == file.size && prowess::digest(bytes) == file.digest
 }
 
-fn store(folder: &Path, path: &Path, bytes: &[u8]) {
-    // One process writes at a time; what another would have written comes the next time.
+fn write_locked(folder: &Path, path: &Path, bytes: &[u8]) {
+    // Only one process writes at a time. Errors are ignored: the file is fetched again.
     if let Ok(_lock) = lock(&folder.join("cache")) {
-        let _ = replace(path, bytes);
+        let _ = write_private(path, bytes);
     }
 }
 
-fn size(folder: &Path) -> u64 {
+fn total_size(folder: &Path) -> u64 {
     let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     entries.filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum()
 }
 
-fn root(world: &Surroundings) -> Option<PathBuf> {
-    Some(world.state()?.join("mcp"))
+fn cache_root(host: &HostEnv) -> Option<PathBuf> {
+    Some(host.state_dir()?.join("mcp"))
 }
 
-/// Removes what is kept of servers that are no longer configured. Gives their labels.
-pub fn prune(sources: &[McpSource], world: &Surroundings) -> Vec<String> {
-    let Some(root) = root(world) else { return Vec::new() };
+/// Removes the caches of servers that are no longer configured. Returns their labels.
+pub fn prune_caches(sources: &[McpSource], host: &HostEnv) -> Vec<String> {
+    let Some(root) = cache_root(host) else { return Vec::new() };
     let entries = std::fs::read_dir(root).into_iter().flatten().filter_map(Result::ok);
-    let mut gone: Vec<_> = entries
+    let mut removed: Vec<_> = entries
         .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|name| McpSource::is_label(name) && !sources.iter().any(|source| source.label == *name))
         .collect();
-    gone.sort();
-    gone.retain(|label| forget(label, world));
-    gone
+    removed.sort();
+    removed.retain(|label| remove_cache(label, host));
+    removed
 }
 
-/// Removes what is kept of one server. Says whether there was anything.
-pub fn forget(label: &str, world: &Surroundings) -> bool {
-    let folder = root(world).filter(|_| McpSource::is_label(label)).map(|root| root.join(label));
+/// Removes the cache of a server. Returns `true` if there was one.
+pub fn remove_cache(label: &str, host: &HostEnv) -> bool {
+    let folder = cache_root(host).filter(|_| McpSource::is_label(label)).map(|root| root.join(label));
     folder.is_some_and(|folder| std::fs::remove_dir_all(folder).is_ok())
 }

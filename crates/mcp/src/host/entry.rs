@@ -1,64 +1,67 @@
-//! An entry of a listing, judged by the rules of the extension. Pure.
+//! Parses and validates the entries of a listing by the rules of the extension. Pure functions.
 //!
-//! An entry that breaks one is not left out: it is shown with the reason, and nothing of it is used.
+//! An invalid entry is listed with the reason, but not used.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use prowess::format::hidden;
-use prowess::supply::{Offered, OfferedFile};
+use prowess::remote::{RemoteEntry, RemoteFile};
 use serde_json::{Map, Value};
 
 use super::uri::SkillUri;
 use crate::extension::{BYTES_MAX, FILES_MAX};
 
-/// The longest reason and name that is shown, in characters.
-const SHOWN_MAX: usize = 200;
+/// The maximum length of displayed names and reasons, in characters.
+const DISPLAY_MAX: usize = 200;
 
-/// All entries of a listing, each with a name of its own.
-pub(super) fn offered(label: &str, entries: &[Value]) -> Vec<Offered> {
-    let mut all: Vec<Offered> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
+/// Parses all entries of a listing and gives them unique names.
+pub(super) fn parse_entries(label: &str, entries: &[Value]) -> Vec<RemoteEntry> {
+    let mut all: Vec<RemoteEntry> = Vec::new();
+    let mut positions: HashMap<&str, usize> = HashMap::new();
     for (at, entry) in entries.iter().enumerate() {
-        let new = judge(label, entry, at);
+        let new = parse_entry(label, entry, at);
         let uri = entry.get("uri").and_then(Value::as_str).unwrap_or_default();
-        let known =
-            if uri.is_empty() { None } else { places.insert(uri, *places.get(uri).unwrap_or(&all.len())) };
+        let known = if uri.is_empty() {
+            None
+        } else {
+            positions.insert(uri, *positions.get(uri).unwrap_or(&all.len()))
+        };
         match known.and_then(|known| all.get_mut(known)) {
             None => all.push(new),
-            // The same twice tells nothing new; a listing may change while it is paged through.
+            // An identical duplicate is ignored: a listing may change between two pages.
             Some(known) if *known == new => {}
             Some(known) => {
-                known.problem = Some("the server lists it twice, and not the same".to_owned());
+                known.problem = Some("the server lists it twice with different contents".to_owned());
             }
         }
     }
-    distinguish(&mut all);
+    make_unique(&mut all);
     all
 }
 
-/// Two that would be called the same are told apart by their URIs. None of them keeps the name: which would it be?
-fn distinguish(all: &mut [Offered]) {
+/// Appends a digest of the URI to names that several entries share.
+fn make_unique(all: &mut [RemoteEntry]) {
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
-    for offered in all.iter() {
-        *names.entry(offered.name.clone()).or_default() += 1;
+    for entry in all.iter() {
+        *names.entry(entry.name.clone()).or_default() += 1;
     }
-    for offered in all.iter_mut().filter(|offered| names.get(&offered.name).is_some_and(|count| *count > 1)) {
-        let digest = prowess::digest(offered.uri.as_bytes());
-        let mark = digest.get(7..15).unwrap_or_default();
-        offered.name = format!("{}@{mark}", offered.name);
+    for entry in all.iter_mut().filter(|entry| names.get(&entry.name).is_some_and(|count| *count > 1)) {
+        let digest = prowess::digest(entry.uri.as_bytes());
+        let suffix = digest.get(7..15).unwrap_or_default();
+        entry.name = format!("{}@{suffix}", entry.name);
     }
 }
 
-/// One entry. `at` is its place in the listing, for one that has nothing else to be called by.
-pub(super) fn judge(label: &str, entry: &Value, at: usize) -> Offered {
+/// Parses one entry. `at` is its index in the listing, from which an entry without a URI gets its name.
+pub(super) fn parse_entry(label: &str, entry: &Value, at: usize) -> RemoteEntry {
     let uri = entry.get("uri").and_then(Value::as_str).unwrap_or_default();
     let frontmatter = entry.get("frontmatter").and_then(Value::as_object).cloned().unwrap_or_default();
     let text = |key: &str| frontmatter.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-    let own_name = text("name").unwrap_or_default().to_owned();
-    let nameless = |problem: String| Offered {
+    let frontmatter_name = text("name").unwrap_or_default().to_owned();
+    let unnamed = |problem: String| RemoteEntry {
         uri: uri.to_owned(),
         name: format!("{label}/entry-{}", at + 1),
-        own_name: own_name.clone(),
+        frontmatter_name: frontmatter_name.clone(),
         frontmatter: Map::new(),
         files: Vec::new(),
         problem: Some(problem),
@@ -66,35 +69,35 @@ pub(super) fn judge(label: &str, entry: &Value, at: usize) -> Offered {
     let skill = match SkillUri::parse(uri) {
         Ok(skill) => skill,
         Err(why) if uri.is_empty() => {
-            return nameless(format!(
-                "its uri {}",
+            return unnamed(format!(
+                "the uri {}",
                 if entry.get("uri").is_none() { "is missing" } else { why }
             ));
         }
-        Err(why) => return nameless(format!("its uri {why}: {}", shown(uri))),
+        Err(why) => return unnamed(format!("the uri {why}: {}", display_text(uri))),
     };
     let mut problem = None;
-    let mut say = |why: String| {
+    let mut report = |why: String| {
         problem.get_or_insert(why);
     };
     if !entry.get("frontmatter").is_some_and(Value::is_object) {
-        say("it has no frontmatter".to_owned());
+        report("it has no frontmatter".to_owned());
     } else if let Some(key) = ["name", "description"].into_iter().find(|key| text(key).is_none()) {
-        say(format!("its frontmatter has no {key}"));
-    } else if own_name != skill.name() {
-        let (name, last) = (shown(&own_name), shown(skill.name()));
-        say(format!("its name is {name}, and the last part of its uri is {last}"));
+        report(format!("its frontmatter has no {key}"));
+    } else if frontmatter_name != skill.name() {
+        let (name, last) = (display_text(&frontmatter_name), display_text(skill.name()));
+        report(format!("its name is {name}, but the last segment of its uri is {last}"));
     }
-    let files = match files(entry.get("resources"), &skill) {
+    let files = match parse_files(entry.get("resources"), &skill) {
         Ok(files) => files,
         Err(why) => {
-            say(why);
+            report(why);
             Vec::new()
         }
     };
-    Offered {
-        name: format!("{label}/{}", skill.called()),
-        own_name: skill.name().to_owned(),
+    RemoteEntry {
+        name: format!("{label}/{}", skill.qualified_name()),
+        frontmatter_name: skill.name().to_owned(),
         uri: uri.to_owned(),
         frontmatter,
         files,
@@ -102,33 +105,31 @@ pub(super) fn judge(label: &str, entry: &Value, at: usize) -> Offered {
     }
 }
 
-fn files(resources: Option<&Value>, skill: &SkillUri<'_>) -> Result<Vec<OfferedFile>, String> {
+fn parse_files(resources: Option<&Value>, skill: &SkillUri<'_>) -> Result<Vec<RemoteFile>, String> {
     let listed = match resources {
         None => return Err("it does not list its files".to_owned()),
         Some(Value::String(word)) if word == "dynamic" => {
-            return Err(
-                "its files are made on demand and have no digests, so nothing could be verified".to_owned()
-            );
+            return Err("its files are dynamic and have no digests, so they cannot be verified".to_owned());
         }
         Some(Value::Array(listed)) => listed,
         Some(_) => return Err("its resources are neither a list nor \"dynamic\"".to_owned()),
     };
-    // Both limits are known before anything is fetched.
+    // Both limits are checked before anything is fetched.
     if listed.len() > FILES_MAX {
-        return Err(format!("it has {} files; at most {FILES_MAX} are taken", listed.len()));
+        return Err(format!("it has {} files; the limit is {FILES_MAX}", listed.len()));
     }
     let mut files = Vec::with_capacity(listed.len());
     let (mut uris, mut paths, mut bytes) = (HashSet::new(), HashSet::new(), 0u64);
     for file in listed {
-        let file = self::file(file, skill)?;
+        let file = parse_file(file, skill)?;
         if !uris.insert(file.uri.clone()) || !paths.insert(file.path.clone()) {
-            return Err(format!("it lists {} twice", shown(&file.uri)));
+            return Err(format!("it lists {} twice", display_text(&file.uri)));
         }
         bytes = bytes.saturating_add(file.size);
         files.push(file);
     }
     if bytes > BYTES_MAX {
-        return Err(format!("its files have {bytes} bytes; at most {BYTES_MAX} are taken"));
+        return Err(format!("its files have {bytes} bytes; the limit is {BYTES_MAX}"));
     }
     if !paths.contains("SKILL.md") {
         return Err("SKILL.md is not among its files".to_owned());
@@ -137,14 +138,18 @@ fn files(resources: Option<&Value>, skill: &SkillUri<'_>) -> Result<Vec<OfferedF
     Ok(files)
 }
 
-fn file(value: &Value, skill: &SkillUri<'_>) -> Result<OfferedFile, String> {
+fn parse_file(value: &Value, skill: &SkillUri<'_>) -> Result<RemoteFile, String> {
     let uri = value.get("uri").and_then(Value::as_str).ok_or("a file has no uri")?;
-    let path = skill.inner(uri).ok_or_else(|| format!("{} does not lie in its folder", shown(uri)))?;
+    let path = skill
+        .relative_path(uri)
+        .ok_or_else(|| format!("{} is not in the directory of the skill", display_text(uri)))?;
     let digest = value.get("digest").and_then(Value::as_str).filter(|digest| is_digest(digest));
-    let digest = digest.ok_or_else(|| format!("{} has no digest of the form sha256:…", shown(uri)))?;
-    let size =
-        value.get("size").and_then(Value::as_u64).ok_or_else(|| format!("{} has no size", shown(uri)))?;
-    Ok(OfferedFile { path, uri: uri.to_owned(), digest: digest.to_owned(), size })
+    let digest = digest.ok_or_else(|| format!("{} has no digest of the form sha256:…", display_text(uri)))?;
+    let size = value
+        .get("size")
+        .and_then(Value::as_u64)
+        .ok_or_else(|| format!("{} has no size", display_text(uri)))?;
+    Ok(RemoteFile { path, uri: uri.to_owned(), digest: digest.to_owned(), size })
 }
 
 fn is_digest(text: &str) -> bool {
@@ -153,10 +158,10 @@ fn is_digest(text: &str) -> bool {
     })
 }
 
-/// Foreign text as it may stand in a message.
-pub(super) fn shown(text: &str) -> String {
-    let shown = hidden::shown(text);
-    match shown.char_indices().nth(SHOWN_MAX) {
+/// Escapes and truncates untrusted text for messages.
+pub(super) fn display_text(text: &str) -> String {
+    let shown = hidden::escape_for_display(text);
+    match shown.char_indices().nth(DISPLAY_MAX) {
         Some((end, _)) => format!("{}…", &shown[..end]),
         None => shown.into_owned(),
     }

@@ -1,4 +1,4 @@
-//! Streamable HTTP, with a bound on every answer. The SDK's own client reads JSON answers to their end, however long.
+//! A streamable HTTP client that limits the size of every response. The client of the SDK has no limit for JSON.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -20,21 +20,21 @@ const SESSION: &str = "mcp-session-id";
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
-/// How much of an answer that is a failure is read.
-const FAILURE_MAX: usize = 64 * 1024;
+/// The maximum size of an error response that is read.
+const ERROR_BODY_MAX: usize = 64 * 1024;
 
-/// A client that reads no answer beyond a bound and follows no redirection: a token is for the server it is for.
+/// A client that limits responses and does not follow redirects, so that a token is sent only to its server.
 #[derive(Debug, Clone)]
-pub(super) struct Bounded(Client);
+pub(super) struct BoundedHttpClient(Client);
 
-type Failure = StreamableHttpError<reqwest::Error>;
+type HttpFailure = StreamableHttpError<reqwest::Error>;
 
-impl Bounded {
-    pub(super) fn new(local: bool) -> Result<Self, reqwest::Error> {
-        // There can be one for the process; that another is there already is as good.
+impl BoundedHttpClient {
+    pub(super) fn new(is_local: bool) -> Result<Self, reqwest::Error> {
+        // There is one provider per process; it may be installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = Client::builder().redirect(redirect::Policy::none()).pool_max_idle_per_host(0);
-        let builder = if local { builder.no_proxy() } else { builder };
+        let builder = if is_local { builder.no_proxy() } else { builder };
         builder.build().map(Self)
     }
 
@@ -45,7 +45,7 @@ impl Bounded {
         session: Option<Arc<str>>,
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
+    ) -> Result<StreamableHttpPostResponse, HttpFailure> {
         let mut request = self.0.post(uri).header(ACCEPT, format!("{EVENTS}, {JSON}"));
         if let Some(token) = token {
             request = request.bearer_auth(token);
@@ -67,41 +67,41 @@ impl Bounded {
             StatusCode::ACCEPTED | StatusCode::NO_CONTENT => return Ok(StreamableHttpPostResponse::Accepted),
             StatusCode::NOT_FOUND if has_session => return Err(StreamableHttpError::SessionExpired),
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                return Err(said(format!("HTTP {status}: a token is needed, or another one")));
+                return Err(response_error(format!("HTTP {status}: the token is missing or invalid")));
             }
             status if !status.is_success() => {
-                let body = body(response, FAILURE_MAX).await.unwrap_or_default();
-                return refused(message, has_session, status, &body, session);
+                let body = read_body(response, ERROR_BODY_MAX).await.unwrap_or_default();
+                return handle_error_status(message, has_session, status, &body, session);
             }
             _ => {}
         }
         let is_request = matches!(message, ClientJsonRpcMessage::Request(_));
         if kind.starts_with(EVENTS) {
-            return Ok(StreamableHttpPostResponse::Sse(events(response), session));
+            return Ok(StreamableHttpPostResponse::Sse(bounded_events(response), session));
         }
         if !kind.starts_with(JSON) && is_request {
-            return Err(StreamableHttpError::UnexpectedContentType(Some(super::entry::shown(&kind))));
+            return Err(StreamableHttpError::UnexpectedContentType(Some(super::entry::display_text(&kind))));
         }
-        let body = body(response, MESSAGE_MAX).await?;
+        let body = read_body(response, MESSAGE_MAX).await?;
         match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
-            Ok(answer) => Ok(StreamableHttpPostResponse::Json(answer, session)),
-            // Nobody waits for an answer to a notification.
+            Ok(response) => Ok(StreamableHttpPostResponse::Json(response, session)),
+            // A notification has no response.
             Err(_) if !is_request => Ok(StreamableHttpPostResponse::Accepted),
-            Err(error) => Err(said(format!("the answer is no message: {error}"))),
+            Err(error) => Err(response_error(format!("the response is not a valid message: {error}"))),
         }
     }
 }
 
-/// What a failure means. A server that does not know `server/discover` may say so by any status: then the older way to
-/// begin is tried, if the failure comes as an answer to that call.
-fn refused(
+/// Converts an error status. A server that does not support `server/discover` may respond with any status; if it
+/// responds to that call, the client falls back to the older handshake.
+fn handle_error_status(
     message: &ClientJsonRpcMessage,
     has_session: bool,
     status: StatusCode,
     body: &[u8],
     session: Option<String>,
-) -> Result<StreamableHttpPostResponse, Failure> {
-    let answer = match serde_json::from_slice::<ServerJsonRpcMessage>(body) {
+) -> Result<StreamableHttpPostResponse, HttpFailure> {
+    let error = match serde_json::from_slice::<ServerJsonRpcMessage>(body) {
         Ok(ServerJsonRpcMessage::Error(error)) => Some(error.error),
         _ => None,
     };
@@ -109,28 +109,28 @@ fn refused(
         ClientJsonRpcMessage::Request(request) => Some(&request.id),
         _ => None,
     };
-    let discovers = matches!(message, ClientJsonRpcMessage::Request(request)
+    let is_discover = matches!(message, ClientJsonRpcMessage::Request(request)
         if matches!(request.request, ClientRequest::DiscoverRequest(_)));
-    let error = match answer {
+    let error = match error {
         Some(error) => error,
-        None if discovers && !has_session && status.is_client_error() => {
+        None if is_discover && !has_session && status.is_client_error() => {
             ErrorData::invalid_request(format!("HTTP {status}"), None)
         }
-        None => return Err(said(format!("HTTP {status}"))),
+        None => return Err(response_error(format!("HTTP {status}"))),
     };
     let error = ServerJsonRpcMessage::error(error, request.cloned());
     Ok(StreamableHttpPostResponse::Json(error, session))
 }
 
-fn said(what: String) -> Failure {
-    StreamableHttpError::UnexpectedServerResponse(Cow::from(what))
+fn response_error(message: String) -> HttpFailure {
+    StreamableHttpError::UnexpectedServerResponse(Cow::from(message))
 }
 
 fn too_long() -> std::io::Error {
-    std::io::Error::other(format!("the answer has more than {MESSAGE_MAX} bytes"))
+    std::io::Error::other(format!("the response is larger than {MESSAGE_MAX} bytes"))
 }
 
-async fn body(mut response: Response, max: usize) -> Result<Vec<u8>, Failure> {
+async fn read_body(mut response: Response, max: usize) -> Result<Vec<u8>, HttpFailure> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
         if body.len() + chunk.len() > max {
@@ -141,8 +141,8 @@ async fn body(mut response: Response, max: usize) -> Result<Vec<u8>, Failure> {
     Ok(body)
 }
 
-/// The events of an answer, all of them together within the bound.
-fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
+/// Returns the events of a response, with a limit for their total size.
+fn bounded_events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
     let mut bytes = 0usize;
     let bounded = response.bytes_stream().map(move |chunk| {
         let chunk = chunk.map_err(std::io::Error::other)?;
@@ -152,7 +152,7 @@ fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
     SseStream::from_bytes_stream(bounded).boxed()
 }
 
-impl StreamableHttpClient for Bounded {
+impl StreamableHttpClient for BoundedHttpClient {
     type Error = reqwest::Error;
 
     async fn post_message(
@@ -162,7 +162,7 @@ impl StreamableHttpClient for Bounded {
         session_id: Option<Arc<str>>,
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
+    ) -> Result<StreamableHttpPostResponse, HttpFailure> {
         self.post(&uri, &message, session_id, auth_header, custom_headers).await
     }
 
@@ -172,7 +172,7 @@ impl StreamableHttpClient for Bounded {
         session_id: Arc<str>,
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), HttpFailure> {
         self.0.delete_session(uri, session_id, auth_header, custom_headers).await
     }
 
@@ -183,7 +183,7 @@ impl StreamableHttpClient for Bounded {
         last_event_id: Option<String>,
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, HttpFailure> {
         let max = MESSAGE_MAX;
         self.0
             .get_stream_with_max_sse_event_size(

@@ -1,90 +1,94 @@
-//! All pages of a listing, within bounds. What goes beyond them is cut, and said.
+//! Fetches all pages of a listing, with limits. A listing that exceeds them is truncated.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use prowess::supply::SupplyError;
+use prowess::remote::FetchError;
 use serde_json::Value;
 
-use super::client::Connection;
+use super::client::ServerConnection;
 
-/// The most pages, skills and bytes of one listing.
+/// The maximum number of pages, skills and bytes of a listing.
 const PAGES_MAX: usize = 1_000;
 const SKILLS_MAX: usize = 10_000;
 const BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// How many times the deadline of one answer all pages together may take.
-const PATIENCE: u32 = 10;
+/// The timeout of all pages together, as a multiple of the timeout of one response.
+const TIMEOUT_FACTOR: u32 = 10;
 
-/// The longest that a listing is believed, whatever the server says.
+/// The maximum time for which a listing is valid.
 const TTL_MAX: Duration = Duration::from_secs(60 * 60);
 
-/// What a server lists.
+/// The listing of a server.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Listing {
+pub(super) struct ServerListing {
     pub(super) entries: Vec<Value>,
-    /// For how long it may be believed.
+    /// How long it is valid.
     pub(super) ttl: Duration,
-    /// Why it is not all there is.
-    pub(super) cut: Option<String>,
+    /// The reason why it is truncated.
+    pub(super) truncated: Option<String>,
 }
 
-/// Pages through a listing.
-pub(super) async fn list(connection: &Connection, timeout: Duration) -> Result<Listing, SupplyError> {
-    let until = Instant::now() + timeout * PATIENCE;
-    let mut listing = Listing { ttl: TTL_MAX, ..Listing::default() };
+/// Fetches all pages of a listing.
+pub(super) async fn fetch_listing(
+    connection: &ServerConnection,
+    timeout: Duration,
+) -> Result<ServerListing, FetchError> {
+    let deadline = Instant::now() + timeout * TIMEOUT_FACTOR;
+    let mut listing = ServerListing { ttl: TTL_MAX, ..ServerListing::default() };
     let (mut cursors, mut bytes) = (HashSet::new(), 0);
     let mut cursor: Option<String> = None;
     loop {
-        let page = match connection.list(cursor.as_deref()).await {
+        let page = match connection.list_page(cursor.as_deref()).await {
             Ok(page) => page,
-            // What was listed so far is there.
+            // Keep the pages that were fetched.
             Err(error) if !listing.entries.is_empty() => {
-                listing.cut = Some(format!("it breaks off: {error}"));
+                listing.truncated = Some(format!("it ends early: {error}"));
                 return Ok(listing);
             }
             Err(error) => return Err(error),
         };
         let Some(skills) = page.get("skills").and_then(Value::as_array) else {
-            return Err(SupplyError::Malformed("the listing has no skills in it".to_owned()));
+            return Err(FetchError::Malformed("the listing has no skills array".to_owned()));
         };
         let ttl = page.get("ttlMs").and_then(Value::as_u64).unwrap_or(0);
         listing.ttl = listing.ttl.min(Duration::from_millis(ttl));
         for skill in skills {
-            bytes += length(skill);
+            bytes += approximate_size(skill);
             if listing.entries.len() >= SKILLS_MAX || bytes > BYTES_MAX {
                 let count = listing.entries.len();
-                listing.cut =
-                    Some(format!("{count} skills are taken; more, or more than 64 MiB of them, are not"));
+                listing.truncated = Some(format!(
+                    "it exceeds the limit of {SKILLS_MAX} skills or 64 MiB; {count} skills are used"
+                ));
                 return Ok(listing);
             }
             listing.entries.push(skill.clone());
         }
         let next = page.get("nextCursor").and_then(Value::as_str).filter(|next| !next.is_empty());
         let Some(next) = next else { return Ok(listing) };
-        let why = if !cursors.insert(next.to_owned()) {
-            "its pages lead back to one that was read"
+        let reason = if !cursors.insert(next.to_owned()) {
+            "a page is repeated"
         } else if cursors.len() >= PAGES_MAX {
             "it has more than 1000 pages"
-        } else if Instant::now() > until {
-            "all its pages take too long"
+        } else if Instant::now() > deadline {
+            "fetching all pages takes too long"
         } else {
             cursor = Some(next.to_owned());
             continue;
         };
-        listing.cut = Some(why.to_owned());
+        listing.truncated = Some(reason.to_owned());
         return Ok(listing);
     }
 }
 
-/// How much a value takes, nearly.
-fn length(value: &Value) -> usize {
+/// Returns the approximate size of a value in bytes.
+fn approximate_size(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 8,
         Value::String(text) => text.len() + 8,
-        Value::Array(items) => 8 + items.iter().map(length).sum::<usize>(),
+        Value::Array(items) => 8 + items.iter().map(approximate_size).sum::<usize>(),
         Value::Object(entries) => {
-            8 + entries.iter().map(|(key, value)| key.len() + 8 + length(value)).sum::<usize>()
+            8 + entries.iter().map(|(key, value)| key.len() + 8 + approximate_size(value)).sum::<usize>()
         }
     }
 }

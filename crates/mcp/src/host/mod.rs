@@ -1,90 +1,90 @@
-//! Skills from other servers that have the skills extension: Prowess as their host.
+//! Prowess as a host: uses skills of other MCP servers that have the skills extension.
 //!
 //! | module | subject |
 //! |---|---|
-//! | `uri`, `entry` | what a server lists, judged by the extension's rules (pure) |
-//! | `started`, `http`, `transport` | a server that is started, or reached over HTTP, with bounds on what it may send |
-//! | `client` | the calls that are made, each with a deadline |
-//! | `listing` | all pages of a listing, within bounds |
-//! | `cache` | what was listed and read, on disk |
-//! | `engine` | where all of that waits, so that callers need no async |
-//! | `server` | what is known of one server, and asking it for more |
-//! | `source` | one server as a [`Supply`] of the registry |
+//! | `uri`, `entry` | parse and validate the entries of a listing (pure) |
+//! | `process`, `http`, `transport` | start a server or connect over HTTP, with limits |
+//! | `client` | calls with timeouts |
+//! | `listing` | fetches all pages of a listing |
+//! | `cache` | listings and files on disk |
+//! | `blocking` | runs async calls for synchronous callers |
+//! | `server` | the state of one server |
+//! | `source` | one server as a [`RemoteSource`] of the registry |
 //!
-//! What must always hold: a server is known by the label that the user gave it; nothing is fetched before it is needed;
-//! and a server that hangs, dies, floods or lies harms nothing but its own skills. That what it sends is what it listed
-//! is verified by the core, at each read.
+//! Invariants: a server is identified by the label that the user chose; nothing is fetched before it is needed; a
+//! server that hangs, crashes, floods or lies only affects its own skills. The core verifies at each read that the
+//! contents match the listing.
 
+mod blocking;
 mod cache;
 mod client;
-mod engine;
 mod entry;
 mod http;
 mod listing;
+mod process;
 mod server;
 mod source;
-mod started;
 mod transport;
 mod uri;
 
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use prowess::Surroundings;
-use prowess::supply::Supply;
+use prowess::HostEnv;
+use prowess::remote::RemoteSource;
 use prowess_config::McpSource;
 
-pub use cache::{forget, prune};
-pub use source::{Report, Source};
+pub use cache::{prune_caches, remove_cache};
+pub use source::{McpRemoteSource, ServerReport};
 
-/// The longest message that a server may send, in bytes: a file of 16 MiB fits, however it is escaped.
+/// The maximum size of a message from a server in bytes. A file of 16 MiB fits, however it is escaped.
 pub(crate) const MESSAGE_MAX: usize = 100 * 1024 * 1024;
 
-/// The servers of a configuration. None is started or asked yet.
+/// The configured servers. No server is started or contacted yet.
 #[derive(Debug, Default)]
-pub struct Sources {
-    all: Vec<Arc<Source>>,
+pub struct McpRemoteSources {
+    all: Vec<Arc<McpRemoteSource>>,
 }
 
-impl Sources {
-    /// The servers that are switched on. `environment` is what their variables are taken from.
+impl McpRemoteSources {
+    /// Creates the enabled servers. `environment` contains the variables for their processes and tokens.
     pub fn new(
         sources: &[McpSource],
-        world: &Surroundings,
+        host: &HostEnv,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Self {
         if !sources.iter().any(|source| source.enabled) {
             return Self::default();
         }
         let environment: Arc<[(OsString, OsString)]> = environment.into_iter().collect();
-        let engine = Arc::new(engine::Engine::default());
+        let runtime = Arc::new(blocking::BlockingRuntime::default());
         let enabled = sources.iter().filter(|source| source.enabled);
         let all = enabled
             .map(|source| {
-                Arc::new(Source::new(
+                Arc::new(McpRemoteSource::new(
                     source.clone(),
-                    world.clone(),
+                    host.clone(),
                     Arc::clone(&environment),
-                    Arc::clone(&engine),
+                    Arc::clone(&runtime),
                 ))
             })
             .collect();
         Self { all }
     }
 
-    /// All of them.
-    pub fn all(&self) -> &[Arc<Source>] {
+    /// Returns all servers.
+    pub fn all(&self) -> &[Arc<McpRemoteSource>] {
         &self.all
     }
 
-    /// The one of this label.
-    pub fn get(&self, label: &str) -> Option<&Arc<Source>> {
+    /// Returns the server with this label.
+    pub fn get(&self, label: &str) -> Option<&Arc<McpRemoteSource>> {
         self.all.iter().find(|source| source.label() == label)
     }
 
-    /// For a registry. All servers that have to be asked are asked at once, by whoever asks the first.
-    pub fn supplies(&self) -> Vec<Arc<dyn Supply>> {
-        self.all.iter().for_each(|source| source.warm());
-        self.all.iter().map(|source| Arc::clone(source) as Arc<dyn Supply>).collect()
+    /// Returns the remote sources for a registry. Starts listing all servers in parallel.
+    pub fn remote_sources(&self) -> Vec<Arc<dyn RemoteSource>> {
+        self.all.iter().for_each(|source| source.prefetch());
+        self.all.iter().map(|source| Arc::clone(source) as Arc<dyn RemoteSource>).collect()
     }
 }

@@ -1,193 +1,204 @@
-//! What is known of one server, and asking it for more.
+//! The state of one server, and the calls that update it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use prowess::format::{Code, Diagnostic};
-use prowess::supply::approvals::Approvals;
-use prowess::supply::{Offering, SupplyError};
+use prowess::remote::approvals::Approvals;
+use prowess::remote::{FetchError, RemoteListing};
 use serde_json::Value;
 
-use super::cache::Cache;
-use super::client::{Connection, Handler};
+use super::cache::ServerCache;
+use super::client::{ChangeHandler, ServerConnection};
 use super::entry;
-use super::listing::{Listing, list};
-use super::transport::Place;
+use super::listing::{ServerListing, fetch_listing};
+use super::transport::ServerEndpoint;
 
-/// The least time between two listings by one process, whatever the server says of its own.
-const AGAIN_MIN: Duration = Duration::from_secs(30);
+/// The minimum time between two listings by one process, even if the server specifies a shorter one.
+const REFRESH_MIN: Duration = Duration::from_secs(30);
 
-/// The most skills that are asked for one by one because they were approved and are not listed.
+/// The maximum number of approved but unlisted skills that are fetched individually.
 const UNLISTED_MAX: usize = 64;
 
-/// A server with everything that is known of it.
-pub(super) struct Server {
-    pub(super) place: Place,
-    pub(super) cache: Cache,
-    pub(super) handler: Handler,
-    pub(super) connection: tokio::sync::Mutex<Option<Arc<Connection>>>,
-    pub(super) state: Mutex<State>,
+/// A server and its state.
+pub(super) struct RemoteServer {
+    pub(super) endpoint: ServerEndpoint,
+    pub(super) cache: ServerCache,
+    pub(super) handler: ChangeHandler,
+    pub(super) connection: tokio::sync::Mutex<Option<Arc<ServerConnection>>>,
+    pub(super) state: Mutex<ServerState>,
 }
 
 #[derive(Default)]
-pub(super) struct State {
-    pub(super) offering: Option<Arc<Offering>>,
-    /// When it should be asked for again.
-    pub(super) until: Option<Instant>,
-    /// When it was last asked for.
-    pub(super) asked: Option<Instant>,
-    /// Whether that is being done.
-    pub(super) busy: bool,
+pub(super) struct ServerState {
+    pub(super) listing: Option<Arc<RemoteListing>>,
+    /// When it should be refreshed.
+    pub(super) valid_until: Option<Instant>,
+    /// When the last refresh started.
+    pub(super) refreshed_at: Option<Instant>,
+    /// Whether a refresh is in progress.
+    pub(super) is_refreshing: bool,
 }
 
-/// What is wrong with a listing.
-pub(super) enum Problem {
-    /// There is none, or an old one.
+/// A problem with a listing.
+pub(super) enum ListingProblem {
+    /// It could not be fetched; there is none, or an old one.
     Failed(String),
-    /// It is not all there is.
-    Cut(String),
+    /// It is truncated.
+    Truncated(String),
 }
 
-impl Server {
-    pub(super) fn new(place: Place) -> Self {
-        let cache = Cache::new(&place.source, &place.world);
+impl RemoteServer {
+    pub(super) fn new(place: ServerEndpoint) -> Self {
+        let cache = ServerCache::new(&place.source, &place.host);
         let connection = tokio::sync::Mutex::new(None);
-        Self { place, cache, handler: Handler::default(), connection, state: Mutex::default() }
+        Self {
+            endpoint: place,
+            cache,
+            handler: ChangeHandler::default(),
+            connection,
+            state: Mutex::default(),
+        }
     }
 
-    pub(super) fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> std::sync::MutexGuard<'_, ServerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn label(&self) -> &str {
-        &self.place.source.label
+        &self.endpoint.source.label
     }
 
-    /// What is kept on disk and still believed, or all there is where the server failed a moment ago.
-    pub(super) fn kept(&self) -> Option<(Arc<Offering>, Duration)> {
-        let kept = self.cache.listing()?;
-        if let Some(why) = kept.failure() {
-            let problem = Some(Problem::Failed(why.to_owned()));
-            return Some((Arc::new(self.offered(&kept.entries, problem)), AGAIN_MIN));
+    /// Returns the cached listing while it is valid, or an outdated one if the server failed recently.
+    pub(super) fn cached_listing(&self) -> Option<(Arc<RemoteListing>, Duration)> {
+        let cached = self.cache.listing()?;
+        if let Some(reason) = cached.recent_failure() {
+            let problem = Some(ListingProblem::Failed(reason.to_owned()));
+            return Some((Arc::new(self.build_listing(&cached.entries, problem)), REFRESH_MIN));
         }
-        let left = kept.fresh()?;
-        Some((Arc::new(self.offered(&kept.entries, kept.cut.clone().map(Problem::Cut))), left))
+        let ttl = cached.remaining_ttl()?;
+        Some((
+            Arc::new(self.build_listing(&cached.entries, cached.cut.clone().map(ListingProblem::Truncated))),
+            ttl,
+        ))
     }
 
-    pub(super) fn offered(&self, entries: &[Value], problem: Option<Problem>) -> Offering {
+    pub(super) fn build_listing(&self, entries: &[Value], problem: Option<ListingProblem>) -> RemoteListing {
         let label = self.label();
-        let skills = entry::offered(label, entries).into_iter().map(Arc::new).collect();
-        let said = |problem: Problem| {
+        let skills = entry::parse_entries(label, entries).into_iter().map(Arc::new).collect();
+        let describe = |problem: ListingProblem| {
             let message = match problem {
-                Problem::Failed(why) => format!("the skills of {label} cannot be listed: {why}"),
-                Problem::Cut(why) => format!("not all skills of {label} are listed: {why}"),
+                ListingProblem::Failed(why) => format!("cannot list the skills of {label}: {why}"),
+                ListingProblem::Truncated(why) => {
+                    format!("the list of skills of {label} is incomplete: {why}")
+                }
             };
-            Diagnostic::warning(Code::SourceProblem, message).help("prowess doctor asks it again")
+            Diagnostic::warning(Code::SourceProblem, message).help("run prowess doctor to try again")
         };
-        Offering { skills, diagnostics: problem.map(said).into_iter().collect() }
+        RemoteListing { skills, diagnostics: problem.map(describe).into_iter().collect() }
     }
 
-    /// Takes what came of asking, keeps it, and makes it what is offered.
-    pub(super) fn take(&self, listing: Result<Listing, SupplyError>) {
-        let (offering, ttl) = match listing {
+    /// Stores the result of a refresh in the cache and the state.
+    pub(super) fn finish_refresh(&self, listing: Result<ServerListing, FetchError>) {
+        let (new_listing, ttl) = match listing {
             Ok(listing) => {
-                self.cache.keep(&listing);
-                let cut = listing.cut.clone().map(Problem::Cut);
-                (self.offered(&listing.entries, cut), listing.ttl.max(AGAIN_MIN))
+                self.cache.store_listing(&listing);
+                let cut = listing.truncated.clone().map(ListingProblem::Truncated);
+                (self.build_listing(&listing.entries, cut), listing.ttl.max(REFRESH_MIN))
             }
             Err(error) => {
-                let why = error.to_string();
-                self.cache.failed(&why);
-                // What was listed before is verified at each read like anything else.
-                let known = self.cache.listing().map(|kept| kept.entries).unwrap_or_default();
-                (self.offered(&known, Some(Problem::Failed(why))), Duration::from_secs(60))
+                let reason = error.to_string();
+                self.cache.record_failure(&reason);
+                // An old listing is still used: its files are verified at each read.
+                let known = self.cache.listing().map(|cached| cached.entries).unwrap_or_default();
+                (self.build_listing(&known, Some(ListingProblem::Failed(reason))), Duration::from_secs(60))
             }
         };
-        self.put(offering, Some(Instant::now() + ttl));
+        self.set_listing(new_listing, Some(Instant::now() + ttl));
     }
 
-    pub(super) fn put(&self, offering: Offering, until: Option<Instant>) {
+    pub(super) fn set_listing(&self, listing: RemoteListing, valid_until: Option<Instant>) {
         let mut state = self.lock();
-        state.busy = false;
-        state.until = until.or(state.until);
-        // The same again is no change.
-        if state.offering.as_deref() != Some(&offering) {
-            state.offering = Some(Arc::new(offering));
+        state.is_refreshing = false;
+        state.valid_until = valid_until.or(state.valid_until);
+        // An identical listing is not a change.
+        if state.listing.as_deref() != Some(&listing) {
+            state.listing = Some(Arc::new(listing));
         }
     }
 
-    /// Takes another entry of one skill, or none any more.
-    pub(super) fn correct(&self, uri: &str, entry: Option<&Value>) {
-        self.cache.correct(uri, entry);
-        let mut offering = match self.lock().offering.as_deref() {
-            Some(offering) => offering.clone(),
-            None => Offering::default(),
+    /// Replaces the entry of a skill, or removes it if `entry` is `None`.
+    pub(super) fn replace_entry(&self, uri: &str, entry: Option<&Value>) {
+        self.cache.replace_entry(uri, entry);
+        let mut listing = match self.lock().listing.as_deref() {
+            Some(listing) => listing.clone(),
+            None => RemoteListing::default(),
         };
-        let at = offering.skills.iter().position(|known| known.uri == uri);
-        let name = at.map(|at| offering.skills.remove(at).name.clone());
+        let at = listing.skills.iter().position(|known| known.uri == uri);
+        let name = at.map(|at| listing.skills.remove(at).name.clone());
         if let Some(entry) = entry {
-            let mut new = entry::judge(self.label(), entry, offering.skills.len());
-            // It keeps the name it was told apart by.
+            let mut new = entry::parse_entry(self.label(), entry, listing.skills.len());
+            // It keeps its unique name.
             new.name = name.unwrap_or(new.name);
-            offering.skills.insert(at.unwrap_or(offering.skills.len()), Arc::new(new));
+            listing.skills.insert(at.unwrap_or(listing.skills.len()), Arc::new(new));
         }
-        self.put(offering, None);
+        self.set_listing(listing, None);
     }
 
-    /// Lists what the server has, and asks for what the user approved besides.
-    pub(super) async fn list(&self) -> Result<Listing, SupplyError> {
-        // What changes from now on is not in it.
+    /// Lists the skills of the server, and fetches approved skills that are not listed.
+    pub(super) async fn fetch_listing(&self) -> Result<ServerListing, FetchError> {
+        // Later changes are not part of this listing.
         self.handler.take_changed();
-        let connection = self.connected().await?;
-        let mut listing = list(&connection, self.place.timeout()).await?;
-        for uri in self.unlisted(&listing) {
-            match connection.get(&uri).await {
+        let connection = self.connection().await?;
+        let mut listing = fetch_listing(&connection, self.endpoint.timeout()).await?;
+        for uri in self.unlisted_approvals(&listing) {
+            match connection.get_entry(&uri).await {
                 Ok(entry) => listing.entries.push(entry),
-                // It is no longer there, or cannot be had now: then it is not offered.
-                Err(SupplyError::Unreachable(_) | SupplyError::Timeout(_)) => break,
+                // Skills that no longer exist are skipped.
+                Err(FetchError::Unreachable(_) | FetchError::Timeout(_)) => break,
                 Err(_) => {}
             }
         }
         Ok(listing)
     }
 
-    /// The skills that were approved by their URI and are not listed. A listing need not be complete.
-    pub(super) fn unlisted(&self, listing: &Listing) -> Vec<String> {
-        let listed = |uri: &str| {
+    /// Returns the approved skills that are not listed, because a listing need not be complete.
+    pub(super) fn unlisted_approvals(&self, listing: &ServerListing) -> Vec<String> {
+        let is_listed = |uri: &str| {
             listing.entries.iter().any(|entry| entry.get("uri").and_then(Value::as_str) == Some(uri))
         };
-        let approvals = Approvals::load(&self.place.world);
+        let approvals = Approvals::load(&self.endpoint.host);
         let known =
-            approvals.all().iter().filter(|known| known.server == self.label() && !listed(&known.uri));
+            approvals.all().iter().filter(|known| known.server == self.label() && !is_listed(&known.uri));
         known.map(|known| known.uri.clone()).take(UNLISTED_MAX).collect()
     }
 
-    pub(super) async fn get(&self, uri: &str) -> Result<Value, SupplyError> {
-        let connection = self.connected().await?;
-        match connection.get(uri).await {
-            Err(SupplyError::Unreachable(_)) => self.connected().await?.get(uri).await,
+    pub(super) async fn get_entry(&self, uri: &str) -> Result<Value, FetchError> {
+        let connection = self.connection().await?;
+        match connection.get_entry(uri).await {
+            Err(FetchError::Unreachable(_)) => self.connection().await?.get_entry(uri).await,
             other => other,
         }
     }
 
-    /// Reads a file of this server, and of no other. A server that has gone away is asked once more.
-    pub(super) async fn read(&self, uri: &str) -> Result<Vec<u8>, SupplyError> {
-        let connection = self.connected().await?;
-        match connection.read(uri).await {
-            Err(SupplyError::Unreachable(_)) => self.connected().await?.read(uri).await,
+    /// Reads a file of this server. Reconnects once if the server is unreachable.
+    pub(super) async fn read_resource(&self, uri: &str) -> Result<Vec<u8>, FetchError> {
+        let connection = self.connection().await?;
+        match connection.read_resource(uri).await {
+            Err(FetchError::Unreachable(_)) => self.connection().await?.read_resource(uri).await,
             other => other,
         }
     }
 
-    /// The connection, which is made where there is none.
-    pub(super) async fn connected(&self) -> Result<Arc<Connection>, SupplyError> {
-        let mut held = self.connection.lock().await;
-        if let Some(connection) = held.as_ref().filter(|connection| !connection.is_closed()) {
+    /// Returns the connection; connects if there is none.
+    pub(super) async fn connection(&self) -> Result<Arc<ServerConnection>, FetchError> {
+        let mut guard = self.connection.lock().await;
+        if let Some(connection) = guard.as_ref().filter(|connection| !connection.is_closed()) {
             return Ok(Arc::clone(connection));
         }
-        drop(held.take());
-        let connection = Arc::new(self.place.connect(&self.handler).await?);
-        *held = Some(Arc::clone(&connection));
+        drop(guard.take());
+        let connection = Arc::new(self.endpoint.connect(&self.handler).await?);
+        *guard = Some(Arc::clone(&connection));
         Ok(connection)
     }
 }

@@ -1,146 +1,150 @@
-//! One server as a supply of the registry.
+//! One server as a remote source of the registry.
 
 use std::ffi::OsString;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use prowess::Surroundings;
-use prowess::supply::{Offered, OfferedFile, Offering, Supply, SupplyError};
+use prowess::HostEnv;
+use prowess::remote::{FetchError, RemoteEntry, RemoteFile, RemoteListing, RemoteSource};
 use prowess_config::McpSource;
 
-use super::engine::Engine;
+use super::blocking::BlockingRuntime;
 use super::entry;
-use super::server::{Server, State};
-use super::transport::Place;
+use super::server::{RemoteServer, ServerState};
+use super::transport::ServerEndpoint;
 
-/// The least time between two listings where the server says that something has changed. It may say so without end.
-const NOTICE_MIN: Duration = Duration::from_secs(1);
+/// The minimum time between two listings after notifications, because a server may send any number of them.
+const NOTIFIED_REFRESH_MIN: Duration = Duration::from_secs(1);
 
-/// A server of skills.
-pub struct Source {
-    server: Arc<Server>,
-    engine: Arc<Engine>,
+/// An MCP server that provides skills.
+pub struct McpRemoteSource {
+    server: Arc<RemoteServer>,
+    runtime: Arc<BlockingRuntime>,
 }
 
-/// What a server is found to be when it is asked.
+/// The result of checking a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Report {
+pub struct ServerReport {
     /// The version of the protocol.
     pub protocol: String,
-    /// How many skills it lists, and how many of these are not valid.
+    /// The number of listed skills.
     pub skills: usize,
-    /// Those that cannot be used.
+    /// The number of invalid skills.
     pub invalid: usize,
-    /// Why the listing is not all there is.
-    pub cut: Option<String>,
+    /// The reason why the listing is truncated.
+    pub truncated: Option<String>,
 }
 
-impl Source {
+impl McpRemoteSource {
     pub(super) fn new(
         source: McpSource,
-        world: Surroundings,
+        host: HostEnv,
         environment: Arc<[(OsString, OsString)]>,
-        engine: Arc<Engine>,
+        engine: Arc<BlockingRuntime>,
     ) -> Self {
-        let server = Server::new(Place { source, world, environment });
-        Self { server: Arc::new(server), engine }
+        let server = RemoteServer::new(ServerEndpoint { source, host, environment });
+        Self { server: Arc::new(server), runtime: engine }
     }
 
-    /// How it is configured.
+    /// Returns the configuration.
     pub fn configuration(&self) -> &McpSource {
-        &self.server.place.source
+        &self.server.endpoint.source
     }
 
-    /// Asks the server anew, whatever is kept, and says what it is.
-    pub fn ask(&self) -> Result<Report, SupplyError> {
+    /// Refreshes the listing, even if it is cached, and returns a report.
+    pub fn refresh(&self) -> Result<ServerReport, FetchError> {
         let server = Arc::clone(&self.server);
-        let asked = self.engine.wait(self.longest(), async move {
-            let listing = server.list().await?;
-            let protocol = server.connected().await.map(|connection| connection.protocol())?;
-            server.take(Ok(listing.clone()));
+        let result = self.runtime.block_on(self.max_duration(), async move {
+            let listing = server.fetch_listing().await?;
+            let protocol = server.connection().await.map(|connection| connection.protocol_version())?;
+            server.finish_refresh(Ok(listing.clone()));
             Ok((listing, protocol))
         });
-        let (listing, protocol) = asked.unwrap_or_else(|| Err(self.late()))?;
-        let offered = entry::offered(self.label(), &listing.entries);
-        let invalid = offered.iter().filter(|offered| offered.problem.is_some()).count();
-        Ok(Report { protocol, skills: offered.len(), invalid, cut: listing.cut })
+        let (listing, protocol) = result.unwrap_or_else(|| Err(self.timeout_error()))?;
+        let entries = entry::parse_entries(self.label(), &listing.entries);
+        let invalid = entries.iter().filter(|entry| entry.problem.is_some()).count();
+        Ok(ServerReport { protocol, skills: entries.len(), invalid, truncated: listing.truncated })
     }
 
-    /// The entry of a skill that may not be listed, by its URI. From then on it is offered.
-    pub fn refer(&self, uri: &str) -> Result<Arc<Offered>, SupplyError> {
-        self.offering();
+    /// Fetches the entry of a skill by its URI, even if it is not listed, and adds it to the listing.
+    pub fn add_by_uri(&self, uri: &str) -> Result<Arc<RemoteEntry>, FetchError> {
+        self.listing();
         let (server, wanted) = (Arc::clone(&self.server), uri.to_owned());
-        let entry = self.engine.wait(self.longest(), async move { server.get(&wanted).await });
-        let entry = entry.unwrap_or_else(|| Err(self.late()))?;
-        self.server.correct(uri, Some(&entry));
-        let offering = self.offering();
-        let found = offering.skills.iter().find(|known| known.uri == uri);
-        found.cloned().ok_or_else(|| SupplyError::Malformed("it is no entry of that skill".to_owned()))
+        let entry =
+            self.runtime.block_on(self.max_duration(), async move { server.get_entry(&wanted).await });
+        let entry = entry.unwrap_or_else(|| Err(self.timeout_error()))?;
+        self.server.replace_entry(uri, Some(&entry));
+        let listing = self.listing();
+        let found = listing.skills.iter().find(|known| known.uri == uri);
+        found
+            .cloned()
+            .ok_or_else(|| FetchError::Malformed("the result is not the entry of that skill".to_owned()))
     }
 
-    /// Begins to ask the server if that will be needed, without waiting for it.
-    pub(super) fn warm(&self) {
+    /// Starts listing in the background if there is no valid listing.
+    pub(super) fn prefetch(&self) {
         let mut state = self.server.lock();
-        if state.offering.is_some() || state.busy {
+        if state.listing.is_some() || state.is_refreshing {
             return;
         }
-        match self.server.kept() {
-            Some((offering, left)) => {
-                state.offering = Some(offering);
-                state.until = Some(Instant::now() + left);
+        match self.server.cached_listing() {
+            Some((listing, ttl)) => {
+                state.listing = Some(listing);
+                state.valid_until = Some(Instant::now() + ttl);
             }
-            None => self.begin(&mut state),
+            None => self.start_refresh(&mut state),
         }
     }
 
-    /// Starts to list in the background.
-    fn begin(&self, state: &mut State) {
+    /// Starts a refresh in the background.
+    fn start_refresh(&self, state: &mut ServerState) {
         let server = Arc::clone(&self.server);
-        state.busy = true;
-        state.asked = Some(Instant::now());
-        let started = self.engine.start(async move {
-            let listing = server.list().await;
-            server.take(listing);
+        state.is_refreshing = true;
+        state.refreshed_at = Some(Instant::now());
+        let started = self.runtime.spawn(async move {
+            let listing = server.fetch_listing().await;
+            server.finish_refresh(listing);
         });
         if !started {
-            state.busy = false;
+            state.is_refreshing = false;
         }
     }
 
-    /// How long the longest of all calls may take.
-    fn longest(&self) -> Duration {
-        // Two ways to connect, all pages, and what is asked for one by one.
-        self.server.place.timeout() * 16 + Duration::from_secs(2)
+    /// Returns the maximum duration of any call.
+    fn max_duration(&self) -> Duration {
+        // Two handshakes, all pages, and entries that are fetched individually.
+        self.server.endpoint.timeout() * 16 + Duration::from_secs(2)
     }
 
-    fn late(&self) -> SupplyError {
-        SupplyError::Timeout(u64::try_from(self.longest().as_millis()).unwrap_or(u64::MAX))
+    fn timeout_error(&self) -> FetchError {
+        FetchError::Timeout(u64::try_from(self.max_duration().as_millis()).unwrap_or(u64::MAX))
     }
 }
 
-impl Supply for Source {
+impl RemoteSource for McpRemoteSource {
     fn label(&self) -> &str {
-        &self.server.place.source.label
+        &self.server.endpoint.source.label
     }
 
-    fn offering(&self) -> Arc<Offering> {
-        self.warm();
-        let until = Instant::now() + self.longest();
+    fn listing(&self) -> Arc<RemoteListing> {
+        self.prefetch();
+        let deadline = Instant::now() + self.max_duration();
         loop {
             let mut state = self.server.lock();
-            if let Some(offering) = state.offering.clone() {
-                let old = state.until.is_none_or(|until| until < Instant::now());
-                let long_ago = state.asked.is_none_or(|asked| asked.elapsed() > NOTICE_MIN);
-                let told = long_ago && self.server.handler.has_changed();
-                if (old || told) && !state.busy {
-                    self.begin(&mut state);
+            if let Some(listing) = state.listing.clone() {
+                let is_outdated = state.valid_until.is_none_or(|until| until < Instant::now());
+                let may_refresh =
+                    state.refreshed_at.is_none_or(|refreshed| refreshed.elapsed() > NOTIFIED_REFRESH_MIN);
+                let is_notified = may_refresh && self.server.handler.has_changed();
+                if (is_outdated || is_notified) && !state.is_refreshing {
+                    self.start_refresh(&mut state);
                 }
-                return offering;
+                return listing;
             }
-            if !state.busy || Instant::now() > until {
+            if !state.is_refreshing || Instant::now() > deadline {
                 drop(state);
-                self.server.take(Err(self.late()));
+                self.server.finish_refresh(Err(self.timeout_error()));
                 continue;
             }
             drop(state);
@@ -148,39 +152,39 @@ impl Supply for Source {
         }
     }
 
-    fn read(&self, _: &Offered, file: &OfferedFile) -> Result<Vec<u8>, SupplyError> {
-        if let Some(bytes) = self.server.cache.file(file) {
+    fn read_file(&self, _: &RemoteEntry, file: &RemoteFile) -> Result<Vec<u8>, FetchError> {
+        if let Some(bytes) = self.server.cache.read_file(file) {
             return Ok(bytes);
         }
         let (server, file) = (Arc::clone(&self.server), file.clone());
-        let read = self.engine.wait(self.longest(), async move {
-            let bytes = server.read(&file.uri).await?;
-            server.cache.keep_file(&file, &bytes);
+        let read = self.runtime.block_on(self.max_duration(), async move {
+            let bytes = server.read_resource(&file.uri).await?;
+            server.cache.store_file(&file, &bytes);
             Ok(bytes)
         });
-        read.unwrap_or_else(|| Err(self.late()))
+        read.unwrap_or_else(|| Err(self.timeout_error()))
     }
 
-    fn doubt(&self, skill: &Offered) {
+    fn mark_stale(&self, skill: &RemoteEntry) {
         let (server, uri) = (Arc::clone(&self.server), skill.uri.clone());
-        let entry = self.engine.wait(self.longest(), async move { server.get(&uri).await });
+        let entry = self.runtime.block_on(self.max_duration(), async move { server.get_entry(&uri).await });
         match entry {
-            Some(Ok(entry)) => self.server.correct(&skill.uri, Some(&entry)),
-            Some(Err(SupplyError::Refused(_))) => self.server.correct(&skill.uri, None),
-            // Whether it has changed is not known; what does not fit is not used anyway.
+            Some(Ok(entry)) => self.server.replace_entry(&skill.uri, Some(&entry)),
+            Some(Err(FetchError::Refused(_))) => self.server.replace_entry(&skill.uri, None),
+            // Unknown whether it changed. Contents that do not match are not used anyway.
             Some(Err(_)) | None => {}
         }
     }
 }
 
-impl Drop for Source {
+impl Drop for McpRemoteSource {
     fn drop(&mut self) {
         let server = Arc::clone(&self.server);
-        if self.server.connection.try_lock().is_ok_and(|held| held.is_none()) {
+        if self.server.connection.try_lock().is_ok_and(|connection| connection.is_none()) {
             return;
         }
-        // The server is told to end and given a moment; its process ends with the connection, whatever it does.
-        self.engine.wait(Duration::from_millis(100), async move {
+        // Close the connection and give the server a moment; its process is ended with the connection.
+        self.runtime.block_on(Duration::from_millis(100), async move {
             let connection = server.connection.lock().await.take();
             if let Some(connection) = connection.and_then(Arc::into_inner) {
                 connection.close().await;
@@ -189,8 +193,8 @@ impl Drop for Source {
     }
 }
 
-impl fmt::Debug for Source {
+impl fmt::Debug for McpRemoteSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Source").field("configuration", self.configuration()).finish_non_exhaustive()
+        f.debug_struct("McpRemoteSource").field("configuration", self.configuration()).finish_non_exhaustive()
     }
 }

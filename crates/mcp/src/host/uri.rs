@@ -1,22 +1,22 @@
-//! URIs of skills and of their files. Nothing is ever resolved: they are names that a server gave.
+//! URIs of skills and their files. They are opaque names of a server and are never dereferenced.
 
 use prowess::format::hidden;
 
-/// The longest URI that is taken.
+/// The maximum length of a URI.
 const URI_MAX: usize = 2_048;
 
-/// Where a skill is: everything before `/SKILL.md`.
+/// The URI of a skill: everything before `/SKILL.md`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SkillUri<'u> {
-    /// The folder's URI, without a slash at its end.
+    /// The URI of the directory, without a trailing slash.
     root: &'u str,
     scheme: &'u str,
-    /// The path of the folder, decoded, segment by segment. Never empty.
+    /// The decoded segments of the path of the directory. Never empty.
     path: Vec<String>,
 }
 
 impl<'u> SkillUri<'u> {
-    /// Reads the URI of a `SKILL.md`. The reason is to follow "its uri".
+    /// Parses the URI of a `SKILL.md`. The error follows "the uri".
     pub(super) fn parse(uri: &'u str) -> Result<Self, &'static str> {
         if uri.len() > URI_MAX {
             return Err("is longer than 2048 bytes");
@@ -25,7 +25,7 @@ impl<'u> SkillUri<'u> {
             .chars()
             .any(|c| c.is_whitespace() || c.is_control() || hidden::is_hidden(c) || "<>\"`\\{}|^".contains(c))
         {
-            return Err("has characters that no URI has");
+            return Err("contains invalid characters");
         }
         let (scheme, rest) = uri.split_once(':').ok_or("has no scheme")?;
         let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -38,35 +38,35 @@ impl<'u> SkillUri<'u> {
         }
         let root = uri.strip_suffix("/SKILL.md").ok_or("does not end in /SKILL.md")?;
         let inner = rest.strip_suffix("/SKILL.md").unwrap_or_default();
-        let path: Option<Vec<_>> = inner.trim_start_matches('/').split('/').map(segment).collect();
-        let path = path.ok_or("has empty, dotted or encoded parts in its path that no folder has")?;
+        let path: Option<Vec<_>> = inner.trim_start_matches('/').split('/').map(decode_segment).collect();
+        let path = path.ok_or("has an empty, dotted or invalid segment in its path")?;
         Ok(Self { root, scheme, path })
     }
 
-    /// The last part of the folder's path: the name of the skill.
+    /// Returns the last segment of the path: the name of the skill.
     pub(super) fn name(&self) -> &str {
         self.path.last().map_or("", String::as_str)
     }
 
-    /// What the skill is called by within its server: its path, with the scheme where that is not `skill`.
-    pub(super) fn called(&self) -> String {
+    /// Returns the name of the skill within its server: its path, prefixed with the scheme if that is not `skill`.
+    pub(super) fn qualified_name(&self) -> String {
         let path = self.path.join("/");
         if self.scheme.eq_ignore_ascii_case("skill") { path } else { format!("{}:{path}", self.scheme) }
     }
 
-    /// The path of a file below the folder; `None` where it does not lie there.
-    pub(super) fn inner(&self, file: &str) -> Option<String> {
+    /// Returns the path of a file in the directory; `None` if it is not in the directory.
+    pub(super) fn relative_path(&self, file: &str) -> Option<String> {
         if file.len() > URI_MAX || file.contains(['?', '#']) {
             return None;
         }
         let inner = file.strip_prefix(self.root)?.strip_prefix('/')?;
-        let path: Option<Vec<_>> = inner.split('/').map(segment).collect();
+        let path: Option<Vec<_>> = inner.split('/').map(decode_segment).collect();
         Some(path?.join("/"))
     }
 }
 
-/// One part of a path, decoded; `None` where it is none.
-fn segment(text: &str) -> Option<String> {
+/// Decodes a segment of a path; `None` if it is invalid.
+fn decode_segment(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, more)) = rest.split_first() {
@@ -83,8 +83,8 @@ fn segment(text: &str) -> Option<String> {
         rest = more;
     }
     let text = String::from_utf8(bytes).ok()?;
-    let bad = |c: char| c == '/' || c == '\\' || c.is_control() || hidden::is_hidden(c);
-    (!text.is_empty() && text != "." && text != ".." && !text.contains(bad)).then_some(text)
+    let is_invalid = |c: char| c == '/' || c == '\\' || c.is_control() || hidden::is_hidden(c);
+    (!text.is_empty() && text != "." && text != ".." && !text.contains(is_invalid)).then_some(text)
 }
 
 #[cfg(test)]
@@ -93,8 +93,8 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_name_is_the_last_part() {
-        for (uri, name, called) in [
+    fn the_name_is_the_last_segment() {
+        for (uri, name, qualified_name) in [
             ("skill://git-workflow/SKILL.md", "git-workflow", "git-workflow"),
             ("skill://acme/billing/refunds/SKILL.md", "refunds", "acme/billing/refunds"),
             ("github://owner/repo/skills/refunds/SKILL.md", "refunds", "github:owner/repo/skills/refunds"),
@@ -103,12 +103,12 @@ mod tests {
             ("skill://%E7%BF%BB%E8%AF%91/SKILL.md", "翻译", "翻译"),
         ] {
             let parsed = SkillUri::parse(uri).unwrap();
-            assert_eq!((parsed.name(), parsed.called().as_str()), (name, called));
+            assert_eq!((parsed.name(), parsed.qualified_name().as_str()), (name, qualified_name));
         }
     }
 
     #[test]
-    fn what_is_no_place_of_a_skill() {
+    fn invalid_uris_are_rejected() {
         for uri in [
             "",
             "skill",
@@ -136,10 +136,13 @@ mod tests {
     }
 
     #[test]
-    fn files_lie_in_the_folder() {
+    fn files_must_be_in_the_directory() {
         let skill = SkillUri::parse("skill://x/a/SKILL.md").unwrap();
-        assert_eq!(skill.inner("skill://x/a/references/b%20c.md").as_deref(), Some("references/b c.md"));
-        assert_eq!(skill.inner("skill://x/a/SKILL.md").as_deref(), Some("SKILL.md"));
+        assert_eq!(
+            skill.relative_path("skill://x/a/references/b%20c.md").as_deref(),
+            Some("references/b c.md")
+        );
+        assert_eq!(skill.relative_path("skill://x/a/SKILL.md").as_deref(), Some("SKILL.md"));
         for file in [
             "skill://x/a",
             "skill://x/a/",
@@ -154,16 +157,16 @@ mod tests {
             "/etc/passwd",
             "",
         ] {
-            assert_eq!(skill.inner(file), None, "{file}");
+            assert_eq!(skill.relative_path(file), None, "{file}");
         }
     }
 
     proptest! {
         #[test]
-        fn no_path_leads_out(file in any::<String>(), tail in "[a-z./%0-9A-F]{0,30}") {
+        fn paths_stay_in_the_directory(file in any::<String>(), tail in "[a-z./%0-9A-F]{0,30}") {
             let skill = SkillUri::parse("skill://x/a/SKILL.md").unwrap();
             for file in [file, format!("skill://x/a/{tail}")] {
-                if let Some(path) = skill.inner(&file) {
+                if let Some(path) = skill.relative_path(&file) {
                     prop_assert!(path.split('/').all(|part| !part.is_empty() && part != "." && part != ".."));
                     prop_assert!(!path.contains('\0'));
                 }

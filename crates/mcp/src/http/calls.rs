@@ -1,7 +1,7 @@
-//! The calls of sessions: which numbers are in use, when each session was last used, and what is kept of calls whose
-//! streams broke.
+//! The calls of sessions: the request ids in use, when each session was last used, and calls whose streams were
+//! interrupted.
 //!
-//! What must always hold: what is kept of a session is bounded, is gone after a minute, and goes with the session.
+//! Invariant: the recorded data of a session is bounded, expires after a minute, and is removed with the session.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,130 +11,131 @@ use rmcp::model::RequestId;
 use rmcp::transport::streamable_http_server::session::SessionId;
 use tokio_stream::StreamExt;
 
-use super::streams::{Call, Events};
+use super::streams::{EventStream, RecordedCall};
 
-/// How long an answer is kept for a client whose stream broke.
-pub(super) const RESUME: Duration = Duration::from_secs(60);
+/// How long the response of an interrupted stream is kept.
+pub(super) const RESUME_WINDOW: Duration = Duration::from_secs(60);
 
-/// The most broken streams of a session that can be gone on with.
-const BROKEN_MAX: usize = 8;
+/// The maximum number of interrupted streams of a session that can be resumed.
+const INTERRUPTED_MAX: usize = 8;
 
 /// The calls of all sessions.
 #[derive(Default)]
-pub(super) struct Calls {
-    of: Mutex<HashMap<SessionId, OfSession>>,
+pub(super) struct CallRegistry {
+    sessions: Mutex<HashMap<SessionId, SessionCalls>>,
 }
 
-/// What a session is busy with.
-struct OfSession {
+/// The calls of one session.
+struct SessionCalls {
     /// When its last request arrived or was answered.
     last_used: Instant,
-    /// The requests that are being answered.
-    asked: HashSet<RequestId>,
-    /// Calls whose streams broke.
-    broken: VecDeque<Broken>,
+    /// The requests without a response.
+    pending: HashSet<RequestId>,
+    /// Calls whose streams were interrupted.
+    interrupted: VecDeque<InterruptedCall>,
 }
 
-/// A call whose stream broke. What is still said on it is heard until this is dropped.
-struct Broken {
-    call: Arc<Call>,
+/// A call whose stream was interrupted. Its events are recorded until this is dropped.
+struct InterruptedCall {
+    call: Arc<RecordedCall>,
     request: Option<RequestId>,
-    hearing: tokio::task::AbortHandle,
+    recorder: tokio::task::AbortHandle,
 }
 
-impl Drop for Broken {
+impl Drop for InterruptedCall {
     fn drop(&mut self) {
-        self.hearing.abort();
+        self.recorder.abort();
     }
 }
 
-impl Calls {
-    /// The session begins.
-    pub(super) fn open(&self, session: &SessionId) {
-        let calls = OfSession { last_used: Instant::now(), asked: HashSet::new(), broken: VecDeque::new() };
+impl CallRegistry {
+    /// Adds a session.
+    pub(super) fn open_session(&self, session: &SessionId) {
+        let calls =
+            SessionCalls { last_used: Instant::now(), pending: HashSet::new(), interrupted: VecDeque::new() };
         self.lock().insert(session.clone(), calls);
     }
 
-    /// A request of the session arrived.
+    /// Records that a request of the session arrived.
     pub(super) fn touch(&self, session: &SessionId) {
         if let Some(calls) = self.lock().get_mut(session) {
             calls.last_used = Instant::now();
         }
     }
 
-    /// The session that has not been used for the longest time, of those that have no request to be answered.
-    pub(super) fn idle_longest(&self) -> Option<SessionId> {
+    /// Returns the session without pending requests that was not used for the longest time.
+    pub(super) fn longest_idle_session(&self) -> Option<SessionId> {
         let all = self.lock();
-        let idle = all.iter().filter(|(_, calls)| calls.asked.is_empty());
+        let idle = all.iter().filter(|(_, calls)| calls.pending.is_empty());
         idle.min_by_key(|(_, calls)| calls.last_used).map(|(session, _)| session.clone())
     }
 
-    /// Takes the number of a request, unless it is in use. A session that has ended takes none.
-    pub(super) fn begin(&self, session: &SessionId, request: &RequestId) -> bool {
-        self.lock().get_mut(session).is_none_or(|calls| calls.asked.insert(request.clone()))
+    /// Registers a request. Returns `false` if its id is in use.
+    pub(super) fn begin_request(&self, session: &SessionId, request: &RequestId) -> bool {
+        self.lock().get_mut(session).is_none_or(|calls| calls.pending.insert(request.clone()))
     }
 
-    /// The request was answered.
-    pub(super) fn end(&self, session: &SessionId, request: &RequestId) {
+    /// Unregisters a request after its response.
+    pub(super) fn end_request(&self, session: &SessionId, request: &RequestId) {
         if let Some(calls) = self.lock().get_mut(session) {
-            calls.asked.remove(request);
+            calls.pending.remove(request);
             calls.last_used = Instant::now();
         }
     }
 
-    /// Keeps a call whose stream broke, with what is still said on it.
-    pub(super) fn keep(
+    /// Keeps a call whose stream was interrupted, and records its remaining events.
+    pub(super) fn keep_interrupted(
         self: &Arc<Self>,
         session: SessionId,
         request: Option<RequestId>,
-        call: Arc<Call>,
-        mut rest: Events,
+        call: Arc<RecordedCall>,
+        mut rest: EventStream,
     ) {
-        let (calls, heard, of) = (Arc::clone(self), Arc::clone(&call), session.clone());
-        let number = request.clone();
-        let hearing = tokio::spawn(async move {
+        let (calls, recorded, session_id) = (Arc::clone(self), Arc::clone(&call), session.clone());
+        let request_id = request.clone();
+        let recorder = tokio::spawn(async move {
             while let Some(event) = rest.next().await {
-                heard.push(event);
+                recorded.push(event);
             }
-            heard.end();
-            if let Some(number) = number {
-                calls.end(&of, &number);
+            recorded.complete();
+            if let Some(request_id) = request_id {
+                calls.end_request(&session_id, &request_id);
             }
-            tokio::time::sleep(RESUME).await;
-            calls.forget(&of, heard.number());
+            tokio::time::sleep(RESUME_WINDOW).await;
+            calls.remove_interrupted(&session_id, recorded.number());
         });
-        let broken = Broken { call, request, hearing: hearing.abort_handle() };
+        let broken = InterruptedCall { call, request, recorder: recorder.abort_handle() };
         let mut all = self.lock();
-        // A session that ended meanwhile needs nothing.
+        // The session may have ended in the meantime.
         let Some(calls) = all.get_mut(&session) else { return };
-        calls.broken.push_back(broken);
-        if calls.broken.len() > BROKEN_MAX
-            && let Some(request) = calls.broken.pop_front().and_then(|mut broken| broken.request.take())
+        calls.interrupted.push_back(broken);
+        if calls.interrupted.len() > INTERRUPTED_MAX
+            && let Some(request) = calls.interrupted.pop_front().and_then(|mut broken| broken.request.take())
         {
-            calls.asked.remove(&request);
+            calls.pending.remove(&request);
         }
     }
 
-    /// The call of this number whose stream broke.
-    pub(super) fn broken(&self, session: &SessionId, number: u64) -> Option<Arc<Call>> {
+    /// Returns the interrupted call with this number.
+    pub(super) fn interrupted_call(&self, session: &SessionId, number: u64) -> Option<Arc<RecordedCall>> {
         let all = self.lock();
-        let broken = all.get(session)?.broken.iter().find(|broken| broken.call.number() == number)?;
+        let broken = all.get(session)?.interrupted.iter().find(|broken| broken.call.number() == number)?;
         Some(Arc::clone(&broken.call))
     }
 
-    /// Nobody will come back for a call.
-    fn forget(&self, session: &SessionId, number: u64) {
+    /// Removes an expired call.
+    fn remove_interrupted(&self, session: &SessionId, number: u64) {
         if let Some(calls) = self.lock().get_mut(session) {
-            calls.broken.retain(|broken| broken.call.number() != number);
+            calls.interrupted.retain(|broken| broken.call.number() != number);
         }
     }
 
-    /// The session is over.
-    pub(super) fn close(&self, session: &SessionId) {
+    /// Removes a session.
+    pub(super) fn close_session(&self, session: &SessionId) {
         self.lock().remove(session);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, OfSession>> {
-        self.of.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, SessionCalls>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

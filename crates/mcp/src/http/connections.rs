@@ -1,4 +1,4 @@
-//! Accepting connections. A client that does not send the head of its request in time is disconnected.
+//! Accepts connections. A client that does not send the head of its request in time is disconnected.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -15,8 +15,8 @@ use tower::ServiceExt;
 
 use super::Peer;
 
-/// How long to wait when the system has no room for a connection.
-const RETRY: Duration = Duration::from_millis(500);
+/// How long to wait if the system has no resources for a connection.
+const ACCEPT_RETRY: Duration = Duration::from_millis(500);
 
 /// The connections of a listener.
 pub struct Connections {
@@ -26,8 +26,8 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// Accepts connections from `listener`. One that is silent for `header_timeout` where the head of a request is
-    /// expected is closed.
+    /// Accepts connections from `listener`. A connection on which the head of a request is expected is closed after
+    /// `header_timeout`.
     pub fn new(listener: TcpListener, header_timeout: Duration) -> Self {
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(header_timeout);
@@ -40,25 +40,25 @@ impl Connections {
         loop {
             match self.listener.accept().await {
                 Ok(accepted) => return accepted,
-                // The client closed it before it was accepted.
+                // The client closed the connection before it was accepted.
                 Err(error)
                     if matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) => {}
                 Err(error) => {
-                    tracing::error!(%error, "no connection can be taken");
-                    tokio::time::sleep(RETRY).await;
+                    tracing::error!(%error, "cannot accept a connection");
+                    tokio::time::sleep(ACCEPT_RETRY).await;
                 }
             }
         }
     }
 
-    /// Answers the requests of a connection until it is closed. Each request has its [`Peer`] as an extension.
+    /// Serves the requests of a connection until it is closed. Each request has its [`Peer`] as an extension.
     pub fn serve(
         &self,
         stream: TcpStream,
         client: SocketAddr,
         router: Router,
     ) -> impl Future<Output = ()> + Send + use<> {
-        // An answer comes in small pieces, and each would wait until the last is acknowledged.
+        // A response is sent in small pieces, which would each wait for an acknowledgement.
         let _ = stream.set_nodelay(true);
         let peer = Peer::new(client, stream.local_addr().ok());
         let service = service_fn(move |mut request: hyper::Request<Incoming>| {
@@ -74,7 +74,7 @@ impl Connections {
         }
     }
 
-    /// Stops listening, closes idle connections at once and the others after their answer, and waits for that.
+    /// Stops listening, and closes idle connections at once and the others after their response.
     pub async fn shutdown(self) {
         drop(self.listener);
         self.open.shutdown().await;

@@ -1,20 +1,20 @@
-//! Any number of clients over streamable HTTP.
+//! Serves any number of clients over streamable HTTP.
 //!
 //! | module | subject |
 //! |---|---|
-//! | `connections` | accepting connections, and how long a client may take to send the head of a request |
-//! | `door` | who is let in, and with what |
-//! | `token` | a secret that clients show |
-//! | `peer` | which user of this machine is at the other end |
-//! | `sessions`, `calls`, `streams` | the sessions of the older revisions, and going on with streams that broke |
+//! | `connections` | accepts connections, with a timeout for the head of a request |
+//! | `guard` | checks tokens, sizes and the number of sessions |
+//! | `token` | the access token |
+//! | `peer` | which user of this machine opened a connection |
+//! | `sessions`, `calls`, `streams` | sessions of older revisions, and resuming interrupted streams |
 //!
-//! What must always hold: nobody is answered whose `Host` or `Origin` is not known, and nobody but the user who runs the
-//! server is answered without a token. Each session of the protocol is a [`Connection`] of its own; revisions of the protocol
-//! without sessions get one for each request.
+//! Invariants: a request with an unknown `Host` or `Origin` is rejected; without a token, only the user who runs
+//! the server is served. Each session of the protocol is a separate [`Connection`]; revisions without sessions get
+//! one per request.
 
 mod calls;
 mod connections;
-mod door;
+mod guard;
 mod peer;
 mod sessions;
 mod streams;
@@ -33,71 +33,71 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Connection, Server};
+use crate::{Connection, McpServer};
 pub use connections::Connections;
-use door::{Door, guard};
+use guard::{RequestGuard, check_request};
 pub use peer::Peer;
-use sessions::Sessions;
-pub use token::Token;
+use sessions::ResumableSessions;
+pub use token::AccessToken;
 
-/// Where clients find it.
-pub const PATH: &str = "/mcp";
+/// The path of the endpoint.
+pub const MCP_PATH: &str = "/mcp";
 
-/// How long clients may take to hear the end of what they are told when the server stops.
-const GRACE: Duration = Duration::from_secs(5);
+/// How long the server waits for responses to be sent when it stops.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The longest message.
+/// The maximum size of a message in bytes.
 const BODY_MAX: usize = 4 * 1024 * 1024;
 
-/// Who may come, and how many.
+/// The options of the HTTP server.
 #[derive(Debug, Clone)]
 pub struct HttpOptions {
-    /// What clients have to show; needed wherever others than this machine can reach it.
-    pub token: Option<Token>,
-    /// Names beside those of this machine by which it may be reached, with or without a port.
+    /// The access token; required if other machines can reach the server.
+    pub token: Option<AccessToken>,
+    /// Additional host names by which the server may be reached, with or without a port.
     pub hosts: Vec<String>,
-    /// The most sessions at once. Beyond it, the session that was idle the longest ends for each new one.
-    pub sessions: usize,
-    /// How long a client may take to send the head of a request. Of no effect on a [`router`] in a larger server.
+    /// The maximum number of sessions. Beyond it, a new session ends the one that was idle the longest.
+    pub max_sessions: usize,
+    /// The timeout for the head of a request. Has no effect on a [`router`] in a larger server.
     pub header_timeout: Duration,
 }
 
 impl Default for HttpOptions {
     fn default() -> Self {
-        Self { token: None, hosts: Vec::new(), sessions: 1_000, header_timeout: Duration::from_secs(10) }
+        Self { token: None, hosts: Vec::new(), max_sessions: 1_000, header_timeout: Duration::from_secs(10) }
     }
 }
 
-/// Why nothing is served.
+/// The reason why the server cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum HttpError {
-    /// Others could reach it, and nothing keeps them out.
-    #[error("{0} can be reached from other machines, and there is no token")]
-    Open(SocketAddr),
-    /// A token that could be guessed.
-    #[error("a token has at least 16 characters, and no blanks")]
-    Token,
-    /// The system refused.
-    #[error("it cannot be served: {0}")]
-    Os(#[from] std::io::Error),
+pub enum ServeHttpError {
+    /// Other machines can reach the server, and there is no token.
+    #[error("{0} is reachable from other machines, which requires a token")]
+    TokenRequired(SocketAddr),
+    /// The token is too weak.
+    #[error("a token must have at least 16 characters and no spaces")]
+    InvalidToken,
+    /// An I/O error.
+    #[error("cannot serve: {0}")]
+    Io(#[from] std::io::Error),
 }
 
-/// Serves clients until `stop` is cancelled; then streams end, and calls under way are given up.
+/// Serves clients until `stop` is cancelled. Then streams end, and pending calls are cancelled.
 pub async fn serve(
-    server: &Server,
+    server: &McpServer,
     listener: TcpListener,
     options: HttpOptions,
     stop: CancellationToken,
-) -> Result<(), HttpError> {
+) -> Result<(), ServeHttpError> {
     let address = listener.local_addr()?;
     if !address.ip().is_loopback() && options.token.is_none() {
-        return Err(HttpError::Open(address));
+        return Err(ServeHttpError::TokenRequired(address));
     }
-    let (for_everyone, header_timeout) = (options.token.is_some(), options.header_timeout);
+    let (has_token, header_timeout) = (options.token.is_some(), options.header_timeout);
     let mut router = router(server, options, stop.clone());
-    if !for_everyone {
-        router = router.layer(middleware::from_fn(same_user));
+    if !has_token {
+        router = router.layer(middleware::from_fn(require_same_user));
     }
     let connections = Connections::new(listener, header_timeout);
     loop {
@@ -107,13 +107,13 @@ pub async fn serve(
         };
         tokio::spawn(connections.serve(stream, client, router.clone()));
     }
-    // A client that does not read does not keep the server from ending.
-    let _ = tokio::time::timeout(GRACE, connections.shutdown()).await;
+    // A client that does not read must not prevent the server from stopping.
+    let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, connections.shutdown()).await;
     Ok(())
 }
 
-/// Answers only the user who runs this process, and root.
-async fn same_user(Extension(peer): Extension<Peer>, request: Request, next: Next) -> Response {
+/// Serves only the user who runs this process, and root.
+async fn require_same_user(Extension(peer): Extension<Peer>, request: Request, next: Next) -> Response {
     match peer.is_same_user().await {
         true => next.run(request).await,
         false => (
@@ -124,15 +124,15 @@ async fn same_user(Extension(peer): Extension<Peer>, request: Request, next: Nex
     }
 }
 
-/// What answers at [`PATH`], to be put into a larger server. Has to be called inside a runtime, which ends the sessions
-/// when `stop` is cancelled.
-pub fn router(server: &Server, options: HttpOptions, stop: CancellationToken) -> Router {
-    let sessions = Arc::new(Sessions::new());
-    tokio::spawn(Sessions::close_when(Arc::downgrade(&sessions), stop.clone()));
-    let local = ["localhost", "127.0.0.1", "[::1]"];
+/// Returns the router for [`MCP_PATH`], for use in a larger server. Must be called inside a runtime, which ends the
+/// sessions when `stop` is cancelled.
+pub fn router(server: &McpServer, options: HttpOptions, stop: CancellationToken) -> Router {
+    let sessions = Arc::new(ResumableSessions::new());
+    tokio::spawn(ResumableSessions::close_on_stop(Arc::downgrade(&sessions), stop.clone()));
+    let loopback = ["localhost", "127.0.0.1", "[::1]"];
     let hosts: Vec<&str> =
-        local.into_iter().chain(["::1"]).chain(options.hosts.iter().map(String::as_str)).collect();
-    let names = local.into_iter().chain(options.hosts.iter().map(|host| without_port(host)));
+        loopback.into_iter().chain(["::1"]).chain(options.hosts.iter().map(String::as_str)).collect();
+    let names = loopback.into_iter().chain(options.hosts.iter().map(|host| without_port(host)));
     let origins: Vec<String> =
         names.flat_map(|name| [format!("http://{name}:*"), format!("https://{name}:*")]).collect();
     let config = StreamableHttpServerConfig::default()
@@ -142,11 +142,13 @@ pub fn router(server: &Server, options: HttpOptions, stop: CancellationToken) ->
         .with_json_response(true)
         .with_max_request_body_bytes(BODY_MAX)
         .with_cancellation_token(stop.clone());
-    let made = server.clone();
-    let service: StreamableHttpService<Connection, Sessions> =
-        StreamableHttpService::new(move || Ok(made.connection_until(&stop)), Arc::clone(&sessions), config);
-    let door = Door { token: options.token, sessions, most: options.sessions };
-    Router::new().route_service(PATH, service).layer(middleware::from_fn_with_state(Arc::new(door), guard))
+    let server = server.clone();
+    let service: StreamableHttpService<Connection, ResumableSessions> =
+        StreamableHttpService::new(move || Ok(server.connect_until(&stop)), Arc::clone(&sessions), config);
+    let request_guard = RequestGuard { token: options.token, sessions, max_sessions: options.max_sessions };
+    Router::new()
+        .route_service(MCP_PATH, service)
+        .layer(middleware::from_fn_with_state(Arc::new(request_guard), check_request))
 }
 
 fn without_port(host: &str) -> &str {
@@ -161,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_port_is_told_from_an_address() {
+    fn a_port_is_distinguished_from_an_address() {
         assert_eq!(without_port("example.org:80"), "example.org");
         assert_eq!(without_port("example.org"), "example.org");
         assert_eq!(without_port("[::1]"), "[::1]");

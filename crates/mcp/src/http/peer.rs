@@ -1,4 +1,4 @@
-//! Which user of this machine is at the other end of a connection.
+//! Determines which user of this machine opened a connection.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use tokio::sync::OnceCell;
 
-/// The user id that the kernel shows for users that the namespace of this process does not know.
+/// The user id that the kernel shows for users outside of the namespace of this process.
 const OVERFLOW_UID: u32 = 65_534;
 
-/// How often the tables are read. A connection can be missed where others end while a table is read.
-const READS: usize = 2;
+/// How often the tables are read. A connection can be missed if others end while a table is read.
+const TABLE_READS: usize = 2;
 
 /// The other end of a connection.
 #[derive(Debug, Clone)]
@@ -22,51 +22,52 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// The other end of the connection from `client` to `server`; `None` where the system does not know the latter.
+    /// Creates the peer of the connection from `client` to `server`; `None` if the local address is unknown.
     pub fn new(client: SocketAddr, server: Option<SocketAddr>) -> Self {
         Self { client, server, same_user: Arc::default() }
     }
 
-    /// The address at the other end.
+    /// Returns the address of the client.
     pub fn ip(&self) -> IpAddr {
         self.client.ip()
     }
 
-    /// Returns `true` if the connection comes from this machine, and from the user who runs this process or from root. The
-    /// system is asked once for each connection.
+    /// Returns `true` if the connection comes from this machine, and from the user who runs this process or from
+    /// root. The result is cached for each connection.
     pub async fn is_same_user(&self) -> bool {
         let Self { client, server: Some(server), same_user } = self else { return false };
         let (client, server) = (*client, *server);
-        let look = || async move {
+        let check = || async move {
             tokio::task::spawn_blocking(move || is_same_user(client, server)).await.unwrap_or(false)
         };
-        *same_user.get_or_init(look).await
+        *same_user.get_or_init(check).await
     }
 }
 
-/// Returns `true` if the connection from `client` to `server`, both on this machine, belongs to the user who runs this
-/// process, or to root. Returns `false` where the system does not say so: on systems other than Linux, always.
+/// Returns `true` if the connection from `client` to `server`, both on this machine, belongs to the user who runs
+/// this process, or to root. Always returns `false` on systems other than Linux, because the owner is unknown
+/// there.
 fn is_same_user(client: SocketAddr, server: SocketAddr) -> bool {
     if !cfg!(target_os = "linux") || !client.ip().to_canonical().is_loopback() {
         return false;
     }
-    let ours = prowess_fs::current_user();
+    let own_uid = prowess_fs::current_uid();
     let tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"];
-    std::iter::repeat_n(tables, READS)
+    std::iter::repeat_n(tables, TABLE_READS)
         .flatten()
         .filter_map(|table| File::open(table).ok())
-        .find_map(|table| owner(BufReader::new(table), client, server))
-        .is_some_and(|uid| uid == 0 || (uid == ours && uid != OVERFLOW_UID))
+        .find_map(|table| socket_owner(BufReader::new(table), client, server))
+        .is_some_and(|uid| uid == 0 || (uid == own_uid && uid != OVERFLOW_UID))
 }
 
-/// The user id of the socket that is bound to `client` and connected to `server`. A socket that no process holds any more has
-/// no inode, and its user id is shown as 0: it belongs to nobody.
-fn owner(table: impl BufRead, client: SocketAddr, server: SocketAddr) -> Option<u32> {
+/// Returns the user id of the socket that is bound to `client` and connected to `server`. A closed socket has no
+/// inode and is shown with the user id 0; it has no owner.
+fn socket_owner(table: impl BufRead, client: SocketAddr, server: SocketAddr) -> Option<u32> {
     let (client, server) = (canonical(client), canonical(server));
     table.lines().map_while(Result::ok).skip(1).find_map(|line| {
         let fields: Vec<&str> = line.split_ascii_whitespace().take(10).collect();
         let [_, local, remote, _, _, _, _, uid, _, inode] = fields[..] else { return None };
-        if parse(local)? != client || parse(remote)? != server || inode == "0" {
+        if parse_address(local)? != client || parse_address(remote)? != server || inode == "0" {
             return None;
         }
         uid.parse().ok()
@@ -77,8 +78,8 @@ fn canonical(address: SocketAddr) -> (IpAddr, u16) {
     (address.ip().to_canonical(), address.port())
 }
 
-/// An address as the table has it: words of 32 bits in the byte order of the machine, and the port, in hexadecimal digits.
-fn parse(text: &str) -> Option<(IpAddr, u16)> {
+/// Parses an address of the table: 32-bit words in native byte order, and the port, in hexadecimal digits.
+fn parse_address(text: &str) -> Option<(IpAddr, u16)> {
     let (address, port) = text.split_once(':')?;
     let word = |at: usize| {
         let digits = address.get(at * 8..at * 8 + 8)?;
@@ -114,13 +115,13 @@ mod tests {
     #[test]
     fn the_owner_of_a_connection_is_the_user_of_its_socket() {
         let owner = |client: &str, server: &str| {
-            owner(TABLE.as_bytes(), client.parse().unwrap(), server.parse().unwrap())
+            socket_owner(TABLE.as_bytes(), client.parse().unwrap(), server.parse().unwrap())
         };
         assert_eq!(owner("127.0.0.1:40000", "127.0.0.1:7878"), Some(1001));
         assert_eq!(owner("[::1]:40002", "[::1]:7878"), Some(1002));
         assert_eq!(owner("127.0.0.1:40003", "127.0.0.1:7878"), Some(1003));
         assert_eq!(owner("[::ffff:127.0.0.1]:40000", "127.0.0.1:7878"), Some(1001));
-        // A socket that was closed already is shown with the user id 0, and is nobody's.
+        // A closed socket is shown with the user id 0 and has no owner.
         assert_eq!(owner("127.0.0.1:40001", "127.0.0.1:7878"), None);
         assert_eq!(owner("127.0.0.1:40000", "127.0.0.1:7879"), None);
         assert_eq!(owner("127.0.0.1:40009", "127.0.0.1:7878"), None);
@@ -128,7 +129,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_connection_of_this_process_is_its_own() {
+    fn a_connection_of_this_process_has_the_same_user() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let server = listener.local_addr().unwrap();
         let client = std::net::TcpStream::connect(server).unwrap();

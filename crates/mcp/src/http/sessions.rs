@@ -1,8 +1,8 @@
-//! The sessions of the SDK, with what it leaves out.
+//! Extends the session manager of the SDK.
 //!
-//! The SDK forgets a call with its answer, whether or not anybody read it, and answers two requests of the same number on
-//! one stream, so that the other never ends. Here, a client whose stream broke gets the rest when it comes back within a
-//! minute, and a number that is in use is refused.
+//! The SDK drops a call with its response, even if the client did not read it, and answers two requests with the
+//! same id on one stream, so that the other one never ends. Here, a client whose stream was interrupted can resume
+//! it within a minute, and an id that is in use is rejected.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -18,58 +18,58 @@ use rmcp::transport::streamable_http_server::session::{ServerSseMessage, Session
 use tokio_stream::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 
-use super::calls::{Calls, RESUME};
-use super::streams::{Events, Followed, Recorded, number_of};
+use super::calls::{CallRegistry, RESUME_WINDOW};
+use super::streams::{EventStream, RecordingStream, ResumedStream, call_number};
 
-/// How long a session may be silent. Agents wait for people, and people have lunch.
-const SILENCE: Duration = Duration::from_secs(60 * 60);
+/// How long a session may be idle. Agents wait for people, who take breaks.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
-/// The sessions that are there.
-pub(super) struct Sessions {
+/// The current sessions.
+pub(super) struct ResumableSessions {
     inner: LocalSessionManager,
-    calls: Arc<Calls>,
+    calls: Arc<CallRegistry>,
 }
 
-impl Sessions {
+impl ResumableSessions {
     pub(super) fn new() -> Self {
         let mut session = SessionConfig::default();
-        session.keep_alive = Some(SILENCE);
-        session.completed_cache_ttl = RESUME;
+        session.keep_alive = Some(IDLE_TIMEOUT);
+        session.completed_cache_ttl = RESUME_WINDOW;
         let mut inner = LocalSessionManager::default();
         inner.session_config = session;
         Self { inner, calls: Arc::default() }
     }
 
-    /// Ends sessions, the one that was idle the longest first, until there are fewer than `most`. Returns `false` if that
-    /// is not possible because the others are being answered.
+    /// Ends idle sessions, the one that was idle the longest first, until there are fewer than `most`. Returns
+    /// `false` if the remaining sessions have pending requests.
     pub(super) async fn make_room(&self, most: usize) -> bool {
         while self.inner.sessions.read().await.len() >= most {
-            let Some(id) = self.calls.idle_longest() else { return false };
-            // One that is gone already is closed.
+            let Some(id) = self.calls.longest_idle_session() else { return false };
+            // It may be closed already.
             let _ = self.close_session(&id).await;
         }
         true
     }
 
-    /// Ends all of them when it is time. The SDK leaves them to end by themselves, an hour later.
-    pub(super) async fn close_when(sessions: Weak<Self>, stop: CancellationToken) {
+    /// Ends all sessions when `stop` is cancelled. The SDK would keep them until they time out.
+    pub(super) async fn close_on_stop(sessions: Weak<Self>, stop: CancellationToken) {
         stop.cancelled().await;
         let Some(sessions) = sessions.upgrade() else { return };
         let ids: Vec<SessionId> = sessions.inner.sessions.read().await.keys().cloned().collect();
         for id in ids {
-            // One that is gone already is closed.
+            // It may be closed already.
             let _ = sessions.close_session(&id).await;
         }
     }
 }
 
-impl SessionManager for Sessions {
+impl SessionManager for ResumableSessions {
     type Error = LocalSessionManagerError;
     type Transport = WorkerTransport<LocalSessionWorker>;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
         let created = self.inner.create_session().await?;
-        self.calls.open(&created.0);
+        self.calls.open_session(&created.0);
         Ok(created)
     }
 
@@ -82,13 +82,13 @@ impl SessionManager for Sessions {
     }
 
     async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
-        // The SDK asks this first for every request of a session.
+        // The SDK calls this first for every request of a session.
         self.calls.touch(id);
         self.inner.has_session(id).await
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
-        self.calls.close(id);
+        self.calls.close_session(id);
         self.inner.close_session(id).await
     }
 
@@ -102,19 +102,19 @@ impl SessionManager for Sessions {
             _ => None,
         };
         if let Some(request) = &request
-            && !self.calls.begin(id, request)
+            && !self.calls.begin_request(id, request)
         {
-            let error = "a request with this id is being answered; ids are used once";
+            let error = "a request with this id is pending; ids must be unique";
             let error = ServerJsonRpcMessage::error(ErrorData::invalid_request(error, None), None);
-            let refused = tokio_stream::once(ServerSseMessage::from_message(error));
-            return Ok(Box::pin(refused) as Events);
+            let rejection = tokio_stream::once(ServerSseMessage::from_message(error));
+            return Ok(Box::pin(rejection) as EventStream);
         }
         let stream = self.inner.create_stream(id, message).await.inspect_err(|_| {
             if let Some(request) = &request {
-                self.calls.end(id, request);
+                self.calls.end_request(id, request);
             }
         })?;
-        Ok(Box::pin(Recorded::new(Box::pin(stream), Arc::clone(&self.calls), id.clone(), request)))
+        Ok(Box::pin(RecordingStream::new(Box::pin(stream), Arc::clone(&self.calls), id.clone(), request)))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {
@@ -133,12 +133,12 @@ impl SessionManager for Sessions {
         id: &SessionId,
         last: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        if let Some(call) = number_of(&last).and_then(|number| self.calls.broken(id, number)) {
-            return Ok(Box::pin(Followed::new(call, &last)) as Events);
+        if let Some(call) = call_number(&last).and_then(|number| self.calls.interrupted_call(id, number)) {
+            return Ok(Box::pin(ResumedStream::new(call, &last)) as EventStream);
         }
-        // The old stream may not have been noticed to be broken. The SDK begins with the last event that was seen.
+        // The interruption may not have been noticed yet. The SDK starts with the last event that was received.
         let stream = self.inner.resume(id, last.clone()).await?;
         let stream = stream.filter(move |event| event.event_id.as_deref() != Some(last.as_str()));
-        Ok(Box::pin(Recorded::new(Box::pin(stream), Arc::clone(&self.calls), id.clone(), None)))
+        Ok(Box::pin(RecordingStream::new(Box::pin(stream), Arc::clone(&self.calls), id.clone(), None)))
     }
 }

@@ -1,4 +1,4 @@
-//! The streams that calls are answered on, and going on with one that broke.
+//! The response streams of calls, and resuming an interrupted one.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -9,47 +9,46 @@ use rmcp::model::RequestId;
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId};
 use tokio_stream::Stream;
 
-use super::calls::Calls;
+use super::calls::CallRegistry;
 
-/// Events of some stream.
-pub(super) type Events = Pin<Box<dyn Stream<Item = ServerSseMessage> + Send + Sync>>;
+/// A stream of events.
+pub(super) type EventStream = Pin<Box<dyn Stream<Item = ServerSseMessage> + Send + Sync>>;
 
-/// The most events of a call that are kept: its answer, and the last steps before it.
+/// The maximum number of recorded events of a call: its response, and the last events before it.
 const EVENTS_MAX: usize = 32;
 
-/// A stream that somebody reads. What was said is remembered until its end: if nobody reads it to there, the call is
-/// kept for a while.
-pub(super) struct Recorded {
-    inner: Option<Events>,
-    said: VecDeque<ServerSseMessage>,
-    calls: Arc<Calls>,
+/// A stream that records its events. If the client does not read it to its end, the call is kept for a while.
+pub(super) struct RecordingStream {
+    inner: Option<EventStream>,
+    events: VecDeque<ServerSseMessage>,
+    calls: Arc<CallRegistry>,
     session: SessionId,
     request: Option<RequestId>,
 }
 
-impl Recorded {
+impl RecordingStream {
     pub(super) fn new(
-        inner: Events,
-        calls: Arc<Calls>,
+        inner: EventStream,
+        calls: Arc<CallRegistry>,
         session: SessionId,
         request: Option<RequestId>,
     ) -> Self {
-        Self { inner: Some(inner), said: VecDeque::new(), calls, session, request }
+        Self { inner: Some(inner), events: VecDeque::new(), calls, session, request }
     }
 }
 
-impl Stream for Recorded {
+impl Stream for RecordingStream {
     type Item = ServerSseMessage;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let Some(inner) = &mut self.inner else { return Poll::Ready(None) };
         let polled = inner.as_mut().poll_next(context);
         match &polled {
-            Poll::Ready(Some(event)) => push(&mut self.said, event.clone()),
+            Poll::Ready(Some(event)) => push_event(&mut self.events, event.clone()),
             Poll::Ready(None) => {
                 self.inner = None;
                 if let Some(request) = &self.request {
-                    self.calls.end(&self.session, request);
+                    self.calls.end_request(&self.session, request);
                 }
             }
             Poll::Pending => {}
@@ -58,92 +57,95 @@ impl Stream for Recorded {
     }
 }
 
-impl Drop for Recorded {
+impl Drop for RecordingStream {
     fn drop(&mut self) {
         let Some(rest) = self.inner.take() else { return };
-        let said = std::mem::take(&mut self.said);
-        let number = said.iter().find_map(|event| number_of(event.event_id.as_deref()?));
-        // Only what has a number can be asked for, and only a runtime can hear the rest.
+        let events = std::mem::take(&mut self.events);
+        let number = events.iter().find_map(|event| call_number(event.event_id.as_deref()?));
+        // Only a call with a number can be resumed, and recording the rest needs a runtime.
         if let Some(number) = number
             && tokio::runtime::Handle::try_current().is_ok()
         {
-            let call = Arc::new(Call { number, state: Mutex::new(State { said, ..State::default() }) });
-            self.calls.keep(self.session.clone(), self.request.take(), call, rest);
+            let call = Arc::new(RecordedCall {
+                number,
+                state: Mutex::new(CallState { events, ..CallState::default() }),
+            });
+            self.calls.keep_interrupted(self.session.clone(), self.request.take(), call, rest);
         }
     }
 }
 
-/// A call whose stream broke.
-pub(super) struct Call {
+/// A call whose stream was interrupted.
+pub(super) struct RecordedCall {
     number: u64,
-    state: Mutex<State>,
+    state: Mutex<CallState>,
 }
 
 #[derive(Default)]
-struct State {
-    said: VecDeque<ServerSseMessage>,
-    is_over: bool,
-    /// Who reads it now; whoever came before is sent away.
+struct CallState {
+    events: VecDeque<ServerSseMessage>,
+    is_complete: bool,
+    /// The number of the current reader; previous readers are disconnected.
     reader: u64,
-    waiting: Option<Waker>,
+    waker: Option<Waker>,
 }
 
-impl Call {
+impl RecordedCall {
     pub(super) fn number(&self) -> u64 {
         self.number
     }
 
     pub(super) fn push(&self, event: ServerSseMessage) {
         let mut state = self.lock();
-        push(&mut state.said, event);
+        push_event(&mut state.events, event);
         wake(&mut state);
     }
 
-    /// Nothing more will be said.
-    pub(super) fn end(&self) {
+    /// Marks the call as complete.
+    pub(super) fn complete(&self) {
         let mut state = self.lock();
-        state.is_over = true;
+        state.is_complete = true;
         wake(&mut state);
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, CallState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn push(said: &mut VecDeque<ServerSseMessage>, event: ServerSseMessage) {
-    said.push_back(event);
-    if said.len() > EVENTS_MAX {
-        said.pop_front();
+fn push_event(events: &mut VecDeque<ServerSseMessage>, event: ServerSseMessage) {
+    events.push_back(event);
+    if events.len() > EVENTS_MAX {
+        events.pop_front();
     }
 }
 
-fn wake(state: &mut State) {
-    if let Some(waker) = state.waiting.take() {
+fn wake(state: &mut CallState) {
+    if let Some(waker) = state.waker.take() {
         waker.wake();
     }
 }
 
-/// The rest of a call, for a client that came back.
-pub(super) struct Followed {
-    call: Arc<Call>,
+/// The remaining events of a call, for a client that resumes it.
+pub(super) struct ResumedStream {
+    call: Arc<RecordedCall>,
     reader: u64,
-    /// The last event that the client has.
+    /// The index of the last event that the client received.
     last: usize,
 }
 
-impl Followed {
-    pub(super) fn new(call: Arc<Call>, last: &str) -> Self {
+impl ResumedStream {
+    pub(super) fn new(call: Arc<RecordedCall>, last: &str) -> Self {
         let mut state = call.lock();
         state.reader += 1;
         let reader = state.reader;
         wake(&mut state);
         drop(state);
-        Self { call, reader, last: index_of(last).unwrap_or(0) }
+        Self { call, reader, last: event_index(last).unwrap_or(0) }
     }
 }
 
-impl Stream for Followed {
+impl Stream for ResumedStream {
     type Item = ServerSseMessage;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -151,28 +153,28 @@ impl Stream for Followed {
         if state.reader != self.reader {
             return Poll::Ready(None);
         }
-        let index = |event: &ServerSseMessage| event.event_id.as_deref().and_then(index_of);
-        let next = state.said.iter().find(|event| index(event).is_some_and(|at| at > self.last)).cloned();
+        let index = |event: &ServerSseMessage| event.event_id.as_deref().and_then(event_index);
+        let next = state.events.iter().find(|event| index(event).is_some_and(|at| at > self.last)).cloned();
         if let Some(event) = next {
             drop(state);
             self.last = index(&event).unwrap_or(self.last);
             return Poll::Ready(Some(event));
         }
-        if state.is_over {
-            // It stays for a while: what was handed out may not have arrived.
+        if state.is_complete {
+            // The call is kept for a while, because the events may not have arrived.
             return Poll::Ready(None);
         }
-        state.waiting = Some(context.waker().clone());
+        state.waker = Some(context.waker().clone());
         Poll::Pending
     }
 }
 
-/// The call that an event belongs to, from the SDK's `INDEX/CALL`; those that belong to none have no number.
-pub(super) fn number_of(event: &str) -> Option<u64> {
+/// Returns the number of the call of an event from the SDK's id `INDEX/CALL`; `None` for other events.
+pub(super) fn call_number(event: &str) -> Option<u64> {
     event.split_once('/')?.1.parse().ok()
 }
 
-/// How many events of the call came before.
-fn index_of(event: &str) -> Option<usize> {
+/// Returns the index of an event in its call.
+fn event_index(event: &str) -> Option<usize> {
     event.split_once('/')?.0.parse().ok()
 }

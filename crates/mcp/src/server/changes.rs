@@ -1,76 +1,76 @@
-//! Noticing that skills changed, and telling everybody.
+//! Watches skills and notifies all connections of changes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use prowess::Registry;
-use prowess::policy::Refresh;
+use prowess::policy::RefreshPolicy;
 use prowess::registry::Watcher;
 use tokio::sync::broadcast;
 
-/// How many changes a slow listener may be behind; one that is further behind is told that all changed, which is true.
-const BEHIND: usize = 64;
+/// How many events a slow receiver may lag behind. Beyond it, the receiver assumes that everything changed.
+const EVENTS_MAX: usize = 64;
 
-/// How often it is asked whether anybody still wants to know.
-const ASK: Duration = Duration::from_millis(500);
+/// The interval at which the watcher checks whether it is still needed.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// What changed.
+/// A change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Change {
-    /// Skills came, went or are others now.
+pub(super) enum ChangeEvent {
+    /// The skills changed.
     Skills,
-    /// The tools of one connection did.
+    /// The tools of one connection changed.
     Tools(u64),
 }
 
-/// What changed, for all who listen.
+/// Broadcasts changes to all connections.
 #[derive(Debug)]
-pub(super) struct Changes {
-    sender: broadcast::Sender<Change>,
-    /// The watch ends when this does.
+pub(super) struct ChangeBroadcaster {
+    sender: broadcast::Sender<ChangeEvent>,
+    /// The watcher ends when this is dropped.
     _alive: Arc<AtomicBool>,
-    /// Whether there is a watch.
-    pub(super) watched: bool,
+    /// Whether the skills are watched.
+    pub(super) is_watched: bool,
 }
 
-impl Changes {
-    /// Watches the skills of a registry, where its policy has them looked at again at all.
-    pub(super) fn watching(registry: Arc<Registry>) -> Self {
-        let (sender, _) = broadcast::channel(BEHIND);
+impl ChangeBroadcaster {
+    /// Watches the skills of a registry, if its policy refreshes them.
+    pub(super) fn watch(registry: Arc<Registry>) -> Self {
+        let (sender, _) = broadcast::channel(EVENTS_MAX);
         let alive = Arc::new(AtomicBool::new(true));
-        let mut watched = false;
-        if registry.policy().refresh != Refresh::AtStart
-            // What cannot be watched is still seen by whoever looks again with each call.
+        let mut is_watched = false;
+        if registry.policy().refresh != RefreshPolicy::AtStart
+            // If watching fails, the skills are checked with each call.
             && let Ok(watcher) = Watcher::new(registry)
         {
-            let (told, wanted) = (sender.clone(), Arc::downgrade(&alive));
+            let (events, alive_watch) = (sender.clone(), Arc::downgrade(&alive));
             let thread = std::thread::Builder::new().name("skills".to_owned());
-            watched = thread.spawn(move || watch(watcher, &told, &wanted)).is_ok();
+            is_watched = thread.spawn(move || run_watcher(watcher, &events, &alive_watch)).is_ok();
         }
-        Self { sender, _alive: alive, watched }
+        Self { sender, _alive: alive, is_watched }
     }
 
-    /// Does not watch: somebody else does, and says so with [`Changes::tell`].
-    pub(super) fn watched_elsewhere(watched: bool) -> Self {
-        let (sender, _) = broadcast::channel(BEHIND);
-        Self { sender, _alive: Arc::default(), watched }
+    /// Creates a broadcaster without a watcher. The caller reports changes with [`ChangeBroadcaster::notify`].
+    pub(super) fn without_watcher(is_watched: bool) -> Self {
+        let (sender, _) = broadcast::channel(EVENTS_MAX);
+        Self { sender, _alive: Arc::default(), is_watched }
     }
 
-    pub(super) fn listen(&self) -> broadcast::Receiver<Change> {
+    pub(super) fn subscribe(&self) -> broadcast::Receiver<ChangeEvent> {
         self.sender.subscribe()
     }
 
-    pub(super) fn tell(&self, change: Change) {
-        // Nobody need listen.
-        let _ = self.sender.send(change);
+    pub(super) fn notify(&self, event: ChangeEvent) {
+        // There may be no receivers.
+        let _ = self.sender.send(event);
     }
 }
 
-fn watch(mut watcher: Watcher, told: &broadcast::Sender<Change>, wanted: &Weak<AtomicBool>) {
-    while wanted.upgrade().is_some_and(|alive| alive.load(Ordering::Relaxed)) {
-        if watcher.next(ASK).is_some() {
-            let _ = told.send(Change::Skills);
+fn run_watcher(mut watcher: Watcher, events: &broadcast::Sender<ChangeEvent>, alive: &Weak<AtomicBool>) {
+    while alive.upgrade().is_some_and(|alive| alive.load(Ordering::Relaxed)) {
+        if watcher.wait_for_change(POLL_INTERVAL).is_some() {
+            let _ = events.send(ChangeEvent::Skills);
         }
     }
 }

@@ -1,47 +1,47 @@
-//! What could be meant by what was typed so far: names of skills, and paths of their files.
+//! Completes names of skills and paths of their files.
 
-use prowess::disclose::{Visibility, visibility};
-use prowess::resource;
+use prowess::catalog::{Visibility, visibility};
+use prowess::resources;
 use rmcp::ErrorData;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Reference};
 
 use super::Shared;
 use super::connection::Connection;
-use super::resources::TEMPLATE;
-use super::said;
+use super::errors;
+use super::resources::URI_TEMPLATE;
 
 /// Completes an argument.
 pub(super) async fn complete(
     connection: &Connection,
     request: CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {
-    let completed = connection.work(move |shared| {
+    let completed = connection.run_blocking(move |shared| {
         let argument = &request.argument;
         let values = match &request.r#ref {
-            Reference::Resource(template) if template.uri == TEMPLATE => match argument.name.as_str() {
-                "name" => names(shared, &argument.value),
+            Reference::Resource(template) if template.uri == URI_TEMPLATE => match argument.name.as_str() {
+                "name" => complete_name(shared, &argument.value),
                 "path" => {
                     let name = request.context.as_ref().and_then(|context| context.get_argument("name"));
-                    paths(shared, name.map(String::as_str).unwrap_or_default(), &argument.value)
+                    complete_path(shared, name.map(String::as_str).unwrap_or_default(), &argument.value)
                 }
-                _ => return Err(said::invalid("the template has the arguments name and path")),
+                _ => return Err(errors::invalid_params("the template has the arguments name and path")),
             },
             Reference::Prompt(prompt) => {
                 let snapshot = shared.toolbox.snapshot();
-                if !shared.invocable(&snapshot).iter().any(|(called, _)| **called == prompt.name) {
-                    return Err(said::invalid("there is no such prompt"));
+                if !shared.invocable_skills(&snapshot).iter().any(|(key, _)| **key == prompt.name) {
+                    return Err(errors::invalid_params("no such prompt"));
                 }
-                // What a skill takes is its own business; often it is one of its files.
-                paths(shared, &prompt.name, &argument.value)
+                // The arguments of a skill are often its files.
+                complete_path(shared, &prompt.name, &argument.value)
             }
-            _ => return Err(said::invalid("there is no such resource template")),
+            _ => return Err(errors::invalid_params("no such resource template")),
         };
-        Ok(CompleteResult::new(info(values)))
+        Ok(CompleteResult::new(completion_info(values)))
     });
     completed.await?
 }
 
-fn info(mut values: Vec<String>) -> CompletionInfo {
+fn completion_info(mut values: Vec<String>) -> CompletionInfo {
     let total = values.len();
     values.truncate(CompletionInfo::MAX_VALUES);
     let mut info = CompletionInfo::default();
@@ -51,8 +51,8 @@ fn info(mut values: Vec<String>) -> CompletionInfo {
     info
 }
 
-/// The skills that could be meant, the best first.
-fn names(shared: &Shared, typed: &str) -> Vec<String> {
+/// Returns the matching skills, the best first.
+fn complete_name(shared: &Shared, typed: &str) -> Vec<String> {
     let snapshot = shared.toolbox.snapshot();
     let policy = shared.registry().policy();
     let router = shared.toolbox.router(&snapshot);
@@ -60,16 +60,17 @@ fn names(shared: &Shared, typed: &str) -> Vec<String> {
     found.into_iter().map(|completion| completion.name.to_owned()).collect()
 }
 
-/// The files of a skill that begin with what was typed, then those that have it.
-fn paths(shared: &Shared, name: &str, typed: &str) -> Vec<String> {
+/// Returns the files of a skill that start with the text, then those that contain it.
+fn complete_path(shared: &Shared, name: &str, typed: &str) -> Vec<String> {
     let snapshot = shared.toolbox.snapshot();
-    let contents = snapshot.get(name).and_then(|skill| resource::list(skill, None).ok()).unwrap_or_default();
+    let contents =
+        snapshot.get(name).and_then(|skill| resources::list_files(skill, None).ok()).unwrap_or_default();
     let typed = typed.to_lowercase();
-    let (begin, rest): (Vec<_>, Vec<_>) = contents
+    let (prefix_matches, other_matches): (Vec<_>, Vec<_>) = contents
         .files
         .into_iter()
         .map(|file| file.path)
         .filter(|path| path.to_lowercase().contains(&typed))
         .partition(|path| path.to_lowercase().starts_with(&typed));
-    begin.into_iter().chain(rest).collect()
+    prefix_matches.into_iter().chain(other_matches).collect()
 }

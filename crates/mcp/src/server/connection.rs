@@ -1,7 +1,7 @@
-//! One client: its conversation, and which request goes where.
+//! The connection of one client: its session, and the dispatch of its requests.
 #![expect(
     deprecated,
-    reason = "the protocol is about to drop logging; clients of all its revisions so far have it"
+    reason = "the protocol is going to remove logging, but clients of all current revisions have it"
 )]
 
 use std::borrow::Cow;
@@ -23,141 +23,144 @@ use serde_json::json;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::changes::Change;
-use super::log::Log;
-use super::subscriptions::{Listening, Sink, Subscriptions, forward};
-use super::{Shared, complete, prompts, resources, said, skills, tools};
+use super::changes::ChangeEvent;
+use super::log::ClientLog;
+use super::subscriptions::{NotificationSink, PendingSubscription, Subscriptions, forward_changes};
+use super::{Shared, complete, errors, prompts, resources, skills, tools};
 use crate::extension;
 
-/// The revisions of the protocol that are spoken.
+/// The supported revisions of the protocol.
 const VERSIONS: &[ProtocolVersion] =
     &[ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
 
-/// The most requests of one client that listen for changes.
+/// The maximum number of subscription requests of one client.
 const LISTENERS_MAX: usize = 32;
 
-/// One client: it is answered here, and what its conversation has loaded is kept here.
+/// The connection of one client, with the state of its conversation.
 #[derive(Debug)]
 pub struct Connection {
     pub(super) shared: Arc<Shared>,
-    /// Tells connections of one server apart.
+    /// The number of the connection within its server.
     pub(super) number: u64,
     session: Arc<Mutex<Session>>,
-    /// Held while a call changes the session, so that one such call follows the other. The session itself is locked only to
-    /// take a copy and to put one back: never while a file is read.
-    changing: tokio::sync::Mutex<()>,
-    pub(super) log: Log,
+    /// Held while a call changes the session, so that such calls run one after the other. The session itself is
+    /// locked only to copy it: never while a file is read.
+    update_lock: tokio::sync::Mutex<()>,
+    pub(super) log: ClientLog,
     subscriptions: Arc<Subscriptions>,
-    /// Whether the client began with a handshake, and whether it said that it is ready.
-    begun: AtomicBool,
-    ready: AtomicBool,
-    about_to_listen: Mutex<Vec<Listening>>,
-    /// Held by each request of this client that listens.
+    /// Whether the client sent `initialize`, and whether it sent `notifications/initialized`.
+    is_initialized: AtomicBool,
+    is_ready: AtomicBool,
+    pending_subscriptions: Mutex<Vec<PendingSubscription>>,
+    /// Held by each subscription request of this client.
     listeners: Arc<()>,
-    /// Counts the clients that are there.
+    /// Counts the connected clients.
     _alive: Arc<()>,
-    /// Cancelled when this is dropped, or the server stops.
-    pub(super) gone: CancellationToken,
-    _going: DropGuard,
+    /// Cancelled when this is dropped, or when the server stops.
+    pub(super) closed: CancellationToken,
+    _close_on_drop: DropGuard,
 }
 
 impl Connection {
-    pub(super) fn new(shared: Arc<Shared>, number: u64, gone: CancellationToken) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, number: u64, closed: CancellationToken) -> Self {
         let mut session = Session::default();
         for name in &shared.options.active {
-            session.call_by_name(name);
+            session.mark_invoked(name);
         }
-        session.about.session_id = format!("mcp-{number}");
-        session.waiting.text_only = true;
-        session.waiting.repeat_instructions = true;
+        session.info.session_id = format!("mcp-{number}");
+        session.call_options.text_only = true;
+        session.call_options.repeat_instructions = true;
         Self {
             _alive: Arc::clone(&shared.alive),
             shared,
             number,
             session: Arc::new(Mutex::new(session)),
-            changing: tokio::sync::Mutex::default(),
-            log: Log::default(),
+            update_lock: tokio::sync::Mutex::default(),
+            log: ClientLog::default(),
             subscriptions: Arc::default(),
-            about_to_listen: Mutex::default(),
+            pending_subscriptions: Mutex::default(),
             listeners: Arc::default(),
-            begun: AtomicBool::new(false),
-            ready: AtomicBool::new(false),
-            _going: gone.clone().drop_guard(),
-            gone,
+            is_initialized: AtomicBool::new(false),
+            is_ready: AtomicBool::new(false),
+            _close_on_drop: closed.clone().drop_guard(),
+            closed,
         }
     }
 
-    /// The conversation as it is now. Calls that take long work on this, so that others need not wait.
+    /// Returns a copy of the session. Long-running calls work on the copy, so that others need not wait.
     pub(super) fn session(&self) -> Session {
         self.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Does work that changes the conversation, where waiting for the disk keeps nobody else waiting. Skills that become
-    /// active in it may bring tools, of which the client is told.
-    pub(super) async fn change<T: Send + 'static>(
+    /// Runs work that changes the session, without blocking other requests on disk access. Skills that become
+    /// active may bring tools, of which the client is notified.
+    pub(super) async fn update_session<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Shared, &mut Session) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let _changing = self.changing.lock().await;
+        let _update = self.update_lock.lock().await;
         let mut session = self.session();
         let (done, brings_tools, session) = self
-            .work_briefly(move |shared| {
-                let before = session.active();
+            .run_blocking_in_place(move |shared| {
+                let before = session.active_skills();
                 let done = work(shared, &mut session);
                 (done, shared.brings_tools(&before, &session), session)
             })
             .await?;
         *self.session.lock().unwrap_or_else(PoisonError::into_inner) = session;
-        // A client that asks for its tools at once sees the new ones.
+        // A client that lists its tools at once sees the new ones.
         if brings_tools {
-            self.shared.changes.tell(Change::Tools(self.number));
+            self.shared.changes.notify(ChangeEvent::Tools(self.number));
         }
         Ok(done)
     }
 
-    /// What was made ready for a request that listens.
-    async fn listening(&self, accepted: &SubscriptionFilter) -> Result<Listening, ErrorData> {
-        let ready = {
-            let mut about_to = self.about_to_listen.lock().unwrap_or_else(PoisonError::into_inner);
-            let at = about_to.iter().position(|listening| listening.is_for(accepted));
-            at.map(|at| about_to.swap_remove(at))
+    /// Returns the prepared subscription of a request.
+    async fn take_subscription(
+        &self,
+        accepted: &SubscriptionFilter,
+    ) -> Result<PendingSubscription, ErrorData> {
+        let prepared = {
+            let mut pending = self.pending_subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
+            let at = pending.iter().position(|subscription| subscription.matches(accepted));
+            at.map(|at| pending.swap_remove(at))
         };
-        match ready {
-            Some(listening) => Ok(listening),
+        match prepared {
+            Some(subscription) => Ok(subscription),
             None => {
                 let accepted = accepted.clone();
-                self.work(move |shared| Listening::to(shared, accepted)).await
+                self.run_blocking(move |shared| PendingSubscription::new(shared, accepted)).await
             }
         }
     }
 
-    /// Does work that may wait for the disk, but not for long, and keeps nobody else waiting. The thread goes on with it
-    /// while another one takes over its other tasks: handing the work over, and waiting to be woken, would take longer than
-    /// most of it. The request itself cannot be cancelled meanwhile, nor report progress.
-    async fn work_briefly<T: Send + 'static>(
+    /// Runs short work that may wait for the disk, without blocking other requests. The current thread runs it
+    /// while another thread takes over its tasks, because moving the work to another thread would take longer than
+    /// most of it. Meanwhile the request itself cannot be cancelled or report progress.
+    async fn run_blocking_in_place<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Shared) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         match Handle::current().runtime_flavor() {
             RuntimeFlavor::MultiThread => Ok(tokio::task::block_in_place(|| work(&self.shared))),
-            _ => self.work(work).await,
+            _ => self.run_blocking(work).await,
         }
     }
 
-    /// Runs work that may take long on a thread for blocking work.
-    pub(super) async fn work<T: Send + 'static>(
+    /// Runs long work on a thread for blocking work.
+    pub(super) async fn run_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Shared) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         let shared = Arc::clone(&self.shared);
         let done = tokio::task::spawn_blocking(move || work(&shared)).await;
-        done.map_err(|_| said::internal("the work was given up"))
+        done.map_err(|_| errors::internal_error("the task was cancelled"))
     }
 }
 
 impl ServerHandler for Connection {
     fn get_info(&self) -> ServerConfig {
-        let settings = json!(extension::Settings { directory_read: true });
+        let settings = json!(extension::ExtensionSettings { directory_read: true });
         let settings = settings.as_object().cloned().unwrap_or_default();
         let capabilities = ServerCapabilities::builder()
             .enable_logging()
@@ -169,13 +172,13 @@ impl ServerHandler for Connection {
             .enable_resources_subscribe()
             .enable_tools()
             .enable_tool_list_changed()
-            .enable_extensions_with([(extension::ID.to_owned(), settings)].into())
+            .enable_extensions_with([(extension::EXTENSION_ID.to_owned(), settings)].into())
             .build();
         let implementation =
             Implementation::new("prowess", env!("CARGO_PKG_VERSION")).with_title("Prowess: agent skills");
         let mut config = ServerConfig::new(capabilities).with_server_info(implementation);
         let instructions =
-            self.shared.instructions.of(&self.shared.toolbox, self.shared.options.instructions_chars);
+            self.shared.instructions.get(&self.shared.toolbox, self.shared.options.instructions_chars);
         config.instructions = instructions.map(|text| text.to_string());
         config
     }
@@ -189,25 +192,25 @@ impl ServerHandler for Connection {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        if self.begun.swap(true, Ordering::Relaxed) {
-            return Err(said::out_of_place("the conversation has begun; a client begins once"));
+        if self.is_initialized.swap(true, Ordering::Relaxed) {
+            return Err(errors::invalid_request("the session is already initialized"));
         }
         context.peer.set_peer_info(request.clone());
         self.negotiate_initialize(&request)
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        // Whoever says it often is still told once.
-        if self.ready.swap(true, Ordering::Relaxed) {
+        // Repeated notifications are ignored.
+        if self.is_ready.swap(true, Ordering::Relaxed) {
             return;
         }
-        tokio::spawn(forward(
+        tokio::spawn(forward_changes(
             Arc::clone(&self.shared),
             self.number,
-            self.shared.changes.listen(),
+            self.shared.changes.subscribe(),
             Arc::clone(&self.subscriptions),
-            Sink::Peer(context.peer),
-            self.gone.clone(),
+            NotificationSink::Peer(context.peer),
+            self.closed.clone(),
         ));
     }
 
@@ -257,7 +260,7 @@ impl ServerHandler for Connection {
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let subscriptions = Arc::clone(&self.subscriptions);
-        self.work(move |shared| subscriptions.add(shared, &request.uri)).await?
+        self.run_blocking(move |shared| subscriptions.add(shared, &request.uri)).await?
     }
 
     async fn unsubscribe(
@@ -270,24 +273,27 @@ impl ServerHandler for Connection {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        let accepted = Listening::filter(requested);
-        let mut about_to = self.about_to_listen.lock().unwrap_or_else(PoisonError::into_inner);
-        // Those that never came to listen are not waited for.
-        about_to.truncate(LISTENERS_MAX);
-        about_to.push(Listening::to(&self.shared, accepted.clone()));
+        let accepted = PendingSubscription::accept_filter(requested);
+        let mut pending = self.pending_subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
+        // Limits subscriptions that are never used.
+        pending.truncate(LISTENERS_MAX);
+        pending.push(PendingSubscription::new(&self.shared, accepted.clone()));
         Some(accepted)
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let _listening = Arc::clone(&self.listeners);
+        let _listener = Arc::clone(&self.listeners);
         if Arc::strong_count(&self.listeners) > 1 + LISTENERS_MAX {
-            return Err(said::invalid(format!("at most {LISTENERS_MAX} subscriptions can be listened to")));
+            return Err(errors::invalid_params(format!(
+                "at most {LISTENERS_MAX} subscription requests are allowed"
+            )));
         }
-        let Listening { subscriptions, changes, .. } = self.listening(context.accepted()).await?;
-        let (shared, sink) = (Arc::clone(&self.shared), Sink::Listener(context.sink().clone()));
+        let PendingSubscription { subscriptions, changes, .. } =
+            self.take_subscription(context.accepted()).await?;
+        let (shared, sink) = (Arc::clone(&self.shared), NotificationSink::Listener(context.sink().clone()));
         tokio::select! {
             () = context.cancelled() => {}
-            () = forward(shared, self.number, changes, subscriptions, sink, self.gone.clone()) => {}
+            () = forward_changes(shared, self.number, changes, subscriptions, sink, self.closed.clone()) => {}
         }
         Ok(())
     }
@@ -321,11 +327,11 @@ impl ServerHandler for Connection {
         request: SetLevelRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        // There, each request says what it wants to hear.
+        // In that revision, each request has its own level.
         if context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28) {
-            return Err(said::no_method("logging/setLevel"));
+            return Err(errors::method_not_found("logging/setLevel"));
         }
-        self.log.set(request.level);
+        self.log.set_level(request.level);
         Ok(())
     }
 
@@ -334,6 +340,6 @@ impl ServerHandler for Connection {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        skills::answer(self, request, context.meta.protocol_version()).await
+        skills::handle_custom_request(self, request, context.meta.protocol_version()).await
     }
 }

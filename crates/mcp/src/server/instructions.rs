@@ -1,62 +1,64 @@
-//! What a model is told at the start, for clients that know nothing of skills.
+//! The initial instructions for models, for clients without support for skills.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use prowess::Snapshot;
-use prowess::disclose::{SKILL_TOOL_RULES, STANDARD};
-use prowess::policy::Activation;
-use prowess_tools::{PromptRequest, Tool, Toolbox, prompt};
+use prowess::catalog::{SKILL_TOOL_RULES, STANDARD_INSTRUCTIONS};
+use prowess::policy::ActivationMode;
+use prowess_tools::{BuiltinTool, PromptRequest, Toolbox, render_prompt};
 
-/// The instructions of the latest snapshot: made once for each.
+/// The cached instructions of the latest snapshot.
 #[derive(Debug, Default)]
-pub(super) struct Instructions {
-    made: Mutex<Option<Made>>,
+pub(super) struct InstructionsCache {
+    cached: Mutex<Option<CachedInstructions>>,
 }
 
-/// A snapshot, and its instructions where there are any.
-type Made = (Arc<Snapshot>, Option<Arc<str>>);
+/// A snapshot and its instructions.
+type CachedInstructions = (Arc<Snapshot>, Option<Arc<str>>);
 
-impl Instructions {
-    /// The catalog with the rules that go with it, in at most so many characters. `None` where there is no skill.
-    pub(super) fn of(&self, toolbox: &Toolbox, most: u32) -> Option<Arc<str>> {
+impl InstructionsCache {
+    /// Returns the catalog with its rules, in at most `max_chars` characters; `None` if there is no skill.
+    pub(super) fn get(&self, toolbox: &Toolbox, max_chars: u32) -> Option<Arc<str>> {
         let snapshot = toolbox.snapshot();
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, text)) = &*made
-            && Arc::ptr_eq(of, &snapshot)
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((cached_for, text)) = &*cached
+            && Arc::ptr_eq(cached_for, &snapshot)
         {
             return text.clone();
         }
-        let text = make(toolbox, most);
-        *made = Some((snapshot, text.clone()));
+        let text = build_instructions(toolbox, max_chars);
+        *cached = Some((snapshot, text.clone()));
         text
     }
 }
 
-fn make(toolbox: &Toolbox, most: u32) -> Option<Arc<str>> {
+fn build_instructions(toolbox: &Toolbox, max_chars: u32) -> Option<Arc<str>> {
     let policy = toolbox.registry().policy();
     if !policy.enabled {
         return None;
     }
     let rules = match policy.activation {
-        Activation::SkillTool => format!("{SKILL_TOOL_RULES}\n\n"),
-        // Its catalog is the list and nothing else; a client has nobody else to tell it how to use that.
-        Activation::FullFile => format!("{STANDARD}\n\n"),
+        ActivationMode::SkillTool => format!("{SKILL_TOOL_RULES}\n\n"),
+        // Its catalog is only the list; a client has no other instructions for using it.
+        ActivationMode::FullFile => format!("{STANDARD_INSTRUCTIONS}\n\n"),
         _ => String::new(),
     };
-    let left = most.min(policy.catalog.budget_chars.unwrap_or(u32::MAX));
-    let left = left.saturating_sub(u32::try_from(rules.len()).unwrap_or(u32::MAX));
-    let text = prompt(toolbox, &PromptRequest { budget_chars: Some(left), ..PromptRequest::default() }).text;
+    let budget = max_chars.min(policy.catalog.budget_chars.unwrap_or(u32::MAX));
+    let budget = budget.saturating_sub(u32::try_from(rules.len()).unwrap_or(u32::MAX));
+    let text =
+        render_prompt(toolbox, &PromptRequest { budget_chars: Some(budget), ..PromptRequest::default() })
+            .text;
     if text.is_empty() {
         return None;
     }
-    Some(dotless(format!("{rules}{text}")).into())
+    Some(replace_dotted_names(format!("{rules}{text}")).into())
 }
 
-/// The tools are called without dots here, and so they are in what is said of them.
-pub(super) fn dotless(text: String) -> String {
-    let dotted = Tool::ALL.into_iter().filter(|tool| tool.name().contains('.'));
+/// Replaces the dotted names of tools in a text, because tool names have no dots in MCP.
+pub(super) fn replace_dotted_names(text: String) -> String {
+    let dotted = BuiltinTool::ALL.into_iter().filter(|tool| tool.name().contains('.'));
     dotted.fold(text, |text, tool| match text.contains(tool.name()) {
-        true => text.replace(tool.name(), &tool.dotless()),
+        true => text.replace(tool.name(), &tool.dotless_name()),
         false => text,
     })
 }

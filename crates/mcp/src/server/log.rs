@@ -1,9 +1,9 @@
-//! What a client is told about the work besides the answers.
+//! Sends log messages to a client.
 //!
-//! Clients that begin with `initialize` set a level for the conversation; later revisions set it with each request.
+//! Clients that start with `initialize` set a level for the session; later revisions set it with each request.
 #![expect(
     deprecated,
-    reason = "the protocol is about to drop logging; clients of all its revisions so far have it"
+    reason = "the protocol is going to remove logging, but clients of all current revisions have it"
 )]
 
 use std::sync::{Mutex, PoisonError};
@@ -12,46 +12,46 @@ use rmcp::model::{LoggingLevel, LoggingMessageNotificationParam};
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::json;
 
-/// What a client wants to hear of.
+/// The log level of a client.
 #[derive(Debug, Default)]
-pub(super) struct Log {
+pub(super) struct ClientLog {
     level: Mutex<Option<LoggingLevel>>,
 }
 
-impl Log {
-    pub(super) fn set(&self, level: LoggingLevel) {
+impl ClientLog {
+    pub(super) fn set_level(&self, level: LoggingLevel) {
         *self.level.lock().unwrap_or_else(PoisonError::into_inner) = Some(level);
     }
 
-    /// Tells the client what only somebody who looks for something wants to know.
+    /// Sends a debug message.
     pub(super) async fn debug(&self, context: &RequestContext<RoleServer>, text: impl FnOnce() -> String) {
-        self.say(context, LoggingLevel::Debug, text).await;
+        self.send(context, LoggingLevel::Debug, text).await;
     }
 
-    /// Tells the client of something that should be mended.
+    /// Sends a warning.
     pub(super) async fn warn(&self, context: &RequestContext<RoleServer>, text: impl FnOnce() -> String) {
-        self.say(context, LoggingLevel::Warning, text).await;
+        self.send(context, LoggingLevel::Warning, text).await;
     }
 
-    /// Tells the client, where it wants to hear of it. Without a level, nothing is said.
-    async fn say(
+    /// Sends a message if the client requested its level. Without a level, nothing is sent.
+    async fn send(
         &self,
         context: &RequestContext<RoleServer>,
         level: LoggingLevel,
         text: impl FnOnce() -> String,
     ) {
-        let kept = *self.level.lock().unwrap_or_else(PoisonError::into_inner);
-        let wanted = context.meta.log_level().or(kept);
-        if wanted.is_none_or(|wanted| rank(level) < rank(wanted)) {
+        let session_level = *self.level.lock().unwrap_or_else(PoisonError::into_inner);
+        let min_level = context.meta.log_level().or(session_level);
+        if min_level.is_none_or(|min_level| rank(level) < rank(min_level)) {
             return;
         }
-        let said = LoggingMessageNotificationParam::new(level, json!(text())).with_logger("prowess");
-        // A client that is gone need not be told.
-        let _ = context.peer.notify_logging_message(said).await;
+        let message = LoggingMessageNotificationParam::new(level, json!(text())).with_logger("prowess");
+        // The client may be disconnected.
+        let _ = context.peer.notify_logging_message(message).await;
     }
 }
 
-/// How bad it is.
+/// Returns the rank of a level.
 fn rank(level: LoggingLevel) -> u8 {
     match level {
         LoggingLevel::Debug => 0,

@@ -1,29 +1,29 @@
-//! Skills, served to any number of clients.
+//! Serves skills to any number of clients.
 //!
 //! | module | subject |
 //! |---|---|
-//! | `connection` | one client: its conversation, and which request goes where |
-//! | `tools`, `attached` | the tools, calling them, and what they give beside text |
-//! | `resources`, `prompts`, `complete` | files, skills that people call, and what can be typed |
+//! | `connection` | one client: its session, and the dispatch of its requests |
+//! | `tools`, `attachments` | lists and calls tools, and converts their attachments |
+//! | `resources`, `prompts`, `complete` | files, skills that users call, and completion |
 //! | `skills` | the skills extension |
-//! | `changes`, `subscriptions` | what clients are told when skills change |
-//! | `instructions` | what a model is told at the start |
-//! | `log`, `progress` | what clients are told about the work |
-//! | `said` | what went wrong, as the protocol has it |
+//! | `changes`, `subscriptions` | notifications about changed skills |
+//! | `instructions` | the initial instructions for models |
+//! | `log`, `progress` | log messages and progress notifications |
+//! | `errors` | errors of the protocol |
 //!
-//! What must always hold: a [`Connection`] is one conversation and knows of no other; whatever is read goes through the
-//! same doors as everywhere else in Prowess; and nothing is kept for a client that is gone.
+//! Invariants: a [`Connection`] is one conversation, independent of all others; all files are read through the same
+//! checks as everywhere in Prowess; nothing is kept for a client that has disconnected.
 
-mod attached;
+mod attachments;
 mod changes;
 mod complete;
 mod connection;
+mod errors;
 mod instructions;
 mod log;
 mod progress;
 mod prompts;
 mod resources;
-mod said;
 mod schemas;
 mod skills;
 mod subscriptions;
@@ -33,119 +33,121 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use prowess::disclose::{Visibility, visibility};
+use prowess::catalog::{Visibility, visibility};
 use prowess::{Registry, Skill, Snapshot};
-use prowess_tools::{Toolbox, key};
+use prowess_tools::{Toolbox, skill_key};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 pub use connection::Connection;
 
-use crate::manifest::Manifests;
+use crate::manifest::EntryCache;
 use crate::page::Cursors;
-use changes::{Change, Changes};
-use instructions::Instructions;
+use changes::{ChangeBroadcaster, ChangeEvent};
+use instructions::InstructionsCache;
 
-/// How a server behaves.
+/// The options of a server.
 #[derive(Debug, Clone)]
-pub struct Options {
-    /// Skills that count as active in every conversation from its start, so that their tools are there at once.
+pub struct McpServerOptions {
+    /// Skills that are active in every conversation from the start, so that their tools are available at once.
     pub active: Vec<String>,
-    /// The most characters of the instructions that clients get at the start.
+    /// The maximum length of the initial instructions in characters.
     pub instructions_chars: u32,
 }
 
-impl Default for Options {
+impl Default for McpServerOptions {
     fn default() -> Self {
         Self { active: Vec::new(), instructions_chars: 8_000 }
     }
 }
 
-/// A server of skills. Each client gets a [`Connection`] of its own.
+/// A server of skills. Each client gets its own [`Connection`].
 #[derive(Debug, Clone)]
-pub struct Server {
+pub struct McpServer {
     shared: Arc<Shared>,
 }
 
-/// What all connections have in common.
+/// The state that all connections share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) toolbox: Toolbox,
-    options: Options,
+    options: McpServerOptions,
     cursors: Cursors,
-    manifests: Manifests,
-    instructions: Instructions,
-    changes: Changes,
-    connections: AtomicU64,
-    /// Taken while the files that a client asked about are looked at.
-    looking: Semaphore,
-    /// Held by each connection that is there.
+    manifests: EntryCache,
+    instructions: InstructionsCache,
+    changes: ChangeBroadcaster,
+    connection_count: AtomicU64,
+    /// Limits how many clients' subscribed files are checked at the same time.
+    check_permits: Semaphore,
+    /// Held by each open connection.
     alive: Arc<()>,
 }
 
-impl Server {
-    /// A server of the tools and skills of a toolbox.
+impl McpServer {
+    /// Creates a server with the tools and skills of a toolbox.
     ///
     /// ```
     /// use std::sync::Arc;
     /// use prowess::{Policy, Registry};
-    /// use prowess_mcp::{Options, Server};
+    /// use prowess_mcp::{McpServer, McpServerOptions};
     /// use prowess_tools::Toolbox;
     /// use rmcp::ServerHandler;
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let toolbox = Toolbox::new(Arc::new(Registry::open(Policy::default())?));
-    /// let server = Server::new(toolbox, Options::default());
-    /// let connection = server.connection();      // one for each client
+    /// let server = McpServer::new(toolbox, McpServerOptions::default());
+    /// let connection = server.connect(); // one for each client
     /// assert_eq!(connection.get_info().server_info.name, "prowess");
     /// # Ok(())
     /// # }
     /// ```
-    pub fn new(toolbox: Toolbox, options: Options) -> Self {
-        let changes = Changes::watching(toolbox.registry_arc());
-        Self::with(toolbox, options, changes)
+    pub fn new(toolbox: Toolbox, options: McpServerOptions) -> Self {
+        let changes = ChangeBroadcaster::watch(toolbox.shared_registry());
+        Self::build(toolbox, options, changes)
     }
 
-    /// A server of skills that somebody else watches, who calls [`Server::skills_changed`] when they change. Where they cannot
-    /// be watched (`watched` is `false`), they are looked at with each call.
-    pub fn watched_elsewhere(toolbox: Toolbox, options: Options, watched: bool) -> Self {
-        Self::with(toolbox, options, Changes::watched_elsewhere(watched))
+    /// Creates a server whose skills the caller watches. The caller reports changes with
+    /// [`McpServer::notify_skills_changed`]. If the skills cannot be watched (`watched` is `false`), they are checked with
+    /// each call.
+    pub fn with_external_watcher(toolbox: Toolbox, options: McpServerOptions, watched: bool) -> Self {
+        Self::build(toolbox, options, ChangeBroadcaster::without_watcher(watched))
     }
 
-    /// Tells clients that skills changed.
-    pub fn skills_changed(&self) {
-        self.shared.changes.tell(Change::Skills);
+    /// Notifies clients that skills changed.
+    pub fn notify_skills_changed(&self) {
+        self.shared.changes.notify(ChangeEvent::Skills);
     }
 
-    fn with(toolbox: Toolbox, options: Options, changes: Changes) -> Self {
+    fn build(toolbox: Toolbox, options: McpServerOptions, changes: ChangeBroadcaster) -> Self {
         Self {
             shared: Arc::new(Shared {
-                toolbox: toolbox.watched(changes.watched),
+                toolbox: toolbox.with_watched(changes.is_watched),
                 options,
                 cursors: Cursors::default(),
-                manifests: Manifests::default(),
-                instructions: Instructions::default(),
+                manifests: EntryCache::default(),
+                instructions: InstructionsCache::default(),
                 changes,
-                connections: AtomicU64::new(0),
-                looking: Semaphore::new(subscriptions::LOOKING),
+                connection_count: AtomicU64::new(0),
+                check_permits: Semaphore::new(subscriptions::CHECK_PERMITS),
                 alive: Arc::default(),
             }),
         }
     }
 
-    /// What answers one client.
-    pub fn connection(&self) -> Connection {
-        self.connection_until(&CancellationToken::new())
+    /// Creates the connection of one client.
+    pub fn connect(&self) -> Connection {
+        self.connect_until(&CancellationToken::new())
     }
 
-    /// The same, with calls under way given up when `stop` is cancelled.
-    pub(crate) fn connection_until(&self, stop: &CancellationToken) -> Connection {
-        let number = self.shared.connections.fetch_add(1, Ordering::Relaxed);
+    /// Creates a connection whose pending calls are cancelled when `stop` is cancelled; see
+    /// [`connect`](Self::connect).
+    pub(crate) fn connect_until(&self, stop: &CancellationToken) -> Connection {
+        let number = self.shared.connection_count.fetch_add(1, Ordering::Relaxed);
         Connection::new(Arc::clone(&self.shared), number, stop.child_token())
     }
 
-    /// How many clients are there now. Over HTTP, a request without a session counts while it is answered.
-    pub fn clients(&self) -> usize {
+    /// Returns the number of connected clients. Over HTTP, a request without a session counts until its response.
+    pub fn client_count(&self) -> usize {
         Arc::strong_count(&self.shared.alive) - 1
     }
 }
@@ -155,22 +157,25 @@ impl Shared {
         self.toolbox.registry()
     }
 
-    /// The skills that clients are told of, sorted by what they are called by.
-    fn listed<'s>(&self, snapshot: &'s Snapshot) -> Vec<(Cow<'s, str>, &'s Skill)> {
+    /// Returns the skills that clients can see, sorted by key.
+    fn visible_skills<'s>(&self, snapshot: &'s Snapshot) -> Vec<(Cow<'s, str>, &'s Skill)> {
         let policy = self.registry().policy();
-        let told = snapshot.enabled().filter(|skill| visibility(skill, policy) != Visibility::Manual);
-        sorted(told.map(|skill| (key(skill, policy), skill)))
+        let visible = snapshot.enabled().filter(|skill| visibility(skill, policy) != Visibility::Manual);
+        sort_by_key(visible.map(|skill| (skill_key(skill, policy), skill)))
     }
 
-    /// The skills that people call by name, sorted.
-    fn invocable<'s>(&self, snapshot: &'s Snapshot) -> Vec<(Cow<'s, str>, &'s Skill)> {
+    /// Returns the skills that users can call, sorted by key.
+    fn invocable_skills<'s>(&self, snapshot: &'s Snapshot) -> Vec<(Cow<'s, str>, &'s Skill)> {
         let policy = self.registry().policy();
-        let is_for_people = |skill: &&Skill| skill.manifest().is_some_and(|it| it.user_invocable());
-        sorted(snapshot.enabled().filter(is_for_people).map(|skill| (key(skill, policy), skill)))
+        let is_invocable =
+            |skill: &&Skill| skill.manifest().is_some_and(|manifest| manifest.user_invocable());
+        sort_by_key(snapshot.enabled().filter(is_invocable).map(|skill| (skill_key(skill, policy), skill)))
     }
 }
 
-fn sorted<'s>(skills: impl Iterator<Item = (Cow<'s, str>, &'s Skill)>) -> Vec<(Cow<'s, str>, &'s Skill)> {
+fn sort_by_key<'s>(
+    skills: impl Iterator<Item = (Cow<'s, str>, &'s Skill)>,
+) -> Vec<(Cow<'s, str>, &'s Skill)> {
     let mut skills: Vec<_> = skills.collect();
     skills.sort_by(|a, b| a.0.cmp(&b.0));
     skills

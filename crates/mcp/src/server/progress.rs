@@ -1,67 +1,67 @@
-//! How far a script is, told while it runs.
+//! Reports the progress of a running script.
 
 use std::sync::Arc;
 
-use prowess::contained::without_escapes;
+use prowess::contained::strip_terminal_escapes;
 use prowess_tools::Session;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext, RoleServer};
 use tokio::sync::mpsc;
 
-/// How many lines may wait to be told; what comes while more are waiting is counted, but not told.
-const WAITING: usize = 16;
+/// The maximum number of queued lines; further lines are dropped.
+const QUEUE_MAX: usize = 16;
 
-/// The most characters of a line.
+/// The maximum length of a line in characters.
 const LINE_MAX: usize = 200;
 
-/// Whom to tell, where somebody wants to know.
-pub(super) struct Progress {
-    told: Option<(Peer<RoleServer>, ProgressToken)>,
+/// Sends progress notifications, if the client requested them.
+pub(super) struct ProgressReporter {
+    target: Option<(Peer<RoleServer>, ProgressToken)>,
     lines: mpsc::Receiver<String>,
 }
 
-impl Progress {
-    /// Listens to what the calls of a session write.
-    pub(super) fn of(session: &mut Session, context: &RequestContext<RoleServer>) -> Self {
-        let (sender, lines) = mpsc::channel(WAITING);
+impl ProgressReporter {
+    /// Registers for the output of the calls of a session.
+    pub(super) fn attach(session: &mut Session, context: &RequestContext<RoleServer>) -> Self {
+        let (sender, lines) = mpsc::channel(QUEUE_MAX);
         let token = context.meta.get_progress_token();
         if token.is_some() {
-            session.waiting.on_output = Some(Arc::new(move |_, bytes: &[u8]| {
-                // Progress is a courtesy: whoever is slow misses some.
+            session.call_options.on_output = Some(Arc::new(move |_, bytes: &[u8]| {
+                // Lines are dropped if the client is slow.
                 let _ = sender.try_send(last_line(bytes));
             }));
         }
-        Self { told: token.map(|token| (context.peer.clone(), token)), lines }
+        Self { target: token.map(|token| (context.peer.clone(), token)), lines }
     }
 
-    /// Does the work, and tells meanwhile. Everything is told before the work's result is given.
-    pub(super) async fn during<T>(mut self, work: impl Future<Output = T>) -> T {
-        let Some((peer, token)) = self.told.take() else { return work.await };
-        let mut work = std::pin::pin!(work);
+    /// Runs a future and reports progress meanwhile. All lines are sent before the result is returned.
+    pub(super) async fn run<T>(mut self, future: impl Future<Output = T>) -> T {
+        let Some((peer, token)) = self.target.take() else { return future.await };
+        let mut future = std::pin::pin!(future);
         let mut count = 0.0;
-        let mut tell = async |line: String| {
+        let mut send = async |line: String| {
             count += 1.0;
-            let said = ProgressNotificationParam::new(token.clone(), count).with_message(line);
-            let _ = peer.notify_progress(said).await;
+            let notification = ProgressNotificationParam::new(token.clone(), count).with_message(line);
+            let _ = peer.notify_progress(notification).await;
         };
         loop {
             tokio::select! {
                 biased;
-                Some(line) = self.lines.recv() => tell(line).await,
-                done = &mut work => {
+                Some(line) = self.lines.recv() => send(line).await,
+                result = &mut future => {
                     while let Ok(line) = self.lines.try_recv() {
-                        tell(line).await;
+                        send(line).await;
                     }
-                    return done;
+                    return result;
                 }
             }
         }
     }
 }
 
-/// The last line of some output that says anything, fit to be shown.
+/// Returns the last line of the output that is not empty, for display.
 fn last_line(bytes: &[u8]) -> String {
-    let text = without_escapes(String::from_utf8_lossy(bytes).into_owned());
+    let text = strip_terminal_escapes(String::from_utf8_lossy(bytes).into_owned());
     let line = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     line.trim().chars().take(LINE_MAX).collect()
 }
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_fit_to_be_shown() {
+    fn the_last_line_is_sanitized() {
         assert_eq!(last_line(b"one\n\x1b[31mtwo\x1b[0m\r\n\n"), "two");
         assert_eq!(last_line(b"\xff"), "\u{fffd}");
         assert_eq!(last_line(&[b'x'; 1000]).len(), LINE_MAX);

@@ -1,8 +1,8 @@
-//! The skills that people call by name, as prompts.
+//! The skills that users can call, as prompts.
 
 use prowess::Skill;
-use prowess::disclose::escape::one_line;
-use prowess::format::hidden::brief;
+use prowess::catalog::escape::one_line;
+use prowess::format::hidden::escape_and_truncate;
 use rmcp::ErrorData;
 use rmcp::model::{
     GetPromptRequestParams, GetPromptResult, ListPromptsResult, PaginatedRequestParams, Prompt,
@@ -11,30 +11,30 @@ use rmcp::model::{
 use serde_json::{Map, Value};
 
 use super::connection::Connection;
-use super::said::{self, Said};
+use super::errors::{self, ProtocolError};
 
-/// The most prompts on a page.
-const PAGE: usize = 200;
+/// The maximum number of prompts on a page.
+const PAGE_SIZE: usize = 200;
 
-/// The argument that stands for all of them.
-const ARGS: &str = "args";
+/// The name of the argument for all arguments together.
+const ALL_ARGUMENTS: &str = "args";
 
-/// The most arguments that a hint is taken apart into.
+/// The maximum number of arguments that are parsed from a hint.
 const ARGUMENTS_MAX: usize = 16;
 
-/// One prompt for each skill.
+/// Lists one prompt for each skill.
 pub(super) async fn list(
     connection: &Connection,
     request: Option<PaginatedRequestParams>,
 ) -> Result<ListPromptsResult, ErrorData> {
     let cursor = request.and_then(|request| request.cursor);
-    let listed = connection.work(move |shared| {
+    let listed = connection.run_blocking(move |shared| {
         let snapshot = shared.toolbox.snapshot();
         let (page, next) = shared
             .cursors
-            .page("prompts", cursor.as_deref(), shared.invocable(&snapshot), |(called, _)| called, PAGE)
-            .map_err(Said::from)?;
-        let prompts = page.into_iter().map(|(called, skill)| prompt(&called, skill)).collect();
+            .page("prompts", cursor.as_deref(), shared.invocable_skills(&snapshot), |(key, _)| key, PAGE_SIZE)
+            .map_err(ProtocolError::from)?;
+        let prompts = page.into_iter().map(|(key, skill)| to_prompt(&key, skill)).collect();
         let mut result = ListPromptsResult::with_all_items(prompts);
         result.next_cursor = next;
         Ok(result)
@@ -42,51 +42,56 @@ pub(super) async fn list(
     listed.await?
 }
 
-fn prompt(called: &str, skill: &Skill) -> Prompt {
+fn to_prompt(key: &str, skill: &Skill) -> Prompt {
     let description = one_line(skill.description(), 1024).into_owned();
-    let arguments = arguments(hint(skill)).into_iter().map(|argument| {
-        let made = PromptArgument::new(argument.name).with_required(argument.required);
-        match argument.about {
-            Some(about) => made.with_description(about),
-            None => made,
+    let arguments = parse_hint(argument_hint(skill)).into_iter().map(|argument| {
+        let prompt_argument = PromptArgument::new(argument.name).with_required(argument.required);
+        match argument.description {
+            Some(about) => prompt_argument.with_description(about),
+            None => prompt_argument,
         }
     });
-    Prompt::new(called, Some(description), Some(arguments.collect()))
+    Prompt::new(key, Some(description), Some(arguments.collect()))
 }
 
-fn hint(skill: &Skill) -> Option<&str> {
+fn argument_hint(skill: &Skill) -> Option<&str> {
     skill.manifest().and_then(|manifest| manifest.argument_hint())
 }
 
-/// What can be filled in.
+/// An argument of a prompt.
 #[derive(Debug, PartialEq, Eq)]
 struct Argument {
     name: String,
-    about: Option<String>,
+    description: Option<String>,
     required: bool,
 }
 
-/// The arguments that a hint names: `[file] [mode]` and `<file> [mode]` name each of them, anything else stands for one
-/// text. Some clients hand over one word for each argument, so that more would be lost.
-fn arguments(hint: Option<&str>) -> Vec<Argument> {
-    let whole = || {
+/// Parses the arguments of a hint: `[file] [mode]` and `<file> [mode]` name each argument, anything else is one text.
+/// Some clients pass one word per argument, so that the rest of a text would be lost.
+fn parse_hint(hint: Option<&str>) -> Vec<Argument> {
+    let single = || {
         let about =
-            hint.map_or_else(|| "Arguments for the skill, as one text.".into(), |it| one_line(it, 200));
-        vec![Argument { name: ARGS.to_owned(), about: Some(about.into_owned()), required: false }]
+            hint.map_or_else(|| "Arguments for the skill, as one text.".into(), |hint| one_line(hint, 200));
+        vec![Argument {
+            name: ALL_ARGUMENTS.to_owned(),
+            description: Some(about.into_owned()),
+            required: false,
+        }]
     };
-    let Some(words) = hint.map(|hint| hint.split_whitespace().map(word).collect::<Option<Vec<_>>>()) else {
-        return whole();
+    let Some(words) = hint.map(|hint| hint.split_whitespace().map(parse_word).collect::<Option<Vec<_>>>())
+    else {
+        return single();
     };
     let Some(words) = words.filter(|words| (1..=ARGUMENTS_MAX).contains(&words.len())) else {
-        return whole();
+        return single();
     };
     let mut names: Vec<_> = words.iter().map(|word| &word.name).collect();
     names.sort();
     names.dedup();
-    if names.len() < words.len() { whole() } else { words }
+    if names.len() < words.len() { single() } else { words }
 }
 
-fn word(word: &str) -> Option<Argument> {
+fn parse_word(word: &str) -> Option<Argument> {
     let inner = |open, close| word.strip_prefix(open)?.strip_suffix(close);
     let (name, required) = match (inner('<', '>'), inner('[', ']')) {
         (Some(name), _) => (name, true),
@@ -94,25 +99,26 @@ fn word(word: &str) -> Option<Argument> {
         (None, None) => return None,
     };
     let is_plain = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
-    let plain = !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain);
-    plain.then(|| Argument { name: name.to_owned(), about: None, required })
+    let is_valid = !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain);
+    is_valid.then(|| Argument { name: name.to_owned(), description: None, required })
 }
 
-/// Loads a skill for the person who called it.
+/// Loads a skill that the user called.
 pub(super) async fn get(
     connection: &Connection,
     request: GetPromptRequestParams,
 ) -> Result<GetPromptResult, ErrorData> {
-    let got = connection.change(move |shared, session| {
+    let result = connection.update_session(move |shared, session| {
         let snapshot = shared.toolbox.snapshot();
-        let invocable = shared.invocable(&snapshot);
-        let skill = invocable.iter().find(|(called, _)| **called == request.name).map(|(_, skill)| *skill);
-        let skill = skill
-            .ok_or_else(|| said::invalid(format!("there is no prompt named {}", brief(&request.name))))?;
-        let args = line(arguments(hint(skill)), request.arguments.unwrap_or_default())?;
+        let invocable = shared.invocable_skills(&snapshot);
+        let skill = invocable.iter().find(|(key, _)| **key == request.name).map(|(_, skill)| *skill);
+        let skill = skill.ok_or_else(|| {
+            errors::invalid_params(format!("no prompt named {}", escape_and_truncate(&request.name)))
+        })?;
+        let args = join_arguments(parse_hint(argument_hint(skill)), request.arguments.unwrap_or_default())?;
         let envelope = shared.toolbox.invoke(session, skill, args.as_deref());
         match envelope.error {
-            Some(error) => Err(said::invalid(error.message)),
+            Some(error) => Err(errors::invalid_params(error.message)),
             None => {
                 let message = PromptMessage::new_text(Role::User, envelope.text);
                 Ok(GetPromptResult::new(vec![message])
@@ -120,31 +126,39 @@ pub(super) async fn get(
             }
         }
     });
-    got.await?
+    result.await?
 }
 
-/// What was filled in, as one line; each word stays one word.
-fn line(known: Vec<Argument>, given: Map<String, Value>) -> Result<Option<String>, ErrorData> {
+/// Joins the arguments into one line and quotes each one.
+fn join_arguments(known: Vec<Argument>, given: Map<String, Value>) -> Result<Option<String>, ErrorData> {
     let text = |value: &Value| match value {
         Value::String(text) => Ok(text.clone()),
         Value::Null => Ok(String::new()),
-        other => Err(said::invalid(format!("arguments have to be text, not {}", brief(&other.to_string())))),
+        other => Err(errors::invalid_params(format!(
+            "arguments must be strings, not {}",
+            escape_and_truncate(&other.to_string())
+        ))),
     };
-    if let Some(unknown) = given.keys().find(|key| *key != ARGS && !known.iter().any(|it| it.name == **key)) {
-        let shown = brief(unknown);
-        let names: Vec<_> = known.iter().map(|it| it.name.as_str()).collect();
-        return Err(said::invalid(format!("there is no argument {shown}; it takes {}", names.join(", "))));
+    if let Some(unknown) =
+        given.keys().find(|key| *key != ALL_ARGUMENTS && !known.iter().any(|argument| argument.name == **key))
+    {
+        let shown = escape_and_truncate(unknown);
+        let names: Vec<_> = known.iter().map(|argument| argument.name.as_str()).collect();
+        return Err(errors::invalid_params(format!(
+            "unknown argument {shown}; the arguments are {}",
+            names.join(", ")
+        )));
     }
-    if let Some(whole) = given.get(ARGS) {
-        return text(whole).map(|text| Some(text).filter(|text| !text.is_empty()));
+    if let Some(all) = given.get(ALL_ARGUMENTS) {
+        return text(all).map(|text| Some(text).filter(|text| !text.is_empty()));
     }
     let mut words = Vec::new();
     for argument in &known {
         let word = given.get(&argument.name).map(text).transpose()?.unwrap_or_default();
         if word.is_empty() && argument.required {
-            return Err(said::invalid(format!("the argument {} is missing", argument.name)));
+            return Err(errors::invalid_params(format!("the argument {} is missing", argument.name)));
         }
-        words.push(quoted(&word));
+        words.push(shell_quote(&word));
     }
     while words.last().is_some_and(|word| word == "''") {
         words.pop();
@@ -152,8 +166,8 @@ fn line(known: Vec<Argument>, given: Map<String, Value>) -> Result<Option<String
     Ok(Some(words.join(" ")).filter(|line| !line.is_empty()))
 }
 
-/// A word as a shell would have to write it.
-fn quoted(word: &str) -> String {
+/// Quotes a word for a shell.
+fn shell_quote(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:=@,+%".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {
         true => word.to_owned(),
@@ -166,37 +180,37 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn names(hint: Option<&str>) -> Vec<String> {
-        arguments(hint)
+    fn argument_names(hint: Option<&str>) -> Vec<String> {
+        parse_hint(hint)
             .into_iter()
-            .map(|it| if it.required { format!("{}!", it.name) } else { it.name })
+            .map(|argument| if argument.required { format!("{}!", argument.name) } else { argument.name })
             .collect()
     }
 
     #[test]
     fn hints_become_arguments() {
-        assert_eq!(names(None), ["args"]);
-        assert_eq!(names(Some("[file] [mode]")), ["file", "mode"]);
-        assert_eq!(names(Some("<file> [mode]")), ["file!", "mode"]);
-        assert_eq!(names(Some("FILE and then MODE")), ["args"]);
-        assert_eq!(names(Some("[a|b]")), ["args"]);
-        assert_eq!(names(Some("[a] [a]")), ["args"]);
-        assert_eq!(names(Some("")), ["args"]);
+        assert_eq!(argument_names(None), ["args"]);
+        assert_eq!(argument_names(Some("[file] [mode]")), ["file", "mode"]);
+        assert_eq!(argument_names(Some("<file> [mode]")), ["file!", "mode"]);
+        assert_eq!(argument_names(Some("FILE and then MODE")), ["args"]);
+        assert_eq!(argument_names(Some("[a|b]")), ["args"]);
+        assert_eq!(argument_names(Some("[a] [a]")), ["args"]);
+        assert_eq!(argument_names(Some("")), ["args"]);
     }
 
     #[test]
     fn arguments_become_one_line() {
-        let line = |hint: &str, given: Value| {
-            line(arguments(Some(hint)), given.as_object().unwrap().clone())
+        let join = |hint: &str, given: Value| {
+            join_arguments(parse_hint(Some(hint)), given.as_object().unwrap().clone())
                 .map_err(|error| error.message.into_owned())
         };
-        assert_eq!(line("[a] [b]", json!({"b": "x y", "a": "it's"})), Ok(Some(r"'it'\''s' 'x y'".into())));
-        assert_eq!(line("[a] [b]", json!({"b": "x"})), Ok(Some("'' x".into())));
-        assert_eq!(line("[a] [b]", json!({"a": "x"})), Ok(Some("x".into())));
-        assert_eq!(line("[a] [b]", json!({})), Ok(None));
-        assert_eq!(line("[a] [b]", json!({"args": "x y"})), Ok(Some("x y".into())));
-        assert_eq!(line("<a>", json!({})), Err("the argument a is missing".into()));
-        assert_eq!(line("<a>", json!({"c": "x"})), Err("there is no argument c; it takes a".into()));
-        assert_eq!(line("<a>", json!({"a": 1})), Err("arguments have to be text, not 1".into()));
+        assert_eq!(join("[a] [b]", json!({"b": "x y", "a": "it's"})), Ok(Some(r"'it'\''s' 'x y'".into())));
+        assert_eq!(join("[a] [b]", json!({"b": "x"})), Ok(Some("'' x".into())));
+        assert_eq!(join("[a] [b]", json!({"a": "x"})), Ok(Some("x".into())));
+        assert_eq!(join("[a] [b]", json!({})), Ok(None));
+        assert_eq!(join("[a] [b]", json!({"args": "x y"})), Ok(Some("x y".into())));
+        assert_eq!(join("<a>", json!({})), Err("the argument a is missing".into()));
+        assert_eq!(join("<a>", json!({"c": "x"})), Err("unknown argument c; the arguments are a".into()));
+        assert_eq!(join("<a>", json!({"a": 1})), Err("arguments must be strings, not 1".into()));
     }
 }

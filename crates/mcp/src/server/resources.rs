@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use prowess::Skill;
 use prowess::policy::Policy;
-use prowess::resource::{self, RawResource};
+use prowess::resources::{self, RawResource};
 use rmcp::ErrorData;
 use rmcp::model::{
     CacheScope, ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams, ReadResourceResult,
@@ -13,30 +13,30 @@ use rmcp::model::{
 
 use super::Shared;
 use super::connection::Connection;
-use super::said::{self, Said};
-use crate::manifest::own_file;
-use crate::uri::{self, Parts};
+use super::errors::{self, ProtocolError};
+use crate::manifest::manifest_file_name;
+use crate::uri::{self, SkillUriSegments};
 
-/// The address of any file, with what can be filled in.
-pub(super) const TEMPLATE: &str = "skill://{name}/{+path}";
+/// The URI template of all files.
+pub(super) const URI_TEMPLATE: &str = "skill://{name}/{+path}";
 
-/// The most resources on a page.
-const PAGE: usize = 200;
+/// The maximum number of resources on a page.
+const PAGE_SIZE: usize = 200;
 
-/// The skills, each by its `SKILL.md`. The other files are found from there.
+/// Lists the `SKILL.md` of each skill. Clients find the other files from there.
 pub(super) async fn list(
     connection: &Connection,
     request: Option<PaginatedRequestParams>,
 ) -> Result<ListResourcesResult, ErrorData> {
     let cursor = request.and_then(|request| request.cursor);
-    let listed = connection.work(move |shared| {
+    let listed = connection.run_blocking(move |shared| {
         let snapshot = shared.toolbox.snapshot();
         let (page, next) = shared
             .cursors
-            .page("resources", cursor.as_deref(), shared.listed(&snapshot), |(called, _)| called, PAGE)
-            .map_err(Said::from)?;
+            .page("resources", cursor.as_deref(), shared.visible_skills(&snapshot), |(key, _)| key, PAGE_SIZE)
+            .map_err(ProtocolError::from)?;
         let policy = shared.registry().policy();
-        let resources = page.into_iter().map(|(_, skill)| entry(skill, policy)).collect();
+        let resources = page.into_iter().map(|(_, skill)| to_resource(skill, policy)).collect();
         let mut result = ListResourcesResult::with_all_items(resources);
         result.next_cursor = next;
         Ok(result)
@@ -44,27 +44,28 @@ pub(super) async fn list(
     listed.await?
 }
 
-fn entry(skill: &Skill, policy: &Policy) -> Resource {
-    Resource::new(uri::of(skill, policy, &own_file(skill)), skill.name())
+fn to_resource(skill: &Skill, policy: &Policy) -> Resource {
+    Resource::new(uri::file_uri(skill, policy, &manifest_file_name(skill)), skill.name())
         .with_description(skill.description())
         .with_mime_type("text/markdown")
-        .with_size(skill.bytes())
+        .with_size(skill.skill_md_size())
 }
 
-/// The one form of all addresses.
+/// Returns the URI template.
 pub(super) fn templates() -> ListResourceTemplatesResult {
-    let template = ResourceTemplate::new(TEMPLATE, "skill-file")
-        .with_title("A file of a skill")
-        .with_description("Any file of a skill by the skill's name and the file's path inside its folder.");
+    let template =
+        ResourceTemplate::new(URI_TEMPLATE, "skill-file").with_title("A file of a skill").with_description(
+            "Any file of a skill, by the name of the skill and the path of the file in its directory.",
+        );
     ListResourceTemplatesResult::with_all_items(vec![template])
 }
 
-/// The bytes of a file, exactly.
+/// Reads a file.
 pub(super) async fn read(connection: &Connection, uri: String) -> Result<ReadResourceResult, ErrorData> {
-    let read = connection.work(move |shared| {
-        let file = find(shared, &uri).map_err(|error| said::about(error, &uri))?;
-        let mut result = ReadResourceResult::new(vec![contents(uri, file)]);
-        // Files are read anew each time: who keeps one may keep an old one.
+    let read = connection.run_blocking(move |shared| {
+        let file = read_file(shared, &uri).map_err(|error| errors::with_uri(error, &uri))?;
+        let mut result = ReadResourceResult::new(vec![to_contents(uri, file)]);
+        // Files are always read anew, so clients should not cache them.
         result.ttl_ms = Some(0);
         result.cache_scope = Some(CacheScope::Private);
         Ok(result)
@@ -72,19 +73,20 @@ pub(super) async fn read(connection: &Connection, uri: String) -> Result<ReadRes
     read.await?
 }
 
-fn find(shared: &Shared, uri: &str) -> Result<RawResource, ErrorData> {
-    let parts = Parts::parse(uri).map_err(Said::from)?;
+fn read_file(shared: &Shared, uri: &str) -> Result<RawResource, ErrorData> {
+    let parts = SkillUriSegments::parse(uri).map_err(ProtocolError::from)?;
     let (snapshot, policy) = (shared.toolbox.snapshot(), shared.registry().policy());
     let (skill, path) =
-        parts.resolve(&snapshot, policy).ok_or_else(|| said::absent("there is no such skill"))?;
+        parts.resolve(&snapshot, policy).ok_or_else(|| errors::resource_not_found("no such skill"))?;
     if path.is_empty() {
-        return Err(said::invalid("this is a directory; read it with resources/directory/read"));
+        return Err(errors::invalid_params("the URI is a directory; read it with resources/directory/read"));
     }
-    resource::read_bytes(skill, &path).map_err(|error| said::access(&error))
+    resources::read_bytes(skill, &path).map_err(|error| errors::from_read_error(&error))
 }
 
-/// Text where the bytes are text, so that nothing is lost: digests are of the bytes.
-fn contents(uri: String, file: RawResource) -> ResourceContents {
+/// Returns text if the bytes are valid text, else base64. The bytes are preserved exactly, because digests refer to
+/// them.
+fn to_contents(uri: String, file: RawResource) -> ResourceContents {
     let RawResource { bytes, mime, .. } = file;
     match String::from_utf8(bytes) {
         Ok(text) if !text.contains('\0') => ResourceContents::text(text, uri),

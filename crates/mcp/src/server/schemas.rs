@@ -1,71 +1,71 @@
-//! What our tools give, as JSON Schema.
+//! JSON Schemas of the results of the built-in tools.
 
-use prowess_tools::Tool;
+use prowess_tools::BuiltinTool;
 use serde_json::{Map, Value, json};
 
-/// What people read instead of a tool's name.
-pub(super) fn title(tool: Tool) -> &'static str {
+/// Returns the display title of a tool.
+pub(super) fn tool_title(tool: BuiltinTool) -> &'static str {
     match tool {
-        Tool::Activate | Tool::Skill => "Load a skill",
-        Tool::ReadResource => "Read a file of a skill",
-        Tool::ListResources => "List the files of a skill",
-        Tool::Search => "Find skills",
-        Tool::Run => "Run a script of a skill",
-        Tool::ReadFile => "Read a file",
+        BuiltinTool::Activate | BuiltinTool::Skill => "Load a skill",
+        BuiltinTool::ReadResource => "Read a file of a skill",
+        BuiltinTool::ListResources => "List the files of a skill",
+        BuiltinTool::Search => "Find skills",
+        BuiltinTool::Run => "Run a script of a skill",
+        BuiltinTool::ReadFile => "Read a file",
     }
 }
 
-/// The schema of a tool's structured result.
-pub(super) fn output(tool: Tool) -> Map<String, Value> {
+/// Returns the schema of a tool's structured result.
+pub(super) fn output_schema(tool: BuiltinTool) -> Map<String, Value> {
     let text = |about: &str| json!({"type": "string", "description": about});
     let number = |about: &str| json!({"type": "integer", "minimum": 0, "description": about});
-    let truth = |about: &str| json!({"type": "boolean", "description": about});
-    let name = text("The skill's name.");
-    let cut = truth("Whether something was left out.");
+    let boolean = |about: &str| json!({"type": "boolean", "description": about});
+    let name = text("The name of the skill.");
+    let truncated = boolean("Whether the result is truncated.");
     let (properties, required) = match tool {
-        Tool::Activate => (
+        BuiltinTool::Activate => (
             json!({
                 "name": name,
-                "content": text("The skill's instructions, or a reminder where they were given before."),
+                "content": text("The instructions of the skill, or a reminder if they were returned before."),
                 "digest": text("sha256: and the digest of SKILL.md."),
-                "already_active": truth("Whether the instructions were given before."),
-                "truncated": cut,
+                "already_active": boolean("Whether the instructions were returned before."),
+                "truncated": truncated,
             }),
             json!(["name", "content"]),
         ),
-        Tool::Skill => (
+        BuiltinTool::Skill => (
             json!({
                 "name": name,
-                "base_dir": text("The skill's folder."),
-                "content": text("The skill's instructions."),
-                "already_active": truth("Whether the instructions were given before."),
-                "truncated": cut,
+                "base_dir": text("The directory of the skill."),
+                "content": text("The instructions of the skill."),
+                "already_active": boolean("Whether the instructions were returned before."),
+                "truncated": truncated,
             }),
             json!(["name", "content"]),
         ),
-        Tool::ReadResource => (
+        BuiltinTool::ReadResource => (
             json!({
                 "name": name,
-                "path": text("The file's path inside the skill's folder."),
-                "content": text("The file's text; a picture comes as image content instead."),
-                "bytes": number("The size of the whole file."),
-                "mime": text("The media type of a picture."),
-                "truncated": cut,
+                "path": text("The path of the file in the directory of the skill."),
+                "content": text("The text of the file; an image is returned as image content instead."),
+                "bytes": number("The size of the complete file."),
+                "mime": text("The media type of an image."),
+                "truncated": truncated,
             }),
             json!(["name", "path", "bytes"]),
         ),
-        Tool::ListResources => {
+        BuiltinTool::ListResources => {
             let file = json!({
                 "type": "object",
                 "properties": {"path": {"type": "string"}, "bytes": {"type": "integer", "minimum": 0}},
                 "required": ["path", "bytes"],
             });
             (
-                json!({"name": name, "files": {"type": "array", "items": file}, "truncated": cut}),
+                json!({"name": name, "files": {"type": "array", "items": file}, "truncated": truncated}),
                 json!(["name", "files"]),
             )
         }
-        Tool::Search => {
+        BuiltinTool::Search => {
             let found = json!({
                 "type": "object",
                 "properties": {
@@ -78,37 +78,37 @@ pub(super) fn output(tool: Tool) -> Map<String, Value> {
             });
             (json!({"matches": {"type": "array", "items": found}}), json!(["matches"]))
         }
-        Tool::Run => (
+        BuiltinTool::Run => (
             json!({
                 "name": name,
-                "script": text("The script's path inside the skill's folder."),
-                "exit_code": {"type": ["integer", "null"], "description": "How it ended."},
-                "signal": {"type": ["integer", "null"], "description": "What ended it."},
-                "stdout": text("What it wrote."),
-                "stderr": text("What it wrote to standard error."),
-                "truncated": cut,
-                "timed_out": truth("Whether it took too long."),
-                "cancelled": truth("Whether it was given up."),
+                "script": text("The path of the script in the directory of the skill."),
+                "exit_code": {"type": ["integer", "null"], "description": "The exit code."},
+                "signal": {"type": ["integer", "null"], "description": "The signal that ended the script."},
+                "stdout": text("The standard output."),
+                "stderr": text("The standard error."),
+                "truncated": truncated,
+                "timed_out": boolean("Whether the script timed out."),
+                "cancelled": boolean("Whether the script was cancelled."),
                 "limits_hit": {
                     "type": "array",
                     "items": {"type": "string"},
-                    "description": "The limits that it ran into.",
+                    "description": "The limits that the script reached.",
                 },
-                "left_behind": number("How many processes it left, which were ended."),
+                "left_behind": number("The number of processes that the script left running, which were ended."),
                 "digest": text("sha256: and the digest of the script."),
-                "duration_ms": number("How long it took."),
-                "sandbox": text("What confined it."),
+                "duration_ms": number("The duration in milliseconds."),
+                "sandbox": text("The sandbox in which the script ran."),
             }),
             json!(["name", "script", "exit_code", "stdout", "stderr"]),
         ),
-        Tool::ReadFile => (
+        BuiltinTool::ReadFile => (
             json!({
-                "path": text("The path."),
-                "content": text("The file's text."),
-                "bytes": number("The size of the whole file."),
-                "name": text("The skill whose instructions the file holds."),
-                "already_active": truth("Whether the instructions were given before."),
-                "truncated": cut,
+                "path": text("The path of the file."),
+                "content": text("The text of the file."),
+                "bytes": number("The size of the complete file."),
+                "name": text("The skill whose instructions the file contains."),
+                "already_active": boolean("Whether the instructions were returned before."),
+                "truncated": truncated,
             }),
             json!(["path", "content", "bytes"]),
         ),

@@ -1,7 +1,7 @@
 //! The skills extension: `skills/list`, `skills/get` and `resources/directory/read`.
 
-use prowess::format::hidden::brief;
-use prowess::{ErrorCode, resource};
+use prowess::format::hidden::escape_and_truncate;
+use prowess::{ErrorCode, resources};
 use rmcp::ErrorData;
 use rmcp::model::{ConstString, CustomRequest, CustomResult, ListResourcesResult, ProtocolVersion, Resource};
 use serde::Serialize;
@@ -10,24 +10,25 @@ use serde_json::{Value, json};
 
 use super::Shared;
 use super::connection::Connection;
-use super::said::{self, Said};
+use super::errors::{self, ProtocolError};
 use crate::extension::{
-    self, CacheScope, Complete, DIRECTORY, DirectoryParams, GetParams, GetResult, ListParams, ListResult,
+    self, CacheScope, DIRECTORY_MEDIA_TYPE, GetSkillParams, GetSkillResult, ListSkillsParams,
+    ListSkillsResult, ReadDirectoryParams, ResultType,
 };
-use crate::manifest::own_file;
-use crate::uri::{self, Parts};
+use crate::manifest::manifest_file_name;
+use crate::uri::{self, SkillUriSegments};
 
-/// The most skills on a page; each brings all its files along.
-const PAGE: usize = 50;
+/// The maximum number of skills on a page; each entry contains all its files.
+const PAGE_SIZE: usize = 50;
 
-/// The most children of a folder on a page.
-const CHILDREN: usize = 200;
+/// The maximum number of children of a directory on a page.
+const CHILDREN_PAGE_SIZE: usize = 200;
 
-/// For how long a listing may be kept. Clients that listen are told of changes.
+/// How long a listing may be cached. Subscribed clients are notified of changes.
 const TTL_MS: u64 = 5_000;
 
-/// The methods that the SDK knows: it hands them over here where it does not understand their parameters.
-const STANDARD: [&str; 14] = [
+/// The methods of the SDK. It passes them here if their parameters are invalid.
+const SDK_METHODS: [&str; 14] = [
     rmcp::model::InitializeResultMethod::VALUE,
     rmcp::model::PingRequestMethod::VALUE,
     rmcp::model::CompleteRequestMethod::VALUE,
@@ -44,8 +45,8 @@ const STANDARD: [&str; 14] = [
     rmcp::model::SubscriptionsListenRequestMethod::VALUE,
 ];
 
-/// Those of them that the revision without sessions has no more, whatever their parameters.
-const BEFORE_2026_07_28: [&str; 5] = [
+/// The SDK methods that the revision 2026-07-28 removed.
+const REMOVED_METHODS: [&str; 5] = [
     rmcp::model::InitializeResultMethod::VALUE,
     rmcp::model::PingRequestMethod::VALUE,
     rmcp::model::SetLevelRequestMethod::VALUE,
@@ -53,110 +54,120 @@ const BEFORE_2026_07_28: [&str; 5] = [
     rmcp::model::UnsubscribeRequestMethod::VALUE,
 ];
 
-/// Answers what the SDK has no types for; `revision` is what the request itself says of it.
-pub(super) async fn answer(
+/// Handles requests for which the SDK has no types. `revision` is the protocol version in the request.
+pub(super) async fn handle_custom_request(
     connection: &Connection,
     request: CustomRequest,
     revision: Option<ProtocolVersion>,
 ) -> Result<CustomResult, ErrorData> {
     let CustomRequest { method, params, .. } = request;
-    let is_later = revision.is_some_and(|revision| revision >= ProtocolVersion::V_2026_07_28);
-    let answered = match method.as_str() {
-        method if is_later && BEFORE_2026_07_28.contains(&method) => Err(said::no_method(method)),
-        extension::LIST => {
-            let params: ListParams = parse(params)?;
-            connection.work(move |shared| to_json(list(shared, params)?)).await?
+    let is_current = revision.is_some_and(|revision| revision >= ProtocolVersion::V_2026_07_28);
+    let result = match method.as_str() {
+        method if is_current && REMOVED_METHODS.contains(&method) => Err(errors::method_not_found(method)),
+        extension::LIST_METHOD => {
+            let params: ListSkillsParams = parse_params(params)?;
+            connection.run_blocking(move |shared| to_json(list_skills(shared, params)?)).await?
         }
-        extension::GET => {
-            let params: GetParams = parse(params)?;
-            connection.work(move |shared| to_json(get(shared, &params.uri)?)).await?
+        extension::GET_METHOD => {
+            let params: GetSkillParams = parse_params(params)?;
+            connection.run_blocking(move |shared| to_json(get_skill(shared, &params.uri)?)).await?
         }
-        extension::DIRECTORY_READ => {
-            let params: DirectoryParams = parse(params)?;
-            connection.work(move |shared| to_json(directory(shared, &params)?)).await?
+        extension::DIRECTORY_READ_METHOD => {
+            let params: ReadDirectoryParams = parse_params(params)?;
+            connection.run_blocking(move |shared| to_json(read_directory(shared, &params)?)).await?
         }
-        method if STANDARD.contains(&method) => {
-            Err(said::invalid(format!("the parameters of {method} are not what it takes")))
+        method if SDK_METHODS.contains(&method) => {
+            Err(errors::invalid_params(format!("invalid parameters of {method}")))
         }
-        method => Err(said::no_method(method)),
+        method => Err(errors::method_not_found(method)),
     };
-    answered.map(CustomResult::new)
+    result.map(CustomResult::new)
 }
 
-fn parse<T: DeserializeOwned>(params: Option<Value>) -> Result<T, ErrorData> {
+fn parse_params<T: DeserializeOwned>(params: Option<Value>) -> Result<T, ErrorData> {
     let params = params.unwrap_or_else(|| json!({}));
     serde_json::from_value(params)
-        .map_err(|error| said::invalid(format!("the parameters are wrong: {error}")))
+        .map_err(|error| errors::invalid_params(format!("invalid parameters: {error}")))
 }
 
 fn to_json(result: impl Serialize) -> Result<Value, ErrorData> {
-    serde_json::to_value(result).map_err(|error| said::internal(error.to_string()))
+    serde_json::to_value(result).map_err(|error| errors::internal_error(error.to_string()))
 }
 
-fn list(shared: &Shared, params: ListParams) -> Result<ListResult, ErrorData> {
+fn list_skills(shared: &Shared, params: ListSkillsParams) -> Result<ListSkillsResult, ErrorData> {
     let (snapshot, policy) = (shared.toolbox.snapshot(), shared.registry().policy());
     if params.cursor.is_none() {
         shared.manifests.retain(&snapshot);
     }
     let (page, next_cursor) = shared
         .cursors
-        .page(extension::LIST, params.cursor.as_deref(), shared.listed(&snapshot), |(called, _)| called, PAGE)
-        .map_err(Said::from)?;
-    // A skill that hosts would refuse is left out; asking for it says why.
+        .page(
+            extension::LIST_METHOD,
+            params.cursor.as_deref(),
+            shared.visible_skills(&snapshot),
+            |(key, _)| key,
+            PAGE_SIZE,
+        )
+        .map_err(ProtocolError::from)?;
+    // Skills that hosts would reject are omitted; `skills/get` reports the reason.
     let entries = page.into_iter().filter_map(|(_, skill)| shared.manifests.entry(skill, policy).ok());
-    Ok(ListResult {
-        result_type: Complete::Complete,
-        skills: entries.map(|entry| extension::Skill::clone(&entry)).collect(),
+    Ok(ListSkillsResult {
+        result_type: ResultType::ResultType,
+        skills: entries.map(|entry| extension::SkillEntry::clone(&entry)).collect(),
         next_cursor,
         ttl_ms: TTL_MS,
         cache_scope: CacheScope::Private,
     })
 }
 
-fn get(shared: &Shared, uri: &str) -> Result<GetResult, ErrorData> {
-    let none = || said::invalid(format!("no skill is served at {}", brief(uri)));
-    let parts = Parts::parse(uri).map_err(Said::from)?;
+fn get_skill(shared: &Shared, uri: &str) -> Result<GetSkillResult, ErrorData> {
+    let not_found = || errors::invalid_params(format!("no skill at {}", escape_and_truncate(uri)));
+    let parts = SkillUriSegments::parse(uri).map_err(ProtocolError::from)?;
     let (snapshot, policy) = (shared.toolbox.snapshot(), shared.registry().policy());
-    let (skill, path) = parts.resolve(&snapshot, policy).ok_or_else(none)?;
-    if path != own_file(skill) || !skill.is_enabled() {
-        return Err(none());
+    let (skill, path) = parts.resolve(&snapshot, policy).ok_or_else(not_found)?;
+    if path != manifest_file_name(skill) || !skill.is_enabled() {
+        return Err(not_found());
     }
     let entry = shared.manifests.entry(skill, policy);
-    let entry = entry.map_err(|why| said::invalid(format!("{} is not served: {why}", brief(uri))))?;
-    Ok(GetResult {
-        result_type: Complete::Complete,
-        skill: extension::Skill::clone(&entry),
+    let entry = entry.map_err(|reason| {
+        errors::invalid_params(format!("{} is not served: {reason}", escape_and_truncate(uri)))
+    })?;
+    Ok(GetSkillResult {
+        result_type: ResultType::ResultType,
+        skill: extension::SkillEntry::clone(&entry),
         ttl_ms: TTL_MS,
         cache_scope: CacheScope::Private,
     })
 }
 
-fn directory(shared: &Shared, params: &DirectoryParams) -> Result<ListResourcesResult, ErrorData> {
+fn read_directory(shared: &Shared, params: &ReadDirectoryParams) -> Result<ListResourcesResult, ErrorData> {
     let uri = &params.uri;
-    let parts = Parts::parse(uri).map_err(Said::from)?;
+    let parts = SkillUriSegments::parse(uri).map_err(ProtocolError::from)?;
     let (snapshot, policy) = (shared.toolbox.snapshot(), shared.registry().policy());
-    let none = || said::invalid(format!("{} is no directory", brief(uri)));
-    let (skill, path) = parts.resolve(&snapshot, policy).ok_or_else(none)?;
-    let children = resource::children(skill, &path).map_err(|error| match error.code() {
-        ErrorCode::Disabled | ErrorCode::TooLarge => said::invalid(error.to_string()),
-        ErrorCode::InternalError => said::internal(error.to_string()),
-        _ => none(),
+    let not_a_directory =
+        || errors::invalid_params(format!("{} is not a directory", escape_and_truncate(uri)));
+    let (skill, path) = parts.resolve(&snapshot, policy).ok_or_else(not_a_directory)?;
+    let children = resources::list_dir(skill, &path).map_err(|error| match error.code() {
+        ErrorCode::Disabled | ErrorCode::TooLarge => errors::invalid_params(error.to_string()),
+        ErrorCode::InternalError => errors::internal_error(error.to_string()),
+        _ => not_a_directory(),
     })?;
-    let below = if path.is_empty() { String::new() } else { format!("{path}/") };
-    let child = |child: resource::Child| {
-        let shown = Resource::new(uri::of(skill, policy, &format!("{below}{}", child.name)), &child.name);
-        match (child.bytes, resource::mime_of_name(&child.name)) {
-            (None, _) => shown.with_mime_type(DIRECTORY),
-            (Some(bytes), Some(mime)) => shown.with_mime_type(mime).with_size(bytes),
-            (Some(bytes), None) => shown.with_size(bytes),
+    let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
+    let child = |child: resources::ChildEntry| {
+        let resource =
+            Resource::new(uri::file_uri(skill, policy, &format!("{prefix}{}", child.name)), &child.name);
+        match (child.bytes, resources::mime_type_for_path(&child.name)) {
+            (None, _) => resource.with_mime_type(DIRECTORY_MEDIA_TYPE),
+            (Some(bytes), Some(mime)) => resource.with_mime_type(mime).with_size(bytes),
+            (Some(bytes), None) => resource.with_size(bytes),
         }
     };
     let children: Vec<Resource> = children.into_iter().map(child).collect();
-    let list = format!("{} {uri}", extension::DIRECTORY_READ);
+    let list = format!("{} {uri}", extension::DIRECTORY_READ_METHOD);
     let (page, next) = shared
         .cursors
-        .page(&list, params.cursor.as_deref(), children, name_of, CHILDREN)
-        .map_err(Said::from)?;
+        .page(&list, params.cursor.as_deref(), children, resource_name, CHILDREN_PAGE_SIZE)
+        .map_err(ProtocolError::from)?;
     let mut result = ListResourcesResult::with_all_items(page);
     result.next_cursor = next;
     result.ttl_ms = Some(TTL_MS);
@@ -164,6 +175,6 @@ fn directory(shared: &Shared, params: &DirectoryParams) -> Result<ListResourcesR
     Ok(result)
 }
 
-fn name_of(resource: &Resource) -> &str {
+fn resource_name(resource: &Resource) -> &str {
     &resource.name
 }

@@ -1,4 +1,4 @@
-//! Telling a client what changed: the lists, and the files that it asked about.
+//! Notifies a client of changes: the lists, and the files to which it subscribed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use prowess::Snapshot;
 use prowess::policy::Policy;
-use prowess::resource::{self, Stamp};
+use prowess::resources::{self, SkillStamp};
 use rmcp::ErrorData;
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{Peer, RoleServer, SubscriptionSink};
@@ -16,46 +16,49 @@ use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
 
 use super::Shared;
-use super::changes::Change;
-use super::said::{self, Said};
-use crate::uri::Parts;
+use super::changes::ChangeEvent;
+use super::errors::{self, ProtocolError};
+use crate::uri::SkillUriSegments;
 
-/// The most files that one client may ask about.
-const MOST: usize = 1_000;
+/// The maximum number of files to which a client can subscribe.
+const SUBSCRIPTIONS_MAX: usize = 1_000;
 
-/// How many clients' files are looked at at once.
-pub(super) const LOOKING: usize = 4;
+/// The maximum number of clients whose files are checked at the same time.
+pub(super) const CHECK_PERMITS: usize = 4;
 
-/// How often those files are looked at.
-const LOOK: Duration = Duration::from_millis(500);
+/// The interval at which the files are checked.
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// The files that a client asked about, as they were last seen; `None` where they were not there.
+/// The files to which a client subscribed, with their last known stamps; `None` if they did not exist.
 #[derive(Debug, Default)]
 pub(super) struct Subscriptions {
-    files: Mutex<BTreeMap<String, Option<Arc<Stamp>>>>,
-    /// Wakes whoever looks at them: while there are none, nobody does.
+    files: Mutex<BTreeMap<String, Option<Arc<SkillStamp>>>>,
+    /// Wakes the task that checks the files; it sleeps while there are none.
     added: Notify,
 }
 
 impl Subscriptions {
-    /// Those of a list that was made to be listened to.
-    fn of(shared: &Shared, uris: &[String]) -> Self {
+    /// Creates the subscriptions of a list of URIs.
+    fn new(shared: &Shared, uris: &[String]) -> Self {
         let (snapshot, policy) = (shared.toolbox.snapshot(), shared.registry().policy());
-        let mut look = Look::at(&snapshot, policy);
-        let seen = uris.iter().map(|uri| (uri.clone(), look.file(uri).map(|(stamp, _)| stamp)));
-        Self { files: Mutex::new(seen.collect()), ..Self::default() }
+        let mut stamps = StampReader::new(&snapshot, policy);
+        let files = uris.iter().map(|uri| (uri.clone(), stamps.stamp_of(uri).map(|(stamp, _)| stamp)));
+        Self { files: Mutex::new(files.collect()), ..Self::default() }
     }
 
-    /// Looks at a file from now on.
+    /// Subscribes to a file.
     pub(super) fn add(&self, shared: &Shared, uri: &str) -> Result<(), ErrorData> {
-        Parts::parse(uri).map_err(Said::from)?;
+        SkillUriSegments::parse(uri).map_err(ProtocolError::from)?;
         let snapshot = shared.toolbox.snapshot();
-        let seen = Look::at(&snapshot, shared.registry().policy()).file(uri).map(|(stamp, _)| stamp);
+        let stamp =
+            StampReader::new(&snapshot, shared.registry().policy()).stamp_of(uri).map(|(stamp, _)| stamp);
         let mut files = self.lock();
-        if files.len() >= MOST && !files.contains_key(uri) {
-            return Err(said::invalid(format!("at most {MOST} resources can be subscribed to")));
+        if files.len() >= SUBSCRIPTIONS_MAX && !files.contains_key(uri) {
+            return Err(errors::invalid_params(format!(
+                "at most {SUBSCRIPTIONS_MAX} resources can be subscribed to"
+            )));
         }
-        files.insert(uri.to_owned(), seen);
+        files.insert(uri.to_owned(), stamp);
         self.added.notify_one();
         Ok(())
     }
@@ -68,14 +71,14 @@ impl Subscriptions {
         self.lock().is_empty()
     }
 
-    /// Which of them changed since they were last looked at.
-    fn changed(&self, shared: &Shared) -> Vec<String> {
+    /// Returns the files that changed since the last check.
+    fn take_changed(&self, shared: &Shared) -> Vec<String> {
         let mut changed = Vec::new();
         let uris: Vec<String> = self.lock().keys().cloned().collect();
         let (snapshot, policy) = (shared.toolbox.snapshot(), shared.registry().policy());
-        let mut look = Look::at(&snapshot, policy);
+        let mut stamps = StampReader::new(&snapshot, policy);
         for uri in uris {
-            let now = look.file(&uri);
+            let now = stamps.stamp_of(&uri);
             let mut files = self.lock();
             let Some(before) = files.get_mut(&uri) else { continue };
             let differs = match (&now, &*before) {
@@ -91,74 +94,76 @@ impl Subscriptions {
         changed
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Option<Arc<Stamp>>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Option<Arc<SkillStamp>>>> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One look at files: each skill is looked at once, however many of its files are asked about.
-struct Look<'s> {
+/// Reads the stamps of files. Each skill is read once, however many of its files are requested.
+struct StampReader<'s> {
     snapshot: &'s Snapshot,
     policy: &'s Policy,
-    stamps: HashMap<PathBuf, Option<Arc<Stamp>>>,
+    stamps: HashMap<PathBuf, Option<Arc<SkillStamp>>>,
 }
 
-impl<'s> Look<'s> {
-    fn at(snapshot: &'s Snapshot, policy: &'s Policy) -> Self {
+impl<'s> StampReader<'s> {
+    fn new(snapshot: &'s Snapshot, policy: &'s Policy) -> Self {
         Self { snapshot, policy, stamps: HashMap::new() }
     }
 
-    /// What the file system says of a file's skill, and where in it the file is.
-    fn file(&mut self, uri: &str) -> Option<(Arc<Stamp>, String)> {
-        let (skill, path) = Parts::parse(uri).ok()?.resolve(self.snapshot, self.policy)?;
-        let stamp =
-            self.stamps.entry(skill.location()).or_insert_with(|| resource::stamp(skill).ok().map(Arc::new));
+    /// Returns the stamp of a file's skill, and the path of the file in it.
+    fn stamp_of(&mut self, uri: &str) -> Option<(Arc<SkillStamp>, String)> {
+        let (skill, path) = SkillUriSegments::parse(uri).ok()?.resolve(self.snapshot, self.policy)?;
+        let stamp = self
+            .stamps
+            .entry(skill.skill_md_path())
+            .or_insert_with(|| resources::stamp_skill(skill).ok().map(Arc::new));
         Some((Arc::clone(stamp.as_ref()?), path))
     }
 }
 
-/// What a client that is about to listen is told of. It is made before the client is told that it listens: whatever
-/// happens after that is not missed.
+/// A subscription request that is about to start. It is created before the request is acknowledged, so that no later
+/// change is missed.
 #[derive(Debug)]
-pub(super) struct Listening {
+pub(super) struct PendingSubscription {
     accepted: SubscriptionFilter,
     pub(super) subscriptions: Arc<Subscriptions>,
-    pub(super) changes: broadcast::Receiver<Change>,
+    pub(super) changes: broadcast::Receiver<ChangeEvent>,
 }
 
-impl Listening {
-    pub(super) fn to(shared: &Shared, accepted: SubscriptionFilter) -> Self {
-        let changes = shared.changes.listen();
+impl PendingSubscription {
+    pub(super) fn new(shared: &Shared, accepted: SubscriptionFilter) -> Self {
+        let changes = shared.changes.subscribe();
         let uris = accepted.resource_subscriptions.as_deref().unwrap_or_default();
-        Self { subscriptions: Arc::new(Subscriptions::of(shared, uris)), accepted, changes }
+        Self { subscriptions: Arc::new(Subscriptions::new(shared, uris)), accepted, changes }
     }
 
-    /// What of all this can be listened to.
-    pub(super) fn filter(requested: &SubscriptionFilter) -> SubscriptionFilter {
+    /// Returns the supported part of a filter.
+    pub(super) fn accept_filter(requested: &SubscriptionFilter) -> SubscriptionFilter {
         let mut accepted = requested.clone();
         if let Some(uris) = &mut accepted.resource_subscriptions {
-            uris.retain(|uri| Parts::parse(uri).is_ok());
-            uris.truncate(MOST);
+            uris.retain(|uri| SkillUriSegments::parse(uri).is_ok());
+            uris.truncate(SUBSCRIPTIONS_MAX);
         }
         accepted
     }
 
-    pub(super) fn is_for(&self, accepted: &SubscriptionFilter) -> bool {
+    pub(super) fn matches(&self, accepted: &SubscriptionFilter) -> bool {
         self.accepted == *accepted
     }
 }
 
-/// Where a client is told.
-pub(super) enum Sink {
-    /// Clients that began with `initialize`.
+/// The destination of notifications.
+pub(super) enum NotificationSink {
+    /// Clients that start with `initialize`.
     Peer(Peer<RoleServer>),
-    /// Clients that listen with a request of their own.
+    /// Clients with a subscription request.
     Listener(SubscriptionSink),
 }
 
-impl Sink {
-    /// Tells that lists changed: the tools, or all of them. Whoever does not want to know is not told.
-    async fn lists(&self, tools_only: bool) {
+impl NotificationSink {
+    /// Sends that the list of tools, or all lists, changed. The SDK filters unwanted notifications.
+    async fn notify_lists_changed(&self, tools_only: bool) {
         match self {
             Self::Peer(peer) => {
                 let _ = peer.notify_tool_list_changed().await;
@@ -177,7 +182,7 @@ impl Sink {
         }
     }
 
-    async fn updated(&self, uri: String) {
+    async fn notify_updated(&self, uri: String) {
         match self {
             Self::Peer(peer) => {
                 let _ = peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await;
@@ -189,39 +194,39 @@ impl Sink {
     }
 }
 
-/// Tells a client of changes until it is gone.
-pub(super) async fn forward(
+/// Forwards changes to a client until it is disconnected.
+pub(super) async fn forward_changes(
     shared: Arc<Shared>,
     connection: u64,
-    mut changes: broadcast::Receiver<Change>,
+    mut changes: broadcast::Receiver<ChangeEvent>,
     subscriptions: Arc<Subscriptions>,
-    sink: Sink,
-    gone: CancellationToken,
+    sink: NotificationSink,
+    closed: CancellationToken,
 ) {
-    let mut look = tokio::time::interval(LOOK);
-    look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+    let mut check = tokio::time::interval(CHECK_INTERVAL);
+    check.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
     loop {
         let change = tokio::select! {
-            () = gone.cancelled() => return,
+            () = closed.cancelled() => return,
             change = changes.recv() => change,
             () = subscriptions.added.notified() => continue,
-            _ = look.tick(), if !subscriptions.is_empty() => {
+            _ = check.tick(), if !subscriptions.is_empty() => {
                 let changed = {
-                    // Many clients that ask about files take turns: there is no thread for each.
-                    let Ok(_turn) = shared.looking.acquire().await else { return };
+                    // Clients take turns, because there is not one thread per client.
+                    let Ok(_permit) = shared.check_permits.acquire().await else { return };
                     let (shared, subscriptions) = (Arc::clone(&shared), Arc::clone(&subscriptions));
-                    tokio::task::spawn_blocking(move || subscriptions.changed(&shared)).await
+                    tokio::task::spawn_blocking(move || subscriptions.take_changed(&shared)).await
                 };
                 for uri in changed.unwrap_or_default() {
-                    sink.updated(uri).await;
+                    sink.notify_updated(uri).await;
                 }
                 continue;
             }
         };
         match change {
-            Ok(Change::Tools(number)) if number != connection => {}
-            Ok(Change::Tools(_)) => sink.lists(true).await,
-            Ok(Change::Skills) | Err(RecvError::Lagged(_)) => sink.lists(false).await,
+            Ok(ChangeEvent::Tools(number)) if number != connection => {}
+            Ok(ChangeEvent::Tools(_)) => sink.notify_lists_changed(true).await,
+            Ok(ChangeEvent::Skills) | Err(RecvError::Lagged(_)) => sink.notify_lists_changed(false).await,
             Err(RecvError::Closed) => return,
         }
     }

@@ -1,11 +1,11 @@
-//! The tools of the preset and of active skills, and calling them.
+//! Lists and calls the tools of the preset and of active skills.
 
 use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use prowess::{ErrorCode, resource};
-use prowess_tools::{Envelope, Outcome, Session, Tool, ToolDefinition};
+use prowess::{ErrorCode, resources};
+use prowess_tools::{BuiltinTool, CallStatus, Envelope, Session, ToolDefinition};
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ContentBlock, ListToolsResult, MetaObject, PaginatedRequestParams,
@@ -16,18 +16,18 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::connection::Connection;
-use super::instructions::dotless;
-use super::progress::Progress;
-use super::said::{self, Said};
-use super::{Shared, attached, schemas};
+use super::errors::{self, ProtocolError};
+use super::instructions::replace_dotted_names;
+use super::progress::ProgressReporter;
+use super::{Shared, attachments, schemas};
 
-/// The most tools on a page.
-const PAGE: usize = 500;
+/// The maximum number of tools on a page.
+const PAGE_SIZE: usize = 500;
 
-/// Where a result says with which code of the contract it failed.
+/// The key of the error code in the metadata of a result.
 const ERROR_KEY: &str = "prowess/error";
 
-/// The tools on offer now.
+/// Lists the available tools.
 pub(super) async fn list(
     connection: &Connection,
     request: Option<PaginatedRequestParams>,
@@ -35,14 +35,17 @@ pub(super) async fn list(
 ) -> Result<ListToolsResult, ErrorData> {
     let session = connection.session();
     let cursor = request.and_then(|request| request.cursor);
-    let listed = connection.work(move |shared| {
-        let mut tools: Vec<_> = shared.toolbox.definitions_in(&session).into_iter().map(tool).collect();
-        // Ours come first; more than a page needs the order of cursors.
-        if tools.len() > PAGE || cursor.is_some() {
+    let listed = connection.run_blocking(move |shared| {
+        let mut tools: Vec<_> =
+            shared.toolbox.definitions_in(&session).into_iter().map(to_mcp_tool).collect();
+        // The built-in tools come first, unless pagination requires sorting by name.
+        if tools.len() > PAGE_SIZE || cursor.is_some() {
             tools.sort_by(|a, b| a.name.cmp(&b.name));
         }
-        let (page, next) =
-            shared.cursors.page("tools", cursor.as_deref(), tools, name_of, PAGE).map_err(Said::from)?;
+        let (page, next) = shared
+            .cursors
+            .page("tools", cursor.as_deref(), tools, tool_name, PAGE_SIZE)
+            .map_err(ProtocolError::from)?;
         let mut result = ListToolsResult::with_all_items(page);
         result.next_cursor = next;
         Ok::<_, ErrorData>((result, shared.toolbox.take_diagnostics()))
@@ -54,23 +57,26 @@ pub(super) async fn list(
     Ok(result)
 }
 
-fn name_of(tool: &rmcp::model::Tool) -> &str {
+fn tool_name(tool: &rmcp::model::Tool) -> &str {
     &tool.name
 }
 
-/// A tool as the protocol has it.
-fn tool(definition: ToolDefinition) -> rmcp::model::Tool {
-    let ours = Tool::named(&definition.name);
+/// Converts a tool definition.
+fn to_mcp_tool(definition: ToolDefinition) -> rmcp::model::Tool {
+    let builtin = BuiltinTool::from_name(&definition.name);
     let Value::Object(input) = definition.input_schema else {
         return rmcp::model::Tool::new(definition.name, definition.description, Map::new());
     };
-    let description = if ours.is_some() { dotless(definition.description) } else { definition.description };
+    let description =
+        if builtin.is_some() { replace_dotted_names(definition.description) } else { definition.description };
     let tool = rmcp::model::Tool::new(definition.name.replace('.', "_"), description, input);
-    let Some(ours) = ours else { return tool };
-    let reads = ToolAnnotations::new().read_only(ours != Tool::Run).destructive(false);
-    tool.with_title(schemas::title(ours))
-        .with_raw_output_schema(Arc::new(schemas::output(ours)))
-        .with_annotations(reads.idempotent(ours != Tool::Run).open_world(ours == Tool::Run))
+    let Some(builtin) = builtin else { return tool };
+    let annotations = ToolAnnotations::new().read_only(builtin != BuiltinTool::Run).destructive(false);
+    tool.with_title(schemas::tool_title(builtin))
+        .with_raw_output_schema(Arc::new(schemas::output_schema(builtin)))
+        .with_annotations(
+            annotations.idempotent(builtin != BuiltinTool::Run).open_world(builtin == BuiltinTool::Run),
+        )
 }
 
 /// Calls a tool.
@@ -81,59 +87,67 @@ pub(super) async fn call(
 ) -> Result<CallToolResult, ErrorData> {
     let name = request.name.into_owned();
     let params = Value::Object(request.arguments.unwrap_or_default());
-    let called = Tool::named(&name);
-    let envelope = match called {
-        Some(Tool::Activate | Tool::Skill | Tool::ReadResource | Tool::ListResources | Tool::ReadFile) => {
+    let builtin = BuiltinTool::from_name(&name);
+    let envelope = match builtin {
+        Some(
+            BuiltinTool::Activate
+            | BuiltinTool::Skill
+            | BuiltinTool::ReadResource
+            | BuiltinTool::ListResources
+            | BuiltinTool::ReadFile,
+        ) => {
             let name = name.clone();
-            connection.change(move |shared, session| shared.toolbox.call(session, &name, params)).await?
+            connection
+                .update_session(move |shared, session| shared.toolbox.call(session, &name, params))
+                .await?
         }
-        _ => work(connection, name.clone(), params, &context).await?,
+        _ => call_cancellable(connection, name.clone(), params, &context).await?,
     };
     let (status, time) = (envelope.status, envelope.stats.time_ms);
-    let said = || {
+    let describe = || {
         let status = serde_json::to_value(status).unwrap_or_default();
-        let name = prowess::format::hidden::brief(&name);
+        let name = prowess::format::hidden::escape_and_truncate(&name);
         format!("{name}: {}, {time} ms", status.as_str().unwrap_or_default())
     };
-    connection.log.debug(&context, said).await;
+    connection.log.debug(&context, describe).await;
     if envelope.error.is_none() {
-        return Ok(success(called, envelope));
+        return Ok(success_result(builtin, envelope));
     }
     let session = connection.session();
-    connection.work(move |shared| failure(shared, &session, &name, envelope)).await?
+    connection.run_blocking(move |shared| failure_result(shared, &session, &name, envelope)).await?
 }
 
-/// Calls a tool that may take long: others are answered meanwhile, and the client may lose patience.
-async fn work(
+/// Calls a tool that may run for a long time. Other requests are served meanwhile, and the client may cancel it.
+async fn call_cancellable(
     connection: &Connection,
     name: String,
     params: Value,
     context: &RequestContext<RoleServer>,
 ) -> Result<Envelope, ErrorData> {
     let mut session = connection.session();
-    let _patience = Patience::of(&mut session, &context.ct, &connection.gone);
-    let progress = Progress::of(&mut session, context);
-    let working = connection.work(move |shared| shared.toolbox.call(&mut session, &name, params));
-    progress.during(working).await
+    let _guard = CancellationGuard::new(&mut session, &context.ct, &connection.closed);
+    let progress = ProgressReporter::attach(&mut session, context);
+    let call = connection.run_blocking(move |shared| shared.toolbox.call(&mut session, &name, params));
+    progress.run(call).await
 }
 
-/// Ends a call that the client gave up.
-struct Patience(tokio::task::JoinHandle<()>);
+/// Cancels a call if the client cancels it or disconnects.
+struct CancellationGuard(tokio::task::JoinHandle<()>);
 
-impl Patience {
-    fn of(session: &mut Session, given_up: &CancellationToken, gone: &CancellationToken) -> Self {
+impl CancellationGuard {
+    fn new(session: &mut Session, cancelled: &CancellationToken, closed: &CancellationToken) -> Self {
         let scripts = prowess_sandbox::Cancel::default();
-        session.waiting.cancel = Some(scripts.clone());
+        session.call_options.cancel = Some(scripts.clone());
         #[cfg(feature = "toolsets")]
         let toolsets = {
             session.cancel = prowess_toolset::Cancel::default();
             session.cancel.clone()
         };
-        let (given_up, gone) = (given_up.clone(), gone.clone());
+        let (cancelled, closed) = (cancelled.clone(), closed.clone());
         Self(tokio::spawn(async move {
             tokio::select! {
-                () = given_up.cancelled() => {}
-                () = gone.cancelled() => {}
+                () = cancelled.cancelled() => {}
+                () = closed.cancelled() => {}
             }
             scripts.cancel();
             #[cfg(feature = "toolsets")]
@@ -142,59 +156,59 @@ impl Patience {
     }
 }
 
-impl Drop for Patience {
+impl Drop for CancellationGuard {
     fn drop(&mut self) {
         self.0.abort();
     }
 }
 
-/// A failure as the protocol has it. A tool that is not there is an error of the call, all else is the tool's answer.
-fn failure(
+/// Converts a failed call. An unknown tool is an error of the request; other errors are results of the tool.
+fn failure_result(
     shared: &Shared,
     session: &Session,
     name: &str,
     envelope: Envelope,
 ) -> Result<CallToolResult, ErrorData> {
-    let called = Tool::named(name);
-    let Some(error) = &envelope.error else { return Ok(success(called, envelope)) };
-    if error.code == ErrorCode::NotFound && !is_offered(shared, session, name) {
-        return Err(said::invalid(dotless(error.message.clone())));
+    let builtin = BuiltinTool::from_name(name);
+    let Some(error) = &envelope.error else { return Ok(success_result(builtin, envelope)) };
+    if error.code == ErrorCode::NotFound && !is_available(shared, session, name) {
+        return Err(errors::invalid_params(replace_dotted_names(error.message.clone())));
     }
-    if let (Some(Tool::ReadResource), ErrorCode::BinaryFile) = (called, error.code)
-        && let Some(image) = image(shared, session, &envelope)
+    if let (Some(BuiltinTool::ReadResource), ErrorCode::BinaryFile) = (builtin, error.code)
+        && let Some(image) = image_result(shared, session, &envelope)
     {
         return Ok(image);
     }
-    let mut result = CallToolResult::error(vec![ContentBlock::text(dotless(envelope.text))]);
+    let mut result = CallToolResult::error(vec![ContentBlock::text(replace_dotted_names(envelope.text))]);
     let meta = Map::from_iter([(ERROR_KEY.to_owned(), json!(error))]);
     result.meta = Some(MetaObject::from(meta));
     Ok(result)
 }
 
-fn is_offered(shared: &Shared, session: &Session, name: &str) -> bool {
+fn is_available(shared: &Shared, session: &Session, name: &str) -> bool {
     let dotless = name.replace('.', "_");
     shared.toolbox.definitions_in(session).iter().any(|tool| tool.name.replace('.', "_") == dotless)
 }
 
-fn success(called: Option<Tool>, envelope: Envelope) -> CallToolResult {
+fn success_result(builtin: Option<BuiltinTool>, envelope: Envelope) -> CallToolResult {
     let Envelope { mut data, text, status, .. } = envelope;
     let mut content = vec![ContentBlock::text(text.clone())];
-    if called.is_none() {
+    if builtin.is_none() {
         let attachments = data.remove("attachments");
         let attachments =
             attachments.as_ref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        content.extend(attachments.iter().map(attached::block));
-        // Some clients show a model the structured part instead of all the rest.
+        content.extend(attachments.iter().map(attachments::content_block));
+        // Some clients show the model only the structured content.
         if !attachments.is_empty() {
             return CallToolResult::success(content);
         }
         data.retain(|key, _| ["title", "metadata", "output", "truncated"].contains(&key.as_str()));
     }
-    if called == Some(Tool::Activate) {
-        // Some clients show a model only this.
+    if builtin == Some(BuiltinTool::Activate) {
+        // Some clients show the model only the structured content.
         data.insert("content".to_owned(), text.into());
     }
-    if status == Outcome::Partial {
+    if status == CallStatus::Partial {
         data.insert("truncated".to_owned(), true.into());
     }
     let mut result = CallToolResult::success(content);
@@ -202,26 +216,26 @@ fn success(called: Option<Tool>, envelope: Envelope) -> CallToolResult {
     result
 }
 
-/// A picture among a skill's files, which no text can stand for.
-fn image(shared: &Shared, session: &Session, envelope: &Envelope) -> Option<CallToolResult> {
-    let asked = &envelope.context.params_input;
+/// Returns an image of a skill as image content.
+fn image_result(shared: &Shared, session: &Session, envelope: &Envelope) -> Option<CallToolResult> {
+    let params = &envelope.context.params_input;
     let snapshot = shared.toolbox.snapshot();
-    let skill = shared.toolbox.find(&snapshot, session, asked["name"].as_str()?).ok()?;
-    let file = resource::read_bytes(skill, asked["path"].as_str()?).ok()?;
+    let skill = shared.toolbox.find_skill(&snapshot, session, params["name"].as_str()?).ok()?;
+    let file = resources::read_bytes(skill, params["path"].as_str()?).ok()?;
     if !file.mime.starts_with("image/") {
         return None;
     }
-    let picture = ContentBlock::image(BASE64_STANDARD.encode(&file.bytes), file.mime);
-    let mut result = CallToolResult::success(vec![picture]);
+    let image = ContentBlock::image(BASE64_STANDARD.encode(&file.bytes), file.mime);
+    let mut result = CallToolResult::success(vec![image]);
     result.structured_content =
         Some(json!({"name": file.name, "path": file.path, "bytes": file.bytes.len(), "mime": file.mime}));
     Some(result)
 }
 
 impl Shared {
-    /// Returns `true` if a skill became active that brings tools.
+    /// Returns `true` if a skill that brings tools became active.
     pub(super) fn brings_tools(&self, before: &[String], session: &Session) -> bool {
-        let mut active = session.active();
+        let mut active = session.active_skills();
         active.retain(|name| !before.contains(name));
         if active.is_empty() {
             return false;

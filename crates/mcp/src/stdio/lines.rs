@@ -1,4 +1,4 @@
-//! Lines in, lines out.
+//! Reads and writes lines.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,113 +13,117 @@ use rmcp::transport::Transport;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Mutex as AsyncMutex;
 
-use super::answering::Answering;
+use super::pending::PendingRequests;
 use crate::malformed;
 
-/// The longest line that is taken.
+/// The maximum length of a line in bytes.
 const LINE_MAX: usize = 4 * 1024 * 1024;
 
-/// How long what is being written is waited for at the end.
-const CLOSING: Duration = Duration::from_secs(1);
+/// How long closing waits for a pending write.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Lines in, lines out.
-pub(super) struct Lines<R, W> {
+/// A transport with one message per line.
+pub(super) struct LineTransport<R, W> {
     input: BufReader<R>,
     line: Vec<u8>,
-    /// Whether the rest of the line is passed over.
-    too_long: bool,
+    /// Whether the rest of the current line is skipped.
+    is_too_long: bool,
     output: Arc<AsyncMutex<W>>,
-    answering: Arc<Answering>,
-    /// Whether the client asked for anything yet.
-    begun: bool,
+    pending: Arc<PendingRequests>,
+    /// Whether the client has sent a request.
+    has_request: bool,
 }
 
-/// What a line was.
-enum Line {
-    Whole,
+/// The result of reading a line.
+enum LineRead {
+    Complete,
     TooLong,
     End,
 }
 
-impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
-    pub(super) fn new(input: R, output: W, answering: Arc<Answering>) -> Self {
+impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> LineTransport<R, W> {
+    pub(super) fn new(input: R, output: W, pending: Arc<PendingRequests>) -> Self {
         Self {
             input: BufReader::with_capacity(64 * 1024, input),
             line: Vec::new(),
-            too_long: false,
+            is_too_long: false,
             output: Arc::new(AsyncMutex::new(output)),
-            answering,
-            begun: false,
+            pending,
+            has_request: false,
         }
     }
 
-    /// Reads up to the end of a line. May be given up and begun again: what was read is kept.
-    async fn read_line(&mut self) -> std::io::Result<Line> {
+    /// Reads to the end of a line. Can be cancelled and called again: the partial line is kept.
+    async fn read_line(&mut self) -> std::io::Result<LineRead> {
         loop {
             let bytes = self.input.fill_buf().await?;
             if bytes.is_empty() {
-                return Ok(if self.line.is_empty() { Line::End } else { Line::Whole });
+                return Ok(if self.line.is_empty() { LineRead::End } else { LineRead::Complete });
             }
             let end = bytes.iter().position(|byte| *byte == b'\n');
             let part = end.map_or(bytes, |end| &bytes[..end]);
-            self.too_long |= self.line.len() + part.len() > LINE_MAX;
-            match self.too_long {
+            self.is_too_long |= self.line.len() + part.len() > LINE_MAX;
+            match self.is_too_long {
                 true => self.line.clear(),
                 false => self.line.extend_from_slice(part),
             }
             let used = end.map_or(bytes.len(), |end| end + 1);
             self.input.consume(used);
             if end.is_some() {
-                return Ok(if std::mem::take(&mut self.too_long) { Line::TooLong } else { Line::Whole });
+                return Ok(if std::mem::take(&mut self.is_too_long) {
+                    LineRead::TooLong
+                } else {
+                    LineRead::Complete
+                });
             }
         }
     }
 
-    /// Tells the client that a line was no message. In a task of its own: receiving may be given up at any time, and
-    /// half a line must not be written.
-    fn refuse(&self, id: Option<RequestId>, error: &ErrorData) {
-        let mut bytes = malformed::answer(id, error).into_bytes();
+    /// Sends an error response to an invalid line. Runs in its own task, because receiving can be cancelled at any
+    /// time, and a partial line must not be written.
+    fn reject(&self, id: Option<RequestId>, error: &ErrorData) {
+        let mut bytes = malformed::error_response(id, error).into_bytes();
         bytes.push(b'\n');
-        let (output, answering) = (Arc::clone(&self.output), Arc::clone(&self.answering));
-        answering.refuse();
+        let (output, pending) = (Arc::clone(&self.output), Arc::clone(&self.pending));
+        pending.begin_rejection();
         tokio::spawn(async move {
-            if write(&mut *output.lock().await, &bytes).await.is_err() {
-                answering.break_off();
+            if write_all(&mut *output.lock().await, &bytes).await.is_err() {
+                pending.close();
             }
-            answering.refused();
+            pending.finish_rejection();
         });
     }
 
-    /// Whether a message is handed on.
-    fn takes(&mut self, message: &ClientJsonRpcMessage) -> bool {
+    /// Registers a message. Returns `true` if it is passed on.
+    fn accepts(&mut self, message: &ClientJsonRpcMessage) -> bool {
         match message {
             JsonRpcMessage::Request(request) => {
-                self.begun = true;
-                // Whoever listens is answered when everything is over, which nobody should have to wait for.
-                let listens = matches!(request.request, ClientRequest::SubscriptionsListenRequest(_));
-                let taken = listens || self.answering.begin(&request.id);
-                if !taken {
-                    let message = "a request with this id is being answered; ids are used once";
-                    // It is not said whose: the client would take it for the other one's answer.
-                    self.refuse(None, &ErrorData::new(ErrorCode::INVALID_REQUEST, message, None));
+                self.has_request = true;
+                // A subscription request gets its response only at the end, so it does not count.
+                let is_subscription = matches!(request.request, ClientRequest::SubscriptionsListenRequest(_));
+                let is_accepted = is_subscription || self.pending.begin(&request.id);
+                if !is_accepted {
+                    let message = "a request with this id is pending; ids must be unique";
+                    // The response has no id: the client would assign it to the other request.
+                    self.reject(None, &ErrorData::new(ErrorCode::INVALID_REQUEST, message, None));
                 }
-                taken
+                is_accepted
             }
             JsonRpcMessage::Notification(notification) => {
-                if let ClientNotification::CancelledNotification(given_up) = &notification.notification
-                    && let Some(id) = &given_up.params.request_id
+                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
                 {
-                    self.answering.give_up(id);
+                    self.pending.cancel(id);
                 }
-                self.begun
+                self.has_request
             }
-            // The SDK ends a conversation that begins with anything but a request.
-            _ => self.begun,
+            // The SDK ends a session that does not start with a request.
+            _ => self.has_request,
         }
     }
 
-    /// The message of the line, or why there is none.
-    fn message(&mut self) -> Result<Option<ClientJsonRpcMessage>, (Option<RequestId>, ErrorData)> {
+    /// Parses the line. Returns `None` for an empty line and for an invalid notification.
+    fn parse_line(&mut self) -> Result<Option<ClientJsonRpcMessage>, (Option<RequestId>, ErrorData)> {
         let line = self.line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&self.line).trim_ascii();
         if line.is_empty() {
             return Ok(None);
@@ -127,12 +131,12 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
         match serde_json::from_slice(line) {
             Ok(message) => Ok(Some(message)),
             Err(_) if malformed::is_notification(line) => Ok(None),
-            Err(_) => Err(malformed::why(line)),
+            Err(_) => Err(malformed::describe_error(line)),
         }
     }
 }
 
-impl<R, W> Transport<RoleServer> for Lines<R, W>
+impl<R, W> Transport<RoleServer> for LineTransport<R, W>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -143,23 +147,23 @@ where
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        let (output, answering) = (Arc::clone(&self.output), Arc::clone(&self.answering));
+        let (output, pending) = (Arc::clone(&self.output), Arc::clone(&self.pending));
         async move {
-            let answered = match &item {
+            let answered_id = match &item {
                 ServerJsonRpcMessage::Response(response) => Some(response.id.clone()),
                 ServerJsonRpcMessage::Error(error) => error.id.clone(),
                 _ => None,
             };
             let mut output = output.lock().await;
-            // Only now: answers that wait for others are not kept twice.
+            // Serialized only now, so that waiting responses are not in memory twice.
             let mut bytes = serde_json::to_vec(&item)?;
             bytes.push(b'\n');
-            let written = write(&mut *output, &bytes).await;
+            let written = write_all(&mut *output, &bytes).await;
             if written.is_err() {
-                answering.break_off();
+                pending.close();
             }
-            if let Some(id) = answered {
-                answering.end(&id);
+            if let Some(id) = answered_id {
+                pending.finish(&id);
             }
             written
         }
@@ -167,42 +171,42 @@ where
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            if !self.answering.room().await {
+            if !self.pending.wait_for_capacity().await {
                 return None;
             }
             match self.read_line().await {
-                Ok(Line::Whole) => {}
-                Ok(Line::TooLong) => {
-                    let message = format!("a line has at most {LINE_MAX} bytes");
-                    self.refuse(None, &ErrorData::new(ErrorCode::INVALID_REQUEST, message, None));
+                Ok(LineRead::Complete) => {}
+                Ok(LineRead::TooLong) => {
+                    let message = format!("a line can have at most {LINE_MAX} bytes");
+                    self.reject(None, &ErrorData::new(ErrorCode::INVALID_REQUEST, message, None));
                     continue;
                 }
-                Ok(Line::End) | Err(_) => return None,
+                Ok(LineRead::End) | Err(_) => return None,
             }
-            let message = self.message();
+            let message = self.parse_line();
             self.line.clear();
             match message {
                 Ok(Some(message)) => {
-                    if self.takes(&message) {
+                    if self.accepts(&message) {
                         return Some(message);
                     }
                 }
                 Ok(None) => {}
-                Err((id, error)) => self.refuse(id, &error),
+                Err((id, error)) => self.reject(id, &error),
             }
         }
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        // Whoever did not read until now keeps the writer busy for good.
-        match tokio::time::timeout(CLOSING, self.output.lock()).await {
+        // A client that does not read can block the writer forever.
+        match tokio::time::timeout(CLOSE_TIMEOUT, self.output.lock()).await {
             Ok(mut output) => output.shutdown().await,
             Err(_) => Ok(()),
         }
     }
 }
 
-async fn write(output: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> std::io::Result<()> {
+async fn write_all(output: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> std::io::Result<()> {
     output.write_all(bytes).await?;
     output.flush().await
 }

@@ -1,16 +1,16 @@
-//! One client on standard input and output: a message a line.
+//! Serves one client on standard input and output, with one message per line.
 //!
 //! | module | subject |
 //! |---|---|
-//! | `lines` | lines in, lines out |
-//! | `answering` | the requests that are being answered |
+//! | `lines` | reads and writes lines |
+//! | `pending` | the pending requests |
 //!
-//! The SDK's own transport passes over what it cannot read. Here the client is told, a line that is too long is dropped
-//! without being kept, and no more requests are taken than are being answered: a client that never reads its answers
-//! stops being read itself.
+//! The transport of the SDK ignores invalid lines. This one responds with an error, skips lines that are too long
+//! without storing them, and limits the number of concurrent requests: it stops reading from a client that does not
+//! read its responses.
 
-mod answering;
 mod lines;
+mod pending;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -22,45 +22,45 @@ use rmcp::service::{
 use rmcp::{ErrorData, ServiceExt};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::{Connection, Server};
-use answering::Answering;
-use lines::Lines;
+use crate::{Connection, McpServer};
+use lines::LineTransport;
+use pending::PendingRequests;
 
-/// What ended a conversation too early.
+/// The reason why a session failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum StdioError {
-    /// The client did not begin as the protocol has it.
-    #[error("the client did not begin as the protocol has it: {0}")]
-    Beginning(#[source] Box<ServerInitializeError>),
-    /// The conversation broke off.
-    #[error("the conversation broke off: {0}")]
-    Broken(#[from] tokio::task::JoinError),
+pub enum ServeStdioError {
+    /// The handshake failed.
+    #[error("the handshake of the client failed: {0}")]
+    Handshake(#[source] Box<ServerInitializeError>),
+    /// The session task failed.
+    #[error("the session failed: {0}")]
+    Task(#[from] tokio::task::JoinError),
 }
 
-/// Serves one client on standard input and output until it closes them, or until `stop` is there.
-pub async fn serve(server: &Server, stop: impl Future<Output = ()>) -> Result<(), StdioError> {
+/// Serves one client on standard input and output until it closes them, or until `stop` completes.
+pub async fn serve(server: &McpServer, stop: impl Future<Output = ()>) -> Result<(), ServeStdioError> {
     let (input, output) = rmcp::transport::stdio_pipes();
     serve_on(server, input, output, stop).await
 }
 
-/// The same on any two streams.
+/// Serves one client on two streams; see [`serve`].
 pub async fn serve_on(
-    server: &Server,
+    server: &McpServer,
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
     stop: impl Future<Output = ()>,
-) -> Result<(), StdioError> {
-    let answering = Arc::<Answering>::default();
-    let counted = Counted { connection: server.connection(), answering: Arc::clone(&answering) };
-    let serving = counted.serve(Lines::new(input, output, answering));
+) -> Result<(), ServeStdioError> {
+    let pending = Arc::<PendingRequests>::default();
+    let service = CountingService { connection: server.connect(), pending: Arc::clone(&pending) };
+    let serving = service.serve(LineTransport::new(input, output, pending));
     let mut stop = std::pin::pin!(stop);
     let running = tokio::select! {
-        begun = serving => match begun {
+        initialized = serving => match initialized {
             Ok(running) => running,
-            // Nobody said anything: that is no failure.
+            // A client that closes the connection without a message is not an error.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-            Err(error) => return Err(StdioError::Beginning(Box::new(error))),
+            Err(error) => return Err(ServeStdioError::Handshake(Box::new(error))),
         },
         () = &mut stop => return Ok(()),
     };
@@ -76,21 +76,21 @@ pub async fn serve_on(
     Ok(())
 }
 
-/// A connection whose requests are counted while they are worked on.
-struct Counted {
+/// A connection that counts requests while they are running.
+struct CountingService {
     connection: Connection,
-    answering: Arc<Answering>,
+    pending: Arc<PendingRequests>,
 }
 
-impl Service<RoleServer> for Counted {
+impl Service<RoleServer> for CountingService {
     async fn handle_request(
         &self,
         request: ClientRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
-        let working = self.answering.work(&context.id);
+        let work = self.pending.start_work(&context.id);
         let result = self.connection.handle_request(request, context).await;
-        working.done();
+        work.complete();
         result
     }
 

@@ -1,73 +1,79 @@
-//! The skills that a source holds.
+//! Finds the skills in a source.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
-use prowess_format::{Parsed, Rules, parse};
+use prowess_format::{ParseOutcome, Rules, parse};
 
 use crate::error::PackageError;
 use prowess_archive::limits::FILE_MAX;
-use prowess_archive::{Entry, EntryKind, Tree};
+use prowess_archive::{SourceEntry, SourceEntryKind, SourceTree};
 
 /// A skill in a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// The folder, as the source has it; empty where the source is the skill.
-    pub folder: String,
-    /// The name: the manifest's, or the folder's where that cannot be read.
+    /// The directory in the source; empty if the source is the skill.
+    pub dir: String,
+    /// The name in the manifest, or the directory's name if the manifest cannot be parsed.
     pub name: String,
-    /// What it says it does.
+    /// The description in the manifest.
     pub description: String,
-    /// Where its files stand among the entries.
+    /// The range of its files in the entries of the source.
     pub(crate) entries: Range<usize>,
 }
 
-/// What candidates are called.
+/// Where the names of candidates come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Names {
-    /// As their manifests say, which are read: somebody will choose among them.
-    OfManifests,
-    /// As their folders: nothing is read yet.
-    OfFolders,
+pub(crate) enum NameSource {
+    /// Their manifests, which are read. Used if a user chooses among them.
+    Manifest,
+    /// Their directories; no file is read.
+    Directory,
 }
 
-/// Finds the skills of a source, sorted by folder. A skill inside another belongs to that one, unless `nested`.
-pub fn candidates(tree: &dyn Tree, nested: bool) -> Result<Vec<Candidate>, PackageError> {
-    find(tree, nested, Names::OfManifests)
+/// Finds the skills in a source, sorted by directory. A skill inside another one belongs to that one, unless
+/// `nested`.
+pub fn find_candidates(tree: &dyn SourceTree, nested: bool) -> Result<Vec<Candidate>, PackageError> {
+    find_candidates_named(tree, nested, NameSource::Manifest)
 }
 
-pub(crate) fn find(tree: &dyn Tree, nested: bool, names: Names) -> Result<Vec<Candidate>, PackageError> {
+pub(crate) fn find_candidates_named(
+    tree: &dyn SourceTree,
+    nested: bool,
+    names: NameSource,
+) -> Result<Vec<Candidate>, PackageError> {
     let entries = tree.entries();
     let folders: Vec<(usize, &[u8])> =
         entries.iter().enumerate().filter_map(|(at, entry)| Some((at, skill_folder(entry)?))).collect();
     let known: HashSet<&[u8]> = folders.iter().map(|(_, folder)| *folder).collect();
     let mut found: Vec<Candidate> = Vec::new();
     for (at, folder) in folders {
-        if !nested && above(folder).any(|outer| known.contains(outer)) {
+        if !nested && ancestors(folder).any(|outer| known.contains(outer)) {
             continue;
         }
         let Ok(text) = std::str::from_utf8(folder) else { continue };
         let (name, description) = match names {
-            Names::OfFolders if !text.is_empty() => (last_step(text), String::new()),
-            // The top of a source has no name of its own.
-            Names::OfFolders | Names::OfManifests => told(tree, at, text)?,
+            NameSource::Directory if !text.is_empty() => (last_component(text), String::new()),
+            // The root of a source has no name.
+            NameSource::Directory | NameSource::Manifest => read_name_and_description(tree, at, text)?,
         };
-        found.push(Candidate { folder: text.to_owned(), name, description, entries: range(entries, folder) });
+        let entries = entries_below(entries, folder);
+        found.push(Candidate { dir: text.to_owned(), name, description, entries });
     }
-    found.sort_by(|a, b| a.folder.cmp(&b.folder));
+    found.sort_by(|a, b| a.dir.cmp(&b.dir));
     Ok(found)
 }
 
-/// The folders that a folder lies in, up to the top.
-fn above(folder: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// Returns the directories that contain a directory, up to the root.
+fn ancestors(folder: &[u8]) -> impl Iterator<Item = &[u8]> {
     let slashes = folder.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &folder[..at]);
-    let top = (!folder.is_empty()).then(|| &folder[..0]);
-    slashes.chain(top)
+    let root = (!folder.is_empty()).then(|| &folder[..0]);
+    slashes.chain(root)
 }
 
-/// The folder of an entry that is a `SKILL.md`.
-fn skill_folder(entry: &Entry) -> Option<&[u8]> {
-    if !matches!(entry.kind, EntryKind::File { .. }) {
+/// Returns the directory of an entry that is a `SKILL.md`.
+fn skill_folder(entry: &SourceEntry) -> Option<&[u8]> {
+    if !matches!(entry.kind, SourceEntryKind::File { .. }) {
         return None;
     }
     let path = &entry.path;
@@ -75,11 +81,11 @@ fn skill_folder(entry: &Entry) -> Option<&[u8]> {
         b"SKILL.md" => &path[..0],
         path => path.strip_suffix(b"/SKILL.md")?,
     };
-    (!folder.split(|byte| *byte == b'/').any(prowess::check::is_passed_over)).then_some(folder)
+    (!folder.split(|byte| *byte == b'/').any(prowess::check::is_skipped_dir)).then_some(folder)
 }
 
-/// Where the files below a folder stand.
-fn range(entries: &[Entry], folder: &[u8]) -> Range<usize> {
+/// Returns the range of the files below a directory.
+fn entries_below(entries: &[SourceEntry], folder: &[u8]) -> Range<usize> {
     if folder.is_empty() {
         return 0..entries.len();
     }
@@ -90,26 +96,30 @@ fn range(entries: &[Entry], folder: &[u8]) -> Range<usize> {
     start..start + length
 }
 
-fn last_step(folder: &str) -> String {
+fn last_component(folder: &str) -> String {
     folder.rsplit('/').next().unwrap_or_default().to_owned()
 }
 
-/// Name and description, read leniently: whether it loads is judged when it is installed.
-fn told(tree: &dyn Tree, at: usize, folder: &str) -> Result<(String, String), PackageError> {
-    let last = last_step(folder);
-    let size = |entry: &Entry| match entry.kind {
-        EntryKind::File { bytes, .. } => bytes,
+/// Returns the name and the description. Errors are ignored: the manifest is checked when the skill is installed.
+fn read_name_and_description(
+    tree: &dyn SourceTree,
+    at: usize,
+    folder: &str,
+) -> Result<(String, String), PackageError> {
+    let fallback = last_component(folder);
+    let size = |entry: &SourceEntry| match entry.kind {
+        SourceEntryKind::File { bytes, .. } => bytes,
         _ => 0,
     };
     if tree.entries().get(at).is_none_or(|entry| size(entry) > FILE_MAX) {
-        return Ok((last, String::new()));
+        return Ok((fallback, String::new()));
     }
-    let bytes = tree.read(at)?;
+    let bytes = tree.read_entry(at)?;
     Ok(match parse(&bytes, None, &Rules::standard()) {
-        Parsed { document: Some(document), .. } => {
+        ParseOutcome { document: Some(document), .. } => {
             let manifest = document.manifest;
             (manifest.name().to_string(), manifest.description().to_owned())
         }
-        Parsed { document: None, .. } => (last, String::new()),
+        ParseOutcome { document: None, .. } => (fallback, String::new()),
     })
 }

@@ -1,60 +1,60 @@
-//! The clients, as one table. `docs/mcp.md` says where each fact was found.
+//! The supported MCP clients. `docs/mcp.md` lists the source of each fact.
 
 use prowess_format::suggest;
 
 use super::ConnectError;
-use super::machine::Base::{self, Config, Home, Own, Support};
-use prowess_config::edit::entry::Form;
+use super::client_env::BaseDir::{self, AppData, Config, Home, Variable};
+use prowess_config::edit::entry::ConfigFormat;
 
-/// A program that speaks MCP, and how it is told of a server.
+/// A program that speaks MCP, and how to register a server with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Client {
-    /// What it is called on the command line.
+    /// The name on the command line.
     pub id: &'static str,
-    /// What it calls itself.
+    /// The product name.
     pub title: &'static str,
-    /// How its configuration is written.
-    pub form: Form,
-    /// The section that holds the servers.
+    /// The format of its configuration.
+    pub form: ConfigFormat,
+    /// The section that contains the servers.
     pub section: &'static str,
-    /// The user's file; of several, any may be there, and the first is made.
-    pub(super) user: &'static [Location],
-    /// The same in a project, relative to it; none where it has no such file.
+    /// The user's files. Any of them may exist; the first one is created if none does.
+    pub(super) user: &'static [ClientPath],
+    /// The project's files, relative to the project; empty if the client has none.
     pub(super) project: &'static [&'static str],
-    /// What is there where the client is.
-    pub(super) traces: &'static [Location],
-    /// What it is called on `PATH`.
+    /// Files and directories that show that the client is installed.
+    pub(super) traces: &'static [ClientPath],
+    /// The names of its programs on `PATH`.
     pub(super) programs: &'static [&'static str],
-    /// Who starts it.
-    pub started: Started,
-    pub(super) shape: Shape,
-    pub(super) token: TokenBy,
+    /// From where it is launched.
+    pub launched_from: LaunchedFrom,
+    pub(super) entry_format: EntryFormat,
+    pub(super) token_reference: TokenReference,
 }
 
-/// A file or folder of the user's.
+/// A file or directory of the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Location {
-    pub(super) base: Base,
+pub(super) struct ClientPath {
+    pub(super) base: BaseDir,
     pub(super) path: &'static str,
 }
 
-/// Who starts a client, which decides what it finds on `PATH`.
+/// From where a client is launched, which determines its `PATH`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Started {
+pub enum LaunchedFrom {
     /// A shell, with the user's `PATH`.
-    InTerminal,
-    /// The desktop, often with another one.
-    OnDesktop,
+    Terminal,
+    /// The desktop, often with a different `PATH`.
+    Desktop,
 }
 
-/// How an entry is written.
+/// The fields of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum EntryFormat {
     /// `type`, `command`, `args`; `type`, `url`, `headers`.
     Typed,
     /// `command`, `args`; `url`, `headers`.
     Plain,
-    /// `command`, `args`; nothing over HTTP.
+    /// `command`, `args`; no HTTP.
     StdioOnly,
     /// `command`, `args`; `httpUrl`, `headers`.
     Gemini,
@@ -66,153 +66,153 @@ pub(super) enum Shape {
     Goose,
 }
 
-/// How a token is named without being written.
+/// How an entry refers to a token without containing it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TokenBy {
-    /// It cannot be.
-    Nothing,
-    /// As a header, with `NAME` for the variable.
+pub(super) enum TokenReference {
+    /// Not supported.
+    Unsupported,
+    /// In a header, with `NAME` as the placeholder for the variable.
     Header(&'static str),
-    /// By a field that takes the name of the variable.
+    /// In a field that contains the name of the variable.
     Field(&'static str),
 }
 
-const fn at(base: Base, path: &'static str) -> Location {
-    Location { base, path }
+const fn path_in(base: BaseDir, path: &'static str) -> ClientPath {
+    ClientPath { base, path }
 }
 
-/// All clients, by name.
+/// All clients, sorted by name.
 pub static CLIENTS: &[Client] = &[
     Client {
         id: "claude-code",
         title: "Claude Code",
-        form: Form::Json,
+        form: ConfigFormat::Json,
         section: "mcpServers",
-        user: &[at(Own("CLAUDE_CONFIG_DIR", ""), ".claude.json")],
+        user: &[path_in(Variable("CLAUDE_CONFIG_DIR", ""), ".claude.json")],
         project: &[".mcp.json"],
-        traces: &[at(Own("CLAUDE_CONFIG_DIR", ""), ".claude.json"), at(Home, ".claude")],
+        traces: &[path_in(Variable("CLAUDE_CONFIG_DIR", ""), ".claude.json"), path_in(Home, ".claude")],
         programs: &["claude"],
-        started: Started::InTerminal,
-        shape: Shape::Typed,
-        token: TokenBy::Header("Bearer ${NAME}"),
+        launched_from: LaunchedFrom::Terminal,
+        entry_format: EntryFormat::Typed,
+        token_reference: TokenReference::Header("Bearer ${NAME}"),
     },
     Client {
         id: "claude-desktop",
         title: "Claude Desktop",
-        form: Form::Json,
+        form: ConfigFormat::Json,
         section: "mcpServers",
-        user: &[at(Support, "Claude/claude_desktop_config.json")],
+        user: &[path_in(AppData, "Claude/claude_desktop_config.json")],
         project: &[],
-        traces: &[at(Support, "Claude")],
+        traces: &[path_in(AppData, "Claude")],
         programs: &["claude-desktop"],
-        started: Started::OnDesktop,
-        shape: Shape::StdioOnly,
-        token: TokenBy::Nothing,
+        launched_from: LaunchedFrom::Desktop,
+        entry_format: EntryFormat::StdioOnly,
+        token_reference: TokenReference::Unsupported,
     },
     Client {
         id: "codex",
         title: "Codex",
-        form: Form::Toml,
+        form: ConfigFormat::Toml,
         section: "mcp_servers",
-        user: &[at(Own("CODEX_HOME", ".codex"), "config.toml")],
+        user: &[path_in(Variable("CODEX_HOME", ".codex"), "config.toml")],
         project: &[".codex/config.toml"],
-        traces: &[at(Own("CODEX_HOME", ".codex"), "")],
+        traces: &[path_in(Variable("CODEX_HOME", ".codex"), "")],
         programs: &["codex"],
-        started: Started::InTerminal,
-        shape: Shape::Codex,
-        token: TokenBy::Field("bearer_token_env_var"),
+        launched_from: LaunchedFrom::Terminal,
+        entry_format: EntryFormat::Codex,
+        token_reference: TokenReference::Field("bearer_token_env_var"),
     },
     Client {
         id: "cursor",
         title: "Cursor",
-        form: Form::Json,
+        form: ConfigFormat::Json,
         section: "mcpServers",
-        user: &[at(Home, ".cursor/mcp.json")],
+        user: &[path_in(Home, ".cursor/mcp.json")],
         project: &[".cursor/mcp.json"],
-        traces: &[at(Home, ".cursor")],
+        traces: &[path_in(Home, ".cursor")],
         programs: &["cursor", "cursor-agent"],
-        started: Started::OnDesktop,
-        shape: Shape::Plain,
-        token: TokenBy::Header("Bearer ${env:NAME}"),
+        launched_from: LaunchedFrom::Desktop,
+        entry_format: EntryFormat::Plain,
+        token_reference: TokenReference::Header("Bearer ${env:NAME}"),
     },
     Client {
         id: "gemini",
         title: "Gemini CLI",
-        form: Form::Json,
+        form: ConfigFormat::Json,
         section: "mcpServers",
-        user: &[at(Own("GEMINI_CLI_HOME", ""), ".gemini/settings.json")],
+        user: &[path_in(Variable("GEMINI_CLI_HOME", ""), ".gemini/settings.json")],
         project: &[".gemini/settings.json"],
-        traces: &[at(Own("GEMINI_CLI_HOME", ""), ".gemini")],
+        traces: &[path_in(Variable("GEMINI_CLI_HOME", ""), ".gemini")],
         programs: &["gemini"],
-        started: Started::InTerminal,
-        shape: Shape::Gemini,
-        token: TokenBy::Header("Bearer ${NAME}"),
+        launched_from: LaunchedFrom::Terminal,
+        entry_format: EntryFormat::Gemini,
+        token_reference: TokenReference::Header("Bearer ${NAME}"),
     },
     Client {
         id: "goose",
         title: "goose",
-        form: Form::Yaml,
+        form: ConfigFormat::Yaml,
         section: "extensions",
-        user: &[at(Config, "goose/config.yaml")],
+        user: &[path_in(Config, "goose/config.yaml")],
         project: &[],
-        traces: &[at(Config, "goose")],
+        traces: &[path_in(Config, "goose")],
         programs: &["goose"],
-        started: Started::InTerminal,
-        shape: Shape::Goose,
-        token: TokenBy::Header("Bearer ${NAME}"),
+        launched_from: LaunchedFrom::Terminal,
+        entry_format: EntryFormat::Goose,
+        token_reference: TokenReference::Header("Bearer ${NAME}"),
     },
     Client {
         id: "opencode",
         title: "opencode",
-        form: Form::Json,
+        form: ConfigFormat::Json,
         section: "mcp",
-        user: &[at(Config, "opencode/opencode.json"), at(Config, "opencode/opencode.jsonc")],
+        user: &[path_in(Config, "opencode/opencode.json"), path_in(Config, "opencode/opencode.jsonc")],
         project: &["opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"],
-        traces: &[at(Config, "opencode")],
+        traces: &[path_in(Config, "opencode")],
         programs: &["opencode"],
-        started: Started::InTerminal,
-        shape: Shape::Opencode,
-        token: TokenBy::Header("Bearer {env:NAME}"),
+        launched_from: LaunchedFrom::Terminal,
+        entry_format: EntryFormat::Opencode,
+        token_reference: TokenReference::Header("Bearer {env:NAME}"),
     },
     Client {
         id: "vscode",
         title: "VS Code",
-        form: Form::Json,
+        form: ConfigFormat::Json,
         section: "servers",
-        user: &[at(Support, "Code/User/mcp.json")],
+        user: &[path_in(AppData, "Code/User/mcp.json")],
         project: &[".vscode/mcp.json"],
-        traces: &[at(Support, "Code")],
+        traces: &[path_in(AppData, "Code")],
         programs: &["code"],
-        started: Started::OnDesktop,
-        shape: Shape::Typed,
-        token: TokenBy::Header("Bearer ${env:NAME}"),
+        launched_from: LaunchedFrom::Desktop,
+        entry_format: EntryFormat::Typed,
+        token_reference: TokenReference::Header("Bearer ${env:NAME}"),
     },
     Client {
         id: "zed",
         title: "Zed",
-        form: Form::Json,
+        form: ConfigFormat::Json,
         section: "context_servers",
-        user: &[at(Config, "zed/settings.json")],
+        user: &[path_in(Config, "zed/settings.json")],
         project: &[".zed/settings.json"],
-        traces: &[at(Config, "zed")],
+        traces: &[path_in(Config, "zed")],
         programs: &["zed", "zeditor"],
-        started: Started::OnDesktop,
-        shape: Shape::Plain,
-        token: TokenBy::Nothing,
+        launched_from: LaunchedFrom::Desktop,
+        entry_format: EntryFormat::Plain,
+        token_reference: TokenReference::Unsupported,
     },
 ];
 
-/// The client of this name.
+/// Returns the client with this name.
 ///
 /// ```
-/// use prowess_package::connect::client;
+/// use prowess_package::connect::find_client;
 ///
-/// assert_eq!(client("codex").unwrap().section, "mcp_servers");
-/// assert_eq!(client("curser").unwrap_err().to_string(), "there is no client named curser");
+/// assert_eq!(find_client("codex").unwrap().section, "mcp_servers");
+/// assert_eq!(find_client("curser").unwrap_err().to_string(), "unknown client curser");
 /// ```
-pub fn client(name: &str) -> Result<&'static Client, ConnectError> {
-    CLIENTS.iter().find(|client| client.id == name).ok_or_else(|| ConnectError::NoClient {
+pub fn find_client(name: &str) -> Result<&'static Client, ConnectError> {
+    CLIENTS.iter().find(|client| client.id == name).ok_or_else(|| ConnectError::UnknownClient {
         name: name.to_owned(),
-        near: suggest::nearest(name, CLIENTS.iter().map(|client| client.id)),
+        suggestion: suggest::nearest(name, CLIENTS.iter().map(|client| client.id)),
     })
 }

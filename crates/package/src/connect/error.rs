@@ -1,4 +1,4 @@
-//! Why a client was not connected: a code for programs, a sentence for people, and what to do next.
+//! Errors of connecting a client.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,122 +7,128 @@ use prowess::ErrorCode;
 use prowess_format::hidden;
 
 use super::clients::CLIENTS;
-use super::server::Name;
-use crate::refusal;
-use prowess_config::edit::entry::EntryError;
-use prowess_config::edit::file::FileError;
+use super::server::ServerName;
+use crate::io_error;
+use prowess_config::edit::entry::EditEntryError;
+use prowess_config::edit::file::EditFileError;
 
-/// Why it failed. Nothing has changed then.
+/// The reason why a client was not connected. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// There is no client of this name.
-    #[error("there is no client named {}", hidden::shown(name))]
-    NoClient {
-        /// What was asked for.
+    /// The client is unknown.
+    #[error("unknown client {}", hidden::escape_for_display(name))]
+    UnknownClient {
+        /// The requested name.
         name: String,
-        /// The nearest name.
-        near: Option<&'static str>,
+        /// The most similar known name.
+        suggestion: Option<&'static str>,
     },
-    /// The client has no configuration of that kind.
-    #[error("{client} has no configuration in projects")]
-    NoScope {
-        /// What it calls itself.
+    /// The client has no project configuration.
+    #[error("{client} has no project configuration")]
+    NoProjectConfig {
+        /// The product name.
         client: &'static str,
-        /// What it is called on the command line.
+        /// The name on the command line.
         id: &'static str,
     },
-    /// There is no home to keep a configuration in.
-    #[error("there is no home to find configurations in")]
+    /// There is no home directory.
+    #[error("cannot find the home directory")]
     NoHome,
-    /// The client starts programs and nothing else.
-    #[error("{client} cannot be told of a running server in its configuration")]
-    NoHttp {
-        /// What it calls itself.
+    /// The client can only start programs.
+    #[error("{client} cannot connect to a running server through its configuration")]
+    HttpUnsupported {
+        /// The product name.
         client: &'static str,
     },
-    /// The client would need the token itself.
-    #[error("{client} cannot take a token from a variable")]
-    NoToken {
-        /// What it calls itself.
+    /// The client cannot read the token from a variable.
+    #[error("{client} cannot read a token from an environment variable")]
+    TokenUnsupported {
+        /// The product name.
         client: &'static str,
     },
-    /// Not a name that all clients take.
-    #[error("“{}” cannot be the name of a server", hidden::shown(.0))]
-    BadName(String),
-    /// Not the name of a variable.
-    #[error("that is not the name of a variable")]
-    BadToken,
-    /// Not where a server can be.
-    #[error("the URL cannot be used: {why}")]
-    BadUrl {
-        /// Why not.
-        why: &'static str,
+    /// The server name is not valid in all clients.
+    #[error("invalid server name “{}”", hidden::escape_for_display(.0))]
+    InvalidServerName(String),
+    /// The text is not the name of an environment variable.
+    #[error("invalid name of an environment variable")]
+    InvalidTokenVariable,
+    /// The URL cannot be used.
+    #[error("invalid server URL: {reason}")]
+    InvalidUrl {
+        /// The reason.
+        reason: &'static str,
     },
-    /// The client's file cannot be read, or not changed safely.
+    /// The client's file cannot be parsed or edited safely.
     #[error("{}: {source}", path.display())]
     Entry {
         /// The file.
         path: PathBuf,
-        /// Why.
-        source: EntryError,
+        /// The reason.
+        source: EditEntryError,
     },
-    /// The file is not what a configuration is, or the system refused.
-    #[error("{}", file_words(.0))]
-    File(#[from] FileError),
+    /// The file is not a regular file, or an I/O error occurred.
+    #[error("{}", describe_file_error(.0))]
+    File(#[from] EditFileError),
 }
 
-fn file_words(error: &FileError) -> String {
+fn describe_file_error(error: &EditFileError) -> String {
     match error {
-        FileError::Io { path, what, source } => {
-            format!("{} cannot be {what}: {}", path.display(), refusal::words(source))
+        EditFileError::Io { path, what, source } => {
+            format!("cannot {what} {}: {}", path.display(), io_error::describe_io_error(source))
         }
         other => other.to_string(),
     }
 }
 
 impl ConnectError {
-    /// The contract's code.
+    /// Returns the error code.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::File(FileError::Io { source, .. }) => match source.kind() {
+            Self::File(EditFileError::Io { source, .. }) => match source.kind() {
                 io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                     ErrorCode::PermissionDenied
                 }
                 _ => ErrorCode::ExecutionError,
             },
-            Self::File(FileError::Changing { .. }) => ErrorCode::Conflict,
+            Self::File(EditFileError::ConcurrentChange { .. }) => ErrorCode::Conflict,
             _ => ErrorCode::InvalidParam,
         }
     }
 
-    /// What to do next.
+    /// Returns a hint for the user.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::NoClient { near: Some(near), .. } => format!("did you mean {near}?"),
-            Self::NoClient { near: None, .. } => {
-                format!("there are {}", CLIENTS.iter().map(|client| client.id).collect::<Vec<_>>().join(", "))
+            Self::UnknownClient { suggestion: Some(suggestion), .. } => format!("did you mean {suggestion}?"),
+            Self::UnknownClient { suggestion: None, .. } => {
+                format!(
+                    "available clients: {}",
+                    CLIENTS.iter().map(|client| client.id).collect::<Vec<_>>().join(", ")
+                )
             }
-            Self::NoScope { id, .. } => format!("connect it for yourself: prowess mcp install --client {id} --user"),
-            Self::NoHome => "name one with --home or PROWESS_HOME".to_owned(),
-            Self::NoHttp { .. } => "let it start Prowess itself: leave out --http".to_owned(),
-            Self::NoToken { .. } => {
-                "leave out --token-env, and let it start Prowess itself, or put a header into its file by hand".to_owned()
+            Self::NoProjectConfig { id, .. } => format!("run prowess mcp install --client {id} --user"),
+            Self::NoHome => "pass --home DIR or set PROWESS_HOME".to_owned(),
+            Self::HttpUnsupported { .. } => "omit --http, so that the client starts Prowess".to_owned(),
+            Self::TokenUnsupported { .. } => {
+                "omit --token-env and let the client start Prowess, or add a header to its file by hand"
+                    .to_owned()
             }
-            Self::BadName(_) => format!(
-                "a name begins with a letter, goes on with letters, digits, - and _, and has at most {} of them",
-                Name::MAX
+            Self::InvalidServerName(_) => format!(
+                "a name starts with a letter, contains only letters, digits, - and _, and has at most {} characters",
+                ServerName::MAX
             ),
-            Self::BadToken => "name the variable that holds the token, such as PROWESS_TOKEN".to_owned(),
-            Self::BadUrl { .. } => "it looks like http://127.0.0.1:7878/mcp".to_owned(),
-            Self::Entry { source: EntryError::Malformed { .. }, .. } => {
-                "mend that file first; nothing was changed".to_owned()
+            Self::InvalidTokenVariable => {
+                "pass the name of the variable that contains the token, such as PROWESS_TOKEN".to_owned()
             }
-            Self::Entry { .. } => "prowess mcp install --print shows what to put there by hand".to_owned(),
-            Self::File(FileError::Changing { .. }) => {
-                "whoever uses that file is at work; close it, or try again".to_owned()
+            Self::InvalidUrl { .. } => "use a URL such as http://127.0.0.1:7878/mcp".to_owned(),
+            Self::Entry { source: EditEntryError::Malformed { .. }, .. } => {
+                "fix the file first; nothing was changed".to_owned()
             }
-            Self::File(FileError::Io { source, .. }) => return refusal::hint(source),
+            Self::Entry { .. } => "run prowess mcp install --print and add the output by hand".to_owned(),
+            Self::File(EditFileError::ConcurrentChange { .. }) => {
+                "another program is writing the file; close that program or try again".to_owned()
+            }
+            Self::File(EditFileError::Io { source, .. }) => return io_error::io_error_hint(source),
             Self::File(_) => return None,
         })
     }

@@ -1,36 +1,36 @@
-//! Connecting MCP clients: an entry for Prowess in the configuration of each.
+//! Registers Prowess in the configuration of MCP clients.
 //!
 //! | module | subject |
 //! |---|---|
-//! | [`clients`] | who they are and where they keep what, as one table |
-//! | `machine` | whose home, which system, which variables |
-//! | [`server`] | what is connected: a program to start, or a running server |
-//! | `shape` | how each client writes that down |
-//! | [`plan`] | what would change in a file; then changing it |
-//! | `status` | which clients are here, and which are connected |
-//! | `difference` | the lines that change |
+//! | [`clients`] | the supported clients and their files |
+//! | `client_env` | home directory, system and variables |
+//! | [`server`] | the server to register: a program to start, or a running server |
+//! | `entry_format` | the entry in the format of each client |
+//! | [`plan`] | plans and performs the change of a file |
+//! | `status` | which clients are installed and which are connected |
+//! | `diff` | the lines that change |
 //!
-//! What must always hold: a file that cannot be read is left as it is; nothing in it changes but the one entry; an
-//! entry that somebody else wrote is replaced only when the caller says so; no secret is written, only the name of the
-//! variable that holds it.
+//! Invariants: a file that cannot be parsed is not changed; only the one entry changes; an entry of another origin is
+//! replaced only if the caller allows it; only the name of the variable that contains a secret is written, never the
+//! secret.
 
+mod client_env;
 pub mod clients;
-mod difference;
+mod diff;
+mod entry_format;
 mod error;
-mod machine;
 pub mod plan;
 pub mod server;
-mod shape;
 mod status;
 
 #[cfg(test)]
 mod tests;
 
-pub use clients::{CLIENTS, Client, client};
-pub use difference::{Difference, Line};
+pub use client_env::{ClientEnv, TargetOs};
+pub use clients::{CLIENTS, Client, find_client};
+pub use diff::{ConfigDiff, DiffLine};
+pub use entry_format::snippet;
 pub use error::ConnectError;
-pub use machine::{Machine, Os};
-pub use plan::{Action, Plan, plan_install, plan_uninstall};
-pub use server::{Name, Server, Token};
-pub use shape::snippet;
-pub use status::{Connection, Trace, connection, trace};
+pub use plan::{ConnectAction, ConnectPlan, plan_install, plan_uninstall};
+pub use server::{ServerName, ServerSpec, TokenVariable};
+pub use status::{ClientTrace, ConnectionStatus, connection_status, find_trace};

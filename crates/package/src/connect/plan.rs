@@ -1,41 +1,41 @@
-//! What would change in a client's file; then changing it.
+//! Plans and performs changes of a client's file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use prowess_format::Value;
 
+use super::client_env::ClientEnv;
 use super::clients::Client;
-use super::difference::Difference;
+use super::diff::ConfigDiff;
+use super::entry_format;
 use super::error::ConnectError;
-use super::machine::Machine;
-use super::server::{Name, Server};
-use super::shape;
-use crate::place::For;
-use prowess_config::edit::entry::{self, Form, Found};
-use prowess_config::edit::file::{self, FileError};
+use super::server::{ServerName, ServerSpec};
+use crate::install_target::InstallScope;
+use prowess_config::edit::entry::{self, ConfigFormat, FoundEntry};
+use prowess_config::edit::file::{self, EditFileError};
 
-/// The largest file that is changed. Claude Code keeps its history beside its settings.
+/// The largest file that is changed. Claude Code keeps its history in the same file as its settings.
 pub const FILE_MAX: u64 = 16 * 1024 * 1024;
 
-/// What is done.
+/// The action of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
-    /// There is no entry of that name: it is added.
+pub enum ConnectAction {
+    /// Adds the entry.
     Add,
-    /// There is another: it is replaced, but only if the caller says so.
+    /// Replaces another entry with the same name; needs consent.
     Replace,
-    /// It is there already.
+    /// Does nothing: the entry exists.
     Keep,
-    /// It is taken away.
+    /// Removes the entry.
     Remove,
-    /// It is there, and does not look like one of ours: it is taken away only if the caller says so.
+    /// Removes an entry that does not look like one of ours; needs consent.
     RemoveOther,
-    /// There is none to take away.
+    /// Does nothing: there is no entry to remove.
     Absent,
 }
 
-impl Action {
+impl ConnectAction {
     /// The name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -47,157 +47,157 @@ impl Action {
         }
     }
 
-    /// Whether somebody should be asked first.
+    /// Returns `true` if the user should confirm the action.
     pub fn needs_consent(self) -> bool {
         matches!(self, Self::Replace | Self::RemoveOther)
     }
 
-    /// Whether a file changes.
+    /// Returns `true` if the file changes.
     pub fn is_change(self) -> bool {
         !matches!(self, Self::Keep | Self::Absent)
     }
 }
 
-/// A change that was worked out and not made.
+/// A planned change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
-    /// For whom.
+pub struct ConnectPlan {
+    /// The client.
     pub client: &'static Client,
-    /// For the user or a project.
-    pub scope: For,
-    /// What the entry is called.
-    pub name: Name,
-    /// The file.
+    /// The user or a project.
+    pub scope: InstallScope,
+    /// The name of the entry.
+    pub name: ServerName,
+    /// The file to change.
     pub file: PathBuf,
-    /// What is done to it.
-    pub action: Action,
-    /// What is there under that name, with its line.
-    pub present: Option<(Value, u32)>,
+    /// The action.
+    pub action: ConnectAction,
+    /// The current entry with that name, and its line.
+    pub current: Option<(Value, u32)>,
     before: Option<String>,
     after: String,
 }
 
-/// Works out how an entry gets into a client's configuration.
+/// Plans how to add an entry to a client's configuration.
 pub fn plan_install(
-    machine: &Machine,
+    env: &ClientEnv,
     client: &'static Client,
-    scope: For,
-    name: &Name,
-    server: &Server,
-) -> Result<Plan, ConnectError> {
-    let wanted = shape::entry(client, name, server)?;
-    let (file, before, found) = look(machine, client, scope, name)?;
+    scope: InstallScope,
+    name: &ServerName,
+    server: &ServerSpec,
+) -> Result<ConnectPlan, ConnectError> {
+    let wanted = entry_format::build_entry(client, name, server)?;
+    let (file, before, found) = find_entry(env, client, scope, name)?;
     let text = before.clone().unwrap_or_default();
     let (action, wanted) = match &found {
-        None => (Action::Add, wanted),
-        Some(found) => match shape::merged(&found.value, &wanted, server) {
-            merged if merged == found.value => (Action::Keep, merged),
-            merged => (Action::Replace, merged),
+        None => (ConnectAction::Add, wanted),
+        Some(found) => match entry_format::merge_entry(&found.value, &wanted, server) {
+            merged if merged == found.value => (ConnectAction::Keep, merged),
+            merged => (ConnectAction::Replace, merged),
         },
     };
     let after = match action {
-        Action::Keep => text,
+        ConnectAction::Keep => text,
         _ => entry::put(&text, client.form, [client.section, name.as_str()], &wanted)
             .map_err(|source| ConnectError::Entry { path: file.clone(), source })?,
     };
     let present = found.map(|found| (found.value, found.line));
-    Ok(Plan { client, scope, name: name.clone(), file, action, present, before, after })
+    Ok(ConnectPlan { client, scope, name: name.clone(), file, action, current: present, before, after })
 }
 
-/// Works out how an entry goes again.
+/// Plans how to remove an entry from a client's configuration.
 pub fn plan_uninstall(
-    machine: &Machine,
+    env: &ClientEnv,
     client: &'static Client,
-    scope: For,
-    name: &Name,
-) -> Result<Plan, ConnectError> {
-    let (file, before, found) = look(machine, client, scope, name)?;
+    scope: InstallScope,
+    name: &ServerName,
+) -> Result<ConnectPlan, ConnectError> {
+    let (file, before, found) = find_entry(env, client, scope, name)?;
     let text = before.clone().unwrap_or_default();
     let action = match &found {
-        None => Action::Absent,
-        Some(found) if shape::is_ours(&found.value) => Action::Remove,
-        Some(_) => Action::RemoveOther,
+        None => ConnectAction::Absent,
+        Some(found) if entry_format::is_ours(&found.value) => ConnectAction::Remove,
+        Some(_) => ConnectAction::RemoveOther,
     };
-    let mut after = entry::take(&text, client.form, [client.section, name.as_str()])
+    let mut after = entry::remove(&text, client.form, [client.section, name.as_str()])
         .map_err(|source| ConnectError::Entry { path: file.clone(), source })?;
-    // A file behind a link stays, and no text at all is no JSON.
-    if after.is_empty() && client.form == Form::Json && file.is_symlink() {
+    // A file behind a symlink is kept, and an empty file is not valid JSON.
+    if after.is_empty() && client.form == ConfigFormat::Json && file.is_symlink() {
         after = "{}\n".to_owned();
     }
     let present = found.map(|found| (found.value, found.line));
-    Ok(Plan { client, scope, name: name.clone(), file, action, present, before, after })
+    Ok(ConnectPlan { client, scope, name: name.clone(), file, action, current: present, before, after })
 }
 
-type Looked = (PathBuf, Option<String>, Option<Found>);
+type EntryLookup = (PathBuf, Option<String>, Option<FoundEntry>);
 
-/// The file to change, its text, and the entry in it: the file that has the entry, else the first that is there, else
-/// the first.
-pub(super) fn look(
-    machine: &Machine,
+/// Returns the file to change, its text, and the entry: the file with the entry, else the first file that exists,
+/// else the first file.
+pub(super) fn find_entry(
+    env: &ClientEnv,
     client: &Client,
-    scope: For,
-    name: &Name,
-) -> Result<Looked, ConnectError> {
-    let mut there: Option<Looked> = None;
-    let files = machine.files(client, scope)?;
+    scope: InstallScope,
+    name: &ServerName,
+) -> Result<EntryLookup, ConnectError> {
+    let mut existing: Option<EntryLookup> = None;
+    let files = env.files(client, scope)?;
     for path in &files {
-        let Some(text) = read(path)? else { continue };
+        let Some(text) = read_config(path)? else { continue };
         let found = entry::find(&text, client.form, [client.section, name.as_str()])
             .map_err(|source| ConnectError::Entry { path: path.clone(), source })?;
         if found.is_some() {
             return Ok((path.clone(), Some(text), found));
         }
-        there.get_or_insert((path.clone(), Some(text), None));
+        existing.get_or_insert((path.clone(), Some(text), None));
     }
     let first = files.into_iter().next();
-    there.or_else(|| first.map(|path| (path, None, None))).ok_or(ConnectError::NoHome)
+    existing.or_else(|| first.map(|path| (path, None, None))).ok_or(ConnectError::NoHome)
 }
 
-fn read(path: &Path) -> Result<Option<String>, ConnectError> {
-    Ok(file::read_within(path, FILE_MAX)?)
+fn read_config(path: &Path) -> Result<Option<String>, ConnectError> {
+    Ok(file::read_text_within(path, FILE_MAX)?)
 }
 
-impl Plan {
-    /// The lines that change.
-    pub fn difference(&self) -> Difference {
-        Difference::of(self.before.as_deref().unwrap_or_default(), &self.after)
+impl ConnectPlan {
+    /// Returns the lines that change.
+    pub fn diff(&self) -> ConfigDiff {
+        ConfigDiff::between(self.before.as_deref().unwrap_or_default(), &self.after)
     }
 
-    /// Whether the file is made for the entry.
-    pub fn makes_file(&self) -> bool {
+    /// Returns `true` if the file is created for the entry.
+    pub fn creates_file(&self) -> bool {
         self.action.is_change() && self.before.is_none()
     }
 
-    /// Whether the file goes with the entry, because it held nothing else.
+    /// Returns `true` if the file is removed because it contained only the entry.
     pub fn removes_file(&self) -> bool {
         self.action.is_change() && self.after.is_empty() && !self.file.is_symlink()
     }
 
-    /// Does it. A file that is not what it was when the plan was made is left alone.
-    pub fn perform(&self, machine: &Machine) -> Result<(), ConnectError> {
+    /// Performs the change, unless the file changed after the plan was made.
+    pub fn perform(&self, env: &ClientEnv) -> Result<(), ConnectError> {
         if !self.action.is_change() {
             return Ok(());
         }
         let changed = |text: Option<&str>| match text == self.before.as_deref() {
             true => Ok(Some(self.after.clone())),
-            false => Err(FileError::Changing { path: self.file.clone() }),
+            false => Err(EditFileError::ConcurrentChange { path: self.file.clone() }),
         };
-        file::change_within(&self.file, machine.links(self.scope), FILE_MAX, changed)?;
+        file::edit_file_within(&self.file, env.symlink_policy(self.scope), FILE_MAX, changed)?;
         if self.removes_file() {
-            self.remove_empty_folders(machine);
+            self.remove_empty_dirs(env);
         }
         Ok(())
     }
 
-    /// Removes the folders that held nothing but the file, up to the home directory or the project.
-    fn remove_empty_folders(&self, machine: &Machine) {
+    /// Removes the directories that contained only the file, up to the home directory or the project.
+    fn remove_empty_dirs(&self, env: &ClientEnv) {
         let base = match self.scope {
-            For::User => machine.world.home.as_deref(),
-            For::Project => Some(machine.world.project.as_path()),
+            InstallScope::User => env.host.home.as_deref(),
+            InstallScope::Project => Some(env.host.project.as_path()),
         };
         let is_inside = |folder: &&Path| base.is_some_and(|base| *folder != base && folder.starts_with(base));
         for folder in self.file.ancestors().skip(1).take_while(is_inside) {
-            // The call refuses a folder that is not empty.
+            // `remove_dir` fails if the directory is not empty.
             if fs::remove_dir(folder).is_err() {
                 return;
             }

@@ -1,68 +1,72 @@
-//! What is connected: a program that the client starts, or a server that runs already.
+//! The server to register: a program that the client starts, or a running server.
 
 use url::{Host, Url};
 
 use super::error::ConnectError;
 
-/// What the entry is called. All clients take letters, digits, `-` and `_`.
+/// The name of the entry. All clients accept letters, digits, `-` and `_`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Name(String);
+pub struct ServerName(String);
 
-impl Name {
-    /// The longest name: clients put it in front of every tool's, and models' APIs allow 64 characters for both.
+impl ServerName {
+    /// The maximum length. Clients prefix every tool with the name, and model APIs allow 64 characters in total.
     pub const MAX: usize = 32;
 
-    /// Reads a name.
+    /// Parses a name.
     ///
     /// ```
-    /// use prowess_package::connect::Name;
+    /// use prowess_package::connect::ServerName;
     ///
-    /// assert_eq!(Name::parse("prowess").unwrap().as_str(), "prowess");
-    /// assert!(Name::parse("my skills").is_err());
+    /// assert_eq!(ServerName::parse("prowess").unwrap().as_str(), "prowess");
+    /// assert!(ServerName::parse("my skills").is_err());
     /// ```
     pub fn parse(text: &str) -> Result<Self, ConnectError> {
-        let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-        let fits = text.len() <= Self::MAX
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        let is_valid = text.len() <= Self::MAX
             && text.starts_with(|c: char| c.is_ascii_alphabetic())
-            && text.chars().all(letters);
-        if fits { Ok(Self(text.to_owned())) } else { Err(ConnectError::BadName(text.to_owned())) }
+            && text.chars().all(is_allowed);
+        if is_valid {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(ConnectError::InvalidServerName(text.to_owned()))
+        }
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// The variable that holds a token. The token itself is never written down.
+/// The environment variable that contains a token. The token itself is never written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Token(String);
+pub struct TokenVariable(String);
 
-impl Token {
-    /// Reads the name of a variable.
+impl TokenVariable {
+    /// Parses the name of a variable.
     ///
     /// ```
-    /// use prowess_package::connect::Token;
+    /// use prowess_package::connect::TokenVariable;
     ///
-    /// assert!(Token::parse("PROWESS_TOKEN").is_ok());
-    /// assert!(Token::parse("s3cret!").is_err());
+    /// assert!(TokenVariable::parse("PROWESS_TOKEN").is_ok());
+    /// assert!(TokenVariable::parse("s3cret!").is_err());
     /// ```
     pub fn parse(text: &str) -> Result<Self, ConnectError> {
-        let fits = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        let is_valid = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        // What was typed may be the token itself: it is not repeated.
-        if fits { Ok(Self(text.to_owned())) } else { Err(ConnectError::BadToken) }
+        // The text may be the token itself, so the error does not contain it.
+        if is_valid { Ok(Self(text.to_owned())) } else { Err(ConnectError::InvalidTokenVariable) }
     }
 
-    /// The variable's name.
-    pub fn variable(&self) -> &str {
+    /// Returns the name of the variable.
+    pub fn name(&self) -> &str {
         &self.0
     }
 }
 
-/// What a client is told to use.
+/// The server that a client connects to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Server {
+pub enum ServerSpec {
     /// A program that speaks MCP on its standard input and output.
     Stdio {
         /// The program.
@@ -70,42 +74,42 @@ pub enum Server {
         /// Its arguments.
         args: Vec<String>,
     },
-    /// A server that runs.
+    /// A running server.
     Http {
-        /// Where.
+        /// The URL.
         url: String,
-        /// The variable that holds its token.
-        token: Option<Token>,
+        /// The variable that contains its token.
+        token: Option<TokenVariable>,
     },
 }
 
-impl Server {
-    /// A running server, at `/mcp` where the URL has no path.
+impl ServerSpec {
+    /// Creates a running server. The path is `/mcp` if the URL has none.
     ///
     /// ```
-    /// use prowess_package::connect::Server;
+    /// use prowess_package::connect::ServerSpec;
     ///
-    /// let url = |text| match Server::http(text, None) {
-    ///     Ok(Server::Http { url, .. }) => url,
+    /// let url = |text| match ServerSpec::http(text, None) {
+    ///     Ok(ServerSpec::Http { url, .. }) => url,
     ///     other => panic!("{other:?}"),
     /// };
     /// assert_eq!(url("http://127.0.0.1:7878"), "http://127.0.0.1:7878/mcp");
     /// assert_eq!(url("https://skills.example.com/team/mcp"), "https://skills.example.com/team/mcp");
     /// ```
-    pub fn http(url: &str, token: Option<Token>) -> Result<Self, ConnectError> {
-        let bad = |why: &'static str| ConnectError::BadUrl { why };
-        let mut parsed = Url::parse(url).map_err(|_| bad("it is no URL"))?;
+    pub fn http(url: &str, token: Option<TokenVariable>) -> Result<Self, ConnectError> {
+        let invalid = |why: &'static str| ConnectError::InvalidUrl { reason: why };
+        let mut parsed = Url::parse(url).map_err(|_| invalid("it cannot be parsed"))?;
         if !matches!(parsed.scheme(), "http" | "https") {
-            return Err(bad("only http and https are spoken"));
+            return Err(invalid("the scheme must be http or https"));
         }
         if !parsed.username().is_empty() || parsed.password().is_some() {
-            return Err(bad("it holds a user or a password, which would be written to the file"));
+            return Err(invalid("it contains a user or a password, which would be written to the file"));
         }
         if parsed.query().is_some() || parsed.fragment().is_some() {
-            return Err(bad("it has a ? or a #"));
+            return Err(invalid("it contains a query or a fragment"));
         }
         if parsed.scheme() == "http" && token.is_some() && !is_loopback(&parsed) {
-            return Err(bad("a token would cross the network in the clear; use https"));
+            return Err(invalid("the token would be sent unencrypted; use https"));
         }
         if parsed.path() == "/" {
             parsed.set_path("/mcp");

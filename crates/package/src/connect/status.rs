@@ -1,71 +1,76 @@
-//! Which clients are here, and which are connected.
+//! Which clients are installed, and which are connected.
 
 use std::path::{Path, PathBuf};
 
 use prowess_format::Value;
 
+use super::client_env::ClientEnv;
 use super::clients::Client;
+use super::entry_format::is_ours;
 use super::error::ConnectError;
-use super::machine::Machine;
-use super::plan::look;
-use super::server::Name;
-use super::shape::is_ours;
-use crate::place::For;
+use super::plan::find_entry;
+use super::server::ServerName;
+use crate::install_target::InstallScope;
 
-/// By what a client was noticed.
+/// Evidence that a client is installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trace {
-    /// A file or folder of its own.
-    Kept(PathBuf),
+pub enum ClientTrace {
+    /// A file or directory of the client.
+    ConfigPath(PathBuf),
     /// Its program on `PATH`.
     Program(PathBuf),
 }
 
-/// An entry for Prowess, or none.
+/// The state of a client's entry for Prowess.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Connection {
-    /// The file that has it, or would have it.
+pub struct ConnectionStatus {
+    /// The file that contains the entry, or would contain it.
     pub file: PathBuf,
-    /// What it says.
+    /// The entry.
     pub entry: Option<Value>,
-    /// Whether it leads to Prowess; another server may have the name.
+    /// Whether the entry points to Prowess; another server may have the name.
     pub is_ours: bool,
 }
 
-/// By what a client is noticed on this machine; `None` where it is not.
-pub fn trace(machine: &Machine, client: &Client) -> Option<Trace> {
-    let kept = client.traces.iter().filter_map(|location| machine.locate(location));
-    let programs = || client.programs.iter().find_map(|name| on_path(machine, name));
-    kept.into_iter().find(|path| path.exists()).map(Trace::Kept).or_else(|| programs().map(Trace::Program))
+/// Returns evidence that a client is installed; `None` if there is none.
+pub fn find_trace(env: &ClientEnv, client: &Client) -> Option<ClientTrace> {
+    let config_paths = client.traces.iter().filter_map(|location| env.resolve(location));
+    let programs = || client.programs.iter().find_map(|name| find_on_path(env, name));
+    config_paths
+        .into_iter()
+        .find(|path| path.exists())
+        .map(ClientTrace::ConfigPath)
+        .or_else(|| programs().map(ClientTrace::Program))
 }
 
-/// Whether a client has an entry of that name.
-pub fn connection(
-    machine: &Machine,
+/// Returns whether a client has an entry with this name.
+pub fn connection_status(
+    env: &ClientEnv,
     client: &Client,
-    scope: For,
-    name: &Name,
-) -> Result<Connection, ConnectError> {
-    let (file, _, found) = look(machine, client, scope, name)?;
+    scope: InstallScope,
+    name: &ServerName,
+) -> Result<ConnectionStatus, ConnectError> {
+    let (file, _, found) = find_entry(env, client, scope, name)?;
     let entry = found.map(|found| found.value);
     let is_ours = entry.as_ref().is_some_and(is_ours);
-    Ok(Connection { file, entry, is_ours })
+    Ok(ConnectionStatus { file, entry, is_ours })
 }
 
-/// A program of this name on `PATH`.
-fn on_path(machine: &Machine, name: &str) -> Option<PathBuf> {
-    let runs =
-        |path: &Path| path.metadata().is_ok_and(|there| there.is_file() && prowess_fs::is_executable(&there));
-    let folders = std::env::split_paths(&machine.world.path).filter(|folder| folder.is_absolute());
-    folders.map(|folder| folder.join(name)).find(|path| runs(path))
+/// Finds a program on `PATH`.
+fn find_on_path(env: &ClientEnv, name: &str) -> Option<PathBuf> {
+    let is_program = |path: &Path| {
+        path.metadata().is_ok_and(|metadata| metadata.is_file() && prowess_fs::is_executable(&metadata))
+    };
+    let dirs = std::env::split_paths(&env.host.path).filter(|dir| dir.is_absolute());
+    dirs.map(|dir| dir.join(name)).find(|path| is_program(path))
 }
 
-impl Machine {
-    /// How a client should call this program, which lies at `executable`: by name where that finds it on `PATH`, else
-    /// by its path there, which outlives an upgrade, else by the path itself.
+impl ClientEnv {
+    /// Returns the command with which a client should start this program, installed at `executable`: its name if
+    /// `PATH` finds it and `by_name`, else its path on `PATH`, which survives upgrades, else `executable`.
     pub fn command(&self, executable: &Path, by_name: bool) -> PathBuf {
         let name = "prowess";
-        let found = on_path(self, name).filter(|path| same_file(path, executable));
+        let found = find_on_path(self, name).filter(|path| same_file(path, executable));
         match found {
             Some(_) if by_name => PathBuf::from(name),
             Some(path) => path,

@@ -1,8 +1,8 @@
-//! Files from folders, archives, repositories and sites: names, kinds and sizes first, bytes on demand, nothing written.
+//! Source trees from directories, archives, repositories and sites: paths, kinds and sizes first, contents on demand.
 
-mod folder;
+mod dir_tree;
 pub mod git;
 pub(crate) mod http;
 pub mod well_known;
 
-pub use folder::FolderTree;
+pub use dir_tree::DirTree;

@@ -1,144 +1,150 @@
-//! Importing: what somebody sends, an archive or the files of a folder, to one skill in a place.
+//! Imports an uploaded archive or directory as one skill.
 
 use prowess::ErrorCode;
-use prowess::lock::Lock;
+use prowess::lock::LockFile;
 use prowess_format::{SkillName, hidden};
 
-use super::group::UPLOADED;
-use super::plan::{Action, Item, Plan};
-use super::prepare::{Called, Prepared, folder_name, prepare_as};
-use super::{Asks, Conflict, Decided, Judge, OnConflict, admit, decide, locked};
-use crate::acquire::{Candidate, Names, Origin, candidate};
+use super::plan::{InstallPlan, PlanAction, PlanItem};
+use super::prepare::{PreparedSkill, TargetName, parse_dir_name, prepare_skill_as};
+use super::source_group::UPLOAD_PREFIX;
+use super::{
+    Decision, InstallChecks, InstallConflict, OnConflict, Prompter, check_findings, decide_action,
+    new_lock_entry,
+};
+use crate::acquire::{Candidate, NameSource, SourceOrigin, candidate};
 use crate::error::PackageError;
-use crate::place::Place;
-use crate::work::Work;
+use crate::install_target::InstallTarget;
+use crate::task::Task;
 use prowess_archive::InnerPath;
 use prowess_archive::limits::{FILE_MAX, FILES_MAX, TOTAL_MAX};
 use prowess_archive::{self as archive, MemoryFile, MemoryTree};
 
-/// What is sent.
+/// An uploaded skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Upload {
-    /// An archive, with the name of its file.
+    /// An archive and its file name.
     Archive(String, Vec<u8>),
-    /// Files, each with its path.
+    /// Paths and contents of files.
     Files(Vec<(String, Vec<u8>)>),
 }
 
-/// What skills are known by, and so what becomes of a name that is given.
+/// What identifies a skill, which determines where a requested id goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Known {
-    /// By their names: the manifest takes the name that is given.
-    ByName,
-    /// By their folders: the manifest stays as it is.
-    ByFolder,
+pub enum IdentifiedBy {
+    /// The name: the id is written into the manifest.
+    Name,
+    /// The directory: the manifest is not changed.
+    Directory,
 }
 
-/// What is to become of it.
+/// A request to import a skill.
 #[derive(Debug, Clone)]
-pub struct Import<'a> {
-    /// What is sent.
+pub struct ImportRequest<'a> {
+    /// The uploaded data.
     pub upload: &'a Upload,
-    /// What the skill is to be called, if not what it calls itself, or its folder.
+    /// The id, if it is not derived from the manifest or the directory.
     pub id: Option<&'a str>,
-    /// What skills are known by.
-    pub known: Known,
-    /// Whether it may take the place of a skill.
+    /// What identifies a skill.
+    pub identified_by: IdentifiedBy,
+    /// Whether an existing skill may be replaced.
     pub overwrite: bool,
-    /// Whether what the audit refuses is taken all the same.
+    /// Whether a skill that the audit rejects is installed.
     pub accept_risk: bool,
-    /// Whether findings of high severity are accepted. Accepting the risk includes this.
+    /// Whether findings of high severity are accepted; implied by `accept_risk`.
     pub accept_findings: bool,
 }
 
-/// Decides what becomes of what was sent: one item, staged and checked. Nothing is changed before [`Plan::commit`].
+/// Plans the import: one item, staged and checked. Nothing is changed before [`InstallPlan::commit`].
 pub fn plan_import(
-    import: &Import<'_>,
-    place: &Place,
-    judge: &Judge<'_>,
-    work: &Work,
-) -> Result<Plan, PackageError> {
-    let tree = tree(import.upload)?;
-    let candidate = only(&tree, import.upload)?;
-    let id = id(import, &candidate)?;
-    let called = match (import.known, &id) {
-        (_, None) => Called::Itself,
-        (Known::ByName, Some(id)) => Called::Name(id),
-        (Known::ByFolder, Some(id)) => Called::Folder(id),
+    import: &ImportRequest<'_>,
+    target: &InstallTarget,
+    checks: &InstallChecks<'_>,
+    work: &Task,
+) -> Result<InstallPlan, PackageError> {
+    let tree = read_upload(import.upload)?;
+    let candidate = find_only_skill(&tree, import.upload)?;
+    let id = choose_id(import, &candidate)?;
+    let target_name = match (import.identified_by, &id) {
+        (_, None) => TargetName::Manifest,
+        (IdentifiedBy::Name, Some(id)) => TargetName::Name(id),
+        (IdentifiedBy::Directory, Some(id)) => TargetName::Directory(id),
     };
-    let mut plan = Plan::begin(place)?;
-    let prepared = prepare_as(&tree, &candidate, called, judge, plan.stage()?, work)?;
-    let origin = Origin { source: source(import.upload), reference: None, commit: None };
-    let after = locked(&origin, &prepared, place);
-    let lock = Lock::read(&place.lock)?;
-    let mut asks = Answers {
+    let mut plan = InstallPlan::begin(target)?;
+    let prepared = prepare_skill_as(&tree, &candidate, target_name, checks, plan.stage()?, work)?;
+    let origin = SourceOrigin { source: locked_source(import.upload), reference: None, commit: None };
+    let after = new_lock_entry(&origin, &prepared, target);
+    let lock = LockFile::read(&target.lock_path)?;
+    let mut answers = FixedAnswers {
         overwrite: import.overwrite,
         accept_risk: import.accept_risk,
         accept_findings: import.accept_findings || import.accept_risk,
     };
-    let Decided::Item(item) = decide(prepared, after, &lock, place, &mut asks)? else {
-        return Err(PackageError::Taken(place.root.clone()));
+    let Decision::Item(item) = decide_action(prepared, after, &lock, target, &mut answers)? else {
+        return Err(PackageError::AlreadyExists(target.root.clone()));
     };
     if let Some(prepared) = &item.prepared {
-        admit(prepared, &mut asks)?;
+        check_findings(prepared, &mut answers)?;
     }
-    // The same again is nothing that changes, but it is there all the same.
-    if item.action == Action::Keep && !import.overwrite {
-        return Err(PackageError::Taken(item.folder));
+    // Reinstalling the same skill changes nothing, but it still exists.
+    if item.action == PlanAction::Keep && !import.overwrite {
+        return Err(PackageError::AlreadyExists(item.dir));
     }
     plan.items.push(*item);
     Ok(plan)
 }
 
-/// What the caller decided beforehand.
-struct Answers {
+/// Answers that the caller gave beforehand.
+struct FixedAnswers {
     overwrite: bool,
     accept_risk: bool,
     accept_findings: bool,
 }
 
-impl Asks for Answers {
-    fn pick(&mut self, _: &str, there: &[Candidate]) -> Result<Vec<usize>, PackageError> {
-        Ok((0..there.len()).collect())
+impl Prompter for FixedAnswers {
+    fn pick_skills(&mut self, _: &str, candidates: &[Candidate]) -> Result<Vec<usize>, PackageError> {
+        Ok((0..candidates.len()).collect())
     }
 
-    fn conflict(&mut self, conflict: &Conflict<'_>) -> Result<OnConflict, PackageError> {
+    fn resolve_conflict(
+        &mut self,
+        resolve_conflict: &InstallConflict<'_>,
+    ) -> Result<OnConflict, PackageError> {
         match self.overwrite {
             true => Ok(OnConflict::Overwrite),
-            false => Err(PackageError::Taken(conflict.folder.to_owned())),
+            false => Err(PackageError::AlreadyExists(resolve_conflict.dir.to_owned())),
         }
     }
 
-    fn risk(&mut self, _: &Prepared) -> Result<bool, PackageError> {
+    fn accept_risk(&mut self, _: &PreparedSkill) -> Result<bool, PackageError> {
         Ok(self.accept_risk)
     }
 
-    fn confirm_findings(&mut self, _: &Prepared) -> Result<bool, PackageError> {
+    fn confirm_findings(&mut self, _: &PreparedSkill) -> Result<bool, PackageError> {
         Ok(self.accept_findings)
     }
 
-    fn increase(&mut self, _: &Item) -> Result<bool, PackageError> {
+    fn accept_increase(&mut self, _: &PlanItem) -> Result<bool, PackageError> {
         Ok(true)
     }
 }
 
-fn tree(upload: &Upload) -> Result<MemoryTree, PackageError> {
+fn read_upload(upload: &Upload) -> Result<MemoryTree, PackageError> {
     match upload {
-        Upload::Archive(_, bytes) => Ok(archive::read(bytes)?),
-        Upload::Files(files) => of_files(files),
+        Upload::Archive(_, bytes) => Ok(archive::read_archive(bytes)?),
+        Upload::Files(files) => tree_from_files(files),
     }
 }
 
-/// Files with names from strangers, each made a path first.
-fn of_files(files: &[(String, Vec<u8>)]) -> Result<MemoryTree, PackageError> {
+/// Builds a tree from files with untrusted paths.
+fn tree_from_files(files: &[(String, Vec<u8>)]) -> Result<MemoryTree, PackageError> {
     let limit = |what: String, limit| Err(PackageError::Limit { what, limit });
     if files.len() > FILES_MAX {
         return limit("the number of files".to_owned(), FILES_MAX as u64);
     }
-    let (mut total, mut taken) = (0, Vec::with_capacity(files.len()));
+    let (mut total, mut accepted) = (0, Vec::with_capacity(files.len()));
     for (raw, bytes) in files {
-        let path =
-            InnerPath::parse(raw.as_bytes()).map_err(|why| PackageError::Path { path: raw.clone(), why })?;
+        let path = InnerPath::parse(raw.as_bytes())
+            .map_err(|why| PackageError::InvalidPath { path: raw.clone(), reason: why })?;
         total += bytes.len() as u64;
         if bytes.len() as u64 > FILE_MAX {
             return limit(format!("the size of {path}"), FILE_MAX);
@@ -146,68 +152,68 @@ fn of_files(files: &[(String, Vec<u8>)]) -> Result<MemoryTree, PackageError> {
         if total > TOTAL_MAX {
             return limit("the size of all files".to_owned(), TOTAL_MAX);
         }
-        taken.push(MemoryFile { path, executable: false, bytes: bytes.clone() });
+        accepted.push(MemoryFile { path, executable: false, bytes: bytes.clone() });
     }
-    let mut paths: Vec<&InnerPath> = taken.iter().map(|file| &file.path).collect();
+    let mut paths: Vec<&InnerPath> = accepted.iter().map(|file| &file.path).collect();
     paths.sort();
-    if let Some([twice, _]) = paths.array_windows().find(|[a, b]| a == b) {
-        return Err(PackageError::Collision(twice.to_string(), twice.to_string()));
+    if let Some([duplicate, _]) = paths.array_windows().find(|[a, b]| a == b) {
+        return Err(PackageError::CaseCollision(duplicate.to_string(), duplicate.to_string()));
     }
-    Ok(MemoryTree::new(taken))
+    Ok(MemoryTree::new(accepted))
 }
 
-/// The one skill that is in it.
-fn only(tree: &MemoryTree, upload: &Upload) -> Result<Candidate, PackageError> {
-    let mut there = candidate::find(tree, false, Names::OfManifests)?;
-    match there.len() {
-        0 => Err(PackageError::NoSkill(name(upload))),
-        1 => Ok(there.remove(0)),
+/// Returns the only skill in the upload.
+fn find_only_skill(tree: &MemoryTree, upload: &Upload) -> Result<Candidate, PackageError> {
+    let mut candidates = candidate::find_candidates_named(tree, false, NameSource::Manifest)?;
+    match candidates.len() {
+        0 => Err(PackageError::NoSkills(display_name(upload))),
+        1 => Ok(candidates.remove(0)),
         _ => {
-            let there = there.into_iter().map(|candidate| candidate.name).collect();
-            Err(PackageError::Many { source_text: name(upload), there })
+            let there = candidates.into_iter().map(|candidate| candidate.name).collect();
+            Err(PackageError::MultipleSkills { source_text: display_name(upload), available: there })
         }
     }
 }
 
-/// What the folder is to be called; `None` where the manifest decides.
-fn id(import: &Import<'_>, candidate: &Candidate) -> Result<Option<String>, PackageError> {
+/// Returns the name of the directory; `None` if the manifest determines it.
+fn choose_id(import: &ImportRequest<'_>, candidate: &Candidate) -> Result<Option<String>, PackageError> {
     if let Some(id) = import.id {
-        return folder_name(id).map(Some);
+        return parse_dir_name(id).map(Some);
     }
-    if import.known == Known::ByName {
+    if import.identified_by == IdentifiedBy::Name {
         return Ok(None);
     }
-    let inner = candidate.folder.rsplit('/').next().unwrap_or_default();
+    let dir_name = candidate.dir.rsplit('/').next().unwrap_or_default();
     let stem = match import.upload {
         Upload::Archive(name, _) => name.rsplit('/').next().unwrap_or_default().split('.').next(),
         Upload::Files(_) => None,
     };
-    let names = [Some(inner), stem, Some(candidate.name.as_str())];
+    let names = [Some(dir_name), stem, Some(candidate.name.as_str())];
     let names = names.into_iter().flatten().filter_map(|name| SkillName::parse(name).ok());
     let first = names.map(|name| name.suggestion()).find(|name| !name.is_empty());
-    first.map(|name| folder_name(name.trim_end_matches('-'))).transpose()?.map(Some).ok_or_else(|| {
-        PackageError::Acquire {
+    first.map(|name| parse_dir_name(name.trim_end_matches('-'))).transpose()?.map(Some).ok_or_else(|| {
+        PackageError::FetchFailed {
             code: ErrorCode::InvalidParam,
-            message: "what was sent has no name to make an id of".to_owned(),
-            hint: Some("give it an id".to_owned()),
+            message: "cannot derive an id from the uploaded files".to_owned(),
+            hint: Some("specify an id".to_owned()),
         }
     })
 }
 
-/// What was sent, as people call it.
-fn name(upload: &Upload) -> String {
+/// Returns the name of the upload for messages.
+fn display_name(upload: &Upload) -> String {
     match upload {
-        Upload::Archive(name, _) if !name.is_empty() => hidden::shown(name).into_owned(),
-        Upload::Archive(..) | Upload::Files(_) => "what was sent".to_owned(),
+        Upload::Archive(name, _) if !name.is_empty() => hidden::escape_for_display(name).into_owned(),
+        Upload::Archive(..) | Upload::Files(_) => "the upload".to_owned(),
     }
 }
 
-/// What the lock says of where it came from. The name of a file says nothing about anybody's machine.
-fn source(upload: &Upload) -> String {
+/// Returns the source for the lock file. Only the file name is recorded, because it reveals no local path.
+fn locked_source(upload: &Upload) -> String {
     let file = match upload {
         Upload::Archive(name, _) => name.rsplit(['/', '\\']).next().unwrap_or_default(),
         Upload::Files(_) => "folder",
     };
-    let plain = |c: &char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
-    format!("{UPLOADED}{}", file.chars().filter(plain).take(100).collect::<String>())
+    let is_plain = |c: &char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
+    format!("{UPLOAD_PREFIX}{}", file.chars().filter(is_plain).take(100).collect::<String>())
 }

@@ -1,57 +1,59 @@
-//! Installing: a source to skills in a place, decided before anything is done.
+//! Installs skills from a source. A plan is made before anything is changed.
 
-mod collide;
-mod group;
+mod collisions;
 mod import;
 mod plan;
 mod prepare;
 mod rename;
 mod restore;
+mod source_group;
 mod update;
 
 use std::sync::Arc;
 
 use prowess::HashedTree;
-use prowess::lock::{Lock, Locked};
+use prowess::lock::{LockEntry, LockFile};
 use prowess_format::Rules;
 
-use crate::acquire::{Acquired, Candidate, FileUrls, Found, Names, Origin, acquire};
+use crate::acquire::{
+    AcquiredSource, Candidate, FileUrls, NameSource, SelectedSkills, SourceOrigin, acquire_source,
+};
 use crate::error::PackageError;
-use crate::place::clock;
-use crate::place::verify::{Standing, standing};
-use crate::place::{For, Place};
+use crate::install_target::clock;
+use crate::install_target::verify::{InstalledState, check_installed};
+use crate::install_target::{InstallScope, InstallTarget};
 use crate::source::Source;
-use crate::work::Work;
-pub(crate) use collide::no_collisions;
-pub(crate) use prepare::folder_name;
-use prepare::prepare;
+use crate::task::Task;
+pub(crate) use collisions::check_collisions;
+pub(crate) use prepare::parse_dir_name;
+use prepare::prepare_skill;
 use prowess_audit::Suppressions;
-use prowess_fs::parallel;
+use prowess_fs::parallel_map;
 
-pub use import::{Import, Known, Upload, plan_import};
-pub use plan::{Action, Changes, Item, Plan, plan_remove};
-pub use prepare::Prepared;
-pub use restore::{Wanted, plan_restore};
+pub use import::{IdentifiedBy, ImportRequest, Upload, plan_import};
+pub use plan::{InstallPlan, PlanAction, PlanItem, SkillChanges, plan_remove};
+pub use prepare::PreparedSkill;
+pub use restore::{RestoreFilter, plan_restore};
 pub use update::plan_update;
 
-/// What is to be installed.
+/// A request to install skills.
 #[derive(Debug, Clone)]
-pub struct Request {
-    /// From where.
+pub struct InstallRequest {
+    /// The source.
     pub source: Source,
     /// The branch, tag or commit, for repositories.
     pub reference: Option<String>,
-    /// What the skill shall be called, if not what it calls itself.
+    /// The name under which the skill is installed, if not its own.
     pub name: Option<String>,
-    /// Which of several.
-    pub pick: Pick,
-    /// Whether `file://` repositories may be used.
+    /// Which of several skills to install.
+    pub skills: SkillChoice,
+    /// Whether `file://` repositories are allowed.
     pub file_urls: FileUrls,
-    /// What to do about skills that are invalid or refused, where there are several.
-    pub invalid: OnInvalid,
+    /// What to do if some of several skills are invalid or rejected.
+    pub on_invalid: OnInvalid,
 }
 
-/// What to do about skills of a source that are invalid or refused, where there are several.
+/// What to do if some of several skills are invalid or rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnInvalid {
     /// Install none.
@@ -60,191 +62,199 @@ pub enum OnInvalid {
     Skip,
 }
 
-/// Which skills of a source.
+/// Which skills of a source to install.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Pick {
-    /// The only one, or whichever the user chooses.
+pub enum SkillChoice {
+    /// The only one, or those that the user chooses.
     Ask,
-    /// Those of these names or folders.
+    /// Those with these names or directories.
     Named(Vec<String>),
     /// All.
     All,
 }
 
-/// A name that is taken.
+/// A skill to install whose name is already in use.
 #[derive(Debug)]
-pub struct Conflict<'a> {
-    /// What is to be installed.
-    pub prepared: &'a Prepared,
-    /// What the lock says of what is there; `None` where nobody installed it.
-    pub installed: Option<&'a Locked>,
-    /// Whether what is there was changed since it was installed.
-    pub modified: bool,
-    /// Where it is.
-    pub folder: &'a std::path::Path,
-    /// What is to be installed comes from here.
+pub struct InstallConflict<'a> {
+    /// The skill to install.
+    pub prepared: &'a PreparedSkill,
+    /// The lock entry of the existing skill; `None` if it was not installed by Prowess.
+    pub installed: Option<&'a LockEntry>,
+    /// Whether the existing skill was modified after it was installed.
+    pub is_modified: bool,
+    /// The directory of the existing skill.
+    pub dir: &'a std::path::Path,
+    /// The source of the skill to install.
     pub source: &'a str,
 }
 
-/// What to do about a name that is taken.
+/// What to do if the name of a skill is already in use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OnConflict {
-    /// Put the new one in the place of the old one.
+    /// Replace the existing skill.
     Overwrite,
-    /// Leave what is there.
+    /// Keep the existing skill.
     Skip,
-    /// Install it under this name.
+    /// Install under this name.
     Rename(String),
 }
 
-/// What a skill is held against before it is installed.
+/// The checks of a skill before it is installed.
 #[derive(Debug, Clone)]
-pub struct Judge<'a> {
-    /// What its manifest must be like.
-    pub manifest: &'a Rules,
-    /// The findings of the audit that the user has given a reason for. Nothing of the skill itself comes in here.
+pub struct InstallChecks<'a> {
+    /// The rules for its manifest.
+    pub rules: &'a Rules,
+    /// The audit findings that the user accepted with a reason. Skills cannot suppress findings.
     pub suppressions: Vec<&'a Suppressions>,
 }
 
-/// Whoever decides: a person at a terminal, or the flags of a call.
-pub trait Asks {
-    /// Which of several skills; places in the list.
-    fn pick(&mut self, source: &str, there: &[Candidate]) -> Result<Vec<usize>, PackageError>;
-    /// What to do about a name that is taken.
-    fn conflict(&mut self, conflict: &Conflict<'_>) -> Result<OnConflict, PackageError>;
-    /// Whether to install what the audit refuses.
-    fn risk(&mut self, prepared: &Prepared) -> Result<bool, PackageError>;
-    /// Whether to install what has findings of high severity, which the user must see first.
-    fn confirm_findings(&mut self, prepared: &Prepared) -> Result<bool, PackageError>;
-    /// Whether an update may bring more than before.
-    fn increase(&mut self, item: &Item) -> Result<bool, PackageError>;
+/// Makes decisions during an installation: prompts on a terminal, or uses command-line flags.
+pub trait Prompter {
+    /// Chooses among several skills; returns indexes into `candidates`.
+    fn pick_skills(&mut self, source: &str, candidates: &[Candidate]) -> Result<Vec<usize>, PackageError>;
+    /// Decides what to do about a name that is in use.
+    fn resolve_conflict(&mut self, conflict: &InstallConflict<'_>) -> Result<OnConflict, PackageError>;
+    /// Returns whether to install a skill that the audit rejects.
+    fn accept_risk(&mut self, prepared: &PreparedSkill) -> Result<bool, PackageError>;
+    /// Returns whether to install a skill with findings of high severity. The user must see them first.
+    fn confirm_findings(&mut self, prepared: &PreparedSkill) -> Result<bool, PackageError>;
+    /// Returns whether an update may add capabilities.
+    fn accept_increase(&mut self, item: &PlanItem) -> Result<bool, PackageError>;
 }
 
-/// Fetches a source and decides what becomes of each skill in it. Nothing is changed before [`Plan::commit`].
+/// Fetches a source and plans the installation of its skills. Nothing is changed before [`InstallPlan::commit`].
 pub fn plan_install(
-    request: &Request,
-    place: &Place,
-    judge: &Judge<'_>,
-    asks: &mut dyn Asks,
-    work: &Arc<Work>,
-) -> Result<Plan, PackageError> {
+    request: &InstallRequest,
+    target: &InstallTarget,
+    checks: &InstallChecks<'_>,
+    prompter: &mut dyn Prompter,
+    work: &Arc<Task>,
+) -> Result<InstallPlan, PackageError> {
     if let Some(name) = &request.name {
-        // Whoever typed it can type another.
-        let wrong = |error: PackageError| PackageError::Call {
+        let invalid = |error: PackageError| PackageError::InvalidArgument {
             message: error.to_string(),
-            hint: "a name is made of small letters, digits and hyphens".to_owned(),
+            hint: "use lower-case letters, digits and hyphens".to_owned(),
         };
-        folder_name(name).map_err(wrong)?;
+        parse_dir_name(name).map_err(invalid)?;
     }
-    let mut plan = Plan::begin(place)?;
+    let mut plan = InstallPlan::begin(target)?;
     let reference = request.reference.as_deref();
     let scratch = plan.stage()?.scratch();
-    let acquired = acquire(&request.source, reference, request.file_urls, &scratch, work)?;
-    let origin = Origin {
+    let acquired = acquire_source(&request.source, reference, request.file_urls, &scratch, work)?;
+    let origin = SourceOrigin {
         reference: request.reference.clone().or(acquired.reference.clone()),
-        ..acquired.origin(place)
+        ..acquired.origin(target)
     };
-    let chosen = choose(request, &acquired, asks)?;
-    let Found { tree, skills } = acquired.take(chosen)?;
+    let chosen = choose_skills(request, &acquired, prompter)?;
+    let SelectedSkills { tree, skills } = acquired.select(chosen)?;
     if request.name.is_some() && skills.len() > 1 {
-        return Err(PackageError::Call {
-            message: format!("--name is for one skill, and {} were chosen", skills.len()),
-            hint: "choose one with --skill".to_owned(),
+        return Err(PackageError::InvalidArgument {
+            message: format!("--name requires one skill, but {} were selected", skills.len()),
+            hint: "select one with --skill NAME".to_owned(),
         });
     }
-    let lock = Lock::read(&place.lock)?;
-    work.step("checking", skills.len() as u64);
+    let lock = LockFile::read(&target.lock_path)?;
+    work.begin_step("checking", skills.len() as u64);
     let stage = plan.stage()?;
-    let prepare =
-        |candidate: &Candidate, name: Option<&str>| prepare(&*tree, candidate, name, judge, stage, work);
-    // Everything is known to be sound before the first question is asked.
-    let all = parallel(&skills, 1, |candidate| {
+    let prepare = |candidate: &Candidate, name: Option<&str>| {
+        prepare_skill(&*tree, candidate, name, checks, stage, work)
+    };
+    // All skills are checked before the first prompt.
+    let results = parallel_map(&skills, 1, |candidate| {
         let prepared = prepare(candidate, request.name.as_deref());
-        work.add(1);
+        work.advance(1);
         prepared
     });
-    let mut outcomes: Vec<Result<Item, (&Candidate, PackageError)>> = Vec::with_capacity(all.len());
-    for (candidate, prepared) in skills.iter().zip(all) {
-        let mut item_of = |mut prepared: Prepared| loop {
-            let locked = locked(&origin, &prepared, place);
-            match decide(prepared, locked, &lock, place, asks)? {
-                Decided::Item(item) => {
-                    if let Some(prepared) = item.prepared.as_ref().filter(|_| item.action.changes()) {
-                        admit(prepared, asks)?;
+    let mut outcomes: Vec<Result<PlanItem, (&Candidate, PackageError)>> = Vec::with_capacity(results.len());
+    for (candidate, prepared) in skills.iter().zip(results) {
+        let mut plan_item = |mut prepared: PreparedSkill| loop {
+            let locked = new_lock_entry(&origin, &prepared, target);
+            match decide_action(prepared, locked, &lock, target, prompter)? {
+                Decision::Item(item) => {
+                    if let Some(prepared) = item.prepared.as_ref().filter(|_| item.action.is_change()) {
+                        check_findings(prepared, prompter)?;
                     }
                     return Ok(*item);
                 }
-                Decided::Again(other) => prepared = prepare(candidate, Some(&other))?,
+                Decision::RetryAs(other) => prepared = prepare(candidate, Some(&other))?,
             }
         };
-        match prepared.and_then(&mut item_of) {
-            Err(error) if skills.len() > 1 && error.is_about_one_skill() => {
+        match prepared.and_then(&mut plan_item) {
+            Err(error) if skills.len() > 1 && error.concerns_one_skill() => {
                 outcomes.push(Err((candidate, error)));
             }
             outcome => outcomes.push(Ok(outcome?)),
         }
     }
-    if request.invalid == OnInvalid::Stop && outcomes.iter().any(Result::is_err) {
+    if request.on_invalid == OnInvalid::Stop && outcomes.iter().any(Result::is_err) {
         let failed = outcomes.into_iter().filter_map(Result::err);
         let failed = failed.map(|(candidate, error)| (candidate.name.clone(), error)).collect();
-        return Err(PackageError::Several { failed, total: skills.len() });
+        return Err(PackageError::SomeFailed { failed, total: skills.len() });
     }
     let failed =
-        |(candidate, error): (&Candidate, PackageError)| Item::failed(&candidate.name, &error, place);
+        |(candidate, error): (&Candidate, PackageError)| PlanItem::failed(&candidate.name, &error, target);
     plan.items = outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(failed)).collect();
     Ok(plan)
 }
 
-/// Refuses a skill with critical findings, and one with findings of high severity that the user does not confirm.
-pub(crate) fn admit(prepared: &Prepared, asks: &mut dyn Asks) -> Result<(), PackageError> {
+/// Rejects a skill with critical findings, or with findings of high severity that the user does not confirm.
+pub(crate) fn check_findings(
+    prepared: &PreparedSkill,
+    prompter: &mut dyn Prompter,
+) -> Result<(), PackageError> {
     let findings = || {
         let serious = prepared.verdict.serious();
-        let lines =
-            serious.map(|found| format!("{}:{} {} ({})", found.path, found.line, found.message, found.rule));
+        let lines = serious.map(|finding| {
+            format!("{}:{} {} ({})", finding.path, finding.line, finding.message, finding.rule)
+        });
         lines.collect::<Vec<_>>().join("; ")
     };
     let name = || prepared.name.clone();
-    if prepared.verdict.is_refused() && !asks.risk(prepared)? {
-        return Err(PackageError::Refused { name: name(), findings: findings() });
+    if prepared.verdict.blocks_install() && !prompter.accept_risk(prepared)? {
+        return Err(PackageError::AuditRejected { name: name(), findings: findings() });
     }
-    if prepared.verdict.needs_confirmation() && !asks.confirm_findings(prepared)? {
-        return Err(PackageError::Unconfirmed { name: name(), findings: findings() });
+    if prepared.verdict.needs_confirmation() && !prompter.confirm_findings(prepared)? {
+        return Err(PackageError::AuditUnconfirmed { name: name(), findings: findings() });
     }
     Ok(())
 }
 
-fn choose(
-    request: &Request,
-    acquired: &Acquired,
-    asks: &mut dyn Asks,
+fn choose_skills(
+    request: &InstallRequest,
+    acquired: &AcquiredSource,
+    prompter: &mut dyn Prompter,
 ) -> Result<Vec<Candidate>, PackageError> {
     let source = request.source.to_string();
-    let names = if request.pick == Pick::All { Names::OfFolders } else { Names::OfManifests };
-    let there = acquired.there(false, names)?;
-    if there.is_empty() {
-        return Err(PackageError::NoSkill(source));
+    let names = if request.skills == SkillChoice::All { NameSource::Directory } else { NameSource::Manifest };
+    let candidates = acquired.candidates(false, names)?;
+    if candidates.is_empty() {
+        return Err(PackageError::NoSkills(source));
     }
-    let wanted = match &request.pick {
-        Pick::All => return Ok(there),
-        Pick::Named(names) => names,
-        Pick::Ask if there.len() == 1 => return Ok(there),
-        Pick::Ask => {
-            let chosen = asks.pick(&source, &there)?;
-            return Ok(chosen.into_iter().filter_map(|at| there.get(at).cloned()).collect());
+    let wanted = match &request.skills {
+        SkillChoice::All => return Ok(candidates),
+        SkillChoice::Named(names) => names,
+        SkillChoice::Ask if candidates.len() == 1 => return Ok(candidates),
+        SkillChoice::Ask => {
+            let chosen = prompter.pick_skills(&source, &candidates)?;
+            return Ok(chosen.into_iter().filter_map(|at| candidates.get(at).cloned()).collect());
         }
     };
-    // Whoever names a skill may mean one inside another.
-    let nested = acquired.there(true, names)?;
+    // A skill that is selected by name may be inside another one.
+    let nested = acquired.candidates(true, names)?;
     let mut chosen: Vec<Candidate> = Vec::new();
     for name in wanted {
-        let named = |candidate: &&Candidate| {
-            let last = candidate.folder.rsplit('/').next().unwrap_or_default();
-            candidate.name == *name || last == name || candidate.folder == *name
+        let matches = |candidate: &&Candidate| {
+            let last = candidate.dir.rsplit('/').next().unwrap_or_default();
+            candidate.name == *name || last == name || candidate.dir == *name
         };
-        let mut found = there.iter().filter(named).chain(nested.iter().filter(named));
+        let mut found = candidates.iter().filter(matches).chain(nested.iter().filter(matches));
         let Some(first) = found.next() else {
             let there = nested.into_iter().map(|candidate| candidate.name).collect();
-            return Err(PackageError::NoSuchSkill { name: name.clone(), source_text: source, there });
+            return Err(PackageError::SkillNotInSource {
+                name: name.clone(),
+                source_text: source,
+                available: there,
+            });
         };
         if !chosen.contains(first) {
             chosen.push(first.clone());
@@ -253,84 +263,90 @@ fn choose(
     Ok(chosen)
 }
 
-/// What the lock will say.
-pub(crate) fn locked(origin: &Origin, prepared: &Prepared, place: &Place) -> Locked {
-    Locked {
+/// Returns the new lock entry.
+pub(crate) fn new_lock_entry(
+    origin: &SourceOrigin,
+    prepared: &PreparedSkill,
+    target: &InstallTarget,
+) -> LockEntry {
+    LockEntry {
         name: prepared.name.clone(),
-        folder: place.key(&place.root.join(&prepared.name)),
+        folder: target.lock_key(&target.root.join(&prepared.name)),
         source: origin.source.clone(),
         reference: origin.reference.clone(),
         commit: origin.commit.clone(),
-        path: (!prepared.inner.is_empty()).then(|| prepared.inner.clone()),
+        path: (!prepared.dir_in_source.is_empty()).then(|| prepared.dir_in_source.clone()),
         renamed_from: prepared.renamed_from.clone(),
         audit: prepared.audit_record(),
         capabilities: prepared.capabilities.clone(),
-        granted: place.granted(&prepared.name, &prepared.needs),
-        installed_at: (place.scope == For::User).then(clock::now),
-        ..Locked::default()
+        granted: target.grants_for(&prepared.name, &prepared.required_variables),
+        installed_at: (target.scope == InstallScope::User).then(clock::iso_now),
+        ..LockEntry::default()
     }
     .with_tree(&prepared.tree)
 }
 
-pub(crate) enum Decided {
-    Item(Box<Item>),
-    Again(String),
+pub(crate) enum Decision {
+    /// The item of the plan.
+    Item(Box<PlanItem>),
+    /// The skill has to be prepared again under this name.
+    RetryAs(String),
 }
 
-pub(crate) fn decide(
-    prepared: Prepared,
-    after: Locked,
-    lock: &Lock,
-    place: &Place,
-    asks: &mut dyn Asks,
-) -> Result<Decided, PackageError> {
-    let folder = place.root.join(&prepared.name);
-    let before = lock.skill(&after.folder).cloned();
-    let there = std::fs::symlink_metadata(&folder).is_ok();
+pub(crate) fn decide_action(
+    prepared: PreparedSkill,
+    after: LockEntry,
+    lock: &LockFile,
+    target: &InstallTarget,
+    prompter: &mut dyn Prompter,
+) -> Result<Decision, PackageError> {
+    let folder = target.root.join(&prepared.name);
+    let before = lock.entry(&after.folder).cloned();
+    let exists = std::fs::symlink_metadata(&folder).is_ok();
     let modified = match &before {
-        Some(before) if there => standing(place, before)?.1 != Standing::Same,
+        Some(before) if exists => check_installed(target, before)?.1 != InstalledState::Unchanged,
         _ => false,
     };
-    let same = |before: &Locked| {
-        // When it was, and what the user has granted since, says nothing about what is installed.
+    let same = |before: &LockEntry| {
+        // The time of the installation and later grants do not matter.
         let (installed_at, granted) = (after.installed_at.clone(), after.granted.clone());
-        let known = Locked { installed_at, granted, ..before.clone() };
-        !modified && there && known == after
+        let known = LockEntry { installed_at, granted, ..before.clone() };
+        !modified && exists && known == after
     };
-    // The same bytes from elsewhere are what the user asked for. Another reference of the same source is not: it decides
-    // what later updates bring.
-    let same_bytes = |before: &Locked| {
+    // The same bytes from another source need no change. Another reference of the same source does, because it
+    // determines later updates.
+    let same_bytes = |before: &LockEntry| {
         let other_source = before.source != after.source;
         !modified
-            && there
+            && exists
             && before.tree == after.tree
             && (other_source || before.reference == after.reference)
     };
     let is_copy = || {
-        let is_link = std::fs::symlink_metadata(&folder).is_ok_and(|there| there.is_symlink());
-        !is_link && HashedTree::of(&folder).is_ok_and(|tree| tree.hash() == after.tree)
+        let is_link = std::fs::symlink_metadata(&folder).is_ok_and(|metadata| metadata.is_symlink());
+        !is_link && HashedTree::from_dir(&folder).is_ok_and(|tree| tree.hash() == after.tree)
     };
-    let action = match (there, &before) {
-        (_, Some(before)) if same(before) || same_bytes(before) => Action::Keep,
-        (false, _) => Action::Add,
-        // Only the lock changes.
-        (true, None) if is_copy() => Action::Replace,
+    let action = match (exists, &before) {
+        (_, Some(before)) if same(before) || same_bytes(before) => PlanAction::Keep,
+        (false, _) => PlanAction::Add,
+        // The directory has the same files; only the lock file changes.
+        (true, None) if is_copy() => PlanAction::Replace,
         (true, installed) => {
-            let conflict = Conflict {
+            let conflict = InstallConflict {
                 prepared: &prepared,
                 installed: installed.as_ref(),
-                modified,
-                folder: &folder,
+                is_modified: modified,
+                dir: &folder,
                 source: &after.source,
             };
-            match asks.conflict(&conflict)? {
-                OnConflict::Overwrite => Action::Replace,
-                OnConflict::Skip => Action::Skip("the name is taken".to_owned()),
-                OnConflict::Rename(name) => return Ok(Decided::Again(folder_name(&name)?)),
+            match prompter.resolve_conflict(&conflict)? {
+                OnConflict::Overwrite => PlanAction::Replace,
+                OnConflict::Skip => PlanAction::Skip("the name is already in use".to_owned()),
+                OnConflict::Rename(name) => return Ok(Decision::RetryAs(parse_dir_name(&name)?)),
             }
         }
     };
     let name = prepared.name.clone();
     let (after, prepared) = (Some(after), Some(prepared));
-    Ok(Decided::Item(Box::new(Item { name, folder, action, before, after, prepared })))
+    Ok(Decision::Item(Box::new(PlanItem { name, dir: folder, action, before, after, prepared })))
 }

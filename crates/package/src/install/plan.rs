@@ -1,62 +1,62 @@
-//! What is about to change, decided and staged but not yet done.
+//! A planned change of installed skills, staged but not yet performed.
 
 use std::path::{Path, PathBuf};
 
-use prowess::lock::{Capabilities, Granted, Lock, Locked, Replacement};
+use prowess::lock::{Capabilities, GrantedAccess, LockEntry, LockFile, Replacement};
 
-use super::prepare::Prepared;
+use super::prepare::PreparedSkill;
 use crate::error::PackageError;
-use crate::place::Place;
-use crate::place::clock;
-use crate::place::commit::{Trusts, commit, recover};
-use crate::place::stage::Stage;
+use crate::install_target::InstallTarget;
+use crate::install_target::clock;
+use crate::install_target::commit::{TrustPolicy, commit_changes, recover_pending};
+use crate::install_target::stage::Stage;
 
-/// Everything that one command changes: all of it happens, or nothing.
+/// The changes of one command. All are performed, or none.
 #[derive(Debug)]
-pub struct Plan {
-    /// Where.
-    pub place: Place,
-    /// What becomes of each skill.
-    pub items: Vec<Item>,
-    pub(crate) trusts: Trusts,
+pub struct InstallPlan {
+    /// The target.
+    pub target: InstallTarget,
+    /// The planned change of each skill.
+    pub items: Vec<PlanItem>,
+    pub(crate) trust_policy: TrustPolicy,
     pub(crate) stage: Option<Stage>,
 }
 
-/// What becomes of one skill.
+/// The planned change of one skill.
 #[derive(Debug)]
-pub struct Item {
-    /// Its name.
+pub struct PlanItem {
+    /// The name.
     pub name: String,
-    /// Its folder.
-    pub folder: PathBuf,
-    /// What happens.
-    pub action: Action,
-    /// What the lock said of it so far.
-    pub before: Option<Locked>,
-    /// What it will say.
-    pub after: Option<Locked>,
-    /// What was staged.
-    pub prepared: Option<Prepared>,
+    /// The directory.
+    pub dir: PathBuf,
+    /// The action.
+    pub action: PlanAction,
+    /// The current lock entry.
+    pub before: Option<LockEntry>,
+    /// The new lock entry.
+    pub after: Option<LockEntry>,
+    /// The staged skill.
+    pub prepared: Option<PreparedSkill>,
 }
 
-/// What happens to a skill.
+/// The action for a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Action {
-    /// It is new.
+pub enum PlanAction {
+    /// The skill is installed.
     Add,
-    /// It takes the place of what is there.
+    /// The existing skill is replaced.
     Replace,
-    /// It is removed.
+    /// The skill is removed.
     Remove,
-    /// It is what it should be already.
+    /// The skill is up to date.
     Keep,
-    /// The user left it out, or it cannot move: why.
+    /// The skill is skipped, with the reason.
     Skip(String),
-    /// It cannot be installed or updated: why.
+    /// The skill cannot be installed or updated, with the reason.
     Fail(String),
 }
 
-impl Action {
+impl PlanAction {
     /// The name used in JSON.
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -69,146 +69,151 @@ impl Action {
         }
     }
 
-    pub(crate) fn changes(&self) -> bool {
+    pub(crate) fn is_change(&self) -> bool {
         matches!(self, Self::Add | Self::Replace | Self::Remove)
     }
 }
 
-/// How a skill changes: what a person should see before it does.
+/// The differences between two versions of a skill, to show before an update.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Changes {
+pub struct SkillChanges {
     /// New files.
     pub added: Vec<String>,
-    /// Files that go.
+    /// Removed files.
     pub removed: Vec<String>,
-    /// Files with other bytes.
+    /// Files with different contents.
     pub changed: Vec<String>,
-    /// What it brings that it did not bring before.
+    /// New capabilities.
     pub gained: Capabilities,
-    /// What it no longer brings.
+    /// Removed capabilities.
     pub lost: Capabilities,
-    /// What the user grants to it and did not before, as far as the lock knows.
-    pub granted: Granted,
-    /// What the user no longer grants to it.
-    pub revoked: Granted,
+    /// New grants, compared with the lock file.
+    pub granted: GrantedAccess,
+    /// Revoked grants.
+    pub revoked: GrantedAccess,
 }
 
-impl Item {
-    /// A skill of a source that cannot be installed.
-    pub fn failed(name: &str, error: &PackageError, place: &Place) -> Self {
+impl PlanItem {
+    /// Creates the item for a skill that cannot be installed.
+    pub fn failed(name: &str, error: &PackageError, target: &InstallTarget) -> Self {
         Self {
             name: name.to_owned(),
-            folder: place.root.join(name),
-            action: Action::Fail(error.without(name)),
+            dir: target.root.join(name),
+            action: PlanAction::Fail(error.message_without_name(name)),
             before: None,
             after: None,
             prepared: None,
         }
     }
 
-    /// How it changes; nothing for what is new.
-    pub fn changes(&self) -> Option<Changes> {
+    /// Returns the differences; `None` for a new skill.
+    pub fn changes(&self) -> Option<SkillChanges> {
         let (before, after) = (self.before.as_ref()?, self.after.as_ref()?);
-        let only = |a: &Locked, b: &Locked| {
+        let missing_in = |a: &LockEntry, b: &LockEntry| {
             a.files.keys().filter(|path| !b.files.contains_key(*path)).cloned().collect::<Vec<_>>()
         };
         let differs = |(path, digest): &(&String, &String)| {
-            let mode = |locked: &Locked| locked.executable.contains(*path);
+            let mode = |locked: &LockEntry| locked.executable.contains(*path);
             before.files.get(*path).is_some_and(|old| old != *digest || mode(before) != mode(after))
         };
-        Some(Changes {
-            added: only(after, before),
-            removed: only(before, after),
+        Some(SkillChanges {
+            added: missing_in(after, before),
+            removed: missing_in(before, after),
             changed: after.files.iter().filter(differs).map(|(path, _)| path.clone()).collect(),
             gained: before.capabilities.difference(&after.capabilities),
             lost: after.capabilities.difference(&before.capabilities),
-            granted: before.granted.difference(&after.granted),
-            revoked: after.granted.difference(&before.granted),
+            granted: before.granted.added_in(&after.granted),
+            revoked: after.granted.added_in(&before.granted),
         })
     }
 }
 
-impl Changes {
-    /// Whether it brings scripts, hosts, tools or variables that it did not bring before: then the user is asked again.
+impl SkillChanges {
+    /// Returns `true` if there are new scripts, hosts, tools or variables, which the user must accept.
     pub fn is_increase(&self) -> bool {
         !self.gained.is_empty()
     }
 }
 
-impl Plan {
-    /// Opens a place for changes: finishes what a killed process began, clears what it left, and makes a stage.
-    pub(crate) fn begin(place: &Place) -> Result<Self, PackageError> {
-        place.is_writable()?;
-        let _guard = place.guard()?;
-        place.clear()?;
-        let stage = Stage::make(&place.root)?;
-        Ok(Self { place: place.clone(), items: Vec::new(), trusts: Trusts::New, stage: Some(stage) })
+impl InstallPlan {
+    /// Starts a plan: completes the changes of a killed process, removes its leftovers, and creates a stage.
+    pub(crate) fn begin(target: &InstallTarget) -> Result<Self, PackageError> {
+        target.check_writable()?;
+        let _guard = target.lock()?;
+        target.clean_up_locked()?;
+        let stage = Stage::create(&target.root)?;
+        Ok(Self {
+            target: target.clone(),
+            items: Vec::new(),
+            trust_policy: TrustPolicy::TrustNew,
+            stage: Some(stage),
+        })
     }
 
     pub(crate) fn stage(&self) -> Result<&Stage, PackageError> {
-        self.stage.as_ref().ok_or(PackageError::Cancelled(crate::work::Cancelled))
+        self.stage.as_ref().ok_or(PackageError::Cancelled(crate::task::Cancelled))
     }
 
-    /// Whether anything changes.
+    /// Returns `true` if nothing changes.
     pub fn is_empty(&self) -> bool {
-        !self.items.iter().any(|item| item.action.changes())
+        !self.items.iter().any(|item| item.action.is_change())
     }
 
-    /// Does it.
-    pub fn commit(mut self) -> Result<Vec<Item>, PackageError> {
+    /// Performs the changes.
+    pub fn commit(mut self) -> Result<Vec<PlanItem>, PackageError> {
         let items = std::mem::take(&mut self.items);
-        let _guard = self.place.guard()?;
-        let now = clock::now();
-        recover(&self.place, &now)?;
-        let lock = Lock::read(&self.place.lock)?;
+        let _guard = self.target.lock()?;
+        let now = clock::iso_now();
+        recover_pending(&self.target, &now)?;
+        let lock = LockFile::read(&self.target.lock_path)?;
         let mut changes = Vec::new();
-        for item in items.iter().filter(|item| item.action.changes()) {
-            let folder = self.place.key(&item.folder);
-            // Somebody else may have installed the same meanwhile: what was decided was decided about something else.
-            let there = std::fs::symlink_metadata(&item.folder).is_ok();
-            let fits = match item.action {
-                Action::Add => !there,
-                // What somebody deleted by hand can still be taken out of the lock.
-                Action::Remove => there || item.before.is_some(),
-                Action::Replace | Action::Keep | Action::Skip(_) | Action::Fail(_) => there,
+        for item in items.iter().filter(|item| item.action.is_change()) {
+            let folder = self.target.lock_key(&item.dir);
+            // Another process may have changed the skill after it was planned.
+            let exists = std::fs::symlink_metadata(&item.dir).is_ok();
+            let is_applicable = match item.action {
+                PlanAction::Add => !exists,
+                // A skill that was deleted by hand can still be removed from the lock file.
+                PlanAction::Remove => exists || item.before.is_some(),
+                PlanAction::Replace | PlanAction::Keep | PlanAction::Skip(_) | PlanAction::Fail(_) => exists,
             };
-            if !fits || lock.skill(&folder) != item.before.as_ref() {
-                return Err(PackageError::Taken(item.folder.clone()));
+            if !is_applicable || lock.entry(&folder) != item.before.as_ref() {
+                return Err(PackageError::AlreadyExists(item.dir.clone()));
             }
             changes.push(Replacement { folder, after: item.after.clone() });
         }
         let stage = self.stage.take();
         let path = stage.as_ref().map(|stage| stage.path().to_owned()).unwrap_or_default();
-        let result = commit(&self.place, &path, changes, self.trusts, &now);
+        let result = commit_changes(&self.target, &path, changes, self.trust_policy, &now);
         if let (Err(_), Some(stage)) = (&result, stage)
-            && matches!(Lock::read(&self.place.lock), Ok(Lock { pending: Some(_), .. }))
+            && matches!(LockFile::read(&self.target.lock_path), Ok(LockFile { pending: Some(_), .. }))
         {
-            // It could neither be finished nor be taken back: the next run needs what is staged.
+            // The change could neither be completed nor rolled back: the next run needs the staged files.
             stage.keep();
         }
         result.map(|()| items)
     }
 }
 
-/// Decides to remove the skills in these folders, installed or not: all of them, or none. The folders have different
-/// names and are on one file system.
-pub fn plan_remove(skills: &[(&str, &Path)], place: &Place) -> Result<Plan, PackageError> {
-    let mut place = place.clone();
+/// Plans to remove the skills in these directories, installed by Prowess or not: all of them, or none. The
+/// directories must have different names and be on the same file system.
+pub fn plan_remove(skills: &[(&str, &Path)], target: &InstallTarget) -> Result<InstallPlan, PackageError> {
+    let mut target = target.clone();
     if let Some(root) = skills.first().and_then(|(_, folder)| folder.parent()) {
-        // Folders are moved away within their file system.
-        place.root = root.to_owned();
+        // Directories are moved away within their file system.
+        target.root = root.to_owned();
     }
-    let mut plan = Plan::begin(&place)?;
-    let lock = Lock::read(&place.lock)?;
+    let mut plan = InstallPlan::begin(&target)?;
+    let lock = LockFile::read(&target.lock_path)?;
     for (name, folder) in skills {
-        let before = lock.skill(&place.key(folder)).cloned();
+        let before = lock.entry(&target.lock_key(folder)).cloned();
         if before.is_none() && std::fs::symlink_metadata(folder).is_err() {
-            return Err(PackageError::NotFound(format!("{} is not there", folder.display())));
+            return Err(PackageError::NotFound(format!("{} does not exist", folder.display())));
         }
-        plan.items.push(Item {
+        plan.items.push(PlanItem {
             name: (*name).to_owned(),
-            folder: (*folder).to_owned(),
-            action: Action::Remove,
+            dir: (*folder).to_owned(),
+            action: PlanAction::Remove,
             before,
             after: None,
             prepared: None,

@@ -1,11 +1,11 @@
-//! Giving a skill another name: one line of its frontmatter changes, and nothing else.
+//! Changes the name of a skill: only one line of its frontmatter changes.
 
-use prowess_format::fence::{self, Extent, Split};
-use prowess_format::{Parsed, Rules, parse};
+use prowess_format::fence::{self, Extent, FenceSearch};
+use prowess_format::{ParseOutcome, Rules, parse};
 
-/// The file under another name; `None` where that cannot be done without changing more than the name.
-pub(crate) fn rename(source: &[u8], name: &str) -> Option<Vec<u8>> {
-    let Split::Found(fences) = fence::split(source, Extent::Whole) else { return None };
+/// Returns the file with another name; `None` if more than the name would change.
+pub(crate) fn rename_skill(source: &[u8], name: &str) -> Option<Vec<u8>> {
+    let FenceSearch::Found(fences) = fence::find_fences(source, Extent::Whole) else { return None };
     let yaml = source.get(fences.yaml.clone())?;
     let mut at = fences.yaml.start;
     let line = yaml.split_inclusive(|byte| *byte == b'\n').find_map(|line| {
@@ -21,21 +21,22 @@ pub(crate) fn rename(source: &[u8], name: &str) -> Option<Vec<u8>> {
     };
     let renamed =
         [&source[..start], b"name: ", name.as_bytes(), ending, &source[start + line.len()..]].concat();
-    is_same_but_for_the_name(source, &renamed, name).then_some(renamed)
+    differs_only_in_name(source, &renamed, name).then_some(renamed)
 }
 
-fn is_same_but_for_the_name(before: &[u8], after: &[u8], name: &str) -> bool {
-    let read = |source: &[u8]| match parse(source, None, &Rules::standard()) {
-        Parsed { document: Some(document), .. } => {
+fn differs_only_in_name(before: &[u8], after: &[u8], name: &str) -> bool {
+    let parse_skill = |source: &[u8]| match parse(source, None, &Rules::standard()) {
+        ParseOutcome { document: Some(document), .. } => {
             let body = document.body(source).to_vec();
             Some((document.manifest, body))
         }
-        Parsed { document: None, .. } => None,
+        ParseOutcome { document: None, .. } => None,
     };
-    let (Some((before, old_body)), Some((after, new_body))) = (read(before), read(after)) else {
+    let (Some((before, old_body)), Some((after, new_body))) = (parse_skill(before), parse_skill(after))
+    else {
         return false;
     };
-    after.name().as_str() == name && old_body == new_body && before.renamed(after.name().clone()) == after
+    after.name().as_str() == name && old_body == new_body && before.with_name(after.name().clone()) == after
 }
 
 #[cfg(test)]
@@ -46,12 +47,12 @@ mod tests {
     fn only_the_name_changes() {
         let source =
             b"\xEF\xBB\xBF---\r\n# mine\r\nname: \"old\" # why\r\ndescription: D.\r\n---\r\nname: old\r\n";
-        let renamed = rename(source, "new").unwrap();
+        let renamed = rename_skill(source, "new").unwrap();
         let expected = b"\xEF\xBB\xBF---\r\n# mine\r\nname: new\r\ndescription: D.\r\n---\r\nname: old\r\n";
         assert_eq!(renamed, expected);
-        // A name over two lines, or none of its own, is left alone.
-        assert_eq!(rename(b"---\nname: >\n  old\ndescription: D.\n---\n", "new"), None);
-        assert_eq!(rename(b"---\n{name: old, description: D.}\n---\n", "new"), None);
-        assert_eq!(rename(b"no frontmatter", "new"), None);
+        // Names that span two lines or share a line are not supported.
+        assert_eq!(rename_skill(b"---\nname: >\n  old\ndescription: D.\n---\n", "new"), None);
+        assert_eq!(rename_skill(b"---\n{name: old, description: D.}\n---\n", "new"), None);
+        assert_eq!(rename_skill(b"no frontmatter", "new"), None);
     }
 }

@@ -1,115 +1,127 @@
-//! `install --locked`: exactly what the lock says, or nothing.
+//! Restores exactly the locked skills (`install --locked`).
 
 use std::sync::Arc;
 
-use prowess::lock::{Lock, Locked};
+use prowess::lock::{LockEntry, LockFile};
 
-use super::group::{at_path, from_lock, groups};
-use super::plan::{Action, Item, Plan};
-use super::prepare::prepare;
-use super::update::chosen;
+use super::plan::{InstallPlan, PlanAction, PlanItem};
+use super::prepare::prepare_skill;
+use super::source_group::{find_locked, group_by_source, parse_locked_source};
+use super::update::select_locked;
 use crate::acquire::FileUrls;
 use crate::error::PackageError;
-use crate::install::{Asks, Conflict, Judge, OnConflict, admit};
-use crate::place::Place;
-use crate::place::commit::Trusts;
-use crate::place::verify::{Standing, standing};
+use crate::install::{InstallChecks, InstallConflict, OnConflict, Prompter, check_findings};
+use crate::install_target::InstallTarget;
+use crate::install_target::commit::TrustPolicy;
+use crate::install_target::verify::{InstalledState, check_installed};
 use crate::source::Source;
-use crate::work::Work;
+use crate::task::Task;
 
-/// Which of the locked skills to restore.
+/// Which locked skills to restore.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
+pub struct RestoreFilter<'a> {
     /// Only those from this source.
     pub source: Option<&'a Source>,
-    /// Only those with these names; all where there are none.
+    /// Only those with these names; all if empty.
     pub names: &'a [String],
 }
 
-/// Fetches what is missing or modified, at the commit that the lock names, and refuses whatever is not what the lock
-/// says.
+/// Plans to fetch missing and modified skills at the locked commit. Fails if the files differ from the lock file.
 pub fn plan_restore(
-    wanted: &Wanted<'_>,
-    place: &Place,
-    judge: &Judge<'_>,
-    asks: &mut dyn Asks,
+    filter: &RestoreFilter<'_>,
+    target: &InstallTarget,
+    checks: &InstallChecks<'_>,
+    prompter: &mut dyn Prompter,
     file_urls: FileUrls,
-    work: &Arc<Work>,
-) -> Result<Plan, PackageError> {
-    let mut plan = Plan::begin(place)?;
-    // In a project, the lock decides what is got: what nobody trusted so far is not trusted by that.
-    plan.trusts = Trusts::Known;
-    let lock = Lock::read(&place.lock)?;
+    work: &Arc<Task>,
+) -> Result<InstallPlan, PackageError> {
+    let mut plan = InstallPlan::begin(target)?;
+    // In a project, the lock file determines the skills, so untrusted ones do not become trusted.
+    plan.trust_policy = TrustPolicy::KeepTrust;
+    let lock = LockFile::read(&target.lock_path)?;
     if lock.skills.is_empty() {
-        return Err(PackageError::Acquire {
+        return Err(PackageError::FetchFailed {
             code: prowess::ErrorCode::NotFound,
-            message: format!("nothing is locked: {} is not there", place.lock.display()),
-            hint: Some("prowess install SOURCE writes it; --project and --user say whose".to_owned()),
+            message: format!("no locked skills: {} does not exist", target.lock_path.display()),
+            hint: Some(
+                "run prowess install SOURCE to create it; use --project or --user to choose the scope"
+                    .to_owned(),
+            ),
         });
     }
-    let Wanted { source, names } = *wanted;
-    let is_wanted = |locked: &&Locked| source.is_none_or(|source| is_from(locked, source, place));
+    let RestoreFilter { source, names } = *filter;
+    let is_wanted = |locked: &&LockEntry| source.is_none_or(|source| is_from(locked, source, target));
     if let (Some(source), None) = (source, lock.skills.iter().find(is_wanted)) {
-        return Err(PackageError::NotFound(format!("nothing that is locked comes from {source}")));
+        return Err(PackageError::NotFound(format!("no locked skill comes from {source}")));
     }
-    let mut missing: Vec<&Locked> = Vec::new();
-    for locked in chosen(&lock, names)?.into_iter().filter(is_wanted) {
-        match standing(place, locked)? {
-            (folder, Standing::Same) => plan.items.push(item(locked, folder, Action::Keep)),
+    let mut missing: Vec<&LockEntry> = Vec::new();
+    for locked in select_locked(&lock, names)?.into_iter().filter(is_wanted) {
+        match check_installed(target, locked)? {
+            (folder, InstalledState::Unchanged) => {
+                plan.items.push(locked_item(locked, folder, PlanAction::Keep))
+            }
             _ => missing.push(locked),
         }
     }
-    let at = |locked: &Locked| locked.commit.clone().or_else(|| locked.reference.clone());
-    for (number, group) in groups(missing, at).into_iter().enumerate() {
+    let at = |locked: &LockEntry| locked.commit.clone().or_else(|| locked.reference.clone());
+    for (number, group) in group_by_source(missing, at).into_iter().enumerate() {
         let scratch = plan.stage()?.scratch().join(number.to_string());
-        let (found, _) = group.acquire(&group.skills, &scratch, place, file_urls, work)?;
+        let (found, _) = group.acquire(&group.skills, &scratch, target, file_urls, work)?;
         for locked in group.skills {
-            let candidate = at_path(&found, locked)?;
+            let candidate = find_locked(&found, locked)?;
             let name = Some(locked.name.as_str());
             let stage = plan.stage()?;
-            let prepared = prepare(&*found.tree, candidate, name, judge, stage, work)?;
+            let prepared = prepare_skill(&*found.tree, candidate, name, checks, stage, work)?;
             if prepared.tree.hash() != locked.tree {
-                let comparison = prowess::lock::compare(locked, &Ok(prepared.tree));
-                return Err(PackageError::Drift { name: locked.name.clone(), why: comparison.to_string() });
+                let comparison = prowess::lock::compare_with_lock(locked, &Ok(prepared.tree));
+                return Err(PackageError::SourceChanged {
+                    name: locked.name.clone(),
+                    reason: comparison.to_string(),
+                });
             }
-            admit(&prepared, asks)?;
-            let (folder, now) = standing(place, locked)?;
-            let action = match now {
-                Standing::Missing => Action::Add,
-                Standing::Same => Action::Keep,
-                Standing::Modified(_) | Standing::Link => {
+            check_findings(&prepared, prompter)?;
+            let (folder, state) = check_installed(target, locked)?;
+            let action = match state {
+                InstalledState::Missing => PlanAction::Add,
+                InstalledState::Unchanged => PlanAction::Keep,
+                InstalledState::Modified(_) | InstalledState::Symlink => {
                     let installed = Some(locked);
                     let (folder, source) = (folder.as_path(), locked.source.as_str());
-                    let conflict =
-                        Conflict { prepared: &prepared, installed, modified: true, folder, source };
-                    match asks.conflict(&conflict)? {
-                        OnConflict::Overwrite => Action::Replace,
+                    let conflict = InstallConflict {
+                        prepared: &prepared,
+                        installed,
+                        is_modified: true,
+                        dir: folder,
+                        source,
+                    };
+                    match prompter.resolve_conflict(&conflict)? {
+                        OnConflict::Overwrite => PlanAction::Replace,
                         OnConflict::Skip | OnConflict::Rename(_) => {
-                            return Err(PackageError::Drift {
+                            return Err(PackageError::SourceChanged {
                                 name: locked.name.clone(),
-                                why: "it was modified here".to_owned(),
+                                reason: "it was modified locally".to_owned(),
                             });
                         }
                     }
                 }
             };
-            plan.items.push(Item { prepared: Some(prepared), ..item(locked, folder, action) });
+            plan.items.push(PlanItem { prepared: Some(prepared), ..locked_item(locked, folder, action) });
         }
     }
     plan.items.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(plan)
 }
 
-/// Whether a locked skill comes from a source, whatever else was said of it.
-fn is_from(locked: &Locked, source: &Source, place: &Place) -> bool {
-    match (from_lock(&locked.source, place), source) {
+/// Returns `true` if a locked skill comes from a source, ignoring the reference.
+fn is_from(locked: &LockEntry, source: &Source, target: &InstallTarget) -> bool {
+    match (parse_locked_source(&locked.source, target), source) {
         (Ok(Source::Git { url: own, .. }), Source::Git { url, .. }) => own == *url,
         (Ok(own), source) => own == *source,
         (Err(_), _) => false,
     }
 }
 
-fn item(locked: &Locked, folder: std::path::PathBuf, action: Action) -> Item {
+fn locked_item(locked: &LockEntry, folder: std::path::PathBuf, action: PlanAction) -> PlanItem {
     let (before, after) = (Some(locked.clone()), Some(locked.clone()));
-    Item { name: locked.name.clone(), folder, action, before, after, prepared: None }
+    PlanItem { name: locked.name.clone(), dir: folder, action, before, after, prepared: None }
 }

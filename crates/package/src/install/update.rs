@@ -1,47 +1,51 @@
-//! Updating: what the sources give now, beside what is installed.
+//! Updates installed skills from their sources.
 
 use std::sync::Arc;
 
-use prowess::lock::{Lock, Locked};
+use prowess::lock::{LockEntry, LockFile};
 use prowess::shell::quote;
 
-use super::group::{Group, at_path, groups};
-use super::plan::{Action, Item, Plan};
-use super::prepare::prepare;
-use crate::acquire::{FileUrls, Found, Origin, newest};
+use super::plan::{InstallPlan, PlanAction, PlanItem};
+use super::prepare::prepare_skill;
+use super::source_group::{SourceGroup, find_locked, group_by_source};
+use crate::acquire::{FileUrls, SelectedSkills, SourceOrigin, latest_commit};
 use crate::error::PackageError;
-use crate::fetch::git::Resolved;
-use crate::install::{Asks, Conflict, Judge, OnConflict, admit, locked};
-use crate::place::Place;
-use crate::place::commit::Trusts;
-use crate::place::verify::{Standing, standing};
-use crate::work::Work;
+use crate::fetch::git::ResolvedRef;
+use crate::install::{InstallChecks, InstallConflict, OnConflict, Prompter, check_findings, new_lock_entry};
+use crate::install_target::InstallTarget;
+use crate::install_target::commit::TrustPolicy;
+use crate::install_target::verify::{InstalledState, check_installed};
+use crate::task::Task;
 
-/// Fetches what changed and decides what becomes of each skill. No names means all; then one that cannot be updated is
-/// left out, with the reason, and does not stop the others.
+/// Plans the update of skills; all if `names` is empty. Then a skill that cannot be updated is skipped with the
+/// reason and does not prevent the others.
 pub fn plan_update(
     names: &[String],
-    place: &Place,
-    judge: &Judge<'_>,
-    asks: &mut dyn Asks,
+    target: &InstallTarget,
+    checks: &InstallChecks<'_>,
+    prompter: &mut dyn Prompter,
     file_urls: FileUrls,
-    work: &Arc<Work>,
-) -> Result<Plan, PackageError> {
-    let mut plan = Plan::begin(place)?;
-    // In a project, the lock decides what is got: what nobody trusted so far is not trusted by that.
-    plan.trusts = Trusts::Known;
-    let lock = Lock::read(&place.lock)?;
-    let chosen = chosen(&lock, names)?;
-    let mut updater = Updater { plan: &mut plan, judge, asks, file_urls, work, strict: !names.is_empty() };
-    for group in groups(chosen, |locked| locked.reference.clone()) {
-        updater.group(&group)?;
+    work: &Arc<Task>,
+) -> Result<InstallPlan, PackageError> {
+    let mut plan = InstallPlan::begin(target)?;
+    // In a project, the lock file determines the skills, so untrusted ones do not become trusted.
+    plan.trust_policy = TrustPolicy::KeepTrust;
+    let lock = LockFile::read(&target.lock_path)?;
+    let chosen = select_locked(&lock, names)?;
+    let mut updater =
+        Updater { plan: &mut plan, checks, prompter, file_urls, work, strict: !names.is_empty() };
+    for group in group_by_source(chosen, |locked| locked.reference.clone()) {
+        updater.update_group(&group)?;
     }
     plan.items.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(plan)
 }
 
-/// The skills of these names, or all.
-pub(crate) fn chosen<'l>(lock: &'l Lock, names: &[String]) -> Result<Vec<&'l Locked>, PackageError> {
+/// Returns the lock entries with these names, or all if `names` is empty.
+pub(crate) fn select_locked<'l>(
+    lock: &'l LockFile,
+    names: &[String],
+) -> Result<Vec<&'l LockEntry>, PackageError> {
     if names.is_empty() {
         return Ok(lock.skills.iter().collect());
     }
@@ -52,7 +56,7 @@ pub(crate) fn chosen<'l>(lock: &'l Lock, names: &[String]) -> Result<Vec<&'l Loc
             let known = lock.skills.iter().map(|locked| locked.name.as_str());
             let near = prowess_format::suggest::nearest(name, known);
             let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-            let name = prowess_format::hidden::shown(name);
+            let name = prowess_format::hidden::escape_for_display(name);
             return Err(PackageError::NotFound(format!("no installed skill is named {name}{near}")));
         }
         chosen.extend(found);
@@ -61,172 +65,184 @@ pub(crate) fn chosen<'l>(lock: &'l Lock, names: &[String]) -> Result<Vec<&'l Loc
 }
 
 struct Updater<'a> {
-    plan: &'a mut Plan,
-    judge: &'a Judge<'a>,
-    asks: &'a mut dyn Asks,
+    plan: &'a mut InstallPlan,
+    checks: &'a InstallChecks<'a>,
+    prompter: &'a mut dyn Prompter,
     file_urls: FileUrls,
-    work: &'a Arc<Work>,
-    /// Whether a skill that cannot be updated stops everything.
+    work: &'a Arc<Task>,
+    /// Whether a skill that cannot be updated is an error.
     strict: bool,
 }
 
 impl Updater<'_> {
-    fn group(&mut self, group: &Group<'_>) -> Result<(), PackageError> {
-        match self.try_group(group) {
-            Err(error) if !self.strict && is_its_own(&error) => {
-                group.skills.iter().try_for_each(|locked| self.fail(locked, &error))
+    fn update_group(&mut self, group: &SourceGroup<'_>) -> Result<(), PackageError> {
+        match self.try_update_group(group) {
+            Err(error) if !self.strict && is_isolated(&error) => {
+                group.skills.iter().try_for_each(|locked| self.add_failed(locked, &error))
             }
             result => result,
         }
     }
 
-    fn try_group(&mut self, group: &Group<'_>) -> Result<(), PackageError> {
-        let source = group.source(&self.plan.place)?;
-        let (fixed, moving): (Vec<&Locked>, Vec<&Locked>) =
-            match newest(&source, group.at.as_deref(), self.file_urls, self.work)? {
+    fn try_update_group(&mut self, group: &SourceGroup<'_>) -> Result<(), PackageError> {
+        let source = group.source(&self.plan.target)?;
+        let (current, outdated): (Vec<&LockEntry>, Vec<&LockEntry>) =
+            match latest_commit(&source, group.reference.as_deref(), self.file_urls, self.work)? {
                 None => (Vec::new(), group.skills.clone()),
                 Some((commit, resolved)) => {
-                    let is_there = |locked: &&Locked| {
+                    let is_current = |locked: &&LockEntry| {
                         let same = locked.commit.as_deref() == Some(commit.as_str());
-                        let whole = matches!(standing(&self.plan.place, locked), Ok((_, Standing::Same)));
-                        whole && (same || pinned(&resolved).is_some())
+                        let intact = matches!(
+                            check_installed(&self.plan.target, locked),
+                            Ok((_, InstalledState::Unchanged))
+                        );
+                        intact && (same || describe_pin(&resolved).is_some())
                     };
-                    let (there, moving) = group.skills.iter().copied().partition(is_there);
-                    if let Some(what) = pinned(&resolved) {
-                        let there: Vec<&Locked> = there;
-                        for locked in there {
-                            self.skip(locked, told(&what, locked, &commit))?;
+                    let (current, outdated) = group.skills.iter().copied().partition(is_current);
+                    if let Some(pin) = describe_pin(&resolved) {
+                        let current: Vec<&LockEntry> = current;
+                        for locked in current {
+                            self.add_skipped(locked, pin_reason(&pin, locked, &commit))?;
                         }
-                        (Vec::new(), moving)
+                        (Vec::new(), outdated)
                     } else {
-                        (there, moving)
+                        (current, outdated)
                     }
                 }
             };
-        for locked in fixed {
-            self.keep(locked)?;
+        for locked in current {
+            self.add_unchanged(locked)?;
         }
-        if moving.is_empty() {
+        if outdated.is_empty() {
             return Ok(());
         }
         let scratch = self.plan.stage()?.scratch().join(self.plan.items.len().to_string());
-        let place = &self.plan.place;
-        let (found, origin) = group.acquire(&moving, &scratch, place, self.file_urls, self.work)?;
-        self.work.step("checking", moving.len() as u64);
-        for locked in moving {
-            match self.one(locked, &found, &origin) {
+        let target = &self.plan.target;
+        let (found, origin) = group.acquire(&outdated, &scratch, target, self.file_urls, self.work)?;
+        self.work.begin_step("checking", outdated.len() as u64);
+        for locked in outdated {
+            match self.update_skill(locked, &found, &origin) {
                 Ok(item) => self.plan.items.push(item),
-                Err(error) if !self.strict && is_its_own(&error) => {
-                    self.fail(locked, &error)?;
+                Err(error) if !self.strict && is_isolated(&error) => {
+                    self.add_failed(locked, &error)?;
                 }
                 Err(error) => return Err(error),
             }
-            self.work.add(1);
+            self.work.advance(1);
         }
         Ok(())
     }
 
-    fn one(&mut self, before: &Locked, found: &Found, origin: &Origin) -> Result<Item, PackageError> {
-        let place = &self.plan.place;
-        let candidate = at_path(found, before)?;
+    fn update_skill(
+        &mut self,
+        before: &LockEntry,
+        found: &SelectedSkills,
+        origin: &SourceOrigin,
+    ) -> Result<PlanItem, PackageError> {
+        let target = &self.plan.target;
+        let candidate = find_locked(found, before)?;
         let stage = self.plan.stage()?;
         let name = Some(before.name.as_str());
-        let prepared = prepare(&*found.tree, candidate, name, self.judge, stage, self.work)?;
-        if let Some(now) =
-            prepared.renamed_from.as_ref().filter(|now| before.renamed_from.as_ref() != Some(*now))
+        let prepared = prepare_skill(&*found.tree, candidate, name, self.checks, stage, self.work)?;
+        if let Some(new_name) =
+            prepared.renamed_from.as_ref().filter(|name| before.renamed_from.as_ref() != Some(*name))
         {
-            return Err(renamed(before, now));
+            return Err(renamed_at_source(before, new_name));
         }
-        let mut after = locked(origin, &prepared, place);
+        let mut after = new_lock_entry(origin, &prepared, target);
         after.folder.clone_from(&before.folder);
         after.path.clone_from(&before.path);
         after.source.clone_from(&before.source);
-        let (folder, now) = standing(place, before)?;
-        let mut action = match &now {
-            Standing::Same if after.tree == before.tree => Action::Keep,
-            Standing::Same => Action::Replace,
-            Standing::Missing => Action::Add,
-            Standing::Modified(_) | Standing::Link => {
-                let difference = match &now {
-                    Standing::Modified(comparison) => comparison.to_string(),
-                    _ => "it is a link now".to_owned(),
+        let (folder, state) = check_installed(target, before)?;
+        let mut action = match &state {
+            InstalledState::Unchanged if after.tree == before.tree => PlanAction::Keep,
+            InstalledState::Unchanged => PlanAction::Replace,
+            InstalledState::Missing => PlanAction::Add,
+            InstalledState::Modified(_) | InstalledState::Symlink => {
+                let difference = match &state {
+                    InstalledState::Modified(comparison) => comparison.to_string(),
+                    _ => "it is a symlink".to_owned(),
                 };
                 if !self.strict {
-                    let why = format!("modified here: {difference}");
-                    return self.item(before, Action::Skip(why));
+                    let why = format!("modified locally: {difference}");
+                    return self.item(before, PlanAction::Skip(why));
                 }
-                let conflict = Conflict {
+                let conflict = InstallConflict {
                     prepared: &prepared,
                     installed: Some(before),
-                    modified: true,
-                    folder: &folder,
+                    is_modified: true,
+                    dir: &folder,
                     source: &before.source,
                 };
-                match self.asks.conflict(&conflict)? {
-                    OnConflict::Overwrite => Action::Replace,
-                    OnConflict::Skip | OnConflict::Rename(_) => Action::Skip("modified here".to_owned()),
+                match self.prompter.resolve_conflict(&conflict)? {
+                    OnConflict::Overwrite => PlanAction::Replace,
+                    OnConflict::Skip | OnConflict::Rename(_) => {
+                        PlanAction::Skip("modified locally".to_owned())
+                    }
                 }
             }
         };
-        let changes = matches!(action, Action::Replace | Action::Add);
+        let changes = matches!(action, PlanAction::Replace | PlanAction::Add);
         if changes {
-            admit(&prepared, self.asks)?;
+            check_findings(&prepared, self.prompter)?;
         }
-        let mut item = Item {
+        let mut item = PlanItem {
             name: before.name.clone(),
-            folder,
+            dir: folder,
             action: action.clone(),
             before: Some(before.clone()),
             after: Some(after),
             prepared: Some(prepared),
         };
         let increases = item.changes().is_some_and(|changes| changes.is_increase());
-        if changes && increases && !self.asks.increase(&item)? {
-            action = Action::Skip("it would bring more than before; --yes takes it".to_owned());
+        if changes && increases && !self.prompter.accept_increase(&item)? {
+            action = PlanAction::Skip(
+                "it requires more capabilities than before; pass --yes to accept them".to_owned(),
+            );
             item.action = action;
         }
         Ok(item)
     }
 
-    fn keep(&mut self, locked: &Locked) -> Result<(), PackageError> {
-        let item = self.item(locked, Action::Keep)?;
+    fn add_unchanged(&mut self, locked: &LockEntry) -> Result<(), PackageError> {
+        let item = self.item(locked, PlanAction::Keep)?;
         self.plan.items.push(item);
         Ok(())
     }
 
-    fn skip(&mut self, locked: &Locked, why: String) -> Result<(), PackageError> {
-        let item = self.item(locked, Action::Skip(why))?;
+    fn add_skipped(&mut self, locked: &LockEntry, reason: String) -> Result<(), PackageError> {
+        let item = self.item(locked, PlanAction::Skip(reason))?;
         self.plan.items.push(item);
         Ok(())
     }
 
-    fn fail(&mut self, locked: &Locked, error: &PackageError) -> Result<(), PackageError> {
+    fn add_failed(&mut self, locked: &LockEntry, error: &PackageError) -> Result<(), PackageError> {
         let hint = match error {
-            // Only this error's hint is about this skill alone.
+            // Only the hint of this error concerns a single skill.
             PackageError::RenamedAtSource { .. } => error.hint().map(|hint| format!("; {hint}")),
             _ => None,
         };
-        let why = format!("{}{}", error.without(&locked.name), hint.unwrap_or_default());
-        let item = self.item(locked, Action::Fail(why))?;
+        let reason = format!("{}{}", error.message_without_name(&locked.name), hint.unwrap_or_default());
+        let item = self.item(locked, PlanAction::Fail(reason))?;
         self.plan.items.push(item);
         Ok(())
     }
 
-    fn item(&self, locked: &Locked, action: Action) -> Result<Item, PackageError> {
+    fn item(&self, locked: &LockEntry, action: PlanAction) -> Result<PlanItem, PackageError> {
         let (before, after) = (Some(locked.clone()), Some(locked.clone()));
-        let folder = self.plan.place.folder(locked)?;
-        Ok(Item { name: locked.name.clone(), folder, action, before, after, prepared: None })
+        let folder = self.plan.target.dir(locked)?;
+        Ok(PlanItem { name: locked.name.clone(), dir: folder, action, before, after, prepared: None })
     }
 }
 
-/// Whether a failure is about one skill or source. A full disk is everybody's.
-fn is_its_own(error: &PackageError) -> bool {
+/// Returns `true` if an error concerns one skill or source, unlike a full disk.
+fn is_isolated(error: &PackageError) -> bool {
     !matches!(error, PackageError::Cancelled(_) | PackageError::Io { .. })
 }
 
-/// The error for a skill that has another name at its source than when it was installed.
-fn renamed(before: &Locked, now: &str) -> PackageError {
-    let (name, now) = (before.name.clone(), now.to_owned());
+/// Returns the error for a skill that was renamed at its source.
+fn renamed_at_source(before: &LockEntry, new_name: &str) -> PackageError {
+    let (name, now) = (before.name.clone(), new_name.to_owned());
     let mut install = format!("prowess install {}", quote(&before.source));
     if let Some(path) = &before.path {
         install.push_str(&format!(" --skill {}", quote(path)));
@@ -234,28 +250,28 @@ fn renamed(before: &Locked, now: &str) -> PackageError {
     if let Some(reference) = &before.reference {
         install.push_str(&format!(" --ref {}", quote(reference)));
     }
-    PackageError::RenamedAtSource { name, now, install }
+    PackageError::RenamedAtSource { name, new_name: now, install }
 }
 
-/// What a skill is pinned to, in words; `None` for what is meant to move.
-fn pinned(resolved: &Resolved) -> Option<String> {
+/// Returns a description of the pinned reference; `None` for a branch.
+fn describe_pin(resolved: &ResolvedRef) -> Option<String> {
     match resolved {
-        Resolved::Head(_) | Resolved::Branch(_) => None,
-        Resolved::Tag(name) => Some(format!("pinned to the tag {name}")),
-        Resolved::Commit => Some("pinned to a commit".to_owned()),
+        ResolvedRef::Head(_) | ResolvedRef::Branch(_) => None,
+        ResolvedRef::Tag(name) => Some(format!("pinned to the tag {name}")),
+        ResolvedRef::Commit => Some("pinned to a commit".to_owned()),
     }
 }
 
-fn told(what: &str, locked: &Locked, commit: &str) -> String {
+fn pin_reason(pin: &str, locked: &LockEntry, commit: &str) -> String {
     let short = |commit: &str| commit.get(..12).unwrap_or(commit).to_owned();
     match &locked.commit {
         Some(known) if known != commit => {
             format!(
-                "{what}, which has moved from {} to {}; install it again to take that",
+                "{pin}, which has moved from {} to {}; install it again to update",
                 short(known),
                 short(commit)
             )
         }
-        _ => what.to_owned(),
+        _ => pin.to_owned(),
     }
 }

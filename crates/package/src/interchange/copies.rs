@@ -1,97 +1,101 @@
-//! Copies of an installed skill in the folders of other agents: made whole, and kept in step with it.
+//! Copies of an installed skill in the directories of other agents.
 //!
-//! What must always hold: only a folder that is byte for byte what was installed is taken for a copy. Whatever somebody
-//! changed is theirs.
+//! Invariant: only a directory that is identical to the installed skill is treated as a copy. Modified directories
+//! belong to the user.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use prowess::HashedTree;
 
-use super::link::{LinkError, Place, canonical, resolved};
+use super::link::{AgentScope, LinkError, canonicalize_existing_part, resolve_agent_dir};
 use crate::agents::{AGENTS, Agent};
 use prowess_archive::InnerPath;
 use prowess_archive::limits::{DEPTH_MAX, FILES_MAX, TOTAL_MAX};
 
 /// A copy of a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Copied {
-    /// Whose.
+pub struct SkillCopy {
+    /// The agent.
     pub agent: &'static Agent,
-    /// Where.
-    pub at: PathBuf,
+    /// The directory.
+    pub path: PathBuf,
 }
 
-/// The copies of what was installed in a folder with this tree hash.
-pub fn copies(skill: &Path, tree: &str, place: Place<'_>) -> Vec<Copied> {
+/// Finds the copies of an installed skill with this tree hash.
+pub fn find_copies(skill: &Path, tree: &str, scope: AgentScope<'_>) -> Vec<SkillCopy> {
     let Some(name) = skill.file_name() else { return Vec::new() };
-    let own = canonical(skill);
-    let mut found: Vec<Copied> = Vec::new();
+    let own = canonicalize_existing_part(skill);
+    let mut found: Vec<SkillCopy> = Vec::new();
     for agent in AGENTS {
-        let Some(Ok(folder)) = place.folder(agent).map(|folder| resolved(&folder, place)) else { continue };
+        let Some(Ok(folder)) = scope.agent_dir(agent).map(|folder| resolve_agent_dir(&folder, scope)) else {
+            continue;
+        };
         let at = folder.join(name);
-        let is_known = || at == own || found.iter().any(|copied| copied.at == at);
-        let is_folder = fs::symlink_metadata(&at).is_ok_and(|there| there.is_dir());
-        if is_folder && !is_known() && HashedTree::of(&at).is_ok_and(|there| there.hash() == tree) {
-            found.push(Copied { agent, at });
+        let is_known = || at == own || found.iter().any(|copy| copy.path == at);
+        let is_dir = fs::symlink_metadata(&at).is_ok_and(|metadata| metadata.is_dir());
+        if is_dir && !is_known() && HashedTree::from_dir(&at).is_ok_and(|copy| copy.hash() == tree) {
+            found.push(SkillCopy { agent, path: at });
         }
     }
     found
 }
 
-impl Copied {
-    /// Puts what the skill is now in the place of the copy.
+impl SkillCopy {
+    /// Replaces the copy by the current skill.
     pub fn refresh(&self, skill: &Path) -> Result<(), LinkError> {
-        let staged = staged(&self.at);
-        copied(skill, &staged)?;
-        let swapped = match prowess_fs::exchange(&staged, &self.at) {
+        let staging = staging_path(&self.path);
+        copy_to_staging(skill, &staging)?;
+        let swapped = match prowess_fs::exchange(&staging, &self.path) {
             Ok(true) => Ok(()),
             // Not every file system can exchange names.
-            Ok(false) | Err(_) => fs::remove_dir_all(&self.at).and_then(|()| fs::rename(&staged, &self.at)),
+            Ok(false) | Err(_) => {
+                fs::remove_dir_all(&self.path).and_then(|()| fs::rename(&staging, &self.path))
+            }
         };
-        // By now the old copy, or one that nobody needs; what cannot be removed is in nobody's way.
-        let _ = fs::remove_dir_all(&staged);
-        swapped.map_err(|source| LinkError::Io { path: self.at.clone(), source })
+        // The staging directory contains the old copy. Errors are ignored: a leftover does no harm.
+        let _ = fs::remove_dir_all(&staging);
+        swapped.map_err(|source| LinkError::Io { path: self.path.clone(), source })
     }
 
     /// Removes the copy.
     pub fn remove(&self) -> Result<(), LinkError> {
-        let staged = staged(&self.at);
-        let _ = fs::remove_dir_all(&staged);
-        let moved = fs::rename(&self.at, &staged).and_then(|()| fs::remove_dir_all(&staged));
-        moved.map_err(|source| LinkError::Io { path: self.at.clone(), source })
+        let staging = staging_path(&self.path);
+        let _ = fs::remove_dir_all(&staging);
+        let moved = fs::rename(&self.path, &staging).and_then(|()| fs::remove_dir_all(&staging));
+        moved.map_err(|source| LinkError::Io { path: self.path.clone(), source })
     }
 }
 
-pub(super) fn staged(at: &Path) -> PathBuf {
+pub(super) fn staging_path(at: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(at.file_name().unwrap_or_default());
     name.push(".prowess-new");
     at.with_file_name(name)
 }
 
-/// Copies a skill to where nobody looks, in the place of what a killed process left there half-made.
-pub(super) fn copied(skill: &Path, staged: &Path) -> Result<(), LinkError> {
-    let _ = fs::remove_dir_all(staged);
-    let mut left = Left { files: FILES_MAX, bytes: TOTAL_MAX };
-    copy(skill, staged, 0, &mut left).inspect_err(|_| drop(fs::remove_dir_all(staged)))
+/// Copies a skill to a hidden staging path, replacing what a killed process left there.
+pub(super) fn copy_to_staging(skill: &Path, staging: &Path) -> Result<(), LinkError> {
+    let _ = fs::remove_dir_all(staging);
+    let mut budget = CopyBudget { files: FILES_MAX, bytes: TOTAL_MAX };
+    copy_dir(skill, staging, 0, &mut budget).inspect_err(|_| drop(fs::remove_dir_all(staging)))
 }
 
-/// What may still be copied.
-struct Left {
+/// The remaining limits of a copy.
+struct CopyBudget {
     files: usize,
     bytes: u64,
 }
 
-/// Copies regular files and folders; anything else is no part of a skill.
-fn copy(from: &Path, to: &Path, depth: usize, left: &mut Left) -> Result<(), LinkError> {
+/// Copies regular files and directories; rejects anything else.
+fn copy_dir(from: &Path, to: &Path, depth: usize, budget: &mut CopyBudget) -> Result<(), LinkError> {
     let io = |path: &Path| {
         let path = path.to_owned();
         move |source| LinkError::Io { path, source }
     };
-    let unfit = |path: &Path, why| LinkError::Unfit { path: path.to_owned(), why };
+    let not_copyable = |path: &Path, why| LinkError::NotCopyable { path: path.to_owned(), reason: why };
     if depth > DEPTH_MAX {
-        return Err(unfit(from, "it is too deep"));
+        return Err(not_copyable(from, "it is nested too deeply"));
     }
     fs::create_dir(to).map_err(io(to))?;
     for entry in fs::read_dir(from).map_err(io(from))? {
@@ -99,18 +103,20 @@ fn copy(from: &Path, to: &Path, depth: usize, left: &mut Left) -> Result<(), Lin
         let (path, kind) = (entry.path(), entry.file_type().map_err(io(from))?);
         let name = entry.file_name();
         if name.to_str().is_none_or(|name| InnerPath::parse(name.as_bytes()).is_err()) {
-            return Err(unfit(&path, "its name is not one for every system"));
+            return Err(not_copyable(&path, "its name is not portable"));
         }
-        left.files = left.files.checked_sub(1).ok_or_else(|| unfit(from, "it has too many files"))?;
+        budget.files =
+            budget.files.checked_sub(1).ok_or_else(|| not_copyable(from, "it has too many files"))?;
         let target = to.join(&name);
         if kind.is_dir() {
-            copy(&path, &target, depth + 1, left)?;
+            copy_dir(&path, &target, depth + 1, budget)?;
         } else if kind.is_file() {
             let bytes = fs::metadata(&path).map_err(io(&path))?.len();
-            left.bytes = left.bytes.checked_sub(bytes).ok_or_else(|| unfit(from, "it is too large"))?;
+            budget.bytes =
+                budget.bytes.checked_sub(bytes).ok_or_else(|| not_copyable(from, "it is too large"))?;
             fs::copy(&path, &target).map_err(io(&path))?;
         } else {
-            return Err(unfit(&path, "it is a link or a special file"));
+            return Err(not_copyable(&path, "it is a symlink or a special file"));
         }
     }
     Ok(())
@@ -121,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_installed_is_a_copy() {
+    fn only_an_identical_directory_is_a_copy() {
         let project = tempfile::tempdir().unwrap();
         let base = project.path().canonicalize().unwrap();
         let write = |inner: &str, text: &str| {
@@ -132,16 +138,16 @@ mod tests {
         write(".claude/skills/pdf/SKILL.md", "one");
         write(".goose/skills/pdf/SKILL.md", "mine");
         let skill = base.join(".agents/skills/pdf");
-        let tree = HashedTree::of(&skill).unwrap().hash();
-        let place = Place::Project(&base);
-        let found = copies(&skill, &tree, place);
-        assert_eq!(found.iter().map(|copied| copied.agent.id).collect::<Vec<_>>(), ["claude-code"]);
+        let tree = HashedTree::from_dir(&skill).unwrap().hash();
+        let scope = AgentScope::Project(&base);
+        let found = find_copies(&skill, &tree, scope);
+        assert_eq!(found.iter().map(|copy| copy.agent.id).collect::<Vec<_>>(), ["claude-code"]);
         write(".agents/skills/pdf/SKILL.md", "two");
         found[0].refresh(&skill).unwrap();
         assert_eq!(fs::read_to_string(base.join(".claude/skills/pdf/SKILL.md")).unwrap(), "two");
         assert_eq!(fs::read_dir(base.join(".claude/skills")).unwrap().count(), 1);
         found[0].remove().unwrap();
         assert_eq!(fs::read_dir(base.join(".claude/skills")).unwrap().count(), 0);
-        assert_eq!(copies(&skill, &tree, place), []);
+        assert_eq!(find_copies(&skill, &tree, scope), []);
     }
 }

@@ -1,7 +1,7 @@
-//! One skill in the folders of several agents: links to where it is installed, or copies of it.
+//! Makes an installed skill available to other agents with symlinks or copies.
 //!
-//! What must always hold: nothing that is there is overwritten, unless it is a link to the same skill; a link or a copy is
-//! seen whole or not at all; and only links that lead to the skill are removed.
+//! Invariants: nothing is overwritten, except a symlink to the same skill; a symlink or copy appears completely or
+//! not at all; only symlinks to the skill are removed.
 
 use std::fs;
 use std::io;
@@ -9,30 +9,30 @@ use std::path::{Component, Path, PathBuf};
 
 use prowess::{ErrorCode, HashedTree};
 
-use super::copies::{copied, staged};
+use super::copies::{copy_to_staging, staging_path};
 use crate::agents::{AGENTS, Agent};
 
-/// How a skill comes into an agent's folder.
+/// How a skill is made available to an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
-    /// As a relative link.
-    Link,
-    /// As a copy, for agents and systems that do not follow links.
+pub enum LinkMode {
+    /// With a relative symlink.
+    Symlink,
+    /// With a copy, for agents and systems that do not follow symlinks.
     Copy,
 }
 
-/// Whose folders: those of a project or those of a home.
+/// The scope of an agent's directory: a project or a home directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place<'p> {
-    /// Of this project.
+pub enum AgentScope<'p> {
+    /// This project.
     Project(&'p Path),
-    /// Of this home.
+    /// This home directory.
     Home(&'p Path),
 }
 
-impl Place<'_> {
-    /// Where an agent keeps skills here; `None` where it keeps none.
-    pub fn folder(self, agent: &Agent) -> Option<PathBuf> {
+impl AgentScope<'_> {
+    /// Returns the skill directory of an agent; `None` if it has none in this scope.
+    pub fn agent_dir(self, agent: &Agent) -> Option<PathBuf> {
         match self {
             Self::Project(project) => Some(project.join(agent.project)),
             Self::Home(home) => agent.home.map(|inner| home.join(inner)),
@@ -40,116 +40,128 @@ impl Place<'_> {
     }
 }
 
-/// What is to be done, or was there already.
+/// The step that makes a skill available to an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Plan {
-    /// The agent reads the folder in which the skill is.
-    SameFolder,
-    /// A link to the skill is there.
-    There(PathBuf),
-    /// A link is to be made.
-    Link {
-        /// Where.
-        at: PathBuf,
-        /// To where, relative to its folder.
-        to: PathBuf,
+pub enum LinkPlan {
+    /// Nothing to do: the agent reads the directory of the skill.
+    SameDirectory,
+    /// Nothing to do: the symlink or copy exists.
+    Exists(PathBuf),
+    /// Create a symlink.
+    Symlink {
+        /// The path of the symlink.
+        path: PathBuf,
+        /// The target, relative to the directory of the symlink.
+        target: PathBuf,
     },
-    /// A copy is to be made.
+    /// Create a copy.
     Copy {
-        /// Where.
-        at: PathBuf,
+        /// The path of the copy.
+        path: PathBuf,
     },
 }
 
-/// Why nothing was linked or unlinked.
+/// The reason why a skill was not linked or unlinked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LinkError {
-    /// The skill is not there.
-    #[error("there is no skill in {}", .0.display())]
+    /// The directory contains no skill.
+    #[error("no skill in {}", .0.display())]
     NoSkill(PathBuf),
-    /// The agent keeps no skills in the home.
-    #[error("{0} keeps no skills in the home")]
-    NoFolder(&'static str),
-    /// Something else is there.
-    #[error("{} is there already and is not a link to this skill", .0.display())]
+    /// The agent has no skill directory in the home directory.
+    #[error("{0} has no skill directory in the home directory")]
+    NoHomeDir(&'static str),
+    /// The path is in use.
+    #[error("{} already exists and is not a symlink to this skill", .0.display())]
     Conflict(PathBuf),
-    /// A step on the way is a link that leads out of the project.
-    #[error("{} leads out of {}", path.display(), base.display())]
+    /// A symlink on the path points out of the project.
+    #[error("{} is outside of {}", path.display(), base.display())]
     Outside {
-        /// The agent's folder.
+        /// The agent's directory.
         path: PathBuf,
-        /// The project or home.
+        /// The project or home directory.
         base: PathBuf,
     },
-    /// More than a skill may be.
-    #[error("{} is no skill that can be copied: {why}", path.display())]
-    Unfit {
-        /// The file or folder.
+    /// The skill cannot be copied.
+    #[error("cannot copy {}: {reason}", path.display())]
+    NotCopyable {
+        /// The file or directory.
         path: PathBuf,
-        /// Why not.
-        why: &'static str,
+        /// The reason.
+        reason: &'static str,
     },
-    /// The system refused.
+    /// An I/O error.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file or folder.
+        /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }
 
 impl LinkError {
-    /// For programs.
+    /// Returns the error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::NoSkill(_) => ErrorCode::NotFound,
-            Self::NoFolder(_) => ErrorCode::InvalidParam,
+            Self::NoHomeDir(_) => ErrorCode::InvalidParam,
             Self::Conflict(_) => ErrorCode::Conflict,
             Self::Outside { .. } => ErrorCode::AccessDenied,
-            Self::Unfit { .. } => ErrorCode::TooLarge,
+            Self::NotCopyable { .. } => ErrorCode::TooLarge,
             Self::Io { .. } => ErrorCode::PermissionDenied,
         }
     }
 }
 
-/// Decides what it takes for an agent to have a skill. `skill` is the installed folder; the link is named after it.
-pub fn plan(skill: &Path, agent: &Agent, place: Place<'_>, how: How) -> Result<Plan, LinkError> {
+/// Plans how to make a skill available to an agent. `skill` is the installed directory; the symlink has its name.
+pub fn plan_link(
+    skill: &Path,
+    agent: &Agent,
+    scope: AgentScope<'_>,
+    mode: LinkMode,
+) -> Result<LinkPlan, LinkError> {
     if !skill.join("SKILL.md").is_file() {
         return Err(LinkError::NoSkill(skill.to_owned()));
     }
-    foresee(skill, agent, place, how)
+    plan_link_before_install(skill, agent, scope, mode)
 }
 
-/// The same for a skill that is yet to be installed.
-pub fn foresee(skill: &Path, agent: &Agent, place: Place<'_>, how: How) -> Result<Plan, LinkError> {
-    let real = canonical(skill);
+/// Plans how to make a skill available that is not installed yet; see [`plan_link`].
+pub fn plan_link_before_install(
+    skill: &Path,
+    agent: &Agent,
+    scope: AgentScope<'_>,
+    mode: LinkMode,
+) -> Result<LinkPlan, LinkError> {
+    let real = canonicalize_existing_part(skill);
     let name = skill.file_name().ok_or_else(|| LinkError::NoSkill(skill.to_owned()))?;
-    let folder = place.folder(agent).ok_or(LinkError::NoFolder(agent.id))?;
-    let folder = resolved(&folder, place)?;
+    let folder = scope.agent_dir(agent).ok_or(LinkError::NoHomeDir(agent.id))?;
+    let folder = resolve_agent_dir(&folder, scope)?;
     if real.parent() == Some(&folder) {
-        return Ok(Plan::SameFolder);
+        return Ok(LinkPlan::SameDirectory);
     }
     let at = folder.join(name);
     match fs::symlink_metadata(&at) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(match how {
-            How::Link => Plan::Link { to: relative(&folder, &real), at },
-            How::Copy => Plan::Copy { at },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(match mode {
+            LinkMode::Symlink => LinkPlan::Symlink { target: relative_path(&folder, &real), path: at },
+            LinkMode::Copy => LinkPlan::Copy { path: at },
         }),
         Err(source) => Err(LinkError::Io { path: at, source }),
-        Ok(metadata) if metadata.is_symlink() && is_ours(&at, &folder, &real) => Ok(Plan::There(at)),
-        Ok(metadata) if metadata.is_dir() && how == How::Copy && is_copy(&at, &real) => Ok(Plan::There(at)),
+        Ok(metadata) if metadata.is_symlink() && is_ours(&at, &folder, &real) => Ok(LinkPlan::Exists(at)),
+        Ok(metadata) if metadata.is_dir() && mode == LinkMode::Copy && is_copy(&at, &real) => {
+            Ok(LinkPlan::Exists(at))
+        }
         Ok(_) => Err(LinkError::Conflict(at)),
     }
 }
 
-/// Does what was decided. Whoever came first with something else is not overwritten.
-pub fn perform(skill: &Path, plan: &Plan) -> Result<(), LinkError> {
-    let (at, how) = match plan {
-        Plan::SameFolder | Plan::There(_) => return Ok(()),
-        Plan::Link { at, to } => (at, Some(to)),
-        Plan::Copy { at } => (at, None),
+/// Performs a plan. Does not overwrite a path that was created in the meantime.
+pub fn apply_link(skill: &Path, plan: &LinkPlan) -> Result<(), LinkError> {
+    let (at, link_target) = match plan {
+        LinkPlan::SameDirectory | LinkPlan::Exists(_) => return Ok(()),
+        LinkPlan::Symlink { path: at, target: to } => (at, Some(to)),
+        LinkPlan::Copy { path: at } => (at, None),
     };
     let io = |path: &Path, source: io::Error| match source.kind() {
         io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => LinkError::Conflict(at.clone()),
@@ -158,87 +170,89 @@ pub fn perform(skill: &Path, plan: &Plan) -> Result<(), LinkError> {
     if let Some(folder) = at.parent() {
         fs::create_dir_all(folder).map_err(|source| io(folder, source))?;
     }
-    match how {
-        // Making a link is one step, and fails where something is.
-        Some(to) => prowess_fs::make_link(to, at).map_err(|source| io(at, source)),
+    match link_target {
+        // Creating a symlink is atomic and fails if the path exists.
+        Some(to) => prowess_fs::create_symlink(to, at).map_err(|source| io(at, source)),
         None => {
-            let staged = staged(at);
-            let copied = copied(skill, &staged).and_then(|()| match fs::symlink_metadata(at) {
-                // A rename would take the place of an empty folder.
+            let staging = staging_path(at);
+            let result = copy_to_staging(skill, &staging).and_then(|()| match fs::symlink_metadata(at) {
+                // A rename would replace an empty directory.
                 Ok(_) => Err(LinkError::Conflict(at.clone())),
-                Err(_) => fs::rename(&staged, at).map_err(|source| io(at, source)),
+                Err(_) => fs::rename(&staging, at).map_err(|source| io(at, source)),
             });
-            if copied.is_err() {
-                let _ = fs::remove_dir_all(&staged);
+            if result.is_err() {
+                let _ = fs::remove_dir_all(&staging);
             }
-            copied
+            result
         }
     }
 }
 
-/// Removes an agent's link to a skill, and says where it was; whatever else is there stays.
-pub fn unlink(skill: &Path, agent: &Agent, place: Place<'_>) -> Result<Option<PathBuf>, LinkError> {
-    let Some(at) = linked(skill, agent, place)? else { return Ok(None) };
+/// Removes an agent's symlink to a skill and returns its path. Anything else is not removed.
+pub fn unlink(skill: &Path, agent: &Agent, scope: AgentScope<'_>) -> Result<Option<PathBuf>, LinkError> {
+    let Some(at) = find_link(skill, agent, scope)? else { return Ok(None) };
     fs::remove_file(&at).map_err(|source| LinkError::Io { path: at.clone(), source })?;
     Ok(Some(at))
 }
 
-/// Where an agent has a link to a skill.
-pub fn linked(skill: &Path, agent: &Agent, place: Place<'_>) -> Result<Option<PathBuf>, LinkError> {
-    let Some(folder) = place.folder(agent) else { return Ok(None) };
-    let (Ok(folder), Some(name)) = (resolved(&folder, place), skill.file_name()) else { return Ok(None) };
+/// Returns the path of an agent's symlink to a skill.
+pub fn find_link(skill: &Path, agent: &Agent, scope: AgentScope<'_>) -> Result<Option<PathBuf>, LinkError> {
+    let Some(folder) = scope.agent_dir(agent) else { return Ok(None) };
+    let (Ok(folder), Some(name)) = (resolve_agent_dir(&folder, scope), skill.file_name()) else {
+        return Ok(None);
+    };
     let at = folder.join(name);
-    Ok(is_ours(&at, &folder, &canonical(skill)).then_some(at))
+    Ok(is_ours(&at, &folder, &canonicalize_existing_part(skill)).then_some(at))
 }
 
-/// The agents that have a skill, through a link or because they read its folder.
-pub fn agents_with(skill: &Path, place: Place<'_>) -> Vec<&'static Agent> {
+/// Returns the agents that have a skill through a symlink or because they read its directory.
+pub fn agents_with(skill: &Path, scope: AgentScope<'_>) -> Vec<&'static Agent> {
     let Ok(real) = fs::canonicalize(skill) else { return Vec::new() };
     let has = |agent: &&Agent| {
-        let folder = place.folder(agent);
+        let folder = scope.agent_dir(agent);
         let at = folder.and_then(|folder| Some(folder.join(skill.file_name()?)));
-        at.is_some_and(|at| leads_to(&at, &real))
+        at.is_some_and(|at| resolves_to(&at, &real))
     };
     AGENTS.iter().filter(has).collect()
 }
 
-/// Whether it is a link to the skill, which may not be there at the moment.
+/// Returns `true` if the path is a symlink to the skill, which may not exist.
 fn is_ours(at: &Path, folder: &Path, real: &Path) -> bool {
-    fs::read_link(at).is_ok_and(|to| to == relative(folder, real) || leads_to(at, real))
+    fs::read_link(at).is_ok_and(|target| target == relative_path(folder, real) || resolves_to(at, real))
 }
 
-/// Whether two folders hold the same.
+/// Returns `true` if two directories have the same contents.
 fn is_copy(one: &Path, other: &Path) -> bool {
-    let tree = |folder| HashedTree::of(folder).ok().map(|tree| tree.hash());
+    let tree = |folder| HashedTree::from_dir(folder).ok().map(|tree| tree.hash());
     tree(one).is_some_and(|hash| tree(other) == Some(hash))
 }
 
-fn leads_to(path: &Path, real: &Path) -> bool {
+fn resolves_to(path: &Path, real: &Path) -> bool {
     fs::canonicalize(path).is_ok_and(|found| found == real)
 }
 
-/// The agent's folder without links, there or not. A project's must stay in it.
-pub(super) fn resolved(folder: &Path, place: Place<'_>) -> Result<PathBuf, LinkError> {
-    let resolved = canonical(folder);
-    if let Place::Project(project) = place
-        && !resolved.starts_with(canonical(project))
+/// Returns the agent's directory without symlinks; it may not exist. In a project, it must be inside the project.
+pub(super) fn resolve_agent_dir(folder: &Path, scope: AgentScope<'_>) -> Result<PathBuf, LinkError> {
+    let resolved = canonicalize_existing_part(folder);
+    if let AgentScope::Project(project) = scope
+        && !resolved.starts_with(canonicalize_existing_part(project))
     {
         return Err(LinkError::Outside { path: folder.to_owned(), base: project.to_owned() });
     }
     Ok(resolved)
 }
 
-/// What is there of a path, without links, and the rest as it is.
-pub(super) fn canonical(path: &Path) -> PathBuf {
-    let there = path.ancestors().find_map(|above| Some((above, fs::canonicalize(above).ok()?)));
-    match there {
-        Some((above, real)) => real.join(path.strip_prefix(above).unwrap_or(Path::new(""))),
+/// Resolves symlinks in the existing part of a path.
+pub(super) fn canonicalize_existing_part(path: &Path) -> PathBuf {
+    let existing = path.ancestors().find_map(|ancestor| Some((ancestor, fs::canonicalize(ancestor).ok()?)));
+    match existing {
+        Some((ancestor, real)) => real.join(path.strip_prefix(ancestor).unwrap_or(Path::new(""))),
         None => path.to_owned(),
     }
 }
 
-/// The way from one folder to another, both without links.
-fn relative(from: &Path, to: &Path) -> PathBuf {
+/// Returns the relative path from one directory to another, both without symlinks.
+fn relative_path(from: &Path, to: &Path) -> PathBuf {
     let shared = from.components().zip(to.components()).take_while(|(one, other)| one == other).count();
     let up = from.components().skip(shared).map(|_| Component::ParentDir);
     up.chain(to.components().skip(shared)).collect()

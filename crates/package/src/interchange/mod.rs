@@ -1,13 +1,13 @@
-//! Living with other agents and their tools: their lock, their folders, links into them.
+//! Interoperability with other agents and installers: lock files, directories, symlinks.
 //!
 //! | module | subject |
 //! |---|---|
 //! | [`skills_lock`] | `skills-lock.json`, which many projects already have |
-//! | [`link`] | one installed skill in the folders of several agents |
-//! | [`copies`] | copies instead of links, kept in step |
-//! | [`import`] | skills that are in the folders of other agents already |
+//! | [`link`] | makes an installed skill available to other agents |
+//! | [`copies`] | copies instead of symlinks |
+//! | [`agent_skills`] | finds skills in the directories of other agents |
 
+pub mod agent_skills;
 pub mod copies;
-pub mod import;
 pub mod link;
 pub mod skills_lock;

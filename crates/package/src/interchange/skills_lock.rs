@@ -1,7 +1,7 @@
-//! `skills-lock.json` version 1: what another installer put into a project, and from where.
+//! `skills-lock.json` version 1: the skills that another installer added to a project, and their sources.
 //!
-//! Its hash joins paths and bytes without separators, so that different trees can have the same one: it is kept, and not
-//! relied on.
+//! Its hash joins paths and contents without separators, so that different trees can have the same hash. It is
+//! recorded, but not used for verification.
 
 use std::path::Path;
 
@@ -13,29 +13,29 @@ use prowess_archive::limits::FILES_MAX;
 /// The name of the file.
 pub const FILE_NAME: &str = "skills-lock.json";
 
-/// The largest file that is read.
+/// The maximum size of the file in bytes.
 pub const LOCK_MAX: u64 = 4 * 1024 * 1024;
 
-/// A skill of the lock.
+/// A skill in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LockedSkill {
-    /// Its name.
+pub struct SkillsLockEntry {
+    /// The name.
     pub name: String,
-    /// Where it came from, as the lock has it: `owner/repo`, a path, a host.
+    /// The source: `owner/repo`, a path or a host.
     pub source: String,
-    /// What kind of source that is.
+    /// The kind of the source.
     pub source_type: SourceType,
-    /// The whole address, where the lock has it.
+    /// The full URL, if the file contains it.
     pub source_url: Option<String>,
     /// The branch, tag or commit.
     pub reference: Option<String>,
-    /// The folder in the source.
+    /// The directory in the source.
     pub skill_path: Option<InnerPath>,
     /// The hash that the other installer computed.
     pub computed_hash: Option<String>,
 }
 
-/// What kind of source a skill came from.
+/// The kind of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SourceType {
@@ -43,11 +43,11 @@ pub enum SourceType {
     Github,
     /// `owner/repo` on GitLab.
     Gitlab,
-    /// Any repository.
+    /// A git repository.
     Git,
     /// A site with an index.
     WellKnown,
-    /// A folder.
+    /// A local directory.
     Local,
 }
 
@@ -64,106 +64,113 @@ impl SourceType {
     }
 }
 
-impl LockedSkill {
-    /// The source in the words of `prowess install`.
+impl SkillsLockEntry {
+    /// Returns the source for `prowess install`.
     pub fn install_source(&self) -> &str {
         self.source_url.as_deref().unwrap_or(&self.source)
     }
 }
 
-/// Why a lock was not taken.
+/// The reason why the file was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum LockError {
-    /// It is not there, not a regular file, or too large.
-    #[error("it cannot be read, or has more than {LOCK_MAX} bytes")]
+pub enum ReadSkillsLockError {
+    /// The file does not exist, is not a regular file, or is too large.
+    #[error("it cannot be read or is larger than {LOCK_MAX} bytes")]
     Unreadable,
-    /// It is not JSON.
-    #[error("it is not JSON: {0}")]
+    /// The file is not JSON.
+    #[error("invalid JSON: {0}")]
     Json(String),
-    /// Of a version that is not known here.
-    #[error("it has version {0}; only version 1 is known")]
+    /// The version is not supported.
+    #[error("unsupported version {0}; only version 1 is supported")]
     Version(String),
-    /// Not of the form of version 1.
-    #[error("{at} {why}")]
-    Form {
-        /// Where: `skills.pdf.source`.
-        at: String,
-        /// What is wrong, to follow it.
-        why: String,
+    /// A value is invalid.
+    #[error("{path} {problem}")]
+    InvalidValue {
+        /// The path of the value, such as `skills.pdf.source`.
+        path: String,
+        /// The problem, to follow the path.
+        problem: String,
     },
 }
 
-/// Reads a lock.
-pub fn read(path: &Path) -> Result<Vec<LockedSkill>, LockError> {
-    parse(&prowess::read_bounded(path, LOCK_MAX).ok_or(LockError::Unreadable)?)
+/// Reads the file.
+pub fn read_skills_lock(path: &Path) -> Result<Vec<SkillsLockEntry>, ReadSkillsLockError> {
+    parse_skills_lock(&prowess::read_bounded(path, LOCK_MAX).ok_or(ReadSkillsLockError::Unreadable)?)
 }
 
-/// The skills of a lock, by name. Keys that are not known are left out: others may add some.
-pub fn parse(bytes: &[u8]) -> Result<Vec<LockedSkill>, LockError> {
-    let lock: Value = serde_json::from_slice(bytes).map_err(|error| LockError::Json(error.to_string()))?;
-    let form = |at: &str, why: &str| LockError::Form { at: at.to_owned(), why: why.to_owned() };
-    let lock = lock.as_object().ok_or_else(|| form("the lock", "is no object"))?;
+/// Parses the file and returns its skills by name. Unknown keys are ignored.
+pub fn parse_skills_lock(bytes: &[u8]) -> Result<Vec<SkillsLockEntry>, ReadSkillsLockError> {
+    let lock: Value =
+        serde_json::from_slice(bytes).map_err(|error| ReadSkillsLockError::Json(error.to_string()))?;
+    let invalid = |at: &str, why: &str| ReadSkillsLockError::InvalidValue {
+        path: at.to_owned(),
+        problem: why.to_owned(),
+    };
+    let lock = lock.as_object().ok_or_else(|| invalid("the file", "is not an object"))?;
     match lock.get("version") {
-        None => return Err(form("version", "is missing")),
+        None => return Err(invalid("version", "is missing")),
         Some(version) if version.as_u64() == Some(1) => {}
-        Some(version) => return Err(LockError::Version(version.to_string().chars().take(40).collect())),
+        Some(version) => {
+            return Err(ReadSkillsLockError::Version(version.to_string().chars().take(40).collect()));
+        }
     }
-    let skills = lock.get("skills").ok_or_else(|| form("skills", "is missing"))?;
-    let skills = skills.as_object().ok_or_else(|| form("skills", "is no object"))?;
+    let skills = lock.get("skills").ok_or_else(|| invalid("skills", "is missing"))?;
+    let skills = skills.as_object().ok_or_else(|| invalid("skills", "is not an object"))?;
     if skills.len() > FILES_MAX {
-        return Err(form("skills", &format!("has more than {FILES_MAX} entries")));
+        return Err(invalid("skills", &format!("has more than {FILES_MAX} entries")));
     }
-    skills.iter().map(|(name, entry)| skill(name, entry)).collect()
+    skills.iter().map(|(name, entry)| parse_entry(name, entry)).collect()
 }
 
-fn skill(name: &str, entry: &Value) -> Result<LockedSkill, LockError> {
-    let place = |key: &str| {
-        let name: String = prowess_format::hidden::shown(name).chars().take(80).collect();
+fn parse_entry(name: &str, entry: &Value) -> Result<SkillsLockEntry, ReadSkillsLockError> {
+    let value_path = |key: &str| {
+        let name: String = prowess_format::hidden::escape_for_display(name).chars().take(80).collect();
         if key.is_empty() { format!("skills.{name}") } else { format!("skills.{name}.{key}") }
     };
-    let form = |key: &str, why: String| LockError::Form { at: place(key), why };
-    // It becomes the name of a folder.
+    let invalid =
+        |key: &str, why: String| ReadSkillsLockError::InvalidValue { path: value_path(key), problem: why };
+    // The name becomes the name of a directory.
     if InnerPath::parse(name.as_bytes()).is_err() || name.contains('/') || name.starts_with('.') {
-        return Err(form("", "is no name for a skill".to_owned()));
+        return Err(invalid("", "is not a valid skill name".to_owned()));
     }
-    let entry = entry.as_object().ok_or_else(|| form("", "is no object".to_owned()))?;
+    let entry = entry.as_object().ok_or_else(|| invalid("", "is not an object".to_owned()))?;
     let text = |key: &str| match entry.get(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) if text.chars().any(char::is_control) => {
-            Err(form(key, "has a control character".to_owned()))
+            Err(invalid(key, "contains a control character".to_owned()))
         }
         Some(Value::String(text)) if text.trim().is_empty() => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(form(key, "is no text".to_owned())),
+        Some(_) => Err(invalid(key, "is not a string".to_owned())),
     };
-    let needed = |key: &str| text(key)?.ok_or_else(|| form(key, "is missing".to_owned()));
-    let kind = needed("sourceType")?;
+    let required = |key: &str| text(key)?.ok_or_else(|| invalid(key, "is missing".to_owned()));
+    let kind = required("sourceType")?;
     let source_type = SourceType::parse(&kind)
-        .ok_or_else(|| form("sourceType", format!("is {kind:?}, which is not known")))?;
-    Ok(LockedSkill {
+        .ok_or_else(|| invalid("sourceType", format!("has the unknown value {kind:?}")))?;
+    Ok(SkillsLockEntry {
         name: name.to_owned(),
-        source: needed("source")?,
+        source: required("source")?,
         source_type,
         source_url: text("sourceUrl")?,
         reference: text("ref")?,
         skill_path: match text("skillPath")? {
-            Some(path) => folder(&path).map_err(|why| form("skillPath", why))?,
+            Some(path) => parse_skill_dir(&path).map_err(|why| invalid("skillPath", why))?,
             None => None,
         },
         computed_hash: text("computedHash")?,
     })
 }
 
-/// The folder of a skill; some locks name the file in it. `None` for the top of the source.
-fn folder(path: &str) -> Result<Option<InnerPath>, String> {
+/// Returns the directory of a skill; some files contain the path of `SKILL.md`. `None` for the root of the source.
+fn parse_skill_dir(path: &str) -> Result<Option<InnerPath>, String> {
     let path = path.trim_end_matches('/').trim_start_matches("./");
     let folder = match path.rsplit_once('/') {
         Some((folder, "SKILL.md")) => folder,
         None if matches!(path, "SKILL.md" | "." | "") => return Ok(None),
         _ => path,
     };
-    InnerPath::parse(folder.as_bytes()).map(Some).map_err(|error| format!("leads elsewhere: {error}"))
+    InnerPath::parse(folder.as_bytes()).map(Some).map_err(|error| format!("is not a valid path: {error}"))
 }
 
 #[cfg(test)]
@@ -178,9 +185,9 @@ mod tests {
                 "skillPath": "SKILL.md", "computedHash": ""}}}"#;
 
     #[test]
-    fn version_1() {
-        let skills = parse(LOCK.as_bytes()).unwrap();
-        let own = LockedSkill {
+    fn version_1_is_parsed() {
+        let skills = parse_skills_lock(LOCK.as_bytes()).unwrap();
+        let own = SkillsLockEntry {
             name: "own".to_owned(),
             source: "u/r".to_owned(),
             source_type: SourceType::Git,
@@ -193,40 +200,40 @@ mod tests {
         assert_eq!(own.install_source(), "https://git.example.com/u/r.git");
         assert_eq!(skills[1].install_source(), "anthropics/skills");
         assert_eq!(skills[1].skill_path.as_ref().map(InnerPath::as_str), Some("skills/pdf"));
-        assert_eq!(parse(br#"{"version":1,"skills":{}}"#), Ok(Vec::new()));
+        assert_eq!(parse_skills_lock(br#"{"version":1,"skills":{}}"#), Ok(Vec::new()));
     }
 
     #[test]
-    fn what_is_wrong_is_said_by_its_place() {
-        let told = |text: &str| parse(text.as_bytes()).unwrap_err().to_string();
-        let entry = |entry: &str| told(&format!(r#"{{"version":1,"skills":{{"a":{entry}}}}}"#));
-        assert!(told("{").starts_with("it is not JSON: "));
-        assert_eq!(told("[]"), "the lock is no object");
-        assert_eq!(told("{}"), "version is missing");
-        assert_eq!(told(r#"{"version":3}"#), "it has version 3; only version 1 is known");
-        assert_eq!(told(r#"{"version":"1"}"#), "it has version \"1\"; only version 1 is known");
-        assert_eq!(told(r#"{"version":1}"#), "skills is missing");
-        assert_eq!(told(r#"{"version":1,"skills":[]}"#), "skills is no object");
-        assert_eq!(entry("3"), "skills.a is no object");
+    fn errors_name_the_invalid_value() {
+        let message = |text: &str| parse_skills_lock(text.as_bytes()).unwrap_err().to_string();
+        let entry = |entry: &str| message(&format!(r#"{{"version":1,"skills":{{"a":{entry}}}}}"#));
+        assert!(message("{").starts_with("invalid JSON: "));
+        assert_eq!(message("[]"), "the file is not an object");
+        assert_eq!(message("{}"), "version is missing");
+        assert_eq!(message(r#"{"version":3}"#), "unsupported version 3; only version 1 is supported");
+        assert_eq!(message(r#"{"version":"1"}"#), "unsupported version \"1\"; only version 1 is supported");
+        assert_eq!(message(r#"{"version":1}"#), "skills is missing");
+        assert_eq!(message(r#"{"version":1,"skills":[]}"#), "skills is not an object");
+        assert_eq!(entry("3"), "skills.a is not an object");
         assert_eq!(entry("{}"), "skills.a.sourceType is missing");
-        assert_eq!(entry(r#"{"sourceType":"ftp"}"#), "skills.a.sourceType is \"ftp\", which is not known");
+        assert_eq!(entry(r#"{"sourceType":"ftp"}"#), "skills.a.sourceType has the unknown value \"ftp\"");
         assert_eq!(entry(r#"{"sourceType":"git"}"#), "skills.a.source is missing");
-        assert_eq!(entry(r#"{"sourceType":"git","source":1}"#), "skills.a.source is no text");
+        assert_eq!(entry(r#"{"sourceType":"git","source":1}"#), "skills.a.source is not a string");
         let outside = entry(r#"{"sourceType":"git","source":"x","skillPath":"../x"}"#);
-        assert!(outside.starts_with("skills.a.skillPath leads elsewhere"), "{outside}");
+        assert!(outside.starts_with("skills.a.skillPath is not a valid path"), "{outside}");
         for name in ["../a", "a/b", "", ".hidden", "a\\u001b"] {
             assert!(
-                told(&format!(r#"{{"version":1,"skills":{{"{name}":{{}}}}}}"#))
-                    .ends_with("is no name for a skill")
+                message(&format!(r#"{{"version":1,"skills":{{"{name}":{{}}}}}}"#))
+                    .ends_with("is not a valid skill name")
             );
         }
-        assert!(told(&"[".repeat(10_000)).starts_with("it is not JSON"));
+        assert!(message(&"[".repeat(10_000)).starts_with("invalid JSON"));
     }
 
     proptest! {
         #[test]
-        fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = parse(&bytes);
+        fn arbitrary_bytes_do_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = parse_skills_lock(&bytes);
         }
     }
 }

@@ -1,13 +1,13 @@
-//! Skill folders to files that others can get them from.
+//! Packs skill directories into files for distribution.
 //!
-//! | function | makes |
+//! | function | result |
 //! |---|---|
-//! | [`pack`] | a `.skill`: a zip with the skill's folder at its top |
-//! | [`artifact`], [`index`] | one file for a skill, and the index of some, for whoever serves them by himself |
-//! | [`publish`] | a tree for a web server: the index of version 0.2.0, and one file for each skill |
+//! | [`pack_skill`] | a `.skill`: a zip with the skill's directory at its root |
+//! | [`build_artifact`], [`build_index`] | a file for a skill, and the index of several, for custom servers |
+//! | [`publish_site`] | a tree for a web server: the index of version 0.2.0, and one file per skill |
 //!
-//! What must always hold: the same files give the same bytes, on every machine and in every run; and whatever is packed
-//! is read back before anybody gets it, so that nothing is packed that would be refused on the other side.
+//! Invariants: the same files result in the same bytes on every machine; everything that is packed is read back, so
+//! that nothing is packed that would be rejected when installing it.
 
 mod collect;
 mod error;
@@ -18,66 +18,68 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use prowess_archive as archive;
-use prowess_fs::{Durable, Staged};
+use prowess_fs::{AtomicFile, SyncPolicy};
 
 pub use error::PackError;
-pub use publish::{Artifact, Published, PublishedSkill, artifact, index, publish};
+pub use publish::{PublishedSite, PublishedSkill, SkillArtifact, build_artifact, build_index, publish_site};
 
-/// What was packed.
+/// A packed skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Packed {
-    /// The skill.
+pub struct PackedSkill {
+    /// The name of the skill.
     pub name: String,
-    /// The file that was written.
+    /// The written file.
     pub path: PathBuf,
-    /// The digest of its bytes.
+    /// The digest of the file.
     pub digest: String,
-    /// How many they are.
+    /// The size of the file.
     pub bytes: u64,
-    /// How many files are in it.
+    /// The number of files in the archive.
     pub files: usize,
 }
 
-/// The bytes of a `.skill` made from a skill's folder.
+/// Returns the bytes of a `.skill` for a skill's directory.
 ///
 /// ```
-/// let world = tempfile::tempdir().unwrap();
-/// std::fs::write(world.path().join("SKILL.md"), "---\nname: pdf\ndescription: Fill forms.\n---\n").unwrap();
-/// let bytes = prowess_package::pack::skill_bytes(world.path()).unwrap();
-/// let tree = prowess_package::archive::read(&bytes).unwrap();
+/// let dir = tempfile::tempdir().unwrap();
+/// std::fs::write(dir.path().join("SKILL.md"), "---\nname: pdf\ndescription: Fill forms.\n---\n").unwrap();
+/// let bytes = prowess_package::pack::skill_bytes(dir.path()).unwrap();
+/// let tree = prowess_package::archive::read_archive(&bytes).unwrap();
 /// assert_eq!(tree.files()[0].path.as_str(), "pdf/SKILL.md");
 /// ```
 pub fn skill_bytes(folder: &Path) -> Result<Vec<u8>, PackError> {
-    Ok(make(folder)?.1)
+    Ok(build(folder)?.1)
 }
 
-/// Makes a `.skill` from a skill's folder: at `to`, or in it under the skill's name where it is a folder. A file that
-/// is there is replaced, whole.
-pub fn pack(folder: &Path, to: &Path) -> Result<Packed, PackError> {
-    let (skill, bytes) = make(folder)?;
+/// Writes a `.skill` for a skill's directory: at `to`, or in it under the skill's name if it is a directory. An
+/// existing file is replaced atomically.
+pub fn pack_skill(folder: &Path, to: &Path) -> Result<PackedSkill, PackError> {
+    let (skill, bytes) = build(folder)?;
     let path = if to.is_dir() { to.join(format!("{}.skill", skill.name)) } else { to.to_owned() };
     if is_inside(&path, folder) {
-        return Err(PackError::Inside(path));
+        return Err(PackError::OutputInsideSkill(path));
     }
-    write(&path, &bytes)?;
+    write_file(&path, &bytes)?;
     let digest = prowess::digest(&bytes);
-    Ok(Packed { name: skill.name, path, digest, bytes: bytes.len() as u64, files: skill.files.len() })
+    Ok(PackedSkill { name: skill.name, path, digest, bytes: bytes.len() as u64, files: skill.files.len() })
 }
 
-/// Writes a file whole or not at all.
-fn write(path: &Path, bytes: &[u8]) -> Result<(), PackError> {
+/// Writes a file atomically.
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), PackError> {
     let written = match path.file_name() {
-        Some(_) => Staged::like_present(path, bytes).and_then(|staged| staged.commit(Durable::Yes)),
+        Some(_) => {
+            AtomicFile::with_existing_metadata(path, bytes).and_then(|staged| staged.commit(SyncPolicy::Sync))
+        }
         None => Err(io::ErrorKind::InvalidFilename.into()),
     };
-    written.map_err(|error| unwritten(path, &error))
+    written.map_err(|error| write_error(path, &error))
 }
 
-fn unwritten(path: &Path, error: &io::Error) -> PackError {
-    PackError::Write { path: path.to_owned(), why: error.kind().to_string() }
+fn write_error(path: &Path, error: &io::Error) -> PackError {
+    PackError::Write { path: path.to_owned(), reason: error.kind().to_string() }
 }
 
-/// A skill that is packed into its own folder would be in itself the next time.
+/// Returns `true` if a file would be inside the directory, so that it would be packed the next time.
 fn is_inside(path: &Path, folder: &Path) -> bool {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match (parent.canonicalize(), folder.canonicalize()) {
@@ -86,16 +88,16 @@ fn is_inside(path: &Path, folder: &Path) -> bool {
     }
 }
 
-fn make(folder: &Path) -> Result<(collect::Skill, Vec<u8>), PackError> {
-    let skill = collect::skill(folder)?;
-    let bytes = zip::write(&skill.files, &format!("{}/", skill.name));
-    readable(&bytes)?;
+fn build(folder: &Path) -> Result<(collect::CollectedSkill, Vec<u8>), PackError> {
+    let skill = collect::collect_skill(folder)?;
+    let bytes = zip::write_zip(&skill.files, &format!("{}/", skill.name));
+    check_readable(&bytes)?;
     Ok((skill, bytes))
 }
 
-/// Whether what was packed can be got out again.
-fn readable(bytes: &[u8]) -> Result<(), PackError> {
-    archive::read(bytes).map(drop).map_err(PackError::Refused)
+/// Checks that an archive can be read back.
+fn check_readable(bytes: &[u8]) -> Result<(), PackError> {
+    archive::read_archive(bytes).map(drop).map_err(PackError::InvalidArchive)
 }
 
 #[cfg(test)]

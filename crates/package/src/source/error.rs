@@ -1,94 +1,98 @@
-//! Why a text is no source.
+//! Errors of parsing a source.
 
 use std::path::PathBuf;
 
 use prowess::ErrorCode;
 use prowess_format::NameError;
 
-use crate::PathError;
+use crate::InnerPathError;
 
-/// Why a text is not taken for a source.
+/// The reason why a text is not a valid source.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum SourceError {
-    /// Nothing was written.
+pub enum ParseSourceError {
+    /// The text is empty.
     #[error("the source is empty")]
     Empty,
-    /// It would be an option of git.
-    #[error("a source does not begin with “-”")]
-    Option,
-    /// Characters that cannot be seen.
-    #[error("the source has a control or hidden character")]
-    Hidden,
-    /// Spaces, and no file of that name.
-    #[error("the source has a space in it, and there is no such file or folder")]
+    /// The text looks like an option of git.
+    #[error("a source cannot start with “-”")]
+    LooksLikeOption,
+    /// The text contains invisible characters.
+    #[error("the source contains a control or hidden character")]
+    HiddenCharacter,
+    /// The text contains spaces, and is not an existing file.
+    #[error("the source contains a space and is not an existing file or directory")]
     Space,
-    /// Anybody on the way could change what comes.
-    #[error("{0}:// is not protected on its way")]
-    Plain(String),
+    /// The protocol does not protect against tampering.
+    #[error("{0}:// is not secure")]
+    Insecure(String),
     /// git would run a program.
-    #[error("“::” in an address makes git run a program")]
-    Helper,
-    /// A scheme that nobody here knows.
-    #[error("{0}:// is not known")]
-    Scheme(String),
-    /// A password or token in the address.
-    #[error("the address has a password or a token in it")]
-    Secret,
-    /// Nothing is there.
-    #[error("there is no file or folder {}", .0.display())]
+    #[error("“::” in a URL makes git run a program")]
+    RemoteHelper,
+    /// The scheme is unknown.
+    #[error("unsupported scheme {0}://")]
+    UnsupportedScheme(String),
+    /// The URL contains a password or token.
+    #[error("the URL contains a password or a token")]
+    ContainsSecret,
+    /// The file or directory does not exist.
+    #[error("no such file or directory: {}", .0.display())]
     Missing(PathBuf),
-    /// Not an address.
-    #[error("the address cannot be understood: {0}")]
-    Address(&'static str),
-    /// Not a branch, tag or commit.
-    #[error("“{0}” cannot be a branch, tag or commit")]
-    Reference(String),
-    /// A reference in the address and another one after it.
-    #[error("the address names a reference twice")]
-    TwoReferences,
-    /// A path that leads out of the repository.
-    #[error("the path in the repository is refused: {0}")]
-    Inner(PathError),
-    /// Not a skill's name.
-    #[error("no skill has such a name: {0}")]
-    Skill(NameError),
-    /// A page of a known host that is not about files.
-    #[error("that page is neither a repository nor a folder in one")]
-    Page,
-    /// A file that is not a skill.
-    #[error("that file is not a SKILL.md")]
+    /// The URL is invalid.
+    #[error("invalid URL: {0}")]
+    InvalidUrl(&'static str),
+    /// The reference is invalid.
+    #[error("“{0}” is not a valid branch, tag or commit")]
+    InvalidReference(String),
+    /// There are two references.
+    #[error("the source has two references")]
+    DuplicateReference,
+    /// The path is not valid in a repository.
+    #[error("invalid path in the repository: {0}")]
+    InvalidPath(InnerPathError),
+    /// The name of the skill is invalid.
+    #[error("invalid skill name: {0}")]
+    InvalidSkillName(NameError),
+    /// A page of a known host that is not a repository or directory.
+    #[error("the page is neither a repository nor a directory in one")]
+    UnsupportedPage,
+    /// The file is not a skill.
+    #[error("the file is not a SKILL.md")]
     NotASkill,
-    /// None of the forms.
-    #[error("“{0}” is no source, and there is no such file or folder")]
+    /// The text matches no form of a source.
+    #[error("“{0}” is not a valid source, and not an existing file or directory")]
     Unknown(String),
 }
 
-impl SourceError {
-    /// For programs.
+impl ParseSourceError {
+    /// Returns the error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Missing(_) => ErrorCode::NotFound,
-            Self::Helper | Self::Plain(_) | Self::Inner(_) | Self::Option => ErrorCode::AccessDenied,
+            Self::RemoteHelper | Self::Insecure(_) | Self::InvalidPath(_) | Self::LooksLikeOption => {
+                ErrorCode::AccessDenied
+            }
             _ => ErrorCode::InvalidParam,
         }
     }
 
-    /// What to do about it.
+    /// Returns a hint for the user.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::Plain(_) => "use https:// or ssh://",
-            Self::Secret => "leave it out; for what is private, use the ssh form, git@host:owner/repo",
-            Self::Reference(_) | Self::TwoReferences => {
-                "give the branch, tag or commit once, as #REF or with --ref"
+            Self::Insecure(_) => "use https:// or ssh://",
+            Self::ContainsSecret => {
+                "remove it; for a private repository, use the ssh form git@host:owner/repo"
             }
-            Self::Page | Self::NotASkill => {
-                "give the address of the repository, of a folder in it (…/tree/REF/path), or of a SKILL.md"
+            Self::InvalidReference(_) | Self::DuplicateReference => {
+                "specify the branch, tag or commit once, as #REF or with --ref"
             }
-            Self::Missing(_) => "check the path; prowess install --help lists what a source can be",
+            Self::UnsupportedPage | Self::NotASkill => {
+                "use the URL of the repository, of a directory in it (…/tree/REF/path), or of a SKILL.md"
+            }
+            Self::Missing(_) => "check the path; run prowess install --help to see the supported sources",
             _ => {
-                "a source is owner/repo, a git address (https://, ssh://, user@host:path), a folder or an archive; \
-                 prowess install --help lists them all"
+                "a source is owner/repo, a git URL (https://, ssh://, user@host:path), a directory or an archive; run \
+                 prowess install --help to see all of them"
             }
         };
         Some(hint.to_owned())

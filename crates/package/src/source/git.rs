@@ -1,128 +1,138 @@
-//! Repositories, by their addresses and by their short names.
+//! Parses repositories from URLs and short forms.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use prowess_format::SkillName;
 use url::Url;
 
-use super::{Source, SourceError, web};
+use super::{ParseSourceError, Source, web};
 use prowess_archive::InnerPath;
 
 const GITHUB: &str = "https://github.com/";
 const GITLAB: &str = "https://gitlab.com/";
 
-/// An address that is a repository whatever it looks like: `https`, `ssh` or `file`.
-pub(super) fn parse(text: &str) -> Result<Source, SourceError> {
+/// Parses the URL of a repository: `https`, `ssh` or `file`.
+pub(super) fn parse_git_url(text: &str) -> Result<Source, ParseSourceError> {
     let (url, reference) = split_reference(text)?;
-    let parsed = Url::parse(url).map_err(|_| SourceError::Address("it is not a URL"))?;
+    let parsed = Url::parse(url).map_err(|_| ParseSourceError::InvalidUrl("it cannot be parsed"))?;
     if parsed.password().is_some() || (parsed.scheme() == "https" && !parsed.username().is_empty()) {
-        return Err(SourceError::Secret);
+        return Err(ParseSourceError::ContainsSecret);
     }
     if parsed.scheme() != "file" && parsed.host_str().is_none_or(str::is_empty) {
-        return Err(SourceError::Address("it has no host"));
+        return Err(ParseSourceError::InvalidUrl("it has no host"));
     }
-    // ssh would take them for its own options.
+    // ssh would interpret them as options.
     if parsed.host_str().is_some_and(|host| host.starts_with('-')) || parsed.username().starts_with('-') {
-        return Err(SourceError::Option);
+        return Err(ParseSourceError::LooksLikeOption);
     }
     let rest = url.get(parsed.scheme().len()..).unwrap_or_default();
-    Ok(Source::Git { url: format!("{}{rest}", parsed.scheme()), reference, inner: None, skill: None })
+    Ok(Source::Git { url: format!("{}{rest}", parsed.scheme()), reference, subdir: None, skill: None })
 }
 
-/// What has no scheme: `user@host:path`, `owner/repo` and its relatives.
-pub(super) fn short(text: &str) -> Result<Source, SourceError> {
+/// Parses forms without a scheme: `user@host:path`, `owner/repo` and similar ones.
+pub(super) fn parse_short_form(text: &str) -> Result<Source, ParseSourceError> {
     for (prefix, host) in [("github:", GITHUB), ("gitlab:", GITLAB)] {
         if let Some(rest) = text.strip_prefix(prefix) {
-            return owner_and_repo(text, rest, host);
+            return parse_owner_and_repo(text, rest, host);
         }
     }
     let before_slash = text.split('/').next().unwrap_or_default();
     if let Some((user, host)) = before_slash.split_once(':').and_then(|(login, _)| login.split_once('@')) {
-        return login(text, user, host);
+        return parse_scp(text, user, host);
     }
-    // An owner has no dot in its name, a host has.
+    // A host contains a dot, an owner does not.
     if before_slash.contains('.') && text.contains('/') && !before_slash.contains(['@', ':', '#']) {
-        return web::parse(&format!("https://{text}"));
+        return web::parse_https(&format!("https://{text}"));
     }
-    owner_and_repo(text, text, GITHUB)
+    parse_owner_and_repo(text, text, GITHUB)
 }
 
-/// `user@host:path`, as ssh knows it.
-fn login(text: &str, user: &str, host: &str) -> Result<Source, SourceError> {
-    let plain = |word: &str| {
+/// Parses `user@host:path`.
+fn parse_scp(text: &str, user: &str, host: &str) -> Result<Source, ParseSourceError> {
+    let is_plain = |word: &str| {
         !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'))
     };
     let (url, reference) = split_reference(text)?;
     let path = url.split_once(':').map_or("", |(_, path)| path);
     if user.starts_with('-') || host.starts_with('-') || path.starts_with('-') {
-        return Err(SourceError::Option);
+        return Err(ParseSourceError::LooksLikeOption);
     }
-    if !plain(user) || !plain(host) || path.is_empty() {
-        return Err(SourceError::Address("it is not user@host:path"));
+    if !is_plain(user) || !is_plain(host) || path.is_empty() {
+        return Err(ParseSourceError::InvalidUrl("it is not of the form user@host:path"));
     }
-    Ok(Source::Git { url: url.to_owned(), reference, inner: None, skill: None })
+    Ok(Source::Git { url: url.to_owned(), reference, subdir: None, skill: None })
 }
 
-fn owner_and_repo(whole: &str, text: &str, host: &str) -> Result<Source, SourceError> {
-    let unknown = || SourceError::Unknown(whole.chars().take(200).collect());
+fn parse_owner_and_repo(whole: &str, text: &str, host: &str) -> Result<Source, ParseSourceError> {
+    let unknown = || ParseSourceError::Unknown(whole.chars().take(200).collect());
     let (text, reference) = split_reference(text)?;
-    let mut steps = text.trim_end_matches('/').splitn(3, '/');
-    let (Some(owner), Some(repo), inner) = (steps.next(), steps.next(), steps.next()) else {
+    let mut parts = text.trim_end_matches('/').splitn(3, '/');
+    let (Some(owner), Some(repo), inner) = (parts.next(), parts.next(), parts.next()) else {
         return Err(unknown());
     };
     let (repo, skill) = match repo.split_once('@') {
-        Some((repo, skill)) if inner.is_none() => (repo, Some(skill_name(skill)?)),
+        Some((repo, skill)) if inner.is_none() => (repo, Some(parse_skill_name(skill)?)),
         Some(_) => return Err(unknown()),
         None => (repo, None),
     };
     if !is_owner(owner) || !is_repo(repo) {
         return Err(unknown());
     }
-    let inner =
-        inner.map(|inner| InnerPath::parse(inner.as_bytes())).transpose().map_err(SourceError::Inner)?;
-    Ok(Source::Git { url: format!("{host}{owner}/{repo}"), reference, inner, skill })
+    let inner = inner
+        .map(|inner| InnerPath::parse(inner.as_bytes()))
+        .transpose()
+        .map_err(ParseSourceError::InvalidPath)?;
+    Ok(Source::Git { url: format!("{host}{owner}/{repo}"), reference, subdir: inner, skill })
 }
 
-/// A name that is written as it is compared: letters that only look alike are not put right here.
-fn skill_name(text: &str) -> Result<String, SourceError> {
-    let name = SkillName::parse(text).map_err(SourceError::Skill)?;
-    let same = name.as_str() == text;
-    if same { Ok(text.to_owned()) } else { Err(SourceError::Unknown(text.chars().take(200).collect())) }
+/// Parses the name of a skill. Rejects names that are not normalized.
+fn parse_skill_name(text: &str) -> Result<String, ParseSourceError> {
+    let name = SkillName::parse(text).map_err(ParseSourceError::InvalidSkillName)?;
+    let is_normalized = name.as_str() == text;
+    if is_normalized {
+        Ok(text.to_owned())
+    } else {
+        Err(ParseSourceError::Unknown(text.chars().take(200).collect()))
+    }
 }
 
 pub(super) fn is_owner(text: &str) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    !text.is_empty() && !text.starts_with('-') && text.chars().all(plain)
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    !text.is_empty() && !text.starts_with('-') && text.chars().all(is_allowed)
 }
 
 pub(super) fn is_repo(text: &str) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    !text.is_empty() && !text.starts_with('-') && !matches!(text, "." | "..") && text.chars().all(plain)
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    !text.is_empty() && !text.starts_with('-') && !matches!(text, "." | "..") && text.chars().all(is_allowed)
 }
 
-/// What stands before `#`, and the reference after it.
-fn split_reference(text: &str) -> Result<(&str, Option<String>), SourceError> {
+/// Splits a text at `#` into the rest and the reference.
+fn split_reference(text: &str) -> Result<(&str, Option<String>), ParseSourceError> {
     match text.split_once('#') {
-        Some((before, after)) => Ok((before, Some(reference(after)?))),
+        Some((before, after)) => Ok((before, Some(parse_reference(after)?))),
         None => Ok((text, None)),
     }
 }
 
-/// A name that git could have given to a commit, and that is no option.
-pub(super) fn reference(text: &str) -> Result<String, SourceError> {
-    let odd = |c: char| c.is_control() || c.is_whitespace() || "~^:?*[\\#".contains(c);
-    let wrong = text.is_empty()
+/// Validates a reference.
+pub(super) fn parse_reference(text: &str) -> Result<String, ParseSourceError> {
+    let is_forbidden = |c: char| c.is_control() || c.is_whitespace() || "~^:?*[\\#".contains(c);
+    let is_invalid = text.is_empty()
         || text.len() > 255
         || text.starts_with(['-', '/', '.'])
         || text.ends_with(['/', '.'])
         || text.contains("..")
         || text.contains("//")
         || text.contains("@{")
-        || text.chars().any(odd);
-    if wrong { Err(SourceError::Reference(text.chars().take(200).collect())) } else { Ok(text.to_owned()) }
+        || text.chars().any(is_forbidden);
+    if is_invalid {
+        Err(ParseSourceError::InvalidReference(text.chars().take(200).collect()))
+    } else {
+        Ok(text.to_owned())
+    }
 }
 
-/// A text that is parsed to the same.
-pub(super) fn shown(
+/// Formats a repository so that it parses to the same source.
+pub(super) fn format_git_source(
     url: &str,
     reference: Option<&str>,
     inner: Option<&InnerPath>,
@@ -136,7 +146,7 @@ pub(super) fn shown(
             return [
                 url,
                 middle,
-                &utf8_percent_encode(reference, PART).to_string(),
+                &utf8_percent_encode(reference, SEGMENT).to_string(),
                 "/",
                 &utf8_percent_encode(inner.as_str(), PATH).to_string(),
             ]
@@ -156,8 +166,8 @@ pub(super) fn shown(
     text
 }
 
-/// What stands for itself in one part of a path.
-const PART: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+/// The characters to encode in a segment of a path.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// What stands for itself in a path.
-const PATH: &AsciiSet = &PART.remove(b'/');
+/// The characters to encode in a path.
+const PATH: &AsciiSet = &SEGMENT.remove(b'/');

@@ -1,20 +1,21 @@
-//! What stands after `install`, made into a place to get skills from.
+//! Parses the SOURCE argument of `install`.
 //!
-//! | form | is |
+//! | form | source |
 //! |---|---|
-//! | `./folder`, `../folder`, `/folder`, `~/folder`, or any name that is there | a folder, or an archive on disk |
+//! | `./dir`, `../dir`, `/dir`, `~/dir`, or any existing name | a directory, or an archive on disk |
 //! | `owner/repo`, `owner/repo/path/inside`, `owner/repo@skill`, each with `#ref` | a repository on GitHub |
-//! | `github:owner/repo`, `gitlab:owner/repo`, `host.tld/owner/repo` | the same, with the host named |
+//! | `github:owner/repo`, `gitlab:owner/repo`, `host.tld/owner/repo` | the same, with an explicit host |
 //! | `https://host/owner/repo`, also with `/tree/REF/path`, `/blob/REF/path/SKILL.md`, `/-/tree/REF/path` | a repository |
 //! | `ssh://…`, `user@host:path`, `git+https://…`, `git+ssh://…`, `file://…` | a repository |
 //! | `https://…` that ends in `.zip`, `.tar.gz`, `.tgz` or `.skill` | an archive |
 //! | `https://host`, `https://host/.well-known/agent-skills/index.json` | a site with an index |
 //!
-//! What is there on disk comes before a repository of the same name: write `github:owner/repo` to mean that one. A
-//! local folder is a folder even if it is a repository; `file://` makes it one. In the address of a page the step after
-//! `tree` is the reference; one with a slash in it is given as `#ref`.
+//! A file or directory on disk takes precedence over a repository with the same name; `github:owner/repo` is always
+//! the repository. A local directory is read as a directory even if it is a repository; use `file://` for the
+//! repository. In the URL of a page, the segment after `tree` is the reference; a reference with a slash must be
+//! passed as `#ref`.
 //!
-//! Nothing is fetched or opened here, and nothing is decided: whether `file://` is allowed is for whoever asks.
+//! Parsing does not fetch or open anything. Callers decide whether `file://` is allowed.
 
 mod error;
 mod git;
@@ -28,153 +29,161 @@ use url::Url;
 
 use prowess_archive::InnerPath;
 
-pub use error::SourceError;
+pub use error::ParseSourceError;
 
-/// Where skills come from.
+/// A source of skills.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// A repository.
     Git {
-        /// Its address, as it was written, with a scheme in small letters.
+        /// The URL, as written, with a lower-case scheme.
         url: String,
-        /// A branch, tag or commit; the remote's own choice where there is none.
+        /// A branch, tag or commit; the default branch if `None`.
         reference: Option<String>,
-        /// Only what lies there.
-        inner: Option<InnerPath>,
-        /// Only the skill of this name.
+        /// The directory in the repository.
+        subdir: Option<InnerPath>,
+        /// The name of the skill to install.
         skill: Option<String>,
     },
-    /// A folder on this machine. A `~` in front is still there.
-    Folder(PathBuf),
-    /// An archive on this machine.
+    /// A local directory. A leading `~` is not expanded yet.
+    Directory(PathBuf),
+    /// A local archive.
     Archive(PathBuf),
-    /// An archive somewhere else.
+    /// The URL of an archive.
     ArchiveUrl(Url),
-    /// A site that has an index of skills: the site, or the index itself.
+    /// A site with an index of skills: the URL of the site or of the index.
     Site(Url),
 }
 
-/// What is there on disk.
+/// The kind of a path on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A folder.
-    Folder,
+pub enum DiskEntryKind {
+    /// A directory.
+    Directory,
     /// Anything else.
     File,
 }
 
-/// Takes what a user wrote for a source. `exists` says what is there on disk; it is asked for the path as written.
+/// Parses a source. `exists` returns the kind of a path on disk, which it receives as written.
 ///
 /// ```
-/// use prowess_package::source::{Source, parse};
+/// use prowess_package::source::{Source, parse_source};
 ///
-/// let source = parse("owner/repo/skills/pdf#v1", |_| None).unwrap();
+/// let source = parse_source("owner/repo/skills/pdf#v1", |_| None).unwrap();
 /// assert_eq!(source.to_string(), "https://github.com/owner/repo/tree/v1/skills/pdf");
-/// assert!(parse("ext::sh -c x", |_| None).is_err());
+/// assert!(parse_source("ext::sh -c x", |_| None).is_err());
 /// ```
-pub fn parse(text: &str, exists: impl Fn(&Path) -> Option<Kind>) -> Result<Source, SourceError> {
+pub fn parse_source(
+    text: &str,
+    exists: impl Fn(&Path) -> Option<DiskEntryKind>,
+) -> Result<Source, ParseSourceError> {
     if text.is_empty() {
-        return Err(SourceError::Empty);
+        return Err(ParseSourceError::Empty);
     }
     if text.starts_with('-') {
-        return Err(SourceError::Option);
+        return Err(ParseSourceError::LooksLikeOption);
     }
-    if text.chars().any(char::is_control) || hidden::first(text).is_some() {
-        return Err(SourceError::Hidden);
+    if text.chars().any(char::is_control) || hidden::find_hidden(text).is_some() {
+        return Err(ParseSourceError::HiddenCharacter);
     }
     if is_path(text) || !text.contains("://") {
         match exists(Path::new(text)) {
-            Some(Kind::Folder) => return Ok(Source::Folder(text.into())),
-            Some(Kind::File) => return Ok(on_disk(text)),
-            None if is_path(text) => return Err(SourceError::Missing(text.into())),
+            Some(DiskEntryKind::Directory) => return Ok(Source::Directory(text.into())),
+            Some(DiskEntryKind::File) => return Ok(local_file(text)),
+            None if is_path(text) => return Err(ParseSourceError::Missing(text.into())),
             None => {}
         }
     }
     if text.chars().any(char::is_whitespace) {
-        return Err(SourceError::Space);
+        return Err(ParseSourceError::Space);
     }
-    // git runs a program of that name for such an address.
+    // git runs a program with that name for such a URL.
     if text.contains("::") {
-        return Err(SourceError::Helper);
+        return Err(ParseSourceError::RemoteHelper);
     }
     match text.split_once("://") {
-        Some((scheme, _)) => address(text, &scheme.to_ascii_lowercase()),
-        None if is_archive(text) && !text.contains(':') => Err(SourceError::Missing(text.into())),
-        None => git::short(text),
+        Some((scheme, _)) => parse_url(text, &scheme.to_ascii_lowercase()),
+        None if is_archive(text) && !text.contains(':') => Err(ParseSourceError::Missing(text.into())),
+        None => git::parse_short_form(text),
     }
 }
 
-/// What has a scheme.
-fn address(text: &str, scheme: &str) -> Result<Source, SourceError> {
+/// Parses a source with a scheme.
+fn parse_url(text: &str, scheme: &str) -> Result<Source, ParseSourceError> {
     match scheme {
-        "https" => web::parse(text),
-        "git+https" | "git+ssh" => git::parse(&text["git+".len()..]),
-        "ssh" | "file" => git::parse(text),
-        "http" | "git" | "ftp" | "git+http" => Err(SourceError::Plain(scheme.to_owned())),
-        _ => Err(SourceError::Scheme(hidden::shown(scheme).chars().take(40).collect())),
+        "https" => web::parse_https(text),
+        "git+https" | "git+ssh" => git::parse_git_url(&text["git+".len()..]),
+        "ssh" | "file" => git::parse_git_url(text),
+        "http" | "git" | "ftp" | "git+http" => Err(ParseSourceError::Insecure(scheme.to_owned())),
+        _ => Err(ParseSourceError::UnsupportedScheme(
+            hidden::escape_for_display(scheme).chars().take(40).collect(),
+        )),
     }
 }
 
-/// Whether it can only be meant as a path.
+/// Returns `true` if the text can only be a path.
 fn is_path(text: &str) -> bool {
-    matches!(text, "." | ".." | "~") || ["/", "./", "../", "~/"].iter().any(|start| text.starts_with(start))
+    matches!(text, "." | ".." | "~") || ["/", "./", "../", "~/"].iter().any(|prefix| text.starts_with(prefix))
 }
 
-/// A `SKILL.md` stands for its folder; whatever else is a file is taken for an archive, which its bytes will tell.
-fn on_disk(text: &str) -> Source {
+/// Returns the source for an existing file. A `SKILL.md` means its directory; any other file is read as an archive.
+fn local_file(text: &str) -> Source {
     let path = Path::new(text);
     match path.parent() {
         Some(folder) if path.file_name().is_some_and(|name| name == "SKILL.md") => {
-            let here = folder.as_os_str().is_empty();
-            Source::Folder(if here { PathBuf::from(".") } else { folder.to_owned() })
+            let is_current_dir = folder.as_os_str().is_empty();
+            Source::Directory(if is_current_dir { PathBuf::from(".") } else { folder.to_owned() })
         }
         _ => Source::Archive(path.to_owned()),
     }
 }
 
-/// Whether a name ends as archives do.
+/// Returns `true` if a name has the extension of an archive.
 fn is_archive(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    [".zip", ".tar.gz", ".tgz", ".skill"].iter().any(|end| name.ends_with(end))
+    [".zip", ".tar.gz", ".tgz", ".skill"].iter().any(|extension| name.ends_with(extension))
 }
 
 impl Source {
-    /// The same with paths that mean the same from everywhere.
+    /// Returns the source with absolute paths.
     #[must_use]
-    pub fn resolved(self, here: &Path, home: Option<&Path>) -> Self {
+    pub fn resolved(self, cwd: &Path, home: Option<&Path>) -> Self {
         match self {
-            Self::Folder(path) => Self::Folder(absolute(&path, here, home)),
-            Self::Archive(path) => Self::Archive(absolute(&path, here, home)),
+            Self::Directory(path) => Self::Directory(absolute_path(&path, cwd, home)),
+            Self::Archive(path) => Self::Archive(absolute_path(&path, cwd, home)),
             source => source,
         }
     }
 }
 
-/// A path as it was written, from the top: `~` stands for the home.
-pub fn absolute(path: &Path, here: &Path, home: Option<&Path>) -> PathBuf {
-    let whole = match (path.strip_prefix("~"), home) {
+/// Makes a path absolute; expands `~` to the home directory.
+pub fn absolute_path(path: &Path, cwd: &Path, home: Option<&Path>) -> PathBuf {
+    let path = match (path.strip_prefix("~"), home) {
         (Ok(inner), Some(home)) => home.join(inner),
-        _ => here.join(path),
+        _ => cwd.join(path),
     };
-    // Without the `.` of `./x`; `..` stays, since what is above depends on links.
-    whole.components().collect()
+    // Removes the `.` of `./x`. `..` stays, because the parent depends on symlinks.
+    path.components().collect()
 }
 
-/// What is there on disk.
-pub fn kind_on_disk(path: &Path) -> Option<Kind> {
+/// Returns the kind of an existing path.
+pub fn kind_on_disk(path: &Path) -> Option<DiskEntryKind> {
     let metadata = std::fs::metadata(path).ok()?;
-    Some(if metadata.is_dir() { Kind::Folder } else { Kind::File })
+    Some(if metadata.is_dir() { DiskEntryKind::Directory } else { DiskEntryKind::File })
 }
 
 impl fmt::Display for Source {
-    /// A text that is parsed to the same source.
+    /// Formats the source so that it parses to the same source.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Folder(path) | Self::Archive(path) => write!(f, "{}", path.display()),
+            Self::Directory(path) | Self::Archive(path) => write!(f, "{}", path.display()),
             Self::ArchiveUrl(url) | Self::Site(url) => write!(f, "{url}"),
-            Self::Git { url, reference, inner, skill } => {
-                f.write_str(&git::shown(url, reference.as_deref(), inner.as_ref(), skill.as_deref()))
-            }
+            Self::Git { url, reference, subdir: inner, skill } => f.write_str(&git::format_git_source(
+                url,
+                reference.as_deref(),
+                inner.as_ref(),
+                skill.as_deref(),
+            )),
         }
     }
 }

@@ -1,106 +1,106 @@
-//! `https://` addresses: repositories, pages about them, archives, sites.
+//! Parses `https://` URLs: repositories, pages of repositories, archives, sites.
 
 use url::Url;
 
 use super::git::{self, is_owner, is_repo};
-use super::{Source, SourceError, is_archive};
+use super::{ParseSourceError, Source, is_archive};
 use crate::well_known;
 use prowess_archive::InnerPath;
 
-pub(super) fn parse(text: &str) -> Result<Source, SourceError> {
-    // An archive or an index has no parts to point to; to a repository it is the reference, as it is written.
+pub(super) fn parse_https(text: &str) -> Result<Source, ParseSourceError> {
+    // The fragment is the reference of a repository. Archives and indexes have none.
     let (bare, fragment) = text.split_once('#').map_or((text, None), |(bare, after)| (bare, Some(after)));
-    let url = Url::parse(bare).map_err(|_| SourceError::Address("it is not a URL"))?;
+    let url = Url::parse(bare).map_err(|_| ParseSourceError::InvalidUrl("it cannot be parsed"))?;
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(SourceError::Secret);
+        return Err(ParseSourceError::ContainsSecret);
     }
     let path = url.path();
-    // A folder in a repository may be called like an archive.
-    let is_folder = matches!(page(&url, None), Some(Ok(Source::Git { inner: Some(_), .. })));
-    if is_archive(path) && !is_folder {
+    // A directory in a repository may have the name of an archive.
+    let is_dir = matches!(parse_page(&url, None), Some(Ok(Source::Git { subdir: Some(_), .. })));
+    if is_archive(path) && !is_dir {
         return Ok(Source::ArchiveUrl(url));
     }
-    if path == "/" && url.query().is_none() || well_known::is_index(&url) && !is_folder {
+    if path == "/" && url.query().is_none() || well_known::is_index_url(&url) && !is_dir {
         return Ok(Source::Site(url));
     }
-    match page(&url, fragment) {
-        Some(found) => found,
-        None => git::parse(text),
+    match parse_page(&url, fragment) {
+        Some(result) => result,
+        None => git::parse_git_url(text),
     }
 }
 
-/// Whether an address is taken for a repository as it stands.
+/// Returns `true` if a URL parses to a repository with the same URL.
 pub(super) fn is_repository(text: &str) -> bool {
-    matches!(parse(text), Ok(Source::Git { url, .. }) if url == text)
+    matches!(parse_https(text), Ok(Source::Git { url, .. }) if url == text)
 }
 
-/// A page of a host whose addresses are known. `None` for the rest.
-fn page(url: &Url, fragment: Option<&str>) -> Option<Result<Source, SourceError>> {
-    let steps: Vec<&str> = url.path_segments()?.filter(|step| !step.is_empty()).collect();
+/// Parses a page of a known host; `None` for other hosts.
+fn parse_page(url: &Url, fragment: Option<&str>) -> Option<Result<Source, ParseSourceError>> {
+    let segments: Vec<&str> = url.path_segments()?.filter(|segment| !segment.is_empty()).collect();
     if matches!(url.host_str(), Some("github.com" | "www.github.com")) && url.port().is_none() {
-        return Some(github(&steps, fragment));
+        return Some(parse_github_page(&segments, fragment));
     }
-    // GitLab, wherever it runs.
-    let dash = steps.iter().position(|step| *step == "-")?;
-    let (project, rest) = steps.split_at(dash);
+    // GitLab on any host.
+    let dash = segments.iter().position(|segment| *segment == "-")?;
+    let (project, rest) = segments.split_at(dash);
     let mut repository = url.clone();
     repository.set_query(None);
     repository.set_path(&project.join("/"));
     match rest {
-        _ if project.len() < 2 => Some(Err(SourceError::Page)),
+        _ if project.len() < 2 => Some(Err(ParseSourceError::UnsupportedPage)),
         [_, kind @ ("tree" | "blob"), reference, inner @ ..] => {
-            Some(folder(repository.into(), fragment, kind, reference, inner))
+            Some(parse_tree_page(repository.into(), fragment, kind, reference, inner))
         }
-        _ => Some(Err(SourceError::Page)),
+        _ => Some(Err(ParseSourceError::UnsupportedPage)),
     }
 }
 
-fn github(steps: &[&str], fragment: Option<&str>) -> Result<Source, SourceError> {
-    let [owner, repo, rest @ ..] = steps else { return Err(SourceError::Page) };
+fn parse_github_page(segments: &[&str], fragment: Option<&str>) -> Result<Source, ParseSourceError> {
+    let [owner, repo, rest @ ..] = segments else { return Err(ParseSourceError::UnsupportedPage) };
     if !is_owner(owner) || !is_repo(repo) {
-        return Err(SourceError::Page);
+        return Err(ParseSourceError::UnsupportedPage);
     }
     let repository = format!("https://github.com/{owner}/{repo}");
     match rest {
         [] => {
-            let reference = fragment.map(git::reference).transpose()?;
-            Ok(Source::Git { url: repository, reference, inner: None, skill: None })
+            let reference = fragment.map(git::parse_reference).transpose()?;
+            Ok(Source::Git { url: repository, reference, subdir: None, skill: None })
         }
         [kind @ ("tree" | "blob"), reference, inner @ ..] => {
-            folder(repository, fragment, kind, reference, inner)
+            parse_tree_page(repository, fragment, kind, reference, inner)
         }
-        _ => Err(SourceError::Page),
+        _ => Err(ParseSourceError::UnsupportedPage),
     }
 }
 
-/// A folder at a reference, or the folder of a `SKILL.md`.
-fn folder(
+/// Parses the page of a directory at a reference, or of a `SKILL.md`.
+fn parse_tree_page(
     repository: String,
     fragment: Option<&str>,
     kind: &str,
     reference: &str,
     inner: &[&str],
-) -> Result<Source, SourceError> {
+) -> Result<Source, ParseSourceError> {
     if fragment.is_some() {
-        return Err(SourceError::TwoReferences);
+        return Err(ParseSourceError::DuplicateReference);
     }
     let inner = match (kind, inner) {
         ("tree", inner) | (_, [inner @ .., "SKILL.md"]) => inner,
-        _ => return Err(SourceError::NotASkill),
+        _ => return Err(ParseSourceError::NotASkill),
     };
-    let reference = Some(git::reference(&decoded(reference)?)?);
+    let reference = Some(git::parse_reference(&percent_decode(reference)?)?);
     let inner = match inner {
         [] => None,
-        steps => {
-            let path = decoded(&steps.join("/"))?;
-            Some(InnerPath::parse(path.as_bytes()).map_err(SourceError::Inner)?)
+        segments => {
+            let path = percent_decode(&segments.join("/"))?;
+            Some(InnerPath::parse(path.as_bytes()).map_err(ParseSourceError::InvalidPath)?)
         }
     };
-    Ok(Source::Git { url: repository, reference, inner, skill: None })
+    Ok(Source::Git { url: repository, reference, subdir: inner, skill: None })
 }
 
-/// A text without `%20` and the like.
-fn decoded(text: &str) -> Result<String, SourceError> {
+/// Decodes percent-encoded characters.
+fn percent_decode(text: &str) -> Result<String, ParseSourceError> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {
@@ -116,5 +116,5 @@ fn decoded(text: &str) -> Result<String, SourceError> {
             }
         }
     }
-    String::from_utf8(bytes).map_err(|_| SourceError::Address("its path is not Unicode"))
+    String::from_utf8(bytes).map_err(|_| ParseSourceError::InvalidUrl("its path is not Unicode"))
 }

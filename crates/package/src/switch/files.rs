@@ -1,145 +1,155 @@
-//! The files that can switch something, and what they say.
+//! The configuration files that enable or disable skills.
 
 use std::path::{Path, PathBuf};
 
-use prowess::{Preset, Surroundings};
-use prowess_config::{Configuration, Inputs, Layer};
+use prowess::{HostEnv, Preset};
+use prowess_config::{ConfigInputs, ConfigLayer, Configuration};
 
-use super::{Mention, SwitchError, Whose};
-use prowess_config::edit::file::{self, Links};
-use prowess_config::edit::list::{self, Form};
+use super::{ConfigLocation, ConfigScope, SwitchError};
+use prowess_config::edit::file::{self, SymlinkPolicy};
+use prowess_config::edit::list::{self, ListFormat};
 use prowess_config::edit::{EditError, harness};
 
-/// A list that switches skills.
+/// A list of enabled or disabled skills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Key {
+pub(super) enum SkillList {
     Disabled,
     Enabled,
     DisabledBundled,
     EnabledBundled,
 }
 
-/// How a file names the lists.
+/// The names of the lists in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Dialect {
+enum ListDialect {
     Prowess,
     Harness,
 }
 
-/// A file that counts.
+/// A configuration file that is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ConfigFile {
     pub(super) path: PathBuf,
-    pub(super) layer: Layer,
-    dialect: Dialect,
-    form: Form,
+    pub(super) layer: ConfigLayer,
+    dialect: ListDialect,
+    form: ListFormat,
 }
 
-/// All files that count and have such lists, the last one over the others.
-pub(super) fn all(configuration: &Configuration, inputs: &Inputs) -> Vec<ConfigFile> {
-    let Surroundings { home, project, .. } = &inputs.surroundings;
+/// Returns all used files with such lists; later ones override earlier ones.
+pub(super) fn config_files(configuration: &Configuration, inputs: &ConfigInputs) -> Vec<ConfigFile> {
+    let HostEnv { home, project, .. } = &inputs.host;
     let in_home = |path: &str| home.as_ref().map(|home| home.join(path));
-    let chat = configuration.policy.preset == Preset::Chat;
-    let known = |path: &PathBuf| {
+    let is_chat = configuration.policy.preset == Preset::Chat;
+    let classify = |path: &PathBuf| {
         let (layer, dialect) = match Some(path) {
-            path if path == in_home(".prowess/config.toml").as_ref() => (Layer::User, Dialect::Prowess),
-            path if path == in_home(".agent/config.yaml").as_ref() => (Layer::User, Dialect::Harness),
-            Some(path) if *path == project.join(".prowess/config.toml") => (Layer::Project, Dialect::Prowess),
-            // The file of document 004 has no such lists.
-            Some(path) if chat && *path == project.join("config.toml") => return None,
-            _ => (Layer::Given, Dialect::Prowess),
+            path if path == in_home(".prowess/config.toml").as_ref() => {
+                (ConfigLayer::User, ListDialect::Prowess)
+            }
+            path if path == in_home(".agent/config.yaml").as_ref() => {
+                (ConfigLayer::User, ListDialect::Harness)
+            }
+            Some(path) if *path == project.join(".prowess/config.toml") => {
+                (ConfigLayer::Project, ListDialect::Prowess)
+            }
+            // The configuration file of document 004 has no such lists.
+            Some(path) if is_chat && *path == project.join("config.toml") => return None,
+            _ => (ConfigLayer::Explicit, ListDialect::Prowess),
         };
-        let form = match path.extension().and_then(|ending| ending.to_str()) {
-            Some("yaml" | "yml") => Form::Yaml,
-            _ => Form::Toml,
+        let form = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("yaml" | "yml") => ListFormat::Yaml,
+            _ => ListFormat::Toml,
         };
         Some(ConfigFile { path: path.clone(), layer, dialect, form })
     };
-    configuration.files.iter().filter_map(|(path, _)| known(path)).collect()
+    configuration.files.iter().filter_map(|(path, _)| classify(path)).collect()
 }
 
-/// The files that may be changed for somebody; the last is the one for what is new.
-pub(super) fn own(
+/// Returns the files of a scope that may be changed; new entries go to the last one.
+pub(super) fn editable_files(
     configuration: &Configuration,
-    inputs: &Inputs,
-    whose: Whose,
+    inputs: &ConfigInputs,
+    scope: ConfigScope,
 ) -> Result<Vec<ConfigFile>, SwitchError> {
-    let layer = match whose {
-        Whose::User => Layer::User,
-        Whose::Project => Layer::Project,
+    let layer = match scope {
+        ConfigScope::User => ConfigLayer::User,
+        ConfigScope::Project => ConfigLayer::Project,
     };
-    let files: Vec<_> = all(configuration, inputs).into_iter().filter(|file| file.layer == layer).collect();
-    match (files.is_empty(), whose) {
+    let files: Vec<_> =
+        config_files(configuration, inputs).into_iter().filter(|file| file.layer == layer).collect();
+    match (files.is_empty(), scope) {
         (false, _) => Ok(files),
-        (true, Whose::User) if inputs.surroundings.home.is_none() => Err(SwitchError::NoHome),
-        (true, Whose::User) => {
-            let why = "your own configuration file is the one of --config; leave out --config to change it";
-            Err(SwitchError::NoFile { why })
+        (true, ConfigScope::User) if inputs.host.home.is_none() => Err(SwitchError::NoHome),
+        (true, ConfigScope::User) => {
+            let why = "your configuration file is passed with --config; omit --config to change it";
+            Err(SwitchError::NoConfigFile { reason: why })
         }
-        (true, Whose::Project) => Err(SwitchError::NoFile {
-            why: match configuration.policy.preset {
-                Preset::Chat => "in preset chat, a project's file cannot switch single skills; use --user",
-                _ => "in the home, the project's file would be your own; use --user",
+        (true, ConfigScope::Project) => Err(SwitchError::NoConfigFile {
+            reason: match configuration.policy.preset {
+                Preset::Chat => {
+                    "in preset chat, a project file cannot enable or disable single skills; use --user"
+                }
+                _ => "in the home directory, the project file is your own; use --user",
             },
         }),
     }
 }
 
 impl ConfigFile {
-    fn list(&self, key: Key) -> [&'static str; 2] {
+    fn list_path(&self, key: SkillList) -> [&'static str; 2] {
         let name = match (self.dialect, key) {
-            (_, Key::Disabled) => "disabled",
-            (_, Key::Enabled) => "enabled",
-            (Dialect::Prowess, Key::DisabledBundled) => "disabled-bundled",
-            (Dialect::Prowess, Key::EnabledBundled) => "enabled-bundled",
-            (Dialect::Harness, Key::DisabledBundled) => "disabledBundled",
-            (Dialect::Harness, Key::EnabledBundled) => "enabledBundled",
+            (_, SkillList::Disabled) => "disabled",
+            (_, SkillList::Enabled) => "enabled",
+            (ListDialect::Prowess, SkillList::DisabledBundled) => "disabled-bundled",
+            (ListDialect::Prowess, SkillList::EnabledBundled) => "enabled-bundled",
+            (ListDialect::Harness, SkillList::DisabledBundled) => "disabledBundled",
+            (ListDialect::Harness, SkillList::EnabledBundled) => "enabledBundled",
         };
         ["skills", name]
     }
 
-    /// Whether it is document 002's, with plugins and with words of its own for bundled skills.
+    /// Returns `true` for the configuration file of document 002, which has plugins and its own keys for bundled
+    /// skills.
     pub(super) fn is_harness(&self) -> bool {
-        self.dialect == Dialect::Harness
+        self.dialect == ListDialect::Harness
     }
 
     fn text(&self) -> String {
-        // What cannot be read says nothing; that it cannot is told where the configuration is read.
-        file::read(&self.path).ok().flatten().unwrap_or_default()
+        // Errors are reported when the configuration is loaded.
+        file::read_text(&self.path).ok().flatten().unwrap_or_default()
     }
 
-    /// The texts of a list, each with its line.
-    pub(super) fn texts(&self, key: Key) -> Vec<(String, Mention)> {
-        let found = list::find(&self.text(), self.form, self.list(key)).unwrap_or_default();
-        found.into_iter().map(|found| (found.text, self.mention(found.line))).collect()
+    /// Returns the entries of a list with their locations.
+    pub(super) fn entries(&self, key: SkillList) -> Vec<(String, ConfigLocation)> {
+        let entries = list::find(&self.text(), self.form, self.list_path(key)).unwrap_or_default();
+        entries.into_iter().map(|entry| (entry.text, self.location(entry.line))).collect()
     }
 
-    /// The plugins, each with its line and whether it is on.
-    pub(super) fn plugins(&self) -> Vec<(String, bool, Mention)> {
+    /// Returns the names of the plugins, whether they are enabled, and their locations.
+    pub(super) fn plugins(&self) -> Vec<(String, bool, ConfigLocation)> {
         if !self.is_harness() {
             return Vec::new();
         }
         let plugins = harness::plugins(&self.text()).unwrap_or_default();
-        let told = |(plugin, line): (harness::Plugin, u32)| {
-            (plugin.called().to_owned(), plugin.enabled, self.mention(line))
+        let describe = |(plugin, line): (harness::HarnessPlugin, u32)| {
+            (plugin.effective_name().to_owned(), plugin.enabled, self.location(line))
         };
-        plugins.into_iter().map(told).collect()
+        plugins.into_iter().map(describe).collect()
     }
 
-    fn mention(&self, line: u32) -> Mention {
-        Mention { path: self.path.clone(), layer: self.layer, line }
+    fn location(&self, line: u32) -> ConfigLocation {
+        ConfigLocation { path: self.path.clone(), layer: self.layer, line }
     }
 
-    pub(super) fn add(&self, project: &Path, key: Key, item: &str) -> Result<bool, SwitchError> {
-        self.change(project, |text| list::add(text, self.form, self.list(key), item))
+    pub(super) fn add(&self, project: &Path, key: SkillList, item: &str) -> Result<bool, SwitchError> {
+        self.change(project, |text| list::add(text, self.form, self.list_path(key), item))
     }
 
-    pub(super) fn remove(&self, project: &Path, key: Key, item: &str) -> Result<bool, SwitchError> {
-        self.change(project, |text| list::remove(text, self.form, self.list(key), item))
+    pub(super) fn remove(&self, project: &Path, key: SkillList, item: &str) -> Result<bool, SwitchError> {
+        self.change(project, |text| list::remove(text, self.form, self.list_path(key), item))
     }
 
-    pub(super) fn set_plugin(&self, project: &Path, name: &str, on: bool) -> Result<bool, SwitchError> {
-        self.change(project, |text| harness::set_plugin_enabled(text, name, on))
+    pub(super) fn set_plugin(&self, project: &Path, name: &str, enabled: bool) -> Result<bool, SwitchError> {
+        self.change(project, |text| harness::set_plugin_enabled(text, name, enabled))
     }
 
     fn change(
@@ -147,12 +157,16 @@ impl ConfigFile {
         project: &Path,
         edit: impl FnOnce(&str) -> Result<String, EditError>,
     ) -> Result<bool, SwitchError> {
-        let links = if self.layer == Layer::Project { Links::Refused(project) } else { Links::Followed };
-        Ok(file::change(&self.path, links, edit)?)
+        let links = if self.layer == ConfigLayer::Project {
+            SymlinkPolicy::Rejected(project)
+        } else {
+            SymlinkPolicy::Followed
+        };
+        Ok(file::edit_file(&self.path, links, edit)?)
     }
 }
 
-/// The file for a list: the last that has it, since a later one would take its place; else the last of all.
-pub(super) fn for_list(files: &[ConfigFile], key: Key) -> Option<&ConfigFile> {
-    files.iter().rev().find(|file| !file.texts(key).is_empty()).or(files.last())
+/// Returns the file for a list: the last file that has it, because it overrides the others, else the last file.
+pub(super) fn file_for_list(files: &[ConfigFile], key: SkillList) -> Option<&ConfigFile> {
+    files.iter().rev().find(|file| !file.entries(key).is_empty()).or(files.last())
 }

@@ -1,8 +1,8 @@
-//! Switching skills and whole sources on and off, in the user's configuration or the project's.
+//! Enables and disables skills and sources in the user's or the project's configuration.
 //!
-//! What must always hold: after a change the configuration is read anew, and what is told is what came of it: a change
-//! that had no effect says which file, and which line of it, is in the way. A project can narrow only: what the user
-//! switched off it cannot switch on.
+//! Invariants: after a change, the configuration is loaded again, and the result describes its actual effect. If a
+//! change had no effect, the result contains the file and line that prevent it. A project can only restrict: it
+//! cannot enable what the user disabled.
 
 mod files;
 mod skill;
@@ -15,220 +15,220 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use prowess::supply::Supply;
-use prowess::{ErrorCode, Progress, Registry, Snapshot};
-use prowess_config::{Configuration, Inputs, Layer};
+use prowess::remote::RemoteSource;
+use prowess::{ErrorCode, Registry, ScanProgress, Snapshot};
+use prowess_config::{ConfigInputs, ConfigLayer, Configuration};
 
-use prowess_config::edit::file::FileError;
+use prowess_config::edit::file::EditFileError;
 
-/// What to switch.
+/// The skill or source to enable or disable.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
-    /// A skill, by its name or its folder's.
+pub enum SwitchTarget {
+    /// A skill, by its name or the name of its directory.
     Skill(String),
-    /// All skills of a directory, as it was typed.
+    /// All skills of a directory.
     Source(String),
 }
 
-/// On or off.
+/// Enabled or disabled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum To {
-    /// Offered.
-    On,
-    /// Not offered.
-    Off,
+pub enum DesiredState {
+    /// The skill is available.
+    Enabled,
+    /// The skill is not available.
+    Disabled,
 }
 
-impl To {
+impl DesiredState {
     /// The name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::On => "enabled",
-            Self::Off => "disabled",
+            Self::Enabled => "enabled",
+            Self::Disabled => "disabled",
         }
     }
 }
 
-/// Whose configuration is changed.
+/// The configuration to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whose {
+pub enum ConfigScope {
     /// The user's.
     User,
     /// The project's.
     Project,
 }
 
-/// A line of a configuration file that switches something.
+/// The location of an entry that enables or disables a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mention {
+pub struct ConfigLocation {
     /// The file.
     pub path: PathBuf,
-    /// Which of the files it is.
-    pub layer: Layer,
+    /// The layer of the file.
+    pub layer: ConfigLayer,
     /// The line, counted from 1.
     pub line: u32,
 }
 
-impl fmt::Display for Mention {
+impl fmt::Display for ConfigLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.path.display(), self.line)
     }
 }
 
-/// What came of it.
+/// The result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Switched {
-    /// The skill's name, or the source as the configuration has it.
+pub struct SwitchOutcome {
+    /// The name of the skill, or the source as written in the configuration.
     pub name: String,
-    /// The files that were changed; none where it was so already.
-    pub changed: Vec<PathBuf>,
-    /// The status of the skill now; `None` for sources, and for a skill that is only named in the configuration.
+    /// The changed files; empty if no change was necessary.
+    pub changed_files: Vec<PathBuf>,
+    /// The new status of the skill; `None` for sources, and for skills that only occur in the configuration.
     pub status: Option<&'static str>,
-    /// Why the skill is not offered, where it is not.
+    /// The reason why the skill is not available.
     pub reason: Option<String>,
-    /// What keeps it from being as it was asked for.
-    pub in_the_way: Option<InTheWay>,
+    /// What prevents the desired state.
+    pub obstacle: Option<SwitchObstacle>,
 }
 
-impl Switched {
-    /// For programs: what was wanted, and what came of it.
-    pub fn json(&self, to: To) -> serde_json::Value {
+impl SwitchOutcome {
+    /// Returns the JSON output.
+    pub fn to_json(&self, to: DesiredState) -> serde_json::Value {
         serde_json::json!({
             "schema": 1,
             "name": self.name,
             "wanted": to.as_str(),
             "status": self.status,
             "reason": self.reason,
-            "changed": self.changed,
-            "in_the_way": self.in_the_way.as_ref().map(|way| &way.why),
+            "changed": self.changed_files,
+            "in_the_way": self.obstacle.as_ref().map(|obstacle| &obstacle.reason),
         })
     }
 }
 
-/// What keeps something from being on or off.
+/// What prevents a skill or source from being enabled or disabled.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InTheWay {
-    /// In words, with the file and the line where there is one.
-    pub why: String,
-    /// The line that says so.
-    pub mention: Option<Mention>,
-    /// The source that is off as a whole, as the configuration has it.
+pub struct SwitchObstacle {
+    /// The description, with the file and line if there are any.
+    pub reason: String,
+    /// The entry in the configuration.
+    pub location: Option<ConfigLocation>,
+    /// The disabled source, as written in the configuration.
     pub source: Option<String>,
 }
 
-impl InTheWay {
+impl SwitchObstacle {
     fn new(why: impl Into<String>) -> Self {
-        Self { why: why.into(), mention: None, source: None }
+        Self { reason: why.into(), location: None, source: None }
     }
 
-    fn at(why: &str, mention: Mention) -> Self {
+    fn at_location(why: &str, mention: ConfigLocation) -> Self {
         let why = format!("{why} ({} file {mention})", mention.layer.as_str());
-        Self { why, mention: Some(mention), source: None }
+        Self { reason: why, location: Some(mention), source: None }
     }
 }
 
-/// Why nothing was switched.
+/// The reason why nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SwitchError {
-    /// There is no such skill.
-    #[error("there is no skill named {name}")]
-    NoSkill {
-        /// What was asked for.
+    /// The skill does not exist.
+    #[error("no skill named {name}")]
+    SkillNotFound {
+        /// The requested name.
         name: String,
-        /// The nearest name.
-        near: Option<String>,
+        /// The most similar name.
+        suggestion: Option<String>,
     },
-    /// No such directory is scanned.
-    #[error("there is no source {source_path}")]
-    NoSource {
-        /// What was asked for.
+    /// The directory is not searched for skills.
+    #[error("no source {source_path}")]
+    SourceNotFound {
+        /// The requested path.
         source_path: String,
-        /// Those that there are.
+        /// The known sources.
         known: Vec<String>,
     },
-    /// There is no home to keep it in.
-    #[error("there is no home directory to keep the configuration in; set HOME or use --home")]
+    /// There is no home directory.
+    #[error("no home directory for the configuration; set HOME or pass --home DIR")]
     NoHome,
-    /// There is no file that could say so.
-    #[error("{why}")]
-    NoFile {
-        /// Why not.
-        why: &'static str,
+    /// No configuration file can be changed.
+    #[error("{reason}")]
+    NoConfigFile {
+        /// The reason.
+        reason: &'static str,
     },
-    /// The user switched it off, and a project can only narrow.
-    #[error("a project cannot enable what {mention} disables")]
-    NotTheProjects {
-        /// The line that disables it.
-        mention: Mention,
+    /// The user disabled it, and a project can only restrict.
+    #[error("a project cannot enable what {location} disables")]
+    ProjectCannotEnable {
+        /// The entry that disables it.
+        location: ConfigLocation,
     },
     /// The file could not be changed.
     #[error(transparent)]
-    File(#[from] FileError),
+    File(#[from] EditFileError),
 }
 
 impl SwitchError {
-    /// For programs.
+    /// Returns the error code.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::NoSkill { .. } | Self::NoSource { .. } => ErrorCode::NotFound,
-            Self::NoHome | Self::NoFile { .. } => ErrorCode::InvalidParam,
-            Self::NotTheProjects { .. } => ErrorCode::AccessDenied,
-            Self::File(FileError::Io { .. }) => ErrorCode::PermissionDenied,
+            Self::SkillNotFound { .. } | Self::SourceNotFound { .. } => ErrorCode::NotFound,
+            Self::NoHome | Self::NoConfigFile { .. } => ErrorCode::InvalidParam,
+            Self::ProjectCannotEnable { .. } => ErrorCode::AccessDenied,
+            Self::File(EditFileError::Io { .. }) => ErrorCode::PermissionDenied,
             Self::File(_) => ErrorCode::Conflict,
         }
     }
 }
 
-/// Switches something on or off. `roots` are those of `--root`; where there are none, the configuration's are scanned.
+/// Enables or disables a skill or source. `roots` are those of `--root`; if empty, the configured roots are used.
 pub fn switch(
-    inputs: &Inputs,
+    inputs: &ConfigInputs,
     roots: &[PathBuf],
-    target: &Target,
-    to: To,
-    whose: Whose,
-) -> Result<Switched, SwitchError> {
-    switch_with(inputs, roots, &[], target, to, whose)
+    target: &SwitchTarget,
+    to: DesiredState,
+    scope: ConfigScope,
+) -> Result<SwitchOutcome, SwitchError> {
+    switch_with_remote(inputs, roots, &[], target, to, scope)
 }
 
-/// The same, with skills of servers among those that can be switched.
-pub fn switch_with(
-    inputs: &Inputs,
+/// Enables or disables a skill or source, including skills of remote sources; see [`switch`].
+pub fn switch_with_remote(
+    inputs: &ConfigInputs,
     roots: &[PathBuf],
-    supplies: &[Arc<dyn Supply>],
-    target: &Target,
-    to: To,
-    whose: Whose,
-) -> Result<Switched, SwitchError> {
-    let world = World { inputs, roots, supplies };
+    supplies: &[Arc<dyn RemoteSource>],
+    target: &SwitchTarget,
+    to: DesiredState,
+    scope: ConfigScope,
+) -> Result<SwitchOutcome, SwitchError> {
+    let env = SwitchEnv { inputs, roots, supplies };
     match target {
-        Target::Skill(name) => skill::switch(&world, name, to, whose),
-        Target::Source(path) => source::switch(&world, path, to, whose),
+        SwitchTarget::Skill(name) => skill::switch_skill(&env, name, to, scope),
+        SwitchTarget::Source(path) => source::switch_source(&env, path, to, scope),
     }
 }
 
-/// What disables a skill, without changing anything; `None` where nothing does.
-pub fn disabled_by(inputs: &Inputs, roots: &[PathBuf], name: &str) -> Option<InTheWay> {
-    skill::disabled_by(&World { inputs, roots, supplies: &[] }, name)
+/// Returns what disables a skill; `None` if nothing does. Changes nothing.
+pub fn find_disabling_entry(inputs: &ConfigInputs, roots: &[PathBuf], name: &str) -> Option<SwitchObstacle> {
+    skill::find_disabling_entry(&SwitchEnv { inputs, roots, supplies: &[] }, name)
 }
 
-/// What everything is read from, as often as it takes.
-struct World<'w> {
-    inputs: &'w Inputs,
+/// The inputs from which the configuration and skills are loaded.
+struct SwitchEnv<'w> {
+    inputs: &'w ConfigInputs,
     roots: &'w [PathBuf],
-    supplies: &'w [Arc<dyn Supply>],
+    supplies: &'w [Arc<dyn RemoteSource>],
 }
 
-impl World<'_> {
-    /// The configuration as it is now, and the skills under it.
-    fn read(&self) -> (Configuration, Arc<Snapshot>) {
+impl SwitchEnv<'_> {
+    /// Loads the current configuration and its skills.
+    fn load(&self) -> (Configuration, Arc<Snapshot>) {
         let mut configuration = prowess_config::load(self.inputs);
         if !self.roots.is_empty() {
             configuration = configuration.with_roots(self.roots.iter().cloned());
         }
-        let surroundings = self.inputs.surroundings.clone();
+        let surroundings = self.inputs.host.clone();
         let (policy, supplies) = (configuration.policy.clone(), self.supplies.to_vec());
-        let registry = Registry::open_with(policy, surroundings, supplies, &Progress::default());
+        let registry = Registry::open_with_sources(policy, surroundings, supplies, &ScanProgress::default());
         let snapshot = registry.snapshot();
         (configuration, snapshot)
     }

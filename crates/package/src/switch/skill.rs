@@ -1,146 +1,169 @@
-//! One skill, on or off.
+//! Enables and disables a skill.
 
 use std::path::PathBuf;
 
-use prowess::policy::Identity;
-use prowess::registry::Disabled;
-use prowess::{Scope, Skill, Snapshot, Status};
-use prowess_config::{Configuration, Layer};
+use prowess::policy::SkillIdentity;
+use prowess::registry::DisabledReason;
+use prowess::{Scope, Skill, SkillStatus, Snapshot};
+use prowess_config::{ConfigLayer, Configuration};
 use prowess_format::suggest;
 
-use super::files::{self, ConfigFile, Key, for_list};
-use super::{InTheWay, Mention, SwitchError, Switched, To, Whose, World, source};
+use super::files::{self, ConfigFile, SkillList, file_for_list};
+use super::{
+    ConfigLocation, ConfigScope, DesiredState, SwitchEnv, SwitchError, SwitchObstacle, SwitchOutcome, source,
+};
 
-/// What a skill is called in lists.
-struct Named {
+/// The names of a skill in lists.
+struct SkillNames {
     /// The name that is written.
     key: String,
-    /// All names that count.
+    /// All names that match.
     names: Vec<String>,
-    bundled: bool,
+    is_bundled: bool,
 }
 
-impl Named {
-    fn is(&self, name: &str) -> bool {
+impl SkillNames {
+    fn matches(&self, name: &str) -> bool {
         self.names.iter().any(|known| known == name)
     }
 }
 
-/// A place that switches a skill off.
-enum Off<'f> {
-    List(&'f ConfigFile, Key, String, Mention),
-    Plugin(&'f ConfigFile, String, Mention),
+/// An entry that disables a skill.
+enum DisablingEntry<'f> {
+    List(&'f ConfigFile, SkillList, String, ConfigLocation),
+    Plugin(&'f ConfigFile, String, ConfigLocation),
 }
 
-impl Off<'_> {
-    fn mention(&self) -> &Mention {
+impl DisablingEntry<'_> {
+    fn location(&self) -> &ConfigLocation {
         match self {
             Self::List(.., mention) | Self::Plugin(.., mention) => mention,
         }
     }
 }
 
-pub(super) fn switch(world: &World<'_>, name: &str, to: To, whose: Whose) -> Result<Switched, SwitchError> {
-    let (configuration, snapshot) = world.read();
-    let own = files::own(&configuration, world.inputs, whose)?;
-    let named = match find(&snapshot, name) {
-        Some(skill) => named(skill, &configuration),
-        // What is not there any more can still be named, and then the name can be taken out.
-        None => Named { key: name.to_owned(), names: vec![name.to_owned()], bundled: true },
+pub(super) fn switch_skill(
+    env: &SwitchEnv<'_>,
+    name: &str,
+    to: DesiredState,
+    scope: ConfigScope,
+) -> Result<SwitchOutcome, SwitchError> {
+    let (configuration, snapshot) = env.load();
+    let own = files::editable_files(&configuration, env.inputs, scope)?;
+    let names = match find_skill(&snapshot, name) {
+        Some(skill) => skill_names(skill, &configuration),
+        // The entry of a removed skill can still be deleted.
+        None => SkillNames { key: name.to_owned(), names: vec![name.to_owned()], is_bundled: true },
     };
-    if find(&snapshot, name).is_none() && (to == To::Off || offs(&own, &named).is_empty()) {
-        let names: Vec<_> = snapshot.all().iter().map(|skill| skill.name()).collect();
-        let near = suggest::nearest(name, names.iter().map(AsRef::as_ref)).map(ToOwned::to_owned);
-        return Err(SwitchError::NoSkill { name: name.to_owned(), near });
+    if find_skill(&snapshot, name).is_none()
+        && (to == DesiredState::Disabled || disabling_entries(&own, &names).is_empty())
+    {
+        let known: Vec<_> = snapshot.all().iter().map(|skill| skill.name()).collect();
+        let near = suggest::nearest(name, known.iter().map(AsRef::as_ref)).map(ToOwned::to_owned);
+        return Err(SwitchError::SkillNotFound { name: name.to_owned(), suggestion: near });
     }
     let mut changed: Vec<PathBuf> = match to {
-        To::Off => off(world, &own, &named)?.into_iter().collect(),
-        To::On => on(world, &named, name, whose)?,
+        DesiredState::Disabled => disable(env, &own, &names)?.into_iter().collect(),
+        DesiredState::Enabled => enable(env, &names, name, scope)?,
     };
     changed.dedup();
-    let (configuration, snapshot) = world.read();
-    let skill = find(&snapshot, name);
-    Ok(Switched {
-        name: named.key.clone(),
-        changed,
+    let (configuration, snapshot) = env.load();
+    let skill = find_skill(&snapshot, name);
+    Ok(SwitchOutcome {
+        name: names.key.clone(),
+        changed_files: changed,
         status: skill.map(|skill| skill.status().as_str()),
         reason: skill.and_then(Skill::reason),
-        in_the_way: skill.and_then(|skill| in_the_way(world, &configuration, skill, &named, to)),
+        obstacle: skill.and_then(|skill| find_obstacle(env, &configuration, skill, &names, to)),
     })
 }
 
-/// What disables a skill.
-pub(super) fn disabled_by(world: &World<'_>, name: &str) -> Option<InTheWay> {
-    let (configuration, snapshot) = world.read();
-    let skill = find(&snapshot, name)?;
-    in_the_way(world, &configuration, skill, &named(skill, &configuration), To::On)
+/// Returns the entry that disables a skill.
+pub(super) fn find_disabling_entry(env: &SwitchEnv<'_>, name: &str) -> Option<SwitchObstacle> {
+    let (configuration, snapshot) = env.load();
+    let skill = find_skill(&snapshot, name)?;
+    find_obstacle(env, &configuration, skill, &skill_names(skill, &configuration), DesiredState::Enabled)
 }
 
-/// Names it in the list that switches it off, unless it is there.
-fn off(world: &World<'_>, own: &[ConfigFile], named: &Named) -> Result<Option<PathBuf>, SwitchError> {
-    if !offs(own, named).is_empty() {
+/// Adds the skill to the list of disabled skills, unless it is disabled.
+fn disable(
+    env: &SwitchEnv<'_>,
+    own: &[ConfigFile],
+    names: &SkillNames,
+) -> Result<Option<PathBuf>, SwitchError> {
+    if !disabling_entries(own, names).is_empty() {
         return Ok(None);
     }
-    let project = &world.inputs.surroundings.project;
+    let project = &env.inputs.host.project;
     let harness = own.iter().rev().find(|file| file.is_harness());
     let plugin = harness.and_then(|file| {
-        let (plugin, ..) = file.plugins().into_iter().find(|(plugin, ..)| named.is(plugin))?;
+        let (plugin, ..) = file.plugins().into_iter().find(|(plugin, ..)| names.matches(plugin))?;
         Some((file, plugin))
     });
     let (file, changed) = match (plugin, harness) {
         (Some((file, plugin)), _) => (file, file.set_plugin(project, &plugin, false)?),
-        (None, Some(file)) if named.bundled => (file, file.add(project, Key::DisabledBundled, &named.key)?),
-        _ => match for_list(own, Key::Disabled) {
-            Some(file) => (file, file.add(project, Key::Disabled, &named.key)?),
+        (None, Some(file)) if names.is_bundled => {
+            (file, file.add(project, SkillList::DisabledBundled, &names.key)?)
+        }
+        _ => match file_for_list(own, SkillList::Disabled) {
+            Some(file) => (file, file.add(project, SkillList::Disabled, &names.key)?),
             None => return Ok(None),
         },
     };
     Ok(changed.then(|| file.path.clone()))
 }
 
-/// Takes away what switches it off, one thing after the other: behind one there may be another.
-fn on(world: &World<'_>, named: &Named, name: &str, whose: Whose) -> Result<Vec<PathBuf>, SwitchError> {
-    let project = &world.inputs.surroundings.project;
+/// Removes everything that disables the skill, one after the other, because one entry may hide another.
+fn enable(
+    env: &SwitchEnv<'_>,
+    names: &SkillNames,
+    name: &str,
+    scope: ConfigScope,
+) -> Result<Vec<PathBuf>, SwitchError> {
+    let project = &env.inputs.host.project;
     let mut changed = Vec::new();
     for _ in 0..4 {
-        let (configuration, snapshot) = world.read();
-        let own = files::own(&configuration, world.inputs, whose)?;
-        let all = files::all(&configuration, world.inputs);
-        let disabled = match find(&snapshot, name).map(Skill::status) {
-            Some(Status::Disabled(disabled)) => *disabled,
+        let (configuration, snapshot) = env.load();
+        let own = files::editable_files(&configuration, env.inputs, scope)?;
+        let all = files::config_files(&configuration, env.inputs);
+        let disabled = match find_skill(&snapshot, name).map(Skill::status) {
+            Some(SkillStatus::Disabled(disabled)) => *disabled,
             Some(_) => break,
-            None => Disabled::Configuration,
+            None => DisabledReason::Configuration,
         };
-        if whose == Whose::Project {
-            allowed(&all, named, disabled)?;
+        if scope == ConfigScope::Project {
+            check_project_may_enable(&all, names, disabled)?;
         }
         let before = changed.len();
         match disabled {
-            Disabled::Configuration => {
-                for off in offs(&own, named) {
-                    let (file, did) = match &off {
-                        Off::List(file, key, text, _) => (file, file.remove(project, *key, text)?),
-                        Off::Plugin(file, plugin, _) => (file, file.set_plugin(project, plugin, true)?),
+            DisabledReason::Configuration => {
+                for entry in disabling_entries(&own, names) {
+                    let (file, is_changed) = match &entry {
+                        DisablingEntry::List(file, key, text, _) => (file, file.remove(project, *key, text)?),
+                        DisablingEntry::Plugin(file, plugin, _) => {
+                            (file, file.set_plugin(project, plugin, true)?)
+                        }
                     };
-                    changed.extend(did.then(|| file.path.clone()));
+                    changed.extend(is_changed.then(|| file.path.clone()));
                 }
             }
-            Disabled::Default => {
-                if let Some(file) = for_list(&own, Key::Enabled)
-                    && file.add(project, Key::Enabled, &named.key)?
+            DisabledReason::Default => {
+                if let Some(file) = file_for_list(&own, SkillList::Enabled)
+                    && file.add(project, SkillList::Enabled, &names.key)?
                 {
                     changed.push(file.path.clone());
                 }
             }
-            Disabled::NotListed => {
-                let listing = own.iter().rev().find(|file| !file.texts(Key::EnabledBundled).is_empty());
+            DisabledReason::NotListed => {
+                let listing =
+                    own.iter().rev().find(|file| !file.entries(SkillList::EnabledBundled).is_empty());
                 if let Some(file) = listing
-                    && file.add(project, Key::EnabledBundled, &named.key)?
+                    && file.add(project, SkillList::EnabledBundled, &names.key)?
                 {
                     changed.push(file.path.clone());
                 }
             }
-            Disabled::Source | Disabled::TooMany(_) => {}
+            DisabledReason::Source | DisabledReason::TooMany(_) => {}
         }
         if changed.len() == before {
             break;
@@ -149,83 +172,103 @@ fn on(world: &World<'_>, named: &Named, name: &str, whose: Whose) -> Result<Vec<
     Ok(changed)
 }
 
-/// A project cannot switch on what the user switched off, in whatever way.
-fn allowed(all: &[ConfigFile], named: &Named, disabled: Disabled) -> Result<(), SwitchError> {
-    let users: Vec<_> = all.iter().filter(|file| file.layer != Layer::Project).cloned().collect();
+/// Rejects enabling a skill in a project that the user disabled.
+fn check_project_may_enable(
+    all: &[ConfigFile],
+    names: &SkillNames,
+    disabled: DisabledReason,
+) -> Result<(), SwitchError> {
+    let user_files: Vec<_> = all.iter().filter(|file| file.layer != ConfigLayer::Project).cloned().collect();
     let mention = match disabled {
-        Disabled::Configuration => offs(&users, named).first().map(|off| off.mention().clone()),
-        Disabled::NotListed => first(&users, Key::EnabledBundled, |_| true).map(|(_, mention)| mention),
-        Disabled::Source | Disabled::Default | Disabled::TooMany(_) => None,
+        DisabledReason::Configuration => {
+            disabling_entries(&user_files, names).first().map(|entry| entry.location().clone())
+        }
+        DisabledReason::NotListed => {
+            find_entry(&user_files, SkillList::EnabledBundled, |_| true).map(|(_, mention)| mention)
+        }
+        DisabledReason::Source | DisabledReason::Default | DisabledReason::TooMany(_) => None,
     };
-    mention.map_or(Ok(()), |mention| Err(SwitchError::NotTheProjects { mention }))
+    mention.map_or(Ok(()), |mention| Err(SwitchError::ProjectCannotEnable { location: mention }))
 }
 
-/// Why it is not as it was asked for, with the file and the line.
-fn in_the_way(
-    world: &World<'_>,
+/// Returns what prevents the desired state, with the file and the line.
+fn find_obstacle(
+    env: &SwitchEnv<'_>,
     configuration: &Configuration,
     skill: &Skill,
-    named: &Named,
-    to: To,
-) -> Option<InTheWay> {
-    let all = files::all(configuration, world.inputs);
-    let surroundings = &world.inputs.surroundings;
+    names: &SkillNames,
+    to: DesiredState,
+) -> Option<SwitchObstacle> {
+    let all = files::config_files(configuration, env.inputs);
+    let surroundings = &env.inputs.host;
     let disabled = match (to, skill.status()) {
-        (To::Off, Status::Enabled) => {
+        (DesiredState::Disabled, SkillStatus::Enabled) => {
             let origin = &configuration.setting("skills.disabled")?.origin;
-            return Some(InTheWay::new(format!("what counts is the list of the {origin}")));
+            return Some(SwitchObstacle::new(format!("skills.disabled in the {origin} takes precedence")));
         }
-        (To::On, Status::Disabled(disabled)) => disabled,
+        (DesiredState::Enabled, SkillStatus::Disabled(disabled)) => disabled,
         _ => return None,
     };
     let reason = skill.reason().unwrap_or_default();
     let found = match disabled {
-        Disabled::Configuration => offs(&all, named).first().map(|off| (off.mention().clone(), None)),
-        Disabled::NotListed => first(&all, Key::EnabledBundled, |_| true).map(|(_, mention)| (mention, None)),
-        Disabled::Source => {
-            first(&all, Key::Disabled, |text| source::is_of(skill.root(), text, surroundings))
-                .map(|(text, mention)| (mention, text.strip_prefix("source:").map(ToOwned::to_owned)))
+        DisabledReason::Configuration => {
+            disabling_entries(&all, names).first().map(|entry| (entry.location().clone(), None))
         }
-        Disabled::Default | Disabled::TooMany(_) => None,
+        DisabledReason::NotListed => {
+            find_entry(&all, SkillList::EnabledBundled, |_| true).map(|(_, mention)| (mention, None))
+        }
+        DisabledReason::Source => find_entry(&all, SkillList::Disabled, |text| {
+            source::disables_root(skill.root(), text, surroundings)
+        })
+        .map(|(text, mention)| (mention, text.strip_prefix("source:").map(ToOwned::to_owned))),
+        DisabledReason::Default | DisabledReason::TooMany(_) => None,
     };
     Some(match found {
-        Some((mention, source)) => InTheWay { source, ..InTheWay::at(&reason, mention) },
-        None => InTheWay::new(reason),
+        Some((mention, source)) => SwitchObstacle { source, ..SwitchObstacle::at_location(&reason, mention) },
+        None => SwitchObstacle::new(reason),
     })
 }
 
-/// Everything in these files that switches it off.
-fn offs<'f>(files: &'f [ConfigFile], named: &Named) -> Vec<Off<'f>> {
-    let mut offs = Vec::new();
+/// Returns all entries in these files that disable the skill.
+fn disabling_entries<'f>(files: &'f [ConfigFile], names: &SkillNames) -> Vec<DisablingEntry<'f>> {
+    let mut entries = Vec::new();
     for file in files {
-        let keys: &[Key] =
-            if named.bundled { &[Key::Disabled, Key::DisabledBundled] } else { &[Key::Disabled] };
+        let keys: &[SkillList] = if names.is_bundled {
+            &[SkillList::Disabled, SkillList::DisabledBundled]
+        } else {
+            &[SkillList::Disabled]
+        };
         for key in keys {
-            let texts = file.texts(*key).into_iter().filter(|(text, _)| named.is(text));
-            offs.extend(texts.map(|(text, mention)| Off::List(file, *key, text, mention)));
+            let texts = file.entries(*key).into_iter().filter(|(text, _)| names.matches(text));
+            entries.extend(texts.map(|(text, mention)| DisablingEntry::List(file, *key, text, mention)));
         }
-        let plugins = file.plugins().into_iter().filter(|(plugin, on, _)| !on && named.is(plugin));
-        offs.extend(plugins.map(|(plugin, _, mention)| Off::Plugin(file, plugin, mention)));
+        let plugins =
+            file.plugins().into_iter().filter(|(plugin, enabled, _)| !enabled && names.matches(plugin));
+        entries.extend(plugins.map(|(plugin, _, mention)| DisablingEntry::Plugin(file, plugin, mention)));
     }
-    offs
+    entries
 }
 
-/// The text of a list that counts most and is of a kind.
-fn first(files: &[ConfigFile], key: Key, which: impl Fn(&str) -> bool) -> Option<(String, Mention)> {
-    files.iter().rev().flat_map(|file| file.texts(key)).find(|(text, _)| which(text))
+/// Returns the matching entry of a list with the highest precedence.
+fn find_entry(
+    files: &[ConfigFile],
+    key: SkillList,
+    matches: impl Fn(&str) -> bool,
+) -> Option<(String, ConfigLocation)> {
+    files.iter().rev().flat_map(|file| file.entries(key)).find(|(text, _)| matches(text))
 }
 
-fn named(skill: &Skill, configuration: &Configuration) -> Named {
+fn skill_names(skill: &Skill, configuration: &Configuration) -> SkillNames {
     let (name, id) = (skill.name().into_owned(), skill.id().into_owned());
     let key = match configuration.policy.scan.identity {
-        Identity::Id => id.clone(),
-        Identity::Name => name.clone(),
+        SkillIdentity::Id => id.clone(),
+        SkillIdentity::Name => name.clone(),
     };
-    Named { key, names: vec![name, id], bundled: skill.root().scope() == Scope::Bundled }
+    SkillNames { key, names: vec![name, id], is_bundled: skill.root().scope() == Scope::Bundled }
 }
 
-/// The skill of this name or folder; the one that counts goes first.
-fn find<'s>(snapshot: &'s Snapshot, name: &str) -> Option<&'s Skill> {
+/// Returns the skill with this name or directory; the effective one first.
+fn find_skill<'s>(snapshot: &'s Snapshot, name: &str) -> Option<&'s Skill> {
     let all = snapshot.all();
     snapshot
         .get(name)

@@ -1,48 +1,60 @@
-//! A whole source, on or off.
+//! Enables and disables a source.
 
 use std::path::{Path, PathBuf};
 
-use prowess::{Root, Surroundings, short_path};
-use prowess_config::Layer;
+use prowess::{HostEnv, Root, short_path};
+use prowess_config::ConfigLayer;
 
-use super::files::{self, Key, for_list};
-use super::{InTheWay, SwitchError, Switched, To, Whose, World};
+use super::files::{self, SkillList, file_for_list};
+use super::{ConfigScope, DesiredState, SwitchEnv, SwitchError, SwitchObstacle, SwitchOutcome};
 
-pub(super) fn switch(world: &World<'_>, path: &str, to: To, whose: Whose) -> Result<Switched, SwitchError> {
-    let (configuration, snapshot) = world.read();
-    let surroundings = &world.inputs.surroundings;
-    let own = files::own(&configuration, world.inputs, whose)?;
-    let typed = typed(path, surroundings);
-    if !snapshot.roots().any(|root| is(root, &typed.1)) {
-        let known = snapshot.roots().map(|root| shown(root, surroundings)).collect();
-        return Err(SwitchError::NoSource { source_path: path.to_owned(), known });
+pub(super) fn switch_source(
+    env: &SwitchEnv<'_>,
+    path: &str,
+    to: DesiredState,
+    scope: ConfigScope,
+) -> Result<SwitchOutcome, SwitchError> {
+    let (configuration, snapshot) = env.load();
+    let surroundings = &env.inputs.host;
+    let own = files::editable_files(&configuration, env.inputs, scope)?;
+    let (written, path_to_match) = normalize_path(path, surroundings);
+    if !snapshot.roots().any(|root| matches_path(root, &path_to_match)) {
+        let known = snapshot.roots().map(|root| display_root(root, surroundings)).collect();
+        return Err(SwitchError::SourceNotFound { source_path: path.to_owned(), known });
     }
-    let entry = format!("source:{}", typed.0);
+    let entry = format!("source:{written}");
     let project = &surroundings.project;
-    let meant =
-        |text: &str| snapshot.roots().any(|root| is(root, &typed.1) && is_of(root, text, surroundings));
+    let is_match = |text: &str| {
+        snapshot
+            .roots()
+            .any(|root| matches_path(root, &path_to_match) && disables_root(root, text, surroundings))
+    };
     let mut changed: Vec<PathBuf> = Vec::new();
     match to {
-        To::Off => {
-            let there =
-                own.iter().any(|file| file.texts(Key::Disabled).iter().any(|(text, _)| *text == entry));
-            if let (false, Some(file)) = (there, for_list(&own, Key::Disabled))
-                && file.add(project, Key::Disabled, &entry)?
+        DesiredState::Disabled => {
+            let exists = own
+                .iter()
+                .any(|file| file.entries(SkillList::Disabled).iter().any(|(text, _)| *text == entry));
+            if let (false, Some(file)) = (exists, file_for_list(&own, SkillList::Disabled))
+                && file.add(project, SkillList::Disabled, &entry)?
             {
                 changed.push(file.path.clone());
             }
         }
-        To::On => {
-            let all = files::all(&configuration, world.inputs);
-            let mut users = all.iter().filter(|file| file.layer != Layer::Project);
-            let mention =
-                users.find_map(|file| file.texts(Key::Disabled).into_iter().find(|(text, _)| meant(text)));
-            if let (Whose::Project, Some((_, mention))) = (whose, mention) {
-                return Err(SwitchError::NotTheProjects { mention });
+        DesiredState::Enabled => {
+            let all = files::config_files(&configuration, env.inputs);
+            let mut user_files = all.iter().filter(|file| file.layer != ConfigLayer::Project);
+            let mention = user_files.find_map(|file| {
+                file.entries(SkillList::Disabled).into_iter().find(|(text, _)| is_match(text))
+            });
+            if let (ConfigScope::Project, Some((_, mention))) = (scope, mention) {
+                return Err(SwitchError::ProjectCannotEnable { location: mention });
             }
             for file in &own {
-                for (text, _) in file.texts(Key::Disabled).into_iter().filter(|(text, _)| meant(text)) {
-                    if file.remove(project, Key::Disabled, &text)? {
+                for (text, _) in
+                    file.entries(SkillList::Disabled).into_iter().filter(|(text, _)| is_match(text))
+                {
+                    if file.remove(project, SkillList::Disabled, &text)? {
                         changed.push(file.path.clone());
                     }
                 }
@@ -50,37 +62,47 @@ pub(super) fn switch(world: &World<'_>, path: &str, to: To, whose: Whose) -> Res
         }
     }
     changed.dedup();
-    let in_the_way = in_the_way(world, &meant, to);
-    Ok(Switched { name: typed.0, changed, status: None, reason: None, in_the_way })
+    let in_the_way = find_obstacle(env, &is_match, to);
+    Ok(SwitchOutcome {
+        name: written,
+        changed_files: changed,
+        status: None,
+        reason: None,
+        obstacle: in_the_way,
+    })
 }
 
-fn in_the_way(world: &World<'_>, meant: &dyn Fn(&str) -> bool, to: To) -> Option<InTheWay> {
-    let (configuration, _) = world.read();
-    let is_off = configuration.policy.selection.disabled.iter().any(|text| meant(text));
-    match (to, is_off) {
-        (To::Off, true) | (To::On, false) => None,
-        (To::Off, false) => {
+fn find_obstacle(
+    env: &SwitchEnv<'_>,
+    is_match: &dyn Fn(&str) -> bool,
+    to: DesiredState,
+) -> Option<SwitchObstacle> {
+    let (configuration, _) = env.load();
+    let is_disabled = configuration.policy.selection.disabled.iter().any(|text| is_match(text));
+    match (to, is_disabled) {
+        (DesiredState::Disabled, true) | (DesiredState::Enabled, false) => None,
+        (DesiredState::Disabled, false) => {
             let origin = &configuration.setting("skills.disabled")?.origin;
-            Some(InTheWay::new(format!("what counts is the list of the {origin}")))
+            Some(SwitchObstacle::new(format!("skills.disabled in the {origin} takes precedence")))
         }
-        (To::On, true) => {
-            let files = files::all(&configuration, world.inputs);
-            let mut texts = files.iter().flat_map(|file| file.texts(Key::Disabled));
-            let (_, mention) = texts.find(|(text, _)| meant(text))?;
-            Some(InTheWay::at("switched off in the configuration", mention))
+        (DesiredState::Enabled, true) => {
+            let files = files::config_files(&configuration, env.inputs);
+            let mut texts = files.iter().flat_map(|file| file.entries(SkillList::Disabled));
+            let (_, mention) = texts.find(|(text, _)| is_match(text))?;
+            Some(SwitchObstacle::at_location("disabled in the configuration", mention))
         }
     }
 }
 
-/// A path as it is written, and as it is compared. Below the home it is written with `~`, which is the same on every
-/// machine.
-fn typed(path: &str, world: &Surroundings) -> (String, PathBuf) {
+/// Returns a path as it is written and as it is compared. A path in the home directory is written with `~`, which is
+/// portable.
+fn normalize_path(path: &str, host: &HostEnv) -> (String, PathBuf) {
     let path = match path.trim_end_matches('/') {
         "bundled" => "bundled:",
         "" => "/",
         path => path.strip_prefix("./").unwrap_or(path),
     };
-    let home = world.home.as_deref();
+    let home = host.home.as_deref();
     match (path.strip_prefix("~/"), home) {
         (Some(inner), Some(home)) => (path.to_owned(), home.join(inner)),
         _ => {
@@ -91,19 +113,19 @@ fn typed(path: &str, world: &Surroundings) -> (String, PathBuf) {
     }
 }
 
-/// Whether an entry of a list switches off this source.
-pub(super) fn is_of(root: &Root, text: &str, world: &Surroundings) -> bool {
-    text.strip_prefix("source:").is_some_and(|path| is(root, &typed(path, world).1))
+/// Returns `true` if an entry of a list disables this source.
+pub(super) fn disables_root(root: &Root, text: &str, host: &HostEnv) -> bool {
+    text.strip_prefix("source:").is_some_and(|path| matches_path(root, &normalize_path(path, host).1))
 }
 
-/// As skills are told apart by their source.
-fn is(root: &Root, path: &Path) -> bool {
+/// Compares a path in the same way as resolving skills does.
+fn matches_path(root: &Root, path: &Path) -> bool {
     root.path() == path || root.path().ends_with(path)
 }
 
-fn shown(root: &Root, world: &Surroundings) -> String {
+fn display_root(root: &Root, host: &HostEnv) -> String {
     match root.is_embedded() {
         true => "bundled".to_owned(),
-        false => short_path(root.path(), world).display().to_string(),
+        false => short_path(root.path(), host).display().to_string(),
     }
 }

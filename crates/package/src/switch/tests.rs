@@ -1,27 +1,27 @@
 use std::fs;
 
-use prowess::Surroundings;
+use prowess::HostEnv;
 
 use super::*;
 
-struct Place {
-    folder: tempfile::TempDir,
+struct TestHome {
+    dir: tempfile::TempDir,
 }
 
-impl Place {
+impl TestHome {
     fn new() -> Self {
-        let place = Self { folder: tempfile::tempdir().unwrap() };
-        place.file("project/x", "");
-        place.file("home/.agent/skills/mine/SKILL.md", "---\nname: mine\ndescription: Is mine.\n---\n");
-        place.file("home/.agents/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Reads.\n---\n");
-        place
+        let home = Self { dir: tempfile::tempdir().unwrap() };
+        home.write_file("project/x", "");
+        home.write_file("home/.agent/skills/mine/SKILL.md", "---\nname: mine\ndescription: Is mine.\n---\n");
+        home.write_file("home/.agents/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Reads.\n---\n");
+        home
     }
 
     fn path(&self, inner: &str) -> PathBuf {
-        self.folder.path().canonicalize().unwrap().join(inner)
+        self.dir.path().canonicalize().unwrap().join(inner)
     }
 
-    fn file(&self, inner: &str, text: &str) {
+    fn write_file(&self, inner: &str, text: &str) {
         fs::create_dir_all(self.path(inner).parent().unwrap()).unwrap();
         fs::write(self.path(inner), text).unwrap();
     }
@@ -30,73 +30,77 @@ impl Place {
         fs::read_to_string(self.path(inner)).ok()
     }
 
-    fn inputs(&self) -> Inputs {
+    fn inputs(&self) -> ConfigInputs {
         let (project, home) = (self.path("project"), Some(self.path("home")));
-        Inputs::new(Surroundings { project, home, path: Default::default() })
+        ConfigInputs::new(HostEnv { project, home, path: Default::default() })
     }
 
-    fn switch(&self, name: &str, to: To, whose: Whose) -> Result<Switched, SwitchError> {
-        switch(&self.inputs(), &[], &Target::Skill(name.to_owned()), to, whose)
+    fn switch(&self, name: &str, to: DesiredState, scope: ConfigScope) -> Result<SwitchOutcome, SwitchError> {
+        switch(&self.inputs(), &[], &SwitchTarget::Skill(name.to_owned()), to, scope)
     }
 }
 
-/// A later file's list takes the place of an earlier one's: what is new goes to the list that counts.
+/// A list in a later file overrides the one in an earlier file, so a new entry goes to the effective list.
 #[test]
-fn of_two_files_the_one_with_the_list_is_changed() {
-    let place = Place::new();
+fn the_file_with_the_effective_list_is_changed() {
+    let home = TestHome::new();
     let (toml, yaml) = ("home/.prowess/config.toml", "home/.agent/config.yaml");
-    place.file(toml, "preset = \"harness\"\nskills.disabled = [\"gone\"]\n");
-    place.file(yaml, "skills: {}\n");
-    let switched = place.switch("mine", To::Off, Whose::User).unwrap();
-    assert_eq!((switched.status, switched.in_the_way), (Some("disabled"), None));
-    assert_eq!(switched.changed, [place.path(toml)]);
-    assert_eq!(place.text(toml).unwrap(), "preset = \"harness\"\nskills.disabled = [\"gone\", \"mine\"]\n");
-    // Bundled skills have a list of their own there.
-    place.switch("hello-world", To::Off, Whose::User).unwrap();
-    assert_eq!(place.text(yaml).unwrap(), "skills: {disabledBundled: [\"hello-world\"]}\n");
-    assert_eq!(place.switch("mine", To::On, Whose::User).unwrap().status, Some("enabled"));
+    home.write_file(toml, "preset = \"harness\"\nskills.disabled = [\"gone\"]\n");
+    home.write_file(yaml, "skills: {}\n");
+    let switched = home.switch("mine", DesiredState::Disabled, ConfigScope::User).unwrap();
+    assert_eq!((switched.status, switched.obstacle), (Some("disabled"), None));
+    assert_eq!(switched.changed_files, [home.path(toml)]);
+    assert_eq!(home.text(toml).unwrap(), "preset = \"harness\"\nskills.disabled = [\"gone\", \"mine\"]\n");
+    // Bundled skills have a separate list in that file.
+    home.switch("hello-world", DesiredState::Disabled, ConfigScope::User).unwrap();
+    assert_eq!(home.text(yaml).unwrap(), "skills: {disabledBundled: [\"hello-world\"]}\n");
+    assert_eq!(
+        home.switch("mine", DesiredState::Enabled, ConfigScope::User).unwrap().status,
+        Some("enabled")
+    );
 }
 
 #[test]
-fn behind_one_reason_there_may_be_another() {
-    let place = Place::new();
+fn all_disabling_entries_are_removed() {
+    let home = TestHome::new();
     let text = "[skills]\nenabled-bundled = [\"gh\"]\ndisabled-bundled = [\"hello-world\"]\ndisabled = [\"hello-world\"]\n";
-    place.file("home/.prowess/config.toml", text);
-    let switched = place.switch("hello-world", To::On, Whose::User).unwrap();
-    assert_eq!((switched.status, switched.changed.len()), (Some("enabled"), 1));
+    home.write_file("home/.prowess/config.toml", text);
+    let switched = home.switch("hello-world", DesiredState::Enabled, ConfigScope::User).unwrap();
+    assert_eq!((switched.status, switched.changed_files.len()), (Some("enabled"), 1));
     let expected =
         "[skills]\nenabled-bundled = [\"gh\", \"hello-world\"]\ndisabled-bundled = []\ndisabled = []\n";
-    assert_eq!(place.text("home/.prowess/config.toml").unwrap(), expected);
+    assert_eq!(home.text("home/.prowess/config.toml").unwrap(), expected);
 }
 
 #[test]
-fn a_project_does_not_extend_what_the_user_picked() {
-    let place = Place::new();
-    place.file("home/.prowess/config.toml", "skills.enabled-bundled = [\"gh\"]\n");
-    let error = place.switch("hello-world", To::On, Whose::Project).unwrap_err();
-    let SwitchError::NotTheProjects { mention } = &error else { panic!("{error}") };
-    assert_eq!((mention.line, mention.layer, error.code()), (1, Layer::User, ErrorCode::AccessDenied));
-    assert_eq!(place.text("project/.prowess/config.toml"), None);
+fn a_project_cannot_extend_the_users_list() {
+    let home = TestHome::new();
+    home.write_file("home/.prowess/config.toml", "skills.enabled-bundled = [\"gh\"]\n");
+    let error = home.switch("hello-world", DesiredState::Enabled, ConfigScope::Project).unwrap_err();
+    let SwitchError::ProjectCannotEnable { location: mention } = &error else { panic!("{error}") };
+    assert_eq!((mention.line, mention.layer, error.code()), (1, ConfigLayer::User, ErrorCode::AccessDenied));
+    assert_eq!(home.text("project/.prowess/config.toml"), None);
 }
 
 #[test]
-fn where_nothing_can_be_kept() {
-    let place = Place::new();
-    let mut inputs = place.inputs();
-    inputs.surroundings.project = place.path("home");
-    let target = Target::Skill("pdf".to_owned());
-    let error = switch(&inputs, &[], &target, To::Off, Whose::Project).unwrap_err();
-    assert!(matches!(error, SwitchError::NoFile { .. }), "{error}");
-    inputs.surroundings.home = None;
-    let error = switch(&inputs, &[], &target, To::Off, Whose::User).unwrap_err();
+fn without_a_configuration_file_there_is_an_error() {
+    let home = TestHome::new();
+    let mut inputs = home.inputs();
+    inputs.host.project = home.path("home");
+    let target = SwitchTarget::Skill("pdf".to_owned());
+    let error = switch(&inputs, &[], &target, DesiredState::Disabled, ConfigScope::Project).unwrap_err();
+    assert!(matches!(error, SwitchError::NoConfigFile { .. }), "{error}");
+    inputs.host.home = None;
+    let error = switch(&inputs, &[], &target, DesiredState::Disabled, ConfigScope::User).unwrap_err();
     assert!(matches!(error, SwitchError::NoHome), "{error}");
 }
 
 #[test]
-fn with_roots_of_ones_own() {
-    let place = Place::new();
-    let roots = [place.path("home/.agent/skills")];
-    let target = Target::Skill("mine".to_owned());
-    let switched = switch(&place.inputs(), &roots, &target, To::Off, Whose::Project).unwrap();
-    assert_eq!((switched.status, switched.in_the_way), (Some("disabled"), None));
+fn explicit_roots_are_supported() {
+    let home = TestHome::new();
+    let roots = [home.path("home/.agent/skills")];
+    let target = SwitchTarget::Skill("mine".to_owned());
+    let switched =
+        switch(&home.inputs(), &roots, &target, DesiredState::Disabled, ConfigScope::Project).unwrap();
+    assert_eq!((switched.status, switched.obstacle), (Some("disabled"), None));
 }

@@ -1,9 +1,9 @@
-//! What the usual programs make is read. The archives in `archives/` were made by them from one folder.
+//! Reads archives from common programs. They all created the archives in `archives/` from the same directory.
 
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use prowess_package::archive::{open, read};
+use prowess_package::archive::{open_archive, read_archive};
 
 fn archives() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/archives");
@@ -13,12 +13,12 @@ fn archives() -> Vec<PathBuf> {
 }
 
 #[test]
-fn archives_of_the_usual_programs_hold_the_same_files() {
+fn archives_of_common_programs_contain_the_same_files() {
     let archives = archives();
     assert!(archives.len() >= 12, "{archives:?}");
     for path in archives {
-        let tree = open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let seen: Vec<_> = tree
+        let tree = open_archive(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let files: Vec<_> = tree
             .files()
             .iter()
             .map(|file| {
@@ -36,28 +36,28 @@ fn archives_of_the_usual_programs_hold_the_same_files() {
             (long, false, "A file with a long name.\n".repeat(50).into()),
             ("pdf/scripts/run.sh".to_owned(), true, "#!/bin/sh\necho hi\n".into()),
         ];
-        assert_eq!(seen, expected, "{}", path.display());
+        assert_eq!(files, expected, "{}", path.display());
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// Whatever is changed in them, they are read or refused. What is read in spite of it is what was there before: a
-    /// checksum stands over every byte of a file.
+    /// A damaged archive is rejected, or read with the original contents, because checksums cover every byte of a
+    /// file.
     #[test]
-    fn damage_is_refused_or_does_no_harm(
-        which in any::<prop::sample::Index>(),
+    fn damage_is_rejected_or_harmless(
+        chosen in any::<prop::sample::Index>(),
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
         let archives = archives();
-        let mut bytes = std::fs::read(which.get(&archives)).unwrap();
-        let before = read(&bytes).unwrap();
+        let mut bytes = std::fs::read(chosen.get(&archives)).unwrap();
+        let before = read_archive(&bytes).unwrap();
         for (at, byte) in changes {
             let at = at.index(bytes.len());
             bytes[at] = byte;
         }
-        if let Ok(after) = read(&bytes) {
+        if let Ok(after) = read_archive(&bytes) {
             let bytes = |tree: &prowess_package::MemoryTree| -> Vec<Vec<u8>> {
                 tree.files().iter().map(|file| file.bytes.clone()).collect()
             };

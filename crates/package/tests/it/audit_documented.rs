@@ -1,27 +1,27 @@
-//! `docs/audit.md` lists every rule with its words and its example, and no other.
+//! Checks that `docs/audit.md` lists every rule with its text and example.
 
 use std::fmt::Write;
 use std::path::Path;
 
-use prowess_package::audit::{Family, RULES, Rule, rules};
+use prowess_package::audit::{Family, RULES_VERSION, Rule, rules};
 
 fn heading(family: Family) -> &'static str {
     match family {
-        Family::Dropper => "Texts that make somebody fetch and run something",
-        Family::Code => "What scripts do",
-        Family::Obfuscation => "Code that does not want to be read",
-        Family::Secret => "Keys and tokens that were left in",
-        Family::Hidden => "Characters that nobody sees",
-        Family::Grant => "What a skill asks to be allowed",
-        Family::Content => "Files that are not what they seem",
-        Family::Prose => "Words that try to turn a model",
+        Family::Dropper => "Instructions that download and run code",
+        Family::Code => "Dangerous script code",
+        Family::Obfuscation => "Obfuscated code",
+        Family::Secret => "Leaked keys and tokens",
+        Family::Hidden => "Hidden characters",
+        Family::Grant => "Requested permissions",
+        Family::Content => "Misleading files",
+        Family::Prose => "Prompt injection",
     }
 }
 
 fn section(rule: &Rule) -> String {
-    let odd = |c: char| (c.is_control() && c != '\n') || prowess_format::hidden::is_hidden(c);
+    let needs_escape = |c: char| (c.is_control() && c != '\n') || prowess_format::hidden::is_hidden(c);
     let shown = rule.example.text.chars().fold(String::new(), |mut text, c| {
-        if odd(c) {
+        if needs_escape(c) {
             text.extend(c.escape_unicode());
         } else {
             text.push(c);
@@ -33,7 +33,7 @@ fn section(rule: &Rule) -> String {
     writeln!(
         section,
         "{}. It matters because {}. What to do: {}.\n",
-        capital(rule.severity.as_str()),
+        capitalize(rule.severity.as_str()),
         rule.why,
         rule.help
     )
@@ -45,23 +45,23 @@ fn section(rule: &Rule) -> String {
     section
 }
 
-fn capital(word: &str) -> String {
+fn capitalize(word: &str) -> String {
     let (first, rest) = word.split_at(1);
     first.to_uppercase() + rest
 }
 
 #[test]
 fn every_rule_is_listed() {
-    let mut list = format!("The rules of {RULES}.\n\n");
+    let mut list = format!("The rules of {RULES_VERSION}.\n\n");
     for family in Family::ALL {
         writeln!(list, "### {}\n", heading(family)).unwrap();
         list.extend(rules().filter(|rule| rule.family == family).map(section));
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/audit.md");
     let page = std::fs::read_to_string(path).unwrap_or_default();
-    let wanted = Path::new(env!("CARGO_TARGET_TMPDIR")).join("audit-rules.md");
+    let output = Path::new(env!("CARGO_TARGET_TMPDIR")).join("audit-rules.md");
     if !page.ends_with(list.trim_end()) && !page.ends_with(&format!("{}\n", list.trim_end())) {
-        std::fs::write(&wanted, list).unwrap();
-        panic!("docs/audit.md must end with what is now in {}", wanted.display());
+        std::fs::write(&output, list).unwrap();
+        panic!("docs/audit.md must end with the contents of {}", output.display());
     }
 }

@@ -1,10 +1,10 @@
-//! How much of what it should find the audit finds. The table stands in `docs/audit.md`, and is held to it here.
+//! Measures the recall of the audit. The figures must match the table in `docs/audit.md`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use prowess_package::audit::{AuditFile, Severity, audit};
+use prowess_package::audit::{AuditFile, FindingSeverity, audit};
 
 struct Sample {
     name: String,
@@ -13,7 +13,7 @@ struct Sample {
     text: String,
 }
 
-fn samples(file: &str) -> Vec<Sample> {
+fn read_samples(file: &str) -> Vec<Sample> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples").join(file);
     let all = std::fs::read_to_string(path).unwrap().replace('·', "");
     let mut samples: Vec<Sample> = Vec::new();
@@ -31,12 +31,12 @@ fn samples(file: &str) -> Vec<Sample> {
     samples
 }
 
-fn worst(sample: &Sample) -> Option<Severity> {
+fn worst_severity(sample: &Sample) -> Option<FindingSeverity> {
     audit([AuditFile::new(&sample.path, false, sample.text.as_bytes())].into_iter()).worst()
 }
 
-/// Wilson's interval for a share, at 95 %, in percent.
-fn wilson(found: usize, of: usize) -> (f64, f64) {
+/// Returns the 95 % Wilson interval of a proportion, in percent.
+fn wilson_interval(found: usize, of: usize) -> (f64, f64) {
     let (n, z) = (of as f64, 1.96_f64);
     let share = found as f64 / n;
     let middle = share + z * z / (2.0 * n);
@@ -45,18 +45,18 @@ fn wilson(found: usize, of: usize) -> (f64, f64) {
     ((middle - half) * scale, (middle + half) * scale)
 }
 
-fn table() -> String {
+fn recall_table() -> String {
     let mut rows: BTreeMap<(usize, String, &str), [usize; 3]> = BTreeMap::new();
     let order = ["dropper", "code", "obfuscation", "prose", "secret"];
     for (half, file) in [("tuning", "tuning.txt"), ("held out", "held_out.txt")] {
-        for sample in samples(file) {
+        for sample in read_samples(file) {
             let at = order.iter().position(|family| *family == sample.family).unwrap();
-            let worst = worst(&sample);
+            let worst = worst_severity(&sample);
             for key in [(at, sample.family.clone()), (order.len(), "all".to_owned())] {
                 let row = rows.entry((key.0, key.1, half)).or_default();
                 row[0] += 1;
-                row[1] += usize::from(worst >= Some(Severity::Medium));
-                row[2] += usize::from(worst >= Some(Severity::Critical));
+                row[1] += usize::from(worst >= Some(FindingSeverity::Medium));
+                row[2] += usize::from(worst >= Some(FindingSeverity::Critical));
             }
         }
     }
@@ -65,7 +65,7 @@ fn table() -> String {
     );
     for ((_, family, half), [all, found, refused]) in rows {
         let interval = |count| {
-            let (low, high) = wilson(count, all);
+            let (low, high) = wilson_interval(count, all);
             format!("{low:.0}–{high:.0} %")
         };
         writeln!(
@@ -80,49 +80,49 @@ fn table() -> String {
 }
 
 #[test]
-fn what_honest_skills_do_is_medium_at_most() {
-    let worse: Vec<_> = samples("benign.txt")
+fn benign_skills_have_at_most_medium_findings() {
+    let worse: Vec<_> = read_samples("benign.txt")
         .iter()
-        .filter(|sample| worst(sample) >= Some(Severity::High))
-        .map(|sample| (sample.name.clone(), worst(sample)))
+        .filter(|sample| worst_severity(sample) >= Some(FindingSeverity::High))
+        .map(|sample| (sample.name.clone(), worst_severity(sample)))
         .collect();
     assert_eq!(worse, []);
 }
 
 #[test]
-fn the_documented_figures_are_the_real_ones() {
+fn the_documented_figures_match() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/audit.md");
     let page = std::fs::read_to_string(page).unwrap_or_default();
-    let table = table();
-    let missed: Vec<_> = samples("tuning.txt")
+    let table = recall_table();
+    let missed: Vec<_> = read_samples("tuning.txt")
         .iter()
-        .filter(|sample| worst(sample) < Some(Severity::Medium))
+        .filter(|sample| worst_severity(sample) < Some(FindingSeverity::Medium))
         .map(|sample| sample.name.clone())
         .collect();
-    assert!(page.contains(&table), "{table}\nmissed of the tuning half: {missed:?}");
+    assert!(page.contains(&table), "{table}\nmissed in the tuning half: {missed:?}");
 }
 
-/// The families of the second set, in eight families and three languages.
+/// The families of the second set, in three languages.
 const FAMILIES: [&str; 8] =
     ["dns", "netrc", "image", "remote", "injection-zh", "injection-es", "persistence", "wallet"];
 
-/// How many samples of a file are medium or worse, of how many, and the names of the others.
-fn counted(file: &str) -> (usize, usize, Vec<String>) {
-    let samples = samples(file);
+/// Returns how many samples of a file are medium or worse, the number of samples, and the names of the others.
+fn count_found(file: &str) -> (usize, usize, Vec<String>) {
+    let samples = read_samples(file);
     assert!(samples.iter().all(|sample| FAMILIES.contains(&sample.family.as_str())), "{file}");
-    let quiet: Vec<_> = samples
+    let missed: Vec<_> = samples
         .iter()
-        .filter(|sample| worst(sample) < Some(Severity::Medium))
+        .filter(|sample| worst_severity(sample) < Some(FindingSeverity::Medium))
         .map(|sample| sample.name.clone())
         .collect();
-    (samples.len() - quiet.len(), samples.len(), quiet)
+    (samples.len() - missed.len(), samples.len(), missed)
 }
 
 #[test]
-fn attacks_are_found_and_look_alikes_are_not() {
+fn attacks_are_found_and_lookalikes_are_not() {
     let mut table =
         String::from("| samples | half | number | found | share | 95 % |\n|---|---|---|---|---|---|\n");
-    for (what, half, file) in [
+    for (kind, half, file) in [
         ("attacks", "tuning", "attacks_tuning.txt"),
         ("attacks", "held out", "attacks_held_out.txt"),
         ("attacks", "fresh", "attacks_fresh.txt"),
@@ -130,19 +130,19 @@ fn attacks_are_found_and_look_alikes_are_not() {
         ("look-alikes", "held out", "lookalikes_held_out.txt"),
         ("look-alikes", "fresh", "lookalikes_fresh.txt"),
     ] {
-        let (found, all, quiet) = counted(file);
-        let (low, high) = wilson(found, all);
+        let (found, all, missed) = count_found(file);
+        let (low, high) = wilson_interval(found, all);
         let share = 100.0 * found as f64 / all as f64;
-        writeln!(table, "| {what} | {half} | {all} | {found} | {share:.0} % | {low:.0}–{high:.0} % |")
+        writeln!(table, "| {kind} | {half} | {all} | {found} | {share:.0} % | {low:.0}–{high:.0} % |")
             .unwrap();
-        println!("{what}, {half}: {found} of {all}; not found: {quiet:?}");
-        // Floors below the figures, and lower for what nothing was tuned to.
-        let is_good = match (what, half) {
+        println!("{kind}, {half}: {found} of {all}; not found: {missed:?}");
+        // The thresholds are below the measured figures, and lower for samples that were not used for tuning.
+        let is_good = match (kind, half) {
             ("attacks", "fresh") => found * 2 >= all,
             ("attacks", _) => found * 10 >= all * 8,
             _ => found * 8 <= all,
         };
-        assert!(is_good, "{what}, {half}: {found} of {all}, without {quiet:?}");
+        assert!(is_good, "{kind}, {half}: {found} of {all}, without {missed:?}");
     }
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/audit.md");
     let page = std::fs::read_to_string(page).unwrap_or_default();

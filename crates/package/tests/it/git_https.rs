@@ -1,4 +1,4 @@
-//! Repositories over https, from a real server.
+//! Fetches repositories from a real HTTPS server.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,43 +6,44 @@ use std::time::Duration;
 
 use prowess::ErrorCode;
 use prowess_package::git::{
-    Fetched, GitError, GitOptions, GitRef, GitSource, GitUrl, Local, Resolved, Timeouts, fetch, resolve,
+    FetchedCommit, GitError, GitOptions, GitRef, GitSource, GitUrl, LocalRepositories, ResolvedRef, Timeouts,
+    fetch_commit, resolve_commit,
 };
-use prowess_package::{EntryKind, HttpError, InnerPath, Tree, Work, limits};
+use prowess_package::{HttpError, InnerPath, SourceEntryKind, SourceTree, Task, limits};
 use prowess_testing::servers::https::Server;
 use prowess_testing::servers::repository::{Repository, skills};
 use prowess_testing::servers::trusting;
 
-/// A server with one repository, and a place to fetch to.
-struct World {
-    folder: tempfile::TempDir,
+/// A server with one repository, and a directory to fetch into.
+struct HttpsFixture {
+    dir: tempfile::TempDir,
     repository: Repository,
     server: Server,
 }
 
-impl World {
+impl HttpsFixture {
     fn new(certificates: &Path) -> Self {
         Self::serving(certificates, skills)
     }
 
-    fn serving(certificates: &Path, make: impl Fn(std::path::PathBuf) -> Repository) -> Self {
+    fn serving(certificates: &Path, create: impl Fn(std::path::PathBuf) -> Repository) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let repository = make(folder.path().join("work"));
+        let repository = create(folder.path().join("work"));
         repository.publish(&folder.path().join("served/skills.git"));
         let server = Server::start(&folder.path().join("served"), certificates, "server");
-        Self { folder, repository, server }
+        Self { dir: folder, repository, server }
     }
 
     fn source(&self, path: &str, reference: Option<&str>) -> GitSource {
-        let url = GitUrl::parse(&self.server.url(path), Local::Refused).unwrap();
-        GitSource { url, reference: reference.map(|name| GitRef::parse(name).unwrap()), inner: None }
+        let url = GitUrl::parse(&self.server.url(path), LocalRepositories::Refused).unwrap();
+        GitSource { url, reference: reference.map(|name| GitRef::parse(name).unwrap()), subdir: None }
     }
 
-    fn fetch(&self, source: &GitSource) -> Result<Fetched, GitError> {
-        fetch(source, &self.folder.path().join("scratch"), &options(), &Arc::default())
+    fn fetch(&self, source: &GitSource) -> Result<FetchedCommit, GitError> {
+        fetch_commit(source, &self.dir.path().join("scratch"), &options(), &Arc::default())
     }
 
-    fn get(&self, path: &str, reference: Option<&str>) -> Result<Fetched, GitError> {
+    fn get(&self, path: &str, reference: Option<&str>) -> Result<FetchedCommit, GitError> {
         self.fetch(&self.source(path, reference))
     }
 
@@ -56,8 +57,8 @@ fn options() -> GitOptions {
     GitOptions { timeouts, ..GitOptions::default() }
 }
 
-fn paths(fetched: &Fetched) -> Vec<String> {
-    let path = |entry: &prowess_package::Entry| String::from_utf8_lossy(&entry.path).into_owned();
+fn paths(fetched: &FetchedCommit) -> Vec<String> {
+    let path = |entry: &prowess_package::SourceEntry| String::from_utf8_lossy(&entry.path).into_owned();
     fetched.tree.entries().iter().map(path).collect()
 }
 
@@ -67,134 +68,140 @@ const MAIN: [&str; 4] =
 #[test]
 fn branches_tags_and_commits_are_fetched() {
     trusting(|certificates| {
-        let world = World::new(certificates);
-        let first = world.id("light");
-        for way in ["git", "old", "moved"] {
-            let path = format!("{way}/skills.git");
-            let fetched = world.get(&path, None).unwrap();
+        let fixture = HttpsFixture::new(certificates);
+        let first = fixture.id("light");
+        for endpoint in ["git", "old", "moved"] {
+            let path = format!("{endpoint}/skills.git");
+            let fetched = fixture.get(&path, None).unwrap();
             assert_eq!(
                 (&fetched.commit, &fetched.resolved),
-                (&world.id("main"), &Resolved::Head(Some("main".into())))
+                (&fixture.id("main"), &ResolvedRef::Head(Some("main".into())))
             );
             assert_eq!(paths(&fetched), MAIN);
-            assert_eq!(fetched.tree.entries()[2].kind, EntryKind::File { executable: true, bytes: 10 });
-            assert_eq!(fetched.tree.read(2).unwrap(), b"#!/bin/sh\n");
+            assert_eq!(fetched.tree.entries()[2].kind, SourceEntryKind::File { executable: true, bytes: 10 });
+            assert_eq!(fetched.tree.read_entry(2).unwrap(), b"#!/bin/sh\n");
             for (name, resolved) in [
-                ("next", Resolved::Branch("next".into())),
-                ("v1.0", Resolved::Tag("v1.0".into())),
-                ("light", Resolved::Tag("light".into())),
-                ("refs/heads/next", Resolved::Branch("next".into())),
+                ("next", ResolvedRef::Branch("next".into())),
+                ("v1.0", ResolvedRef::Tag("v1.0".into())),
+                ("light", ResolvedRef::Tag("light".into())),
+                ("refs/heads/next", ResolvedRef::Branch("next".into())),
             ] {
-                let source = world.source(&path, Some(name));
-                let fetched = world.fetch(&source).unwrap();
+                let source = fixture.source(&path, Some(name));
+                let fetched = fixture.fetch(&source).unwrap();
                 assert_eq!(
                     (&fetched.commit, &fetched.resolved),
-                    (&world.id(name), &resolved),
-                    "{way} {name}"
+                    (&fixture.id(name), &resolved),
+                    "{endpoint} {name}"
                 );
                 assert_eq!(
-                    resolve(&source, &options(), &Arc::default()).unwrap(),
-                    (world.id(name), resolved)
+                    resolve_commit(&source, &options(), &Arc::default()).unwrap(),
+                    (fixture.id(name), resolved)
                 );
             }
         }
-        let fetched = world.get("git/skills.git", Some(&first)).unwrap();
-        assert_eq!((fetched.commit.clone(), fetched.resolved.clone()), (first, Resolved::Commit));
+        let fetched = fixture.get("git/skills.git", Some(&first)).unwrap();
+        assert_eq!((fetched.commit.clone(), fetched.resolved.clone()), (first, ResolvedRef::Commit));
         assert!(paths(&fetched).contains(&"old.txt".to_owned()));
     });
 }
 
 #[test]
-fn a_folder_in_it_is_enough() {
+fn a_subdirectory_can_be_selected() {
     trusting(|certificates| {
-        let world = World::new(certificates);
-        let mut source = world.source("git/skills.git", None);
-        source.inner = Some(InnerPath::parse(b"skills/two").unwrap());
-        assert_eq!(paths(&world.fetch(&source).unwrap()), ["skills/two/SKILL.md"]);
-        source.inner = Some(InnerPath::parse(b"skills/three").unwrap());
-        assert_eq!(world.fetch(&source).unwrap_err(), GitError::NoFolder { path: "skills/three".into() });
-        source.inner = Some(InnerPath::parse(b"README.md").unwrap());
-        assert_eq!(world.fetch(&source).unwrap_err().code(), ErrorCode::NotFound);
+        let fixture = HttpsFixture::new(certificates);
+        let mut source = fixture.source("git/skills.git", None);
+        source.subdir = Some(InnerPath::parse(b"skills/two").unwrap());
+        assert_eq!(paths(&fixture.fetch(&source).unwrap()), ["skills/two/SKILL.md"]);
+        source.subdir = Some(InnerPath::parse(b"skills/three").unwrap());
+        assert_eq!(
+            fixture.fetch(&source).unwrap_err(),
+            GitError::NoDirectory { path: "skills/three".into() }
+        );
+        source.subdir = Some(InnerPath::parse(b"README.md").unwrap());
+        assert_eq!(fixture.fetch(&source).unwrap_err().code(), ErrorCode::NotFound);
     });
 }
 
 #[test]
-fn what_is_not_there_is_said_with_what_is() {
+fn missing_refs_and_repositories_are_reported_with_suggestions() {
     trusting(|certificates| {
-        let world = World::new(certificates);
-        let url = world.server.url("git/skills.git");
+        let fixture = HttpsFixture::new(certificates);
+        let url = fixture.server.url("git/skills.git");
         let unknown = |name: &str, near: &[&str], short| GitError::UnknownRef {
             url: url.clone(),
             name: name.to_owned(),
-            near: near.iter().map(|name| (*name).to_owned()).collect(),
-            short,
+            suggestions: near.iter().map(|name| (*name).to_owned()).collect(),
+            is_abbreviated: short,
         };
-        let error = |reference: &str| world.get("git/skills.git", Some(reference)).unwrap_err();
+        let error = |reference: &str| fixture.get("git/skills.git", Some(reference)).unwrap_err();
         assert_eq!(error("mian"), unknown("mian", &["main"], false));
         assert_eq!(error("abc1234"), unknown("abc1234", &[], true));
         let absent = "1".repeat(40);
         assert_eq!(error(&absent), unknown(&absent, &[], false));
         assert_eq!(error(&"1".repeat(64)).code(), ErrorCode::NotFound);
 
-        let missing = world.get("git/nothing.git", None).unwrap_err();
-        assert_eq!(missing, GitError::NotFound { url: world.server.url("git/nothing.git") });
+        let missing = fixture.get("git/nothing.git", None).unwrap_err();
+        assert_eq!(missing, GitError::NotFound { url: fixture.server.url("git/nothing.git") });
         assert!(missing.hint().unwrap().contains("ssh form"));
-        let private = world.get("private/skills.git", None).unwrap_err();
-        assert_eq!(private, GitError::NotFound { url: world.server.url("private/skills.git") });
-        assert!(matches!(world.get("page/skills.git", None).unwrap_err(), GitError::NotGit { .. }));
+        let private = fixture.get("private/skills.git", None).unwrap_err();
+        assert_eq!(private, GitError::NotFound { url: fixture.server.url("private/skills.git") });
+        assert!(matches!(fixture.get("page/skills.git", None).unwrap_err(), GitError::NotGit { .. }));
     });
 }
 
 #[test]
-fn an_empty_repository_is_called_empty() {
+fn an_empty_repository_is_reported() {
     trusting(|certificates| {
-        let world = World::serving(certificates, Repository::new);
-        for way in ["git", "old"] {
-            let path = format!("{way}/skills.git");
-            assert_eq!(world.get(&path, None).unwrap_err(), GitError::Empty { url: world.server.url(&path) });
-            assert_eq!(world.get(&path, Some("main")).unwrap_err().code(), ErrorCode::NotFound);
+        let fixture = HttpsFixture::serving(certificates, Repository::new);
+        for endpoint in ["git", "old"] {
+            let path = format!("{endpoint}/skills.git");
+            assert_eq!(
+                fixture.get(&path, None).unwrap_err(),
+                GitError::Empty { url: fixture.server.url(&path) }
+            );
+            assert_eq!(fixture.get(&path, Some("main")).unwrap_err().code(), ErrorCode::NotFound);
         }
     });
 }
 
 #[test]
-fn a_server_that_stops_half_way_is_left() {
+fn a_server_that_stops_responding_times_out() {
     trusting(|certificates| {
-        let world = World::new(certificates);
-        for way in ["stall", "silent"] {
-            let error = world.get(&format!("{way}/skills.git"), None).unwrap_err();
+        let fixture = HttpsFixture::new(certificates);
+        for endpoint in ["stall", "silent"] {
+            let error = fixture.get(&format!("{endpoint}/skills.git"), None).unwrap_err();
             assert!(matches!(error, GitError::Http(HttpError::Timeout { .. })), "{error:?}");
             assert_eq!(error.code(), ErrorCode::Timeout);
         }
-        let error = world.get("cut/skills.git", None).unwrap_err();
-        assert!(matches!(error, GitError::Http(HttpError::Broken { .. })), "{error:?}");
+        let error = fixture.get("cut/skills.git", None).unwrap_err();
+        assert!(matches!(error, GitError::Http(HttpError::ConnectionFailed { .. })), "{error:?}");
     });
 }
 
 #[test]
-fn whoever_cancels_does_not_wait() {
+fn cancelling_does_not_wait_for_the_server() {
     trusting(|certificates| {
-        let world = World::new(certificates);
-        for way in ["stall", "silent"] {
-            let source = world.source(&format!("{way}/skills.git"), None);
-            let work = Arc::<Work>::default();
-            // Longer than any test lasts: only cancelling ends it.
+        let fixture = HttpsFixture::new(certificates);
+        for endpoint in ["stall", "silent"] {
+            let source = fixture.source(&format!("{endpoint}/skills.git"), None);
+            let work = Arc::<Task>::default();
+            // Longer than any test: only cancelling ends the request.
             let timeouts = Timeouts { stall: Duration::from_secs(3_600), ..Timeouts::default() };
             let options = GitOptions { timeouts, ..GitOptions::default() };
             let canceller = Arc::clone(&work);
             std::thread::scope(|scope| {
                 scope.spawn(move || {
-                    let begun = || match (way, canceller.state()) {
+                    let has_started = || match (endpoint, canceller.progress()) {
                         ("stall", (step, bytes, _)) => step == "receiving" && bytes > 0,
-                        (_, (step, ..)) => step == "asking the server",
+                        (_, (step, ..)) => step == "contacting the server",
                     };
-                    while !begun() {
+                    while !has_started() {
                         std::thread::sleep(Duration::from_millis(10));
                     }
                     std::thread::sleep(Duration::from_millis(200));
                     canceller.cancel();
                 });
-                let result = fetch(&source, &world.folder.path().join(way), &options, &work);
+                let result = fetch_commit(&source, &fixture.dir.path().join(endpoint), &options, &work);
                 assert_eq!(result.unwrap_err(), GitError::Cancelled);
             });
         }
@@ -202,42 +209,42 @@ fn whoever_cancels_does_not_wait() {
 }
 
 #[test]
-fn only_https_and_only_who_can_prove_it() {
+fn insecure_connections_are_rejected() {
     trusting(|certificates| {
-        let world = World::new(certificates);
-        let error = world.get("plain/skills.git", None).unwrap_err();
+        let fixture = HttpsFixture::new(certificates);
+        let error = fixture.get("plain/skills.git", None).unwrap_err();
         assert!(matches!(error, GitError::Http(HttpError::Downgrade { .. })), "{error:?}");
-        let error = world.get("round/skills.git", None).unwrap_err();
-        assert!(matches!(error, GitError::Http(HttpError::Redirects { .. })), "{error:?}");
-        assert_eq!(world.server.asked().iter().filter(|asked| asked.contains("/round/")).count(), 6);
+        let error = fixture.get("round/skills.git", None).unwrap_err();
+        assert!(matches!(error, GitError::Http(HttpError::TooManyRedirects { .. })), "{error:?}");
+        assert_eq!(fixture.server.asked().iter().filter(|asked| asked.contains("/round/")).count(), 6);
 
-        let stranger = Server::start(&world.folder.path().join("served"), certificates, "stranger");
-        let url = GitUrl::parse(&stranger.url("git/skills.git"), Local::Refused).unwrap();
-        let error = world.fetch(&GitSource { url, reference: None, inner: None }).unwrap_err();
-        assert!(matches!(error, GitError::Http(HttpError::Certificate { .. })), "{error:?}");
+        let untrusted = Server::start(&fixture.dir.path().join("served"), certificates, "stranger");
+        let url = GitUrl::parse(&untrusted.url("git/skills.git"), LocalRepositories::Refused).unwrap();
+        let error = fixture.fetch(&GitSource { url, reference: None, subdir: None }).unwrap_err();
+        assert!(matches!(error, GitError::Http(HttpError::InvalidCertificate { .. })), "{error:?}");
         assert!(error.hint().unwrap().contains("SSL_CERT_FILE"));
-        assert_eq!(stranger.asked(), Vec::<String>::new());
+        assert_eq!(untrusted.asked(), Vec::<String>::new());
     });
 }
 
 #[test]
-fn a_host_that_nobody_answers_for_is_unreachable() {
+fn an_unreachable_host_is_reported() {
     trusting(|certificates| {
-        let world = World::new(certificates);
-        let url = world.server.url("git/skills.git");
-        let World { folder, server, .. } = world;
+        let fixture = HttpsFixture::new(certificates);
+        let url = fixture.server.url("git/skills.git");
+        let HttpsFixture { dir: folder, server, .. } = fixture;
         drop(server);
-        let url = GitUrl::parse(&url, Local::Refused).unwrap();
-        let source = GitSource { url, reference: None, inner: None };
-        let error = fetch(&source, folder.path(), &options(), &Arc::default()).unwrap_err();
+        let url = GitUrl::parse(&url, LocalRepositories::Refused).unwrap();
+        let source = GitSource { url, reference: None, subdir: None };
+        let error = fetch_commit(&source, folder.path(), &options(), &Arc::default()).unwrap_err();
         assert_eq!(error.code(), ErrorCode::ExecutionError, "{error:?}");
     });
 }
 
 #[test]
-fn what_is_too_large_need_not_be_sent() {
+fn large_files_need_not_be_downloaded() {
     trusting(|certificates| {
-        let world = World::serving(certificates, |path| {
+        let fixture = HttpsFixture::serving(certificates, |path| {
             let repository = Repository::new(path);
             let large = vec![0; limits::FILE_MAX as usize + 2];
             repository
@@ -247,48 +254,48 @@ fn what_is_too_large_need_not_be_sent() {
                 .commit("first");
             repository
         });
-        let bare = Repository { path: world.folder.path().join("served/skills.git") };
+        let bare = Repository { path: fixture.dir.path().join("served/skills.git") };
         for (allowed, claimed) in [("false", limits::FILE_MAX + 2), ("true", limits::FILE_MAX + 1)] {
             bare.run(&["config", "uploadpack.allowFilter", allowed]);
-            for way in ["git", "old"] {
-                let fetched = world.get(&format!("{way}/skills.git"), None).unwrap();
+            for endpoint in ["git", "old"] {
+                let fetched = fixture.get(&format!("{endpoint}/skills.git"), None).unwrap();
                 let kinds: Vec<_> = fetched.tree.entries().iter().map(|entry| entry.kind).collect();
-                let file = |bytes| EntryKind::File { executable: false, bytes };
-                assert_eq!(kinds, [file(1), file(claimed), file(limits::FILE_MAX)], "{way} {allowed}");
-                assert_eq!(fetched.tree.read(1).unwrap_err().code, ErrorCode::TooLarge);
-                assert_eq!(fetched.tree.read(2).unwrap().len() as u64, limits::FILE_MAX);
+                let file = |bytes| SourceEntryKind::File { executable: false, bytes };
+                assert_eq!(kinds, [file(1), file(claimed), file(limits::FILE_MAX)], "{endpoint} {allowed}");
+                assert_eq!(fetched.tree.read_entry(1).unwrap_err().code, ErrorCode::TooLarge);
+                assert_eq!(fetched.tree.read_entry(2).unwrap().len() as u64, limits::FILE_MAX);
                 drop(fetched);
-                std::fs::remove_dir_all(world.folder.path().join("scratch")).unwrap();
+                std::fs::remove_dir_all(fixture.dir.path().join("scratch")).unwrap();
             }
         }
     });
 }
 
 #[test]
-fn a_repository_of_sha256_works() {
+fn sha256_repositories_are_supported() {
     trusting(|certificates| {
-        let world = World::serving(certificates, |path| {
+        let fixture = HttpsFixture::serving(certificates, |path| {
             let repository = Repository::with_hash(path, "sha256");
             repository.write("SKILL.md", "x").commit("first");
             repository
         });
-        for way in ["git", "old"] {
-            let fetched = world.get(&format!("{way}/skills.git"), None).unwrap();
-            assert_eq!(fetched.commit, world.id("main"));
-            assert_eq!((fetched.commit.len(), fetched.tree.read(0).unwrap()), (64, b"x".to_vec()));
+        for endpoint in ["git", "old"] {
+            let fetched = fixture.get(&format!("{endpoint}/skills.git"), None).unwrap();
+            assert_eq!(fetched.commit, fixture.id("main"));
+            assert_eq!((fetched.commit.len(), fetched.tree.read_entry(0).unwrap()), (64, b"x".to_vec()));
         }
     });
 }
 
 #[test]
-fn a_redirect_to_another_host_is_refused_and_named() {
+fn a_redirect_to_another_host_is_rejected() {
     trusting(|certificates| {
-        let world = World::new(certificates);
-        assert!(world.get("moved/skills.git", None).is_ok(), "the same host is followed");
-        let error = world.get("elsewhere/skills.git", None).unwrap_err();
+        let fixture = HttpsFixture::new(certificates);
+        assert!(fixture.get("moved/skills.git", None).is_ok(), "a redirect on the same host is followed");
+        let error = fixture.get("elsewhere/skills.git", None).unwrap_err();
         assert_eq!(error.code(), ErrorCode::AccessDenied, "{error:?}");
-        let there = world.server.url("git/skills.git").replace("localhost", "127.0.0.1");
-        assert!(matches!(&error, GitError::Redirected { to, .. } if *to == there), "{error:?}");
-        assert!(error.hint().unwrap().contains(&format!("prowess install {there}")));
+        let target = fixture.server.url("git/skills.git").replace("localhost", "127.0.0.1");
+        assert!(matches!(&error, GitError::Redirected { to, .. } if *to == target), "{error:?}");
+        assert!(error.hint().unwrap().contains(&format!("prowess install {target}")));
     });
 }

@@ -1,4 +1,4 @@
-//! Repositories on this machine, and what their trees may hold.
+//! Reads local repositories, and all kinds of entries in their trees.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -7,93 +7,95 @@ use std::sync::Arc;
 
 use prowess::ErrorCode;
 use prowess_package::git::{
-    Fetched, GitError, GitOptions, GitRef, GitSource, GitUrl, Local, Resolved, fetch, resolve,
+    FetchedCommit, GitError, GitOptions, GitRef, GitSource, GitUrl, LocalRepositories, ResolvedRef,
+    fetch_commit, resolve_commit,
 };
-use prowess_package::{EntryKind, InnerPath, Tree, Work, limits};
+use prowess_package::{InnerPath, SourceEntryKind, SourceTree, Task, limits};
 use prowess_testing::servers::repository::{Repository, git, skills};
 
-fn get(path: &Path, reference: Option<&str>, inner: Option<&str>) -> Result<Fetched, GitError> {
+fn fetch_local(path: &Path, reference: Option<&str>, inner: Option<&str>) -> Result<FetchedCommit, GitError> {
     let source = source(path, reference, inner);
-    fetch(&source, Path::new("/nowhere"), &GitOptions::default(), &Arc::default())
+    fetch_commit(&source, Path::new("/nowhere"), &GitOptions::default(), &Arc::default())
 }
 
 fn source(path: &Path, reference: Option<&str>, inner: Option<&str>) -> GitSource {
     GitSource {
-        url: GitUrl::parse(&format!("file://{}", path.display()), Local::Allowed).unwrap(),
+        url: GitUrl::parse(&format!("file://{}", path.display()), LocalRepositories::Allowed).unwrap(),
         reference: reference.map(|name| GitRef::parse(name).unwrap()),
-        inner: inner.map(|path| InnerPath::parse(path.as_bytes()).unwrap()),
+        subdir: inner.map(|path| InnerPath::parse(path.as_bytes()).unwrap()),
     }
 }
 
-fn listed(fetched: &Fetched) -> Vec<(String, EntryKind)> {
+fn entries(fetched: &FetchedCommit) -> Vec<(String, SourceEntryKind)> {
     let entries = fetched.tree.entries().iter();
     entries.map(|entry| (String::from_utf8_lossy(&entry.path).into_owned(), entry.kind)).collect()
 }
 
-fn file(bytes: u64) -> EntryKind {
-    EntryKind::File { executable: false, bytes }
+fn file(bytes: u64) -> SourceEntryKind {
+    SourceEntryKind::File { executable: false, bytes }
 }
 
 #[test]
-fn every_shape_of_repository_is_read() {
+fn all_layouts_of_repositories_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let repository = skills(folder.path().join("work"));
     repository.publish(&folder.path().join("bare.git"));
     repository.run(&["worktree", "add", "-q", "../beside", "next"]);
     repository.publish(&folder.path().join("packed.git"));
     Repository { path: folder.path().join("packed.git") }.run(&["gc", "-q", "--aggressive"]);
-    // Several packs, of which an index of all may tell, and files that are in none.
-    for shape in ["several.git", "indexed.git"] {
-        git().args(["init", "-q", "--bare", "-b", "main"]).arg(folder.path().join(shape)).status().unwrap();
-        let several = Repository { path: folder.path().join(shape) };
+    // Several packs, with and without a multi-pack index, and loose objects.
+    for layout in ["several.git", "indexed.git"] {
+        git().args(["init", "-q", "--bare", "-b", "main"]).arg(folder.path().join(layout)).status().unwrap();
+        let several = Repository { path: folder.path().join(layout) };
         for name in ["light", "v1.0", "main"] {
             several.run(&["fetch", "-q", "../work", &format!("{name}:refs/x/{name}")]);
             several.run(&["repack", "-q"]);
         }
         several.run(&["fetch", "-q", "../work", "refs/heads/*:refs/heads/*", "refs/tags/*:refs/tags/*"]);
-        if shape == "indexed.git" {
+        if layout == "indexed.git" {
             several.run(&["multi-pack-index", "write"]);
         }
     }
     let id = |name: &str| repository.run(&["rev-parse", &format!("{name}^{{commit}}")]);
-    for shape in ["work", "bare.git", "packed.git", "several.git", "indexed.git", "work/.git"] {
+    for layout in ["work", "bare.git", "packed.git", "several.git", "indexed.git", "work/.git"] {
         for (name, resolved) in [
-            (None, Resolved::Head(Some("main".into()))),
-            (Some("next"), Resolved::Branch("next".into())),
-            (Some("v1.0"), Resolved::Tag("v1.0".into())),
-            (Some("light"), Resolved::Tag("light".into())),
-            (Some(id("light").as_str()), Resolved::Commit),
+            (None, ResolvedRef::Head(Some("main".into()))),
+            (Some("next"), ResolvedRef::Branch("next".into())),
+            (Some("v1.0"), ResolvedRef::Tag("v1.0".into())),
+            (Some("light"), ResolvedRef::Tag("light".into())),
+            (Some(id("light").as_str()), ResolvedRef::Commit),
         ] {
-            let path = folder.path().join(shape);
-            let fetched = get(&path, name, None).unwrap();
+            let path = folder.path().join(layout);
+            let fetched = fetch_local(&path, name, None).unwrap();
             for at in 0..fetched.tree.entries().len() {
-                fetched.tree.read(at).unwrap();
+                fetched.tree.read_entry(at).unwrap();
             }
-            let wanted = id(name.unwrap_or("main"));
-            assert_eq!((&fetched.commit, &fetched.resolved), (&wanted, &resolved), "{shape} {name:?}");
-            let asked = resolve(&source(&path, name, None), &GitOptions::default(), &Arc::default());
-            assert_eq!(asked.unwrap(), (wanted, resolved));
+            let expected = id(name.unwrap_or("main"));
+            assert_eq!((&fetched.commit, &fetched.resolved), (&expected, &resolved), "{layout} {name:?}");
+            let resolved_only =
+                resolve_commit(&source(&path, name, None), &GitOptions::default(), &Arc::default());
+            assert_eq!(resolved_only.unwrap(), (expected, resolved));
         }
     }
-    let beside = get(&folder.path().join("beside"), None, None).unwrap();
-    assert_eq!((beside.commit, beside.resolved), (id("next"), Resolved::Head(Some("next".into()))));
-    let bare = get(&folder.path().join("packed.git"), None, Some("skills/one")).unwrap();
+    let beside = fetch_local(&folder.path().join("beside"), None, None).unwrap();
+    assert_eq!((beside.commit, beside.resolved), (id("next"), ResolvedRef::Head(Some("next".into()))));
+    let bare = fetch_local(&folder.path().join("packed.git"), None, Some("skills/one")).unwrap();
     assert_eq!(
-        listed(&bare),
+        entries(&bare),
         [
             ("skills/one/SKILL.md".into(), file(49)),
-            ("skills/one/scripts/run.sh".into(), EntryKind::File { executable: true, bytes: 10 }),
+            ("skills/one/scripts/run.sh".into(), SourceEntryKind::File { executable: true, bytes: 10 }),
         ]
     );
-    assert_eq!(bare.tree.read(1).unwrap(), b"#!/bin/sh\n");
+    assert_eq!(bare.tree.read_entry(1).unwrap(), b"#!/bin/sh\n");
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn missing_refs_and_repositories_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let repository = skills(folder.path().join("work"));
-    let error = |path: &Path, name: Option<&str>| get(path, name, None).unwrap_err();
-    assert_eq!(error(&repository.path, Some("mian")).hint().as_deref(), Some("there is main"));
+    let error = |path: &Path, name: Option<&str>| fetch_local(path, name, None).unwrap_err();
+    assert_eq!(error(&repository.path, Some("mian")).hint().as_deref(), Some("did you mean main?"));
     assert_eq!(error(&repository.path, Some(&"1".repeat(40))).code(), ErrorCode::NotFound);
     assert!(matches!(error(&folder.path().join("nothing"), None), GitError::NotFound { .. }));
     assert!(matches!(error(folder.path(), None), GitError::NotGit { .. }));
@@ -108,7 +110,7 @@ fn what_is_not_there_is_said() {
 }
 
 #[test]
-fn links_submodules_and_odd_names_are_told_apart() {
+fn symlinks_submodules_and_similar_names_are_distinguished() {
     let folder = tempfile::tempdir().unwrap();
     let repository = Repository::new(folder.path().join("work"));
     repository
@@ -121,25 +123,25 @@ fn links_submodules_and_odd_names_are_told_apart() {
     let first = repository.commit("first");
     repository.run(&["update-index", "--add", "--cacheinfo", &format!("160000,{first},sub")]);
     repository.run(&["commit", "-q", "-m", "second"]);
-    let fetched = get(&repository.path, None, None).unwrap();
+    let fetched = fetch_local(&repository.path, None, None).unwrap();
     assert_eq!(
-        listed(&fetched),
+        entries(&fetched),
         [
             ("README".into(), file(1)),
             ("Readme".into(), file(1)),
             ("a-b".into(), file(1)),
             ("a.b".into(), file(1)),
             ("a/b".into(), file(1)),
-            ("link".into(), EntryKind::Link),
-            ("sub".into(), EntryKind::Submodule),
+            ("link".into(), SourceEntryKind::Link),
+            ("sub".into(), SourceEntryKind::Submodule),
         ]
     );
-    assert_eq!(fetched.tree.read(5).unwrap_err().code, ErrorCode::AccessDenied);
-    assert_eq!(fetched.tree.read(6).unwrap_err().code, ErrorCode::AccessDenied);
+    assert_eq!(fetched.tree.read_entry(5).unwrap_err().code, ErrorCode::AccessDenied);
+    assert_eq!(fetched.tree.read_entry(6).unwrap_err().code, ErrorCode::AccessDenied);
 }
 
 #[test]
-fn nothing_of_a_repository_runs() {
+fn nothing_in_a_repository_is_executed() {
     let folder = tempfile::tempdir().unwrap();
     let canary = folder.path().join("canary");
     let touch = format!("touch {}", canary.display());
@@ -147,8 +149,8 @@ fn nothing_of_a_repository_runs() {
     repository.write("SKILL.md", "as it is\r\n").commit("first");
     repository.write(".gitattributes", "* filter=evil text eol=lf ident\n").run(&["add", ".gitattributes"]);
     repository.run(&["commit", "-q", "-m", "second"]);
-    let git = repository.path.join(".git");
-    for hook in fs::read_dir(git.join("hooks")).unwrap() {
+    let git_dir = repository.path.join(".git");
+    for hook in fs::read_dir(git_dir.join("hooks")).unwrap() {
         let name = hook.unwrap().path().with_extension("");
         fs::write(&name, format!("#!/bin/sh\n{touch}\n")).unwrap();
         fs::set_permissions(&name, fs::Permissions::from_mode(0o755)).unwrap();
@@ -161,78 +163,81 @@ fn nothing_of_a_repository_runs() {
          [include]\n\tpath = {}\n",
         folder.path().join("included").display()
     );
-    fs::write(git.join("config"), config).unwrap();
-    let fetched = get(&repository.path, None, None).unwrap();
-    assert_eq!(fetched.tree.read(1).unwrap(), b"as it is\r\n");
+    fs::write(git_dir.join("config"), config).unwrap();
+    let fetched = fetch_local(&repository.path, None, None).unwrap();
+    assert_eq!(fetched.tree.read_entry(1).unwrap(), b"as it is\r\n");
     assert!(!canary.exists());
 }
 
 #[test]
-fn names_that_lead_elsewhere_are_not_followed() {
+fn symbolic_refs_out_of_the_repository_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let repository = skills(folder.path().join("work"));
     let git = repository.path.join(".git");
-    for (head, want) in [
-        ("ref: ../../secret", "a name leads nowhere"),
-        ("ref: refs/../../secret", "a name leads nowhere"),
-        ("ref: refs/heads/loop", "a name leads nowhere"),
-        ("nonsense", "a name stands for no commit"),
+    for (head, expected) in [
+        ("ref: ../../secret", "a symbolic ref cannot be resolved"),
+        ("ref: refs/../../secret", "a symbolic ref cannot be resolved"),
+        ("ref: refs/heads/loop", "a symbolic ref cannot be resolved"),
+        ("nonsense", "a ref does not contain an object id"),
     ] {
         fs::write(git.join("refs/heads/loop"), "ref: refs/heads/loop\n").unwrap();
         fs::write(git.join("HEAD"), head).unwrap();
-        let error = get(&repository.path, None, None).unwrap_err();
-        assert_eq!(error, GitError::Damaged { why: want.into() }, "{head}");
+        let error = fetch_local(&repository.path, None, None).unwrap_err();
+        assert_eq!(error, GitError::Damaged { reason: expected.into() }, "{head}");
     }
     fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
     fs::write(git.join("objects/info/alternates"), "/somewhere/else\n").unwrap();
-    let error = get(&repository.path, None, None).unwrap_err();
-    assert!(matches!(&error, GitError::Unsupported { what } if what.contains("borrows")), "{error:?}");
+    let error = fetch_local(&repository.path, None, None).unwrap_err();
+    assert!(
+        matches!(&error, GitError::Unsupported { message: what } if what.contains("another one")),
+        "{error:?}"
+    );
 }
 
 #[test]
-fn nobody_waits_for_what_is_no_file() {
+fn special_files_do_not_block() {
     let folder = tempfile::tempdir().unwrap();
-    for place in ["objects/pack/pack-1.idx", "objects/00/0000", "packed-refs", "refs/heads/main"] {
-        let repository = skills(folder.path().join(place.replace('/', "-")));
-        let place = repository.path.join(".git").join(place);
-        fs::create_dir_all(place.parent().unwrap()).unwrap();
-        let _ = fs::remove_file(&place);
-        assert!(std::process::Command::new("mkfifo").arg(&place).status().unwrap().success());
-        // Whatever it says, it says it.
-        let _ = get(&repository.path, None, None);
+    for path in ["objects/pack/pack-1.idx", "objects/00/0000", "packed-refs", "refs/heads/main"] {
+        let repository = skills(folder.path().join(path.replace('/', "-")));
+        let path = repository.path.join(".git").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let _ = fs::remove_file(&path);
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        // The result does not matter, only that it returns.
+        let _ = fetch_local(&repository.path, None, None);
     }
 }
 
-/// A tree of so many files without writing any of them.
-fn wide(path: PathBuf, count: usize) -> Repository {
+/// Creates a repository with many files without writing them to disk.
+fn wide_repository(path: PathBuf, count: usize) -> Repository {
     let repository = Repository::new(path);
     let blob = repository.run_with(&["hash-object", "-w", "--stdin"], b"x");
     let lines: String = (0..count).map(|n| format!("100644 blob {blob}\tf{n:06}\n")).collect();
     let tree = repository.run_with(&["mktree"], lines.as_bytes());
     let small = repository.run_with(&["mktree"], format!("100644 blob {blob}\tSKILL.md\n").as_bytes());
     let both = format!("040000 tree {small}\tskill\n040000 tree {tree}\twide\n");
-    let top = repository.run_with(&["mktree"], both.as_bytes());
-    let commit = repository.run(&["commit-tree", &top, "-m", "x"]);
+    let root = repository.run_with(&["mktree"], both.as_bytes());
+    let commit = repository.run(&["commit-tree", &root, "-m", "x"]);
     repository.run(&["update-ref", "refs/heads/main", &commit]);
     repository
 }
 
 #[test]
-fn too_many_files_are_refused_with_a_way_out() {
+fn too_many_files_are_rejected_with_a_hint() {
     let folder = tempfile::tempdir().unwrap();
-    let repository = wide(folder.path().join("work"), 300_000);
-    let error = get(&repository.path, None, None).unwrap_err();
-    assert_eq!(error, GitError::TooMany);
+    let repository = wide_repository(folder.path().join("work"), 300_000);
+    let error = fetch_local(&repository.path, None, None).unwrap_err();
+    assert_eq!(error, GitError::TooManyEntries);
     assert!(error.to_string().contains(&limits::ENTRIES_MAX.to_string()));
-    assert_eq!(error.hint().as_deref(), Some("name a path inside the repository"));
+    assert_eq!(error.hint().as_deref(), Some("select a directory in the repository"));
     assert_eq!(
-        listed(&get(&repository.path, None, Some("skill")).unwrap()),
+        entries(&fetch_local(&repository.path, None, Some("skill")).unwrap()),
         [("skill/SKILL.md".into(), file(1))]
     );
 }
 
 #[test]
-fn folders_that_multiply_come_to_an_end() {
+fn directories_that_multiply_are_limited() {
     let folder = tempfile::tempdir().unwrap();
     let repository = Repository::new(folder.path().join("work"));
     let mut tree = repository.run_with(&["mktree"], b"");
@@ -242,11 +247,11 @@ fn folders_that_multiply_come_to_an_end() {
     }
     let commit = repository.run(&["commit-tree", &tree, "-m", "x"]);
     repository.run(&["update-ref", "refs/heads/main", &commit]);
-    assert_eq!(get(&repository.path, None, None).unwrap_err(), GitError::TooMany);
+    assert_eq!(fetch_local(&repository.path, None, None).unwrap_err(), GitError::TooManyEntries);
 }
 
 #[test]
-fn a_large_file_is_listed_and_not_read() {
+fn a_large_file_is_listed_but_not_read() {
     let folder = tempfile::tempdir().unwrap();
     let repository = Repository::new(folder.path().join("work"));
     let large = limits::FILE_MAX + 1;
@@ -256,29 +261,29 @@ fn a_large_file_is_listed_and_not_read() {
         if packed {
             repository.run(&["gc", "-q"]);
         }
-        let fetched = get(&repository.path, None, None).unwrap();
-        assert_eq!(listed(&fetched), [("large".into(), file(large)), ("most".into(), file(large - 1))]);
-        assert_eq!(fetched.tree.read(0).unwrap_err().code, ErrorCode::TooLarge);
-        assert_eq!(fetched.tree.read(1).unwrap().len() as u64, large - 1);
+        let fetched = fetch_local(&repository.path, None, None).unwrap();
+        assert_eq!(entries(&fetched), [("large".into(), file(large)), ("most".into(), file(large - 1))]);
+        assert_eq!(fetched.tree.read_entry(0).unwrap_err().code, ErrorCode::TooLarge);
+        assert_eq!(fetched.tree.read_entry(1).unwrap().len() as u64, large - 1);
     }
 }
 
 #[test]
-fn a_cancelled_work_ends() {
+fn a_cancelled_task_ends() {
     let folder = tempfile::tempdir().unwrap();
     let repository = skills(folder.path().join("work"));
-    let work = Arc::<Work>::default();
+    let work = Arc::<Task>::default();
     work.cancel();
     let source = source(&repository.path, None, None);
-    let error = fetch(&source, folder.path(), &GitOptions::default(), &work).unwrap_err();
+    let error = fetch_commit(&source, folder.path(), &GitOptions::default(), &work).unwrap_err();
     assert_eq!(error, GitError::Cancelled);
 }
 
 #[test]
-fn a_repository_of_sha256_works() {
+fn sha256_repositories_are_supported() {
     let folder = tempfile::tempdir().unwrap();
     let repository = Repository::with_hash(folder.path().join("work"), "sha256");
     let commit = repository.write("SKILL.md", "x").commit("first");
-    let fetched = get(&repository.path, None, None).unwrap();
-    assert_eq!((fetched.commit, fetched.tree.read(0).unwrap()), (commit, b"x".to_vec()));
+    let fetched = fetch_local(&repository.path, None, None).unwrap();
+    assert_eq!((fetched.commit, fetched.tree.read_entry(0).unwrap()), (commit, b"x".to_vec()));
 }

@@ -1,4 +1,4 @@
-//! Every integration test of this crate, by topic, in one program.
+//! The integration tests of this crate, by topic, in one binary.
 
 #![allow(clippy::panic, clippy::unwrap_used)]
 

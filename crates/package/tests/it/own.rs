@@ -1,33 +1,34 @@
-//! The user's own skills: made and deleted, and which they are.
+//! Creating and deleting the user's skills, and which skills are editable.
 
-use crate::own_world::World;
+use crate::own_world::TestHome;
 use insta::assert_snapshot;
 use prowess::{ErrorCode, Preset};
-use prowess_package::Place;
-use prowess_package::own::{Expected, NewSkill, OwnError, make};
+use prowess_package::InstallTarget;
+use prowess_package::user_skills::{ExpectedContent, NewSkill, UserSkillError, create_skill};
 
 #[test]
-fn s000_13_a_skill_is_made_where_the_users_skills_lie() {
-    let told = |preset| {
-        let world = World::new(preset);
-        let made = world.make("pdf-tools", "pdf-tools", "Fills forms.");
-        let told = |error: OwnError| error.to_string();
-        let place = made.map(|made| made.location.strip_prefix(world.top()).unwrap().display().to_string());
-        let seen = world.snapshot().get("pdf-tools").map(|skill| skill.status().as_str());
-        format!("{preset}: {} {seen:?}\n", place.unwrap_or_else(told))
+fn s000_13_a_skill_is_created_in_the_users_directory() {
+    let create = |preset| {
+        let home = TestHome::new(preset);
+        let created = home.create("pdf-tools", "pdf-tools", "Fills forms.");
+        let message = |error: UserSkillError| error.to_string();
+        let path = created
+            .map(|created| created.skill_md_path.strip_prefix(home.root()).unwrap().display().to_string());
+        let status = home.snapshot().get("pdf-tools").map(|skill| skill.status().as_str());
+        format!("{preset}: {} {status:?}\n", path.unwrap_or_else(message))
     };
-    assert_snapshot!(Preset::ALL.map(told).concat());
+    assert_snapshot!(Preset::ALL.map(create).concat());
 }
 
 #[test]
-fn s000_13_an_id_is_made_to_fit_and_a_name_may_be_a_title() {
-    let world = World::new(Preset::App);
-    let made =
-        world.make("Weekly Report!", "Weekly \"Report\" 2026", "Writes it:\nevery \\ Friday.").unwrap();
-    assert_eq!(made.id, "weekly-report");
-    assert_eq!(world.tree(""), [".agents/skills/weekly-report/SKILL.md"]);
-    assert_snapshot!(world.text(".agents/skills/weekly-report/SKILL.md"));
-    let snapshot = world.snapshot();
+fn s000_13_an_id_is_normalized_and_a_name_may_be_a_title() {
+    let home = TestHome::new(Preset::App);
+    let created =
+        home.create("Weekly Report!", "Weekly \"Report\" 2026", "Writes it:\nevery \\ Friday.").unwrap();
+    assert_eq!(created.id, "weekly-report");
+    assert_eq!(home.list_files(""), [".agents/skills/weekly-report/SKILL.md"]);
+    assert_snapshot!(home.read_text(".agents/skills/weekly-report/SKILL.md"));
+    let snapshot = home.snapshot();
     let skill = snapshot.get("weekly-report").unwrap();
     assert_eq!(
         (skill.name().as_ref(), skill.description()),
@@ -36,8 +37,8 @@ fn s000_13_an_id_is_made_to_fit_and_a_name_may_be_a_title() {
 }
 
 #[test]
-fn what_is_wrong_is_told_field_by_field() {
-    let world = World::new(Preset::Standard);
+fn errors_are_reported_for_each_field() {
+    let home = TestHome::new(Preset::Standard);
     let long = "x".repeat(300);
     let cases = [
         ("", "", ""),
@@ -50,95 +51,100 @@ fn what_is_wrong_is_told_field_by_field() {
         (long.as_str(), "a", "D."),
         ("ok", "ok", "\u{1b}[31m"),
     ];
-    let told = cases.map(|(id, name, description)| {
-        let Err(OwnError::Fields(fields)) = world.make(id, name, description) else { panic!("{id}") };
+    let report = cases.map(|(id, name, description)| {
+        let Err(UserSkillError::InvalidFields(fields)) = home.create(id, name, description) else {
+            panic!("{id}")
+        };
         let fields: Vec<_> =
             fields.iter().map(|field| format!("{}: {}", field.field, field.message)).collect();
         format!("{:?}\n  {}\n", &id[..id.len().min(20)], fields.join("\n  "))
     });
-    assert_snapshot!(told.concat());
-    assert!(world.tree("").is_empty() && world.tree("~/").is_empty());
+    assert_snapshot!(report.concat());
+    assert!(home.list_files("").is_empty() && home.list_files("~/").is_empty());
 }
 
 #[test]
-fn a_preset_that_wants_more_says_so_before_anything_is_written() {
-    let world = World::new(Preset::Harness);
-    let error = world.make("pdf", "Other Name", "D.").unwrap_err();
+fn stricter_rules_of_a_preset_are_checked_before_writing() {
+    let home = TestHome::new(Preset::Harness);
+    let error = home.create("pdf", "Other Name", "D.").unwrap_err();
     assert_snapshot!(error);
     assert_eq!(error.code(), ErrorCode::InvalidParam);
-    assert!(world.tree("~/").is_empty());
+    assert!(home.list_files("~/").is_empty());
 }
 
 #[test]
-fn instructions_come_along_and_can_be_anything() {
-    let world = World::new(Preset::Standard);
+fn instructions_are_written_unmodified() {
+    let home = TestHome::new(Preset::Standard);
     let body = "Do:\n---\nname: other\n---\nend";
     let new = NewSkill { id: "pdf", name: "pdf", description: "D.", body: Some(body) };
-    make(&new, &world.place(), &world.policy.manifest).unwrap();
+    create_skill(&new, &home.target(), &home.policy.manifest).unwrap();
     assert_eq!(
-        world.text("~/.agents/skills/pdf/SKILL.md"),
+        home.read_text("~/.agents/skills/pdf/SKILL.md"),
         format!("---\nname: pdf\ndescription: \"D.\"\n---\n\n{body}\n")
     );
 }
 
 #[test]
-fn what_is_there_is_not_made_again() {
-    let world = World::new(Preset::Standard);
-    world
-        .skill("~/.agents/skills/pdf")
-        .link("~/.agents/skills/csv", "nowhere")
-        .file("~/.agents/skills/x", "x");
+fn an_existing_skill_is_not_overwritten() {
+    let home = TestHome::new(Preset::Standard);
+    home.write_skill("~/.agents/skills/pdf")
+        .symlink("~/.agents/skills/csv", "nowhere")
+        .write_file("~/.agents/skills/x", "x");
     for id in ["pdf", "csv", "x"] {
-        let error = world.make(id, id, "D.").unwrap_err();
-        assert!(matches!(&error, OwnError::Exists(there) if there == id), "{error}");
+        let error = home.create(id, id, "D.").unwrap_err();
+        assert!(matches!(&error, UserSkillError::Exists(existing) if existing == id), "{error}");
     }
-    assert_eq!(world.tree("~/.agents"), ["skills/csv", "skills/pdf/SKILL.md", "skills/x"]);
+    assert_eq!(home.list_files("~/.agents"), ["skills/csv", "skills/pdf/SKILL.md", "skills/x"]);
 }
 
 #[test]
-fn of_two_that_make_one_skill_one_does() {
-    let world = World::new(Preset::Standard);
-    let made: Vec<bool> = std::thread::scope(|scope| {
-        let made: Vec<_> = (0..8).map(|_| scope.spawn(|| world.make("pdf", "pdf", "D.").is_ok())).collect();
-        made.into_iter().map(|made| made.join().unwrap()).collect()
+fn only_one_of_concurrent_creations_succeeds() {
+    let home = TestHome::new(Preset::Standard);
+    let results: Vec<bool> = std::thread::scope(|scope| {
+        let results: Vec<_> =
+            (0..8).map(|_| scope.spawn(|| home.create("pdf", "pdf", "D.").is_ok())).collect();
+        results.into_iter().map(|result| result.join().unwrap()).collect()
     });
-    assert_eq!(made.iter().filter(|made| **made).count(), 1);
-    assert_eq!(world.tree("~/.agents"), ["skills/pdf/SKILL.md"]);
+    assert_eq!(results.iter().filter(|is_created| **is_created).count(), 1);
+    assert_eq!(home.list_files("~/.agents"), ["skills/pdf/SKILL.md"]);
 }
 
 #[test]
-fn s000_02_s000_14_only_the_users_own_are_changed() {
-    let told = |preset, folder: &str| {
-        let world = World::new(preset);
-        world.skill(folder).skill("~/else/linked").link("~/.agents/skills/linked", "../../else/linked");
-        let snapshot = world.snapshot();
-        let mut told = format!("{preset}\n");
+fn s000_02_s000_14_only_the_users_skills_are_editable() {
+    let check = |preset, folder: &str| {
+        let home = TestHome::new(preset);
+        home.write_skill(folder)
+            .write_skill("~/else/linked")
+            .symlink("~/.agents/skills/linked", "../../else/linked");
+        let snapshot = home.snapshot();
+        let mut report = format!("{preset}\n");
         for skill in snapshot.all() {
-            let place = Place::of_own(skill, &world.policy, &world.surroundings());
-            let place =
-                place.map(|place| place.root.strip_prefix(world.top()).unwrap().display().to_string());
-            told += &format!("  {}: {}\n", skill.id(), place.unwrap_or_else(|why| format!("no, {why}")));
+            let target = InstallTarget::for_editing(skill, &home.policy, &home.host());
+            let root =
+                target.map(|target| target.root.strip_prefix(home.root()).unwrap().display().to_string());
+            report +=
+                &format!("  {}: {}\n", skill.id(), root.unwrap_or_else(|reason| format!("no, {reason}")));
             let id = skill.id();
-            assert_eq!(world.delete(&id).is_ok(), world.snapshot().copies(&id).next().is_none(), "{id}");
+            assert_eq!(home.delete(&id).is_ok(), home.snapshot().copies(&id).next().is_none(), "{id}");
         }
-        told
+        report
     };
     assert_snapshot!(
         [
-            told(Preset::App, ".agents/sys.skills/shipped"),
-            told(Preset::App, ".agents/skills/own"),
-            told(Preset::Standard, "~/.claude/skills/own"),
-            told(Preset::Standard, "~/.agents/skills/group/own"),
-            told(Preset::Harness, "~/.agent/plugins/plugin"),
-            told(Preset::SkillTool, "skills/project"),
+            check(Preset::App, ".agents/sys.skills/shipped"),
+            check(Preset::App, ".agents/skills/own"),
+            check(Preset::Standard, "~/.claude/skills/own"),
+            check(Preset::Standard, "~/.agents/skills/group/own"),
+            check(Preset::Harness, "~/.agent/plugins/plugin"),
+            check(Preset::SkillTool, "skills/project"),
         ]
         .concat()
     );
-    let mut world = World::new(Preset::Standard);
-    world.skill("given/pdf");
-    world.policy = world.policy.clone().with_roots([world.path("given")]);
-    world.write("pdf", "x", b"x", Expected::Nothing).unwrap();
-    world.make("csv", "csv", "D.").unwrap();
-    world.delete("pdf").unwrap();
-    assert_eq!(world.tree("given"), ["csv/SKILL.md"]);
+    let mut home = TestHome::new(Preset::Standard);
+    home.write_skill("given/pdf");
+    home.policy = home.policy.clone().with_roots([home.path("given")]);
+    home.write("pdf", "x", b"x", ExpectedContent::Absent).unwrap();
+    home.create("csv", "csv", "D.").unwrap();
+    home.delete("pdf").unwrap();
+    assert_eq!(home.list_files("given"), ["csv/SKILL.md"]);
 }

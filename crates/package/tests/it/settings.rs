@@ -1,39 +1,39 @@
-//! The user's settings, changed by a program.
+//! Changing the user's settings.
 
 use std::fs;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
 use prowess::format::Value;
-use prowess::{ErrorCode, Preset, Surroundings};
+use prowess::{ErrorCode, HostEnv, Preset};
 use prowess_config::edit::setting::set;
-use prowess_config::{Inputs, key, tree};
-use prowess_package::settings::{SettingsError, change};
+use prowess_config::{ConfigInputs, find_key, tree};
+use prowess_package::settings::{ChangeSettingsError, change_settings};
 
-struct World(tempfile::TempDir);
+struct TestConfig(tempfile::TempDir);
 
-impl World {
+impl TestConfig {
     fn new(text: &str) -> Self {
-        let world = Self(tempfile::tempdir().unwrap());
-        fs::create_dir_all(world.file().parent().unwrap()).unwrap();
+        let config = Self(tempfile::tempdir().unwrap());
+        fs::create_dir_all(config.file().parent().unwrap()).unwrap();
         if !text.is_empty() {
-            fs::write(world.file(), text).unwrap();
+            fs::write(config.file(), text).unwrap();
         }
-        world
+        config
     }
 
     fn file(&self) -> PathBuf {
         self.0.path().join("home/.prowess/config.toml")
     }
 
-    fn inputs(&self) -> Inputs {
+    fn inputs(&self) -> ConfigInputs {
         let (project, home) = (self.0.path().join("project"), Some(self.0.path().join("home")));
-        Inputs::new(Surroundings { project, home, path: Default::default() })
+        ConfigInputs::new(HostEnv { project, home, path: Default::default() })
     }
 
-    fn change(&self, changes: &[(&str, Option<Value>)]) -> Result<String, SettingsError> {
+    fn change(&self, changes: &[(&str, Option<Value>)]) -> Result<String, ChangeSettingsError> {
         let changes: Vec<_> = changes.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
-        change(&self.inputs(), &changes)?;
+        change_settings(&self.inputs(), &changes)?;
         Ok(fs::read_to_string(self.file()).unwrap_or_default())
     }
 }
@@ -43,9 +43,9 @@ fn text(text: &str) -> Option<Value> {
 }
 
 #[test]
-fn everything_else_in_the_file_stays() {
-    let world = World::new("# mine\r\npreset = 'app' # why\r\n\r\n[chat] # talk\r\nmodel = \"a\"\r\n");
-    let after = world.change(&[
+fn the_rest_of_the_file_is_preserved() {
+    let config = TestConfig::new("# mine\r\npreset = 'app' # why\r\n\r\n[chat] # talk\r\nmodel = \"a\"\r\n");
+    let after = config.change(&[
         ("preset", text("chat")),
         ("chat.model", text("b")),
         ("chat.max-steps", Some(Value::Number("3".into()))),
@@ -55,35 +55,35 @@ fn everything_else_in_the_file_stays() {
         "# mine\r\npreset = \"chat\" # why\r\n\r\n[chat] # talk\r\nmodel = \"b\"\r\nmax-steps = 3\r\n"
     );
     assert_eq!(
-        world.change(&[("chat.max-steps", None), ("preset", None)]).unwrap(),
+        config.change(&[("chat.max-steps", None), ("preset", None)]).unwrap(),
         "# mine\r\n\r\n[chat] # talk\r\nmodel = \"b\"\r\n"
     );
-    let world = World::new("");
-    assert_eq!(world.change(&[("enabled", Some(Value::Bool(false)))]).unwrap(), "enabled = false\n");
+    let config = TestConfig::new("");
+    assert_eq!(config.change(&[("enabled", Some(Value::Bool(false)))]).unwrap(), "enabled = false\n");
     assert_eq!(
-        world.change(&[("chat.model", text("m"))]).unwrap(),
+        config.change(&[("chat.model", text("m"))]).unwrap(),
         "enabled = false\n\n[chat]\nmodel = \"m\"\n"
     );
     assert_eq!(
-        world.change(&[("preset", text("app"))]).unwrap(),
+        config.change(&[("preset", text("app"))]).unwrap(),
         "enabled = false\npreset = \"app\"\n\n[chat]\nmodel = \"m\"\n"
     );
 }
 
 #[test]
-fn what_could_not_be_used_is_not_written() {
-    let world = World::new("[chat]\nmodel = \"a\"\n");
-    let refused = |changes: &[(&str, Option<Value>)]| {
-        let error = world.change(changes).unwrap_err();
-        assert_eq!(fs::read_to_string(world.file()).unwrap(), "[chat]\nmodel = \"a\"\n", "{error}");
+fn invalid_settings_are_not_written() {
+    let config = TestConfig::new("[chat]\nmodel = \"a\"\n");
+    let change_error = |changes: &[(&str, Option<Value>)]| {
+        let error = config.change(changes).unwrap_err();
+        assert_eq!(fs::read_to_string(config.file()).unwrap(), "[chat]\nmodel = \"a\"\n", "{error}");
         (error.code(), error.to_string())
     };
     assert_eq!(
-        refused(&[("chat.model", text("b")), ("catalog.format", text("odd"))]).0,
+        change_error(&[("chat.model", text("b")), ("catalog.format", text("odd"))]).0,
         ErrorCode::InvalidParam
     );
-    assert_eq!(refused(&[("none", text("b"))]).0, ErrorCode::InvalidParam);
-    for by_hand in [
+    assert_eq!(change_error(&[("none", text("b"))]).0, ErrorCode::InvalidParam);
+    for manual_only in [
         "run.scripts",
         "trust.project",
         "sources.mcp",
@@ -96,38 +96,41 @@ fn what_could_not_be_used_is_not_written() {
         "embeddings.provider",
         "embeddings.base-url",
     ] {
-        assert!(key(by_hand).is_some(), "{by_hand} is a setting");
-        assert_eq!(refused(&[(by_hand, text("x"))]).0, ErrorCode::AccessDenied, "{by_hand}");
+        assert!(find_key(manual_only).is_some(), "{manual_only} is a setting");
+        assert_eq!(change_error(&[(manual_only, text("x"))]).0, ErrorCode::AccessDenied, "{manual_only}");
     }
-    // Whatever else decides would go on deciding.
-    let mut inputs = world.inputs();
+    // A setting that is overridden elsewhere cannot be changed.
+    let mut inputs = config.inputs();
     inputs.environment.push(("PROWESS_SKILLS_ENABLED".to_owned(), "false".to_owned()));
-    let error = change(&inputs, &[("enabled".to_owned(), Some(Value::Bool(true)))]).unwrap_err();
-    assert_eq!(error.to_string(), "enabled would stay as it is: variable PROWESS_SKILLS_ENABLED decides");
+    let error = change_settings(&inputs, &[("enabled".to_owned(), Some(Value::Bool(true)))]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "enabled would not change, because variable PROWESS_SKILLS_ENABLED overrides it"
+    );
     inputs.preset = Some(Preset::Harness);
     assert!(matches!(
-        change(&inputs, &[("chat.model".to_owned(), text("b"))]),
-        Err(SettingsError::NoFile(_))
+        change_settings(&inputs, &[("chat.model".to_owned(), text("b"))]),
+        Err(ChangeSettingsError::NoUserFile(_))
     ));
 }
 
 #[test]
-fn a_change_can_be_taken_back() {
-    let world = World::new("[chat]\nmodel = \"a\"\n");
-    let changed = change(&world.inputs(), &[("chat.model".to_owned(), text("b"))]).unwrap();
+fn a_change_can_be_reverted() {
+    let config = TestConfig::new("[chat]\nmodel = \"a\"\n");
+    let changed = change_settings(&config.inputs(), &[("chat.model".to_owned(), text("b"))]).unwrap();
     assert!(changed.is_change());
-    changed.take_back().unwrap();
-    assert_eq!(fs::read_to_string(world.file()).unwrap(), "[chat]\nmodel = \"a\"\n");
-    let changed = change(&world.inputs(), &[("chat.model".to_owned(), text("b"))]).unwrap();
-    fs::write(world.file(), "# theirs\n").unwrap();
-    changed.take_back().unwrap();
-    assert_eq!(fs::read_to_string(world.file()).unwrap(), "# theirs\n");
+    changed.revert().unwrap();
+    assert_eq!(fs::read_to_string(config.file()).unwrap(), "[chat]\nmodel = \"a\"\n");
+    let changed = change_settings(&config.inputs(), &[("chat.model".to_owned(), text("b"))]).unwrap();
+    fs::write(config.file(), "# theirs\n").unwrap();
+    changed.revert().unwrap();
+    assert_eq!(fs::read_to_string(config.file()).unwrap(), "# theirs\n");
 }
 
 proptest! {
-    /// Whatever a file looks like, the setting is there afterwards, and goes again; or the change is refused.
+    /// In any file, a setting can be set and removed again, or the change is rejected.
     #[test]
-    fn set_then_taken(
+    fn set_then_remove(
         lines in proptest::collection::vec(prop::sample::select(vec![
             "# c", "", "[chat]", "model = 'a'", "[skills]", "disabled = [\n 'x', # y\n]", "preset = \"app\"", "chat.model = 'b'",
             "chat = { model = 'c' }",
@@ -136,13 +139,13 @@ proptest! {
     ) {
         let before = lines.join("\n");
         if let Ok(after) = set(&before, &["chat", "model"], Some(&Value::Text(value.as_str().into()))) {
-            let tree = tree::toml(&after, &[]).unwrap().unwrap();
+            let tree = tree::parse_toml(&after, &[]).unwrap().unwrap();
             let found = &tree.get("chat").unwrap().value.get("model").unwrap().value.kind;
-            prop_assert_eq!(found, &tree::Kind::Text(value.clone()));
-            if let Ok(gone) = set(&after, &["chat", "model"], None) {
-                let tree = tree::toml(&gone, &[]).unwrap().unwrap();
+            prop_assert_eq!(found, &tree::TreeKind::Text(value.clone()));
+            if let Ok(removed) = set(&after, &["chat", "model"], None) {
+                let tree = tree::parse_toml(&removed, &[]).unwrap().unwrap();
                 prop_assert!(tree.get("chat").is_none_or(|chat| chat.value.get("model").is_none()));
-                prop_assert!(lines.iter().filter(|line| line.starts_with('#')).count() == gone.matches("# c").count());
+                prop_assert!(lines.iter().filter(|line| line.starts_with('#')).count() == removed.matches("# c").count());
             }
         }
     }

@@ -1,39 +1,39 @@
-//! The names of a snapshot, so that completing one looks only at what begins with what was typed.
+//! An index of the names of a snapshot for fast completion.
 //!
-//! Names that begin so are found in the order of names, words in the order of words. Only where these give too few are all
-//! names looked through, as one text, and then the words of descriptions. What is found is what looking at every skill
-//! gives; a property test says so.
+//! Prefixes are found in sorted names and sorted words. Only if these give too few results, all names are
+//! searched as one text, and then the words of descriptions. The result is the same as checking every skill,
+//! which a property test verifies.
 
 use std::sync::OnceLock;
 
 use memchr::memmem;
 
-use super::words::{Chosen, Words};
-use super::{COMPLETIONS_MAX, folded, folded_about, in_order, parts_words, starts_word};
-use crate::near::Letters;
+use super::words::{TextSet, WordTable};
+use super::{COMPLETIONS_MAX, fold_description, fold_typed, is_separator, is_subsequence, starts_word};
+use crate::edit_distance::LetterSet;
 use crate::text::fold_trimmed;
 use crate::words::WORD_MAX;
 
-/// Parts names: white space is folded to blanks, so that no name and nothing that is typed has it.
-const END: char = '\n';
+/// Separates names. White space is folded to spaces, so that neither names nor typed text contain it.
+const SEPARATOR: char = '\n';
 
-/// Names in order, by number.
+/// Sorted names, by number.
 #[derive(Debug)]
-pub(crate) struct Completions {
-    /// What each is called, and where the caller has it.
+pub(crate) struct CompletionIndex {
+    /// Each name, with the caller's index of the skill.
     names: Vec<(String, usize)>,
-    /// All folded names, each with [`END`] behind it, and where each begins.
+    /// All folded names, each followed by [`SEPARATOR`], and the start of each.
     text: String,
     starts: Vec<u32>,
-    /// The numbers in the order of folded names.
+    /// The numbers, sorted by folded name.
     sorted: Vec<u32>,
-    letters: Vec<Letters>,
-    of_names: OnceLock<Words>,
-    of_descriptions: OnceLock<Words>,
+    letters: Vec<LetterSet>,
+    name_words: OnceLock<WordTable>,
+    description_words: OnceLock<WordTable>,
 }
 
-impl Completions {
-    /// Takes names, each with the place where the caller has the skill.
+impl CompletionIndex {
+    /// Creates the index from names, each with the caller's index of the skill.
     pub(crate) fn new(names: impl Iterator<Item = (String, usize)>) -> Self {
         let mut names: Vec<(String, usize)> = names.collect();
         names.sort_unstable();
@@ -41,68 +41,77 @@ impl Completions {
         for (name, _) in &names {
             let folded = fold_trimmed(name);
             starts.push(text.len() as u32);
-            letters.push(Letters::of(&folded));
+            letters.push(LetterSet::from_word(&folded));
             text.push_str(&folded);
-            text.push(END);
+            text.push(SEPARATOR);
         }
         let sorted = (0..names.len() as u32).collect();
         let (of_names, of_descriptions) = Default::default();
-        let mut made = Self { names, text, starts, sorted, letters, of_names, of_descriptions };
-        let mut sorted = std::mem::take(&mut made.sorted);
-        sorted.sort_by_key(|number| made.name(*number));
-        made.sorted = sorted;
-        made
+        let mut index = Self {
+            names,
+            text,
+            starts,
+            sorted,
+            letters,
+            name_words: of_names,
+            description_words: of_descriptions,
+        };
+        let mut sorted = std::mem::take(&mut index.sorted);
+        sorted.sort_by_key(|number| index.name(*number));
+        index.sorted = sorted;
+        index
     }
 
-    /// A folded name.
+    /// Returns a folded name.
     fn name(&self, number: u32) -> &str {
         let at = number as usize;
         let start = self.starts.get(at).map_or(self.text.len(), |start| *start as usize);
         let end = self.starts.get(at + 1).map_or(self.text.len(), |start| *start as usize);
-        self.text.get(start..end).unwrap_or_default().trim_end_matches(END)
+        self.text.get(start..end).unwrap_or_default().trim_end_matches(SEPARATOR)
     }
 
-    /// The skills that are `wanted` and that could be meant: what each is called, and its place. Descriptions are asked for
-    /// by place.
+    /// Returns the accepted skills that complete the typed text: the name and the caller's index of each.
+    /// Descriptions are requested by index.
     pub(crate) fn complete(
         &self,
         typed: &str,
-        wanted: impl Fn(usize) -> bool,
+        is_wanted: impl Fn(usize) -> bool,
         description: impl Fn(usize) -> String,
     ) -> Vec<(&str, usize)> {
-        let typed = folded(typed);
-        let mut found = Found { index: self, wanted: &wanted, numbers: Vec::new() };
-        let place = |number: u32| self.names.get(number as usize).map_or(0, |(_, place)| *place);
-        let about = |number: u32| folded_about(&description(place(number)));
+        let typed = fold_typed(typed);
+        let mut found = CompletionResults { index: self, is_wanted: &is_wanted, numbers: Vec::new() };
+        let skill_index =
+            |number: u32| self.names.get(number as usize).map_or(0, |(_, skill_index)| *skill_index);
+        let about = |number: u32| fold_description(&description(skill_index(number)));
         let all = || 0..self.names.len() as u32;
-        let (same, begun) = self.beginning(&typed);
+        let (same, prefixed) = self.with_prefix(&typed);
         found.add(same);
-        found.add(begun);
+        found.add(prefixed);
         if !found.is_enough() {
-            let words = self.of_names.get_or_init(|| Words::new(all().map(|number| self.name(number))));
+            let words = self.name_words.get_or_init(|| WordTable::new(all().map(|number| self.name(number))));
             let has = |number: &u32| starts_word(&typed, self.name(*number));
-            match words.having(&typed) {
+            match words.containing(&typed) {
                 Some(chosen) => found.add(chosen.numbers().filter(has)),
-                None => found.add(self.having(&typed).filter(has)),
+                None => found.add(self.containing(&typed).filter(has)),
             }
         }
         if !found.is_enough() {
-            found.add(self.having(&typed));
+            found.add(self.containing(&typed));
         }
         if !found.is_enough() {
-            let letters = Letters::of(&typed);
+            let letters = LetterSet::from_word(&typed);
             let in_order = |number: &u32| {
-                self.letters.get(*number as usize).is_some_and(|of| letters.are_in(*of, 0))
-                    && in_order(&typed, self.name(*number))
+                self.letters.get(*number as usize).is_some_and(|of| letters.are_mostly_in(*of, 0))
+                    && is_subsequence(&typed, self.name(*number))
             };
             found.add(all().filter(in_order));
         }
         if !found.is_enough() {
-            let words = self.of_descriptions.get_or_init(|| Words::new(all().map(about)));
+            let words = self.description_words.get_or_init(|| WordTable::new(all().map(about)));
             let has = |number: &u32| starts_word(&typed, &about(*number));
-            match words.having(&typed) {
-                // Of one short word, nothing is left to be compared.
-                Some(chosen) if !typed.contains(parts_words) && typed.len() < WORD_MAX => {
+            match words.containing(&typed) {
+                // For one short word, the result is exact.
+                Some(chosen) if !typed.contains(is_separator) && typed.len() < WORD_MAX => {
                     found.add(chosen.numbers());
                 }
                 Some(chosen) => found.add(chosen.numbers().filter(has)),
@@ -110,25 +119,25 @@ impl Completions {
             }
         }
         if found.numbers.is_empty() {
-            let nearly = self.of_names.get().and_then(|words| words.nearly_having(&typed));
-            found.add(nearly.iter().flat_map(Chosen::numbers));
+            let nearly = self.name_words.get().and_then(|words| words.nearly_containing(&typed));
+            found.add(nearly.iter().flat_map(TextSet::numbers));
         }
-        let told = |number: &u32| self.names.get(*number as usize).map(|(name, place)| (&**name, *place));
-        found.numbers.iter().filter_map(told).collect()
+        let named = |number: &u32| self.names.get(*number as usize).map(|(name, index)| (&**name, *index));
+        found.numbers.iter().filter_map(named).collect()
     }
 
-    /// The names that are this, and the others that begin so, each in order.
-    fn beginning(&self, typed: &str) -> (Vec<u32>, Vec<u32>) {
+    /// Returns the names equal to the typed text, and the others that start with it, each in order.
+    fn with_prefix(&self, typed: &str) -> (Vec<u32>, Vec<u32>) {
         let start = self.sorted.partition_point(|number| self.name(*number) < typed);
         let rest = &self.sorted[start..];
         let end = rest.partition_point(|number| self.name(*number).starts_with(typed));
-        let mut begun = rest[..end].to_vec();
-        begun.sort_unstable();
-        begun.into_iter().partition(|number| self.name(*number) == typed)
+        let mut prefixed = rest[..end].to_vec();
+        prefixed.sort_unstable();
+        prefixed.into_iter().partition(|number| self.name(*number) == typed)
     }
 
-    /// The names that have what was typed, in order.
-    fn having(&self, typed: &str) -> impl Iterator<Item = u32> {
+    /// Returns the names that contain the typed text, in order.
+    fn containing(&self, typed: &str) -> impl Iterator<Item = u32> {
         let finder = memmem::Finder::new(typed).into_owned();
         let mut at = 0;
         std::iter::from_fn(move || {
@@ -140,14 +149,14 @@ impl Completions {
     }
 }
 
-/// What was found so far, the best first.
-struct Found<'i, W> {
-    index: &'i Completions,
-    wanted: &'i W,
+/// The results so far, the best first.
+struct CompletionResults<'i, W> {
+    index: &'i CompletionIndex,
+    is_wanted: &'i W,
     numbers: Vec<u32>,
 }
 
-impl<W: Fn(usize) -> bool> Found<'_, W> {
+impl<W: Fn(usize) -> bool> CompletionResults<'_, W> {
     fn is_enough(&self) -> bool {
         self.numbers.len() >= COMPLETIONS_MAX
     }
@@ -159,7 +168,7 @@ impl<W: Fn(usize) -> bool> Found<'_, W> {
                 return;
             }
             let is_wanted =
-                || self.index.names.get(number as usize).is_some_and(|(_, place)| (self.wanted)(*place));
+                || self.index.names.get(number as usize).is_some_and(|(_, index)| (self.is_wanted)(*index));
             if !self.numbers[..known].contains(&number) && is_wanted() {
                 self.numbers.push(number);
             }
@@ -180,13 +189,13 @@ mod tests {
     }
 
     fn by_index(skills: &[Manifest], typed: &str) -> Vec<String> {
-        let index = Completions::new(skills.iter().map(|skill| skill.name().to_string()).zip(0..));
+        let index = CompletionIndex::new(skills.iter().map(|skill| skill.name().to_string()).zip(0..));
         let found = index.complete(typed, |_| true, |place| skills[place].description().to_owned());
         found.into_iter().map(|(name, _)| name.to_owned()).collect()
     }
 
     #[test]
-    fn typing_errors_are_forgiven_last() {
+    fn typos_are_tolerated_last() {
         let skills =
             [skill("code-review", "Reads."), skill("kubernetes", "Deploys."), skill("pdf", "Merges.")];
         assert_eq!(by_index(&skills, "kubernets"), ["kubernetes"], "its letters are there in order");
@@ -198,17 +207,17 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_wanted() {
+    fn only_accepted_skills_are_returned() {
         let skills: Vec<_> = (0..200).map(|n| skill(&format!("skill-{n:03}"), "Does.")).collect();
-        let index = Completions::new(skills.iter().map(|skill| skill.name().to_string()).zip(0..));
+        let index = CompletionIndex::new(skills.iter().map(|skill| skill.name().to_string()).zip(0..));
         let found = index.complete("skill", |place| place >= 100, |_| String::new());
         assert_eq!((found.len(), found[0]), (COMPLETIONS_MAX, ("skill-100", 100)));
-        assert_eq!(Completions::new(std::iter::empty()).complete("", |_| true, |_| String::new()), []);
+        assert_eq!(CompletionIndex::new(std::iter::empty()).complete("", |_| true, |_| String::new()), []);
     }
 
     proptest! {
         #[test]
-        fn as_looking_at_every_skill(
+        fn the_index_matches_checking_every_skill(
             skills in prop::collection::btree_map("[ab]{1,4}(-[ab1]{1,3}){0,2}", "[AB][ab é_.-]{0,12}c", 0..70),
             typed in "[ab é_.1-]{0,4}",
         ) {

@@ -1,9 +1,9 @@
-//! How sure a mean of few measurements is: it is taken again and again of measurements drawn from them.
+//! Bootstrap confidence intervals of a mean.
 
-/// How often.
-const ROUNDS: usize = 1_000;
+/// The number of resamples.
+const RESAMPLES: usize = 1_000;
 
-/// Between which two numbers the mean lies in 95 of 100 draws. The draws are always the same.
+/// Returns the 95 % confidence interval of the mean. The resampling is deterministic.
 pub(super) fn interval(values: &[f64]) -> [f64; 2] {
     if values.is_empty() {
         return [0.0, 0.0];
@@ -15,10 +15,11 @@ pub(super) fn interval(values: &[f64]) -> [f64; 2] {
         state ^= state << 17;
         values[(state % values.len() as u64) as usize]
     };
-    let mut means: Vec<f64> =
-        (0..ROUNDS).map(|_| (0..values.len()).map(|_| draw()).sum::<f64>() / values.len() as f64).collect();
+    let mut means: Vec<f64> = (0..RESAMPLES)
+        .map(|_| (0..values.len()).map(|_| draw()).sum::<f64>() / values.len() as f64)
+        .collect();
     means.sort_by(f64::total_cmp);
-    [means[ROUNDS / 40], means[ROUNDS - 1 - ROUNDS / 40]]
+    [means[RESAMPLES / 40], means[RESAMPLES - 1 - RESAMPLES / 40]]
 }
 
 #[cfg(test)]
@@ -28,7 +29,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_mean_lies_between(values in prop::collection::vec(0.0f64..1.0, 1..40)) {
+        fn the_interval_contains_the_mean(values in prop::collection::vec(0.0f64..1.0, 1..40)) {
             let mean = values.iter().sum::<f64>() / values.len() as f64;
             let [low, high] = interval(&values);
             prop_assert!(low <= mean + 1e-9 && mean <= high + 1e-9, "{} {} {}", low, mean, high);
@@ -36,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn more_measurements_are_surer() {
+    fn more_measurements_narrow_the_interval() {
         let width = |count: usize| {
             let values: Vec<f64> = (0..count).map(|n| f64::from(n % 2 == 0)).collect();
             let [low, high] = interval(&values);

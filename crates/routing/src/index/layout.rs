@@ -1,33 +1,33 @@
-//! Where things are in a segment's file.
+//! The layout of a segment file.
 //!
 //! ```text
-//! header    magic, version, counts, where each part begins, sums
-//! keys      one for each skill: tells whether it is still the same
-//! table     one row for each bucket of words: where its words and their lists begin
+//! header    magic, version, counts, the start of each part, checksums
+//! keys      one for each skill: identifies its version
+//! table     one row for each bucket of words: the start of its words and of their lists
 //! words     for each word: the rest of its hash, and count and length of both lists
 //! lists     the postings of all words
-//! ends      where each sketch ends
-//! sketches  what the second look needs
+//! ends      the end of each sketch
+//! sketches  the data for reranking
 //! names     the words of names, as text
 //! ```
 //!
-//! Keys and table are read when a segment is opened, and compared with their sum; the rest where it is asked for.
+//! Keys and table are read and checked when a segment is opened, the rest on demand.
 
-use super::bytes::{Damaged, Reader, checksum};
+use super::bytes::{ByteReader, DamagedIndex, checksum};
 
-/// Changes with anything that changes what the bytes mean: words, stems, weights, layout.
+/// Changes with anything that changes the meaning of the bytes: words, stems, weights, layout.
 pub(crate) const VERSION: u32 = 3;
 
 const MAGIC: &[u8; 8] = b"prowessR";
 
-/// How many words a bucket has, about.
+/// The approximate number of words per bucket.
 pub(crate) const BUCKET_TERMS: usize = 32;
 
-pub(crate) const HEADER: usize = 8 * 12;
+pub(crate) const HEADER_SIZE: usize = 8 * 12;
 
-/// The first bytes of a segment.
+/// The header of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Header {
+pub(crate) struct SegmentHeader {
     pub(crate) skills: u32,
     pub(crate) bits: u32,
     pub(crate) keys: u64,
@@ -38,13 +38,13 @@ pub(crate) struct Header {
     pub(crate) sketches: u64,
     pub(crate) names: u64,
     pub(crate) length: u64,
-    /// Of keys and table.
+    /// The checksum of keys and table.
     pub(crate) sum: u64,
 }
 
-/// What a segment is made of.
+/// The parts of a segment.
 #[derive(Debug)]
-pub(crate) struct Parts<'p> {
+pub(crate) struct SegmentParts<'p> {
     pub(crate) bits: u32,
     pub(crate) keys: &'p [u64],
     pub(crate) table: &'p [(u64, u64)],
@@ -55,10 +55,10 @@ pub(crate) struct Parts<'p> {
     pub(crate) names: &'p [u8],
 }
 
-impl Header {
-    pub(crate) fn assemble(parts: &Parts<'_>) -> Vec<u8> {
-        let Parts { bits, keys, table, words, lists, ends, sketches, names } = *parts;
-        let mut bytes = vec![0; HEADER];
+impl SegmentHeader {
+    pub(crate) fn assemble(parts: &SegmentParts<'_>) -> Vec<u8> {
+        let SegmentParts { bits, keys, table, words, lists, ends, sketches, names } = *parts;
+        let mut bytes = vec![0; HEADER_SIZE];
         let part = |bytes: &mut Vec<u8>, part: &mut dyn Iterator<Item = u64>| {
             let start = bytes.len() as u64;
             part.for_each(|number| bytes.extend(number.to_le_bytes()));
@@ -90,7 +90,7 @@ impl Header {
     fn write(&self, bytes: &mut [u8]) {
         let Self { skills, bits, keys, table, words, lists, ends, sketches, names, length, sum } = *self;
         bytes[..8].copy_from_slice(MAGIC);
-        let mut fields = Vec::with_capacity(HEADER);
+        let mut fields = Vec::with_capacity(HEADER_SIZE);
         for number in [VERSION, skills, bits, 0] {
             fields.extend(number.to_le_bytes());
         }
@@ -100,13 +100,14 @@ impl Header {
         bytes[8..8 + fields.len()].copy_from_slice(&fields);
     }
 
-    /// Reads a header and checks that its parts are in order and of the right sizes, for a file of `length` bytes.
-    pub(crate) fn read(bytes: &[u8], length: u64) -> Result<Self, Damaged> {
-        let mut reader = Reader(bytes);
+    /// Reads a header, and checks that its parts are in order and have the right sizes for a file of `length`
+    /// bytes.
+    pub(crate) fn read(bytes: &[u8], length: u64) -> Result<Self, DamagedIndex> {
+        let mut reader = ByteReader(bytes);
         if reader.take(8)? != MAGIC {
-            return Err(Damaged);
+            return Err(DamagedIndex);
         }
-        let fields = checksum(reader.0.get(..16).ok_or(Damaged)?);
+        let fields = checksum(reader.0.get(..16).ok_or(DamagedIndex)?);
         let (version, skills, bits, _) = (reader.u32()?, reader.u32()?, reader.u32()?, reader.u32()?);
         let mut next = || reader.u64();
         let header = Self {
@@ -125,14 +126,14 @@ impl Header {
         let Self { keys, table, words, lists, ends, sketches, names, .. } = header;
         let starts = [keys, table, words, lists, ends, sketches, names, length];
         let sized = |start: u64, end: u64, size: u64| end.checked_sub(start) == Some(size);
-        let holds = version == VERSION
+        let is_valid = version == VERSION
             && header.length == length
             && bits <= 24
             && starts.is_sorted()
-            && header.keys == HEADER as u64
+            && header.keys == HEADER_SIZE as u64
             && sized(header.keys, header.table, u64::from(skills) * 8)
             && sized(header.table, header.words, ((1u64 << bits) + 1) * 16)
             && sized(header.ends, header.sketches, u64::from(skills) * 8);
-        holds.then_some(header).ok_or(Damaged)
+        is_valid.then_some(header).ok_or(DamagedIndex)
     }
 }

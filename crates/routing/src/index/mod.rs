@@ -1,7 +1,7 @@
-//! The index: every word of every skill, in a few segments that never change.
+//! The index of every word of every skill, in a few immutable segments.
 //!
-//! What must always hold: bytes that make no sense are refused, never followed; what is found does not depend on how the
-//! index came to be, but for how rare words are taken to be while removed skills are still in it.
+//! Invariants: invalid bytes are rejected, never trusted; results do not depend on how the index was built,
+//! except for the rarity of words while removed skills are still in it.
 
 mod build;
 mod bytes;
@@ -14,48 +14,48 @@ mod search;
 mod segment;
 mod sketch;
 mod source;
-mod when;
+mod when_sentences;
 
-use super::text::Texts;
+use super::text::SkillTexts;
 use super::vocabulary::Vocabulary;
 use super::words::Term;
-use prowess_fs::parallel;
+use prowess_fs::parallel_map;
 
-pub(crate) use build::Builder;
-pub(crate) use bytes::Damaged;
+pub(crate) use build::SegmentBuilder;
+pub(crate) use bytes::DamagedIndex;
 pub(crate) use bytes::checksum;
-pub(crate) use columns::{Columns, Hit};
-pub(crate) use entry::{Entry, FULL};
+pub(crate) use columns::{ColumnHit, Columns};
+pub(crate) use entry::{FULL_IMPACT, SegmentEntry};
 pub(crate) use segment::Segment;
-pub(crate) use sketch::{Gist, Sketch, pair, small};
-pub(crate) use source::{Source, with_sums};
+pub(crate) use sketch::{ContentSignature, Sketch, pair_hash, short_term};
+pub(crate) use source::{SegmentSource, with_checksums};
 
-use list::{List, Place};
-use search::{Best, Wanted, floor, search};
+use list::{ListLocation, PostingList};
+use search::{BestSkills, WeightedList, lower_bound, search};
 
-/// No skill: the one that was indexed is gone.
-const GONE: u32 = u32::MAX;
+/// The number of a skill that was removed.
+const REMOVED: u32 = u32::MAX;
 
-/// How many skills are read and indexed at a time.
-const BATCH: usize = 1024;
+/// The number of skills that are read and indexed at a time.
+const BATCH_SIZE: usize = 1024;
 
 /// Indexes texts under their keys.
-pub(crate) fn build<T: Sync>(skills: &[T], texts: impl Fn(&T) -> (u64, Texts) + Sync) -> Vec<u8> {
+pub(crate) fn build<T: Sync>(skills: &[T], texts: impl Fn(&T) -> (u64, SkillTexts) + Sync) -> Vec<u8> {
     build_with(skills, texts, |_| ()).0
 }
 
-/// Indexes texts under their keys, and gives what `keep` takes from each entry.
+/// Indexes texts under their keys, and returns what `keep` collects from each entry.
 pub(crate) fn build_with<T: Sync, K: Send>(
     skills: &[T],
-    texts: impl Fn(&T) -> (u64, Texts) + Sync,
-    keep: impl Fn(&Entry) -> K + Sync,
+    texts: impl Fn(&T) -> (u64, SkillTexts) + Sync,
+    keep: impl Fn(&SegmentEntry) -> K + Sync,
 ) -> (Vec<u8>, Vec<K>) {
-    let mut builder = Builder::default();
+    let mut builder = SegmentBuilder::default();
     let mut kept = Vec::with_capacity(skills.len());
-    for batch in skills.chunks(BATCH) {
-        let entries = parallel(batch, 32, |skill| {
+    for batch in skills.chunks(BATCH_SIZE) {
+        let entries = parallel_map(batch, 32, |skill| {
             let (key, texts) = texts(skill);
-            let entry = Entry::new(&texts);
+            let entry = SegmentEntry::new(&texts);
             let keep = keep(&entry);
             (key, entry, keep)
         });
@@ -67,149 +67,155 @@ pub(crate) fn build_with<T: Sync, K: Send>(
     (builder.finish(), kept)
 }
 
-/// Segments, and which skills of the caller they hold.
+/// Segments, and the caller's skills in them.
 #[derive(Debug)]
 pub(crate) struct Index {
-    parts: Vec<Part>,
+    parts: Vec<IndexPart>,
     skills: usize,
 }
 
 #[derive(Debug)]
-struct Part {
+struct IndexPart {
     segment: Segment,
-    /// The caller's number of each skill, or [`GONE`]; `None` where they are the same.
+    /// The caller's number of each skill, or [`REMOVED`]; `None` if the numbers are the same.
     numbers: Option<Vec<u32>>,
 }
 
-impl Part {
+impl IndexPart {
     fn number(&self, skill: u32) -> Option<u32> {
         match &self.numbers {
             None => Some(skill),
-            Some(numbers) => numbers.get(skill as usize).copied().filter(|number| *number != GONE),
+            Some(numbers) => numbers.get(skill as usize).copied().filter(|number| *number != REMOVED),
         }
     }
 }
 
-/// A word of a message and what it weighs there.
+/// A term and its weight in a message.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked {
+pub(crate) struct WeightedTerm {
     pub(crate) term: Term,
     pub(crate) weight: f32,
 }
 
-/// A word, found: how rare it is in each field, and where its lists are in each segment.
+/// The statistics of a term: its rarity in each field, and the location of its lists in each segment.
 #[derive(Debug, Clone)]
-pub(crate) struct Known {
+pub(crate) struct TermStats {
     pub(crate) rarity: [f32; 2],
-    places: Vec<Option<[Place; 2]>>,
+    lists: Vec<Option<[ListLocation; 2]>>,
 }
 
-impl Known {
-    /// Whether any skill has it.
-    pub(crate) fn is_known(&self) -> bool {
-        self.places.iter().any(Option::is_some)
+impl TermStats {
+    /// Returns `true` if any skill contains the term.
+    pub(crate) fn is_found(&self) -> bool {
+        self.lists.iter().any(Option::is_some)
     }
 
-    /// Whether any skill says it of itself: in name, description, tags or triggers.
-    pub(crate) fn is_told(&self) -> bool {
-        self.places.iter().flatten().any(|[about, _]| about.count > 0)
+    /// Returns `true` if any skill contains the term in its name, description, tags or triggers.
+    pub(crate) fn is_in_about(&self) -> bool {
+        self.lists.iter().flatten().any(|[about, _]| about.count > 0)
     }
 }
 
-/// What one unit of impact of a word is worth in a field.
-fn worth(asked: &Asked, known: &Known, field: usize) -> f32 {
-    asked.weight * known.rarity[field] * FULL[field] / 255.0
+/// Returns the value of one unit of impact of a term in a field.
+fn impact_value(term: &WeightedTerm, stats: &TermStats, field: usize) -> f32 {
+    term.weight * stats.rarity[field] * FULL_IMPACT[field] / 255.0
 }
 
-/// A skill that has some of the words.
+/// A skill that contains some of the terms.
 #[derive(Debug, Clone)]
 pub(crate) struct Candidate {
-    /// The caller's number.
+    /// The caller's number of the skill.
     pub(crate) skill: u32,
-    /// The sum of what the words weigh in both fields.
+    /// The sum of the values of the terms in both fields.
     pub(crate) score: f32,
-    /// For each word, its impacts in both fields.
+    /// The impacts of each term in both fields.
     pub(crate) impacts: Vec<[u8; 2]>,
     pub(crate) sketch: Vec<u8>,
 }
 
 impl Index {
-    /// One segment whose skills are the caller's, in the same order.
-    pub(crate) fn whole(segment: Segment) -> Self {
+    /// Creates an index of one segment whose skills are the caller's, in the same order.
+    pub(crate) fn from_segment(segment: Segment) -> Self {
         let skills = segment.skills() as usize;
-        Self { parts: vec![Part { segment, numbers: None }], skills }
+        Self { parts: vec![IndexPart { segment, numbers: None }], skills }
     }
 
-    /// Several segments, each with the caller's number of every skill; `None` where one is gone.
-    pub(crate) fn parts(parts: impl IntoIterator<Item = (Segment, Vec<Option<u32>>)>) -> Self {
-        let part = |(segment, numbers): (Segment, Vec<Option<u32>>)| Part {
+    /// Creates an index of several segments, each with the caller's number of every skill; `None` for removed
+    /// ones.
+    pub(crate) fn from_parts(parts: impl IntoIterator<Item = (Segment, Vec<Option<u32>>)>) -> Self {
+        let part = |(segment, numbers): (Segment, Vec<Option<u32>>)| IndexPart {
             segment,
-            numbers: Some(numbers.into_iter().map(|number| number.unwrap_or(GONE)).collect()),
+            numbers: Some(numbers.into_iter().map(|number| number.unwrap_or(REMOVED)).collect()),
         };
-        let parts: Vec<Part> = parts.into_iter().map(part).collect();
-        let alive = |part: &Part| part.numbers.iter().flatten().filter(|number| **number != GONE).count();
+        let parts: Vec<IndexPart> = parts.into_iter().map(part).collect();
+        let alive =
+            |part: &IndexPart| part.numbers.iter().flatten().filter(|number| **number != REMOVED).count();
         Self { skills: parts.iter().map(alive).sum(), parts }
     }
 
-    /// How many skills it has.
+    /// Returns the number of skills.
     pub(crate) fn len(&self) -> usize {
         self.skills
     }
 
-    /// The words of names, of each segment.
-    pub(crate) fn names(&self) -> impl Iterator<Item = Result<&Vocabulary, Damaged>> {
+    /// Returns the words of names of each segment.
+    pub(crate) fn names(&self) -> impl Iterator<Item = Result<&Vocabulary, DamagedIndex>> {
         self.parts.iter().map(|part| part.segment.names())
     }
 
-    /// What is known of each word.
-    pub(crate) fn know(&self, asked: &[Asked]) -> Result<Vec<Known>, Damaged> {
+    /// Returns the statistics of each term.
+    pub(crate) fn term_stats(&self, terms: &[WeightedTerm]) -> Result<Vec<TermStats>, DamagedIndex> {
         let all = self.skills as f32;
-        let known = |asked: &Asked| {
-            let mut places = Vec::with_capacity(self.parts.len());
+        let stats = |term: &WeightedTerm| {
+            let mut lists = Vec::with_capacity(self.parts.len());
             let mut counts = [0u32; 2];
             for part in &self.parts {
-                let found = part.segment.find(asked.term)?;
-                for (count, place) in counts.iter_mut().zip(found.iter().flatten()) {
-                    *count = count.saturating_add(place.count);
+                let found = part.segment.find(term.term)?;
+                for (count, list) in counts.iter_mut().zip(found.iter().flatten()) {
+                    *count = count.saturating_add(list.count);
                 }
-                places.push(found);
+                lists.push(found);
             }
             let rarity = counts.map(|count| {
                 let having = (count as f32).min(all);
                 (1.0 + (all - having + 0.5) / (having + 0.5)).ln()
             });
-            Ok(Known { rarity, places })
+            Ok(TermStats { rarity, lists })
         };
-        asked.iter().map(known).collect()
+        terms.iter().map(stats).collect()
     }
 
-    /// The `k` skills that have most of the words.
+    /// Returns the `k` skills with the highest sums.
     pub(crate) fn search(
         &self,
-        asked: &[Asked],
-        known: &[Known],
+        terms: &[WeightedTerm],
+        stats: &[TermStats],
         k: usize,
-    ) -> Result<Vec<Candidate>, Damaged> {
+    ) -> Result<Vec<Candidate>, DamagedIndex> {
         let mut lists = Vec::with_capacity(self.parts.len());
         for (number, part) in self.parts.iter().enumerate() {
-            lists.push(part.lists(number, known)?);
+            lists.push(part.lists(number, stats)?);
         }
-        let mut best = Best::new(k);
+        let mut best = BestSkills::new(k);
         for ((number, part), lists) in self.parts.iter().enumerate().zip(&mut lists) {
-            let worth = |word: usize, field: usize| {
-                asked.get(word).zip(known.get(word)).map_or(0.0, |(asked, known)| worth(asked, known, field))
+            let value = |word: usize, field: usize| {
+                terms
+                    .get(word)
+                    .zip(stats.get(word))
+                    .map_or(0.0, |(term, stats)| impact_value(term, stats, field))
             };
-            let mut wanted = Vec::with_capacity(lists.len() * 2);
+            let mut weighted_lists = Vec::with_capacity(lists.len() * 2);
             for (word, lists) in lists.iter_mut().enumerate() {
                 let fields = lists.iter_mut().flatten().enumerate();
-                wanted.extend(fields.filter_map(|(field, list)| Wanted::new(list, worth(word, field))));
+                weighted_lists
+                    .extend(fields.filter_map(|(field, list)| WeightedList::new(list, value(word, field))));
             }
             let key = |skill: u32| {
                 part.number(skill)?;
                 part.segment.keys().get(skill as usize).copied()
             };
-            best.at_least(floor(part.segment.skills(), &mut wanted, key, k)?);
-            search(part.segment.skills(), number, &mut wanted, key, &mut best)?;
+            best.raise_floor(lower_bound(part.segment.skills(), &mut weighted_lists, key, k)?);
+            search(part.segment.skills(), number, &mut weighted_lists, key, &mut best)?;
         }
         let found = best.into_sorted();
         let mut candidates = Vec::with_capacity(found.len());
@@ -220,31 +226,31 @@ impl Index {
                 .map(|found| (found.skill, found.score()))
                 .collect();
             chosen.sort_unstable_by_key(|(skill, _)| *skill);
-            part.look_up(&chosen, lists, &mut candidates)?;
+            part.load_candidates(&chosen, lists, &mut candidates)?;
         }
         Ok(candidates)
     }
 }
 
-/// The lists of each word in one segment.
-type Lists<'s> = Vec<Option<[List<'s>; 2]>>;
+/// The lists of each term in one segment.
+type Lists<'s> = Vec<Option<[PostingList<'s>; 2]>>;
 
-impl Part {
-    fn lists(&self, number: usize, known: &[Known]) -> Result<Lists<'_>, Damaged> {
-        let open = |places: [Place; 2]| {
-            let list = |place| List::open(self.segment.source(), place);
-            Ok([list(places[0])?, list(places[1])?])
+impl IndexPart {
+    fn lists(&self, number: usize, stats: &[TermStats]) -> Result<Lists<'_>, DamagedIndex> {
+        let open = |locations: [ListLocation; 2]| {
+            let list = |location| PostingList::open(self.segment.source(), location);
+            Ok([list(locations[0])?, list(locations[1])?])
         };
-        known.iter().map(|known| known.places.get(number).copied().flatten().map(open).transpose()).collect()
+        stats.iter().map(|stats| stats.lists.get(number).copied().flatten().map(open).transpose()).collect()
     }
 
-    /// What the second look needs of each skill; they come in order.
-    fn look_up(
+    /// Loads the data that reranking needs of each skill; they come in order.
+    fn load_candidates(
         &self,
         chosen: &[(u32, f32)],
         lists: &mut Lists<'_>,
         candidates: &mut Vec<Candidate>,
-    ) -> Result<(), Damaged> {
+    ) -> Result<(), DamagedIndex> {
         let mut impacts = vec![vec![[0u8; 2]; lists.len()]; chosen.len()];
         for (word, lists) in lists.iter_mut().enumerate() {
             for (field, list) in lists.iter_mut().flatten().enumerate() {
@@ -256,7 +262,7 @@ impl Part {
         }
         for ((skill, score), impacts) in chosen.iter().zip(impacts) {
             let sketch = self.segment.sketch(*skill)?.into_owned();
-            let skill = self.number(*skill).ok_or(Damaged)?;
+            let skill = self.number(*skill).ok_or(DamagedIndex)?;
             candidates.push(Candidate { skill, score: *score, impacts, sketch });
         }
         Ok(())

@@ -1,11 +1,12 @@
-//! The words of names in a segment: each as what differs from the one before it, and how many names have it.
+//! The words of names in a segment, each stored as the difference from the previous one, with the number of
+//! names.
 
-use super::bytes::{Damaged, Reader, put_varint};
+use super::bytes::{ByteReader, DamagedIndex, put_varint};
 use crate::vocabulary::Vocabulary;
 use crate::words::WORD_MAX;
 
-/// Writes words that come in order, each once and none longer than [`WORD_MAX`].
-pub(crate) fn write<'w>(words: impl IntoIterator<Item = (&'w str, u32)>, bytes: &mut Vec<u8>) {
+/// Writes sorted words without duplicates, none longer than [`WORD_MAX`].
+pub(crate) fn write_names<'w>(words: impl IntoIterator<Item = (&'w str, u32)>, bytes: &mut Vec<u8>) {
     let mut before = "";
     for (word, count) in words {
         let shared = before.bytes().zip(word.bytes()).take_while(|(one, other)| one == other).count();
@@ -17,36 +18,36 @@ pub(crate) fn write<'w>(words: impl IntoIterator<Item = (&'w str, u32)>, bytes: 
     }
 }
 
-/// Reads them. They must be in order and be text.
-pub(crate) fn read(bytes: &[u8]) -> Result<Vocabulary, Damaged> {
-    let mut reader = Reader(bytes);
+/// Reads words. They must be sorted and valid UTF-8.
+pub(crate) fn read_names(bytes: &[u8]) -> Result<Vocabulary, DamagedIndex> {
+    let mut reader = ByteReader(bytes);
     let (mut before, mut words, mut ends): (Vec<u8>, Vec<u8>, Vec<(usize, u32)>) = Default::default();
     while !reader.0.is_empty() {
         let (shared, rest) = (usize::from(reader.byte()?), usize::from(reader.byte()?));
         if shared > before.len() || shared + rest > WORD_MAX {
-            return Err(Damaged);
+            return Err(DamagedIndex);
         }
         let rest = reader.take(rest)?;
         if rest <= &before[shared..] && !words.is_empty() {
-            return Err(Damaged);
+            return Err(DamagedIndex);
         }
         before.truncate(shared);
         before.extend(rest);
         if before.is_empty() {
-            return Err(Damaged);
+            return Err(DamagedIndex);
         }
         words.extend(&before);
         ends.push((words.len(), reader.varint()?));
     }
-    let text = std::str::from_utf8(&words).map_err(|_| Damaged)?;
+    let text = std::str::from_utf8(&words).map_err(|_| DamagedIndex)?;
     let mut start = 0;
-    let mut told = Vec::with_capacity(ends.len());
+    let mut entries = Vec::with_capacity(ends.len());
     for (end, count) in ends {
-        // An end in the middle of a character makes no word.
-        told.push((text.get(start..end).ok_or(Damaged)?, count));
+        // An end in the middle of a character is invalid.
+        entries.push((text.get(start..end).ok_or(DamagedIndex)?, count));
         start = end;
     }
-    Ok(Vocabulary::new(told))
+    Ok(Vocabulary::new(entries))
 }
 
 #[cfg(test)]
@@ -56,28 +57,29 @@ mod tests {
 
     proptest! {
         #[test]
-        fn words_come_back(words in prop::collection::btree_map("[abé]{1,12}", any::<u32>(), 0..60)) {
+        fn words_round_trip(words in prop::collection::btree_map("[abé]{1,12}", any::<u32>(), 0..60)) {
             let mut bytes = Vec::new();
-            write(words.iter().map(|(word, count)| (&**word, *count)), &mut bytes);
-            let read = read(&bytes).unwrap();
-            let told: Vec<_> = read.words(0..read.len()).map(|near| (near.word.to_owned(), near.count)).collect();
-            prop_assert_eq!(told, words.into_iter().collect::<Vec<_>>());
+            write_names(words.iter().map(|(word, count)| (&**word, *count)), &mut bytes);
+            let vocabulary = read_names(&bytes).unwrap();
+            let entries: Vec<_> =
+                vocabulary.entries(0..vocabulary.len()).map(|near| (near.word.to_owned(), near.count)).collect();
+            prop_assert_eq!(entries, words.into_iter().collect::<Vec<_>>());
         }
 
         #[test]
-        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            if let Ok(read) = read(&bytes) {
-                prop_assert!(read.words(0..read.len()).is_sorted_by(|one, other| one.word < other.word));
+        fn any_bytes_are_read_or_rejected(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            if let Ok(vocabulary) = read_names(&bytes) {
+                prop_assert!(vocabulary.entries(0..vocabulary.len()).is_sorted_by(|one, other| one.word < other.word));
             }
         }
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn invalid_bytes_are_rejected() {
         let word = |shared: u8, rest: &[u8]| [&[shared, rest.len() as u8], rest, &[1]].concat();
-        let read = |words: &[Vec<u8>]| read(&words.concat()).map(|read| read.len());
-        assert_eq!(read(&[word(0, b"ab"), word(1, b"c")]), Ok(2));
-        for wrong in [
+        let count = |words: &[Vec<u8>]| read_names(&words.concat()).map(|vocabulary| vocabulary.len());
+        assert_eq!(count(&[word(0, b"ab"), word(1, b"c")]), Ok(2));
+        for invalid in [
             vec![word(0, b"")],
             vec![word(1, b"a")],
             vec![word(0, b"ab"), word(0, b"ab")],
@@ -88,7 +90,7 @@ mod tests {
             vec![word(0, &[b'a'; WORD_MAX + 1])],
             vec![vec![0, 9, b'a']],
         ] {
-            assert_eq!(read(&wrong), Err(Damaged), "{wrong:?}");
+            assert_eq!(count(&invalid), Err(DamagedIndex), "{invalid:?}");
         }
     }
 }

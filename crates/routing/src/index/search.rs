@@ -1,209 +1,209 @@
-//! The best skills for some words: exactly those that scoring every skill would give, without doing so.
+//! Finding the best skills for some words: the same result as scoring every skill, with less work.
 //!
-//! Skills are gone through in windows. For each, the table of every list says what its words could add there at most. Lists
-//! that could not lift a skill into the best, all of them together, are not read for it: only skills that have one of the
-//! other words, and enough of them, are looked up there. A window that has nothing for the best is not looked into at all.
+//! Skills are processed in windows. For each window, the tables of the lists give an upper bound of what each
+//! word can add. Lists that together cannot lift a skill into the best are not scanned: they are only looked up
+//! for skills that contain enough of the other words. A window that cannot contain any of the best is skipped.
 //!
-//! Sums are whole numbers, so the answer does not depend on the order in which they are made.
+//! Sums are integers, so the result does not depend on the order of addition.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::bytes::Damaged;
-use super::list::List;
+use super::bytes::DamagedIndex;
+use super::list::PostingList;
 
-/// How many skills a window has: their sums stay in the fastest cache.
+/// The number of skills per window, chosen so that their sums stay in the fastest cache.
 pub(super) const WINDOW: u32 = 4096;
 
-/// Shorter stretches of a list are always gone through.
-const LONG: usize = 256;
+/// Shorter parts of a list are always scanned.
+const LONG_LIST: usize = 256;
 
-/// How many postings could be gone through in the time that it takes to ask for one skill.
-const ASKING: usize = 32;
+/// The number of postings that can be scanned in the time of one lookup.
+const LOOKUP_COST: usize = 32;
 
-/// The rarest words are those that have one in so many skills, together.
-const RARE: u32 = 4;
+/// The rarest words together occur in at most one in this many skills.
+const RARE_SHARE: u32 = 4;
 
-/// What 1 is in whole numbers.
-pub(super) const ONE: f32 = 65_536.0;
+/// The value 1 as a fixed-point number.
+pub(super) const FIXED_ONE: f32 = 65_536.0;
 
-/// What one unit of impact is worth, as a whole number: 0 only where it is worth nothing at all, because a word that every
-/// skill has still finds them.
-pub(super) fn whole_worth(worth: f32) -> u32 {
-    (worth * ONE).ceil() as u32
+/// Returns the value of one unit of impact as a fixed-point number. It is 0 only if the value is exactly 0, so
+/// that a word in every skill still finds them.
+pub(super) fn to_fixed(value: f32) -> u32 {
+    (value * FIXED_ONE).ceil() as u32
 }
 
-/// A list that is wanted, and what one unit of impact in it is worth.
+/// A list, and the value of one unit of impact in it.
 #[derive(Debug)]
-pub(crate) struct Wanted<'l, 's> {
-    list: &'l mut List<'s>,
-    worth: u32,
+pub(crate) struct WeightedList<'l, 's> {
+    list: &'l mut PostingList<'s>,
+    value: u32,
 }
 
-impl<'l, 's> Wanted<'l, 's> {
-    /// `None` where the list cannot add anything.
-    pub(crate) fn new(list: &'l mut List<'s>, worth: f32) -> Option<Self> {
-        let worth = whole_worth(worth);
-        (worth > 0 && list.place.count > 0).then_some(Self { list, worth })
+impl<'l, 's> WeightedList<'l, 's> {
+    /// Returns `None` if the list cannot add anything.
+    pub(crate) fn new(list: &'l mut PostingList<'s>, value: f32) -> Option<Self> {
+        let value = to_fixed(value);
+        (value > 0 && list.location.count > 0).then_some(Self { list, value })
     }
 }
 
-/// A skill that was found. Better ones are greater; of equal ones those with smaller keys, so that the answer does not
-/// depend on the order in which skills came.
+/// A found skill. Better ones are greater; among equal ones those with smaller keys, so that the result does
+/// not depend on the order of the skills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Found {
+pub(crate) struct FoundSkill {
     sum: u32,
     key: Reverse<u64>,
-    /// The segment it is in, and its number there.
+    /// The segment of the skill, and its number there.
     pub(crate) part: usize,
     pub(crate) skill: u32,
 }
 
-impl Found {
+impl FoundSkill {
     pub(crate) fn score(self) -> f32 {
-        self.sum as f32 / ONE
+        self.sum as f32 / FIXED_ONE
     }
 }
 
-/// The best so far.
+/// The best skills so far.
 #[derive(Debug)]
-pub(crate) struct Best {
+pub(crate) struct BestSkills {
     k: usize,
-    /// What the best are known to have at least.
+    /// A known lower bound of their sums.
     floor: u32,
-    found: BinaryHeap<Reverse<Found>>,
+    found: BinaryHeap<Reverse<FoundSkill>>,
 }
 
-impl Best {
+impl BestSkills {
     pub(crate) fn new(k: usize) -> Self {
         Self { k, floor: 1, found: BinaryHeap::new() }
     }
 
-    /// The least sum that can still be among them.
-    fn least(&self) -> u32 {
+    /// Returns the minimum sum that can still be among them.
+    fn threshold(&self) -> u32 {
         match self.found.peek() {
             Some(Reverse(last)) if self.found.len() >= self.k => last.sum.max(self.floor),
             _ => self.floor,
         }
     }
 
-    /// Says that the best have at least so much.
-    pub(crate) fn at_least(&mut self, sum: u32) {
+    /// Raises the lower bound.
+    pub(crate) fn raise_floor(&mut self, sum: u32) {
         self.floor = self.floor.max(sum);
     }
 
-    fn add(&mut self, found: Found) {
+    fn add(&mut self, found: FoundSkill) {
         self.found.push(Reverse(found));
         if self.found.len() > self.k {
             self.found.pop();
         }
     }
 
-    /// The best first.
-    pub(crate) fn into_sorted(self) -> Vec<Found> {
+    /// Returns the skills, the best first.
+    pub(crate) fn into_sorted(self) -> Vec<FoundSkill> {
         self.found.into_sorted_vec().into_iter().map(|Reverse(found)| found).collect()
     }
 }
 
-/// What a list could add in a window.
+/// An upper bound of what a list can add in a window.
 #[derive(Debug, Clone, Copy)]
-struct Bound {
+struct ListBound {
     list: usize,
-    most: u32,
+    max: u32,
     count: usize,
 }
 
-/// A sum that so many skills reach by their rarest words alone: whatever the others add, the best have no less.
-pub(crate) fn floor(
+/// Returns a sum that `k` skills reach by their rarest words alone, which is a lower bound for the best.
+pub(crate) fn lower_bound(
     skills: u32,
-    wanted: &mut [Wanted<'_, '_>],
+    lists: &mut [WeightedList<'_, '_>],
     key: impl Fn(u32) -> Option<u64>,
     k: usize,
-) -> Result<u32, Damaged> {
-    wanted.sort_by(|a, b| b.worth.cmp(&a.worth).then(a.list.place.start.cmp(&b.list.place.start)));
-    let mut left = skills / RARE;
-    let rare = wanted.iter().take_while(|wanted| {
-        let fits = wanted.list.place.count <= left;
-        left = left.saturating_sub(wanted.list.place.count);
+) -> Result<u32, DamagedIndex> {
+    lists.sort_by(|a, b| b.value.cmp(&a.value).then(a.list.location.start.cmp(&b.list.location.start)));
+    let mut left = skills / RARE_SHARE;
+    let rare = lists.iter().take_while(|weighted| {
+        let fits = weighted.list.location.count <= left;
+        left = left.saturating_sub(weighted.list.location.count);
         fits
     });
     let rare = rare.count();
-    let mut best = Best::new(k);
-    search(skills, 0, &mut wanted[..rare], key, &mut best)?;
-    wanted[..rare].iter_mut().for_each(|wanted| wanted.list.rewind());
-    Ok(best.least())
+    let mut best = BestSkills::new(k);
+    search(skills, 0, &mut lists[..rare], key, &mut best)?;
+    lists[..rare].iter_mut().for_each(|weighted| weighted.list.rewind());
+    Ok(best.threshold())
 }
 
-/// Adds the skills of a segment that have one of the words and for which `key` gives one, where they are among the best.
+/// Adds the skills of a segment that contain one of the words and have a `key`, if they are among the best.
 pub(crate) fn search(
     skills: u32,
     part: usize,
-    wanted: &mut [Wanted<'_, '_>],
+    lists: &mut [WeightedList<'_, '_>],
     key: impl Fn(u32) -> Option<u64>,
-    best: &mut Best,
-) -> Result<(), Damaged> {
+    best: &mut BestSkills,
+) -> Result<(), DamagedIndex> {
     let mut sums = [0u32; WINDOW as usize];
-    let mut bounds: Vec<Bound> = Vec::with_capacity(wanted.len());
+    let mut bounds: Vec<ListBound> = Vec::with_capacity(lists.len());
     let mut candidates: Vec<(u32, u32)> = Vec::new();
     if best.k == 0 {
         return Ok(());
     }
     for from in (0..skills).step_by(WINDOW as usize) {
         let to = skills.min(from.saturating_add(WINDOW));
-        let least = best.least();
+        let threshold = best.threshold();
         bounds.clear();
-        for (list, wanted) in wanted.iter_mut().enumerate() {
-            let (largest, count) = wanted.list.within(from, to)?;
+        for (list, weighted) in lists.iter_mut().enumerate() {
+            let (largest, count) = weighted.list.upper_bound(from, to)?;
             if largest > 0 {
-                bounds.push(Bound { list, most: wanted.worth * u32::from(largest), count });
+                bounds.push(ListBound { list, max: weighted.value * u32::from(largest), count });
             }
         }
-        // What the lists that were not gone through can add.
-        let mut rest = bounds.iter().map(|bound| bound.most).sum::<u32>();
-        if rest < least {
+        // The maximum that the lists not yet scanned can add.
+        let mut rest = bounds.iter().map(|bound| bound.max).sum::<u32>();
+        if rest < threshold {
             continue;
         }
-        // Short lists that add much come first: the sooner few skills are left, the less is read.
+        // Short lists that add much come first, so that few candidates remain early.
         bounds.sort_unstable_by(|a, b| {
-            (u64::from(b.most) * a.count as u64)
-                .cmp(&(u64::from(a.most) * b.count as u64))
+            (u64::from(b.max) * a.count as u64)
+                .cmp(&(u64::from(a.max) * b.count as u64))
                 .then(a.list.cmp(&b.list))
         });
-        let mut read = 0;
+        let mut scanned = 0;
         for bound in &bounds {
-            // Where few skills are left, asking for each of them costs less than going through a long list.
-            if bound.count >= LONG
-                && rest < least
-                && sums.iter().filter(|sum| **sum >= least - rest).count() * ASKING < bound.count
+            // If few candidates remain, looking up each of them is cheaper than scanning a long list.
+            if bound.count >= LONG_LIST
+                && rest < threshold
+                && sums.iter().filter(|sum| **sum >= threshold - rest).count() * LOOKUP_COST < bound.count
             {
                 break;
             }
-            let Wanted { list, worth } = &mut wanted[bound.list];
+            let WeightedList { list, value: worth } = &mut lists[bound.list];
             list.scan(from, to, |skill, impact| {
                 if let Some(sum) = sums.get_mut((skill - from) as usize) {
                     *sum = sum.saturating_add(*worth * u32::from(impact));
                 }
             })?;
-            rest -= bound.most;
-            read += 1;
+            rest -= bound.max;
+            scanned += 1;
         }
         candidates.clear();
-        let enough = least.saturating_sub(rest).max(1);
+        let enough = threshold.saturating_sub(rest).max(1);
         let summed = (from..to).zip(&sums).filter(|(_, sum)| **sum >= enough);
         candidates.extend(summed.map(|(skill, sum)| (skill, *sum)));
         sums.fill(0);
-        for bound in &bounds[read..] {
-            let Wanted { list, worth } = &mut wanted[bound.list];
-            rest -= bound.most;
+        for bound in &bounds[scanned..] {
+            let WeightedList { list, value: worth } = &mut lists[bound.list];
+            rest -= bound.max;
             for (skill, sum) in &mut candidates {
                 let impact = list.impact(*skill)?.unwrap_or(0);
                 *sum = sum.saturating_add(*worth * u32::from(impact));
             }
-            candidates.retain(|(_, sum)| sum.saturating_add(rest) >= least);
+            candidates.retain(|(_, sum)| sum.saturating_add(rest) >= threshold);
         }
         for (skill, sum) in &candidates {
             if let Some(key) = key(*skill) {
-                best.add(Found { sum: *sum, key: Reverse(key), part, skill: *skill });
+                best.add(FoundSkill { sum: *sum, key: Reverse(key), part, skill: *skill });
             }
         }
     }

@@ -1,37 +1,37 @@
-//! A part of the index: some skills, their words and their sketches. It never changes once it is made.
+//! A segment of the index: some skills, their words and their sketches. It is immutable.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use super::build::rest;
-use super::bytes::{Damaged, Reader, checksum};
-use super::layout::{HEADER, Header};
-use super::list::Place;
+use super::build::stored_hash;
+use super::bytes::{ByteReader, DamagedIndex, checksum};
+use super::layout::{HEADER_SIZE, SegmentHeader};
+use super::list::ListLocation;
 use super::names;
-use super::source::Source;
+use super::source::SegmentSource;
 use crate::vocabulary::Vocabulary;
 use crate::words::Term;
 
-/// A segment, opened.
+/// An open segment.
 #[derive(Debug)]
 pub(crate) struct Segment {
-    source: Source,
-    header: Header,
+    source: SegmentSource,
+    header: SegmentHeader,
     keys: Vec<u64>,
     table: Vec<u64>,
-    /// Read when a word is first looked for that no skill has.
+    /// Read when a word is searched for the first time that no skill contains.
     names: OnceLock<Vocabulary>,
 }
 
 impl Segment {
-    /// Reads what is needed to find the rest.
-    pub(crate) fn open(source: Source) -> Result<Self, Damaged> {
-        let header = Header::read(&source.read(0, HEADER)?, source.len())?;
-        let length = usize::try_from(header.words - header.keys).map_err(|_| Damaged)?;
+    /// Opens a segment, and reads what is needed to find the rest.
+    pub(crate) fn open(source: SegmentSource) -> Result<Self, DamagedIndex> {
+        let header = SegmentHeader::read(&source.read(0, HEADER_SIZE)?, source.len())?;
+        let length = usize::try_from(header.words - header.keys).map_err(|_| DamagedIndex)?;
         let (keys, table) = {
             let bytes = source.read(header.keys, length)?;
             if checksum(&bytes) != header.sum {
-                return Err(Damaged);
+                return Err(DamagedIndex);
             }
             let mut numbers: Vec<u64> =
                 bytes.as_chunks::<8>().0.iter().map(|number| u64::from_le_bytes(*number)).collect();
@@ -41,7 +41,7 @@ impl Segment {
         Ok(Self { source, header, keys, table, names: OnceLock::new() })
     }
 
-    pub(crate) fn source(&self) -> &Source {
+    pub(crate) fn source(&self) -> &SegmentSource {
         &self.source
     }
 
@@ -49,61 +49,63 @@ impl Segment {
         self.header.skills
     }
 
-    /// The key of each skill.
+    /// Returns the key of each skill.
     pub(crate) fn keys(&self) -> &[u64] {
         &self.keys
     }
 
-    /// The lists of a word: of what skills say of themselves, and of their instructions.
-    pub(crate) fn find(&self, term: Term) -> Result<Option<[Place; 2]>, Damaged> {
+    /// Returns the locations of the lists of a term: for the description, and for the instructions.
+    pub(crate) fn find(&self, term: Term) -> Result<Option<[ListLocation; 2]>, DamagedIndex> {
         let bucket = if self.header.bits == 0 { 0 } else { (term >> (64 - self.header.bits)) as usize };
-        let row = self.table.get(bucket * 2..bucket * 2 + 4).ok_or(Damaged)?;
+        let row = self.table.get(bucket * 2..bucket * 2 + 4).ok_or(DamagedIndex)?;
         let (start, end) = (row[0], row[2]);
-        let length = end.checked_sub(start).and_then(|length| usize::try_from(length).ok()).ok_or(Damaged)?;
-        let words = self.source.read(self.header.words.checked_add(start).ok_or(Damaged)?, length)?;
-        let mut reader = Reader(&words);
-        let mut list = self.header.lists.checked_add(row[1]).ok_or(Damaged)?;
+        let length =
+            end.checked_sub(start).and_then(|length| usize::try_from(length).ok()).ok_or(DamagedIndex)?;
+        let words = self.source.read(self.header.words.checked_add(start).ok_or(DamagedIndex)?, length)?;
+        let mut reader = ByteReader(&words);
+        let mut list = self.header.lists.checked_add(row[1]).ok_or(DamagedIndex)?;
         while !reader.0.is_empty() {
-            let found = reader.u32()? == rest(term);
-            let mut place = || {
+            let is_match = reader.u32()? == stored_hash(term);
+            let mut location = || {
                 let (count, length) = (reader.varint()?, reader.varint()?);
-                let place = Place { start: list, length, count };
-                list = list.checked_add(u64::from(length)).ok_or(Damaged)?;
-                Ok::<Place, Damaged>(place)
+                let location = ListLocation { start: list, length, count };
+                list = list.checked_add(u64::from(length)).ok_or(DamagedIndex)?;
+                Ok::<ListLocation, DamagedIndex>(location)
             };
-            let places = [place()?, place()?];
-            if found {
-                return Ok(Some(places));
+            let locations = [location()?, location()?];
+            if is_match {
+                return Ok(Some(locations));
             }
         }
         Ok(None)
     }
 
-    /// The words of names.
-    pub(crate) fn names(&self) -> Result<&Vocabulary, Damaged> {
+    /// Returns the words of names.
+    pub(crate) fn names(&self) -> Result<&Vocabulary, DamagedIndex> {
         if let Some(known) = self.names.get() {
             return Ok(known);
         }
-        let length = self.header.length.checked_sub(self.header.names).ok_or(Damaged)?;
-        let length = usize::try_from(length).map_err(|_| Damaged)?;
-        let read = names::read(&self.source.read(self.header.names, length)?)?;
-        Ok(self.names.get_or_init(|| read))
+        let length = self.header.length.checked_sub(self.header.names).ok_or(DamagedIndex)?;
+        let length = usize::try_from(length).map_err(|_| DamagedIndex)?;
+        let vocabulary = names::read_names(&self.source.read(self.header.names, length)?)?;
+        Ok(self.names.get_or_init(|| vocabulary))
     }
 
-    /// The bytes of a skill's sketch.
-    pub(crate) fn sketch(&self, skill: u32) -> Result<Cow<'_, [u8]>, Damaged> {
+    /// Returns the bytes of a skill's sketch.
+    pub(crate) fn sketch(&self, skill: u32) -> Result<Cow<'_, [u8]>, DamagedIndex> {
         if skill >= self.header.skills {
-            return Err(Damaged);
+            return Err(DamagedIndex);
         }
         let at = self.header.ends + u64::from(skill) * 8;
         let (start, end) = if skill == 0 {
-            (0, Reader(&self.source.read(at, 8)?).u64()?)
+            (0, ByteReader(&self.source.read(at, 8)?).u64()?)
         } else {
             let ends = self.source.read(at - 8, 16)?;
-            let mut reader = Reader(&ends);
+            let mut reader = ByteReader(&ends);
             (reader.u64()?, reader.u64()?)
         };
-        let length = end.checked_sub(start).and_then(|length| usize::try_from(length).ok()).ok_or(Damaged)?;
-        self.source.read(self.header.sketches.checked_add(start).ok_or(Damaged)?, length)
+        let length =
+            end.checked_sub(start).and_then(|length| usize::try_from(length).ok()).ok_or(DamagedIndex)?;
+        self.source.read(self.header.sketches.checked_add(start).ok_or(DamagedIndex)?, length)
     }
 }

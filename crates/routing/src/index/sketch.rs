@@ -1,51 +1,51 @@
-//! What the second look at a skill needs: the words of its name, those of its description in order, and which words stand
-//! side by side anywhere in it.
+//! Sketches, the data for reranking: the words of the name, the words of the description in order, and a filter
+//! of adjacent pairs.
 //!
-//! Pairs are kept in a filter of eight bits each. It says yes to about three in a hundred pairs that are not there, and
-//! costs a tenth of the text. How like another a skill is can be told from a sample of its pairs.
+//! The filter uses eight bits per pair. It has about three percent false positives, and takes a tenth of the
+//! size of the text. A sample of the pairs measures the similarity of two skills.
 
-use super::bytes::{Damaged, Reader, checksum};
+use super::bytes::{ByteReader, DamagedIndex, checksum};
 use crate::words::{Term, mix};
 
-/// The most words that are kept of a name and of a description.
+/// The maximum number of words stored of a name and of a description.
 const NAME_MAX: usize = 32;
 const ABOUT_MAX: usize = 400;
 
-/// The most pairs, and how many bits each is worth.
+/// The maximum number of pairs, the bits per pair, and the number of probes.
 const PAIRS_MAX: usize = 8 * 1024;
 const BITS: usize = 8;
 const PROBES: usize = 3;
 
-/// How many pairs the sample has: of each part of all pairs there could be, the least that is there.
+/// The size of the sample: the smallest pair of each of this many equal ranges.
 const SAMPLE: usize = 32;
 
-/// Two samples are of copies where so many of those that are there are the same, and so many are there.
-const COPY: usize = 26;
-const ENOUGH: usize = 16;
+/// Two samples are of copies if at least this share of the entries present is equal, and enough are present.
+const COPY_EQUAL_MIN: usize = 26;
+const COPY_PRESENT_MIN: usize = 16;
 
-/// Marks a word of a sentence that says when to use the skill.
-const WHEN: u32 = 1 << 31;
+/// Marks a word of a sentence that states when to use the skill.
+const WHEN_FLAG: u32 = 1 << 31;
 
-/// A word in a sketch: 31 bits of it are enough to compare a few dozen with a few dozen.
-pub(crate) fn small(term: Term) -> u32 {
-    term as u32 & !WHEN
+/// Returns the short form of a term in a sketch: 31 bits are enough to compare a few dozen words.
+pub(crate) fn short_term(term: Term) -> u32 {
+    term as u32 & !WHEN_FLAG
 }
 
-/// Two words side by side, in whatever order.
-pub(crate) fn pair(one: Term, other: Term) -> u64 {
+/// Returns the hash of two adjacent words in either order.
+pub(crate) fn pair_hash(one: Term, other: Term) -> u64 {
     mix(one.min(other).rotate_left(17) ^ one.max(other))
 }
 
-/// What is sketched.
+/// Collects the content of a sketch.
 #[derive(Debug, Default)]
-pub(crate) struct Drawn {
+pub(crate) struct SketchBuilder {
     pub(crate) name: Vec<Term>,
-    /// The words of the description, each with whether its sentence says when to use the skill.
+    /// The words of the description, each with whether its sentence states when to use the skill.
     pub(crate) about: Vec<(Term, bool)>,
     pub(crate) pairs: Vec<u64>,
 }
 
-impl Drawn {
+impl SketchBuilder {
     pub(crate) fn write(mut self, bytes: &mut Vec<u8>) {
         self.name.truncate(NAME_MAX);
         self.about.truncate(ABOUT_MAX);
@@ -56,10 +56,10 @@ impl Drawn {
         bytes.extend(sample(&self.pairs));
         self.pairs.truncate(PAIRS_MAX);
         for term in &self.name {
-            bytes.extend(small(*term).to_le_bytes());
+            bytes.extend(short_term(*term).to_le_bytes());
         }
         for (term, when) in &self.about {
-            bytes.extend((small(*term) | if *when { WHEN } else { 0 }).to_le_bytes());
+            bytes.extend((short_term(*term) | if *when { WHEN_FLAG } else { 0 }).to_le_bytes());
         }
         let start = bytes.len();
         bytes.resize(start + (self.pairs.len() * BITS).div_ceil(8), 0);
@@ -72,46 +72,47 @@ impl Drawn {
     }
 }
 
-/// A byte of the least pair of each part; 0 where a part has none. Pairs are in order, so the first of a part is the least.
+/// Returns a byte of the smallest pair of each range, or 0 if it is empty. The pairs are sorted, so the first
+/// of a range is the smallest.
 fn sample(pairs: &[u64]) -> [u8; SAMPLE] {
     let mut sample = [0; SAMPLE];
     for pair in pairs {
-        let part = &mut sample[(pair >> 59) as usize];
-        if *part == 0 {
-            *part = (*pair as u8).max(1);
+        let slot = &mut sample[(pair >> 59) as usize];
+        if *slot == 0 {
+            *slot = (*pair as u8).max(1);
         }
     }
     sample
 }
 
-/// The bits of a pair in a filter of so many bytes.
+/// Returns the bits of a pair in a filter of `bytes` bytes.
 fn bits(pair: u64, bytes: usize) -> impl Iterator<Item = usize> {
     let step = (pair >> 32) | 1;
     (0..PROBES as u64)
         .map(move |probe| (pair.wrapping_add(probe.wrapping_mul(step)) % (bytes as u64 * 8)) as usize)
 }
 
-/// What a skill says, as far as it is needed to tell whether another says the same.
+/// Identifies the content of a skill, to detect copies.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Gist {
+pub(crate) struct ContentSignature {
     text: u64,
     sample: [u8; SAMPLE],
 }
 
-impl Gist {
-    /// Whether one is a copy of the other, or nearly: four of five pairs of words are the same.
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
+impl ContentSignature {
+    /// Returns `true` for copies and near copies, which share four of five pairs of words.
+    pub(crate) fn is_similar(&self, other: &Self) -> bool {
         if self.text == other.text {
             return true;
         }
         let both = || self.sample.iter().zip(&other.sample);
-        let there = both().filter(|(one, other)| **one != 0 || **other != 0).count();
+        let present = both().filter(|(one, other)| **one != 0 || **other != 0).count();
         let same = both().filter(|(one, other)| one == other && **one != 0).count();
-        there >= ENOUGH && same * SAMPLE >= there * COPY
+        present >= COPY_PRESENT_MIN && same * SAMPLE >= present * COPY_EQUAL_MIN
     }
 }
 
-/// A sketch that was written.
+/// A parsed sketch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sketch<'b> {
     sample: &'b [u8; SAMPLE],
@@ -121,52 +122,53 @@ pub(crate) struct Sketch<'b> {
 }
 
 impl<'b> Sketch<'b> {
-    pub(crate) fn read(bytes: &'b [u8]) -> Result<Self, Damaged> {
-        let mut reader = Reader(bytes);
+    pub(crate) fn parse(bytes: &'b [u8]) -> Result<Self, DamagedIndex> {
+        let mut reader = ByteReader(bytes);
         let (name, about) = (reader.byte()? as usize, reader.u16()? as usize);
-        let sample = reader.take(SAMPLE)?.first_chunk().ok_or(Damaged)?;
+        let sample = reader.take(SAMPLE)?.first_chunk().ok_or(DamagedIndex)?;
         let name = reader.take(name * 4)?.as_chunks().0;
         let about = reader.take(about * 4)?.as_chunks().0;
         Ok(Self { sample, name, about, filter: reader.0 })
     }
 
-    /// How many words the name has.
+    /// Returns the number of words in the name.
     pub(crate) fn name_len(&self) -> usize {
         self.name.len()
     }
 
-    /// The words of the name, as [`small`] gives them.
+    /// Returns the words of the name in the form of [`short_term`].
     pub(crate) fn name(&self) -> impl Iterator<Item = u32> {
         self.name.iter().map(|word| u32::from_le_bytes(*word))
     }
 
     pub(crate) fn name_has(&self, term: Term) -> bool {
-        self.name.iter().any(|word| u32::from_le_bytes(*word) == small(term))
+        self.name.iter().any(|word| u32::from_le_bytes(*word) == short_term(term))
     }
 
-    /// Whether two words stand side by side in the name, in whatever order.
-    pub(crate) fn name_has_beside(&self, one: Term, other: Term) -> bool {
-        let (one, other) = (small(one).to_le_bytes(), small(other).to_le_bytes());
+    /// Returns `true` if two words are adjacent in the name, in either order.
+    pub(crate) fn name_has_pair(&self, one: Term, other: Term) -> bool {
+        let (one, other) = (short_term(one).to_le_bytes(), short_term(other).to_le_bytes());
         self.name.windows(2).any(|pair| pair == [one, other] || pair == [other, one])
     }
 
-    /// The words of the description in order: which of `terms` each is, and whether its sentence says when.
+    /// Returns for each word of the description which of `terms` it is, and whether its sentence states when to
+    /// use the skill.
     pub(crate) fn about<'s>(&'s self, terms: &'s [Term]) -> impl Iterator<Item = Option<(usize, bool)>> + 's {
         self.about.iter().map(move |word| {
             let word = u32::from_le_bytes(*word);
-            let at = terms.iter().position(|term| small(*term) == word & !WHEN)?;
-            Some((at, word & WHEN != 0))
+            let at = terms.iter().position(|term| short_term(*term) == word & !WHEN_FLAG)?;
+            Some((at, word & WHEN_FLAG != 0))
         })
     }
 
-    /// What the skill says, whatever its name.
-    pub(crate) fn gist(&self) -> Gist {
+    /// Returns the signature of the content, regardless of the name.
+    pub(crate) fn signature(&self) -> ContentSignature {
         let text = checksum(self.about.as_flattened()) ^ checksum(self.filter).rotate_left(1);
-        Gist { text, sample: *self.sample }
+        ContentSignature { text, sample: *self.sample }
     }
 
-    /// Whether two words stand side by side; yes is sometimes wrong.
-    pub(crate) fn has(&self, pair: u64) -> bool {
+    /// Returns `true` if two words are adjacent. May be a false positive.
+    pub(crate) fn has_pair(&self, pair: u64) -> bool {
         !self.filter.is_empty()
             && bits(pair, self.filter.len()).all(|bit| self.filter[bit / 8] & (1 << (bit % 8)) != 0)
     }
@@ -179,51 +181,51 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_drawn_is_there(
+        fn a_sketch_contains_what_was_added(
             name in prop::collection::vec(any::<u64>(), 0..9),
             about in prop::collection::vec((any::<u64>(), any::<bool>()), 0..40),
             pairs in prop::collection::vec(any::<u64>(), 0..90),
         ) {
             let mut bytes = Vec::new();
-            Drawn { name: name.clone(), about: about.clone(), pairs: pairs.clone() }.write(&mut bytes);
-            let sketch = Sketch::read(&bytes).unwrap();
+            SketchBuilder { name: name.clone(), about: about.clone(), pairs: pairs.clone() }.write(&mut bytes);
+            let sketch = Sketch::parse(&bytes).unwrap();
             prop_assert!(name.iter().all(|term| sketch.name_has(*term)));
-            prop_assert!(pairs.iter().all(|pair| sketch.has(*pair)));
+            prop_assert!(pairs.iter().all(|pair| sketch.has_pair(*pair)));
             for (term, when) in about {
-                prop_assert!(sketch.about(&[term]).any(|met| met == Some((0, when))));
+                prop_assert!(sketch.about(&[term]).any(|matched| matched == Some((0, when))));
             }
         }
 
         #[test]
-        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..90), pair: u64) {
-            if let Ok(sketch) = Sketch::read(&bytes) {
-                let _ = (sketch.has(pair), sketch.name_has(pair), sketch.about(&[pair]).count());
+        fn any_bytes_are_parsed_or_rejected(bytes in prop::collection::vec(any::<u8>(), 0..90), pair: u64) {
+            if let Ok(sketch) = Sketch::parse(&bytes) {
+                let _ = (sketch.has_pair(pair), sketch.name_has(pair), sketch.about(&[pair]).count());
             }
         }
     }
 
     #[test]
-    fn copies_with_a_few_changes_are_alike_and_others_are_not() {
-        let gist = |pairs: std::ops::Range<u64>| {
+    fn near_copies_are_similar_and_others_are_not() {
+        let signature = |pairs: std::ops::Range<u64>| {
             let mut bytes = Vec::new();
-            let pairs = pairs.map(|n| pair(mix(n), mix(n + 1))).collect();
-            Drawn { pairs, ..Drawn::default() }.write(&mut bytes);
-            Sketch::read(&bytes).unwrap().gist()
+            let pairs = pairs.map(|n| pair_hash(mix(n), mix(n + 1))).collect();
+            SketchBuilder { pairs, ..SketchBuilder::default() }.write(&mut bytes);
+            Sketch::parse(&bytes).unwrap().signature()
         };
-        assert!(gist(0..900).is_like(&gist(0..900)));
-        assert!(gist(0..900).is_like(&gist(30..920)));
-        assert!(!gist(0..900).is_like(&gist(450..1350)));
-        assert!(!gist(0..900).is_like(&gist(2000..2900)));
-        assert!(!gist(0..8).is_like(&gist(0..9)), "too little to tell");
+        assert!(signature(0..900).is_similar(&signature(0..900)));
+        assert!(signature(0..900).is_similar(&signature(30..920)));
+        assert!(!signature(0..900).is_similar(&signature(450..1350)));
+        assert!(!signature(0..900).is_similar(&signature(2000..2900)));
+        assert!(!signature(0..8).is_similar(&signature(0..9)), "too few pairs");
     }
 
     #[test]
-    fn few_pairs_that_are_not_there_seem_to_be() {
+    fn false_positives_are_rare() {
         let mut bytes = Vec::new();
-        let pairs = (0..400).map(|n| pair(n, n + 1)).collect();
-        Drawn { pairs, ..Drawn::default() }.write(&mut bytes);
-        let sketch = Sketch::read(&bytes).unwrap();
-        let wrong = (1000..11_000u64).filter(|n| sketch.has(pair(*n, n + 1))).count();
-        assert!(wrong < 500, "{wrong} of 10000");
+        let pairs = (0..400).map(|n| pair_hash(n, n + 1)).collect();
+        SketchBuilder { pairs, ..SketchBuilder::default() }.write(&mut bytes);
+        let sketch = Sketch::parse(&bytes).unwrap();
+        let false_positives = (1000..11_000u64).filter(|n| sketch.has_pair(pair_hash(*n, n + 1))).count();
+        assert!(false_positives < 500, "{false_positives} of 10000");
     }
 }

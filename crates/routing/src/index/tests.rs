@@ -1,36 +1,37 @@
 use super::*;
-use crate::near::Compared;
-use crate::words::terms;
+use crate::edit_distance::CompareMode;
+use crate::words::for_each_term;
 use proptest::prelude::*;
 
-fn texts(name: &str, about: &str, body: &str) -> Texts {
-    Texts { name: name.into(), about: about.into(), body: body.into() }
+fn texts(name: &str, about: &str, body: &str) -> SkillTexts {
+    SkillTexts { name: name.into(), about: about.into(), body: body.into() }
 }
 
-fn asked(text: &str) -> Vec<Asked> {
-    let mut asked = Vec::new();
-    terms(text, |term| asked.push(Asked { term, weight: 1.0 }));
-    asked
+fn weighted_terms(text: &str) -> Vec<WeightedTerm> {
+    let mut weighted = Vec::new();
+    for_each_term(text, |term| weighted.push(WeightedTerm { term, weight: 1.0 }));
+    weighted
 }
 
-/// Skill and score of each that is found.
+/// Returns the skill and score of each result.
 fn found(index: &Index, text: &str, k: usize) -> Vec<(u32, f32)> {
-    let asked = asked(text);
-    let known = index.know(&asked).unwrap();
+    let terms = weighted_terms(text);
+    let stats = index.term_stats(&terms).unwrap();
     let mut found: Vec<_> =
-        index.search(&asked, &known, k).unwrap().iter().map(|found| (found.skill, found.score)).collect();
+        index.search(&terms, &stats, k).unwrap().iter().map(|found| (found.skill, found.score)).collect();
     found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     found
 }
 
-fn segment(skills: &[Texts]) -> Segment {
-    let numbered: Vec<(u64, &Texts)> = (0..).zip(skills).collect();
-    Segment::open(Source::Memory(build(&numbered, |(number, texts)| (*number, (*texts).clone())))).unwrap()
+fn segment(skills: &[SkillTexts]) -> Segment {
+    let numbered: Vec<(u64, &SkillTexts)> = (0..).zip(skills).collect();
+    Segment::open(SegmentSource::Memory(build(&numbered, |(number, texts)| (*number, (*texts).clone()))))
+        .unwrap()
 }
 
 prop_compose! {
-    /// Some words are in nearly every skill, so that long lists are skipped.
-    fn skills()(seeds in prop::collection::vec((0u32..40, 0u32..9, 0u32..4), 1..400)) -> Vec<Texts> {
+    /// Some words occur in nearly every skill, so that long lists are skipped.
+    fn skills()(seeds in prop::collection::vec((0u32..40, 0u32..9, 0u32..4), 1..400)) -> Vec<SkillTexts> {
         seeds.iter().map(|(rare, some, often)| {
             let common = if *often > 0 { "common words everywhere" } else { "other" };
             texts(&format!("rare{rare}"), common, &format!("some{some} common {common}"))
@@ -43,9 +44,9 @@ proptest! {
 
     #[test]
     fn skipping_loses_nothing(skills in skills(), k in 1usize..12) {
-        // Many copies make lists longer than what is read whole.
-        let many: Vec<Texts> = skills.iter().cycle().take(6000).cloned().collect();
-        let index = Index::whole(segment(&many));
+        // Many copies make the lists longer than the whole-read limit.
+        let many: Vec<SkillTexts> = skills.iter().cycle().take(6000).cloned().collect();
+        let index = Index::from_segment(segment(&many));
         let query = "rare3 some2 common words everywhere";
         let all = found(&index, query, usize::MAX);
         let few = found(&index, query, k);
@@ -54,11 +55,11 @@ proptest! {
     }
 
     #[test]
-    fn parts_give_what_the_whole_gives(skills in skills(), cut: prop::sample::Index) {
+    fn parts_give_the_same_result_as_the_whole(skills in skills(), cut: prop::sample::Index) {
         let at = cut.index(skills.len());
-        let whole = Index::whole(segment(&skills));
+        let whole = Index::from_segment(segment(&skills));
         let numbers = |from: usize, to: usize| (from..to).map(|number| Some(number as u32)).collect::<Vec<_>>();
-        let parts = Index::parts([
+        let parts = Index::from_parts([
             (segment(&skills[..at]), numbers(0, at)),
             (segment(&skills[at..]), numbers(at, skills.len())),
         ]);
@@ -67,28 +68,28 @@ proptest! {
     }
 
     #[test]
-    fn what_is_gone_is_not_found(skills in skills(), gone: prop::sample::Index) {
-        let gone = gone.index(skills.len()) as u32;
-        let numbers = (0..skills.len() as u32).map(|number| (number != gone).then_some(number)).collect();
-        let index = Index::parts([(segment(&skills), numbers)]);
-        prop_assert!(found(&index, "rare3 some2 common other", 1000).iter().all(|(skill, _)| *skill != gone));
+    fn removed_skills_are_not_found(skills in skills(), gone: prop::sample::Index) {
+        let removed = gone.index(skills.len()) as u32;
+        let numbers = (0..skills.len() as u32).map(|number| (number != removed).then_some(number)).collect();
+        let index = Index::from_parts([(segment(&skills), numbers)]);
+        prop_assert!(found(&index, "rare3 some2 common other", 1000).iter().all(|(skill, _)| *skill != removed));
     }
 
     #[test]
-    fn a_damaged_file_is_refused_or_read(skills in skills(), at: prop::sample::Index, bit in 0u8..8, cut: prop::sample::Index) {
-        let numbered: Vec<(u64, &Texts)> = (0..).zip(&skills).collect();
+    fn a_damaged_file_is_rejected_or_read(skills in skills(), at: prop::sample::Index, bit in 0u8..8, cut: prop::sample::Index) {
+        let numbered: Vec<(u64, &SkillTexts)> = (0..).zip(&skills).collect();
         let mut bytes = build(&numbered, |(number, texts)| (*number, (*texts).clone()));
-        let place = at.index(bytes.len());
-        bytes[place] ^= 1 << bit;
-        prop_assert!(Segment::open(Source::Memory(bytes[..cut.index(bytes.len())].to_vec())).is_err());
-        if let Ok(segment) = Segment::open(Source::Memory(bytes)) {
-            let index = Index::whole(segment);
-            let asked = asked("rare3 some2 common");
-            if let Ok(known) = index.know(&asked) {
-                let _ = index.search(&asked, &known, 9);
+        let offset = at.index(bytes.len());
+        bytes[offset] ^= 1 << bit;
+        prop_assert!(Segment::open(SegmentSource::Memory(bytes[..cut.index(bytes.len())].to_vec())).is_err());
+        if let Ok(segment) = Segment::open(SegmentSource::Memory(bytes)) {
+            let index = Index::from_segment(segment);
+            let terms = weighted_terms("rare3 some2 common");
+            if let Ok(stats) = index.term_stats(&terms) {
+                let _ = index.search(&terms, &stats, 9);
             }
             for names in index.names().flatten() {
-                let _ = (names.beginning("rare"), names.nearest("raer3", Compared::Whole));
+                let _ = (names.with_prefix("rare"), names.nearest("raer3", CompareMode::Whole));
             }
         }
     }
@@ -96,14 +97,15 @@ proptest! {
 
 #[test]
 fn an_empty_index_finds_nothing() {
-    assert!(found(&Index::whole(segment(&[])), "anything", 9).is_empty());
-    assert!(found(&Index::parts([]), "anything", 9).is_empty());
+    assert!(found(&Index::from_segment(segment(&[])), "anything", 9).is_empty());
+    assert!(found(&Index::from_parts([]), "anything", 9).is_empty());
 }
 
 #[test]
-fn the_words_of_names_are_there_as_text() {
-    let index = Index::whole(segment(&[texts("code-review", "a", ""), texts("Code useEffect the", "b", "")]));
+fn the_words_of_names_are_stored_as_text() {
+    let index =
+        Index::from_segment(segment(&[texts("code-review", "a", ""), texts("Code useEffect the", "b", "")]));
     let names = index.names().next().unwrap().unwrap();
-    let told: Vec<_> = names.words(0..names.len()).map(|near| (near.word, near.count)).collect();
-    assert_eq!(told, [("code", 2), ("effect", 1), ("review", 1)]);
+    let words: Vec<_> = names.entries(0..names.len()).map(|near| (near.word, near.count)).collect();
+    assert_eq!(words, [("code", 2), ("effect", 1), ("review", 1)]);
 }

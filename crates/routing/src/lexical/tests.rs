@@ -1,18 +1,18 @@
-use super::super::fits::FITS;
+use super::super::confidence::CONFIDENCE_MIN;
 use super::*;
 use proptest::prelude::*;
 
-fn skill(name: &str, about: &str, body: &str) -> Texts {
-    Texts { name: name.into(), about: about.into(), body: body.into() }
+fn skill(name: &str, about: &str, body: &str) -> SkillTexts {
+    SkillTexts { name: name.into(), about: about.into(), body: body.into() }
 }
 
-fn ranked(skills: &[Texts], query: &str) -> Vec<String> {
-    let index = Lexical::new(skills, Texts::clone);
+fn ranked(skills: &[SkillTexts], query: &str) -> Vec<String> {
+    let index = LexicalIndex::new(skills, SkillTexts::clone);
     index.rank(query, 9).iter().map(|ranked| skills[ranked.skill].name.clone()).collect()
 }
 
 #[test]
-fn the_name_counts_more_than_the_description_and_the_body_counts_too() {
+fn the_name_counts_more_than_the_description_and_the_body() {
     let skills = [
         skill("weather", "Tells the forecast", "Ask a station."),
         skill("notes", "Writes things down", "A pdf is fine."),
@@ -32,7 +32,7 @@ fn inflected_and_foreign_words_are_found() {
 }
 
 #[test]
-fn equal_scores_come_in_order() {
+fn equal_scores_keep_their_order() {
     let skills = [skill("b", "same 1", ""), skill("c", "same 2", ""), skill("a", "same 3", "")];
     assert_eq!(ranked(&skills, "same"), ["b", "c", "a"]);
 }
@@ -44,7 +44,7 @@ fn a_word_that_every_skill_has_finds_them() {
 }
 
 #[test]
-fn copies_come_after_what_is_different() {
+fn copies_come_after_different_skills() {
     let skills = [
         skill("pdf", "Merges pdf files", "x"),
         skill("pdf-2", "Merges pdf files", "x"),
@@ -54,7 +54,7 @@ fn copies_come_after_what_is_different() {
 }
 
 #[test]
-fn nearly_copies_come_after_what_is_different_too() {
+fn near_copies_come_after_different_skills() {
     let body = |from: u32| (from..from + 60).map(|n| format!("step{n} of{} ", n % 7)).collect::<String>();
     let skills = [
         skill("pdf", "Merges pdf files", &body(0)),
@@ -62,13 +62,13 @@ fn nearly_copies_come_after_what_is_different_too() {
         skill("notes", "Merges notes", &body(100)),
     ];
     assert_eq!(ranked(&skills, "merge pdf files"), ["pdf", "notes", "pdf-2"]);
-    let index = Lexical::new(&skills, Texts::clone);
+    let index = LexicalIndex::new(&skills, SkillTexts::clone);
     let last = &index.rank("merge pdf files", 9)[2];
     assert_eq!(last.reasons.last().unwrap(), "nearly the same text as another");
 }
 
 #[test]
-fn small_talk_fits_nothing_and_a_request_fits_in_small_collections_too() {
+fn small_talk_has_low_confidence_and_a_request_has_high_confidence() {
     let skills = [
         skill(
             "pdf",
@@ -77,7 +77,7 @@ fn small_talk_fits_nothing_and_a_request_fits_in_small_collections_too() {
         ),
         skill("weather", "The forecast for a good morning.", "Ask a station."),
     ];
-    let index = Lexical::new(&skills, Texts::clone);
+    let index = LexicalIndex::new(&skills, SkillTexts::clone);
     let confidence = |query: &str| index.rank(query, 1).first().map_or(0.0, |first| first.confidence);
     for talk in [
         "hi",
@@ -86,20 +86,20 @@ fn small_talk_fits_nothing_and_a_request_fits_in_small_collections_too() {
         "what do you think about life?",
         "ok, tell me more",
     ] {
-        assert!(confidence(talk) < FITS, "{talk}: {}", confidence(talk));
+        assert!(confidence(talk) < CONFIDENCE_MIN, "{talk}: {}", confidence(talk));
     }
-    for asked in
+    for request in
         ["merge these pdf files", "what is the weather forecast?", "put the pages of two pdf files together"]
     {
-        assert!(confidence(asked) >= FITS, "{asked}: {}", confidence(asked));
+        assert!(confidence(request) >= CONFIDENCE_MIN, "{request}: {}", confidence(request));
     }
 }
 
 proptest! {
     #[test]
-    fn the_best_few_are_the_beginning_of_all(abouts in prop::collection::vec("[ab ]{0,9}", 0..9), k in 0usize..9) {
+    fn the_best_k_are_a_prefix_of_all(abouts in prop::collection::vec("[ab ]{0,9}", 0..9), k in 0usize..9) {
         let skills: Vec<_> = abouts.iter().map(|about| skill("x", about, "")).collect();
-        let index = Lexical::new(&skills, Texts::clone);
+        let index = LexicalIndex::new(&skills, SkillTexts::clone);
         let all = index.rank("a b ab", usize::MAX);
         prop_assert_eq!(&index.rank("a b ab", k)[..], &all[..k.min(all.len())]);
     }

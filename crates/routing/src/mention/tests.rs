@@ -13,7 +13,7 @@ fn find_in_any_case(name: &str) -> Option<&'static str> {
 }
 
 #[test]
-fn s004_13_a_slash_at_the_start() {
+fn s004_13_a_slash_mention_is_at_the_start() {
     let slash = |message| slash(message, |name| find(name).is_some()).map(|slash| (slash.name, slash.rest));
     assert_eq!(slash("/pdf"), Some(("pdf", "")));
     assert_eq!(slash("/pdf\nmerge /pdf"), Some(("pdf", "merge /pdf")));
@@ -26,7 +26,7 @@ fn s004_13_a_slash_at_the_start() {
 }
 
 #[test]
-fn s001_17_a_dollar_anywhere() {
+fn s001_17_a_dollar_mention_is_anywhere() {
     assert_eq!(dollar("$pdf and ($pdf-tools) and $pdf.", find), ["pdf", "pdf-tools"]);
     assert_eq!(dollar("mit $übersetzung, 用$翻译。", find), ["übersetzung", "翻译"]);
     assert_eq!(dollar("请用$pdf合并", find), ["pdf"]);
@@ -37,7 +37,7 @@ fn s001_17_a_dollar_anywhere() {
 }
 
 #[test]
-fn s001_17_a_spoken_name() {
+fn s001_17_a_spoken_name_is_recognized() {
     for text in [
         "use pdf skill",
         "Use the PDF skill to merge",
@@ -64,7 +64,7 @@ proptest! {
 }
 
 #[test]
-fn long_messages_end() {
+fn long_messages_are_handled_in_linear_time() {
     // Quadratic work on a megabyte would reach the limit of the test run.
     for unit in ["$a ", "`", "``` ", "use skill ", "use the a skill ", "/ "] {
         let message = unit.repeat(1_000_000 / unit.len());

@@ -1,24 +1,25 @@
-//! Who turns texts into vectors.
+//! The interface of embedding models.
 
 use std::fmt;
 
 use super::vectors::DIMENSIONS_MAX;
 
-/// What a text is. Some models want to be told, and somebody who waits for an answer waits for a message only.
+/// What a text is embedded for. Some models treat both differently, and only a message has someone waiting for
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Purpose {
-    /// Skills: many, once, and nobody asks for each of them.
+    /// Skills: many texts, embedded once.
     Skills,
-    /// A message: one, now.
+    /// A message: one text, needed now.
     Message,
 }
 
-/// Turns texts into vectors that are close where the texts mean nearly the same. It may block, within bounds of its own.
+/// Turns texts into vectors that are close if the texts have a similar meaning. May block, with its own timeout.
 ///
 /// ```
 /// use prowess_routing::semantic::{EmbedError, Embedder, Purpose};
 ///
-/// /// How long texts are, which says little of what they mean.
+/// /// Embeds the length of a text.
 /// #[derive(Debug)]
 /// struct Length;
 ///
@@ -34,46 +35,46 @@ pub enum Purpose {
 /// assert_eq!(Length.embed(&["abc"], Purpose::Message).unwrap(), [[3.0, 1.0]]);
 /// ```
 pub trait Embedder: fmt::Debug + Send + Sync {
-    /// Says which model it is, with everything that changes what it makes of a text. Vectors of another identity are
-    /// not compared with its own.
+    /// Identifies the model and everything that affects its vectors. Vectors of different identities are never
+    /// compared.
     fn identity(&self) -> Result<String, EmbedError>;
 
-    /// How many texts it is given at once, at most.
-    fn batch(&self) -> usize {
+    /// Returns the maximum number of texts per call.
+    fn batch_size(&self) -> usize {
         32
     }
 
-    /// One vector for each text, in the same order, all of the same length.
+    /// Returns one vector for each text, in the same order, all of the same length.
     fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError>;
 }
 
-/// Why there are no vectors. The texts are for people, and hold no secret.
+/// Why there are no vectors. The messages are for users, and contain no secrets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmbedError {
-    /// Whoever makes them says why not.
+    /// The embedder failed with this message.
     #[error("{0}")]
     Failed(String),
-    /// Not one for each text.
-    #[error("{wanted} texts were sent, and {given} vectors came back")]
+    /// The number of vectors is wrong.
+    #[error("sent {wanted} texts, but received {given} vectors")]
     Count {
-        /// How many texts there were.
+        /// The number of texts.
         wanted: usize,
-        /// How many vectors came.
+        /// The number of vectors.
         given: usize,
     },
-    /// Not of the length of the others.
-    #[error("a vector has {given} numbers, and the others have {wanted}")]
+    /// The length of a vector differs from the others.
+    #[error("a vector has {given} numbers instead of {wanted}")]
     Dimensions {
-        /// The length of the others.
+        /// The expected length.
         wanted: usize,
-        /// Its length.
+        /// The actual length.
         given: usize,
     },
-    /// Longer than any model's, or empty.
-    #[error("a vector has {0} numbers; from 1 to {DIMENSIONS_MAX} are taken")]
+    /// A vector is empty or too long.
+    #[error("a vector has {0} numbers; 1 to {DIMENSIONS_MAX} are allowed")]
     Length(usize),
-    /// Infinite, or not a number at all.
-    #[error("a vector has something in it that is not a number")]
+    /// A vector contains an infinity or NaN.
+    #[error("a vector contains a value that is not a number")]
     NotANumber,
 }

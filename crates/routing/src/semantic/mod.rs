@@ -1,33 +1,33 @@
-//! Closeness in meaning, beside words: an optional stage.
+//! Semantic similarity in addition to words: an optional stage.
 //!
-//! Somebody else turns texts into vectors ([`Embedder`]); here they are kept, compared, and fused with what words found.
-//! What must always hold: without this stage, or where it fails, routing is what words alone make of it; a message is
-//! never refused and never waits for longer than the embedder's own bound; and what only vectors found does not *fit*, so
-//! that nothing is activated because of it.
+//! An [`Embedder`] turns texts into vectors; this module caches them, compares them, and fuses the similarities
+//! with the lexical ranking. Invariants: without this stage, or if it fails, routing uses words only; a message
+//! is never rejected and never waits longer than the embedder's own timeout; and a skill found only by
+//! similarity is never confident, so that nothing is activated because of it.
 //!
 //! | module | subject |
 //! |---|---|
-//! | `embedder` | who turns texts into vectors |
-//! | `vectors` | many vectors, a byte a number, and how close each is to another |
-//! | `table` | which text has which vector, and the bytes of that on disk |
-//! | `kept` | the file of a collection |
-//! | `stage` | what is embedded when, and what becomes of failures |
-//! | `fuse` | what words and vectors come to |
+//! | `embedder` | the interface of embedding models |
+//! | `vectors` | quantized vectors and their similarities |
+//! | `table` | the vectors of texts, and their format on disk |
+//! | `vector_cache` | the cache file of a collection |
+//! | `stage` | embedding on demand, and handling failures |
+//! | `fuse` | fusing lexical ranking and similarities |
 
 mod embedder;
 mod fuse;
-mod kept;
 mod stage;
 mod table;
+mod vector_cache;
 mod vectors;
 
 pub use embedder::{EmbedError, Embedder, Purpose};
-pub use fuse::{CONSIDERED, Fused, fuse};
-pub use stage::{Semantic, WEIGHT};
+pub use fuse::{FusedSkill, LEXICAL_CANDIDATES, fuse};
+pub use stage::{DEFAULT_WEIGHT, SemanticStage};
 pub use vectors::{DIMENSIONS_MAX, Vectors};
 
-pub(super) use fuse::{close_reason, matched};
-pub(super) use stage::{Placed, Until};
+pub(super) use fuse::{fused_match, similarity_reason};
+pub(super) use stage::{EmbedUntil, SkillVectors};
 
 #[doc(hidden)]
 pub use table::read_for_fuzzing;

@@ -1,4 +1,4 @@
-//! The stage itself: what is embedded when, and what becomes of failures.
+//! The semantic stage: embedding on demand, and handling failures.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -7,159 +7,164 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::embedder::{EmbedError, Embedder, Purpose};
-use super::kept;
-use super::table::{Key, Table, key};
-use crate::text::head;
+use super::table::{TextDigest, VectorTable, text_digest};
+use super::vector_cache;
+use crate::text::truncate;
 
-/// What a similarity adds to the score of words for each standard deviation above the mean, where nobody says otherwise.
-pub const WEIGHT: f32 = 0.5;
+/// The default bonus for each standard deviation of a similarity above the mean.
+pub const DEFAULT_WEIGHT: f32 = 0.5;
 
-/// How much of a skill's or a message's text is embedded, in bytes. Models cut off what they do not take.
+/// The maximum length of an embedded text, in bytes. Models truncate longer ones anyway.
 const TEXT_MAX: usize = 2_000;
 
-/// How long a message waits while skills are embedded. What is not done then is done by the next.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a message waits while skills are embedded. The next message continues.
+const MESSAGE_WAIT_MAX: Duration = Duration::from_secs(10);
 
-/// How long nothing is sent after a failure, so that not every message waits for what is not there.
-const REST: Duration = Duration::from_secs(60);
+/// How long nothing is sent after a failure, so that not every message waits for an unavailable model.
+const FAILURE_PAUSE: Duration = Duration::from_secs(60);
 
-/// How many different troubles are told.
-const TOLD_MAX: usize = 16;
+/// The maximum number of different warnings.
+const WARNINGS_MAX: usize = 16;
 
-/// Routing by meaning: an embedder, how much it counts, and what went wrong with it. One for a process; routers share it.
+/// The semantic stage: an embedder, its weight, and its warnings. Routers of one process share it.
 ///
 /// ```
 /// use std::sync::Arc;
-/// use prowess_routing::semantic::{EmbedError, Embedder, Purpose, Semantic};
+/// use prowess_routing::semantic::{EmbedError, Embedder, Purpose, SemanticStage};
 ///
 /// #[derive(Debug)]
-/// struct Gone;
-/// impl Embedder for Gone {
+/// struct Unavailable;
+/// impl Embedder for Unavailable {
 ///     fn identity(&self) -> Result<String, EmbedError> {
-///         Err(EmbedError::Failed("the model is gone".to_owned()))
+///         Err(EmbedError::Failed("the model is unavailable".to_owned()))
 ///     }
 ///     fn embed(&self, _: &[&str], _: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
-///         Err(EmbedError::Failed("the model is gone".to_owned()))
+///         Err(EmbedError::Failed("the model is unavailable".to_owned()))
 ///     }
 /// }
-/// let semantic = Semantic::new(Arc::new(Gone)).weighing(2.0);
-/// assert!(semantic.take_troubles().is_empty());
+/// let semantic = SemanticStage::new(Arc::new(Unavailable)).with_weight(2.0);
+/// assert!(semantic.take_warnings().is_empty());
 /// ```
-pub struct Semantic {
+pub struct SemanticStage {
     embedder: Arc<dyn Embedder>,
     weight: f32,
-    tell: Option<Box<Tell>>,
-    state: Mutex<State>,
+    on_warning: Option<Box<WarningHandler>>,
+    state: Mutex<StageState>,
 }
 
-/// Hears of a trouble.
-type Tell = dyn Fn(&str) + Send + Sync;
+/// Receives warnings.
+type WarningHandler = dyn Fn(&str) + Send + Sync;
 
 #[derive(Default)]
-struct State {
+struct StageState {
     /// Until when nothing is sent.
-    rests_until: Option<Instant>,
-    /// What was told already.
-    told: HashSet<String>,
-    /// What nobody has asked for yet.
-    troubles: Vec<String>,
-    /// What is known of texts, with the identity it is of, for the router of the next snapshot.
-    latest: Option<(String, Arc<Table>)>,
+    paused_until: Option<Instant>,
+    /// All warnings so far.
+    reported: HashSet<String>,
+    /// Warnings that were not fetched yet.
+    pending: Vec<String>,
+    /// The latest vectors and their identity, for the router of the next snapshot.
+    latest: Option<(String, Arc<VectorTable>)>,
 }
 
-impl fmt::Debug for Semantic {
+impl fmt::Debug for SemanticStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Semantic").field("embedder", &self.embedder).field("weight", &self.weight).finish()
+        f.debug_struct("SemanticStage")
+            .field("embedder", &self.embedder)
+            .field("weight", &self.weight)
+            .finish()
     }
 }
 
 /// The vectors of a snapshot's skills.
 #[derive(Debug)]
-pub(in super::super) struct Placed {
-    table: Arc<Table>,
-    /// Where each skill's is.
-    places: Vec<u32>,
+pub(in super::super) struct SkillVectors {
+    table: Arc<VectorTable>,
+    /// The row of each skill in the table.
+    rows: Vec<u32>,
 }
 
-/// How long may be embedded.
+/// How long skills may be embedded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Until {
-    /// Somebody waits for an answer.
-    Patient,
-    /// As long as it takes.
-    Done,
+pub(in super::super) enum EmbedUntil {
+    /// For a limited time, because a message waits.
+    Deadline,
+    /// Until all are embedded.
+    Complete,
 }
 
-impl Semantic {
-    /// A stage with the usual weight.
+impl SemanticStage {
+    /// Creates a stage with the default weight.
     pub fn new(embedder: Arc<dyn Embedder>) -> Self {
-        Self { embedder, weight: WEIGHT, tell: None, state: Mutex::default() }
+        Self { embedder, weight: DEFAULT_WEIGHT, on_warning: None, state: Mutex::default() }
     }
 
-    /// With what a similarity adds to the score of words for each standard deviation above the mean.
+    /// Sets the bonus for each standard deviation of a similarity above the mean.
     #[must_use]
-    pub fn weighing(self, weight: f32) -> Self {
-        Self { weight: if weight.is_finite() { weight.max(0.0) } else { WEIGHT }, ..self }
+    pub fn with_weight(self, weight: f32) -> Self {
+        Self { weight: if weight.is_finite() { weight.max(0.0) } else { DEFAULT_WEIGHT }, ..self }
     }
 
-    /// With somebody who hears of troubles at once, each once. Without, they are kept for [`Self::take_troubles`].
+    /// Sets a handler that receives each warning once. Without it, warnings are kept for [`Self::take_warnings`].
     #[must_use]
-    pub fn telling(self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self { tell: Some(Box::new(tell)), ..self }
+    pub fn with_warning_handler(self, on_warning: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self { on_warning: Some(Box::new(on_warning)), ..self }
     }
 
-    /// Why meaning had no say, since this was last asked; each reason once in the life of the process.
-    pub fn take_troubles(&self) -> Vec<String> {
-        std::mem::take(&mut self.state().troubles)
+    /// Returns the warnings since the last call; each is reported once per process.
+    pub fn take_warnings(&self) -> Vec<String> {
+        std::mem::take(&mut self.state().pending)
     }
 
-    /// How much it counts.
+    /// Returns the weight.
     pub fn weight(&self) -> f32 {
         self.weight
     }
 
-    /// Which model it is.
+    /// Returns the identity of the model.
     pub fn identity(&self) -> Result<String, EmbedError> {
         self.embedder.identity()
     }
 
-    /// Whether a message may be sent now.
+    /// Returns `true` unless the stage is paused after a failure.
     pub(in super::super) fn is_ready(&self) -> bool {
-        self.state().rests_until.is_none_or(|until| Instant::now() >= until)
+        self.state().paused_until.is_none_or(|until| Instant::now() >= until)
     }
 
-    /// How close a message is to each of the skills. `None` where that cannot be said, which was told then.
-    pub(in super::super) fn similarities(&self, message: &str, placed: &Placed) -> Option<Vec<f32>> {
-        let close = self.vectors(&[head(message, TEXT_MAX)], Purpose::Message).and_then(|vectors| {
-            let vector = vectors.first().ok_or(EmbedError::Count { wanted: 1, given: 0 })?;
-            let of_rows = placed.table.vectors.similarities(vector)?;
-            let of_skill = |place: &u32| of_rows.get(*place as usize).copied().unwrap_or_default();
-            Ok(placed.places.iter().map(of_skill).collect())
-        });
-        close.map_err(|error| self.failed(&error)).ok()
+    /// Returns the similarity of a message with each skill, or `None` after a failure, which is reported.
+    pub(in super::super) fn similarities(&self, message: &str, skills: &SkillVectors) -> Option<Vec<f32>> {
+        let similarities =
+            self.embed_checked(&[truncate(message, TEXT_MAX)], Purpose::Message).and_then(|vectors| {
+                let vector = vectors.first().ok_or(EmbedError::Count { wanted: 1, given: 0 })?;
+                let of_rows = skills.table.vectors.similarities(vector)?;
+                let of_skill = |row: &u32| of_rows.get(*row as usize).copied().unwrap_or_default();
+                Ok(skills.rows.iter().map(of_skill).collect())
+            });
+        similarities.map_err(|error| self.pause(&error)).ok()
     }
 
-    /// The vectors of the skills with these texts: what is kept, and what has to be embedded now. `None` where some are missing still.
-    pub(in super::super) fn place(
+    /// Returns the vectors of the skills with these texts, from the cache or embedded now, or `None` if some
+    /// are still missing.
+    pub(in super::super) fn skill_vectors(
         &self,
-        folder: Option<&Path>,
+        cache_dir: Option<&Path>,
         collection: u64,
         texts: &[String],
-        until: Until,
-    ) -> Option<Placed> {
-        let identity = self.embedder.identity().map_err(|error| self.failed(&error)).ok()?;
-        let texts: Vec<&str> = texts.iter().map(|text| head(text, TEXT_MAX)).collect();
-        let keys: Vec<Key> = texts.iter().map(|text| key(text)).collect();
-        let file = folder.map(|folder| kept::file(folder, collection, &identity));
-        let mut table = Table::default();
+        until: EmbedUntil,
+    ) -> Option<SkillVectors> {
+        let identity = self.embedder.identity().map_err(|error| self.pause(&error)).ok()?;
+        let texts: Vec<&str> = texts.iter().map(|text| truncate(text, TEXT_MAX)).collect();
+        let keys: Vec<TextDigest> = texts.iter().map(|text| text_digest(text)).collect();
+        let file = cache_dir.map(|dir| vector_cache::cache_path(dir, collection, &identity));
+        let mut table = VectorTable::default();
         if let Some((_, latest)) = self.state().latest.as_ref().filter(|(of, _)| *of == identity) {
             table.add_from(latest, &keys);
         }
-        let missing = |table: &Table| keys.iter().any(|key| table.place(key).is_none());
+        let missing = |table: &VectorTable| keys.iter().any(|key| table.row(key).is_none());
         if missing(&table)
-            && let Some(kept) = file.as_deref().and_then(|file| kept::read(file, &identity))
+            && let Some(cached) = file.as_deref().and_then(|file| vector_cache::read_cache(file, &identity))
         {
-            table.add_from(&kept, &keys);
+            table.add_from(&cached, &keys);
         }
         if missing(&table) {
             let before = table.len();
@@ -167,52 +172,58 @@ impl Semantic {
             if table.len() > before
                 && let Some(file) = &file
             {
-                kept::write(file, &identity, &mut table, &keys);
+                vector_cache::write_cache(file, &identity, &mut table, &keys);
             }
             if let Err(error) = embedded {
-                self.failed(&error);
+                self.pause(&error);
             }
         }
-        let places: Vec<u32> = keys.iter().filter_map(|key| table.place(key)).collect();
+        let rows: Vec<u32> = keys.iter().filter_map(|key| table.row(key)).collect();
         let table = Arc::new(table);
         self.state().latest = Some((identity, Arc::clone(&table)));
-        if places.len() < keys.len() {
+        if rows.len() < keys.len() {
             if self.is_ready() {
-                self.tell(format!(
-                    "{} of {} skills have been embedded so far; until all are, words decide alone",
-                    places.len(),
+                self.warn(format!(
+                    "{} of {} skills are embedded; until all are, only words are compared",
+                    rows.len(),
                     keys.len()
                 ));
             }
             return None;
         }
-        Some(Placed { table, places })
+        Some(SkillVectors { table, rows })
     }
 
-    /// Embeds what is missing, in batches.
-    fn embed(&self, texts: &[&str], keys: &[Key], table: &mut Table, until: Until) -> Result<(), EmbedError> {
+    /// Embeds missing texts in batches.
+    fn embed(
+        &self,
+        texts: &[&str],
+        keys: &[TextDigest],
+        table: &mut VectorTable,
+        until: EmbedUntil,
+    ) -> Result<(), EmbedError> {
         let start = Instant::now();
         let mut seen = HashSet::new();
-        let missing: Vec<(&str, Key)> = texts
+        let missing: Vec<(&str, TextDigest)> = texts
             .iter()
             .zip(keys)
-            .filter(|(_, key)| table.place(key).is_none() && seen.insert(**key))
+            .filter(|(_, key)| table.row(key).is_none() && seen.insert(**key))
             .map(|(text, key)| (*text, *key))
             .collect();
-        for batch in missing.chunks(self.embedder.batch().max(1)) {
+        for batch in missing.chunks(self.embedder.batch_size().max(1)) {
             let texts: Vec<&str> = batch.iter().map(|(text, _)| *text).collect();
-            let vectors = self.vectors(&texts, Purpose::Skills)?;
+            let vectors = self.embed_checked(&texts, Purpose::Skills)?;
             for ((_, key), vector) in batch.iter().zip(&vectors) {
                 table.add(*key, vector)?;
             }
-            if until == Until::Patient && start.elapsed() >= PATIENCE {
+            if until == EmbedUntil::Deadline && start.elapsed() >= MESSAGE_WAIT_MAX {
                 break;
             }
         }
         Ok(())
     }
 
-    fn vectors(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
+    fn embed_checked(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
         let vectors = self.embedder.embed(texts, purpose)?;
         if vectors.len() != texts.len() {
             return Err(EmbedError::Count { wanted: texts.len(), given: vectors.len() });
@@ -220,26 +231,26 @@ impl Semantic {
         Ok(vectors)
     }
 
-    fn failed(&self, error: &EmbedError) {
-        self.state().rests_until = Instant::now().checked_add(REST);
-        self.tell(format!("skills are chosen by words alone: {error}"));
+    fn pause(&self, error: &EmbedError) {
+        self.state().paused_until = Instant::now().checked_add(FAILURE_PAUSE);
+        self.warn(format!("semantic routing is unavailable, using words only: {error}"));
     }
 
-    fn tell(&self, trouble: String) {
+    fn warn(&self, warning: String) {
         let mut state = self.state();
-        if state.told.len() >= TOLD_MAX || !state.told.insert(trouble.clone()) {
+        if state.reported.len() >= WARNINGS_MAX || !state.reported.insert(warning.clone()) {
             return;
         }
-        match &self.tell {
-            Some(tell) => {
+        match &self.on_warning {
+            Some(on_warning) => {
                 drop(state);
-                tell(&trouble);
+                on_warning(&warning);
             }
-            None => state.troubles.push(trouble),
+            None => state.pending.push(warning),
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, StageState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,8 +1,8 @@
-//! Which text has which vector, and the bytes of that on disk.
+//! The vectors of texts, and their format on disk.
 //!
-//! A text is known by its digest, not by where it came from: a file that was touched, copied or moved is not embedded
-//! again, and one that says something else is. Bytes that are torn, of another model or of another version are refused
-//! whole, and made again.
+//! A text is identified by its digest: a file that was touched, copied or moved is not embedded again, and a
+//! changed text is. Files that are torn, of another model or of another version are rejected as a whole and
+//! recreated.
 
 use std::collections::HashMap;
 
@@ -12,73 +12,73 @@ use super::vectors::{DIMENSIONS_MAX, Vectors};
 use crate::index::checksum;
 
 /// The digest of a text.
-pub(crate) type Key = [u8; 16];
+pub(crate) type TextDigest = [u8; 16];
 
-/// Eight bytes of which the last is the version of everything behind them, and of which text of a skill is embedded.
+/// The magic number. Its last byte is the version of the format, and of the text that is embedded for a skill.
 const MAGIC: &[u8; 8] = b"prwvec\x00\x01";
 
-const HEAD: usize = 8 + 32 + 4 + 4;
-const FOOT: usize = 8;
+const HEADER_SIZE: usize = 8 + 32 + 4 + 4;
+const FOOTER_SIZE: usize = 8;
 
-/// The most bytes of a file: a million vectors of a thousand numbers.
+/// The maximum size of a file: about a million vectors of a thousand numbers.
 pub(crate) const FILE_MAX: u64 = 1 << 30;
 
-/// The most vectors of a table.
+/// The maximum number of vectors in a table.
 const VECTORS_MAX: usize = 2_000_000;
 
-/// Vectors and the texts they are of.
+/// Vectors and the digests of their texts.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Table {
+pub(crate) struct VectorTable {
     pub(crate) vectors: Vectors,
-    keys: Vec<Key>,
-    places: HashMap<Key, u32>,
+    keys: Vec<TextDigest>,
+    rows: HashMap<TextDigest, u32>,
 }
 
-/// The digest by which a text is known.
-pub(crate) fn key(text: &str) -> Key {
-    let mut key = Key::default();
+/// Returns the digest of a text.
+pub(crate) fn text_digest(text: &str) -> TextDigest {
+    let mut key = TextDigest::default();
     key.copy_from_slice(&Sha256::digest(text.as_bytes())[..16]);
     key
 }
 
-impl Table {
-    /// Where a text's vector is.
-    pub(crate) fn place(&self, key: &Key) -> Option<u32> {
-        self.places.get(key).copied()
+impl VectorTable {
+    /// Returns the row of a text's vector.
+    pub(crate) fn row(&self, key: &TextDigest) -> Option<u32> {
+        self.rows.get(key).copied()
     }
 
     pub(crate) fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Takes a vector over; whether there was room and it was new.
-    pub(crate) fn add(&mut self, key: Key, vector: &[f32]) -> Result<(), super::EmbedError> {
-        if self.places.contains_key(&key) || self.len() >= VECTORS_MAX {
+    /// Adds a vector, unless the text is known or the table is full.
+    pub(crate) fn add(&mut self, key: TextDigest, vector: &[f32]) -> Result<(), super::EmbedError> {
+        if self.rows.contains_key(&key) || self.len() >= VECTORS_MAX {
             return Ok(());
         }
         self.vectors.push(vector)?;
-        self.places.insert(key, self.keys.len() as u32);
+        self.rows.insert(key, self.keys.len() as u32);
         self.keys.push(key);
         Ok(())
     }
 
-    /// Takes over what another has of these texts and this one has not.
-    pub(crate) fn add_from<'k>(&mut self, other: &Self, wanted: impl IntoIterator<Item = &'k Key>) {
-        for key in wanted {
-            if let (None, Some(place)) = (self.place(key), other.place(key))
+    /// Copies missing vectors of these texts from another table.
+    pub(crate) fn add_from<'k>(&mut self, other: &Self, keys: impl IntoIterator<Item = &'k TextDigest>) {
+        for key in keys {
+            if let (None, Some(row)) = (self.row(key), other.row(key))
                 && self.len() < VECTORS_MAX
-                && self.vectors.push_from(&other.vectors, place as usize)
+                && self.vectors.push_from(&other.vectors, row as usize)
             {
-                self.places.insert(*key, self.keys.len() as u32);
+                self.rows.insert(*key, self.keys.len() as u32);
                 self.keys.push(*key);
             }
         }
     }
 
-    /// The bytes of a file for vectors of this identity.
+    /// Serializes the table for a model of this identity.
     pub(crate) fn to_bytes(&self, identity: &str) -> Vec<u8> {
         let (scales, numbers) = self.vectors.parts();
-        let mut bytes = Vec::with_capacity(HEAD + FOOT + self.len() * 20 + numbers.len());
+        let mut bytes = Vec::with_capacity(HEADER_SIZE + FOOTER_SIZE + self.len() * 20 + numbers.len());
         bytes.extend(MAGIC);
         bytes.extend(Sha256::digest(identity.as_bytes()));
         bytes.extend((self.vectors.dimensions() as u32).to_le_bytes());
@@ -90,13 +90,13 @@ impl Table {
         bytes
     }
 
-    /// Out of the bytes of a file, if they are whole and of this identity.
-    pub(crate) fn of_bytes(bytes: &[u8], identity: &str) -> Option<Self> {
-        let (body, sum) = bytes.split_at_checked(bytes.len().checked_sub(FOOT)?)?;
+    /// Parses a file, if it is valid and of this identity.
+    pub(crate) fn from_bytes(bytes: &[u8], identity: &str) -> Option<Self> {
+        let (body, sum) = bytes.split_at_checked(bytes.len().checked_sub(FOOTER_SIZE)?)?;
         if sum != checksum(body).to_le_bytes() {
             return None;
         }
-        let (head, rest) = body.split_at_checked(HEAD)?;
+        let (head, rest) = body.split_at_checked(HEADER_SIZE)?;
         let (magic, head) = head.split_at_checked(MAGIC.len())?;
         let (digest, numbers) = head.split_at_checked(32)?;
         if magic != MAGIC || digest != Sha256::digest(identity.as_bytes()).as_slice() {
@@ -109,31 +109,32 @@ impl Table {
         }
         let (keys, rest) = rest.split_at_checked(count * 16)?;
         let (scales, rest) = rest.split_at_checked(count * 4)?;
-        let keys: Vec<Key> = keys.as_chunks().0.to_vec();
+        let keys: Vec<TextDigest> = keys.as_chunks().0.to_vec();
         let scales = scales.as_chunks().0.iter().map(|scale| f32::from_le_bytes(*scale)).collect();
         let numbers = rest.iter().map(|byte| byte.cast_signed()).collect();
-        let places: HashMap<Key, u32> = keys.iter().copied().zip(0..).collect();
-        // A text that stands twice was not written by us.
-        let single = places.len() == keys.len();
-        let vectors = Vectors::of_parts(dimensions, scales, numbers)?;
-        single.then_some(Self { vectors, keys, places })
+        let rows: HashMap<TextDigest, u32> = keys.iter().copied().zip(0..).collect();
+        // Valid files have no duplicates.
+        let is_unique = rows.len() == keys.len();
+        let vectors = Vectors::from_parts(dimensions, scales, numbers)?;
+        is_unique.then_some(Self { vectors, keys, rows })
     }
 }
 
-/// Reads bytes as a file of vectors, with the sum put right first: no fuzzer would find it. How many vectors there are.
+/// Parses bytes as a file of vectors after correcting the checksum, which a fuzzer could not find. Returns the
+/// number of vectors.
 #[doc(hidden)]
 pub fn read_for_fuzzing(bytes: &[u8]) -> Option<usize> {
-    let mut sealed = bytes.to_vec();
-    if let Some(digest) = sealed.get_mut(8..40) {
+    let mut corrected = bytes.to_vec();
+    if let Some(digest) = corrected.get_mut(8..40) {
         digest.copy_from_slice(&Sha256::digest(b"fuzz"));
     }
-    sealed.extend(checksum(&sealed).to_le_bytes());
-    let table = Table::of_bytes(&sealed, "fuzz")?;
+    corrected.extend(checksum(&corrected).to_le_bytes());
+    let table = VectorTable::from_bytes(&corrected, "fuzz")?;
     let query = vec![1.0; table.vectors.dimensions().max(1)];
-    let close = table.vectors.similarities(&query).ok()?;
-    assert_eq!(table.to_bytes("fuzz"), sealed, "what is read is written again");
-    assert!(close.iter().all(|close| (-1.0..=1.0).contains(close)));
-    Some(close.len())
+    let similarities = table.vectors.similarities(&query).ok()?;
+    assert_eq!(table.to_bytes("fuzz"), corrected, "the file round-trips");
+    assert!(similarities.iter().all(|similarity| (-1.0..=1.0).contains(similarity)));
+    Some(similarities.len())
 }
 
 #[cfg(test)]
@@ -142,45 +143,51 @@ mod tests {
 
     use super::*;
 
-    fn table(texts: &[&str]) -> Table {
-        let mut table = Table::default();
+    fn table(texts: &[&str]) -> VectorTable {
+        let mut table = VectorTable::default();
         for text in texts {
             let vector = [text.len() as f32, 1.0, -2.0];
-            table.add(key(text), &vector).unwrap();
+            table.add(text_digest(text), &vector).unwrap();
         }
         table
     }
 
     #[test]
-    fn what_is_written_is_read_and_nothing_else() {
+    fn a_table_round_trips_and_changed_bytes_are_rejected() {
         let written = table(&["one", "three", "fifteen"]);
         let bytes = written.to_bytes("a model");
-        assert_eq!(Table::of_bytes(&bytes, "a model"), Some(written));
-        assert_eq!(Table::of_bytes(&bytes, "another model"), None);
-        assert_eq!(Table::of_bytes(&Table::default().to_bytes("m"), "m"), Some(Table::default()));
+        assert_eq!(VectorTable::from_bytes(&bytes, "a model"), Some(written));
+        assert_eq!(VectorTable::from_bytes(&bytes, "another model"), None);
+        assert_eq!(
+            VectorTable::from_bytes(&VectorTable::default().to_bytes("m"), "m"),
+            Some(VectorTable::default())
+        );
         for length in 0..bytes.len() {
-            assert_eq!(Table::of_bytes(&bytes[..length], "a model"), None, "cut at {length}");
+            assert_eq!(VectorTable::from_bytes(&bytes[..length], "a model"), None, "cut at {length}");
         }
         for at in 0..bytes.len() {
             let mut changed = bytes.clone();
             changed[at] ^= 0x10;
-            assert_eq!(Table::of_bytes(&changed, "a model"), None, "changed at {at}");
+            assert_eq!(VectorTable::from_bytes(&changed, "a model"), None, "changed at {at}");
         }
     }
 
     #[test]
-    fn only_what_is_wanted_is_taken_over() {
+    fn only_the_requested_vectors_are_copied() {
         let old = table(&["one", "three", "fifteen"]);
         let mut new = table(&["two"]);
-        new.add_from(&old, &[key("three"), key("four"), key("two"), key("three")]);
+        new.add_from(
+            &old,
+            &[text_digest("three"), text_digest("four"), text_digest("two"), text_digest("three")],
+        );
         assert_eq!(new.len(), 2);
-        assert_eq!(new.place(&key("three")), Some(1));
-        assert_eq!(new.place(&key("one")), None);
+        assert_eq!(new.row(&text_digest("three")), Some(1));
+        assert_eq!(new.row(&text_digest("one")), None);
     }
 
     proptest! {
         #[test]
-        fn no_bytes_are_followed_into_trouble(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn any_bytes_are_parsed_or_rejected(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let mut head = b"prwvec\x00\x01".to_vec();
             head.extend([0; 32]);
             head.extend(bytes.iter().map(|byte| byte % 4));

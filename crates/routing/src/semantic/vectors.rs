@@ -1,56 +1,56 @@
-//! Many vectors of one length, each number a byte, and how close each is to another.
+//! Vectors of one length, quantized to one byte per number, and their similarities.
 //!
-//! Lengths of vectors say nothing here: they are brought to 1 first. What is compared are whole numbers, so that the same
-//! bytes give the same answer on every machine.
+//! Vectors are normalized to length 1 first. Integers are compared, so that the same bytes give the same result
+//! on every machine.
 
 use super::embedder::EmbedError;
 
-/// The longest vector.
+/// The maximum length of a vector.
 pub const DIMENSIONS_MAX: usize = 8192;
 
-/// Vectors in the order in which they came.
+/// Quantized vectors.
 ///
 /// ```
 /// use prowess_routing::semantic::Vectors;
 ///
 /// let vectors = Vectors::new(&[vec![1.0, 0.0], vec![0.0, 2.0]]).unwrap();
-/// let close = vectors.similarities(&[3.0, 3.0]).unwrap();
-/// assert!((close[0] - 0.707).abs() < 0.01 && close[0] == close[1]);
+/// let similarities = vectors.similarities(&[3.0, 3.0]).unwrap();
+/// assert!((similarities[0] - 0.707).abs() < 0.01 && similarities[0] == similarities[1]);
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Vectors {
     dimensions: usize,
-    /// What a byte of each is worth; 0 for a vector of noughts.
+    /// The value of one unit of each vector; 0 for a zero vector.
     scales: Vec<f32>,
     bytes: Vec<i8>,
 }
 
 impl Vectors {
-    /// Takes vectors over. They have to be of one length, and hold numbers.
+    /// Quantizes vectors. They must have the same length, and contain only finite numbers.
     pub fn new(vectors: &[Vec<f32>]) -> Result<Self, EmbedError> {
         let mut all = Self::default();
         vectors.iter().try_for_each(|vector| all.push(vector))?;
         Ok(all)
     }
 
-    /// How many there are.
+    /// Returns the number of vectors.
     pub fn len(&self) -> usize {
         self.scales.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no vectors.
     pub fn is_empty(&self) -> bool {
         self.scales.is_empty()
     }
 
-    /// The length of each; 0 where there are none.
+    /// Returns the length of each vector; 0 if there are none.
     pub fn dimensions(&self) -> usize {
         self.dimensions
     }
 
-    /// Takes one more over.
+    /// Adds a vector.
     pub(super) fn push(&mut self, vector: &[f32]) -> Result<(), EmbedError> {
-        let (bytes, scale) = quantised(vector)?;
+        let (bytes, scale) = quantize(vector)?;
         if self.is_empty() {
             self.dimensions = bytes.len();
         } else if self.dimensions != bytes.len() {
@@ -61,7 +61,7 @@ impl Vectors {
         Ok(())
     }
 
-    /// Takes one of others over, if it is of the same length.
+    /// Copies a vector of another collection, if it has the same length.
     pub(super) fn push_from(&mut self, others: &Self, at: usize) -> bool {
         if self.is_empty() {
             self.dimensions = others.dimensions;
@@ -75,24 +75,24 @@ impl Vectors {
         true
     }
 
-    /// How close each is to a vector, from −1 to 1.
+    /// Returns the similarity of each vector with `to`, from −1 to 1.
     pub fn similarities(&self, to: &[f32]) -> Result<Vec<f32>, EmbedError> {
-        let (to, scale) = quantised(to)?;
+        let (to, scale) = quantize(to)?;
         if to.len() != self.dimensions && !self.is_empty() {
             return Err(EmbedError::Dimensions { wanted: self.dimensions, given: to.len() });
         }
         let rows = self.bytes.chunks_exact(self.dimensions.max(1)).zip(&self.scales);
-        // Rounding takes a vector a little past 1.
-        Ok(rows.map(|(row, own)| (product(row, &to) as f32 * own * scale).clamp(-1.0, 1.0)).collect())
+        // Rounding can exceed 1 slightly.
+        Ok(rows.map(|(row, own)| (dot_product(row, &to) as f32 * own * scale).clamp(-1.0, 1.0)).collect())
     }
 
-    /// What they are made of: for whoever writes them down.
+    /// Returns the scales and bytes, for serialization.
     pub(super) fn parts(&self) -> (&[f32], &[i8]) {
         (&self.scales, &self.bytes)
     }
 
-    /// Out of what was written down; `None` where it does not fit together.
-    pub(super) fn of_parts(dimensions: usize, scales: Vec<f32>, bytes: Vec<i8>) -> Option<Self> {
+    /// Creates vectors from serialized parts, or returns `None` if they are inconsistent.
+    pub(super) fn from_parts(dimensions: usize, scales: Vec<f32>, bytes: Vec<i8>) -> Option<Self> {
         let fits = (1..=DIMENSIONS_MAX).contains(&dimensions) || scales.is_empty();
         let whole = scales.len().checked_mul(dimensions) == Some(bytes.len());
         let sane = scales.iter().all(|scale| (0.0..=1.0).contains(scale));
@@ -105,8 +105,8 @@ impl Vectors {
     }
 }
 
-/// A vector of length 1 in bytes, and what a byte is worth.
-fn quantised(vector: &[f32]) -> Result<(Vec<i8>, f32), EmbedError> {
+/// Quantizes a vector of length 1, and returns the value of one unit.
+fn quantize(vector: &[f32]) -> Result<(Vec<i8>, f32), EmbedError> {
     if !(1..=DIMENSIONS_MAX).contains(&vector.len()) {
         return Err(EmbedError::Length(vector.len()));
     }
@@ -117,14 +117,14 @@ fn quantised(vector: &[f32]) -> Result<(Vec<i8>, f32), EmbedError> {
     if largest == 0.0 {
         return Ok((vec![0; vector.len()], 0.0));
     }
-    // By the largest first: squares of large numbers are infinite, and those of small ones nought.
-    let shrunk = vector.iter().map(|number| f64::from(*number) / f64::from(largest));
-    let length = shrunk.clone().map(|number| number * number).sum::<f64>().sqrt();
-    let bytes = shrunk.map(|number| (number * 127.0).round() as i8).collect();
+    // Scale by the largest number first, so that squares neither overflow nor underflow.
+    let scaled = vector.iter().map(|number| f64::from(*number) / f64::from(largest));
+    let length = scaled.clone().map(|number| number * number).sum::<f64>().sqrt();
+    let bytes = scaled.map(|number| (number * 127.0).round() as i8).collect();
     Ok((bytes, (1.0 / (length * 127.0)) as f32))
 }
 
-fn product(one: &[i8], other: &[i8]) -> i32 {
+fn dot_product(one: &[i8], other: &[i8]) -> i32 {
     one.iter().zip(other).map(|(one, other)| i32::from(*one) * i32::from(*other)).sum()
 }
 
@@ -135,27 +135,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_vector_is_refused() {
-        let wrong = |vectors: &[Vec<f32>]| Vectors::new(vectors).unwrap_err();
-        assert_eq!(wrong(&[vec![]]), EmbedError::Length(0));
-        assert_eq!(wrong(&[vec![0.5; DIMENSIONS_MAX + 1]]), EmbedError::Length(DIMENSIONS_MAX + 1));
-        assert_eq!(wrong(&[vec![1.0, f32::NAN]]), EmbedError::NotANumber);
-        assert_eq!(wrong(&[vec![f32::INFINITY]]), EmbedError::NotANumber);
-        assert_eq!(wrong(&[vec![1.0], vec![1.0, 2.0]]), EmbedError::Dimensions { wanted: 1, given: 2 });
+    fn invalid_vectors_are_rejected() {
+        let error = |vectors: &[Vec<f32>]| Vectors::new(vectors).unwrap_err();
+        assert_eq!(error(&[vec![]]), EmbedError::Length(0));
+        assert_eq!(error(&[vec![0.5; DIMENSIONS_MAX + 1]]), EmbedError::Length(DIMENSIONS_MAX + 1));
+        assert_eq!(error(&[vec![1.0, f32::NAN]]), EmbedError::NotANumber);
+        assert_eq!(error(&[vec![f32::INFINITY]]), EmbedError::NotANumber);
+        assert_eq!(error(&[vec![1.0], vec![1.0, 2.0]]), EmbedError::Dimensions { wanted: 1, given: 2 });
         let one = Vectors::new(&[vec![1.0, 2.0]]).unwrap();
         assert_eq!(one.similarities(&[1.0]), Err(EmbedError::Dimensions { wanted: 2, given: 1 }));
         assert_eq!(Vectors::default().similarities(&[1.0]), Ok(vec![]));
     }
 
     #[test]
-    fn noughts_are_close_to_nothing() {
+    fn zero_vectors_have_no_similarity() {
         let vectors = Vectors::new(&[vec![0.0, 0.0], vec![1e-30, 0.0], vec![1e30, 0.0]]).unwrap();
         assert_eq!(vectors.similarities(&[1.0, 0.0]).unwrap(), [0.0, 1.0, 1.0]);
     }
 
     proptest! {
         #[test]
-        fn nearly_the_cosine(one in prop::collection::vec(-1e3_f32..1e3, 1..64), seed: u64) {
+        fn similarities_approximate_the_cosine(one in prop::collection::vec(-1e3_f32..1e3, 1..64), seed: u64) {
             let other: Vec<f32> = one.iter().enumerate().map(|(at, number)| {
                 number + ((seed.rotate_left(at as u32) % 2001) as f32 - 1000.0)
             }).collect();
@@ -163,9 +163,9 @@ mod tests {
             let length = |all: &[f32]| all.iter().map(|n| f64::from(*n).powi(2)).sum::<f64>().sqrt();
             let exact = dot / (length(&one) * length(&other)).max(f64::MIN_POSITIVE);
             let vectors = Vectors::new(std::slice::from_ref(&one)).unwrap();
-            let given = f64::from(vectors.similarities(&other).unwrap()[0]);
-            prop_assert!((given - exact).abs() < 0.06, "{given} {exact}");
-            prop_assert!((-1.0..=1.0).contains(&given));
+            let actual = f64::from(vectors.similarities(&other).unwrap()[0]);
+            prop_assert!((actual - exact).abs() < 0.06, "{actual} {exact}");
+            prop_assert!((-1.0..=1.0).contains(&actual));
         }
     }
 }

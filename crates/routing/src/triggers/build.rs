@@ -1,98 +1,101 @@
-//! From manifests to the index.
+//! Building the index from manifests.
 
 use std::collections::HashMap;
 
 use aho_corasick::AhoCorasick;
 use prowess_format::{Code, Diagnostic, Manifest};
 
-use super::super::pattern::Pattern;
+use super::super::pattern::TriggerPattern;
 use super::super::text::fold_trimmed;
-use super::{KEYWORD_MAX, Meaning, TRIGGERS_MAX, TriggerIndex, TriggerKind, Word};
+use super::{KEYWORD_MAX, TRIGGERS_MAX, TextUse, TriggerIndex, TriggerKind, TriggerWord};
 
 #[derive(Default)]
-pub(super) struct Builder {
+pub(super) struct TriggerIndexBuilder {
     index: TriggerIndex,
     texts: HashMap<String, u32>,
     problems: Vec<(usize, Diagnostic)>,
 }
 
-impl Builder {
+impl TriggerIndexBuilder {
     pub(super) fn add(&mut self, skill: usize, manifest: &Manifest) {
         let Some(triggers) = manifest.triggers().filter(|triggers| !triggers.is_empty()) else { return };
         self.index.skills += 1;
-        self.word(skill, TriggerKind::Name, manifest.name().as_str());
-        self.bound(skill, "keywords", triggers.keywords.len());
+        self.add_word(skill, TriggerKind::Name, manifest.name().as_str());
+        self.check_count(skill, "keywords", triggers.keywords.len());
         for keyword in triggers.keywords.iter().take(TRIGGERS_MAX) {
             let phrase = keyword.split_whitespace().nth(1).is_some();
-            self.word(skill, if phrase { TriggerKind::Phrase } else { TriggerKind::Keyword }, keyword);
+            self.add_word(skill, if phrase { TriggerKind::Phrase } else { TriggerKind::Keyword }, keyword);
         }
-        self.bound(skill, "verbs", triggers.verbs.len());
+        self.check_count(skill, "verbs", triggers.verbs.len());
         for verb in triggers.verbs.iter().take(TRIGGERS_MAX) {
-            self.word(skill, TriggerKind::Verb, verb);
+            self.add_word(skill, TriggerKind::Verb, verb);
         }
-        self.bound(skill, "patterns", triggers.patterns.len());
+        self.check_count(skill, "patterns", triggers.patterns.len());
         for pattern in triggers.patterns.iter().take(TRIGGERS_MAX) {
-            self.pattern(skill, pattern);
+            self.add_pattern(skill, pattern);
         }
     }
 
-    fn bound(&mut self, skill: usize, what: &str, count: usize) {
+    fn check_count(&mut self, skill: usize, what: &str, count: usize) {
         if count > TRIGGERS_MAX {
-            self.say(
+            self.warn(
                 skill,
-                format!("{count} {what}; the first {TRIGGERS_MAX} count"),
-                "leave out the weaker ones",
+                format!("{count} {what}; only the first {TRIGGERS_MAX} are used"),
+                "remove the weaker ones",
             );
         }
     }
 
-    fn word(&mut self, skill: usize, kind: TriggerKind, written: &str) {
+    fn add_word(&mut self, skill: usize, kind: TriggerKind, written: &str) {
         let folded = fold_trimmed(written);
         let length = folded.chars().count();
         if length > KEYWORD_MAX && kind != TriggerKind::Name {
             let message =
                 format!("a {} has {length} characters; at most {KEYWORD_MAX} are allowed", kind.as_str());
-            self.say(skill, message, "shorten it");
+            self.warn(skill, message, "shorten it");
         } else if length > 0 {
-            let id = number(self.index.words.len());
+            let id = to_u32(self.index.words.len());
             let text = written.split_whitespace().collect::<Vec<_>>().join(" ");
-            self.index.words.push(Word { skill, kind, text: text.into() });
-            self.mean(folded, if kind == TriggerKind::Name { Meaning::Name(id) } else { Meaning::Word(id) });
+            self.index.words.push(TriggerWord { skill, kind, text: text.into() });
+            self.add_text(
+                folded,
+                if kind == TriggerKind::Name { TextUse::Name(id) } else { TextUse::Word(id) },
+            );
         }
     }
 
-    fn pattern(&mut self, skill: usize, source: &str) {
-        match Pattern::new(source) {
+    fn add_pattern(&mut self, skill: usize, source: &str) {
+        match TriggerPattern::new(source) {
             Ok((pattern, literals)) => {
-                let id = number(self.index.patterns.len());
+                let id = to_u32(self.index.patterns.len());
                 self.index.patterns.push((skill, pattern));
                 if literals.is_empty() {
                     self.index.always.push(id);
                 }
                 for literal in literals {
-                    self.mean(literal, Meaning::Pattern(id));
+                    self.add_text(literal, TextUse::Pattern(id));
                 }
             }
             Err(why) => {
-                let shown: String = source.chars().take(60).flat_map(char::escape_debug).collect();
-                let message = format!("the pattern \"{shown}\" cannot be used: {why}");
-                self.say(skill, message, "patterns are linear-time regular expressions without look-around");
+                let escaped: String = source.chars().take(60).flat_map(char::escape_debug).collect();
+                let message = format!("invalid pattern \"{escaped}\": {why}");
+                self.warn(skill, message, "use a regular expression without look-around");
             }
         }
     }
 
-    fn mean(&mut self, text: String, meaning: Meaning) {
-        let next = number(self.texts.len());
+    fn add_text(&mut self, text: String, text_use: TextUse) {
+        let next = to_u32(self.texts.len());
         let id = *self.texts.entry(text).or_insert(next);
         if id == next {
-            self.index.meanings.push(Vec::new());
+            self.index.uses.push(Vec::new());
         }
-        if let Some(meanings) = self.index.meanings.get_mut(id as usize) {
-            meanings.push(meaning);
+        if let Some(uses) = self.index.uses.get_mut(id as usize) {
+            uses.push(text_use);
         }
     }
 
-    fn say(&mut self, skill: usize, message: String, help: &str) {
+    fn warn(&mut self, skill: usize, message: String, help: &str) {
         self.problems.push((skill, Diagnostic::warning(Code::TriggerForm, message).help(help)));
     }
 
@@ -100,13 +103,13 @@ impl Builder {
         let mut texts: Vec<(String, u32)> = self.texts.into_iter().collect();
         texts.sort_unstable_by_key(|(_, id)| *id);
         if !texts.is_empty() {
-            // It fails only beyond the 2³¹ states that no memory holds.
+            // Building fails only beyond 2³¹ states, which do not fit into memory.
             self.index.automaton = AhoCorasick::new(texts.iter().map(|(text, _)| text)).ok();
         }
         (self.index, self.problems)
     }
 }
 
-fn number(count: usize) -> u32 {
+fn to_u32(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }

@@ -9,7 +9,7 @@ fn manifest(name: &str, triggers: &str) -> Manifest {
     parse(source.as_bytes(), None, &Rules::standard()).document.unwrap().manifest
 }
 
-/// A manifest with these keywords, as JSON, which YAML contains.
+/// Returns a manifest with these keywords, as JSON, which is valid YAML.
 fn keywords(keywords: &[String]) -> Manifest {
     manifest("zzz", &serde_json::json!({ "keywords": keywords }).to_string())
 }
@@ -18,9 +18,9 @@ fn index(manifests: &[Manifest]) -> (TriggerIndex, Vec<(usize, Diagnostic)>) {
     TriggerIndex::new(manifests.iter().enumerate())
 }
 
-fn told(manifest: &Manifest, query: &str) -> Vec<String> {
+fn matches(manifest: &Manifest, query: &str) -> Vec<String> {
     let (index, _) = index(std::slice::from_ref(manifest));
-    index.hits(query).iter().map(|hit| format!("{}: {}", hit.kind.as_str(), hit.text)).collect()
+    index.matches(query).iter().map(|hit| format!("{}: {}", hit.kind.as_str(), hit.text)).collect()
 }
 
 #[test]
@@ -29,52 +29,52 @@ fn s003_01_keywords_verbs_and_patterns() {
         "hello-extended",
         r#"{keywords: ["hello", "say  hello"], verbs: ["wave"], patterns: ["greet\\s+\\w+"]}"#,
     );
-    assert_eq!(told(&hello, "Say\nHELLO!"), ["phrase: say hello", "keyword: hello"]);
-    assert_eq!(told(&hello, "Othello waves"), [] as [&str; 0]);
-    assert_eq!(told(&hello, "wave, then GREET  Anna"), ["verb: wave", "pattern: greet\\s+\\w+"]);
+    assert_eq!(matches(&hello, "Say\nHELLO!"), ["phrase: say hello", "keyword: hello"]);
+    assert_eq!(matches(&hello, "Othello waves"), [] as [&str; 0]);
+    assert_eq!(matches(&hello, "wave, then GREET  Anna"), ["verb: wave", "pattern: greet\\s+\\w+"]);
     assert_eq!(
-        told(&hello, "use hello-extended: wave"),
+        matches(&hello, "use hello-extended: wave"),
         ["name: hello-extended", "keyword: hello", "verb: wave"]
     );
-    assert_eq!(told(&hello, "hello-extended-more"), ["keyword: hello"]);
+    assert_eq!(matches(&hello, "hello-extended-more"), ["keyword: hello"]);
 }
 
 #[test]
 fn s003_01_keywords_in_any_script() {
     let skill = manifest("zzz", r#"{keywords: ["翻译", "PDF", "Größe", "テスト", "แปล", "c++", ".net"]}"#);
-    assert_eq!(told(&skill, "请把这个文档翻译成英文"), ["keyword: 翻译"]);
-    assert_eq!(told(&skill, "把ＰＤＦ转换"), ["keyword: PDF"]);
-    assert_eq!(told(&skill, "die GRÖSSE ändern"), ["keyword: Größe"]);
-    assert_eq!(told(&skill, "Größen"), [] as [&str; 0]);
-    assert_eq!(told(&skill, "このﾃｽﾄを実行"), ["keyword: テスト"]);
-    assert_eq!(told(&skill, "ช่วยแปลหน่อย"), ["keyword: แปล"]);
-    assert_eq!(told(&skill, "C++ and ASP.NET"), ["keyword: .net", "keyword: c++"]);
+    assert_eq!(matches(&skill, "请把这个文档翻译成英文"), ["keyword: 翻译"]);
+    assert_eq!(matches(&skill, "把ＰＤＦ转换"), ["keyword: PDF"]);
+    assert_eq!(matches(&skill, "die GRÖSSE ändern"), ["keyword: Größe"]);
+    assert_eq!(matches(&skill, "Größen"), [] as [&str; 0]);
+    assert_eq!(matches(&skill, "このﾃｽﾄを実行"), ["keyword: テスト"]);
+    assert_eq!(matches(&skill, "ช่วยแปลหน่อย"), ["keyword: แปล"]);
+    assert_eq!(matches(&skill, "C++ and ASP.NET"), ["keyword: .net", "keyword: c++"]);
 }
 
 #[test]
-fn patterns_see_what_was_written() {
+fn patterns_see_the_message_as_written() {
     let skill = manifest("zzz", r#"{patterns: ["caf(e|é)\\b.*ﬁ", "(?-i)ABC", "[^\\x00-\\x7f]"]}"#);
-    assert_eq!(told(&skill, "CAFÉ ﬁ"), ["pattern: [^\\x00-\\x7f]", "pattern: caf(e|é)\\b.*ﬁ"]);
-    assert_eq!(told(&skill, "abc"), [] as [&str; 0]);
-    assert_eq!(told(&skill, "xABCx"), ["pattern: (?-i)ABC"]);
+    assert_eq!(matches(&skill, "CAFÉ ﬁ"), ["pattern: [^\\x00-\\x7f]", "pattern: caf(e|é)\\b.*ﬁ"]);
+    assert_eq!(matches(&skill, "abc"), [] as [&str; 0]);
+    assert_eq!(matches(&skill, "xABCx"), ["pattern: (?-i)ABC"]);
 }
 
 #[test]
-fn a_bad_pattern_is_said_and_hides_nothing() {
+fn an_invalid_pattern_is_reported_and_others_still_match() {
     let bad = manifest("zzz", r#"{keywords: [pdf], patterns: ["(", "(?=x)", "(\\w{300}){300}", "ok\\d"]}"#);
     let (index, problems) = index(&[bad]);
-    let said: Vec<_> = problems.iter().map(|(_, diagnostic)| diagnostic.to_string()).collect();
-    insta::assert_snapshot!(said.join("\n"), @r#"
-    warning[SK055]: the pattern "(" cannot be used: unclosed group
-    warning[SK055]: the pattern "(?=x)" cannot be used: look-around, including look-ahead and look-behind, is not supported
-    warning[SK055]: the pattern "(\\w{300}){300}" cannot be used: Compiled regex exceeds size limit of 1048576 bytes.
+    let messages: Vec<_> = problems.iter().map(|(_, diagnostic)| diagnostic.to_string()).collect();
+    insta::assert_snapshot!(messages.join("\n"), @r#"
+    warning[SK055]: invalid pattern "(": unclosed group
+    warning[SK055]: invalid pattern "(?=x)": look-around, including look-ahead and look-behind, is not supported
+    warning[SK055]: invalid pattern "(\\w{300}){300}": Compiled regex exceeds size limit of 1048576 bytes.
     "#);
-    assert_eq!(index.hits("pdf ok7").len(), 2);
+    assert_eq!(index.matches("pdf ok7").len(), 2);
 }
 
-/// Work that grows faster than the message does would not end: the runner's own time limit is the bound.
+/// Superlinear work would exceed the time limit of the test runner.
 #[test]
-fn hostile_triggers_and_long_messages_end() {
+fn hostile_triggers_and_long_messages_are_handled() {
     let many: Vec<String> = (1..=300).map(|n| "a".repeat(n)).collect();
     let (index, problems) = index(&[
         keywords(&many),
@@ -82,13 +82,13 @@ fn hostile_triggers_and_long_messages_end() {
     ]);
     assert_eq!(problems.len(), 1);
     let long = "a".repeat(1_000_000);
-    let hits: Vec<_> = index.hits(&long).iter().map(|hit| hit.text).collect();
+    let hits: Vec<_> = index.matches(&long).iter().map(|hit| hit.text).collect();
     assert_eq!(hits, ["(a+)+$"]);
-    assert_eq!(index.hits(&format!("{}pdf", " ".repeat(1_000_000))).len(), 0);
+    assert_eq!(index.matches(&format!("{}pdf", " ".repeat(1_000_000))).len(), 0);
 }
 
-/// Each keyword looked for on its own.
-fn naive(manifests: &[Manifest], query: &str) -> Vec<(usize, String)> {
+/// Searches for each keyword separately.
+fn naive_matches(manifests: &[Manifest], query: &str) -> Vec<(usize, String)> {
     let query: Vec<char> = fold(query).chars().collect();
     let mut found = Vec::new();
     for (skill, manifest) in manifests.iter().enumerate() {
@@ -118,10 +118,10 @@ proptest! {
     ) {
         let manifests: Vec<_> = sets.iter().map(|set| keywords(set)).collect();
         let (index, _) = index(&manifests);
-        let mut hits: Vec<_> = index.hits(&query).iter().map(|hit| (hit.skill, hit.text.to_owned())).collect();
+        let mut hits: Vec<_> = index.matches(&query).iter().map(|hit| (hit.skill, hit.text.to_owned())).collect();
         hits.sort();
         hits.dedup();
-        prop_assert_eq!(hits, naive(&manifests, &query));
+        prop_assert_eq!(hits, naive_matches(&manifests, &query));
     }
 
     #[test]
@@ -129,7 +129,7 @@ proptest! {
         let triggers = serde_json::json!({ "keywords": set, "verbs": set, "patterns": patterns }).to_string();
         let source = format!("---\nname: a\ndescription: d\ntriggers: {triggers}\n---\nx");
         if let Some(document) = parse(source.as_bytes(), None, &Rules::standard()).document {
-            index(&[document.manifest]).0.hits(&query);
+            index(&[document.manifest]).0.matches(&query);
         }
     }
 
@@ -138,13 +138,13 @@ proptest! {
         prop_assume!(!left.is_empty() || !right.is_empty());
         let query = format!("{left}{word}{right}");
         let (index, _) = index(&[keywords(&[word])]);
-        prop_assert!(index.hits(&query).is_empty());
+        prop_assert!(index.matches(&query).is_empty());
     }
 
     #[test]
-    fn matching_is_without_regard_to_case(word in "[a-zäöüéжд]{1,8}") {
+    fn matching_ignores_case(word in "[a-zäöüéжд]{1,8}") {
         let (index, _) = index(&[keywords(std::slice::from_ref(&word))]);
-        prop_assert_eq!(index.hits(&word.to_uppercase()).len(), 1);
-        prop_assert_eq!(index.hits(&format!("x {word} x")).len(), 1);
+        prop_assert_eq!(index.matches(&word.to_uppercase()).len(), 1);
+        prop_assert_eq!(index.matches(&format!("x {word} x")).len(), 1);
     }
 }

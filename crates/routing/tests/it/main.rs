@@ -1,4 +1,4 @@
-//! Every integration test of this crate, by topic, in one program.
+//! Integration tests, by topic, in one binary.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,16 +1,16 @@
-//! Closeness in meaning beside words: what is embedded when, what is kept, and what happens where it fails.
+//! Semantic similarity in addition to words: embedding, caching, and failures.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use prowess::Preset;
-use prowess::usage::Usage;
-use prowess_routing::semantic::{EmbedError, Embedder, Purpose, Semantic};
-use prowess_routing::{MatchKind, Options, Router, Routing};
+use prowess::usage::SkillUsage;
+use prowess_routing::semantic::{EmbedError, Embedder, Purpose, SemanticStage};
+use prowess_routing::{MatchKind, RouteOptions, Router, Routing};
 use prowess_testing::library::{World, skill_md};
 
-/// Words of one row mean the same.
+/// Words of one row have the same meaning.
 const MEANINGS: [&[&str]; 4] = [
     &["invoice", "invoices", "billing"],
     &["pdf", "documents", "merges"],
@@ -18,13 +18,13 @@ const MEANINGS: [&[&str]; 4] = [
     &["deploys", "release"],
 ];
 
-/// Knows what a few words mean, and can be told to fail.
+/// A model that knows a few words, and can be set to fail.
 #[derive(Debug, Default)]
 struct Model {
     sent: Mutex<Vec<String>>,
-    fails: Mutex<Option<EmbedError>>,
-    /// How many numbers its vectors have more.
-    longer: Mutex<usize>,
+    failure: Mutex<Option<EmbedError>>,
+    /// The number of extra dimensions.
+    extra_dimensions: Mutex<usize>,
     name: Mutex<String>,
 }
 
@@ -35,7 +35,7 @@ impl Model {
     }
 
     fn fail(&self, error: Option<EmbedError>) {
-        *self.fails.lock().unwrap() = error;
+        *self.failure.lock().unwrap() = error;
     }
 }
 
@@ -44,81 +44,81 @@ impl Embedder for Model {
         Ok(self.name.lock().unwrap().clone())
     }
 
-    fn batch(&self) -> usize {
+    fn batch_size(&self) -> usize {
         2
     }
 
     fn embed(&self, texts: &[&str], _: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
         self.sent.lock().unwrap().extend(texts.iter().map(|text| (*text).to_owned()));
-        if let Some(error) = &*self.fails.lock().unwrap() {
+        if let Some(error) = &*self.failure.lock().unwrap() {
             return Err(error.clone());
         }
         let vector = |text: &&str| {
             let text = text.to_lowercase();
             let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
             let has = |row: &&[&str]| words.iter().filter(|word| row.contains(word)).count() as f32;
-            let more = *self.longer.lock().unwrap();
+            let more = *self.extra_dimensions.lock().unwrap();
             MEANINGS.iter().map(has).chain(vec![0.1; 1 + more]).collect()
         };
         Ok(texts.iter().map(vector).collect())
     }
 }
 
-fn world() -> World {
-    let mut world = World::new(Preset::Standard);
-    world.policy.scan.roots.retain(|root| root.to_string() != "bundled");
-    world.policy.trust = prowess::policy::ProjectTrust::NotNeeded;
+fn test_project() -> World {
+    let mut project = World::new(Preset::Standard);
+    project.policy.scan.roots.retain(|root| root.to_string() != "bundled");
+    project.policy.trust = prowess::policy::ProjectTrust::NotNeeded;
     for (name, about) in [
         ("ledger", "Keeps invoices in order."),
         ("paper", "Merges documents into one."),
         ("sky", "Tells the forecast."),
         ("rollout", "Deploys what was built."),
     ] {
-        world.file(&format!(".agents/skills/{name}/SKILL.md"), skill_md(name, about));
+        project.file(&format!(".agents/skills/{name}/SKILL.md"), skill_md(name, about));
     }
-    world
+    project
 }
 
-fn router(world: &World, model: &Arc<Model>, folder: Option<&Path>) -> (Router, Arc<Semantic>) {
-    let semantic = Arc::new(Semantic::new(Arc::<Model>::clone(model)));
-    let router = Router::new(world.snapshot()).keeping(folder.map(Path::to_path_buf));
+fn router(project: &World, model: &Arc<Model>, cache_dir: Option<&Path>) -> (Router, Arc<SemanticStage>) {
+    let semantic = Arc::new(SemanticStage::new(Arc::<Model>::clone(model)));
+    let router = Router::new(project.snapshot()).with_cache_dir(cache_dir.map(Path::to_path_buf));
     (router.with_semantic(Some(Arc::clone(&semantic))), semantic)
 }
 
 fn route(router: &Router, query: &str) -> Routing {
-    router.route(query, &Options::new(&Usage::default(), 0))
+    router.route(query, &RouteOptions::new(&SkillUsage::default(), 0))
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    entries.filter(|path| path.extension().is_some_and(|ending| ending == "vectors")).collect()
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.extension().is_some_and(|extension| extension == "vectors")).collect()
 }
 
 #[test]
-fn what_shares_no_word_is_found_by_meaning_and_does_not_fit() {
-    let (world, model) = (world(), Arc::new(Model::default()));
-    let (router, semantic) = router(&world, &model, None);
+fn similarity_finds_skills_without_common_words_but_without_confidence() {
+    let (project, model) = (test_project(), Arc::new(Model::default()));
+    let (router, semantic) = router(&project, &model, None);
     let routing = route(&router, "my billing is a mess");
     let first = &routing.matches[0];
     assert_eq!((&*first.name, first.kind), ("ledger", MatchKind::Semantic));
     assert_eq!(first.reasons, ["close in meaning: 1.00"]);
-    assert!(!routing.fits() && routing.full == 0);
+    assert!(!routing.is_confident() && routing.full_count == 0);
 
-    // Words and meaning together: both are said.
+    // Both words and meaning match: both reasons are given.
     let routing = route(&router, "the forecast: will I need an umbrella");
     assert_eq!(routing.matches[0].name, "sky");
     insta::assert_snapshot!(routing.matches[0].reasons.join("\n"));
-    assert_eq!(semantic.take_troubles(), [] as [&str; 0]);
+    assert_eq!(semantic.take_warnings(), [] as [&str; 0]);
 
-    // The same without the stage: nothing has a word of it.
-    let plain = Router::new(world.snapshot());
+    // Without the stage nothing is found, because no word matches.
+    let plain = Router::new(project.snapshot());
     assert!(route(&plain, "my billing is a mess").matches.is_empty());
 }
 
 #[test]
-fn called_by_name_goes_before_whatever_is_close() {
-    let (world, model) = (world(), Arc::new(Model::default()));
-    let (router, _) = router(&world, &model, None);
+fn a_mention_by_name_ranks_before_similar_skills() {
+    let (project, model) = (test_project(), Arc::new(Model::default()));
+    let (router, _) = router(&project, &model, None);
     let routing = route(&router, "/sky tell me of billing invoices");
     let names: Vec<_> = routing.matches.iter().map(|found| &*found.name).collect();
     assert_eq!(names, ["sky", "ledger"]);
@@ -126,86 +126,86 @@ fn called_by_name_goes_before_whatever_is_close() {
 }
 
 #[test]
-fn vectors_are_kept_and_only_what_changed_is_embedded_again() {
-    let (world, model, place) = (world(), Arc::new(Model::default()), tempfile::tempdir().unwrap());
-    let folder = place.path().join("index");
-    let ask = |world: &World| {
-        let (router, semantic) = router(world, &model, Some(&folder));
+fn vectors_are_cached_and_only_changed_texts_are_embedded_again() {
+    let (project, model, temp) = (test_project(), Arc::new(Model::default()), tempfile::tempdir().unwrap());
+    let dir = temp.path().join("index");
+    let route_once = |project: &World| {
+        let (router, semantic) = router(project, &model, Some(&dir));
         let routing = route(&router, "billing");
-        assert_eq!(semantic.take_troubles(), [] as [&str; 0]);
+        assert_eq!(semantic.take_warnings(), [] as [&str; 0]);
         (routing, model.sent())
     };
-    let (first, sent) = ask(&world);
+    let (first, sent) = route_once(&project);
     assert_eq!(sent, ["ledger", "paper", "rollout", "sky", "billing"]);
-    let file = files(&folder).pop().unwrap();
+    let file = files(&dir).pop().unwrap();
     let bytes = fs::read(&file).unwrap();
 
-    // Another process: the file is there, and one vector is asked for.
-    assert_eq!(ask(&world), (first.clone(), vec!["billing".to_owned()]));
-    // A file that was touched says the same.
+    // Another process reads the file, and only embeds the message.
+    assert_eq!(route_once(&project), (first.clone(), vec!["billing".to_owned()]));
+    // A touched file has the same text.
     let path = ".agents/skills/sky/SKILL.md";
-    world.file(path, skill_md("sky", "Tells the forecast.") + "\nMore.\n");
-    assert_eq!(ask(&world).1, ["billing"]);
-    world.file(path, skill_md("sky", "Tells when it rains."));
-    assert_eq!(ask(&world).1, ["sky", "billing"]);
-    assert_eq!(ask(&world).1, ["billing"]);
+    project.file(path, skill_md("sky", "Tells the forecast.") + "\nMore.\n");
+    assert_eq!(route_once(&project).1, ["billing"]);
+    project.file(path, skill_md("sky", "Tells when it rains."));
+    assert_eq!(route_once(&project).1, ["sky", "billing"]);
+    assert_eq!(route_once(&project).1, ["billing"]);
 
-    // Torn, changed or something else altogether: made again.
+    // Truncated, changed or something else: embedded again.
     for damage in [bytes[..bytes.len() / 2].to_vec(), Vec::new(), b"foreign".to_vec(), vec![0; 4096]] {
         fs::write(&file, damage).unwrap();
-        assert_eq!(ask(&world).1, ["ledger", "paper", "rollout", "sky", "billing"]);
-        assert_eq!(ask(&world).1, ["billing"]);
+        assert_eq!(route_once(&project).1, ["ledger", "paper", "rollout", "sky", "billing"]);
+        assert_eq!(route_once(&project).1, ["billing"]);
     }
-    // Another model has a file of its own.
+    // Another model has its own file.
     *model.name.lock().unwrap() = "another".to_owned();
-    assert_eq!(ask(&world).1.len(), 5);
-    assert_eq!(files(&folder).len(), 2);
+    assert_eq!(route_once(&project).1.len(), 5);
+    assert_eq!(files(&dir).len(), 2);
     *model.name.lock().unwrap() = String::new();
-    assert_eq!(ask(&world).1, ["billing"]);
+    assert_eq!(route_once(&project).1, ["billing"]);
 }
 
 #[test]
-fn what_cannot_be_written_is_made_again_and_nobody_hears_of_it() {
-    let (world, model, place) = (world(), Arc::new(Model::default()), tempfile::tempdir().unwrap());
-    let folder = place.path().join("index");
-    fs::write(&folder, "a file").unwrap();
+fn vectors_that_cannot_be_cached_are_embedded_again_without_a_warning() {
+    let (project, model, temp) = (test_project(), Arc::new(Model::default()), tempfile::tempdir().unwrap());
+    let dir = temp.path().join("index");
+    fs::write(&dir, "a file").unwrap();
     for _ in 0..2 {
-        let (router, semantic) = router(&world, &model, Some(&folder));
+        let (router, semantic) = router(&project, &model, Some(&dir));
         assert_eq!(route(&router, "billing").matches[0].name, "ledger");
         assert_eq!(model.sent().len(), 5);
-        assert_eq!(semantic.take_troubles(), [] as [&str; 0]);
+        assert_eq!(semantic.take_warnings(), [] as [&str; 0]);
     }
 }
 
 #[test]
-fn where_it_fails_words_decide_alone_and_one_line_says_so() {
-    let (world, model) = (world(), Arc::new(Model::default()));
-    let plain = route(&Router::new(world.snapshot()), "merges documents");
-    let (router, semantic) = router(&world, &model, None);
-    model.fail(Some(EmbedError::Failed("models.example did not answer in time".to_owned())));
+fn after_a_failure_only_words_are_compared_with_one_warning() {
+    let (project, model) = (test_project(), Arc::new(Model::default()));
+    let plain = route(&Router::new(project.snapshot()), "merges documents");
+    let (router, semantic) = router(&project, &model, None);
+    model.fail(Some(EmbedError::Failed("models.example timed out".to_owned())));
     for _ in 0..3 {
         assert_eq!(route(&router, "merges documents"), plain);
     }
-    // It is left alone for a while: messages do not wait for what is not there.
+    // The stage pauses, so that messages do not wait for an unavailable model.
     assert_eq!(model.sent().len(), 2);
     assert_eq!(
-        semantic.take_troubles(),
-        ["skills are chosen by words alone: models.example did not answer in time"]
+        semantic.take_warnings(),
+        ["semantic routing is unavailable, using words only: models.example timed out"]
     );
-    assert_eq!(semantic.take_troubles(), [] as [&str; 0]);
+    assert_eq!(semantic.take_warnings(), [] as [&str; 0]);
 }
 
 #[test]
-fn vectors_that_do_not_fit_are_refused() {
-    let world = world();
-    let plain = route(&Router::new(world.snapshot()), "merges documents");
-    let mut told = Vec::new();
-    let (model, place) = (Arc::new(Model::default()), tempfile::tempdir().unwrap());
-    let (ready, semantic) = router(&world, &model, Some(place.path()));
+fn invalid_vectors_are_rejected() {
+    let project = test_project();
+    let plain = route(&Router::new(project.snapshot()), "merges documents");
+    let mut warnings = Vec::new();
+    let (model, temp) = (Arc::new(Model::default()), tempfile::tempdir().unwrap());
+    let (ready, semantic) = router(&project, &model, Some(temp.path()));
     assert!(ready.prepare());
-    *model.longer.lock().unwrap() = 1;
+    *model.extra_dimensions.lock().unwrap() = 1;
     assert_eq!(route(&ready, "merges documents"), plain);
-    told.extend(semantic.take_troubles());
+    warnings.extend(semantic.take_warnings());
     for error in [
         EmbedError::NotANumber,
         EmbedError::Count { wanted: 2, given: 1 },
@@ -214,25 +214,25 @@ fn vectors_that_do_not_fit_are_refused() {
     ] {
         let model = Arc::new(Model::default());
         model.fail(Some(error));
-        let (router, semantic) = router(&world, &model, None);
+        let (router, semantic) = router(&project, &model, None);
         assert!(!router.prepare());
         assert_eq!(route(&router, "merges documents"), plain);
-        told.extend(semantic.take_troubles());
+        warnings.extend(semantic.take_warnings());
     }
-    insta::assert_snapshot!(told.join("\n"));
+    insta::assert_snapshot!(warnings.join("\n"));
 }
 
 #[test]
-fn half_of_the_vectors_are_kept_and_not_used() {
-    let (world, place) = (world(), tempfile::tempdir().unwrap());
-    /// Gives up after the first two.
+fn partial_vectors_are_cached_but_not_used() {
+    let (project, temp) = (test_project(), tempfile::tempdir().unwrap());
+    /// Fails after the first batch.
     #[derive(Debug)]
-    struct Tires(Model);
-    impl Embedder for Tires {
+    struct FailsLater(Model);
+    impl Embedder for FailsLater {
         fn identity(&self) -> Result<String, EmbedError> {
             self.0.identity()
         }
-        fn batch(&self) -> usize {
+        fn batch_size(&self) -> usize {
             2
         }
         fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
@@ -241,15 +241,15 @@ fn half_of_the_vectors_are_kept_and_not_used() {
             vectors
         }
     }
-    let tires = Arc::new(Semantic::new(Arc::new(Tires(Model::default()))));
-    let folder = Some(place.path().to_path_buf());
+    let failing = Arc::new(SemanticStage::new(Arc::new(FailsLater(Model::default()))));
+    let dir = Some(temp.path().to_path_buf());
     let router_of =
-        |semantic| Router::new(world.snapshot()).keeping(folder.clone()).with_semantic(Some(semantic));
-    assert!(route(&router_of(Arc::clone(&tires)), "billing").matches.is_empty());
-    assert_eq!(tires.take_troubles(), ["skills are chosen by words alone: enough"]);
-    // The next goes on where it ended.
+        |semantic| Router::new(project.snapshot()).with_cache_dir(dir.clone()).with_semantic(Some(semantic));
+    assert!(route(&router_of(Arc::clone(&failing)), "billing").matches.is_empty());
+    assert_eq!(failing.take_warnings(), ["semantic routing is unavailable, using words only: enough"]);
+    // The next one continues where it ended.
     let model = Arc::new(Model::default());
-    let (router, _) = router(&world, &model, Some(place.path()));
+    let (router, _) = router(&project, &model, Some(temp.path()));
     assert_eq!(route(&router, "billing").matches[0].name, "ledger");
     assert_eq!(model.sent(), ["rollout", "sky", "billing"]);
 }

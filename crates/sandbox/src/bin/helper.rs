@@ -1,7 +1,7 @@
-//! The helper by itself, for tests and for programs that cannot call [`prowess_sandbox::helper_main`] first.
+//! The stand-alone helper, for tests and for programs that cannot call [`prowess_sandbox::helper_main`] first.
 
 fn main() -> std::process::ExitCode {
     prowess_sandbox::helper_main();
-    // It was not started by a sandbox.
+    // The program was not started by a sandbox.
     std::process::ExitCode::from(2)
 }

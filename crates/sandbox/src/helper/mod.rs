@@ -1,7 +1,7 @@
-//! The helper: Prowess, started again to become what runs a script.
+//! The helper: this program, started again to confine itself and run a script.
 //!
-//! It is a process of its own because confinement is for ever: what a thread gives up, its program never gets back. And
-//! nothing has to happen between fork and exec, where hardly anything may.
+//! It is a separate process because confinement cannot be undone. It also avoids running code between fork and exec,
+//! where hardly anything is allowed.
 
 mod confine;
 mod fds;
@@ -22,79 +22,89 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{PidfdFlags, Signal, WaitOptions};
 
-use super::wire::{HIDDEN, LAUNCH, Launch, Order, Said, Way, receive, receive_fd, send, send_fd};
+use super::wire::{
+    HELPER_ARG, HelperLaunch, HelperMessage, LAUNCH_ROLE, LaunchMode, SandboxOrder, receive, receive_fd,
+    send, send_fd,
+};
 
 /// The second argument of a helper that is confined.
-const INSIDE: &str = "inside";
+const CONFINED_ROLE: &str = "inside";
 
-static CALLED: AtomicBool = AtomicBool::new(false);
+static HELPER_MAIN_CALLED: AtomicBool = AtomicBool::new(false);
 
-/// Whether this program can be its own helper.
+/// Returns `true` if this program called [`helper_main`], so that it can be its own helper.
 pub(crate) fn is_ready() -> bool {
-    CALLED.load(Ordering::Relaxed)
+    HELPER_MAIN_CALLED.load(Ordering::Relaxed)
 }
 
-/// To be called first thing in `main` by programs that run scripts: where this program was started as the sandbox's
-/// helper, it becomes that and never returns.
+/// Must be called first in `main` by programs that run scripts. If this process was started as the sandbox helper, it
+/// runs the helper and never returns.
 pub fn helper_main() {
-    CALLED.store(true, Ordering::Relaxed);
+    HELPER_MAIN_CALLED.store(true, Ordering::Relaxed);
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().as_deref() != Some(OsStr::new(HIDDEN)) {
+    if arguments.next().as_deref() != Some(OsStr::new(HELPER_ARG)) {
         return;
     }
     let role = arguments.next();
-    // Whatever the program that started us left open is not for scripts.
-    let done = fds::close_on_exec_from(3).and_then(|()| control()).and_then(|mut control| {
-        let done = match role.as_deref().and_then(OsStr::to_str) {
-            Some(LAUNCH) => launch(&mut control),
-            Some(INSIDE) => inside(&mut control),
-            _ => Err(io::Error::other("it is not known what to be")),
+    // Descriptors that the parent left open must not reach scripts.
+    let result = fds::close_on_exec_from(3).and_then(|()| control_socket()).and_then(|mut control| {
+        let result = match role.as_deref().and_then(OsStr::to_str) {
+            Some(LAUNCH_ROLE) => launch(&mut control),
+            Some(CONFINED_ROLE) => run_confined(&mut control),
+            _ => Err(io::Error::other("unknown helper role")),
         };
-        // Whoever listens learns why; nobody else has to.
-        done.or_else(|error| send(&mut control, &Said::Refused(error.to_string())))
+        // Report the error to the parent, if it is still listening.
+        result.or_else(|error| send(&mut control, &HelperMessage::Refused(error.to_string())))
     });
-    std::process::exit(if done.is_ok() { 0 } else { 2 });
+    std::process::exit(if result.is_ok() { 0 } else { 2 });
 }
 
-/// The socket that stands where standard input was.
-fn control() -> io::Result<File> {
+/// Returns the control socket, which is passed as standard input.
+fn control_socket() -> io::Result<File> {
     Ok(File::from(rustix::io::fcntl_dupfd_cloexec(io::stdin(), 3)?))
 }
 
 fn launch(control: &mut File) -> io::Result<()> {
-    let order: Launch = receive(control)?;
-    // Opened before anything is given up: it may lie where only root can go.
-    let own = File::open("/proc/self/exe")?;
-    confine::become_user(order.user)?;
-    match order.way {
-        Way::Bubblewrap { program, arguments } => match bubblewrap(&program, &arguments, own)? {},
-        Way::Watch => watch(control),
+    let request: HelperLaunch = receive(control)?;
+    // Opened before privileges are dropped: the file may only be accessible to root.
+    let own_exe = File::open("/proc/self/exe")?;
+    confine::become_user(request.user)?;
+    match request.way {
+        LaunchMode::Bubblewrap { program, arguments } => {
+            match exec_bubblewrap(&program, &arguments, own_exe)? {}
+        }
+        LaunchMode::Watch => watch_confined(control),
     }
 }
 
-/// Becomes bubblewrap, which starts this program again by its open file.
-fn bubblewrap(program: &Path, arguments: &[String], own: File) -> io::Result<Infallible> {
-    rustix::io::fcntl_setfd(&own, rustix::io::FdFlags::empty())?;
-    let again = PathBuf::from(format!("/proc/self/fd/{}", own.as_raw_fd()));
-    let error = Command::new(program).args(arguments).arg("--").arg(again).args([HIDDEN, INSIDE]).exec();
-    Err(io::Error::other(format!("bubblewrap cannot be started: {error}")))
+/// Executes bubblewrap, which starts this program again through its open file.
+fn exec_bubblewrap(program: &Path, arguments: &[String], own_exe: File) -> io::Result<Infallible> {
+    rustix::io::fcntl_setfd(&own_exe, rustix::io::FdFlags::empty())?;
+    let own_path = PathBuf::from(format!("/proc/self/fd/{}", own_exe.as_raw_fd()));
+    let error = Command::new(program)
+        .args(arguments)
+        .arg("--")
+        .arg(own_path)
+        .args([HELPER_ARG, CONFINED_ROLE])
+        .exec();
+    Err(io::Error::other(format!("cannot start bubblewrap: {error}")))
 }
 
-/// Watches over a confined helper. Everything that it starts and leaves behind becomes a child of this process, which
-/// ends it before it says that the script has ended.
-fn watch(control: &mut File) -> io::Result<()> {
+/// Watches a confined helper. Processes that it leaves behind become children of this process, which kills them before
+/// it reports the end of the script.
+fn watch_confined(control: &mut File) -> io::Result<()> {
     let own = rustix::process::getpid();
     rustix::process::set_child_subreaper(Some(own))?;
     let _ = rustix::process::setsid();
-    let child = Command::new("/proc/self/exe").args([HIDDEN, INSIDE]).env_clear().spawn()?;
+    let child = Command::new("/proc/self/exe").args([HELPER_ARG, CONFINED_ROLE]).env_clear().spawn()?;
     let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
-    let pid = pid.ok_or_else(|| io::Error::other("the process has no number"))?;
+    let pid = pid.ok_or_else(|| io::Error::other("invalid process id"))?;
     confine::hide_memory()?;
     let ended = rustix::process::pidfd_open(pid, PidfdFlags::empty())?;
     loop {
         let mut fds = [
             PollFd::new(&ended, PollFlags::IN),
-            // Nobody listens any more: the script was given up.
+            // The other end was closed: the script was abandoned.
             PollFd::new(control, PollFlags::RDHUP),
         ];
         match poll(&mut fds, None) {
@@ -104,14 +114,14 @@ fn watch(control: &mut File) -> io::Result<()> {
         }
     }
     let _ = rustix::process::kill_process(pid, Signal::KILL);
-    let (status, left) = sweep::everything(pid);
-    send(control, &exited(status, left))
+    let (status, left) = sweep::kill_all(pid);
+    send(control, &exit_message(status, left))
 }
 
-/// Confines itself and runs the script.
-fn inside(control: &mut File) -> io::Result<()> {
+/// Confines this process and runs the script.
+fn run_confined(control: &mut File) -> io::Result<()> {
     let input = receive_fd(control)?;
-    let order: Order = receive(control)?;
+    let order: SandboxOrder = receive(control)?;
     let is_first = std::process::id() == 1;
     if !is_first {
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
@@ -120,17 +130,17 @@ fn inside(control: &mut File) -> io::Result<()> {
         && let Some(scratch) = order.writable.first()
     {
         let scratch = File::open(scratch)?;
-        send(control, &Said::Scratch)?;
+        send(control, &HelperMessage::Scratch)?;
         send_fd(control, &scratch)?;
     }
     if is_first {
-        // Before anything is confined: no script may do this, so no process can afterwards.
+        // Before the confinement, which does not allow this call.
         confine::hide_memory()?;
     }
     let landlock = confine::confine(&order, is_first).map_err(io::Error::other)?;
-    send(control, &Said::Enforced { landlock })?;
-    let mut word = [0];
-    if control.read(&mut word)? == 0 {
+    send(control, &HelperMessage::Enforced { landlock })?;
+    let mut start = [0];
+    if control.read(&mut start)? == 0 {
         return Ok(());
     }
     let mut command = Command::new(&order.program);
@@ -138,24 +148,24 @@ fn inside(control: &mut File) -> io::Result<()> {
     for (name, value) in &order.environment {
         command.env(name, std::ffi::OsString::from_vec(value.clone()));
     }
-    let told = |error: io::Error| {
-        Said::NotStarted(format!("{} cannot be started: {error}", order.program.display()))
+    let not_started = |error: io::Error| {
+        HelperMessage::NotStarted(format!("cannot start {}: {error}", order.program.display()))
     };
     if !is_first {
         let error = command.exec();
-        return send(control, &told(error));
+        return send(control, &not_started(error));
     }
-    // The first process of a namespace: no signal from inside ends it, and all others end with it.
+    // The first process of a namespace: no signal from inside ends it, and all other processes end with it.
     match command.spawn() {
         Ok(child) => {
             let status = wait_for(child.id());
-            send(control, &exited(status, sweep::left()))
+            send(control, &exit_message(status, sweep::count_remaining()))
         }
-        Err(error) => send(control, &told(error)),
+        Err(error) => send(control, &not_started(error)),
     }
 }
 
-/// Waits for a process, and lets all others that ended go.
+/// Waits for a process, and reaps all others that end.
 fn wait_for(pid: u32) -> Option<i32> {
     loop {
         match rustix::process::wait(WaitOptions::empty()) {
@@ -168,9 +178,9 @@ fn wait_for(pid: u32) -> Option<i32> {
     }
 }
 
-fn exited(status: Option<i32>, left: u32) -> Said {
+fn exit_message(status: Option<i32>, left: u32) -> HelperMessage {
     match status.map(ExitStatus::from_raw) {
-        Some(status) => Said::Exited { code: status.code(), signal: status.signal(), left },
-        None => Said::Exited { code: None, signal: None, left },
+        Some(status) => HelperMessage::Exited { code: status.code(), signal: status.signal(), left },
+        None => HelperMessage::Exited { code: None, signal: None, left },
     }
 }

@@ -1,4 +1,4 @@
-//! Ending everything that a script left behind.
+//! Kills all processes that a script left behind.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -7,44 +7,44 @@ use rustix::process::{Pid, Signal, WaitOptions};
 
 use crate::processes;
 
-/// How long it is tried.
-const LONG_ENOUGH: Duration = Duration::from_secs(10);
+/// How long to try.
+const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Ends all descendants of this process, which are its children once their parents are gone. The answer is the status
-/// that `main` ended with, and how many others were there when it had.
-pub(super) fn everything(main: Pid) -> (Option<i32>, u32) {
-    let begun = Instant::now();
+/// Kills all descendants of this process. Returns the exit status of `main`, and how many other processes were running
+/// when it ended.
+pub(super) fn kill_all(main: Pid) -> (Option<i32>, u32) {
+    let started = Instant::now();
     let mut status = None;
-    let left = left();
-    while begun.elapsed() < LONG_ENOUGH {
+    let left = count_remaining();
+    while started.elapsed() < KILL_TIMEOUT {
         match rustix::process::wait(WaitOptions::NOHANG) {
-            Ok(Some((ended, how))) if ended == main => status = Some(how.as_raw()),
+            Ok(Some((ended, wait_status))) if ended == main => status = Some(wait_status.as_raw()),
             Ok(Some(_)) => {}
             Ok(None) => {
                 for pid in descendants(std::process::id()) {
-                    // It may be gone by now.
+                    // The process may have ended already.
                     let _ = rustix::process::kill_process(pid, Signal::KILL);
                 }
                 std::thread::sleep(Duration::from_micros(200));
             }
             Err(rustix::io::Errno::INTR) => {}
-            // There is nobody left.
+            // No children are left.
             Err(_) => break,
         }
     }
     (status, left)
 }
 
-/// How many processes below this one have not ended.
-pub(super) fn left() -> u32 {
+/// Returns how many descendants of this process are running.
+pub(super) fn count_remaining() -> u32 {
     let running = descendants(std::process::id()).into_iter().filter(|pid| !processes::has_ended(*pid));
     u32::try_from(running.count()).unwrap_or(u32::MAX)
 }
 
-/// Everybody below a process, by what each says of its parent.
+/// Returns all descendants of a process.
 fn descendants(root: u32) -> Vec<Pid> {
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
-    for (pid, parent) in processes::parents() {
+    for (pid, parent) in processes::process_parents() {
         children.entry(parent).or_default().push(pid);
     }
     let mut found = Vec::new();

@@ -1,104 +1,104 @@
-//! Where scripts run: what can be enforced here, and enforcing it.
+//! The sandbox: what this system can enforce, and enforcing it.
 //!
-//! What must always hold: a script is started only by [`Enforced::spawn`], and an [`Enforced`] comes only from
-//! [`Sandbox::enforce`], when the processes that will run the script have reported that every layer holds. There is no
-//! probing and trusting: what was confined is what runs.
+//! Invariant: a script is started only by [`Enforced::spawn`], and an [`Enforced`] is returned only by
+//! [`Sandbox::enforce`], after the processes that will run the script have reported that every layer is in force. There
+//! is no separate probe: the confined process is the one that runs.
 
-#[cfg(any(not(target_os = "linux"), prowess_portable))]
-mod elsewhere;
 #[cfg(all(target_os = "linux", not(prowess_portable)))]
 mod linux;
-pub(crate) mod places;
 #[cfg(any(not(target_os = "linux"), prowess_portable, test))]
-mod refused;
+mod refusing;
+pub(crate) mod system_paths;
+#[cfg(any(not(target_os = "linux"), prowess_portable))]
+mod unsupported;
 
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-#[cfg(any(not(target_os = "linux"), prowess_portable))]
-use elsewhere as system;
 #[cfg(all(target_os = "linux", not(prowess_portable)))]
 use linux as system;
+#[cfg(any(not(target_os = "linux"), prowess_portable))]
+use unsupported as system;
 
-pub use system::{Enforced, Running};
-pub(crate) use system::{may_enter, scratch_parent, unused_user};
+pub use system::{Enforced, SandboxedProcess};
+pub(crate) use system::{can_access, scratch_parent, unused_user};
 
 use super::Limits;
-use super::options::{Feed, Helper, Network};
-use super::ran::Stream;
-pub use super::ran::Tier;
+use super::options::{InputSource, NetworkAccess, SandboxHelper};
+use super::result::OutputStream;
+pub use super::result::SandboxTier;
 
-/// What happened to a script.
+/// An event of a running script.
 #[derive(Debug)]
-pub enum Event {
-    /// It wrote something.
-    Output(Stream, Vec<u8>),
-    /// It could not be started.
+pub enum ProcessEvent {
+    /// The script wrote output.
+    Output(OutputStream, Vec<u8>),
+    /// The script could not be started.
     NotStarted(String),
-    /// It ended by itself, and left some processes behind.
+    /// The script exited.
     Exited {
-        /// What it ended with.
+        /// The exit code.
         code: Option<i32>,
-        /// What ended it.
+        /// The signal that ended it.
         signal: Option<i32>,
-        /// How many processes.
+        /// How many processes it left behind.
         left: u32,
     },
 }
 
-/// What is to run, and what it may reach.
+/// What to run, and what it may access.
 #[derive(Debug)]
-pub struct Task<'a> {
+pub struct SandboxTask<'a> {
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<String>,
     pub(crate) environment: Vec<(String, OsString)>,
-    /// The skill's files, where the script runs.
+    /// The files of the skill, which are the working directory.
     pub(crate) skill: &'a Path,
-    /// The scratch folder.
+    /// The scratch directory.
     pub(crate) scratch: &'a Path,
-    /// What may be read besides the system.
+    /// Readable paths besides the system directories.
     pub(crate) readable: Vec<PathBuf>,
     pub(crate) limits: &'a Limits,
-    pub(crate) network: Network,
-    pub(crate) input: Feed,
-    /// Whom to become, where Prowess is root.
+    pub(crate) network: NetworkAccess,
+    pub(crate) input: InputSource,
+    /// The user to become, if Prowess is root.
     pub(crate) user: Option<u32>,
 }
 
-/// A way to confine a script. Another system fills this in.
+/// A way to confine a script. Other systems implement this trait.
 pub trait Sandbox {
-    /// Which protection it gives.
-    fn tier(&self) -> Tier;
+    /// Returns the protection that it provides.
+    fn tier(&self) -> SandboxTier;
 
-    /// Gets everything ready for a task and confines it, up to the word to begin.
-    fn enforce(&self, task: &Task<'_>) -> Result<Enforced, SandboxError>;
+    /// Prepares and confines a task, up to the start signal.
+    fn enforce(&self, task: &SandboxTask<'_>) -> Result<Enforced, SandboxError>;
 }
 
 /// Why a sandbox could not be enforced.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{tier} cannot be enforced: {why}")]
+#[error("{tier} cannot be enforced: {reason}")]
 pub struct SandboxError {
-    /// Which.
-    pub tier: Tier,
-    /// Why not.
-    pub why: String,
+    /// The protection.
+    pub tier: SandboxTier,
+    /// The reason.
+    pub reason: String,
 }
 
 impl SandboxError {
-    pub(crate) fn new(tier: Tier, why: impl fmt::Display) -> Self {
-        Self { tier, why: why.to_string() }
+    pub(crate) fn new(tier: SandboxTier, reason: impl fmt::Display) -> Self {
+        Self { tier, reason: reason.to_string() }
     }
 }
 
-/// The ways to confine a script here, the best first.
-pub(crate) fn ways(helper: &Helper, only: Option<Tier>) -> Vec<Box<dyn Sandbox>> {
-    let mut ways = system::ways(helper);
-    ways.retain(|way| only.is_none_or(|only| way.tier() == only));
-    ways
+/// Returns the available sandboxes, best first.
+pub(crate) fn backends(helper: &SandboxHelper, only: Option<SandboxTier>) -> Vec<Box<dyn Sandbox>> {
+    let mut backends = system::backends(helper);
+    backends.retain(|backend| only.is_none_or(|only| backend.tier() == only));
+    backends
 }
 
-/// No confinement at all: the limits, the cleared environment and the end of everything are kept.
-pub(crate) fn unprotected(helper: &Helper) -> Box<dyn Sandbox> {
+/// Returns a sandbox without confinement: only the limits, the cleared environment and the cleanup apply.
+pub(crate) fn unprotected(helper: &SandboxHelper) -> Box<dyn Sandbox> {
     system::unprotected(helper)
 }

@@ -1,5 +1,5 @@
-//! Attacks on what lies around a script and is no file to read or write: modes and attributes of other files, memory and
-//! files that no count sees, descriptors, other runs, the terminal.
+//! Attacks on a script's surroundings other than reading and writing files: modes and attributes of other files, uncounted
+//! memory and files, descriptors, other runs, the terminal.
 
 #![cfg(target_os = "linux")]
 
@@ -8,11 +8,11 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::sync::mpsc::channel;
 
-use prowess_sandbox::{Cancel, Limit, Protection, Tier};
+use prowess_sandbox::{Cancel, Protection, RunLimit, SandboxTier};
 use prowess_testing::scripts::{TIERS, World, helper};
 
-/// What each script begins with: `attempt` says `DID` where something worked, `call` makes a call by its number.
-const BEGIN: &str = r#"
+/// The start of each script: `attempt` prints `DID` if something succeeded, `call` makes a system call by number.
+const PRELUDE: &str = r#"
 import os, sys, ctypes, fcntl, socket, time
 libc = ctypes.CDLL(None, use_errno=True)
 def attempt(name, f):
@@ -27,15 +27,15 @@ def call(*args):
     return r
 "#;
 
-/// What worked of a script.
-fn did(told: &str) -> Vec<String> {
-    told.lines().filter(|line| !line.ends_with(" denied")).map(str::to_owned).collect()
+/// Returns the attempts that succeeded.
+fn successes(output: &str) -> Vec<String> {
+    output.lines().filter(|line| !line.ends_with(" denied")).map(str::to_owned).collect()
 }
 
-/// Landlock does not keep a script from any of these.
+/// Landlock does not prevent any of these.
 #[test]
 fn modes_times_owners_and_attributes_of_other_files_stay_as_they_are() {
-    let text = BEGIN.to_owned()
+    let text = PRELUDE.to_owned()
         + r#"
 folder, file = sys.argv[1], sys.argv[1] + "/id_rsa"
 b = file.encode()
@@ -54,24 +54,24 @@ attempt("watch", lambda: call(254, call(253), folder.encode(), 0xfff))
     let folder = file.parent().unwrap().to_owned();
     let facts = || {
         [&file, &folder, &world.skill_folder()].map(|path| {
-            let it = fs::metadata(path).unwrap();
+            let metadata = fs::metadata(path).unwrap();
             let attributes = rustix::fs::listxattr(path, &mut [0_u8; 256]).unwrap_or_default();
-            (it.mode(), it.mtime(), it.gid(), attributes)
+            (metadata.mode(), metadata.mtime(), metadata.gid(), attributes)
         })
     };
     let script = world.script("x.py", &text).args(&[&folder.display().to_string()]);
     let before = facts();
     for tier in TIERS {
         let ran = script.run_on(tier).unwrap();
-        assert_eq!(did(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
+        assert_eq!(successes(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
         assert_eq!(facts(), before, "{tier}");
     }
-    // Without a sandbox it works, for whoever owns the files: it is the sandbox that was tested.
+    // Without a sandbox the attack works for the owner of the files, so the test is meaningful.
     script.run_with(|options| options.protection = Protection::Unsafe).unwrap();
     assert_eq!(facts() == before, rustix::process::geteuid().is_root());
 }
 
-/// What copies files sets their modes and times, which must not end in an error.
+/// Programs that copy files set modes and times, which must not fail.
 #[test]
 fn files_can_be_copied_in_the_scratch_folder() {
     let text = "import shutil, os\nhome = os.environ['HOME']\nshutil.copy2('x.py', home + '/a'); shutil.copy(home + '/a', home + '/b')\n\
@@ -83,10 +83,10 @@ fn files_can_be_copied_in_the_scratch_folder() {
     }
 }
 
-/// A file in memory takes memory that no process has, and a program that is started from it lies nowhere.
+/// A file in memory uses memory that belongs to no process, and a program started from it has no path.
 #[test]
 fn there_is_no_memory_that_nobody_counts() {
-    let text = BEGIN.to_owned()
+    let text = PRELUDE.to_owned()
         + r#"
 attempt("memfd", lambda: call(319, b"x", 0))
 attempt("memfd_secret", lambda: call(447, 0))
@@ -97,7 +97,7 @@ attempt("queue", lambda: call(240, b"x", 0o102, 0o600, 0))
     let world = World::new();
     for tier in TIERS {
         let ran = world.script("x.py", &text).run_on(tier).unwrap();
-        assert_eq!(did(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
+        assert_eq!(successes(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
     }
 }
 
@@ -111,7 +111,7 @@ fn files_without_a_name_count_like_others() {
         let ran = world.script("x.py", text).run_on(tier).unwrap();
         assert_eq!(
             (ran.limits_hit.as_slice(), ran.signal),
-            (&[Limit::Scratch][..], Some(9)),
+            (&[RunLimit::Scratch][..], Some(9)),
             "{tier}: {ran:?}"
         );
     }
@@ -120,7 +120,7 @@ fn files_without_a_name_count_like_others() {
 /// Standard input is memory that no limit counts.
 #[test]
 fn standard_input_is_only_read() {
-    let text = BEGIN.to_owned()
+    let text = PRELUDE.to_owned()
         + r#"
 attempt("write", lambda: os.write(0, b"x"))
 attempt("grow", lambda: os.ftruncate(0, 1 << 30))
@@ -136,18 +136,18 @@ print(sys.stdin.read(), "denied")
             .script("x.py", &text)
             .run_with(|options| {
                 options.protection = Protection::Only(tier);
-                options.input = prowess_sandbox::Input::Bytes(b"{}".to_vec());
+                options.input = prowess_sandbox::ScriptInput::Bytes(b"{}".to_vec());
             })
             .unwrap();
-        assert_eq!(did(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
+        assert_eq!(successes(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
         assert!(ran.stdout_text().ends_with("{} denied\n"), "{tier}: {}", ran.stdout_text());
     }
 }
 
-/// In tier 2 a script shares `/proc` with everybody: what it may read there is about itself alone.
+/// In tier 2, a script shares `/proc` with other processes and may only read about itself.
 #[test]
 fn connections_mounts_and_groups_of_the_machine_are_not_read() {
-    let text = BEGIN.to_owned()
+    let text = PRELUDE.to_owned()
         + r#"
 for name in ("net/tcp", "net/unix", "net/arp", "net/route", "mountinfo", "mounts", "mountstats", "cgroup", "cpuset"):
     for folder in ("/proc/self/", "/proc/thread-self/", f"/proc/self/task/{os.getpid()}/"):
@@ -159,15 +159,15 @@ for name in ("status", "stat", "statm", "maps", "cmdline", "limits"):
 if not os.listdir("/proc/self/fd") or not os.listdir("/proc/self/task"): print("lists")
 "#;
     let world = World::new();
-    let ran = world.script("x.py", &text).run_on(Tier::Tier2).unwrap();
-    assert_eq!(did(&ran.stdout_text()), [""; 0], "{}", ran.stderr_text());
+    let ran = world.script("x.py", &text).run_on(SandboxTier::Tier2).unwrap();
+    assert_eq!(successes(&ran.stdout_text()), [""; 0], "{}", ran.stderr_text());
     assert_eq!(ran.exit_code, Some(0), "{}", ran.stderr_text());
 }
 
-/// Neither by links nor by renaming does anything get in or out.
+/// Links and renames cannot move anything in or out.
 #[test]
 fn links_renames_and_mounts_lead_nowhere() {
-    let text = BEGIN.to_owned()
+    let text = PRELUDE.to_owned()
         + r#"
 secret, home, own = sys.argv[1], os.environ["HOME"], os.path.dirname(os.path.abspath(sys.argv[0]))
 def through():
@@ -193,16 +193,16 @@ attempt("handle", lambda: call(303, -100, b"/", 0, 0, 0))
     fs::set_permissions(secret.parent().unwrap(), fs::Permissions::from_mode(0o777)).unwrap();
     for tier in TIERS {
         let ran = world.script("x.py", &text).args(&[&secret.display().to_string()]).run_on(tier).unwrap();
-        assert_eq!(did(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
+        assert_eq!(successes(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
         assert_eq!(fs::read_to_string(&secret).unwrap(), "secret", "{tier}");
         assert!(!secret.with_file_name("o").exists(), "{tier}");
     }
 }
 
-/// Whatever the program that runs scripts has open stays its own, and so do its terminal and its processors.
+/// Open descriptors, the terminal and the processors of the parent program are not accessible.
 #[test]
 fn descriptors_the_terminal_and_the_processors_of_others_are_out_of_reach() {
-    let text = BEGIN.to_owned()
+    let text = PRELUDE.to_owned()
         + r#"
 host = int(sys.argv[1])
 # One is the folder itself while it is read.
@@ -221,13 +221,13 @@ attempt("cgroups", lambda: os.mkdir("/sys/fs/cgroup/x"))
 attempt("kernel log", lambda: open("/dev/kmsg"))
 "#;
     let world = World::new();
-    // Open for every program that is started from here.
+    // Inherited by every program that is started from here.
     let secret = fs::File::open(world.write("secret", "secret")).unwrap();
     rustix::io::fcntl_setfd(&secret, rustix::io::FdFlags::empty()).unwrap();
     let host = std::process::id().to_string();
     for tier in TIERS {
         let ran = world.script("x.py", &text).args(&[&host]).run_on(tier).unwrap();
-        assert_eq!(did(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
+        assert_eq!(successes(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
     }
     let ran = world
         .script("y.sh", "#!/bin/sh\n[ -e /proc/self/fd/$1 ] && echo OPEN\n")
@@ -236,16 +236,16 @@ attempt("kernel log", lambda: open("/dev/kmsg"))
         .args(["-c", &format!("[ -e /proc/self/fd/{} ] && echo OPEN", secret.as_raw_fd())])
         .output()
         .unwrap();
-    assert_eq!(bare.stdout, b"OPEN\n", "it is inherited, but for the helper");
+    assert_eq!(bare.stdout, b"OPEN\n", "it would be inherited without the helper");
     for tier in TIERS {
         assert_eq!(ran.run_on(tier).unwrap().stdout_text(), "", "{tier}");
     }
 }
 
-/// Where signals cannot be kept inside and are denied, no other way to send one is left open.
+/// If signals cannot be confined and are denied, there is no other way to send one.
 #[test]
 fn files_send_no_signals_to_others() {
-    let text = BEGIN.to_owned()
+    let text = PRELUDE.to_owned()
         + r#"
 host = int(sys.argv[1])
 r, w = os.pipe()
@@ -262,11 +262,11 @@ attempt("signal", lambda: os.kill(os.getpid(), 0))
         .args(&[&std::process::id().to_string()])
         .run_with(|options| {
             options.helper = helper;
-            options.protection = Protection::Only(Tier::Tier2);
+            options.protection = Protection::Only(SandboxTier::Tier2);
         })
         .unwrap();
-    assert_eq!(did(&ran.stdout_text()), [""; 0], "{}", ran.stderr_text());
-    // Where Landlock keeps them inside, the kernel asks it when the signal is sent: nobody here is ended by one.
+    assert_eq!(successes(&ran.stdout_text()), [""; 0], "{}", ran.stderr_text());
+    // If Landlock confines signals, the kernel checks it when a signal is sent, so no other process is killed.
     let text = "import os, sys, fcntl, time\nr, w = os.pipe()\n\
         try:\n    fcntl.fcntl(r, fcntl.F_SETOWN, int(sys.argv[1])); fcntl.fcntl(r, 10, 9)\n    \
         fcntl.fcntl(r, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK); os.write(w, b'x')\nexcept OSError: pass\ntime.sleep(0.05)\n";
@@ -280,10 +280,10 @@ attempt("signal", lambda: os.kill(os.getpid(), 0))
     }
 }
 
-/// Two runs at the same time know nothing of each other.
+/// Concurrent runs are isolated from each other.
 #[test]
 fn another_run_is_as_far_away_as_anything_else() {
-    let text = BEGIN.to_owned()
+    let text = PRELUDE.to_owned()
         + r#"
 home, pid = sys.argv[1], int(sys.argv[2])
 attempt("list", lambda: os.listdir(home))
@@ -299,29 +299,29 @@ attempt("environ", lambda: open(f"/proc/{pid}/environ").read())
     for tier in TIERS {
         let cancel = Cancel::default();
         std::thread::scope(|scope| {
-            let (tell, told) = channel();
+            let (sender, receiver) = channel();
             let running = cancel.clone();
             let world = &world;
             let first = scope.spawn(move || {
                 world.named("a.sh").run_with(|options| {
                     options.protection = Protection::Only(tier);
                     options.cancel = running;
-                    options.on_output = Some(Box::new(move |_, bytes| tell.send(bytes.to_vec()).unwrap()));
+                    options.on_output = Some(Box::new(move |_, bytes| sender.send(bytes.to_vec()).unwrap()));
                 })
             });
-            let line = String::from_utf8(told.recv().unwrap()).unwrap();
+            let line = String::from_utf8(receiver.recv().unwrap()).unwrap();
             let (home, pid) = line.trim().split_once(' ').unwrap();
-            // In a namespace every run has the same few numbers.
-            let pid = if tier == Tier::Tier1 { "4000000" } else { pid };
+            // In a namespace, every run has the same low process ids.
+            let pid = if tier == SandboxTier::Tier1 { "4000000" } else { pid };
             let ran = world.named("b.py").args(&[home, pid]).run_on(tier).unwrap();
             cancel.cancel();
-            assert_eq!(did(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
+            assert_eq!(successes(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
             assert!(first.join().unwrap().unwrap().cancelled, "{tier}");
         });
     }
 }
 
-/// What clears a scratch folder away does not go where a script left a link.
+/// Removing a scratch directory does not follow symlinks of the script.
 #[test]
 fn a_link_in_place_of_the_scratch_folder_removes_nothing_else() {
     let world = World::new();

@@ -1,8 +1,8 @@
-//! The table of attacks in the documentation names tests that are there, and all that are there.
+//! Checks that the table of attacks in the documentation is complete and names existing tests.
 
 use std::collections::BTreeSet;
 
-/// The tests of a file.
+/// Returns the names of the tests in a file.
 fn tests(source: &str) -> impl Iterator<Item = &str> {
     source.split("#[test]\nfn ").skip(1).filter_map(|rest| rest.split_once('(')).map(|(name, _)| name)
 }
@@ -25,7 +25,7 @@ fn every_attack_of_the_table_has_its_test() {
     let there: BTreeSet<&str> = attacks.iter().chain(&gates).flat_map(|source| tests(source)).collect();
     let missing: Vec<_> = named.difference(&there).collect();
     assert!(missing.is_empty() && named.len() > 20, "no such tests: {missing:?}");
-    // What is no attack: what scripts can do, and that the attacks are real.
+    // Tests that are not attacks: what scripts can do, and that the attacks work without a sandbox.
     let others = [
         "cancelling_ends_everything_and_output_streams",
         "each_number_is_what_it_says",
@@ -35,10 +35,10 @@ fn every_attack_of_the_table_has_its_test() {
         "the_home_is_a_scratch_folder_that_is_gone_afterwards",
         "the_network_is_there_for_those_to_whom_the_user_grants_it",
     ];
-    let untold: Vec<_> = attacks
+    let undocumented: Vec<_> = attacks
         .iter()
         .flat_map(|source| tests(source))
         .filter(|name| !named.contains(name) && !others.contains(name))
         .collect();
-    assert!(untold.is_empty(), "not in the table: {untold:?}");
+    assert!(undocumented.is_empty(), "not in the table: {undocumented:?}");
 }

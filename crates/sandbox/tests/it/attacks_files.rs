@@ -1,4 +1,4 @@
-//! Attacks on files: reading what is somebody else's, writing into the skill, being another file when it counts.
+//! Attacks on files: reading foreign files, writing into the skill, replacing files between check and use.
 
 #![cfg(target_os = "linux")]
 
@@ -6,10 +6,10 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use prowess::ErrorCode;
-use prowess_sandbox::{Limit, Protection, RunError, Tier};
+use prowess_sandbox::{Protection, RunError, RunLimit, SandboxTier};
 use prowess_testing::scripts::{TIERS, World};
 
-/// Tries each line and says which of them worked.
+/// Tries to read and write each file, and prints which attempts succeeded.
 const TRY: &str = r#"#!/bin/sh
 for file in "$@"; do
   if cat "$file" >/dev/null 2>&1; then echo "READ $file"; fi
@@ -25,7 +25,7 @@ fn no_file_of_the_user_or_the_system_is_read() {
     let other = world.write("home/.prowess/skills/other/SKILL.md", "---\nname: other\ndescription: x\n---\n");
     let project = world.write("project/notes.txt", "notes");
     for path in [&secret, &other, &project] {
-        // Everybody may, but for the sandbox.
+        // Only the sandbox prevents access.
         fs::set_permissions(path, fs::Permissions::from_mode(0o666)).unwrap();
     }
     let own = world.skill_folder().join("SKILL.md");
@@ -49,7 +49,7 @@ fn no_file_of_the_user_or_the_system_is_read() {
         let ran = world.script("x.sh", TRY).args(&files).run_on(tier).unwrap();
         assert_eq!(ran.stdout_text(), "done\n", "{tier}: {}", ran.stderr_text());
     }
-    // Without a sandbox it works: it is the sandbox that was tested.
+    // Without a sandbox the attack works, so the test is meaningful.
     let ran =
         world.named("x.sh").args(&files).run_with(|options| options.protection = Protection::Unsafe).unwrap();
     assert!(
@@ -72,11 +72,11 @@ for n in range(2000):
 "#;
     for tier in TIERS {
         let ran = world.script("x.py", text).run_on(tier).unwrap();
-        // What cannot be walked counts as too much, where it has to be walked.
-        let is_over = tier == Tier::Tier2 && ran.limits_hit == [Limit::Scratch];
+        // In tier 2, directories that cannot be walked count as too large.
+        let is_over = tier == SandboxTier::Tier2 && ran.limits_hit == [RunLimit::Scratch];
         assert!(ran.exit_code == Some(0) || is_over, "{tier}: {ran:?}");
-        let told = ran.stdout_text();
-        let home = told.strip_suffix(" True\n").unwrap();
+        let output = ran.stdout_text();
+        let home = output.strip_suffix(" True\n").unwrap();
         let folder = home.strip_suffix("/scratch").unwrap();
         assert!(!std::path::Path::new(folder).exists(), "{folder}");
     }
@@ -116,7 +116,7 @@ fn a_link_is_no_script() {
     assert_eq!(world.named("real.sh").run().unwrap().stdout_text(), "real\n");
 }
 
-/// What was read and hashed is what runs: whatever the folder holds a moment later does not matter.
+/// The bytes that were read and hashed are the bytes that run, even if the directory changes afterwards.
 #[test]
 fn replacing_itself_between_check_and_run_changes_nothing() {
     let world = World::new();
@@ -140,7 +140,7 @@ fn replacing_itself_between_check_and_run_changes_nothing() {
                     let digest = prowess::digest(format!("#!/bin/sh\necho {}", ran.stdout_text()).as_bytes());
                     assert_eq!(ran.digest, digest);
                 }
-                // It was caught in between.
+                // The change was detected.
                 Err(error) => assert!(matches!(error, RunError::Access(_)), "{error}"),
             }
         }
@@ -158,7 +158,7 @@ fn a_file_of_a_hundred_mebibytes_is_not_written() {
         let lines: Vec<_> = out.lines().collect();
         assert_ne!(lines[0], "0", "{tier}");
         assert_eq!(lines[1].trim(), "67108864", "{tier}");
-        assert_eq!(ran.limits_hit, [Limit::FileSize], "{tier}");
+        assert_eq!(ran.limits_hit, [RunLimit::FileSize], "{tier}");
     }
 }
 
@@ -169,11 +169,11 @@ fn many_files_that_fill_the_disk_are_noticed() {
     let text = "#!/bin/sh\ni=0; while :; do head -c 1048576 /dev/zero > \"$HOME/f$i\"; i=$((i+1)); sleep 0.02; done\n";
     for tier in TIERS {
         let ran = world.script("x.sh", text).run_on(tier).unwrap();
-        assert_eq!((ran.limits_hit.as_slice(), ran.signal), (&[Limit::Scratch][..], Some(9)), "{tier}");
+        assert_eq!((ran.limits_hit.as_slice(), ran.signal), (&[RunLimit::Scratch][..], Some(9)), "{tier}");
     }
 }
 
-/// Writes a mebibyte at a time with `write(bytes, n)`, more than there is room for, and waits for its end.
+/// Writes a mebibyte at a time with `write(bytes, n)`, more than the limit, and waits to be killed.
 const FILL: &str = r#"
 for n in range(40):
     write(b"x" * (1 << 20), n); time.sleep(0.02)
@@ -182,7 +182,7 @@ time.sleep(20); print("GOT")
 
 const HOME: &str = "import ctypes, mmap, os, shutil, sys, time\nos.chdir(os.environ['HOME'])\n";
 
-/// What the kernel does not let us see counts as more than there may be.
+/// Files that cannot be measured count as exceeding the limit.
 #[test]
 fn files_are_counted_or_count_as_too_many_wherever_they_are_hidden() {
     let mut world = World::new();
@@ -220,21 +220,21 @@ def write(bytes, n):
     for tier in TIERS {
         for (name, text) in attacks {
             let ran = world.script("x.py", &[HOME, text, FILL].concat()).run_on(tier).unwrap();
-            assert!(ran.limits_hit.contains(&Limit::Scratch), "{tier}: {name}: {ran:?}");
+            assert!(ran.limits_hit.contains(&RunLimit::Scratch), "{tier}: {name}: {ran:?}");
             assert_eq!((ran.signal, ran.stdout_text().as_str()), (Some(9), ""), "{tier}: {name}: {ran:?}");
         }
     }
 }
 
-/// In tier 1 the kernel keeps the size, however fast files are written: 64 MiB more than the limit.
+/// In tier 1, the kernel limits the size to 64 MiB above the limit, however fast files are written.
 #[test]
 fn the_kernel_keeps_the_size_of_a_scratch_folder_in_memory() {
     let mut world = World::new();
     world.policy.run.limits.scratch_bytes = 4 * 1024 * 1024;
     let text = "import os\nfor n in range(5):\n    f = os.open(os.environ['HOME'] + '/' + str(n), os.O_CREAT | os.O_WRONLY)\n    \
                 try: os.posix_fallocate(f, 0, 30 << 20); print('GOT', flush=True)\n    except OSError: pass\n";
-    let ran = world.script("x.py", text).run_on(Tier::Tier1).unwrap();
-    assert!(ran.limits_hit.contains(&Limit::Scratch), "{ran:?}");
+    let ran = world.script("x.py", text).run_on(SandboxTier::Tier1).unwrap();
+    assert!(ran.limits_hit.contains(&RunLimit::Scratch), "{ran:?}");
     assert!(ran.stdout_text().lines().count() <= 2, "{ran:?}");
 }
 

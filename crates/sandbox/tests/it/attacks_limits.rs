@@ -1,4 +1,4 @@
-//! Attacks on limits: processes, memory, output, descriptors, taken without end.
+//! Attacks on limits: processes, memory, output and descriptors.
 
 #![cfg(target_os = "linux")]
 
@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use prowess_sandbox::{Limit, Protection, Tier};
+use prowess_sandbox::{Protection, RunLimit, SandboxTier};
 use prowess_testing::scripts::{TIERS, World, running};
 
 #[test]
@@ -24,9 +24,9 @@ fn a_fork_bomb_stays_small_and_ends() {
             })
             .unwrap();
         assert!(ran.timed_out || ran.exit_code.is_some(), "{tier}: {ran:?}");
-        // In tier 2 the kernel counts what else an ordinary user has running, which may be more by now than it was.
-        let is_shared = tier == Tier::Tier2 && !rustix::process::geteuid().is_root();
-        assert!(is_shared || ran.limits_hit.contains(&Limit::Processes), "{tier}: {:?}", ran.limits_hit);
+        // In tier 2, the kernel also counts other processes of an ordinary user, which may have increased since.
+        let is_shared = tier == SandboxTier::Tier2 && !rustix::process::geteuid().is_root();
+        assert!(is_shared || ran.limits_hit.contains(&RunLimit::Processes), "{tier}: {:?}", ran.limits_hit);
         assert_eq!(running("bomb.sh"), 0, "{tier}");
     }
 }
@@ -40,7 +40,7 @@ fn three_gibibytes_are_not_to_be_had() {
         let ran = world.script("x.py", at_once).run_on(tier).unwrap();
         assert_eq!(ran.stdout_text(), "refused\n", "{tier}");
     }
-    // Memory that is shared counts for no process alone, and many processes have much together.
+    // Shared memory belongs to no single process, and many processes use much together.
     let mut world = World::new();
     world.policy.run.limits.memory_bytes = 256 * 1024 * 1024;
     let shared = "import mmap, time\nm = mmap.mmap(-1, 512 << 20)\nfor i in range(0, 512 << 20, 4096): m[i] = 1\nprint('GOT')\ntime.sleep(5)\n";
@@ -50,14 +50,14 @@ fn three_gibibytes_are_not_to_be_had() {
             let ran = world.script("x.py", text).run_on(tier).unwrap();
             assert_eq!(
                 (ran.limits_hit.as_slice(), ran.signal),
-                (&[Limit::Memory][..], Some(9)),
+                (&[RunLimit::Memory][..], Some(9)),
                 "{tier}: {ran:?}"
             );
         }
     }
 }
 
-/// What waits in a socket is the memory of no process.
+/// Data in socket buffers is memory of no process.
 #[test]
 fn what_waits_in_sockets_and_pipes_counts_as_memory() {
     let sockets = r#"
@@ -90,7 +90,7 @@ if ctypes.CDLL(None).vmsplice(w, ctypes.byref((ctypes.c_size_t * 2)(ctypes.addre
     for tier in TIERS {
         let ran = world.script("x.py", sockets).run_on(tier).unwrap();
         let hit = (ran.limits_hit.as_slice(), ran.signal);
-        assert_eq!(hit, (&[Limit::Memory][..], Some(9)), "{tier}: {ran:?}");
+        assert_eq!(hit, (&[RunLimit::Memory][..], Some(9)), "{tier}: {ran:?}");
         assert!(ran.stdout_text().lines().all(|size| size == default.trim()), "{tier}: {ran:?}");
         let ran = world.script("y.py", pipes).run_on(tier).unwrap();
         assert_eq!((ran.exit_code, ran.stdout_text().as_str()), (Some(0), ""), "{tier}: {ran:?}");
@@ -102,22 +102,22 @@ fn output_without_end_is_cut_and_ended() {
     let world = World::new();
     for tier in TIERS {
         for text in ["#!/bin/sh\nyes\n", "#!/bin/sh\nyes >&2\n", "#!/bin/sh\nyes & yes >&2\n"] {
-            let heard = Arc::new(AtomicUsize::new(0));
+            let received = Arc::new(AtomicUsize::new(0));
             let ran = world
                 .script("x.sh", text)
                 .run_with(|options| {
                     options.protection = Protection::Only(tier);
-                    let heard = Arc::clone(&heard);
+                    let received = Arc::clone(&received);
                     options.on_output = Some(Box::new(move |_, bytes| {
-                        heard.fetch_add(bytes.len(), Relaxed);
+                        received.fetch_add(bytes.len(), Relaxed);
                     }));
                 })
                 .unwrap();
             assert!(ran.truncated && !ran.timed_out, "{tier}");
-            assert_eq!((ran.limits_hit.as_slice(), ran.exit_code), (&[Limit::Output][..], None), "{tier}");
+            assert_eq!((ran.limits_hit.as_slice(), ran.exit_code), (&[RunLimit::Output][..], None), "{tier}");
             assert_eq!(ran.stdout.len() + ran.stderr.len(), 1024 * 1024, "{tier}");
-            assert_eq!(heard.load(Relaxed), 1024 * 1024, "{tier}");
-            assert_eq!(ran.ending(), "killed at the limit of output");
+            assert_eq!(received.load(Relaxed), 1024 * 1024, "{tier}");
+            assert_eq!(ran.describe_end(), "killed at the limit of output");
         }
     }
 }
@@ -139,7 +139,7 @@ fn descriptors_and_cores_are_bounded() {
     }
 }
 
-/// As many processes as there may be, and what can be had of memory and files: by each limit as it is, and lowered.
+/// Uses as many processes, and as much memory and files, as the limits allow.
 const TAKE: &str = r#"
 import mmap, os, signal, sys
 def processes():
@@ -171,25 +171,25 @@ print(memory(below), memory(above), file(), files(), processes())
 fn each_number_is_what_it_says() {
     let mut world = World::new();
     world.script("x.py", TAKE);
-    let take = |world: &World, below: &str, above: &str, tier: Tier| {
+    let take = |world: &World, below: &str, above: &str, tier: SandboxTier| {
         let ran = world.named("x.py").args(&[below, above]).run_on(tier).unwrap();
-        let told = ran.stdout_text();
+        let output = ran.stdout_text();
         let (rest, processes) =
-            told.trim().rsplit_once(' ').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
-        // What else an ordinary user has running counts in tier 2, and changes while it is counted.
-        let is_shared = tier == Tier::Tier2 && !rustix::process::geteuid().is_root();
+            output.trim().rsplit_once(' ').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+        // In tier 2, other processes of an ordinary user count, and their number changes meanwhile.
+        let is_shared = tier == SandboxTier::Tier2 && !rustix::process::geteuid().is_root();
         (rest, if is_shared { "64".to_owned() } else { processes })
     };
     for tier in TIERS {
-        let took = take(&world, "1900", "2100", tier);
-        assert_eq!(took, ("True False 67108864 256".to_owned(), "64".to_owned()), "{tier}");
+        let used = take(&world, "1900", "2100", tier);
+        assert_eq!(used, ("True False 67108864 256".to_owned(), "64".to_owned()), "{tier}");
     }
     let limits = &mut world.policy.run.limits;
     (limits.memory_bytes, limits.processes, limits.file_bytes, limits.open_files) =
         (100 << 20, 64, 1 << 20, 32);
     for tier in TIERS {
-        let took = take(&world, "60", "110", tier);
-        assert_eq!(took, ("True False 1048576 32".to_owned(), "64".to_owned()), "{tier}");
+        let used = take(&world, "60", "110", tier);
+        assert_eq!(used, ("True False 1048576 32".to_owned(), "64".to_owned()), "{tier}");
     }
     if rustix::process::geteuid().is_root() {
         world.policy.run.limits.processes = 7;

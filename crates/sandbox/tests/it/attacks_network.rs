@@ -8,7 +8,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 
-use prowess_sandbox::{Network, Protection};
+use prowess_sandbox::{NetworkAccess, Protection};
 use prowess_testing::scripts::{TIERS, World};
 
 const TRY: &str = r#"
@@ -74,7 +74,7 @@ fn nobody_is_reached_by_tcp_udp_or_a_socket_of_the_machine() {
     }
 }
 
-/// Without a sandbox it works: it is the sandbox that was tested.
+/// Without a sandbox the attacks work, so the tests are meaningful.
 #[test]
 fn the_attacks_are_real() {
     let world = World::new();
@@ -87,7 +87,7 @@ fn the_attacks_are_real() {
     }
 }
 
-/// The user can let a skill reach the network. Sockets of the machine stay out of reach.
+/// The user can grant network access. UNIX sockets stay inaccessible.
 #[test]
 fn the_network_is_there_for_those_to_whom_the_user_grants_it() {
     let text = r#"
@@ -106,7 +106,7 @@ except OSError: pass
     for tier in TIERS {
         let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = tcp.local_addr().unwrap().port().to_string();
-        let heard = std::thread::spawn(move || {
+        let received = std::thread::spawn(move || {
             let mut text = String::new();
             tcp.accept().unwrap().0.read_to_string(&mut text).unwrap();
             text
@@ -118,19 +118,19 @@ except OSError: pass
             "{tier}: {}",
             ran.stderr_text()
         );
-        assert_eq!(heard.join().unwrap(), "hello");
+        assert_eq!(received.join().unwrap(), "hello");
     }
     world.policy.run.network = vec!["other".to_owned()];
     let ran = world.script("x.py", text).args(&["1"]).run().unwrap();
     assert_eq!(ran.exit_code, Some(1));
     let ran = world
         .script("x.py", "import socket; socket.socket()")
-        .run_with(|options| options.network = Some(Network::On))
+        .run_with(|options| options.network = Some(NetworkAccess::On))
         .unwrap();
     assert_eq!(ran.exit_code, Some(0));
 }
 
-/// With a network, a script can ask which addresses and routes there are, and nothing else of the kernel.
+/// With network access, a script can query addresses and routes, but nothing else through netlink.
 #[test]
 fn netlink_is_for_addresses_and_routes() {
     let text = "import socket\nfor protocol in range(23):\n    try:\n        socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol); print(protocol)\n    \
@@ -138,14 +138,15 @@ fn netlink_is_for_addresses_and_routes() {
     let world = World::new();
     let on = |protection| {
         let script = world.script("x.py", text);
-        let ran = script
-            .run_with(|options| (options.network, options.protection) = (Some(Network::On), protection));
+        let ran = script.run_with(|options| {
+            (options.network, options.protection) = (Some(NetworkAccess::On), protection)
+        });
         ran.unwrap().stdout_text()
     };
     for tier in TIERS {
         assert_eq!(on(Protection::Only(tier)), "0\n", "{tier}");
     }
-    assert!(on(Protection::Unsafe).lines().count() > 1, "there is something to hold back");
+    assert!(on(Protection::Unsafe).lines().count() > 1, "other protocols exist");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Attacks through processes: looking into others, ending them, outliving the script.
+//! Attacks through processes: inspecting or killing others, outliving the script.
 
 #![cfg(target_os = "linux")]
 
@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use prowess_sandbox::{Cancel, Limit, Protection, Stream, Tier};
+use prowess_sandbox::{Cancel, OutputStream, Protection, RunLimit, SandboxTier};
 use prowess_testing::scripts::{TIERS, World, helper, is_alive, running};
 
 #[test]
@@ -57,7 +57,7 @@ attempt("later calls", lambda: call(500))
     }
 }
 
-/// In tier 2 everybody is seen; all that the script may signal is what it started.
+/// In tier 2, all processes are visible, but a script can only signal its own.
 #[test]
 fn killing_everybody_kills_nobody_else() {
     let world = World::new();
@@ -69,14 +69,14 @@ fn killing_everybody_kills_nobody_else() {
         assert!(ran.exit_code == Some(0) || ran.signal == Some(9), "{tier}: {ran:?}");
         assert_eq!(bystander.try_wait().unwrap(), None, "{tier}");
     }
-    // Where Landlock is too old to tell whom a signal is for, none is sent.
+    // If Landlock is too old to confine signals, none can be sent.
     let mut helper = helper();
     helper.deny_signals = true;
     let ran = world
         .script("y.sh", "#!/bin/sh\nsleep 1 & kill $! 2>/dev/null || echo denied\n")
         .run_with(|options| {
             options.helper = helper;
-            options.protection = Protection::Only(Tier::Tier2);
+            options.protection = Protection::Only(SandboxTier::Tier2);
         })
         .unwrap();
     assert_eq!(ran.stdout_text(), "denied\n");
@@ -103,12 +103,12 @@ print(os.listdir(os.environ["HOME"]))
     for tier in TIERS {
         let ran = world.script("alive.py", text).run_on(tier).unwrap();
         assert!(ran.stdout_text().contains("alive2"), "{tier}: {ran:?}");
-        assert_eq!((ran.exit_code, ran.left_behind), (Some(0), 3), "{tier}: it is told that they were there");
+        assert_eq!((ran.exit_code, ran.left_behind), (Some(0), 3), "{tier}: left processes are reported");
         assert_eq!(running("alive.py"), 0, "{tier}");
     }
 }
 
-/// One that is another process each time it is looked for.
+/// A daemon that constantly forks and changes its process id.
 #[test]
 fn a_daemon_that_keeps_changing_its_number_does_not_outlive_the_script() {
     let text = r#"
@@ -150,12 +150,12 @@ fn ignoring_sigterm_and_running_for_ever_ends_in_time() {
             (None, Some(9), "begun\n"),
             "{tier}"
         );
-        assert_eq!(ran.limits_hit, [Limit::Time]);
+        assert_eq!(ran.limits_hit, [RunLimit::Time]);
         assert_eq!(running("stubborn.sh"), 0, "{tier}");
     }
 }
 
-/// Whoever watches is not stopped with the script, and time goes on.
+/// The watching process is not stopped with the script, and the time limit applies.
 #[test]
 fn stopping_itself_and_its_parent_ends_in_time() {
     let world = World::new();
@@ -168,7 +168,7 @@ fn stopping_itself_and_its_parent_ends_in_time() {
                 options.limits.time = Duration::from_millis(400);
             })
             .unwrap();
-        assert_eq!((ran.limits_hit.as_slice(), ran.signal), (&[Limit::Time][..], Some(9)), "{tier}");
+        assert_eq!((ran.limits_hit.as_slice(), ran.signal), (&[RunLimit::Time][..], Some(9)), "{tier}");
         assert_eq!(running("stopped.sh"), 0, "{tier}");
     }
 }
@@ -178,23 +178,23 @@ fn cancelling_ends_everything_and_output_streams() {
     let world = World::new();
     for tier in TIERS {
         let cancel = Cancel::default();
-        let heard = Arc::new(AtomicUsize::new(0));
+        let received = Arc::new(AtomicUsize::new(0));
         let ran = world
             .script("x.sh", "#!/bin/sh\nsleep 50 &\necho $$; echo no >&2; sleep 60\n")
             .run_with(|options| {
                 options.protection = Protection::Only(tier);
                 let stop = cancel.clone();
                 options.cancel = cancel.clone();
-                let heard = Arc::clone(&heard);
+                let received = Arc::clone(&received);
                 options.on_output = Some(Box::new(move |stream, _| {
-                    heard.fetch_add(usize::from(stream == Stream::Out), Relaxed);
+                    received.fetch_add(usize::from(stream == OutputStream::Out), Relaxed);
                     stop.cancel();
                 }));
             })
             .unwrap();
         assert!(ran.cancelled && !ran.timed_out && ran.signal == Some(9), "{tier}");
-        assert!(heard.load(Relaxed) > 0, "{tier}");
-        if tier == Tier::Tier2 {
+        assert!(received.load(Relaxed) > 0, "{tier}");
+        if tier == SandboxTier::Tier2 {
             assert!(!is_alive(&ran.stdout_text()));
         }
     }

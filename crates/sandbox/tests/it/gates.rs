@@ -1,12 +1,14 @@
-//! Who may run what, and with what: the user's word, the skill's own, and what is passed along.
+//! Permissions of scripts: from the user, from the skill, and what is passed to the script.
 
 #![cfg(target_os = "linux")]
 
 use std::time::Duration;
 
 use prowess::ErrorCode;
-use prowess::policy::{Policy, Preset, Scripts};
-use prowess_sandbox::{Consent, Input, Protection, Tier, is_any_allowed, log, variables};
+use prowess::policy::{Policy, Preset, ScriptPolicy};
+use prowess_sandbox::{
+    Consent, Protection, SandboxTier, ScriptInput, is_any_allowed, log, requested_variables,
+};
 use prowess_testing::scripts::{TIERS, World};
 
 const HELLO: &str = "#!/bin/sh\necho hello\n";
@@ -14,7 +16,7 @@ const HELLO: &str = "#!/bin/sh\necho hello\n";
 #[test]
 fn scripts_are_off_until_the_user_allows_them() {
     let mut world = World::new();
-    world.policy.run.scripts = Scripts::Ask;
+    world.policy.run.scripts = ScriptPolicy::Ask;
     let script =
         |world: &World| world.script("x.sh", HELLO).run().map(|ran| ran.stdout_text()).map_err(|e| e.code());
     assert_eq!(script(&world), Err(ErrorCode::AccessDenied));
@@ -29,20 +31,20 @@ fn scripts_are_off_until_the_user_allows_them() {
         world.policy.run.allowed_skills = vec![entry];
         assert_eq!(script(&world).as_deref(), Ok("hello\n"));
     }
-    world.policy.run.scripts = Scripts::Never;
+    world.policy.run.scripts = ScriptPolicy::Never;
     assert_eq!(script(&world), Err(ErrorCode::AccessDenied));
     let given = world.named("x.sh").run_with(|options| options.consent = Consent::Given);
     assert_eq!(
         given.unwrap_err().hint().unwrap(),
-        "run.scripts is \"never\"; the user can set it to \"ask\" or \"allowed\""
+        "run.scripts is \"never\"; set it to \"ask\" or \"allowed\" to allow scripts"
     );
 }
 
-/// Anybody can give a project's skill a name that the user knows.
+/// A project's skill can have any name.
 #[test]
 fn a_name_does_not_allow_a_project_s_skill_of_that_name() {
     let mut world = World::new();
-    world.policy = prowess::Policy::preset(Preset::Triggers);
+    world.policy = prowess::Policy::from_preset(Preset::Triggers);
     world.policy.run.allowed_skills = vec!["s".to_owned()];
     world.write("project/.agent/skills/s/SKILL.md", "---\nname: s\ndescription: Another.\n---\n");
     world.write("project/.agent/skills/s/x.sh", HELLO);
@@ -68,7 +70,7 @@ fn untrusted_disabled_and_modified_skills_do_not_run() {
     prowess::trust::trust(&project, true, &world.policy, &world.surroundings()).unwrap();
     assert_eq!(world.named("x.sh").run().unwrap().exit_code, Some(0));
 
-    // It was let in, and then changed: what is read is judged again.
+    // A trusted skill that changed: the content that is read is checked again.
     let registry = world.registry();
     let snapshot = registry.snapshot();
     let skill = snapshot.get("s").unwrap();
@@ -82,7 +84,7 @@ fn a_locked_skill_runs_only_as_it_was_installed() {
     let world = World::new();
     world.script("x.sh", "#!/bin/sh\n. ./lib.sh\n");
     let lib = world.write("home/.prowess/skills/s/lib.sh", "echo hello\n");
-    let tree = prowess::HashedTree::of(&world.skill_folder()).unwrap();
+    let tree = prowess::HashedTree::from_dir(&world.skill_folder()).unwrap();
     let files: serde_json::Map<_, _> =
         tree.files().iter().map(|file| (file.path.clone(), file.digest().into())).collect();
     let lock = serde_json::json!({"schema": 1, "skills": [{
@@ -101,10 +103,10 @@ fn a_locked_skill_runs_only_as_it_was_installed() {
 fn s004_23_allowed_tools_only_narrow() {
     let run = |frontmatter: &str| {
         let mut world = World::with(frontmatter);
-        world.policy.run.allowed_tools = Policy::preset(Preset::Chat).run.allowed_tools;
+        world.policy.run.allowed_tools = Policy::from_preset(Preset::Chat).run.allowed_tools;
         let allowed = world.script("scripts/x.sh", HELLO).run().map_err(|error| error.code());
-        world.policy.run.scripts = Scripts::Ask;
-        // They allow nothing that the user does not.
+        world.policy.run.scripts = ScriptPolicy::Ask;
+        // allowed-tools do not replace the user's permission.
         assert_eq!(world.named("scripts/x.sh").run().unwrap_err().code(), ErrorCode::AccessDenied);
         allowed.map(|ran| ran.stdout_text())
     };
@@ -122,15 +124,15 @@ fn s004_23_allowed_tools_only_narrow() {
     }
 }
 
-/// The list pre-approves tools, as the specification has it; the example is the specification's own.
+/// According to the specification, the list only pre-approves tools. The example is from the specification.
 #[test]
 fn allowed_tools_keep_no_script_from_running_in_standard() {
     for tools in ["Bash(git:*) Bash(jq:*) Read", "Read"] {
         let mut world = World::with(&format!("allowed-tools: {tools}\n"));
         let ran = world.script("scripts/x.sh", HELLO).run().unwrap();
         assert_eq!(ran.stdout_text(), "hello\n", "{tools}");
-        // Nor does it allow one.
-        world.policy.run.scripts = Scripts::Ask;
+        // It does not grant permission either.
+        world.policy.run.scripts = ScriptPolicy::Ask;
         assert_eq!(world.named("scripts/x.sh").run().unwrap_err().code(), ErrorCode::AccessDenied);
     }
 }
@@ -151,9 +153,9 @@ fn s003_11_s002_21_arguments_time_output_and_directory() {
         assert_eq!(error.code(), ErrorCode::InvalidParam);
         error.to_string()
     };
-    assert_eq!(refused(&vec!["a"; 101]), "there are 101 arguments; at most 100 are passed");
-    assert_eq!(refused(&[&long, "x"]), "the arguments have 4097 bytes; at most 4096 are passed");
-    assert_eq!(refused(&["a", "b\0c"]), "argument 2 has a NUL in it");
+    assert_eq!(refused(&vec!["a"; 101]), "too many arguments: 101; the maximum is 100");
+    assert_eq!(refused(&[&long, "x"]), "the arguments have 4097 bytes; the maximum is 4096");
+    assert_eq!(refused(&["a", "b\0c"]), "argument 2 contains a NUL byte");
     let ran = world
         .script("y.sh", "#!/bin/sh\nprintf '%s|' \"$@\"\n")
         .args(&["$(id)", "; ls", "-x", "", "*"])
@@ -161,7 +163,7 @@ fn s003_11_s002_21_arguments_time_output_and_directory() {
     assert_eq!(ran.unwrap().stdout_text(), "$(id)|; ls|-x||*|");
 }
 
-/// Nothing of the caller's environment gets in but what the skill names and the user grants.
+/// Only variables that the skill requests and the user grants are passed.
 #[test]
 fn variables_are_passed_only_where_named_and_granted() {
     let mut world = World::with("metadata:\n  env: TOKEN OTHER_KEY PATH LD_PRELOAD bad-name\n");
@@ -169,7 +171,7 @@ fn variables_are_passed_only_where_named_and_granted() {
         [("TOKEN", "t"), ("OTHER_KEY", "o"), ("AWS_SECRET", "a"), ("PATH", "/evil")]
             .map(|(n, v)| (n.into(), v.into()))
             .to_vec();
-    let names = |world: &World, tier: Tier| {
+    let names = |world: &World, tier: SandboxTier| {
         let ran = world.script("x.sh", "#!/bin/sh\nenv | sort\n").run_with(|options| {
             options.protection = Protection::Only(tier);
             options.environment = environment.clone();
@@ -188,9 +190,11 @@ fn variables_are_passed_only_where_named_and_granted() {
     }
     let registry = world.registry();
     let snapshot = registry.snapshot();
-    let needed = variables(snapshot.get("s").unwrap(), &world.policy, &world.surroundings(), &environment);
-    let told: Vec<_> = needed.iter().map(|it| (it.name.as_str(), it.granted, it.is_set)).collect();
-    assert_eq!(told, [("TOKEN", false, true), ("OTHER_KEY", true, true), ("LD_PRELOAD", false, false)]);
+    let needed =
+        requested_variables(snapshot.get("s").unwrap(), &world.policy, &world.surroundings(), &environment);
+    let actual: Vec<_> =
+        needed.iter().map(|variable| (variable.name.as_str(), variable.granted, variable.is_set)).collect();
+    assert_eq!(actual, [("TOKEN", false, true), ("OTHER_KEY", true, true), ("LD_PRELOAD", false, false)]);
 }
 
 #[test]
@@ -201,7 +205,7 @@ fn json_on_standard_input_and_nothing_otherwise() {
         assert_eq!(script.run_on(tier).unwrap().stdout_text(), "end\n");
         let ran = script.run_with(|options| {
             options.protection = Protection::Only(tier);
-            options.input = Input::Bytes(b"{\"a\":1}\n".to_vec());
+            options.input = ScriptInput::Bytes(b"{\"a\":1}\n".to_vec());
         });
         assert_eq!(ran.unwrap().stdout_text(), "{\"a\":1}\nend\n");
     }
@@ -213,7 +217,7 @@ fn a_missing_interpreter_is_named_with_what_to_install() {
     let error = world.script("x.frob", "#!/usr/bin/env frobnicate\n").run().unwrap_err();
     assert_eq!(error.code(), ErrorCode::Unavailable);
     assert_eq!(error.to_string(), "x.frob needs frobnicate, which is not in PATH");
-    assert_eq!(error.hint().unwrap(), "install it, on Debian with: apt-get install frobnicate");
+    assert_eq!(error.hint().unwrap(), "install it; on Debian, run: apt-get install frobnicate");
 }
 
 #[test]
@@ -223,19 +227,19 @@ fn every_run_is_recorded() {
     world.policy.run.limits.time = Duration::from_millis(200);
     world.script("y.sh", "#!/bin/sh\nsleep 9\n").run().unwrap();
     let path = log::path(&world.surroundings()).unwrap();
-    let records = log::read(&path, 10);
-    let told: Vec<_> = records
+    let records = log::read_records(&path, 10);
+    let actual: Vec<_> = records
         .iter()
         .map(|record| {
             let end = record.end.as_ref().unwrap();
             (record.skill.as_str(), record.script.as_str(), end.exit_code, end.limits_hit.join(","))
         })
         .collect();
-    assert_eq!(told, [("s", "y.sh", None, "time".to_owned()), ("s", "x.sh", Some(3), String::new())]);
+    assert_eq!(actual, [("s", "y.sh", None, "time".to_owned()), ("s", "x.sh", Some(3), String::new())]);
     assert_eq!(records[1].digest, prowess::digest(b"#!/bin/sh\nexit 3\n"));
     assert!(records.iter().all(|record| record.sandbox.is_some()));
     assert!(!std::fs::read_to_string(&path).unwrap().contains("secret"));
-    // What cannot be recorded is not run.
+    // A run that cannot be recorded does not start.
     let error = world.named("x.sh").run_with(|options| options.log = Some("/proc/none/runs.jsonl".into()));
     assert_eq!(error.unwrap_err().code(), ErrorCode::PermissionDenied);
 }
@@ -244,16 +248,19 @@ fn every_run_is_recorded() {
 fn s004_21_what_cannot_be_confined_does_not_run() {
     let world = World::new();
     let script = world.script("x.sh", HELLO);
-    let error =
-        script.run_with(|options| options.helper = prowess_sandbox::Helper::at("/bin/false")).unwrap_err();
+    let error = script
+        .run_with(|options| options.helper = prowess_sandbox::SandboxHelper::from_path("/bin/false"))
+        .unwrap_err();
     assert_eq!(error.code(), ErrorCode::SandboxUnavailable);
-    // A program that never said that it can be the helper is not started as one.
-    let error = script.run_with(|options| options.helper = prowess_sandbox::Helper::own()).unwrap_err();
+    // A program that does not call helper_main is not started as the helper.
+    let error = script
+        .run_with(|options| options.helper = prowess_sandbox::SandboxHelper::current_exe())
+        .unwrap_err();
     assert_eq!(error.code(), ErrorCode::SandboxUnavailable);
     assert!(error.to_string().contains("helper_main"), "{error}");
 }
 
-/// The limits and the end of everything hold even without a sandbox, and root is given up.
+/// Limits and cleanup apply without a sandbox, too, and root is dropped.
 #[test]
 fn without_a_sandbox_only_if_the_caller_says_so() {
     let world = World::new();
@@ -261,7 +268,7 @@ fn without_a_sandbox_only_if_the_caller_says_so() {
         .script("x.sh", "#!/bin/sh\nid -u; ulimit -n; cat /etc/hostname >/dev/null && echo read\n")
         .run_with(|options| options.protection = Protection::Unsafe)
         .unwrap();
-    assert_eq!(ran.sandbox, Tier::None);
+    assert_eq!(ran.sandbox, SandboxTier::None);
     assert!(ran.stdout_text().ends_with("\n256\nread\n") && !ran.stdout_text().starts_with("0\n"), "{ran:?}");
 }
 
@@ -272,7 +279,7 @@ fn s003_10_siblings_are_there_and_both_streams_and_signals_are_told() {
     let python = "import helper, sys, os\nprint(helper.value()); print('e', file=sys.stderr)\nos.kill(os.getpid(), 11)\n";
     for tier in TIERS {
         let ran = world.script("scripts/x.py", python).run_on(tier).unwrap();
-        // Python had no time to write out what it printed to a pipe.
+        // Python was killed before it flushed its output.
         assert_eq!((ran.exit_code, ran.signal, ran.sandbox), (None, Some(11), tier));
         assert_eq!(ran.stderr_text(), "e\n");
         let ran = world

@@ -1,4 +1,4 @@
-// The frame of the page: the bar, the list of conversations, and the view that the address names.
+// The layout of the page: the toolbar, the list of chats, and the current view.
 
 import { api } from "../lib/api.js";
 import { h, make } from "../lib/dom.js";
@@ -13,14 +13,14 @@ import { ChatView } from "./chat-view.js";
 import { StatusBanner } from "./status-banner.js";
 import { mayDiscard } from "./unsaved.js";
 
-/** Views that are fetched when somebody goes there. @type {Record<string, () => Promise<new () => HTMLElement>>} */
+/** Views that are loaded on demand. @type {Record<string, () => Promise<new () => HTMLElement>>} */
 const LATER = {
   overview: async () => (await import("./overview-view.js")).OverviewView,
   inspect: async () => (await import("./inspector-view.js")).InspectorView,
   settings: async () => (await import("./settings-view.js")).SettingsView,
 };
 
-/** A server that was replaced meanwhile has other files: the page begins anew with those. */
+/** A new server version has other files, so the page reloads. */
 const anew = () => {
   if (app.connection === "connected") location.reload();
 };
@@ -105,14 +105,14 @@ export class AppShell extends HTMLElement {
   async #leave() {
     if (!(await mayDiscard(document))) return;
     await api.remove("/api/session").catch(() => {});
-    // The next person at this browser sees nothing of this one, in no tab.
+    // Clears the state in all tabs, so that the next user of this browser sees nothing.
     drafts.clear();
     feed.again();
     location.hash = "";
     location.reload();
   }
 
-  /** The list over the view, on narrow screens. What cannot be seen cannot be reached with the keyboard either.
+  /** Opens or closes the sidebar on narrow screens. A hidden sidebar is not focusable.
    * @param {boolean} open @param {boolean} [focus] */
   #drawer(open, focus = false) {
     this.classList.toggle("drawer-open", open);

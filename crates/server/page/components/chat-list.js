@@ -1,4 +1,4 @@
-// The conversations: open one, begin one, rename, export and delete.
+// The list of chats: open, create, rename, export and delete.
 
 import { at } from "../lib/api.js";
 import { h } from "../lib/dom.js";
@@ -13,7 +13,7 @@ import { confirmDialog } from "./confirm-dialog.js";
 
 export class ChatList extends HTMLElement {
   #list = h("ul", { class: "chats" });
-  /** Elements by chat, so that a list that is read anew moves nothing that stayed. @type {Map<string, HTMLLIElement>} */
+  /** List items by chat, so that a reload does not move unchanged items. @type {Map<string, HTMLLIElement>} */
   #rows = new Map();
 
   connectedCallback() {
@@ -32,7 +32,7 @@ export class ChatList extends HTMLElement {
     this.#list.setAttribute("aria-labelledby", "chats-title");
     chats.addEventListener("change", () => this.#render());
     addEventListener("hashchange", () => this.#mark());
-    // What was "just now" is so for a minute.
+    // Updates relative times once a minute.
     setInterval(() => document.hidden || this.#render(), 60_000);
     chats.read();
   }
@@ -129,7 +129,7 @@ export class ChatList extends HTMLElement {
     });
     let over = false;
     const end = (/** @type {boolean} */ keep) => {
-      // Taking the field away takes the keyboard away, which ends it as well.
+      // Removing the field causes a blur event, which also ends the renaming.
       if (over) return;
       over = true;
       const title = input.value.trim();

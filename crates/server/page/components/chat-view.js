@@ -1,4 +1,4 @@
-// One conversation on the screen: what was said, what is being said, and the box to say more.
+// The chat view: messages, the running answer, and the message input.
 
 import { Unreachable } from "../lib/api.js";
 import { h, make } from "../lib/dom.js";
@@ -16,10 +16,10 @@ import { PromptBox } from "./prompt-box.js";
 
 /** @typedef {import("../types.js").Message} Message */
 
-/** How many messages are laid out together. What cannot be seen of a long chat costs one look for each batch, not for each message. */
+/** The number of messages per batch. Browsers check the visibility of batches, not of single messages. */
 const BATCH = 40;
 
-/** Who is nearer to the end than this wants to see what comes. */
+/** The view follows new content if it is closer to the end than this. */
 const NEAR = 80;
 
 /** What a chat is called that begins so: the words, without the skill that is called. @param {string} text */
@@ -27,7 +27,7 @@ const titleOf = (text) =>
   firstLine(text.replace(/^\/(\S+)\s*/, (whole, name) => (text.trim() === `/${name}` ? name : ""))) ||
   firstLine(text);
 
-/** How long after a key, a wheel or a finger the view moves because of it. */
+/** How long after user input a scroll event is attributed to it. */
 const BY_HAND = 1_000;
 
 export class ChatView extends HTMLElement {
@@ -36,13 +36,13 @@ export class ChatView extends HTMLElement {
   /** @type {Map<string, MessageView>} */
   #views = new Map();
   #stick = true;
-  /** Where the view was scrolled to last. */
+  /** The last scroll position. */
   #at = 0;
-  /** When somebody last did what scrolls. */
+  /** The time of the last scrolling input. */
   #moved = 0;
-  /** Whether the notice says that the server does not answer. */
+  /** Whether the notice reports that the server is unreachable. */
   #unreachable = false;
-  /** Whether the chat could not be read yet. */
+  /** Whether loading the chat has failed. */
   #unread = false;
   #title = h("h1", { class: "chat-name" });
   #earlier = h("button", { class: "button quiet earlier", hidden: true }, t.chat.earlier);
@@ -86,7 +86,7 @@ export class ChatView extends HTMLElement {
     new ResizeObserver(() => this.#stick && this.#toEnd()).observe(this.#messages);
     new ResizeObserver(() => this.#stick && this.#toEnd()).observe(this.#scroll);
     this.#top.observe(this.#earlier);
-    // Who called a skill by name is shown as such once it is known which skills there are.
+    // Skill mentions are rendered once the skills are loaded.
     const skills = () => {
       for (const view of this.#views.values()) if (view.message?.role === "user") view.message = view.message;
     };
@@ -105,7 +105,7 @@ export class ChatView extends HTMLElement {
     this.#chat?.close();
   }
 
-  /** The server answers again: what was said about that is over, and what could not be read is. */
+  /** The server is reachable again: hides the notice, and retries a failed load. */
   #back() {
     if (this.#unreachable) this.#say(null);
     const chat = this.#chat;
@@ -115,7 +115,7 @@ export class ChatView extends HTMLElement {
     this.show(chat.id);
   }
 
-  /** The chat may have got another title in the list, or in another tab. */
+  /** The title may have changed in the list or in another tab. */
   #renamed() {
     const chat = this.#chat?.chat;
     const title = chats.list.find((one) => one.id === chat?.id)?.title;
@@ -236,7 +236,7 @@ export class ChatView extends HTMLElement {
 
   /** @param {Message[]} messages */
   #before(messages) {
-    // What is read stays where it is. The browser would see to it as well, but not at the very top.
+    // Keeps the scroll position. Browsers do that, too, but not at the very top.
     const { scrollTop, scrollHeight } = this.#scroll;
     this.#scroll.classList.add("steady");
     this.#messages.prepend(...this.#batches(messages));
@@ -252,12 +252,12 @@ export class ChatView extends HTMLElement {
     await this.#chat.earlier().catch((error) => this.#say(error));
     this.#earlier.disabled = false;
     this.#loading = false;
-    // Whether it is still in sight is told anew.
+    // Checks again whether it is visible.
     this.#top.unobserve(this.#earlier);
     this.#top.observe(this.#earlier);
   }
 
-  /** Only the last answer can be asked for again. */
+  /** Only the last answer has a retry button. */
   #retriable() {
     const last = this.#chat?.messages.at(-1);
     for (const [id, view] of this.#views) view.last = id === last?.id;
@@ -310,7 +310,7 @@ export class ChatView extends HTMLElement {
         const begun = await chats.begin(titleOf(text));
         chat = this.#bind(new Conversation(begun.id));
         go(address("chat", begun.id), { replace: true });
-        // What is written by now belongs to the chat that has begun.
+        // The current draft belongs to the new chat.
         drafts.set(null, "");
         drafts.set(begun.id, this.#box.text);
         await chat.open();
@@ -330,7 +330,7 @@ export class ChatView extends HTMLElement {
     if ((this.#chat?.id ?? null) === chat) this.#box.put(text);
   }
 
-  /** Asks the last question again, in the place of what was answered. */
+  /** Sends the last message again, and replaces its answer. */
   async #retry() {
     const chat = this.#chat;
     const asked = chat?.messages.findLast((message) => message.role === "user");
@@ -349,7 +349,7 @@ export class ChatView extends HTMLElement {
 
   #scrolled() {
     const rest = this.#scroll.scrollHeight - this.#scroll.clientHeight - this.#scroll.scrollTop;
-    // What arrives at once can be higher than that, and what goes moves the view up. Only who scrolls up wants to stay there.
+    // Content changes can move the view away from the end. Only scrolling up by the user stops following.
     if (rest < NEAR) this.#stick = true;
     else if (this.#scroll.scrollTop < this.#at) {
       if (Date.now() - this.#moved < BY_HAND) this.#stick = false;
@@ -359,8 +359,8 @@ export class ChatView extends HTMLElement {
     this.#down.hidden = this.#stick || rest < 3 * NEAR;
   }
 
-  /** The view was moved by something else than a hand: by a change of what is in it, which is followed in the next frame, or by
-   * the browser, which looks for a word. */
+  /** The view was scrolled without user input: by a content change, which is followed in the next frame, or by the browser's
+   * find function. */
   #settle() {
     const at = this.#scroll.scrollTop;
     requestAnimationFrame(() =>
@@ -370,7 +370,7 @@ export class ChatView extends HTMLElement {
     );
   }
 
-  /** Where nothing was said yet, there is no end to follow. */
+  /** An empty chat has no end to follow. */
   #toTop() {
     this.#stick = false;
     this.#scroll.scrollTop = this.#at = 0;

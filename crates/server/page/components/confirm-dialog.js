@@ -1,4 +1,4 @@
-// A question with two answers. Escape means no.
+// A confirmation dialog. Escape means no.
 
 import { freshId, h } from "../lib/dom.js";
 import { t } from "../lib/text.js";

@@ -1,4 +1,4 @@
-// A button that copies a text, and says that it did.
+// A button that copies text and confirms it.
 
 import { h } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
@@ -31,7 +31,7 @@ const write = async (text) => {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Pages that come over plain http from another machine have no clipboard of their own.
+    // The clipboard API is not available over plain HTTP from another machine.
     const area = h("textarea", { class: "unseen", "aria-hidden": "true", value: text });
     document.body.append(area);
     area.select();

@@ -1,4 +1,4 @@
-// What is wrong, with the line that it is about.
+// A list of diagnostics with their lines.
 
 import { h } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";

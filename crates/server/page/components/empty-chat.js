@@ -1,4 +1,4 @@
-// What is seen before anything was said: what this is, and three things to try.
+// The view of an empty chat: an introduction and three suggestions.
 
 import { h, make } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
@@ -9,7 +9,7 @@ import { ModelSetup } from "./model-setup.js";
 export class EmptyChat extends HTMLElement {
   /** @type {(() => void)[]} */
   #ends = [];
-  /** What the view was last made of. */
+  /** The inputs of the last rendering. */
   #made = "";
 
   connectedCallback() {
@@ -24,7 +24,7 @@ export class EmptyChat extends HTMLElement {
 
   #render() {
     const without = app.about && !app.about.is_model;
-    // Made again only when it would look different: what has the focus keeps it.
+    // Renders only on changes, so that the focus is kept.
     const made = JSON.stringify([without, app.about?.admin, without ? 0 : app.skills.length]);
     if (made === this.#made) return;
     this.#made = made;
@@ -54,7 +54,7 @@ export class EmptyChat extends HTMLElement {
     this.replaceChildren(
       h("p", { class: "empty-title" }, t.empty.title),
       h("p", { class: "empty-text" }, t.empty.text),
-      // What a new user needs first comes first.
+      // Model setup comes first for new users.
       ...(setup ? [note, setup, list] : [list, note]),
     );
   }

@@ -1,4 +1,4 @@
-// A label, what is filled in, a hint, and what is wrong with it, tied together for those who cannot see them.
+// A form field: label, control, hint and error, associated for screen readers.
 
 import { freshId, h } from "../lib/dom.js";
 
@@ -35,7 +35,7 @@ export const field = (label, input, hint) => {
 /** @typedef {ReturnType<typeof field>} Field */
 
 /**
- * Puts each error where it belongs and gives those that belong nowhere.
+ * Shows each error at its field, and returns the errors without a field.
  * @param {Record<string, Field>} fields
  * @param {{ field: string, message: string }[]} errors
  */

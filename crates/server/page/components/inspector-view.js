@@ -1,4 +1,4 @@
-// Exactly what the model is given: for a message of a chat, or for any text without sending it.
+// The exact model input for a message of a chat, or for any text without sending it.
 
 import { api, withQuery } from "../lib/api.js";
 import { afterPause, assign, h } from "../lib/dom.js";
@@ -86,7 +86,7 @@ export class InspectorView extends HTMLElement {
     this.#chat.value = chosen;
   }
 
-  /** The address says what is looked at, so that it can be kept and gone back to. */
+  /** Reflects the query in the address, for bookmarks and navigation. */
   #written() {
     const params = Object.fromEntries(
       Object.entries({ query: this.#query.value.trim(), chat: this.#chat.value }).filter(
@@ -164,7 +164,7 @@ export class InspectorView extends HTMLElement {
   /** @param {Inspection["parts"][number]} part */
   #fold(part) {
     const text = part.text || t.inspect.nothing;
-    // What somebody opened stays open while they go on writing.
+    // Open sections stay open while the user types.
     const open = this.#result
       .querySelector(`.fold[data-part="${CSS.escape(part.part)}"]`)
       ?.hasAttribute("open");

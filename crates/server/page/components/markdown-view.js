@@ -1,5 +1,5 @@
-// A text in Markdown. The server renders and sanitises it; while it is being written, what is new stands there as plain
-// text at once and gets its form a moment later.
+// A Markdown text. The server renders and sanitizes it; while it streams, new text appears as plain text first and is
+// rendered a moment later.
 
 import { api } from "../lib/api.js";
 import { h } from "../lib/dom.js";
@@ -8,14 +8,14 @@ import { t } from "../lib/text.js";
 import { copyButton } from "./copy-button.js";
 
 const PAUSE = 120;
-/** Beyond this, what is finished is left alone and only the rest is rendered again. */
+/** Beyond this length, finished blocks are kept and only the rest is rendered again. */
 const LONG = 2500;
 
 export class MarkdownView extends HTMLElement {
   #text = "";
-  /** Finished blocks reach to here. */
+  /** The end of finished blocks. */
   #settled = 0;
-  /** What the rest's form was made from reaches to here. */
+  /** The end of the rendered text. */
   #formed = 0;
   #html = "";
   #live = false;
@@ -53,7 +53,7 @@ export class MarkdownView extends HTMLElement {
     decorate(this.#rest);
   }
 
-  /** What has no form yet, at the end of the last block. */
+  /** Text that is not rendered yet, at the end of the last block. */
   #plain() {
     this.#new.data = this.#text.slice(this.#formed);
     if (this.#new.isConnected) return;

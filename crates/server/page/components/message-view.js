@@ -1,4 +1,4 @@
-// One message: what a person wrote, or everything the model did until it was done.
+// A message: user text, or an answer with its tool calls.
 
 import { h, make } from "../lib/dom.js";
 import { fullTime, number } from "../lib/format.js";
@@ -16,14 +16,14 @@ import { ToolCard } from "./tool-card.js";
 export class MessageView extends HTMLElement {
   /** The chat's id. @type {string | undefined} */
   chat;
-  /** What was asked: of an answer, the message before it. @type {string | undefined} */
+  /** For an answer, the id of the user message before it. @type {string | undefined} */
   asked;
   /** @type {Message | null} */
   #message = null;
   #last = false;
   #body = h("div", { class: "message-body" });
   #foot = h("div", { class: "message-foot" });
-  /** What shows each part; a result has none of its own, it completes the card of its call. @type {HTMLElement[]} */
+  /** The element of each part; a result has none, it completes the card of its call. @type {HTMLElement[]} */
   #shown = [];
 
   connectedCallback() {
@@ -74,7 +74,7 @@ export class MessageView extends HTMLElement {
     } else this.#body.replaceChildren(h("span", { class: "said-text" }, text));
   }
 
-  /** Shows what the message has by now. What was shown before stays where it is. */
+  /** Renders new parts of the message. Existing elements stay. */
   grow() {
     const message = this.#message;
     if (!message) return;

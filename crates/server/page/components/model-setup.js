@@ -1,12 +1,11 @@
-// How a first model is set up: what goes into which file. The page does not write it: where a key is sent is for the
-// person at the file to decide.
+// Instructions for setting up a model. The page does not write the file, because it must not control where keys are sent.
 
 import { freshId, h } from "../lib/dom.js";
 import { t } from "../lib/text.js";
 import { app } from "../state/app.js";
 import { copyButton } from "./copy-button.js";
 
-/** What each kind of provider needs. The names of models are left to the person. */
+/** The configuration for each kind of provider. Users fill in the model name. */
 const SNIPPETS = {
   anthropic: `[chat]
 provider = "anthropic"

@@ -1,4 +1,4 @@
-// All skills at a glance: where they come from, what they cost, which are used, and what is to be mended.
+// Statistics about all skills: sources, token cost, usage and problems.
 
 import { api } from "../lib/api.js";
 import { assign, h } from "../lib/dom.js";

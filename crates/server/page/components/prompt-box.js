@@ -1,4 +1,4 @@
-// Where people write. `/` at the beginning offers skills; a chosen one becomes a chip before the text.
+// The message input. `/` at the start opens the skill menu; a chosen skill becomes a chip before the text.
 
 import { h, make } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
@@ -71,7 +71,7 @@ export class PromptBox extends HTMLElement {
     this.#tell("written");
   }
 
-  /** What is written, with the skill that it calls. */
+  /** The text, with the chosen skill. */
   get text() {
     return this.#skill ? `/${this.#skill} ${this.#area.value}` : this.#area.value;
   }
@@ -91,7 +91,7 @@ export class PromptBox extends HTMLElement {
     const query =
       this.#skill === null ? /^\/([^\n]*)$/.exec(value.slice(0, this.#area.selectionStart)) : null;
     if (!query) return this.#menu.close();
-    // A whole name and a space is as good as choosing it.
+    // Typing a complete name and a space selects the skill.
     const whole = /^\/(\S+)\s$/.exec(value);
     if (whole?.[1] && this.#menu.offers(whole[1])) return this.#choose({ name: whole[1] });
     this.#menu.open(query[1] ?? "");

@@ -1,4 +1,4 @@
-// What can be set here, and everything that is in force with where it came from.
+// The editable settings, and all effective settings with their origin.
 
 import { api, Problem } from "../lib/api.js";
 import { assign, h, make } from "../lib/dom.js";
@@ -12,12 +12,12 @@ import { ModelSetup } from "./model-setup.js";
 /** @typedef {import("./field.js").Field} Field */
 
 const PRESETS = ["standard", "app", "skill-tool", "harness", "triggers", "chat"];
-/** What only a person at the file may change: where keys come from and go to. */
+/** Settings that can only be changed in the file: where keys come from and where they are sent. */
 const BY_HAND = ["chat.base-url", "chat.key-env"];
 
 const PROVIDERS = ["rehearsal", "anthropic", "openai", "openai-chat"];
 
-/** Keys that have a field of their own, in the order they are shown. @type {[string, "select" | "text" | "number", string[]?][]} */
+/** Settings with their own field, in display order. @type {[string, "select" | "text" | "number", string[]?][]} */
 const KEYS = [
   ["chat.provider", "select", PROVIDERS],
   ["chat.model", "text"],
@@ -88,7 +88,7 @@ export class SettingsView extends HTMLElement {
     this.#filter.addEventListener("input", () => this.#table());
     this.#ends = [
       app.on("about", () => this.#setup()),
-      // What could not be read is read; what somebody writes here is left alone.
+      // Retries a failed load, but keeps the user's input.
       app.on("connection", (event) => event.detail.back && this.#settings.size === 0 && this.#read()),
     ];
     this.#setup();
@@ -103,7 +103,7 @@ export class SettingsView extends HTMLElement {
     for (const end of this.#ends) end();
   }
 
-  /** How a model is set up, for as long as there is none. */
+  /** The model setup, shown while no model is configured. */
   #setup() {
     const wanted = Boolean(app.about && !app.about.is_model);
     if (wanted && this.#setupPlace.hidden) this.#setupPlace.replaceChildren(make(ModelSetup));
@@ -213,7 +213,7 @@ export class SettingsView extends HTMLElement {
       const text = input.value.trim();
       const was = before === "none" && kind !== "select" ? "" : String(before);
       if (text === was) continue;
-      // An empty field is no value of its own: what the preset says holds again.
+      // An empty field removes the setting, so that the preset applies.
       change[key] = text === "" ? null : kind === "number" && /^\d+$/.test(text) ? Number(text) : text;
     }
     if (Object.keys(change).length === 0) return void (this.#said.textContent = t.settings.nothing);

@@ -1,4 +1,4 @@
-// Asks for the token that the server wants. The server keeps it in a cookie that no script can read.
+// Asks for the token. The server returns a session cookie that scripts cannot read.
 
 import { api, signIn } from "../lib/api.js";
 import { h } from "../lib/dom.js";

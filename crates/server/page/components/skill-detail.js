@@ -1,4 +1,4 @@
-// What an open row of the table shows: what is wrong with a skill, its files, and what can be done with it.
+// The details of an open row: diagnostics, files and actions.
 
 import { api, at } from "../lib/api.js";
 import { h, make } from "../lib/dom.js";
@@ -115,7 +115,7 @@ export class SkillDetail extends HTMLElement {
   async #read() {
     const skill = /** @type {Skill} */ (this.#skill);
     const mine = () => this.#skill === skill;
-    // Of several copies of one id, only that which counts can be asked for.
+    // The API returns only the available one of several skills with the same id.
     if (skill.status === "shadowed")
       return this.#files.replaceChildren(h("li", { class: "muted" }, t.skills.shadowed));
     api.get(at.skill(skill.id)).then(
@@ -200,7 +200,7 @@ export class SkillDetail extends HTMLElement {
     view.addEventListener("saved", (event) => {
       this.#diagnostics = /** @type {CustomEvent} */ (event).detail.diagnostics ?? this.#diagnostics;
       this.#said();
-      // Sizes and tokens are other ones now, even where everything in the table is as it was.
+      // Sizes and tokens change even if the table row does not.
       this.#read();
       this.#changed();
     });

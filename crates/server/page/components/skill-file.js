@@ -1,4 +1,4 @@
-// One file of a skill: to look at, with marks on the lines that something is wrong with, and to edit.
+// A viewer and editor for a file of a skill, which marks lines with diagnostics.
 
 import { api, at, Problem } from "../lib/api.js";
 import { h } from "../lib/dom.js";
@@ -14,7 +14,7 @@ import { mayDiscard } from "./unsaved.js";
 
 /** @typedef {{ content: string, truncated: boolean, digest?: string }} Read */
 
-/** More lines than this are shown without numbers. */
+/** The maximum number of lines shown with line numbers. */
 const LINES = 3000;
 
 export class SkillFileView extends HTMLElement {
@@ -24,7 +24,7 @@ export class SkillFileView extends HTMLElement {
   #read = null;
   #head = h("div", { class: "file-head" });
   #body = h("div", { class: "file-body" });
-  /** Above the text, where it is seen however long the text is. */
+  /** Above the text, so that it is always visible. */
   #said = h("div", { class: "file-said", role: "status" });
   #problem = h("div", { class: "file-said error", role: "alert" });
   /** @type {HTMLTextAreaElement | null} */
@@ -35,7 +35,7 @@ export class SkillFileView extends HTMLElement {
     if (!this.#head.isConnected) this.replaceChildren(this.#head, this.#said, this.#problem, this.#body);
   }
 
-  /** Whether something was written here that is not saved. */
+  /** Whether there are unsaved changes. */
   get unsaved() {
     return this.#area !== null && this.#area.value !== this.#read?.content;
   }
@@ -156,7 +156,7 @@ export class SkillFileView extends HTMLElement {
         event.preventDefault();
         this.#save(area.value);
       }
-      // Escape would close the whole dialog: here it ends the editing.
+      // Escape ends editing instead of closing the dialog.
       if (event.key === "Escape") {
         event.preventDefault();
         event.stopPropagation();

@@ -1,4 +1,4 @@
-// The form that makes a skill.
+// The form that creates a skill.
 
 import { api, Problem } from "../lib/api.js";
 import { h } from "../lib/dom.js";
@@ -20,7 +20,7 @@ export class SkillForm extends HTMLElement {
   #inputs = [];
   #made = false;
 
-  /** Whether something was written here, and no skill made of it yet. */
+  /** Whether the form has unsaved input. */
   get unsaved() {
     return !this.#made && this.#inputs.some((input) => input.value !== "");
   }
@@ -63,7 +63,7 @@ export class SkillForm extends HTMLElement {
     this.#inputs = Object.values(fields).map((one) => one.input);
     let named = false;
     fields.name.input.addEventListener("input", () => (named = fields.name.input.value !== ""));
-    // Most skills are called what their folder is called.
+    // Most skills are named like their folder.
     fields.id.input.addEventListener("input", () => {
       if (!named) fields.name.input.value = idFrom(fields.id.input.value);
     });

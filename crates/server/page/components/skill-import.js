@@ -1,4 +1,4 @@
-// Importing a skill: choose or drop a folder or an archive, see what would be installed and what the audit says, then do it.
+// Imports a skill: choose or drop a folder or an archive, preview the result and the audit, then confirm.
 
 import { api, Problem, withQuery } from "../lib/api.js";
 import { afterPause, h } from "../lib/dom.js";
@@ -147,13 +147,13 @@ export class SkillImport extends HTMLElement {
     const id = this.#id.input.value.trim();
     if (id) form.set("id", id);
     if (!dry && this.#overwrite.checked) form.set("overwrite", "true");
-    // What is refused needs more than what is only to be confirmed.
+    // A rejected skill needs accept_risk instead of accept_findings.
     if (!dry && this.#risk.checked) form.set(this.#report?.refused ? "accept_risk" : "accept_findings", "true");
     for (const { path, file } of this.#picked?.files ?? []) form.append("file", file, path);
     return form;
   }
 
-  /** What would happen. */
+  /** The preview. */
   async #try() {
     const mine = ++this.#tried;
     this.#go.disabled = true;
@@ -245,7 +245,7 @@ export class SkillImport extends HTMLElement {
   /** @param {any} error */
   #failed(error) {
     if (error instanceof Problem) {
-      // Somebody else was quicker, or the audit wants to be heard first.
+      // The skill was created meanwhile, or the audit requires confirmation.
       if (error.code === "UNTRUSTED") this.#riskRow.hidden = false;
       else if (error.status === 409) this.#overwriteRow.hidden = false;
     }

@@ -1,4 +1,4 @@
-// The list of skills that opens while a `/` is written. The keyboard stays in the text; the list follows it.
+// The skill menu that opens with `/`. The focus stays in the text field.
 
 import { api } from "../lib/api.js";
 import { h } from "../lib/dom.js";
@@ -29,7 +29,7 @@ export class SkillMenu extends HTMLElement {
 
   connectedCallback() {
     this.replaceChildren(this.#list, this.#said);
-    // The text must not lose the keyboard before the click has counted.
+    // The text field must keep the focus until the click is handled.
     this.#list.addEventListener("mousedown", (event) => event.preventDefault());
   }
 
@@ -107,7 +107,7 @@ export class SkillMenu extends HTMLElement {
         h("span", { class: "option-text" }, skill.description),
       ),
     );
-    // Words that begin with a slash and are no skill are words like any other.
+    // A word that starts with a slash and is not a skill is plain text.
     this.#list.hidden = options.length === 0;
     this.#list.replaceChildren(...options);
     this.#said.textContent =

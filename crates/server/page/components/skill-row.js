@@ -1,4 +1,4 @@
-// One skill in the table. It is filled anew when its skill changes and never made anew, so that nobody loses the keyboard.
+// A row of the skill table. It is updated in place when its skill changes, so that it keeps the focus.
 
 import { h } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";

@@ -1,4 +1,4 @@
-// The dialog that manages skills: a table that is filtered, rows that open, and forms to add and import.
+// The skill manager: a filtered table with expandable rows, and forms to add and import skills.
 
 import { api } from "../lib/api.js";
 import { afterPause, h, make } from "../lib/dom.js";
@@ -13,9 +13,9 @@ import { hasUnsaved, mayDiscard } from "./unsaved.js";
 /** @typedef {import("../types.js").Skill} Skill */
 /** @typedef {import("../types.js").Match} Match */
 
-/** What is shorter says too little about what is meant. */
+/** The minimum length of a text to match. */
 const SHORTEST = 3;
-/** How many are asked for. */
+/** The number of matches to request. */
 const MOST = 10;
 
 export class SkillsDialog extends HTMLElement {
@@ -43,7 +43,7 @@ export class SkillsDialog extends HTMLElement {
   #admin = h("span", { class: "skills-admin" });
   /** @type {(() => void)[]} */
   #ends = [];
-  /** What the server says of a text that was typed. @type {{ text: string, fits: boolean, names: string[] }} */
+  /** The matches of the server for the typed text. @type {{ text: string, fits: boolean, names: string[] }} */
   #meant = { text: "", fits: false, names: [] };
   /** @type {AbortController | null} */
   #asking = null;
@@ -95,7 +95,7 @@ export class SkillsDialog extends HTMLElement {
       }
     });
     this.#back.addEventListener("click", () => this.#leave());
-    // Browsers close a dialog on the second Escape whatever `cancel` says: the key is taken first.
+    // Browsers close a dialog on the second Escape even if `cancel` is prevented, so the key is handled first.
     this.#dialog.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || event.defaultPrevented || !hasUnsaved(this)) return;
       event.preventDefault();
@@ -107,11 +107,11 @@ export class SkillsDialog extends HTMLElement {
       this.#close();
     });
     this.#table.addEventListener("changed", () => this.read());
-    // The browser has returned the focus by then. Moving it here, a task later, would take it from a person who types on.
+    // The browser has already restored the focus. Moving it later would interrupt typing.
     this.#dialog.addEventListener("close", () => this.remove());
     this.#ends = [
       app.on("skills-changed", () => this.read()),
-      // The dialog may be opened before it is known what this person may do.
+      // The dialog may open before the access level is known.
       app.on("about", () => {
         this.#offer();
         this.read();
@@ -127,7 +127,7 @@ export class SkillsDialog extends HTMLElement {
     this.#asking?.abort();
   }
 
-  /** The buttons for people who may change skills. */
+  /** The buttons for administrators. */
   #offer() {
     if (!app.about?.admin) return this.#admin.replaceChildren();
     if (this.#admin.childElementCount > 0) return;
@@ -151,7 +151,7 @@ export class SkillsDialog extends HTMLElement {
     if (await mayDiscard(this)) this.#dialog.close();
   }
 
-  /** Back to the table. */
+  /** Returns to the table. */
   async #leave() {
     if (await mayDiscard(this.#stage)) this.#home();
   }
@@ -175,14 +175,14 @@ export class SkillsDialog extends HTMLElement {
     const [text, status] = [this.#filter.value.trim(), this.#status.value];
     const { fits, names } = this.#meant.text === text ? this.#meant : { fits: false, names: [] };
     let shown = this.#table.filter(text, status, fits ? names : []);
-    // What hardly fits is better than nothing.
+    // A weak match is better than none.
     if (shown.having + shown.others === 0 && !fits && names.length > 0)
       shown = this.#table.filter(text, status, names);
     const all = this.#table.skills.length;
     this.#count.textContent = t.skills.count(shown.having + shown.others, all, shown.others);
   }
 
-  /** Asks which skills fit what was typed by their words: what is typed need not stand there as it is. */
+  /** Requests skills that match the typed text by meaning, even if they do not contain it. */
   async #ask() {
     const text = this.#filter.value.trim();
     if (text.length < SHORTEST || !this.isConnected) return;
@@ -196,7 +196,7 @@ export class SkillsDialog extends HTMLElement {
       this.#meant = { text, fits: found.fits, names: likely.map((one) => one.name) };
       this.#narrow();
     } catch {
-      // It was typed further, or nobody answers: what has the text is shown in any case.
+      // The text changed or the server is unreachable: skills that contain the text are shown anyway.
     }
   }
 

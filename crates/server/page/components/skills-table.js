@@ -1,4 +1,4 @@
-// All skills in a table. Only the rows that can be seen are in the document, however many there are.
+// The skill table. Only visible rows are in the document.
 
 import { h, make } from "../lib/dom.js";
 import { t } from "../lib/text.js";
@@ -11,7 +11,7 @@ import { hasUnsaved, mayDiscard } from "./unsaved.js";
 /** @typedef {import("../types.js").Diagnostic} Diagnostic */
 /** @typedef {import("./skill-row.js").SkillRow} SkillRow */
 
-/** Rows are as high as the stylesheet says; on narrow screens a row has more lines. */
+/** Row heights, as in the stylesheet; rows on narrow screens have more lines. */
 const NARROW = matchMedia("(max-width: 759px)");
 const heightOfRow = () => (NARROW.matches ? 92 : 52);
 const HEAD = 40;
@@ -23,12 +23,12 @@ export class SkillsTable extends HTMLElement {
   diagnostics = [];
   /** @type {Skill[]} */
   #shown = [];
-  /** Where the open skill lies: the one thing that no other has. @type {string | null} */
+  /** The location of the open skill, which identifies it. @type {string | null} */
   #open = null;
   #extra = 0;
   /** @type {SkillDetail | null} */
   #detail = null;
-  /** The rows in the document, by where their skills lie. @type {Map<string, SkillRow>} */
+  /** The rendered rows, by the location of their skills. @type {Map<string, SkillRow>} */
   #rows = new Map();
   #body = h("div", { class: "rows", role: "rowgroup" });
   #none = h("p", { class: "side-note", hidden: true }, t.skills.none);
@@ -53,10 +53,10 @@ export class SkillsTable extends HTMLElement {
   }
 
   /**
-   * Shows those that have the text, then those that are named; gives how many have it, and how many others are shown.
+   * Shows skills that contain the text, then the named ones; returns the number of both.
    * @param {string} text
    * @param {string} status
-   * @param {string[]} [named] what the server says fits by its words, the best first
+   * @param {string[]} [named] matches from the server, best first
    */
   filter(text, status, named = []) {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
@@ -66,7 +66,7 @@ export class SkillsTable extends HTMLElement {
     const others = this.#named(named, status, new Set(having));
     const edited = this.#edited();
     this.#shown = [...having, ...others];
-    // What is being written does not go away because something else is looked for.
+    // A filter must not discard unsaved changes.
     if (edited && !this.#shown.some((skill) => skill.location === edited.location))
       this.#shown.unshift(this.skills.find((skill) => skill.location === edited.location) ?? edited);
     const open = this.#shown.find((skill) => skill.location === this.#open);
@@ -106,7 +106,7 @@ export class SkillsTable extends HTMLElement {
     return { count: this.#shown.length, height: heightOfRow(), open, extra: this.#extra };
   }
 
-  /** What is shown has changed. */
+  /** Updates the table after a change of the shown skills. */
   refresh() {
     this.#none.hidden = this.#shown.length > 0;
     this.#table.setAttribute("aria-rowcount", String(this.#shown.length + 1));
@@ -136,7 +136,7 @@ export class SkillsTable extends HTMLElement {
       const row = this.#row(location);
       row.fill(/** @type {Skill} */ (this.#shown[index]), index, location === this.#open);
       row.element.style.transform = `translateY(${topOf(m, index)}px)`;
-      // In the order of the table, for those who go through it with the keyboard; what is in its place is not touched.
+      // Keeps table order for keyboard navigation, without moving rows that are already in place.
       if (row.element === at) at = at.nextElementSibling;
       else this.#body.insertBefore(row.element, at);
     }
@@ -161,7 +161,7 @@ export class SkillsTable extends HTMLElement {
     return row;
   }
 
-  /** The open skill, if something was written there that is not saved. */
+  /** The open skill, if it has unsaved changes. */
   #edited() {
     return this.#detail && hasUnsaved(this.#detail)
       ? this.#shown.find((skill) => skill.location === this.#open)

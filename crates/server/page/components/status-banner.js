@@ -1,11 +1,11 @@
-// Says calmly that the server is away, that it is back, and that its configuration has errors. It lies over the page, so that
+// Reports that the server is unreachable, that it is back, or that its configuration has errors. It overlays the page, so that
 // nothing moves.
 
 import { h } from "../lib/dom.js";
 import { t } from "../lib/text.js";
 import { app } from "../state/app.js";
 
-/** A restart that nobody notices needs no words. */
+/** Short interruptions are not reported. */
 const PATIENCE = 700;
 const GOOD_NEWS = 2500;
 
@@ -20,7 +20,7 @@ export class StatusBanner extends HTMLElement {
     this.className = "banner";
     this.#ends = [
       app.on("connection", (event) => this.#changed(event.detail.back)),
-      // What is being said is said to its end.
+      // The current announcement is completed first.
       app.on("about", () => this.#timer === undefined && this.#rest()),
     ];
     this.#rest();
@@ -50,7 +50,7 @@ export class StatusBanner extends HTMLElement {
     }, ms);
   }
 
-  /** What is said while the server answers: nothing, or that its configuration is not the one in the file. */
+  /** The text while the server is reachable: empty, or the configuration error. */
   #rest() {
     if (app.connection === "lost") return;
     const error = app.about?.configuration_error;

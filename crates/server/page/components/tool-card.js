@@ -1,5 +1,5 @@
-// What a tool was asked and what it answered. The texts of skills are not part of a chat: a card that is opened reads them
-// from the skill, and says when they are not what the model was given.
+// A tool call and its result. Chats do not store texts of skills: an opened card loads them from the skill, and shows a note
+// if they differ from what the model received.
 
 import { api, at } from "../lib/api.js";
 import { h } from "../lib/dom.js";
@@ -13,13 +13,13 @@ import { copyButton } from "./copy-button.js";
 /** @typedef {import("../types.js").CallPart} CallPart */
 /** @typedef {import("../types.js").ResultPart} ResultPart */
 
-/** Texts up to here are shown without being asked for. */
+/** The maximum length of texts that are shown open. */
 const SMALL = 1500;
 
 /** The name with dots, whichever way the model's interface spells it. @param {string} name */
 const plain = (name) => name.replace(/^skills_/, "skills.");
 
-/** Which words say what a tool does. @type {Record<string, keyof typeof t.card.did>} */
+/** The text key for each tool. @type {Record<string, keyof typeof t.card.did>} */
 const WHAT = {
   "skills.activate": "activate",
   Skill: "activate",
@@ -42,7 +42,7 @@ const SOON = new IntersectionObserver(
 );
 
 export class ToolCard extends HTMLElement {
-  /** What it showed last, so that nothing that is open is closed again. */
+  /** The last rendered state, so that an update does not close open sections. */
   #key = "";
 
   /** @param {CallPart} call @param {ResultPart | undefined} result @param {boolean} writing */
@@ -132,7 +132,7 @@ export class ToolCard extends HTMLElement {
     return h("p", { class: "card-error" }, visible(message));
   }
 
-  /** A text that is folded away. @param {string} title @param {string} text @param {boolean} [open] */
+  /** A collapsible text. @param {string} title @param {string} text @param {boolean} [open] */
   #fold(title, text, open = false) {
     const pre = h("pre", { class: "card-text", tabindex: "0" }, visible(text));
     return h(
@@ -163,7 +163,7 @@ export class ToolCard extends HTMLElement {
   }
 
   /**
-   * A text of a skill, fetched when it is wanted.
+   * A text of a skill, loaded on demand.
    * @param {string} name @param {string} path @param {Record<string, any>} data @param {string} title @param {boolean} open
    */
   #text(name, path, data, title, open) {

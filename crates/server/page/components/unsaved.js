@@ -1,4 +1,4 @@
-// Asks before what was written and not saved is thrown away.
+// Asks before unsaved changes are discarded.
 
 import { t } from "../lib/text.js";
 import { confirmDialog } from "./confirm-dialog.js";
@@ -7,7 +7,7 @@ import { confirmDialog } from "./confirm-dialog.js";
 export const hasUnsaved = (root) =>
   [...root.querySelectorAll("skill-file, skill-form")].some((one) => /** @type {any} */ (one).unsaved);
 
-/** Whether what is written inside an element may go: there is nothing, or the person says so. @param {ParentNode} root @returns {Promise<boolean>} */
+/** Returns whether unsaved changes inside an element may be discarded: there are none, or the user agrees. @param {ParentNode} root @returns {Promise<boolean>} */
 export const mayDiscard = async (root) =>
   !hasUnsaved(root) ||
   confirmDialog({ title: t.unsaved.title, text: t.unsaved.text, yes: t.unsaved.discard, no: t.unsaved.keep, danger: true });

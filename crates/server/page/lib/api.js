@@ -1,6 +1,6 @@
-// Requests to the server that the page came from, and what it says when it refuses.
+// Requests to the server, and its errors.
 
-/** What the server said no with: a problem as of RFC 9457, with one of the contract's codes. */
+/** An error response (RFC 9457) with an error code. */
 export class Problem extends Error {
   /** @param {number} status @param {any} body */
   constructor(status, body) {
@@ -14,17 +14,17 @@ export class Problem extends Error {
   }
 }
 
-/** Nobody answered. */
+/** The server cannot be reached. */
 export class Unreachable extends Error {}
 
 /**
- * Told when the server wants to know who is asking. `refused` says that the token in the address was not accepted.
+ * Notified when the server requires authentication. `refused` means that the token in the address was rejected.
  * @type {{ needed: () => void, refused: boolean }}
  */
 export const signIn = { needed: () => {}, refused: false };
 
 /**
- * Asks, and gives the response if it is a yes.
+ * Sends a request, and returns the response if it succeeded.
  * @param {string} path
  * @param {RequestInit} [init]
  * @returns {Promise<Response>}

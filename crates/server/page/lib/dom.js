@@ -1,10 +1,10 @@
-// Making elements. Texts become text nodes, always: nothing that comes from a skill can become markup here.
+// Creates elements. Strings always become text nodes, so that content of skills cannot become markup.
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
 
 /**
- * Makes an element. Functions become listeners (`onclick`), `true` an empty attribute; `false`, `null` and `undefined`
- * leave the attribute out.
+ * Creates an element. Functions become listeners (`onclick`), `true` an empty attribute; `false`, `null` and `undefined`
+ * omit the attribute.
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
  * @param {Record<string, any>} [props]
@@ -19,7 +19,7 @@ export const h = (tag, props = {}, ...children) => {
 };
 
 /**
- * The same for our own elements, whose properties are set as such.
+ * Like `h`, for custom elements, whose properties are assigned.
  * @template {HTMLElement} T
  * @param {new () => T} kind
  * @param {Record<string, any>} [props]
@@ -28,7 +28,7 @@ export const h = (tag, props = {}, ...children) => {
 export const make = (kind, props = {}) => Object.assign(new kind(), props);
 
 /**
- * Puts attributes and listeners on an element.
+ * Sets attributes and listeners on an element.
  * @param {Element} element
  * @param {Record<string, any>} props
  */
@@ -37,7 +37,7 @@ export const assign = (element, props) => {
     if (typeof value === "function") element.addEventListener(key.slice(2), value);
     else if (value === true) element.setAttribute(key, "");
     else if (value !== false && value !== null && value !== undefined) {
-      // Some are only a beginning as attributes; the property is what counts.
+      // For these, the attribute only sets the initial value, so the property is set.
       if (key === "value") /** @type {any} */ (element).value = value;
       else element.setAttribute(key, String(value));
     }
@@ -54,7 +54,7 @@ export const nodes = (children) =>
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * Makes an element of a picture.
+ * Creates an SVG element.
  * @param {string} tag
  * @param {Record<string, string | number | undefined>} [props]
  * @param {...(Child | Child[])} children
@@ -74,7 +74,7 @@ let count = 0;
 export const freshId = (stem) => `${stem}-${++count}`;
 
 /**
- * Waits until calls have stopped for a while.
+ * Returns a debounced function.
  * @template {any[]} A
  * @param {number} ms
  * @param {(...args: A) => void} call

@@ -1,4 +1,4 @@
-// What this tab hears from the server: one feed, through the stream that all tabs of this browser share.
+// The events that this tab receives, through the stream that all tabs of the browser share.
 
 import { Hub } from "./hub.js";
 import { scriptAddress } from "./html.js";
@@ -7,10 +7,10 @@ import { scriptAddress } from "./html.js";
 
 /**
  * @typedef {object} Listener
- * @property {(missed: boolean) => void} opened whether something may have happened that nobody told
- * @property {() => void} lost the server does not answer; it is asked again
- * @property {(status: number) => void} refused the server said no; it is not asked again
- * @property {(type: string) => void} event what concerns everybody
+ * @property {(missed: boolean) => void} opened `missed`: whether events may have been lost
+ * @property {() => void} lost the server is unreachable; the feed reconnects
+ * @property {(status: number) => void} refused the server rejected the request; the feed does not reconnect
+ * @property {(type: string) => void} event a general notification
  */
 
 const BEAT = 30_000;
@@ -33,7 +33,7 @@ class Feed {
     addEventListener("pagehide", () => this.pause());
   }
 
-  /** Lets go of the stream until `resume`. */
+  /** Closes the stream until `resume`. */
   pause() {
     this.#on = false;
     this.#port?.postMessage({ type: "bye" });
@@ -44,7 +44,7 @@ class Feed {
     this.#tell();
   }
 
-  /** Asks again, as somebody else than before: after signing out, what the stream tells is not for us any more. */
+  /** Reconnects with new credentials: after signing out, the tab must not receive events of the old session. */
   again() {
     this.#port?.postMessage({ type: "again" });
   }
@@ -83,7 +83,7 @@ class Feed {
     try {
       const address = scriptAddress(new URL("../worker.js", import.meta.url).href);
       const worker = new SharedWorker(address, { type: "module", name: "prowess" });
-      // A browser that has no modules there says so only now.
+      // Browsers without module workers report that only now.
       worker.onerror = () => {
         worker.onerror = null;
         this.#port = own();

@@ -1,4 +1,4 @@
-// Files that somebody chose or dropped: one archive, or a folder with everything in it.
+// Files that the user chose or dropped: one archive, or the files of a folder.
 
 /** @typedef {{ name: string, files: { path: string, file: File }[] }} Picked */
 
@@ -13,7 +13,7 @@ export const picked = (files) => {
 
 /** @param {DataTransfer} data @returns {Promise<Picked | null>} */
 export const dropped = async (data) => {
-  // Entries are gone once the event is over: take hold of all of them first.
+  // Entries become invalid after the event, so collect all of them first.
   const entries = [...data.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
   const plain = [...data.files];
   if (entries.length === 0) return picked(plain);
@@ -35,7 +35,7 @@ const filesOf = async (entry, above) => {
   /** @type {FileSystemEntry[]} */
   const inside = [];
   for (;;) {
-    // A reader gives some at a time, and none when it is done.
+    // A reader returns entries in batches, and an empty batch at the end.
     const some = await new Promise((done, failed) => reader.readEntries(done, failed));
     if (some.length === 0) break;
     inside.push(...some);

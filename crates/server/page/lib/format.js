@@ -1,4 +1,4 @@
-// Numbers, sizes and times as people read them.
+// Formats numbers, sizes and times.
 
 import { language, t } from "./text.js";
 

@@ -1,4 +1,4 @@
-// Characters that nobody sees, or that reorder what is seen. The same as in `prowess_format::hidden`, which a test compares.
+// Invisible characters and characters that reorder text. A test checks that the list matches `prowess_format::hidden`.
 
 /** The first and the last code point of each range. @type {[number, number][]} */
 const HIDDEN = [
@@ -28,14 +28,14 @@ const HIDING = HIDDEN.map(([first, last]) => `\\u{${first.toString(16)}}-\\u{${l
 const SCRIPTS = "\\u0600-\\u06ff\\u0750-\\u077f\\u0900-\\u0dff";
 const EMOJI = "\\u2190-\\u2bff\\ufe0f\\u{1f000}-\\u{1faff}";
 
-/** Joiners are left alone where they do their work: inside emoji, and in the Arabic and Indic scripts. */
+/** Joiners are kept where they are needed: inside emoji, and in the Arabic and Indic scripts. */
 const FOUND = new RegExp(
   `(?<![${EMOJI}${SCRIPTS}])\\u200d|(?<![${SCRIPTS}])\\u200c|(?![\\u200c\\u200d])[${HIDING}]`,
   "gu",
 );
 
 /**
- * The text as it may be shown: hidden and control characters become `\u{…}`, line breaks and tabs stay.
+ * Escapes hidden and control characters as `\u{…}`; keeps line breaks and tabs.
  * @param {string} text
  */
 export const visible = (text) =>

@@ -1,4 +1,4 @@
-// The one place where text becomes markup: what the server has rendered from Markdown and sanitised.
+// The only module that inserts HTML: Markdown that the server has rendered and sanitized.
 
 /** @type {any} */
 const types = /** @type {any} */ (globalThis).trustedTypes;
@@ -16,7 +16,7 @@ const policy = types
 export const scriptAddress = (address) => (policy ? policy.createScriptURL(address) : address);
 
 /**
- * Puts the server's HTML into an element. Never call it with anything else.
+ * Inserts HTML from the server into an element. Never call it with other HTML.
  * @param {Element} element
  * @param {string} html
  */

@@ -1,16 +1,16 @@
-// The one stream of events that a browser has from this server. Browsers open six connections to a server at most, so tabs
-// share a stream: it tells of skills and chats in general, and of each chat that a tab shows. It runs in a shared worker, or
-// in the tab itself where there are none.
+// The event stream that all tabs of a browser share, because browsers open at most six connections to a server. It carries
+// general notifications and the events of every chat that a tab shows. It runs in a shared worker, or in the tab itself if
+// shared workers are not supported.
 //
-// A tab sends `follow` with the chats that it shows and the last event that it knows of each, whenever they change and every
-// half minute; a tab that is silent for longer is gone. It is sent `open`, `lost`, `refused` and `event`.
+// A tab sends `follow` with its chats and the last event number of each, whenever they change and every half minute; a tab
+// that is silent for longer is considered closed. The hub sends `open`, `lost`, `refused` and `event`.
 
 import { Problem } from "./api.js";
 import { pause, readEvents } from "./stream.js";
 
 const FIRST_WAIT = 400;
 const LONGEST_WAIT = 10_000;
-/** Browsers run the timers of hidden tabs once a minute. */
+/** Browsers throttle timers of hidden tabs to once a minute. */
 const GONE = 200_000;
 
 /** @typedef {{ chats: Map<string, number>, seen: number }} Tab */
@@ -28,7 +28,7 @@ export class Hub {
   #attempt = new AbortController();
   /** The connection that events come from. @type {AbortController | null} */
   #live = null;
-  /** Whether there was a time without any connection since the last one was opened. */
+  /** Whether the connection was interrupted since the last one was opened. */
   #gap = false;
 
   /** @param {MessagePort} port */
@@ -51,12 +51,12 @@ export class Hub {
     if (isNew && this.#live) port.postMessage({ type: "open", missed: false });
     else if (isNew && this.#state.type === "refused") this.#wanted = null;
     for (const [chat, seq] of chats) {
-      // What was told before this tab listened is not told again.
+      // The tab has missed earlier events.
       if (seq < (this.#position.get(chat) ?? 0)) port.postMessage({ type: "event", name: "missed", chat });
     }
   }
 
-  /** Connects anew when other chats are wanted than before; the connection in use is kept until then. */
+  /** Reconnects when the set of chats changes; the current connection stays open until then. */
   #settle() {
     const now = Date.now();
     for (const [port, tab] of this.#tabs) if (now - tab.seen > GONE) this.#tabs.delete(port);
@@ -99,7 +99,7 @@ export class Hub {
     while (!replaced.aborted) {
       const connection = new AbortController();
       const before = this.#live;
-      // Until it is open, this connection can be given up for another; from then on it is the one that is replaced.
+      // A connection that is still opening can be replaced; once open, it replaces the current one.
       const giveUp = () => connection !== this.#live && connection.abort();
       replaced.addEventListener("abort", giveUp);
       try {
@@ -122,7 +122,7 @@ export class Hub {
       } finally {
         replaced.removeEventListener("abort", giveUp);
       }
-      // Another connection has taken its place.
+      // Another connection has replaced this one.
       if (this.#live !== connection && replaced.aborted) return;
       if (this.#live === connection) {
         this.#live = null;
@@ -149,7 +149,7 @@ export class Hub {
     const chat = data?.chat;
     if (chat === undefined) return this.#tell({ type: "event", name, data }, false);
     if (seq) {
-      // Two connections tell the same while one takes the place of the other.
+      // During the replacement, both connections deliver the same events.
       if (seq <= (this.#position.get(chat) ?? 0)) return;
       this.#position.set(chat, seq);
     }

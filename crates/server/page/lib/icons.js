@@ -1,4 +1,4 @@
-// Our own pictograms: strokes on a grid of 20.
+// Icons: strokes on a 20 by 20 grid.
 
 import { svg } from "./dom.js";
 

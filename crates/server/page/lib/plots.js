@@ -1,5 +1,5 @@
-// Plots, drawn as SVG by us. Colours come from the stylesheet, so that they are right in light and dark; every plot has its
-// figures as text, too, for those who cannot see it.
+// SVG plots. Colors come from the stylesheet, so that they fit both themes; every plot also has its figures as text, for
+// screen readers.
 
 import { h, svg } from "./dom.js";
 import { number } from "./format.js";
@@ -7,7 +7,7 @@ import { number } from "./format.js";
 /** @typedef {{ label: string, value: number, kind: string }} Slice */
 
 /**
- * A bar that shows how a whole is made up, with a legend.
+ * A stacked bar with a legend.
  * @param {Slice[]} slices
  * @param {{ label: string, whole?: number, unit?: (value: number) => string }} how
  */
@@ -64,7 +64,7 @@ const swatch = (kind) =>
   );
 
 /**
- * One bar for each row, all to the same scale; each may be made up of parts.
+ * A bar chart; each bar may be stacked.
  * @param {{ label: string, title?: string, slices: Slice[], text: string }[]} rows
  * @param {string} label
  */

@@ -1,4 +1,4 @@
-// Where one is in the page: `#/chat/ID`, `#/overview`, `#/inspect?query=…`, `#/settings`.
+// The current route: `#/chat/ID`, `#/overview`, `#/inspect?query=…`, `#/settings`.
 
 /** @typedef {{ view: string, id: string | null, params: URLSearchParams }} Route */
 

@@ -1,8 +1,8 @@
-// One stream of events from the server, from its first byte to its last.
+// Reads an event stream of the server.
 
 import { request } from "./api.js";
 
-/** The server sends a comment every 15 s; when nothing at all comes for longer, the connection is dead. */
+/** The server sends a comment every 15 s; after a longer silence the connection is considered dead. */
 const SILENCE = 40_000;
 
 /**
@@ -12,7 +12,7 @@ const SILENCE = 40_000;
  */
 
 /**
- * Reads events until the stream ends or is aborted. Fails where the server refuses or cannot be reached.
+ * Reads events until the stream ends or is aborted. Throws if the server rejects the request or is unreachable.
  * @param {string} address @param {AbortSignal} signal @param {Listener} listener
  */
 export const readEvents = async (address, signal, listener) => {

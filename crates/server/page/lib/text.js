@@ -1,4 +1,4 @@
-// Which language the page speaks. One file for each, loaded before anything is shown.
+// The language of the page. Its texts are loaded before anything is rendered.
 
 /** @typedef {import("../texts/en.js").Texts} Texts */
 

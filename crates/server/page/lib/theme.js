@@ -1,4 +1,4 @@
-// Light or dark: as the system prefers, unless the person says otherwise here.
+// The color theme: the system preference, unless the user chose one.
 
 const KEY = "prowess.theme";
 

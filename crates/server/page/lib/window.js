@@ -1,12 +1,12 @@
-// Which rows of a long list are to be drawn. Pure: all rows have the same height, except that one may be open and has some
-// more below it.
+// Computes which rows of a long list to render. All rows have the same height, except that one may be open with extra
+// content below it.
 
 /**
  * @typedef {object} Measures
- * @property {number} count how many rows there are
- * @property {number} height of one
- * @property {number} open the index of the open one, or -1
- * @property {number} extra the height of what is open below it
+ * @property {number} count the number of rows
+ * @property {number} height the height of a row
+ * @property {number} open the index of the open row, or -1
+ * @property {number} extra the height of the content below the open row
  */
 
 /** Where a row begins. @param {Measures} m @param {number} index */
@@ -16,7 +16,7 @@ export const topOf = (m, index) => index * m.height + (m.open >= 0 && index > m.
 export const heightOf = (m) => topOf({ ...m, open: m.open < m.count ? m.open : -1 }, m.count);
 
 /**
- * The rows, from the first to before the last, that are seen between two heights, and some beyond.
+ * Returns the range of rows that are visible between two offsets, plus some extra; the end is exclusive.
  * @param {Measures} m @param {number} from @param {number} to @param {number} [more]
  * @returns {[number, number]}
  */

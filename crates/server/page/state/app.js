@@ -1,5 +1,5 @@
-// What the whole page knows: who serves it, which skills there are, whether the server is there. A page that nobody sees
-// lets go of the stream of events.
+// The shared state of the page: server information, skills, and whether the server is reachable. A hidden page closes its event
+// stream.
 
 import { api, signIn } from "../lib/api.js";
 import { feed } from "../lib/feed.js";
@@ -16,7 +16,7 @@ class App extends EventTarget {
   skills = [];
   /** @type {"starting" | "connected" | "lost"} */
   connection = "starting";
-  /** Whether the feed is on. */
+  /** Whether the feed is open. */
   awake = true;
 
   async start() {
@@ -37,7 +37,7 @@ class App extends EventTarget {
       this.skills = (await api.get("/api/skills")).skills;
       this.tell("skills");
     } catch {
-      // The stream of events says when the server is back, and this is asked again.
+      // Retried when the event stream reconnects.
     }
   }
 
@@ -71,7 +71,7 @@ class App extends EventTarget {
       opened: (missed) => {
         const [lost, first] = [this.connection === "lost", this.connection === "starting"];
         this.answers(true);
-        // What happened while nobody listened is not told again.
+        // Events during the interruption are lost.
         if (missed || lost) this.#everything();
         else if (first) this.#skillsChanged();
       },
@@ -89,7 +89,7 @@ class App extends EventTarget {
   }
 
   #skillsChanged() {
-    // Whether the configuration is in force changes with the skills, too.
+    // The configuration error may change together with the skills.
     this.readAbout().catch(() => {});
     this.readSkills();
     this.tell("skills-changed");

@@ -1,5 +1,5 @@
-// One conversation as it is kept by the server, followed event by event. Whatever is not understood, such as a gap in the
-// numbers or a turn that began elsewhere, ends in reading the chat anew: the server is always right.
+// A chat as stored on the server, updated by events. Anything unexpected, such as a gap in the event numbers or a turn that
+// another client started, reloads the chat: the server is the source of truth.
 
 import { api, at, Problem, request } from "../lib/api.js";
 import { feed } from "../lib/feed.js";
@@ -10,11 +10,11 @@ import { chats } from "./chats.js";
 /** @typedef {import("../types.js").Chat} Chat */
 
 const PAGE = 40;
-/** What is read again after an answer: it, what was asked, and a little more. */
+/** The number of messages to reload after an answer. */
 const TAIL = 6;
 
 /**
- * Events: `reset` (all messages), `earlier` (detail: how many came before), `message` (detail: one was added or replaced),
+ * Events: `reset` (all messages), `earlier` (detail: the number of added messages), `message` (detail: one was added or replaced),
  * `part` (detail: the message whose parts grew), `meta` (title, active skills, whether it is being answered), `gone`.
  */
 export class Conversation extends EventTarget {
@@ -39,7 +39,7 @@ export class Conversation extends EventTarget {
     this.id = id;
   }
 
-  /** The message that is being written. */
+  /** The unfinished message. */
   get live() {
     const last = this.messages.at(-1);
     return last?.role === "assistant" && last.state === "writing" ? last : null;
@@ -53,7 +53,7 @@ export class Conversation extends EventTarget {
         seq: () => this.seq,
         event: (type, data, seq) => this.#event(seq, type, data),
       }),
-      // A turn whose process died has an end that no stream told.
+      // The end of a turn whose process died is not in the stream.
       app.on("missed", () => this.read()),
     );
   }
@@ -63,7 +63,7 @@ export class Conversation extends EventTarget {
     for (const end of this.#ends) end();
   }
 
-  /** Reads the latest messages again. */
+  /** Reloads the latest messages. */
   read() {
     return this.#read(TAIL).catch((error) => {
       if (error instanceof Problem && error.status === 404) this.#tell("gone");
@@ -72,7 +72,7 @@ export class Conversation extends EventTarget {
 
   /** @param {number} limit */
   #read(limit) {
-    // Whoever asks while it is read may want what came after: it is read once more.
+    // A request during a reload may need newer data, so the chat is loaded once more.
     const run = async () => {
       const page = await api.get(at.chat(this.id), { limit, html: 1 });
       if (!this.#closed) this.#take(page);
@@ -144,14 +144,14 @@ export class Conversation extends EventTarget {
       live.parts.push({ type: "tool_result", id, name, status, summary: data.data ?? data.summary ?? {} });
       this.#tell("part", live);
     } else if (type === "done" || type === "error") {
-      // Its words as the server renders them, what it cost, and which skills are active now.
+      // Loads the rendered text, the token usage and the active skills.
       this.read();
       chats.read();
     }
   }
 
   /**
-   * Says something. The answer comes with the events that are followed anyway: that one connection is enough.
+   * Sends a message. The answer arrives through the event stream.
    * @param {string} text
    */
   async send(text) {
@@ -188,7 +188,7 @@ export class Conversation extends EventTarget {
         body: JSON.stringify(message),
         signal: over.signal,
       });
-      // What the server has kept takes its place.
+      // The stored message replaces it.
       await this.read();
     } finally {
       over.abort();

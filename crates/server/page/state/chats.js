@@ -1,4 +1,4 @@
-// The list of conversations, the latest first, read page by page.
+// The list of chats, most recent first, loaded page by page.
 
 import { api, at } from "../lib/api.js";
 import { app } from "./app.js";
@@ -21,7 +21,7 @@ class Chats extends EventTarget {
     app.on("chats", () => this.read());
   }
 
-  /** Reads as much as is shown anew. One at a time; what is asked meanwhile is done once, afterwards. */
+  /** Reloads the pages that are shown. One reload at a time; requests meanwhile cause one more reload. */
   async read() {
     if (this.#reading) {
       this.#again = true;
@@ -35,7 +35,7 @@ class Chats extends EventTarget {
       this.ready = true;
       this.#tell();
     } catch {
-      // The stream of events brings us back here once the server is.
+      // Retried when the event stream reconnects.
     } finally {
       this.#reading = false;
     }

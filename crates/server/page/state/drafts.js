@@ -1,8 +1,8 @@
-// What was written and not sent yet, for each chat. It outlives a reload, and ends with the tab.
+// Unsent drafts for each chat. They survive a reload, but not closing the tab.
 
 const PREFIX = "prowess.draft.";
 
-/** The key of the chat that is yet to begin. */
+/** The key of the new chat. */
 const NEW = "new";
 
 /** @param {string | null} chat */

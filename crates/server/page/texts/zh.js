@@ -1,4 +1,4 @@
-// Everything the page says, in Chinese.
+// All texts of the page, in Chinese.
 
 /** @param {number} n */
 const count = (n) => n.toLocaleString("zh");

@@ -1,13 +1,13 @@
-//! Conversations over HTTP.
+//! The chat endpoints.
 //!
 //! | module | subject |
 //! |---|---|
-//! | `keep` | beginning, listing, reading, renaming, deleting |
-//! | `say` | a message, and stopping the answer |
-//! | `stream` | what happens in a chat, as events that can be resumed |
+//! | `manage` | creates, lists, reads, changes and deletes chats |
+//! | `messages` | sends a message, and stops the answer |
+//! | `stream` | streams the events of a chat |
 
-mod keep;
-mod say;
+mod manage;
+mod messages;
 pub(crate) mod stream;
 
 use utoipa_axum::router::OpenApiRouter;
@@ -15,12 +15,12 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 
-/// All of them.
+/// Returns the routes of all chat endpoints.
 pub(crate) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(keep::list, keep::create))
-        .routes(routes!(keep::one, keep::change, keep::delete))
-        .routes(routes!(say::message))
-        .routes(routes!(say::stop))
+        .routes(routes!(manage::list, manage::create))
+        .routes(routes!(manage::one, manage::change, manage::delete))
+        .routes(routes!(messages::send))
+        .routes(routes!(messages::stop))
         .routes(routes!(stream::follow))
 }

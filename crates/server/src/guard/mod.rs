@@ -1,16 +1,16 @@
-//! Who is let in, and as what.
+//! Authentication and access levels.
 //!
 //! | module | subject |
 //! |---|---|
-//! | `names` | the names by which a server may be called, so that a page elsewhere cannot call it through a browser |
-//! | `known` | who somebody is: a token, or a proxy that says so |
-//! | `session` | showing a token once, for a browser, and signing out |
-//! | `start` | the token in the address that is printed at the start, which signs in one browser |
+//! | `hosts` | allowed hosts and origins, so that other web pages cannot use the server through a browser |
+//! | `authentication` | tokens and authenticating proxies |
+//! | `session` | browser sessions: sign in and sign out |
+//! | `start_token` | the token in the address that is printed at startup, which signs in one browser |
 
-mod known;
-mod names;
+mod authentication;
+mod hosts;
 mod session;
-mod start;
+mod start_token;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -24,56 +24,57 @@ use axum::response::{IntoResponse, Response};
 use prowess::ErrorCode;
 use prowess_mcp::http::Peer;
 
-pub use known::Guard;
-use known::is_open;
-pub use names::Names;
+pub use authentication::Guard;
+use authentication::is_public;
+pub use hosts::AllowedHosts;
 pub(crate) use session::COOKIE;
 use session::Sessions;
 pub(crate) use session::{__path_begin, __path_end, begin, end};
-pub use start::StartToken;
+pub use start_token::StartToken;
 
 use crate::app::App;
-use crate::limits::{Key, Rates};
+use crate::limits::{ClientKey, RateLimiter};
 use crate::problem::Problem;
 
-/// What a rejected request and a sign-in cost, in requests, to slow down token guessing.
-const REFUSED: u32 = 10;
+/// How many requests a rejected request or a sign-in counts as, to slow down token guessing.
+const REJECTED_COST: u32 = 10;
 
-/// As what somebody was let in.
+/// The access level of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Talks, and sees which skills there are.
+    /// May chat and list skills.
     User,
-    /// Changes skills and settings, and sees where they lie.
+    /// May also change skills and settings and see paths.
     Admin,
 }
 
-/// What keeps the door.
-pub(crate) struct Door {
+/// The state of the authentication middleware.
+pub(crate) struct GuardState {
     guard: Guard,
     sessions: Sessions,
-    rates: Rates,
+    rates: RateLimiter,
     app: App,
 }
 
-impl Door {
+impl GuardState {
     pub(crate) fn new(app: App, guard: Guard) -> Self {
-        let rates = Rates::new(app.limits.rate, app.limits.burst);
+        let rates = RateLimiter::new(app.limits.rate, app.limits.burst);
         Self { guard, sessions: Sessions::default(), rates, app }
     }
 
-    /// Whether a request shows what a browser keeps after signing in.
+    /// Returns whether a request has a valid session cookie.
     pub(crate) fn has_session(&self, headers: &HeaderMap) -> bool {
         self.sessions.access(headers, Instant::now()).is_some()
     }
 
-    /// The other end of a request that is let in by whose it is; `None` where that does not matter.
-    fn unknown_peer(&self, request: &Request) -> Option<Peer> {
-        let matters = !self.guard.knows_people() && !is_open(request.uri().path());
-        request.extensions().get::<Peer>().filter(|_| matters).cloned()
+    /// Returns the peer of a request whose access depends on the operating system user; `None` for other requests.
+    fn peer_to_check(&self, request: &Request) -> Option<Peer> {
+        let is_relevant = !self.guard.has_authentication() && !is_public(request.uri().path());
+        request.extensions().get::<Peer>().filter(|_| is_relevant).cloned()
     }
 
-    /// As what a request is let in. `same_user` says that it comes from the user who runs the server.
+    /// Checks the host, the access level and the rate limit of a request. `same_user` means that it comes from the user who runs
+    /// the server.
     fn access(&self, request: &Request, same_user: bool) -> Result<Access, Problem> {
         let (headers, path) = (request.headers(), request.uri().path());
         let peer = request.extensions().get::<Peer>();
@@ -81,51 +82,55 @@ impl Door {
             Some(access) => Ok(access),
             None => self.guard.access(headers, path, same_user),
         };
-        let known = self.guard.names.check(request).and(access);
-        let person = known.as_ref().ok().and_then(|_| self.guard.person(headers));
-        let machine = Key::of(peer.map(Peer::ip));
-        let (key, cost) = match (&known, person) {
-            (Err(_), _) => (machine, REFUSED),
-            (Ok(_), _) if is_sign_in(request) => (machine, REFUSED),
-            (Ok(_), _) if is_free(path) => (machine, 0),
-            (Ok(_), Some(person)) => (Key::Person(person), 1),
-            (Ok(_), None) => (machine, 1),
+        let checked = self.guard.hosts.check(request).and(access);
+        let proxy_user = checked.as_ref().ok().and_then(|_| self.guard.proxy_user(headers));
+        let address = ClientKey::from_address(peer.map(Peer::ip));
+        let (key, cost) = match (&checked, proxy_user) {
+            (Err(_), _) => (address, REJECTED_COST),
+            (Ok(_), _) if is_sign_in(request) => (address, REJECTED_COST),
+            (Ok(_), _) if is_unlimited(path) => (address, 0),
+            (Ok(_), Some(user)) => (ClientKey::ProxyUser(user), 1),
+            (Ok(_), None) => (address, 1),
         };
         if let Err(wait) = self.rates.take(key, cost, Instant::now()) {
-            self.app.metrics.too_many.fetch_add(1, Ordering::Relaxed);
+            self.app.metrics.rate_limited.fetch_add(1, Ordering::Relaxed);
             return Err(Problem::too_many(wait));
         }
-        if known.is_err() {
-            self.app.metrics.kept_out.fetch_add(1, Ordering::Relaxed);
+        if checked.is_err() {
+            self.app.metrics.unauthorized.fetch_add(1, Ordering::Relaxed);
         }
-        known
+        checked
     }
 }
 
-/// Whether a request shows a token in its body. Whether it is the right one is not known yet.
+/// Returns whether a request is a sign-in, whose token is not checked yet.
 fn is_sign_in(request: &Request) -> bool {
     request.uri().path() == "/api/session" && request.method() == Method::POST
 }
 
-/// What is not counted: whether the process lives, which is asked by those who would end it, and the pieces of the page, which are
-/// many and cost nothing.
-fn is_free(path: &str) -> bool {
+/// Returns whether a path is exempt from rate limits: the liveness check, because a failure restarts the process, and the files
+/// of the page, which are many and cheap.
+fn is_unlimited(path: &str) -> bool {
     path == "/healthz" || path.starts_with("/assets/")
 }
 
-/// Lets a request in, or says why not.
-pub(crate) async fn guard(State(door): State<Arc<Door>>, mut request: Request, next: Next) -> Response {
-    let same_user = match door.unknown_peer(&request) {
+/// Middleware that authenticates requests.
+pub(crate) async fn guard(
+    State(state): State<Arc<GuardState>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let same_user = match state.peer_to_check(&request) {
         Some(peer) => peer.is_same_user().await,
         None => false,
     };
-    match door.access(&request, same_user) {
+    match state.access(&request, same_user) {
         Ok(access) => {
             request.extensions_mut().insert(access);
-            request.extensions_mut().insert(Arc::clone(&door));
+            request.extensions_mut().insert(Arc::clone(&state));
             let response = next.run(request).await;
             if response.status() == StatusCode::UNAUTHORIZED {
-                door.app.metrics.kept_out.fetch_add(1, Ordering::Relaxed);
+                state.app.metrics.unauthorized.fetch_add(1, Ordering::Relaxed);
             }
             response
         }
@@ -137,12 +142,12 @@ impl<S: Send + Sync> FromRequestParts<S> for Access {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        // Whoever came past no guard is nobody.
+        // Without the middleware, a request has the lowest access level.
         Ok(parts.extensions.get::<Self>().copied().unwrap_or(Self::User))
     }
 }
 
-/// Somebody who may change things.
+/// Extractor that requires administrator access.
 pub(crate) struct Admin;
 
 impl<S: Send + Sync> FromRequestParts<S> for Admin {
@@ -151,10 +156,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Admin {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         match Access::from_request_parts(parts, state).await? {
             Access::Admin => Ok(Self),
-            Access::User => Err(Problem::new(
-                ErrorCode::PermissionDenied,
-                "this is for administrators: show the administrator's token",
-            )),
+            Access::User => Err(Problem::new(ErrorCode::PermissionDenied, "administrator access required")),
         }
     }
 }

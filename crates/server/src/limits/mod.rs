@@ -1,43 +1,43 @@
-//! How much is taken on at once, and from whom.
+//! Rate and concurrency limits.
 //!
 //! | module | subject |
 //! |---|---|
-//! | `rate` | how many requests one client may make |
-//! | `share` | how many connections one address may have |
-//! | `arrival` | how slowly a request may come |
-//! | `room` | what is under way at once: turns and streams of events |
+//! | `rate` | the request rate of one client |
+//! | `per_address` | the number of connections of one address |
+//! | `body_timeout` | the time that a request body may take |
+//! | `concurrency` | the number of concurrent turns and event streams |
 //!
-//! What must always hold: whoever is refused hears when to come back, and nothing that clients send makes a table grow for ever.
+//! Invariants: a rejected client learns when to retry, and no client input makes a table grow without bound.
 
-mod arrival;
+mod body_timeout;
+mod concurrency;
+mod per_address;
 mod rate;
-mod room;
-mod share;
 
 use std::time::Duration;
 
-pub(crate) use arrival::{Late, arriving};
-pub(crate) use rate::{Key, Rates};
-pub(crate) use room::{Place, Room};
-pub(crate) use share::PerAddress;
+pub(crate) use body_timeout::{BodyTimeout, with_timeout};
+pub(crate) use concurrency::{ConcurrencyLimit, ConcurrencyPermit};
+pub(crate) use per_address::ConnectionsPerAddress;
+pub(crate) use rate::{ClientKey, RateLimiter};
 
-/// How much a server takes on.
+/// The limits of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// The most connections at once; others wait until one is closed. One address may have a quarter of them.
+    /// The maximum number of connections; further ones wait until one is closed. One address may have a quarter of them.
     pub connections: usize,
-    /// The most answers that are written at once.
+    /// The maximum number of concurrent turns.
     pub turns: usize,
-    /// The most streams of events at once.
+    /// The maximum number of concurrent event streams.
     pub streams: usize,
-    /// How many requests in a second one client may make in the long run; 0 for any number.
+    /// The sustained number of requests per second for each client; 0 means no limit.
     pub rate: u32,
-    /// How many of them it may make at once.
+    /// The number of requests that a client may make at once.
     pub burst: u32,
-    /// How long the head of a request may take to arrive, and how long a connection may be silent between two.
-    pub head: Duration,
-    /// How long a body may take to arrive, besides a second for every 16 KiB.
-    pub body: Duration,
+    /// How long a request head may take to arrive, and how long a connection may be idle between requests.
+    pub head_timeout: Duration,
+    /// How long a request body may take to arrive, plus one second for every 16 KiB.
+    pub body_timeout: Duration,
 }
 
 impl Default for Limits {
@@ -48,8 +48,8 @@ impl Default for Limits {
             streams: 1024,
             rate: 100,
             burst: 400,
-            head: Duration::from_secs(20),
-            body: Duration::from_secs(20),
+            head_timeout: Duration::from_secs(20),
+            body_timeout: Duration::from_secs(20),
         }
     }
 }

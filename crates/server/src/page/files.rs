@@ -1,25 +1,25 @@
-//! The files of the page, inside the program. A test compares this list with the folder.
+//! The files of the page, embedded in the binary. A test compares this list with the directory.
 
-/// One file.
+/// A file of the page.
 #[derive(Debug)]
-pub(super) struct File {
+pub(super) struct PageFile {
     /// Its path below `/assets/`.
     pub(super) path: &'static str,
-    /// What is in it.
+    /// Its content.
     pub(super) bytes: &'static [u8],
 }
 
-/// The document that everything begins with.
+/// The HTML document.
 pub(super) const INDEX: &str = include_str!("../../page/index.html");
 
 macro_rules! files {
     ($($path:literal),* $(,)?) => {
-        &[$(File { path: $path, bytes: include_bytes!(concat!("../../page/", $path)) }),*]
+        &[$(PageFile { path: $path, bytes: include_bytes!(concat!("../../page/", $path)) }),*]
     };
 }
 
-/// Everything else, in the order of the paths.
-pub(super) const FILES: &[File] = files![
+/// All other files, sorted by path.
+pub(super) const FILES: &[PageFile] = files![
     "components/app-shell.js",
     "components/chat-list.js",
     "components/chat-view.js",

@@ -1,8 +1,8 @@
-//! The page: plain files inside the program, with headers that let it load and do nothing but what we wrote.
+//! The web page: files embedded in the binary, served with a strict content security policy.
 //!
-//! The document names its files below a folder that is called after all their bytes (`/assets/DIGEST/…`), so that browsers keep
-//! them for good and never mix two versions. The same files are at `/assets/…` with an `ETag`, for those who want to look at one.
-//! Each is compressed once, at the first request of a browser that takes gzip, as well as gzip can.
+//! The document refers to its files below a path with the digest of all files (`/assets/DIGEST/…`), so that browsers cache them
+//! permanently and never mix two versions. The same files are available at `/assets/…` with an `ETag`. All files are compressed
+//! once, at the first request that accepts gzip, at the best level.
 
 mod files;
 #[cfg(test)]
@@ -25,34 +25,34 @@ use crate::app::App;
 use crate::problem::Problem;
 use files::{FILES, INDEX};
 
-/// What the page may do: load scripts, styles and pictures from here and talk to here. Nothing inline, nothing from elsewhere, and
-/// markup only through the one policy of `lib/html.js`.
+/// The content security policy: the page may load scripts, styles and images from this server and connect to it. Inline code and
+/// other origins are forbidden, and HTML must pass through the Trusted Types policy in `lib/html.js`.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
                       require-trusted-types-for 'script'; trusted-types prowess";
 
-/// For files that are asked for by what is in them.
-const FOR_GOOD: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+/// Cache-Control of files whose path contains their digest.
+const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
-/// For those that may be others tomorrow.
-const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");
+/// Cache-Control of files that may change.
+const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 
-/// The folder that the files are asked for in: a digest of all of them.
+/// The digest of all files, which is part of their paths.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let all: String = FILES.iter().map(|file| prowess::digest(file.bytes)).collect();
-    short(all.as_bytes())
+    short_digest(all.as_bytes())
 });
 
-/// The document, with the folder in it.
+/// The document, with versioned paths.
 static DOCUMENT: LazyLock<String> =
     LazyLock::new(|| INDEX.replace("\"/assets/", &format!("\"/assets/{}/", *VERSION)));
 
-/// The routes of the page.
+/// Returns the routes of the page.
 pub(crate) fn routes() -> Router<App> {
     Router::new().route("/", get(document)).route("/assets/{*path}", get(asset))
 }
 
-/// The document and each file in gzip, by the path; the document is at the empty one.
+/// The gzipped files by path; the document has the empty path.
 static COMPRESSED: LazyLock<HashMap<&'static str, Vec<u8>>> = LazyLock::new(|| {
     let files = FILES.iter().map(|file| (file.path, file.bytes));
     let all = files.chain([("", DOCUMENT.as_bytes())]);
@@ -66,47 +66,45 @@ fn gzip(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
 }
 
 async fn document(headers: HeaderMap) -> Response {
-    answer(&headers, "text/html; charset=utf-8", ASK_AGAIN, "", DOCUMENT.as_bytes())
+    respond(&headers, "text/html; charset=utf-8", REVALIDATE, "", DOCUMENT.as_bytes())
 }
 
 async fn asset(Path(path): Path<String>, headers: HeaderMap) -> Response {
-    let (inside, keep) = match path.split_once('/') {
-        Some((folder, inside)) if folder == *VERSION => (inside, FOR_GOOD),
-        Some(_) | None => (path.as_str(), ASK_AGAIN),
+    let (file_path, cache_control) = match path.split_once('/') {
+        Some((version, file_path)) if version == *VERSION => (file_path, IMMUTABLE),
+        Some(_) | None => (path.as_str(), REVALIDATE),
     };
-    match FILES.iter().find(|file| file.path == inside) {
-        Some(file) => answer(&headers, media_type(file.path), keep, file.path, file.bytes),
-        None => {
-            Problem::new(ErrorCode::NotFound, format!("there is nothing at /assets/{path}")).into_response()
-        }
+    match FILES.iter().find(|file| file.path == file_path) {
+        Some(file) => respond(&headers, media_type(file.path), cache_control, file.path, file.bytes),
+        None => Problem::new(ErrorCode::NotFound, format!("no such path: /assets/{path}")).into_response(),
     }
 }
 
-fn answer(
-    asked: &HeaderMap,
+fn respond(
+    request_headers: &HeaderMap,
     media_type: &'static str,
-    keep: HeaderValue,
+    cache_control: HeaderValue,
     path: &'static str,
     bytes: &'static [u8],
 ) -> Response {
-    let gzipped = takes_gzip(asked).then(|| COMPRESSED.get(path).map(Vec::as_slice)).flatten();
+    let gzipped = accepts_gzip(request_headers).then(|| COMPRESSED.get(path).map(Vec::as_slice)).flatten();
     let gzipped: Option<&'static [u8]> = gzipped.filter(|gzipped| gzipped.len() < bytes.len());
-    let tag = tag(bytes, if gzipped.is_some() { "-gzip" } else { "" });
-    let known = asked.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
-    let is_known =
-        known.is_some_and(|tags| tags.split(',').any(|known| known.trim().trim_start_matches("W/") == tag));
-    let status = if is_known { StatusCode::NOT_MODIFIED } else { StatusCode::OK };
-    let body: &'static [u8] = if is_known { &[] } else { gzipped.unwrap_or(bytes) };
+    let etag = etag(bytes, if gzipped.is_some() { "-gzip" } else { "" });
+    let known = request_headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+    let is_unchanged =
+        known.is_some_and(|tags| tags.split(',').any(|known| known.trim().trim_start_matches("W/") == etag));
+    let status = if is_unchanged { StatusCode::NOT_MODIFIED } else { StatusCode::OK };
+    let body: &'static [u8] = if is_unchanged { &[] } else { gzipped.unwrap_or(bytes) };
     let mut response = (status, body).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
-    headers.insert(header::CACHE_CONTROL, keep);
+    headers.insert(header::CACHE_CONTROL, cache_control);
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     if gzipped.is_some() {
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
-    if let Ok(tag) = HeaderValue::from_str(&tag) {
-        headers.insert(header::ETAG, tag);
+    if let Ok(etag) = HeaderValue::from_str(&etag) {
+        headers.insert(header::ETAG, etag);
     }
     for (name, value) in [
         ("content-security-policy", POLICY),
@@ -129,21 +127,21 @@ fn media_type(path: &str) -> &'static str {
     }
 }
 
-/// Whether a client takes gzip: it names it, and not with a weight of 0.
-fn takes_gzip(asked: &HeaderMap) -> bool {
-    let lines = asked.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    lines.flat_map(|line| line.split(',')).any(|one| {
-        let (coding, weight) = one.split_once(';').unwrap_or((one, ""));
+/// Returns whether a client accepts gzip: it lists it, and not with a weight of 0.
+fn accepts_gzip(headers: &HeaderMap) -> bool {
+    let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    lines.flat_map(|line| line.split(',')).any(|item| {
+        let (coding, weight) = item.split_once(';').unwrap_or((item, ""));
         let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.parse::<f32>().ok());
         coding.trim().eq_ignore_ascii_case("gzip") && weight.is_none_or(|weight| weight > 0.0)
     })
 }
 
-fn tag(bytes: &[u8], coding: &str) -> String {
-    format!("\"{}{coding}\"", short(bytes))
+fn etag(bytes: &[u8], coding: &str) -> String {
+    format!("\"{}{coding}\"", short_digest(bytes))
 }
 
-/// Enough of a digest to tell versions apart.
-fn short(bytes: &[u8]) -> String {
+/// Returns the first 16 digits of the digest.
+fn short_digest(bytes: &[u8]) -> String {
     prowess::digest(bytes).trim_start_matches("sha256:").chars().take(16).collect()
 }

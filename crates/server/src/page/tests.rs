@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 
-/// The files of the folder, as paths with `/`.
+/// Returns the files of a directory, as paths with `/`.
 fn on_disk(folder: &Path, above: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -22,9 +22,9 @@ fn folder() -> PathBuf {
 }
 
 #[test]
-fn every_file_of_the_folder_is_served_and_no_other() {
+fn exactly_the_files_of_the_directory_are_served() {
     let mut wanted = on_disk(&folder(), "");
-    // The document has a route of its own, and types are for those who write it.
+    // The document has its own route, and type declarations are only for development.
     wanted.retain(|path| path != "index.html" && !path.ends_with(".d.ts"));
     let served: Vec<_> = FILES.iter().map(|file| file.path).collect();
     assert_eq!(served, wanted);
@@ -38,7 +38,7 @@ fn every_file_has_a_media_type() {
 }
 
 #[test]
-fn the_document_names_only_files_that_there_are() {
+fn the_document_refers_only_to_existing_files() {
     let named: Vec<_> = DOCUMENT
         .split("\"/assets/")
         .skip(1)
@@ -61,10 +61,10 @@ fn nothing_in_the_document_is_inline() {
     }
 }
 
-/// Markup is made from text in one place only, and no style is written as an attribute, which the policy would refuse.
+/// Only one module creates HTML from text.
 #[test]
-fn markup_comes_through_one_door() {
-    let doors = [
+fn html_is_created_in_one_module() {
+    let sinks = [
         "innerHTML",
         "outerHTML",
         "insertAdjacentHTML",
@@ -76,15 +76,15 @@ fn markup_comes_through_one_door() {
     let mut found = Vec::new();
     for file in FILES.iter().filter(|file| file.path.ends_with(".js")) {
         let text = std::str::from_utf8(file.bytes).unwrap();
-        let uses = doors.iter().filter(|door| text.contains(**door));
-        found.extend(uses.map(|door| format!("{} {door}", file.path)));
+        let uses = sinks.iter().filter(|sink| text.contains(**sink));
+        found.extend(uses.map(|sink| format!("{} {sink}", file.path)));
     }
     assert_eq!(found, ["lib/html.js innerHTML"]);
 }
 
 /// The page escapes the same characters as the terminal.
 #[test]
-fn the_page_knows_every_hidden_character() {
+fn the_page_escapes_every_hidden_character() {
     use prowess::format::hidden::{is_control, is_hidden};
     let file = FILES.iter().find(|file| file.path == "lib/hidden.js").unwrap();
     let text = std::str::from_utf8(file.bytes).unwrap();
@@ -102,8 +102,8 @@ fn the_page_knows_every_hidden_character() {
 }
 
 #[tokio::test]
-async fn what_a_browser_gets() {
-    let told = |response: Response| {
+async fn responses_to_browsers() {
+    let describe = |response: Response| {
         let headers: Vec<_> = response
             .headers()
             .iter()
@@ -114,20 +114,20 @@ async fn what_a_browser_gets() {
         let tag = rest.lines().next().unwrap().to_owned();
         (tag.clone(), format!("{}\n{}", response.status(), headers.replace(&tag, "TAG")))
     };
-    let (tag, page) = told(document(HeaderMap::new()).await);
+    let (tag, page) = describe(document(HeaderMap::new()).await);
     insta::assert_snapshot!("document", page);
     let mut known = HeaderMap::new();
     known.insert(header::IF_NONE_MATCH, tag.parse().unwrap());
     assert_eq!(document(known).await.status(), StatusCode::NOT_MODIFIED);
     let (plain_tag, script) =
-        told(asset(axum::extract::Path(format!("{}/main.js", *VERSION)), HeaderMap::new()).await);
+        describe(asset(axum::extract::Path(format!("{}/main.js", *VERSION)), HeaderMap::new()).await);
     insta::assert_snapshot!("script", script);
     let mut browser = HeaderMap::new();
     browser.insert(header::ACCEPT_ENCODING, "br;q=1.0, GZIP;q=0.8, *;q=0.1".parse().unwrap());
     let compressed = asset(axum::extract::Path(format!("{}/main.js", *VERSION)), browser.clone()).await;
-    let (gzip_tag, headers) = told(compressed);
+    let (gzip_tag, headers) = describe(compressed);
     insta::assert_snapshot!("script_in_gzip", headers);
-    assert_ne!(gzip_tag, plain_tag, "what is encoded otherwise has another tag");
+    assert_ne!(gzip_tag, plain_tag, "encodings have different tags");
     browser.insert(header::IF_NONE_MATCH, gzip_tag.parse().unwrap());
     let again = asset(axum::extract::Path(format!("{}/main.js", *VERSION)), browser).await;
     assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
@@ -143,7 +143,7 @@ async fn what_a_browser_gets() {
 }
 
 #[test]
-fn what_is_compressed_is_what_there_is() {
+fn compressed_files_match_the_originals() {
     use std::io::Read;
     assert_eq!(COMPRESSED.len(), FILES.len() + 1);
     for file in FILES {

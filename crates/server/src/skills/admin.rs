@@ -1,4 +1,4 @@
-//! All there is to know about all skills, for administrators: which copies there are, what is wrong, what is used.
+//! Details of all skills for administrators: copies, diagnostics and usage.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -6,75 +6,77 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use prowess::registry::Shadowed;
-use prowess::{Skill, Snapshot, Status};
+use prowess::registry::ShadowedBy;
+use prowess::{Skill, SkillStatus, Snapshot};
 use prowess_chat::store::SkillUse;
-use prowess_package::Place;
-use prowess_tools::key;
-use prowess_tools::shapes::{DiagnosticJson, SkillJson};
+use prowess_package::InstallTarget;
+use prowess_tools::json::{DiagnosticJson, SkillJson};
+use prowess_tools::skill_key;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::{blocking, told};
+use super::{blocking, schemas};
 use crate::app::App;
 use crate::guard::Admin;
-use crate::live::Loaded;
-use crate::problem::{Answer, Problem};
+use crate::problem::{ApiResult, Problem};
+use crate::reloadable::LoadedState;
 
-/// Everything about all skills.
+/// Details of all skills.
 #[derive(ToSchema)]
-#[allow(dead_code, reason = "it is described, not made")]
-pub(crate) struct Administered {
+#[schema(as = Administered)]
+#[allow(dead_code, reason = "used only for the OpenAPI description")]
+pub(crate) struct AdminSkills {
     schema: u32,
-    /// Whatever became of them.
-    skills: Vec<AdministeredSkill>,
-    /// Names that several have.
+    /// All discovered skills, with any status.
+    skills: Vec<AdminSkillEntry>,
+    /// Names that several skills have.
     collisions: Vec<Collision>,
-    diagnostics: Vec<told::DiagnosticEntry>,
+    diagnostics: Vec<schemas::DiagnosticEntry>,
 }
 
-/// One of them.
+/// A skill in the list for administrators.
 #[derive(ToSchema)]
-#[allow(dead_code, reason = "it is described, not made")]
-pub(crate) struct AdministeredSkill {
+#[schema(as = AdministeredSkill)]
+#[allow(dead_code, reason = "used only for the OpenAPI description")]
+pub(crate) struct AdminSkillEntry {
     #[serde(flatten)]
-    skill: told::SkillEntry,
-    /// How often it was used in chats.
+    skill: schemas::SkillEntry,
+    /// How often the skill was used in chats.
     uses: u64,
-    /// When it was last used, in milliseconds since 1970.
+    /// When the skill was last used, in milliseconds since 1970.
     last_used: Option<u64>,
     warnings: usize,
     errors: usize,
-    /// Whether it may be changed here.
+    /// Whether the skill can be edited through this API.
     editable: bool,
-    /// Why it may not be.
+    /// Why the skill cannot be edited.
     not_editable_because: Option<String>,
 }
 
-/// Copies of one name.
+/// Several skills with one name.
 #[derive(ToSchema)]
-#[allow(dead_code, reason = "it is described, not made")]
+#[allow(dead_code, reason = "used only for the OpenAPI description")]
 pub(crate) struct Collision {
     name: String,
-    /// The one that counts.
+    /// The path of the skill that is used.
     winner: String,
-    /// The others.
+    /// The paths of the shadowed skills.
     others: Vec<String>,
 }
 
-/// Every skill that was found, with uses, problems and collisions.
+/// Lists every discovered skill, with usage, diagnostics and collisions.
 #[utoipa::path(get, path = "/api/admin/skills", tag = "skills",
-    responses((status = 200, body = Administered), (status = 403, body = Problem)))]
-pub(crate) async fn skills(State(app): State<App>, _: Admin) -> Answer<Json<Value>> {
-    let loaded = app.live.now();
+    responses((status = 200, body = AdminSkills), (status = 403, body = Problem)))]
+pub(crate) async fn skills(State(app): State<App>, _: Admin) -> ApiResult<Json<Value>> {
+    let loaded = app.reloadable.current();
     let snapshot = loaded.skills().await;
     let uses = app.store.skill_uses().await?;
-    blocking(move || everything(&snapshot, &loaded, &uses)).await.map(Json)
+    blocking(move || admin_skills(&snapshot, &loaded, &uses)).await.map(Json)
 }
 
-fn everything(snapshot: &Snapshot, loaded: &Arc<Loaded>, uses: &[SkillUse]) -> Value {
+fn admin_skills(snapshot: &Snapshot, loaded: &Arc<LoadedState>, uses: &[SkillUse]) -> Value {
     let uses: HashMap<&str, &SkillUse> = uses.iter().map(|used| (used.name.as_str(), used)).collect();
-    let skills: Vec<Value> = snapshot.all().iter().map(|skill| one(skill, loaded, &uses)).collect();
+    let skills: Vec<Value> = snapshot.all().iter().map(|skill| admin_entry(skill, loaded, &uses)).collect();
     let diagnostics: Vec<_> = snapshot.diagnostics().collect();
     let diagnostics: Vec<_> =
         diagnostics.iter().map(|located| DiagnosticJson::new(&located.path, &located.diagnostic)).collect();
@@ -86,36 +88,36 @@ fn everything(snapshot: &Snapshot, loaded: &Arc<Loaded>, uses: &[SkillUse]) -> V
     })
 }
 
-fn one(skill: &Skill, loaded: &Loaded, uses: &HashMap<&str, &SkillUse>) -> Value {
-    let (policy, world) = (loaded.registry.policy(), loaded.registry.surroundings());
-    let called = key(skill, policy);
-    // What is not offered was not used, whatever has its name.
-    let used = uses.get(called.as_ref()).filter(|_| !matches!(skill.status(), Status::Shadowed(_)));
-    let errors = skill.diagnostics().iter().filter(|said| said.is_error()).count();
-    let place = Place::of_own(skill, policy, world);
-    let mut told = json!(SkillJson::of(skill));
-    for (key, value) in [
+fn admin_entry(skill: &Skill, loaded: &LoadedState, uses: &HashMap<&str, &SkillUse>) -> Value {
+    let (policy, host) = (loaded.registry.policy(), loaded.registry.host());
+    let key = skill_key(skill, policy);
+    // Uses are counted by name, so a shadowed skill must not get those of the skill that shadows it.
+    let used = uses.get(key.as_ref()).filter(|_| !matches!(skill.status(), SkillStatus::Shadowed(_)));
+    let errors = skill.diagnostics().iter().filter(|diagnostic| diagnostic.is_error()).count();
+    let target = InstallTarget::for_editing(skill, policy, host);
+    let mut entry = json!(SkillJson::new(skill));
+    for (field, value) in [
         ("uses", json!(used.map_or(0, |used| used.count))),
         ("last_used", json!(used.map(|used| used.last))),
         ("warnings", json!(skill.diagnostics().len() - errors)),
         ("errors", json!(errors)),
-        ("editable", json!(place.is_ok())),
-        ("not_editable_because", json!(place.err().map(|why| why.to_string()))),
+        ("editable", json!(target.is_ok())),
+        ("not_editable_because", json!(target.err().map(|error| error.to_string()))),
     ] {
-        told[key] = value;
+        entry[field] = value;
     }
-    told
+    entry
 }
 
-/// Skills that another took the place of, by the one that counts.
+/// Returns the shadowed skills, grouped by the skill that shadows them.
 fn collisions(snapshot: &Snapshot) -> Vec<Value> {
     let mut copies: BTreeMap<PathBuf, (String, Vec<PathBuf>)> = BTreeMap::new();
     for skill in snapshot.all() {
-        if let Status::Shadowed(Shadowed { by, same_folder: false }) = skill.status() {
+        if let SkillStatus::Shadowed(ShadowedBy { path: by, same_dir: false }) = skill.status() {
             let copy = copies.entry(by.clone()).or_insert_with(|| (skill.name().into_owned(), Vec::new()));
-            copy.1.push(skill.location());
+            copy.1.push(skill.skill_md_path());
         }
     }
-    let told = |(winner, (name, others)): (PathBuf, (String, Vec<PathBuf>))| json!({"name": name, "winner": winner, "others": others});
-    copies.into_iter().map(told).collect()
+    let collision = |(winner, (name, others)): (PathBuf, (String, Vec<PathBuf>))| json!({"name": name, "winner": winner, "others": others});
+    copies.into_iter().map(collision).collect()
 }

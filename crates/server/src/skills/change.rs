@@ -1,4 +1,4 @@
-//! Making, deleting and switching skills, and looking at all of them again.
+//! Creates, deletes, enables and disables skills, and rescans all of them.
 
 use std::sync::Arc;
 
@@ -8,62 +8,67 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use prowess::ErrorCode;
 use prowess_chat::store::Topic;
-use prowess_package::Place;
-use prowess_package::own::{self, NewSkill};
-use prowess_package::switch::{self, Target, To, Whose};
+use prowess_package::InstallTarget;
+use prowess_package::switch::{self, ConfigScope, DesiredState, SwitchTarget};
+use prowess_package::user_skills::{self, NewSkill};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::one::everything;
-use super::{blocking, changed, find, find_own, told};
+use super::detail::skill_details;
+use super::{blocking, find, find_editable, refresh_after_change, schemas};
 use crate::app::App;
-use crate::asked::{Body, Path};
+use crate::extract::{JsonBody, Path};
 use crate::guard::{Access, Admin};
-use crate::problem::{Answer, Problem};
+use crate::problem::{ApiResult, Problem};
 
-/// A skill that is to be made.
+/// A skill to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct New {
-    /// What its folder is called; what no folder can be called is made to fit, or refused where it looks like a path.
+#[schema(as = New)]
+pub(crate) struct CreateSkill {
+    /// The directory name. Invalid characters are replaced; a value that looks like a path is rejected.
     #[schema(min_length = 1, max_length = 256)]
     id: String,
-    /// What it is called.
+    /// The name.
     #[schema(min_length = 1)]
     name: String,
-    /// What it does, and when to use it.
+    /// What the skill does and when to use it.
     #[schema(min_length = 1)]
     description: String,
     /// The instructions, in Markdown.
     body: Option<String>,
 }
 
-/// Makes a user skill. `errors` says field by field what is wrong.
-#[utoipa::path(post, path = "/api/skills", tag = "skills", request_body = New,
-    responses((status = 201, body = told::Skill), (status = 400, body = Problem), (status = 409, body = Problem)))]
-pub(crate) async fn create(State(app): State<App>, _: Admin, Body(new): Body<New>) -> Answer<Response> {
-    let loaded = app.live.now();
+/// Creates a user skill. `errors` lists the invalid fields.
+#[utoipa::path(post, path = "/api/skills", tag = "skills", request_body = CreateSkill,
+    responses((status = 201, body = schemas::Skill), (status = 400, body = Problem), (status = 409, body = Problem)))]
+pub(crate) async fn create(
+    State(app): State<App>,
+    _: Admin,
+    JsonBody(new): JsonBody<CreateSkill>,
+) -> ApiResult<Response> {
+    let loaded = app.reloadable.current();
     let snapshot = loaded.skills().await;
     let work = Arc::clone(&loaded);
-    let made = blocking(move || -> Answer<own::Made> {
-        let (policy, world) = (work.registry.policy(), work.registry.surroundings());
+    let created = blocking(move || -> ApiResult<user_skills::CreatedSkill> {
+        let (policy, host) = (work.registry.policy(), work.registry.host());
         if snapshot.all().iter().any(|skill| skill.id() == new.id.as_str()) {
-            return Err(own::OwnError::Exists(new.id).into());
+            return Err(user_skills::UserSkillError::Exists(new.id).into());
         }
-        let place = Place::own(policy, world).map_err(own::OwnError::from)?;
-        let New { id, name, description, body } = &new;
+        let target = InstallTarget::user_skills(policy, host).map_err(user_skills::UserSkillError::from)?;
+        let CreateSkill { id, name, description, body } = &new;
         let skill = NewSkill { id, name, description, body: body.as_deref() };
-        Ok(own::make(&skill, &place, &policy.manifest)?)
+        Ok(user_skills::create_skill(&skill, &target, &policy.manifest)?)
     });
-    let made = made.await??;
-    let snapshot = changed(&app, &loaded).await?;
-    let id = made.id.clone();
+    let created = created.await??;
+    let snapshot = refresh_after_change(&app, &loaded).await?;
+    let id = created.id.clone();
     let answer = blocking(move || {
-        // The one that was made, whatever else has its name.
-        let own = snapshot.all().iter().find(|skill| skill.location() == made.location);
-        let skill = own.map_or_else(|| find(&snapshot, &made.id), Ok)?;
-        Ok::<_, Problem>(everything(skill, &snapshot, &loaded, Access::Admin))
+        // Other skills may have the same name, so the created one is found by its path.
+        let found = snapshot.all().iter().find(|skill| skill.skill_md_path() == created.skill_md_path);
+        let skill = found.map_or_else(|| find(&snapshot, &created.id), Ok)?;
+        Ok::<_, Problem>(skill_details(skill, &snapshot, &loaded, Access::Admin))
     });
     let answer = answer.await??;
     let mut response = (StatusCode::CREATED, Json(answer)).into_response();
@@ -76,83 +81,103 @@ pub(crate) async fn create(State(app): State<App>, _: Admin, Body(new): Body<New
 /// Deletes a user skill, with all its files.
 #[utoipa::path(delete, path = "/api/skills/{id}", tag = "skills", params(("id" = String, Path)),
     responses((status = 204), (status = 403, body = Problem), (status = 404, body = Problem)))]
-pub(crate) async fn delete(State(app): State<App>, _: Admin, Path(id): Path<String>) -> Answer<StatusCode> {
-    let loaded = app.live.now();
+pub(crate) async fn delete(
+    State(app): State<App>,
+    _: Admin,
+    Path(id): Path<String>,
+) -> ApiResult<StatusCode> {
+    let loaded = app.reloadable.current();
     let snapshot = loaded.skills().await;
     let work = Arc::clone(&loaded);
-    let deleted = blocking(move || -> Answer<()> {
-        let (policy, world) = (work.registry.policy(), work.registry.surroundings());
-        Ok(own::delete(find_own(&snapshot, &id, policy, world)?, policy, world)?)
+    let deleted = blocking(move || -> ApiResult<()> {
+        let (policy, host) = (work.registry.policy(), work.registry.host());
+        Ok(user_skills::delete_skill(find_editable(&snapshot, &id, policy, host)?, policy, host)?)
     });
     deleted.await??;
-    changed(&app, &loaded).await?;
+    refresh_after_change(&app, &loaded).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Switches a skill on, in the user's configuration.
+/// Enables a skill in the user's configuration.
 #[utoipa::path(post, path = "/api/skills/{id}/enable", tag = "skills", params(("id" = String, Path)),
-    responses((status = 200, body = told::Switched), (status = 404, body = Problem), (status = 409, body = Problem)))]
-pub(crate) async fn enable(State(app): State<App>, _: Admin, Path(id): Path<String>) -> Answer<Json<Value>> {
-    switched(app, id, To::On).await
+    responses((status = 200, body = schemas::SwitchResult), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(crate) async fn enable(
+    State(app): State<App>,
+    _: Admin,
+    Path(id): Path<String>,
+) -> ApiResult<Json<Value>> {
+    set_state(app, id, DesiredState::Enabled).await
 }
 
-/// Switches a skill off, in the user's configuration.
+/// Disables a skill in the user's configuration.
 #[utoipa::path(post, path = "/api/skills/{id}/disable", tag = "skills", params(("id" = String, Path)),
-    responses((status = 200, body = told::Switched), (status = 404, body = Problem), (status = 409, body = Problem)))]
-pub(crate) async fn disable(State(app): State<App>, _: Admin, Path(id): Path<String>) -> Answer<Json<Value>> {
-    switched(app, id, To::Off).await
+    responses((status = 200, body = schemas::SwitchResult), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(crate) async fn disable(
+    State(app): State<App>,
+    _: Admin,
+    Path(id): Path<String>,
+) -> ApiResult<Json<Value>> {
+    set_state(app, id, DesiredState::Disabled).await
 }
 
-async fn switched(app: App, id: String, to: To) -> Answer<Json<Value>> {
-    let loaded = app.live.now();
+async fn set_state(app: App, id: String, state: DesiredState) -> ApiResult<Json<Value>> {
+    let loaded = app.reloadable.current();
     let work = app.clone();
-    let switched = blocking(move || -> Answer<switch::Switched> {
+    let switched = blocking(move || -> ApiResult<switch::SwitchOutcome> {
         let configuration = &loaded.configuration;
-        let given = configuration.policy.scan.roots.iter().filter(|spec| spec.given);
-        let roots: Vec<_> = given.map(|spec| spec.path().to_owned()).collect();
-        let supplies = loaded.registry.supplies();
-        let target = Target::Skill(id);
-        let switched = switch::switch_with(&configuration.inputs, &roots, supplies, &target, to, Whose::User)
-            .map_err(|error| Problem::new(error.code(), error.to_string()))?;
-        // What is in force is made of the configuration.
-        work.live.reload().map_err(|error| Problem::new(ErrorCode::Conflict, error.to_string()))?;
+        let explicit = configuration.policy.scan.roots.iter().filter(|spec| spec.is_explicit);
+        let roots: Vec<_> = explicit.map(|spec| spec.path().to_owned()).collect();
+        let remote_sources = loaded.registry.remote_sources();
+        let target = SwitchTarget::Skill(id);
+        let switched = switch::switch_with_remote(
+            &configuration.inputs,
+            &roots,
+            remote_sources,
+            &target,
+            state,
+            ConfigScope::User,
+        )
+        .map_err(|error| Problem::new(error.code(), error.to_string()))?;
+        // The change takes effect only after a reload.
+        work.reloadable.reload().map_err(|error| Problem::new(ErrorCode::Conflict, error.to_string()))?;
         Ok(switched)
     });
     let switched = switched.await??;
     app.store.announce(Topic::Skills);
-    match &switched.in_the_way {
-        Some(way) => Err(Problem::new(ErrorCode::Conflict, way.why.clone())),
-        None => Ok(Json(switched.json(to))),
+    match &switched.obstacle {
+        Some(obstacle) => Err(Problem::new(ErrorCode::Conflict, obstacle.reason.clone())),
+        None => Ok(Json(switched.to_json(state))),
     }
 }
 
-/// What is different since the last time.
+/// The changes found by a rescan.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Rescanned {
+#[schema(as = Rescanned)]
+pub(crate) struct RescanResult {
     schema: u32,
-    /// Offered now and not before.
+    /// Skills that are now available.
     added: Vec<String>,
-    /// Offered before and not now.
+    /// Skills that are no longer available.
     removed: Vec<String>,
-    /// Offered before and now, with another text or from another place.
+    /// Available skills whose content or location changed.
     changed: Vec<String>,
-    /// How many are offered.
+    /// The number of available skills.
     offered: usize,
 }
 
-/// Looks at all directories of skills again, and at the configuration.
-#[utoipa::path(post, path = "/api/rescan", tag = "skills", responses((status = 200, body = Rescanned)))]
-pub(crate) async fn rescan(State(app): State<App>, _: Admin) -> Answer<Json<Rescanned>> {
-    let before = app.live.now().registry.snapshot();
+/// Rescans all skill directories and the configuration.
+#[utoipa::path(post, path = "/api/rescan", tag = "skills", responses((status = 200, body = RescanResult)))]
+pub(crate) async fn rescan(State(app): State<App>, _: Admin) -> ApiResult<Json<RescanResult>> {
+    let before = app.reloadable.current().registry.snapshot();
     let work = app.clone();
-    let now = blocking(move || work.live.catch_up()).await?;
+    let now = blocking(move || work.reloadable.refresh()).await?;
     app.store.announce(Topic::Skills);
-    let difference = now.since(&before);
-    Ok(Json(Rescanned {
+    let diff = now.diff_from(&before);
+    Ok(Json(RescanResult {
         schema: 1,
-        added: difference.added,
-        removed: difference.removed,
-        changed: difference.changed,
+        added: diff.added,
+        removed: diff.removed,
+        changed: diff.changed,
         offered: now.enabled().count(),
     }))
 }

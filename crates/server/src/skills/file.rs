@@ -1,4 +1,4 @@
-//! One file of a skill.
+//! Reads and writes a file of a skill.
 
 use std::sync::Arc;
 
@@ -6,80 +6,82 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use prowess::{ErrorCode, Skill, digest, resource};
-use prowess_package::Place;
-use prowess_package::own::{self, Expected};
-use prowess_tools::shapes::{self, DiagnosticJson};
+use prowess::{ErrorCode, Skill, digest, resources};
+use prowess_package::InstallTarget;
+use prowess_package::user_skills::{self, ExpectedContent};
+use prowess_tools::json::{self, DiagnosticJson};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{blocking, changed, find, find_own, told};
+use super::{blocking, find, find_editable, refresh_after_change, schemas};
 use crate::app::App;
-use crate::asked::{Body, Flag, Path, Query};
+use crate::extract::{Flag, JsonBody, Path, Query};
 use crate::guard::{Access, Admin};
-use crate::live::Loaded;
-use crate::problem::{Answer, Problem};
+use crate::problem::{ApiResult, Problem};
+use crate::reloadable::LoadedState;
 
-/// How it is wanted.
+/// FileParams to return the file.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct How {
-    /// With `1`, the bytes themselves, to be saved.
+pub(crate) struct FileParams {
+    /// `1` returns the raw bytes, for download.
     #[serde(default)]
     #[param(value_type = Option<String>, example = "1")]
     raw: Flag,
 }
 
-/// A file of a skill: its text, or with `raw=1` its bytes.
+/// Returns a file of a skill: its text, or its bytes with `raw=1`.
 #[utoipa::path(get, path = "/api/skills/{id}/files/{*path}", tag = "skills",
-    params(("id" = String, Path), ("path" = String, Path), How),
-    responses((status = 200, content((told::FileRead = "application/json"), (String = "text/plain"),
+    params(("id" = String, Path), ("path" = String, Path), FileParams),
+    responses((status = 200, content((schemas::FileContent = "application/json"), (String = "text/plain"),
         (Vec<u8> = "application/octet-stream"))), (status = 404, body = Problem), (status = 415, body = Problem)))]
 pub(crate) async fn get(
     State(app): State<App>,
     access: Access,
     Path((id, path)): Path<(String, String)>,
-    Query(how): Query<How>,
-) -> Answer<Response> {
-    let loaded = app.live.now();
+    Query(params): Query<FileParams>,
+) -> ApiResult<Response> {
+    let loaded = app.reloadable.current();
     let snapshot = loaded.skills().await;
     let read = blocking(move || {
         let skill = find(&snapshot, &id)?;
-        match how.raw.is_set() {
-            true => bytes(skill, &path, &loaded, access).map(|bytes| as_it_is(&path, bytes)),
+        match params.raw.is_set() {
+            true => bytes(skill, &path, &loaded, access).map(|bytes| download(&path, bytes)),
             false => text(skill, &path, &loaded, access).map(|answer| Json(answer).into_response()),
         }
     });
     read.await?
 }
 
-/// Whether this is read to be changed: then it is read as it is, whatever became of the skill.
-fn is_own(skill: &Skill, loaded: &Loaded, access: Access) -> bool {
+/// Returns whether the client may edit the skill. Then files can be read in full, whatever the status of the skill.
+fn is_editable(skill: &Skill, loaded: &LoadedState, access: Access) -> bool {
     let registry = &loaded.registry;
-    access == Access::Admin && Place::of_own(skill, registry.policy(), registry.surroundings()).is_ok()
+    access == Access::Admin && InstallTarget::for_editing(skill, registry.policy(), registry.host()).is_ok()
 }
 
-fn bytes(skill: &Skill, path: &str, loaded: &Loaded, access: Access) -> Answer<Vec<u8>> {
+fn bytes(skill: &Skill, path: &str, loaded: &LoadedState, access: Access) -> ApiResult<Vec<u8>> {
     let registry = &loaded.registry;
-    match is_own(skill, loaded, access) {
-        true => Ok(own::read(skill, path, registry.policy(), registry.surroundings())?),
-        false => Ok(resource::read_bytes(skill, path).map_err(of_access)?.bytes),
+    match is_editable(skill, loaded, access) {
+        true => Ok(user_skills::read_skill_file(skill, path, registry.policy(), registry.host())?),
+        false => Ok(resources::read_bytes(skill, path).map_err(read_problem)?.bytes),
     }
 }
 
-fn text(skill: &Skill, path: &str, loaded: &Loaded, access: Access) -> Answer<Value> {
-    if !is_own(skill, loaded, access) {
-        let read = resource::read(skill, path, &loaded.registry.policy().limits).map_err(of_access)?;
-        let mut answer = shapes::read(&read);
-        let whole = read.truncated.is_none().then(|| resource::read_bytes(skill, path).ok()).flatten();
+fn text(skill: &Skill, path: &str, loaded: &LoadedState, access: Access) -> ApiResult<Value> {
+    if !is_editable(skill, loaded, access) {
+        let read =
+            resources::read_text(skill, path, &loaded.registry.policy().limits).map_err(read_problem)?;
+        let mut answer = json::resource_json(&read);
+        let whole = read.truncated.is_none().then(|| resources::read_bytes(skill, path).ok()).flatten();
         answer["digest"] = json!(whole.map(|whole| digest(&whole.bytes)));
         return Ok(answer);
     }
     let bytes = bytes(skill, path, loaded, access)?;
     let (size, digest) = (bytes.len(), digest(&bytes));
     let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
-    let content = text.ok_or_else(|| Problem::new(ErrorCode::BinaryFile, format!("{path} is no text")))?;
+    let content =
+        text.ok_or_else(|| Problem::new(ErrorCode::BinaryFile, format!("{path} is not a text file")))?;
     Ok(json!({
         "schema": 1,
         "name": skill.name(),
@@ -91,12 +93,12 @@ fn text(skill: &Skill, path: &str, loaded: &Loaded, access: Access) -> Answer<Va
     }))
 }
 
-fn of_access(error: resource::AccessError) -> Problem {
+fn read_problem(error: resources::ReadResourceError) -> Problem {
     Problem::new(error.code(), error.to_string())
 }
 
-/// Bytes that a browser saves and never shows: they are a stranger's.
-fn as_it_is(path: &str, bytes: Vec<u8>) -> Response {
+/// Returns untrusted bytes as a download that a browser never displays.
+fn download(path: &str, bytes: Vec<u8>) -> Response {
     let is_text = std::str::from_utf8(&bytes).is_ok_and(|text| !text.contains('\0'));
     let kind = if is_text { "text/plain; charset=utf-8" } else { "application/octet-stream" };
     let plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
@@ -111,65 +113,68 @@ fn as_it_is(path: &str, bytes: Vec<u8>) -> Response {
     (headers, bytes).into_response()
 }
 
-/// What a file is to become.
+/// The new content of a file.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Write {
+#[schema(as = Write)]
+pub(crate) struct WriteFile {
     /// The whole text.
     content: String,
-    /// The digest of what was read; if the file has changed since, nothing is written. An empty one: there is no such file
-    /// yet.
+    /// The digest of the content that the client read; if the file has changed since, nothing is written. An empty digest means
+    /// that the file must not exist.
     digest: Option<String>,
 }
 
-/// What was written.
+/// The written file.
 #[derive(ToSchema)]
-#[allow(dead_code, reason = "it is described, not made")]
-pub(crate) struct Written {
+#[allow(dead_code, reason = "used only for the OpenAPI description")]
+#[schema(as = Written)]
+pub(crate) struct WrittenFile {
     schema: u32,
     path: String,
     bytes: u64,
-    /// What to send along with the next change.
+    /// The digest to send with the next change.
     digest: String,
-    /// What there is to say about a manifest; no errors.
-    diagnostics: Vec<told::DiagnosticEntry>,
+    /// Warnings and notes about a manifest.
+    diagnostics: Vec<schemas::DiagnosticEntry>,
 }
 
-/// Writes a file of a user skill. A `SKILL.md` that would not load is refused.
+/// Writes a file of a user skill. Rejects a `SKILL.md` that would not load.
 #[utoipa::path(put, path = "/api/skills/{id}/files/{*path}", tag = "skills",
-    params(("id" = String, Path), ("path" = String, Path)), request_body = Write,
-    responses((status = 200, body = Written), (status = 400, body = Problem), (status = 403, body = Problem),
+    params(("id" = String, Path), ("path" = String, Path)), request_body = WriteFile,
+    responses((status = 200, body = WrittenFile), (status = 400, body = Problem), (status = 403, body = Problem),
         (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(crate) async fn put(
     State(app): State<App>,
     _: Admin,
     Path((id, path)): Path<(String, String)>,
-    Body(write): Body<Write>,
-) -> Answer<Json<Value>> {
-    let loaded = app.live.now();
+    JsonBody(write): JsonBody<WriteFile>,
+) -> ApiResult<Json<Value>> {
+    let loaded = app.reloadable.current();
     let snapshot = loaded.skills().await;
     let work = Arc::clone(&loaded);
-    let written = blocking(move || -> Answer<Value> {
-        let (policy, world) = (work.registry.policy(), work.registry.surroundings());
-        let skill = find_own(&snapshot, &id, policy, world)?;
+    let written = blocking(move || -> ApiResult<Value> {
+        let (policy, host) = (work.registry.policy(), work.registry.host());
+        let skill = find_editable(&snapshot, &id, policy, host)?;
         let expected = match write.digest {
-            None => Expected::Any,
-            Some(digest) if digest.is_empty() => Expected::Nothing,
-            Some(digest) => Expected::Digest(digest),
+            None => ExpectedContent::Any,
+            Some(digest) if digest.is_empty() => ExpectedContent::Absent,
+            Some(digest) => ExpectedContent::Digest(digest),
         };
-        let written = own::write(skill, &path, write.content.as_bytes(), &expected, policy, world)?;
-        let location = skill.folder().join(&written.path);
-        let said: Vec<_> =
-            written.diagnostics.iter().map(|said| DiagnosticJson::new(&location, said)).collect();
+        let written =
+            user_skills::write_skill_file(skill, &path, write.content.as_bytes(), &expected, policy, host)?;
+        let location = skill.dir().join(&written.path);
+        let diagnostics: Vec<_> =
+            written.diagnostics.iter().map(|diagnostic| DiagnosticJson::new(&location, diagnostic)).collect();
         Ok(json!({
             "schema": 1,
             "path": written.path,
             "bytes": written.bytes,
             "digest": written.digest,
-            "diagnostics": said,
+            "diagnostics": diagnostics,
         }))
     });
     let written = written.await??;
-    changed(&app, &loaded).await?;
+    refresh_after_change(&app, &loaded).await?;
     Ok(Json(written))
 }

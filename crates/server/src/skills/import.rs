@@ -1,4 +1,4 @@
-//! What is sent: an archive, or the files of a folder.
+//! Imports an uploaded archive or directory as a user skill.
 
 use std::sync::Arc;
 
@@ -7,84 +7,88 @@ use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use prowess::ErrorCode;
-use prowess::policy::Identity;
+use prowess::policy::SkillIdentity;
 use prowess_package::audit::Suppressions;
-use prowess_package::own::OwnError;
-use prowess_package::{Action, Import, Item, Judge, Known, Place, Work, plan_import};
+use prowess_package::user_skills::UserSkillError;
+use prowess_package::{
+    IdentifiedBy, ImportRequest, InstallChecks, InstallTarget, PlanAction, PlanItem, Task, plan_import,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::sent::{REQUEST_MAX, Sent};
-use super::wrong::of_sent;
-use super::{blocking, changed};
+use super::errors::upload_problem;
+use super::upload_form::{REQUEST_MAX, UploadForm};
+use super::{blocking, refresh_after_change};
 use crate::app::App;
-use crate::asked::{Flag, Query};
+use crate::extract::{Flag, Query};
 use crate::guard::Admin;
-use crate::live::Loaded;
-use crate::problem::{Answer, Problem};
+use crate::problem::{ApiResult, Problem};
+use crate::reloadable::LoadedState;
 
-/// The user's own list of findings that are all right.
+/// The user's file of accepted audit findings.
 const SUPPRESSIONS: &str = ".prowess/audit.toml";
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(import)).layer(DefaultBodyLimit::max(REQUEST_MAX))
 }
 
-/// Whether anything is done.
+/// Parameters of an import.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct How {
-    /// With `1`, nothing is changed, and what would happen is told.
+pub(crate) struct ImportParams {
+    /// `1` changes nothing and returns what would happen.
     #[serde(default)]
     #[param(value_type = Option<String>, example = "1")]
     dry_run: Flag,
 }
 
-/// What is sent, as a form.
+/// The upload form.
 #[derive(ToSchema)]
-#[allow(dead_code, reason = "it is described, not made")]
-pub(crate) struct Form {
-    /// One archive (`.zip`, `.skill`, `.tar.gz`), or one part for each file of a folder, whose file name is its path.
+#[schema(as = Form)]
+#[allow(dead_code, reason = "used only for the OpenAPI description")]
+pub(crate) struct ImportForm {
+    /// One archive (`.zip`, `.skill`, `.tar.gz`), or one part per file of a directory, with its path as the file name.
     #[schema(value_type = Vec<String>, format = Binary)]
     file: Vec<Vec<u8>>,
-    /// What the skill is to be called, if not what it calls itself, or its folder.
+    /// The id of the skill. The default is its name or its directory name.
     id: Option<String>,
-    /// With `true`, it takes the place of a skill of this id.
+    /// `true` replaces an existing skill with this id.
     overwrite: Option<String>,
-    /// With `true`, it is taken although the audit refuses it.
+    /// `true` imports the skill even if the audit rejects it.
     accept_risk: Option<String>,
-    /// With `true`, it is taken although the audit has findings of high severity.
+    /// `true` imports the skill even if the audit has findings of high severity.
     accept_findings: Option<String>,
 }
 
-/// What was imported, or would be.
+/// The imported skill, or the skill that would be imported.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Imported {
+#[schema(as = Imported)]
+pub(crate) struct ImportedSkill {
     schema: u32,
-    /// The folder's name.
+    /// The directory name.
     id: String,
-    /// What it calls itself.
+    /// The name in its frontmatter.
     name: String,
-    /// What it says it does.
+    /// Its description.
     description: String,
     files: Vec<File>,
-    /// What the audit finds.
+    /// The audit findings.
     findings: Vec<Finding>,
-    /// Whether it takes the place of another.
+    /// Whether it replaces an existing skill.
     replaces: bool,
-    /// Whether the audit refuses it unless the risk is accepted.
+    /// Whether the audit rejects it unless the risk is accepted.
     refused: bool,
-    /// Whether the audit has findings of high severity, which have to be accepted.
+    /// Whether the audit has findings of high severity, which must be accepted.
     needs_confirmation: bool,
-    /// What it is now; null while nothing was changed.
+    /// Its status; null in a dry run.
     status: Option<&'static str>,
-    /// Why it is not offered, where it is not.
+    /// Why it is not available, if it is not.
     reason: Option<String>,
 }
 
-/// A file of it.
+/// A file of the imported skill.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ImportedFile)]
 pub(crate) struct File {
@@ -92,108 +96,112 @@ pub(crate) struct File {
     bytes: u64,
 }
 
-/// Something that the audit finds.
+/// An audit finding.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Finding {
-    /// The rule.
+    /// The id of the rule.
     rule: &'static str,
-    /// How bad it is.
+    /// The severity.
     severity: &'static str,
-    /// What it is, for people.
+    /// A description for people.
     message: String,
-    /// Where.
+    /// The file.
     path: String,
     line: u32,
-    /// Why the user finds it all right; null where they do not say so.
+    /// Why the user accepts the finding; null if it is not suppressed.
     suppressed: Option<String>,
 }
 
-/// Takes an archive or a folder as a user skill: checked, audited, and put in as a whole or not at all.
-#[utoipa::path(post, path = "/api/skills/import", tag = "skills", params(How),
-    request_body(content = Form, content_type = "multipart/form-data"),
-    responses((status = 200, body = Imported, description = "a dry run"), (status = 201, body = Imported),
+/// Imports an archive or a directory as a user skill. It is checked and audited, and installed completely or not at all.
+#[utoipa::path(post, path = "/api/skills/import", tag = "skills", params(ImportParams),
+    request_body(content = ImportForm, content_type = "multipart/form-data"),
+    responses((status = 200, body = ImportedSkill, description = "Dry run"), (status = 201, body = ImportedSkill),
         (status = 400, body = Problem), (status = 403, body = Problem), (status = 409, body = Problem),
         (status = 413, body = Problem)))]
 pub(crate) async fn import(
     State(app): State<App>,
     _: Admin,
-    Query(how): Query<How>,
+    Query(params): Query<ImportParams>,
     request: Request,
-) -> Answer<Response> {
-    let sent = Sent::read(request).await?;
-    let loaded = app.live.now();
-    let (work, dry) = (Arc::clone(&loaded), how.dry_run.is_set());
-    let mut imported = blocking(move || take(&sent, &work, dry)).await??;
-    if dry {
+) -> ApiResult<Response> {
+    let form = UploadForm::read(request).await?;
+    let loaded = app.reloadable.current();
+    let (work, dry_run) = (Arc::clone(&loaded), params.dry_run.is_set());
+    let mut imported = blocking(move || import_upload(&form, &work, dry_run)).await??;
+    if dry_run {
         return Ok(Json(imported).into_response());
     }
-    let snapshot = changed(&app, &loaded).await?;
-    let own = snapshot.all().iter().filter(|skill| skill.id() == imported.id.as_str());
-    let own = own.max_by_key(|skill| skill.root().scope() == prowess::Scope::User);
-    if let Some(skill) = own {
+    let snapshot = refresh_after_change(&app, &loaded).await?;
+    let candidates = snapshot.all().iter().filter(|skill| skill.id() == imported.id.as_str());
+    let imported_skill = candidates.max_by_key(|skill| skill.root().scope() == prowess::Scope::User);
+    if let Some(skill) = imported_skill {
         imported.status = Some(skill.status().as_str());
         imported.reason = skill.reason();
     }
     Ok((StatusCode::CREATED, Json(imported)).into_response())
 }
 
-fn take(sent: &Sent, loaded: &Loaded, dry: bool) -> Answer<Imported> {
-    let (policy, world) = (loaded.registry.policy(), loaded.registry.surroundings());
-    let place = Place::own(policy, world).map_err(OwnError::from)?;
-    let own = world.home.as_ref().map(|home| home.join(SUPPRESSIONS)).filter(|path| path.exists());
-    let list = own.map(|path| suppressions(&path)).transpose()?;
-    let judge = Judge { manifest: &policy.manifest, suppressions: list.iter().collect() };
-    let known = match policy.scan.identity {
-        Identity::Id => Known::ByFolder,
-        Identity::Name => Known::ByName,
+fn import_upload(form: &UploadForm, loaded: &LoadedState, dry_run: bool) -> ApiResult<ImportedSkill> {
+    let (policy, host) = (loaded.registry.policy(), loaded.registry.host());
+    let target = InstallTarget::user_skills(policy, host).map_err(UserSkillError::from)?;
+    let file = host.home.as_ref().map(|home| home.join(SUPPRESSIONS)).filter(|path| path.exists());
+    let list = file.map(|path| suppressions(&path)).transpose()?;
+    let checks = InstallChecks { rules: &policy.manifest, suppressions: list.iter().collect() };
+    let identified_by = match policy.scan.identity {
+        SkillIdentity::Id => IdentifiedBy::Directory,
+        SkillIdentity::Name => IdentifiedBy::Name,
     };
-    let import = Import {
-        upload: &sent.upload,
-        id: sent.id.as_deref(),
-        known,
-        // Whoever asks what would happen is told everything.
-        overwrite: sent.overwrite || dry,
-        accept_risk: sent.accept_risk || dry,
-        accept_findings: sent.accept_findings || dry,
+    let import = ImportRequest {
+        upload: &form.upload,
+        id: form.id.as_deref(),
+        identified_by,
+        // A dry run reports everything instead of stopping at the first obstacle.
+        overwrite: form.overwrite || dry_run,
+        accept_risk: form.accept_risk || dry_run,
+        accept_findings: form.accept_findings || dry_run,
     };
-    let plan = plan_import(&import, &place, &judge, &Work::default()).map_err(of_sent)?;
-    let told = plan.items.first().map(told).ok_or_else(|| Problem::invalid("there is no skill in it"))?;
-    if !dry {
-        plan.commit().map_err(of_sent)?;
+    let plan = plan_import(&import, &target, &checks, &Task::default()).map_err(upload_problem)?;
+    let imported = plan
+        .items
+        .first()
+        .map(imported_skill)
+        .ok_or_else(|| Problem::invalid("the upload contains no skill"))?;
+    if !dry_run {
+        plan.commit().map_err(upload_problem)?;
     }
-    Ok(told)
+    Ok(imported)
 }
 
-fn told(item: &Item) -> Imported {
+fn imported_skill(item: &PlanItem) -> ImportedSkill {
     let prepared = item.prepared.as_ref();
     let file = |file: &prowess::HashedFile| File { path: file.path.clone(), bytes: file.bytes };
-    let finding = |found: &prowess_package::audit::Finding| Finding {
-        rule: found.rule,
-        severity: found.severity.as_str(),
-        message: found.message.clone(),
-        path: found.path.clone(),
-        line: found.line,
-        suppressed: found.suppressed.clone(),
+    let finding = |finding: &prowess_package::audit::Finding| Finding {
+        rule: finding.rule,
+        severity: finding.severity.as_str(),
+        message: finding.message.clone(),
+        path: finding.path.clone(),
+        line: finding.line,
+        suppressed: finding.suppressed.clone(),
     };
-    Imported {
+    ImportedSkill {
         schema: 1,
         id: item.name.clone(),
         name: prepared.map(|prepared| prepared.title.clone()).unwrap_or_default(),
         description: prepared.map(|prepared| prepared.description.clone()).unwrap_or_default(),
         files: prepared.map(|prepared| prepared.tree.files().iter().map(file).collect()).unwrap_or_default(),
         findings: prepared.map(|it| it.verdict.findings.iter().map(finding).collect()).unwrap_or_default(),
-        replaces: matches!(item.action, Action::Replace | Action::Keep),
-        refused: prepared.is_some_and(|prepared| prepared.verdict.is_refused()),
+        replaces: matches!(item.action, PlanAction::Replace | PlanAction::Keep),
+        refused: prepared.is_some_and(|prepared| prepared.verdict.blocks_install()),
         needs_confirmation: prepared.is_some_and(|prepared| prepared.verdict.needs_confirmation()),
         status: None,
         reason: None,
     }
 }
 
-fn suppressions(path: &std::path::Path) -> Answer<Suppressions> {
-    let wrong = |why: String| Problem::new(ErrorCode::Conflict, format!("{}: {why}", path.display()));
+fn suppressions(path: &std::path::Path) -> ApiResult<Suppressions> {
+    let problem = |reason: String| Problem::new(ErrorCode::Conflict, format!("{}: {reason}", path.display()));
     let bytes =
-        prowess::read_bounded(path, 256 * 1024).ok_or_else(|| wrong("it cannot be read".to_owned()))?;
-    let text = String::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8".to_owned()))?;
-    Suppressions::parse(&text).map_err(|error| wrong(error.to_string()))
+        prowess::read_bounded(path, 256 * 1024).ok_or_else(|| problem("cannot read the file".to_owned()))?;
+    let text = String::from_utf8(bytes).map_err(|_| problem("the file is not UTF-8".to_owned()))?;
+    Suppressions::parse(&text).map_err(|error| problem(error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! What a model would be given for a message in a chat, part by part, or for one that was said before.
+//! Previews the input of a model for a message, part by part.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,122 +6,130 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use prowess::ErrorCode;
-use prowess::disclose::{Level, Visibility, visibility};
-use prowess_chat::provider::{Entry, without_dots};
-use prowess_chat::store::Past;
-use prowess_chat::turn::{Input, MESSAGE_MAX, Preview};
+use prowess::catalog::{DetailLevel, Visibility, visibility};
+use prowess_chat::provider::{ConversationEntry, without_dots};
+use prowess_chat::store::ChatHistory;
+use prowess_chat::turn::{MESSAGE_MAX, TurnInput, TurnPreview};
 use prowess_chat::{Message, Part, Role};
-use prowess_tools::{Prompt, PromptRequest, ToolDefinition, key, prompt, tokens};
+use prowess_tools::{PromptRequest, RenderedPrompt, ToolDefinition, render_prompt, skill_key, tokens};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::blocking;
 use crate::app::App;
-use crate::asked::Query;
-use crate::live::Loaded;
-use crate::problem::{Answer, Problem};
+use crate::extract::Query;
+use crate::problem::{ApiResult, Problem};
+use crate::reloadable::LoadedState;
 
-/// For which message.
+/// Selects the message.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct For {
-    /// What the person would say.
+pub(crate) struct InspectParams {
+    /// The text of the message.
     query: Option<String>,
-    /// In which chat; without one, at the beginning of a new one.
+    /// The chat. Without one, the message starts a new chat.
     chat: Option<String>,
-    /// A message of the person's in that chat, instead of a query: what the model would be given for it now, with what was
-    /// said before it.
+    /// The id of a user message in the chat, instead of a query: previews what the model would receive for it now, with the
+    /// messages before it.
     message: Option<String>,
 }
 
-/// What a model would be given.
+/// The input of a model.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Inspected {
+#[schema(as = Inspected)]
+pub(crate) struct Inspection {
     schema: u32,
     /// The model, with its provider.
     model: String,
-    /// In the order in which the model is given them.
-    parts: Vec<Piece>,
-    /// All of them, as far as can be told without asking the model.
+    /// The parts, in the order in which the model receives them.
+    parts: Vec<PromptPart>,
+    /// The estimated total number of tokens.
     tokens: usize,
-    /// How much is told of skills: 0 nothing, 1 that there are some, 2 names and brief descriptions, 3 instructions.
+    /// How much the prompt discloses about skills: 0 nothing, 1 that they exist, 2 names and short descriptions, 3 instructions.
     tier: u8,
-    /// In the order of the catalog; those that it does not have come last.
-    skills: Vec<Disclosed>,
+    /// The skills, in catalog order; those that are not in the catalog come last.
+    skills: Vec<SkillDisclosure>,
     #[schema(value_type = Vec<serde_json::Value>)]
     tools: Vec<ToolDefinition>,
 }
 
-/// A part of it.
+/// A part of the input.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Piece {
+#[schema(as = Piece)]
+pub(crate) struct PromptPart {
     /// `rules`, `catalog`, `active`, `history`, `message` or `tools`.
     part: &'static str,
     tokens: usize,
     text: String,
 }
 
-/// What is told of one skill.
+/// How much the prompt discloses about one skill.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Disclosed {
+#[schema(as = Disclosed)]
+pub(crate) struct SkillDisclosure {
     name: String,
     /// `full`, `short`, `name` or `no`.
     disclosed: &'static str,
-    /// How well it answers the message; left out where it does not.
+    /// How well the skill matches the message; missing if it does not match.
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<f64>,
     reasons: Vec<String>,
-    /// In words.
+    /// An explanation for people.
     why: String,
 }
 
-/// What a model would be given for a message, part by part. Nobody is asked, nothing is kept.
-#[utoipa::path(get, path = "/api/inspect", tag = "skills", params(For),
-    responses((status = 200, body = Inspected), (status = 400, body = Problem), (status = 404, body = Problem)))]
-pub(crate) async fn inspect(State(app): State<App>, Query(wanted): Query<For>) -> Answer<Json<Inspected>> {
-    let past = match &wanted.chat {
-        Some(chat) => Past::of(&*app.store, chat).await?,
-        None => Past::default(),
+/// Previews the input of the model for a message, part by part. Does not call the model, and stores nothing.
+#[utoipa::path(get, path = "/api/inspect", tag = "skills", params(InspectParams),
+    responses((status = 200, body = Inspection), (status = 400, body = Problem), (status = 404, body = Problem)))]
+pub(crate) async fn inspect(
+    State(app): State<App>,
+    Query(params): Query<InspectParams>,
+) -> ApiResult<Json<Inspection>> {
+    let history = match &params.chat {
+        Some(chat) => ChatHistory::load(&*app.store, chat).await?,
+        None => ChatHistory::default(),
     };
-    let (past, text) = asked(past, &wanted)?;
+    let (history, text) = select_message(history, &params)?;
     if text.len() > MESSAGE_MAX {
         return Err(Problem::new(
             ErrorCode::TooLarge,
-            format!("the message has more than {MESSAGE_MAX} bytes"),
+            format!("the message is longer than {MESSAGE_MAX} bytes"),
         ));
     }
-    let loaded = app.live.now();
-    let chat = wanted.chat.as_deref().unwrap_or_default();
-    let input = Input { chat, history: &past.messages, activated: &past.activated, text: &text };
+    let loaded = app.reloadable.current();
+    let chat = params.chat.as_deref().unwrap_or_default();
+    let input = TurnInput { chat, history: &history.messages, activated: &history.activated, text: &text };
     let preview = loaded.agent.preview(input).await;
     let preview = preview.map_err(|error| Problem::new(error.code(), error.to_string()))?;
     let work = Arc::clone(&loaded);
-    blocking(move || told(&preview, &work, &text)).await.map(Json)
+    blocking(move || inspection(&preview, &work, &text)).await.map(Json)
 }
 
-/// What came before, and the message.
-fn asked(mut past: Past, wanted: &For) -> Answer<(Past, String)> {
-    let Some(id) = &wanted.message else {
-        return Ok((past, wanted.query.clone().unwrap_or_default()));
+/// Returns the history before the selected message, and its text.
+fn select_message(mut history: ChatHistory, params: &InspectParams) -> ApiResult<(ChatHistory, String)> {
+    let Some(id) = &params.message else {
+        return Ok((history, params.query.clone().unwrap_or_default()));
     };
-    if wanted.query.is_some() || wanted.chat.is_none() {
-        return Err(Problem::invalid("a message is one of a chat: chat and message, without query"));
+    if params.query.is_some() || params.chat.is_none() {
+        return Err(Problem::invalid("message requires chat and excludes query"));
     }
-    let said = |message: &Message| message.id == *id && message.role == Role::User;
-    let at = past.messages.iter().position(said).ok_or_else(|| {
-        Problem::new(ErrorCode::NotFound, "there is no such message of a person in this chat")
-    })?;
-    let text = past.messages.get(at).map(text_of).unwrap_or_default();
-    past.messages.truncate(at);
-    // Skills that were activated later were not active then.
-    let loaded = |name: &String| {
-        let mut parts = past.messages.iter().flat_map(|message| &message.parts);
+    let is_selected = |message: &Message| message.id == *id && message.role == Role::User;
+    let at = history
+        .messages
+        .iter()
+        .position(is_selected)
+        .ok_or_else(|| Problem::new(ErrorCode::NotFound, "no such user message in this chat"))?;
+    let text = history.messages.get(at).map(text_of).unwrap_or_default();
+    history.messages.truncate(at);
+    // Excludes skills that were activated later.
+    let was_active = |name: &String| {
+        let mut parts = history.messages.iter().flat_map(|message| &message.parts);
         parts.any(
             |part| matches!(part, Part::ToolCall { arguments, .. } if arguments["name"] == name.as_str()),
         )
     };
-    let activated = past.activated.iter().filter(|name| loaded(name)).cloned().collect();
-    Ok((Past { activated, ..past }, text))
+    let activated = history.activated.iter().filter(|name| was_active(name)).cloned().collect();
+    Ok((ChatHistory { activated, ..history }, text))
 }
 
 fn text_of(message: &Message) -> String {
@@ -132,97 +140,98 @@ fn text_of(message: &Message) -> String {
     texts.collect()
 }
 
-fn told(preview: &Preview, loaded: &Loaded, text: &str) -> Inspected {
+fn inspection(preview: &TurnPreview, loaded: &LoadedState, text: &str) -> Inspection {
     let query = (!text.trim().is_empty()).then_some(text);
-    let made = prompt(&loaded.toolbox, &PromptRequest { query, ..Default::default() });
-    let mut parts = system(&preview.system, &made.text);
-    let (past, now) = preview.entries.split_at(preview.past.min(preview.entries.len()));
-    parts.extend(piece("history", entries(past)));
-    parts.extend(piece("message", entries(now)));
+    let prompt = render_prompt(&loaded.toolbox, &PromptRequest { query, ..Default::default() });
+    let mut parts = split_system(&preview.system, &prompt.text);
+    let (history, now) = preview.entries.split_at(preview.past.min(preview.entries.len()));
+    parts.extend(prompt_part("history", render_entries(history)));
+    parts.extend(prompt_part("message", render_entries(now)));
     let tools = serde_json::to_string_pretty(&preview.tools).unwrap_or_default();
     if !preview.tools.is_empty() {
-        parts.extend(piece("tools", tools));
+        parts.extend(prompt_part("tools", tools));
     }
-    Inspected {
+    Inspection {
         schema: 1,
         model: loaded.agent.model().name(),
         tokens: parts.iter().map(|part| part.tokens).sum(),
         parts,
-        tier: made.routing.as_ref().map_or(2, |routing| routing.tier.number()),
-        skills: disclosed(&made, preview, loaded),
+        tier: prompt.routing.as_ref().map_or(2, |routing| routing.tier.number()),
+        skills: disclosures(&prompt, preview, loaded),
         tools: preview.tools.clone(),
     }
 }
 
-fn piece(part: &'static str, text: String) -> Option<Piece> {
-    (!text.trim().is_empty()).then(|| Piece { part, tokens: tokens::count(&text), text })
+fn prompt_part(part: &'static str, text: String) -> Option<PromptPart> {
+    (!text.trim().is_empty()).then(|| PromptPart { part, tokens: tokens::count(&text), text })
 }
 
-/// The system prompt in its parts: the catalog stands in it as it is, or without dots in the names of tools.
-fn system(system: &str, catalog: &str) -> Vec<Piece> {
-    let found = around(system, catalog.trim()).or_else(|| around(system, without_dots(catalog).trim()));
+/// Splits the system prompt into parts. It contains the catalog verbatim, or with tool names without dots.
+fn split_system(system: &str, catalog: &str) -> Vec<PromptPart> {
+    let found =
+        split_around(system, catalog.trim()).or_else(|| split_around(system, without_dots(catalog).trim()));
     let Some([rules, catalog, active]) = found else {
-        return piece("rules", system.to_owned()).into_iter().collect();
+        return prompt_part("rules", system.to_owned()).into_iter().collect();
     };
     let parts = [("rules", rules), ("catalog", catalog), ("active", active)];
-    parts.into_iter().filter_map(|(part, text)| piece(part, text.to_owned())).collect()
+    parts.into_iter().filter_map(|(part, text)| prompt_part(part, text.to_owned())).collect()
 }
 
-/// What stands before the catalog, the catalog, and what stands after it.
-fn around<'s>(system: &'s str, catalog: &str) -> Option<[&'s str; 3]> {
+/// Returns the text before the catalog, the catalog, and the text after it.
+fn split_around<'s>(system: &'s str, catalog: &str) -> Option<[&'s str; 3]> {
     let (first, last) = (catalog.lines().next()?, catalog.lines().last()?);
     let from = system.find(first)?;
     let to = from + system.get(from..)?.rfind(last)? + last.len();
     Some([system.get(..from)?, system.get(from..to)?, system.get(to..)?])
 }
 
-/// What was said, as text.
-fn entries(entries: &[Entry]) -> String {
-    let told = entries.iter().map(|entry| match entry {
-        Entry::User(text) => format!("user: {text}"),
-        Entry::Assistant { text, calls } => {
+/// Returns the conversation as text.
+fn render_entries(entries: &[ConversationEntry]) -> String {
+    let lines = entries.iter().map(|entry| match entry {
+        ConversationEntry::User(text) => format!("user: {text}"),
+        ConversationEntry::Assistant { text, calls } => {
             let calls = calls.iter().map(|call| format!("\n[calls {} {}]", call.name, call.arguments));
             format!("assistant: {text}{}", calls.collect::<String>())
         }
-        Entry::Results(results) => {
+        ConversationEntry::Results(results) => {
             let results = results.iter().map(|result| format!("result of {}: {}", result.name, result.text));
             results.collect::<Vec<_>>().join("\n")
         }
     });
-    told.collect::<Vec<_>>().join("\n\n")
+    lines.collect::<Vec<_>>().join("\n\n")
 }
 
-fn disclosed(made: &Prompt, preview: &Preview, loaded: &Loaded) -> Vec<Disclosed> {
+fn disclosures(prompt: &RenderedPrompt, preview: &TurnPreview, loaded: &LoadedState) -> Vec<SkillDisclosure> {
     let (policy, snapshot) = (loaded.registry.policy(), loaded.toolbox.snapshot());
-    let cuts: HashMap<String, Level> = made.plan.cuts().map(|cut| (cut.name, cut.level)).collect();
-    let told: Vec<&str> = made.plan.told().collect();
-    let matches = made.routing.as_ref().map(|routing| routing.matches.as_slice()).unwrap_or_default();
-    let mut skills: Vec<Disclosed> = Vec::new();
+    let cuts: HashMap<String, DetailLevel> = prompt.plan.cuts().map(|cut| (cut.name, cut.level)).collect();
+    let shown: Vec<&str> = prompt.plan.shown_names().collect();
+    let matches = prompt.routing.as_ref().map(|routing| routing.matches.as_slice()).unwrap_or_default();
+    let mut skills: Vec<SkillDisclosure> = Vec::new();
     skills.extend(snapshot.enabled().map(|skill| {
-        let name = key(skill, policy).into_owned();
-        let answer = matches.iter().find(|found| found.name == name);
+        let name = skill_key(skill, policy).into_owned();
+        let matched = matches.iter().find(|candidate| candidate.name == name);
         let (disclosed, why) = if preview.activated.contains(&name) {
-            ("full", "it is active: its instructions are in the conversation".to_owned())
+            ("full", "active: its instructions are in the conversation".to_owned())
         } else if visibility(skill, policy) == Visibility::Manual {
-            ("no", "only people call it".to_owned())
+            ("no", "only people can activate it".to_owned())
         } else {
-            match (cuts.get(&name), told.contains(&name.as_str())) {
-                (Some(Level::Short), _) => {
-                    ("short", "its description was shortened to fit the budget".to_owned())
+            match (cuts.get(&name), shown.contains(&name.as_str())) {
+                (Some(DetailLevel::Short), _) => {
+                    ("short", "the description was shortened to fit the budget".to_owned())
                 }
-                (Some(Level::Name), _) => ("name", "only its name fits the budget".to_owned()),
-                (Some(Level::Omitted), _) => ("no", "it was left out to fit the budget".to_owned()),
-                (Some(Level::Full) | None, true) => {
-                    ("short", "name and description are in the catalog".to_owned())
+                (Some(DetailLevel::NameOnly), _) => ("name", "only the name fits the budget".to_owned()),
+                (Some(DetailLevel::Omitted), _) => ("no", "omitted to fit the budget".to_owned()),
+                (Some(DetailLevel::Full) | None, true) => {
+                    ("short", "the name and description are in the catalog".to_owned())
                 }
-                (Some(Level::Full) | None, false) => ("no", "the message does not ask for it".to_owned()),
+                (Some(DetailLevel::Full) | None, false) => ("no", "it does not match the message".to_owned()),
             }
         };
-        let reasons = answer.map(|found| found.reasons.clone()).unwrap_or_default();
-        Disclosed { name, disclosed, score: answer.map(|found| found.score), reasons, why }
+        let reasons = matched.map(|matched| matched.reasons.clone()).unwrap_or_default();
+        SkillDisclosure { name, disclosed, score: matched.map(|matched| matched.score), reasons, why }
     }));
-    // As the catalog has them; then what it leaves out.
-    let order: HashMap<&str, usize> = told.iter().zip(0..).map(|(name, at)| (*name, at)).collect();
+    // Catalog order first, then the omitted skills.
+    let order: HashMap<&str, usize> = shown.iter().zip(0..).map(|(name, at)| (*name, at)).collect();
     skills.sort_by_key(|skill| order.get(skill.name.as_str()).copied().unwrap_or(usize::MAX));
     skills
 }
@@ -232,14 +241,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_catalog_is_found_with_and_without_dots_in_the_names_of_tools() {
+    fn the_catalog_is_found_with_and_without_dots_in_tool_names() {
         let catalog = "Load one with skills.activate:\n<skills>\n</skills>";
-        for said in [catalog.to_owned(), without_dots(catalog)] {
-            let parts = system(&format!("Be kind.\n\n{said}\n\nActive: a"), catalog);
-            let told: Vec<_> = parts.iter().map(|piece| (piece.part, piece.text.trim())).collect();
-            assert_eq!(told, [("rules", "Be kind."), ("catalog", said.as_str()), ("active", "Active: a")]);
+        for variant in [catalog.to_owned(), without_dots(catalog)] {
+            let parts = split_system(&format!("Be kind.\n\n{variant}\n\nActive: a"), catalog);
+            let found: Vec<_> = parts.iter().map(|part| (part.part, part.text.trim())).collect();
+            assert_eq!(
+                found,
+                [("rules", "Be kind."), ("catalog", variant.as_str()), ("active", "Active: a")]
+            );
         }
-        let without = system("Be kind.", "");
+        let without = split_system("Be kind.", "");
         assert_eq!(without.len(), 1);
     }
 }

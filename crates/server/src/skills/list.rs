@@ -1,4 +1,4 @@
-//! All skills, written once for each state of them: what is sent is shared by all who ask.
+//! Lists skills. The serialized list is cached until the skills change.
 
 use std::sync::Arc;
 
@@ -6,76 +6,81 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use prowess::{ErrorCode, Snapshot, digest};
-use prowess_tools::shapes::ListJson;
+use prowess_tools::json::ListJson;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::hide::Hide;
-use super::{blocking, told};
+use super::redact::PathRedactor;
+use super::{blocking, schemas};
 use crate::app::App;
-use crate::asked::{Flag, Query};
-use crate::cache::Page;
+use crate::cache::CachedPage;
+use crate::extract::{Flag, Query};
 use crate::guard::Access;
-use crate::live::Loaded;
-use crate::problem::{Answer, Problem};
+use crate::problem::{ApiResult, Problem};
+use crate::reloadable::LoadedState;
 
-/// Which skills.
+/// Selects skills.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Which {
-    /// With `1`, those that are not offered are there, too, each with the reason.
+pub(crate) struct ListSkillsParams {
+    /// `1` includes skills that are not available, each with the reason.
     #[serde(default)]
     #[param(value_type = Option<String>, example = "1")]
     all: Flag,
 }
 
-/// The skills that a model is offered, in the order of the catalog.
-#[utoipa::path(get, path = "/api/skills", tag = "skills", params(Which),
-    responses((status = 200, body = told::Skills), (status = 304, description = "as it was")))]
+/// Lists the skills that are available to the model, in catalog order.
+#[utoipa::path(get, path = "/api/skills", tag = "skills", params(ListSkillsParams),
+    responses((status = 200, body = schemas::Skills), (status = 304, description = "Not modified")))]
 pub(crate) async fn list(
     State(app): State<App>,
     access: Access,
-    Query(which): Query<Which>,
+    Query(params): Query<ListSkillsParams>,
     headers: HeaderMap,
-) -> Answer<Response> {
-    let loaded = app.live.now();
+) -> ApiResult<Response> {
+    let loaded = app.reloadable.current();
     let snapshot = loaded.skills().await;
-    let (all, admin) = (which.all.is_set(), access == Access::Admin);
-    let page = match loaded.listed.get(&snapshot, all, admin) {
+    let (all, admin) = (params.all.is_set(), access == Access::Admin);
+    let page = match loaded.skill_list.get(&snapshot, all, admin) {
         Some(page) => page,
         None => {
             let loaded = Arc::clone(&loaded);
-            blocking(move || make(&loaded, snapshot, all, admin)).await??
+            blocking(move || render_page(&loaded, snapshot, all, admin)).await??
         }
     };
     let known = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     let mut tags = known.flat_map(|line| line.split(',')).map(|tag| tag.trim().trim_start_matches("W/"));
-    let is_known = tags.any(|tag| tag == "*" || page.tag == tag);
+    let is_unchanged = tags.any(|tag| tag == "*" || page.tag == tag);
     let headers = [
         (header::ETAG, page.tag),
         (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
         (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
     ];
-    Ok(match is_known {
+    Ok(match is_unchanged {
         true => (StatusCode::NOT_MODIFIED, headers).into_response(),
         false => (headers, page.bytes).into_response(),
     })
 }
 
-fn make(loaded: &Loaded, snapshot: Arc<Snapshot>, all: bool, admin: bool) -> Answer<Page> {
+fn render_page(
+    loaded: &LoadedState,
+    snapshot: Arc<Snapshot>,
+    all: bool,
+    admin: bool,
+) -> ApiResult<CachedPage> {
     let list = ListJson { snapshot: &snapshot, all };
     let failed = |error: serde_json::Error| Problem::new(ErrorCode::InternalError, error.to_string());
     let bytes = match admin {
         true => serde_json::to_vec(&list).map_err(failed)?,
         false => {
             let mut value = serde_json::to_value(&list).map_err(failed)?;
-            Hide::new(&snapshot, loaded.registry.surroundings()).value(&mut value);
+            PathRedactor::new(&snapshot, loaded.registry.host()).redact(&mut value);
             serde_json::to_vec(&value).map_err(failed)?
         }
     };
     let tag =
         HeaderValue::from_str(&format!("\"{}\"", digest(&bytes))).unwrap_or(HeaderValue::from_static("\"\""));
-    let page = Page { bytes: bytes.into(), tag };
-    loaded.listed.put(snapshot, all, admin, page.clone());
+    let page = CachedPage { bytes: bytes.into(), tag };
+    loaded.skill_list.put(snapshot, all, admin, page.clone());
     Ok(page)
 }

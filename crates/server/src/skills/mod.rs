@@ -1,74 +1,73 @@
-//! Skills over HTTP: seen by everybody, changed by administrators.
+//! The skill endpoints. All users can read skills; only administrators can change them.
 //!
 //! | module | subject |
 //! |---|---|
-//! | `list` | all skills, written once for each state of them |
-//! | `admin` | all there is to know about all of them |
-//! | `one`, `file` | one skill, and its files |
-//! | `change` | making, deleting, switching, looking again |
-//! | `import`, `sent` | what is sent, as an archive or as a folder |
-//! | `ask` | what a model is shown, and which skills answer |
-//! | `inspect` | what a model would be given for a message, part by part |
-//! | `overview` | figures |
-//! | `publish` | the index by which others install from here |
-//! | `hide` | what people who are no administrators are not shown |
-//! | `wrong` | what is wrong with a change, as an answer |
-//! | `told` | the shapes of answers, for the description |
+//! | `list` | the list of skills |
+//! | `admin` | details of all skills, for administrators |
+//! | `detail`, `file` | one skill, and its files |
+//! | `change` | creates, deletes, enables, disables and rescans skills |
+//! | `import`, `upload_form` | imports uploaded archives and directories |
+//! | `query` | the prompt, matching skills, and completions |
+//! | `inspect` | previews the input of a model for a message |
+//! | `overview` | statistics |
+//! | `publish` | the index for installing skills from this server |
+//! | `redact` | removes paths from responses for users |
+//! | `errors` | error responses for failed changes |
+//! | `schemas` | response schemas for the OpenAPI description |
 //!
-//! What must always hold: a change is there in the next request, here and on every other server; nobody but an administrator
-//! learns where on the machine something lies.
+//! Invariants: a change is visible in the next request, on this and every other server; only administrators see absolute paths.
 
 mod admin;
-mod ask;
 mod change;
+mod detail;
+mod errors;
 mod file;
-mod hide;
 mod import;
 mod inspect;
 mod list;
-mod one;
 mod overview;
 mod publish;
-mod sent;
-pub(crate) mod told;
-mod wrong;
+mod query;
+mod redact;
+pub(crate) mod schemas;
+mod upload_form;
 
 use std::sync::Arc;
 
 use prowess::format::hidden;
-use prowess::{ErrorCode, Policy, Skill, Snapshot, Surroundings};
+use prowess::{ErrorCode, HostEnv, Policy, Skill, Snapshot};
 use prowess_chat::store::Topic;
-use prowess_package::Place;
+use prowess_package::InstallTarget;
 use tokio::task::spawn_blocking;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub(crate) use hide::Hide;
+pub(crate) use redact::PathRedactor;
 
 use crate::app::App;
-use crate::live::Loaded;
-use crate::problem::{Answer, Problem};
+use crate::problem::{ApiResult, Problem};
+use crate::reloadable::LoadedState;
 
-/// All of them.
+/// Returns the routes of all skill endpoints.
 pub(crate) fn routes() -> OpenApiRouter<App> {
     let mut routes = OpenApiRouter::new()
         .routes(routes!(list::list, change::create))
         .routes(routes!(admin::skills))
-        .routes(routes!(one::one, change::delete))
-        .routes(routes!(one::files))
+        .routes(routes!(detail::one, change::delete))
+        .routes(routes!(detail::files))
         .routes(routes!(file::get, file::put))
         .routes(routes!(change::enable))
         .routes(routes!(change::disable))
         .routes(routes!(change::rescan))
-        .routes(routes!(ask::prompt))
-        .routes(routes!(ask::matching))
-        .routes(routes!(ask::complete))
+        .routes(routes!(query::prompt))
+        .routes(routes!(query::matching))
+        .routes(routes!(query::complete))
         .routes(routes!(inspect::inspect))
         .routes(routes!(overview::overview))
         .routes(routes!(publish::index))
         .routes(routes!(publish::artifact))
         .merge(import::routes());
-    // A path with slashes in it is one parameter to us; the description has no word for that.
+    // OpenAPI cannot express a path parameter with slashes.
     let paths = &mut routes.get_openapi_mut().paths.paths;
     for path in paths.keys().filter(|path| path.contains("{*")).cloned().collect::<Vec<_>>() {
         if let Some(item) = paths.remove(&path) {
@@ -78,36 +77,38 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
     routes
 }
 
-/// The skill of this id or name, whatever became of it; the one that counts goes first.
-fn find<'s>(snapshot: &'s Snapshot, id: &str) -> Answer<&'s Skill> {
+/// Returns the skill with this id or name, whatever its status. Prefers the available one.
+fn find<'s>(snapshot: &'s Snapshot, id: &str) -> ApiResult<&'s Skill> {
     let copies = || snapshot.all().iter();
     snapshot
         .get(id)
         .or_else(|| copies().find(|skill| skill.id() == id))
         .or_else(|| copies().find(|skill| skill.name() == id))
-        .ok_or_else(|| Problem::new(ErrorCode::NotFound, format!("there is no skill {}", hidden::shown(id))))
+        .ok_or_else(|| {
+            Problem::new(ErrorCode::NotFound, format!("no such skill: {}", hidden::escape_for_display(id)))
+        })
 }
 
-/// The same for changing it: of several copies, the one that may be changed.
-fn find_own<'s>(
+/// Like [`find`], but prefers a copy that can be edited.
+fn find_editable<'s>(
     snapshot: &'s Snapshot,
     id: &'s str,
     policy: &Policy,
-    world: &Surroundings,
-) -> Answer<&'s Skill> {
-    let own = |skill: &&Skill| Place::of_own(skill, policy, world).is_ok();
-    snapshot.copies(id).find(own).map_or_else(|| find(snapshot, id), Ok)
+    host: &HostEnv,
+) -> ApiResult<&'s Skill> {
+    let is_editable = |skill: &&Skill| InstallTarget::for_editing(skill, policy, host).is_ok();
+    snapshot.copies(id).find(is_editable).map_or_else(|| find(snapshot, id), Ok)
 }
 
-/// Does what reads or writes files where nobody waits for it.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Answer<T> {
+/// Runs file system work on the blocking thread pool.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> ApiResult<T> {
     spawn_blocking(work)
         .await
-        .map_err(|error| Problem::new(ErrorCode::InternalError, format!("it was given up: {error}")))
+        .map_err(|error| Problem::new(ErrorCode::InternalError, format!("the operation failed: {error}")))
 }
 
-/// Looks at the skills again after a change, and tells every server.
-async fn changed(app: &App, loaded: &Arc<Loaded>) -> Answer<Arc<Snapshot>> {
+/// Refreshes the skills after a change and notifies every server.
+async fn refresh_after_change(app: &App, loaded: &Arc<LoadedState>) -> ApiResult<Arc<Snapshot>> {
     let registry = Arc::clone(&loaded.registry);
     let snapshot = blocking(move || registry.refresh()).await?;
     app.store.announce(Topic::Skills);

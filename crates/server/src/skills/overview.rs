@@ -1,4 +1,4 @@
-//! Figures: where skills come from, what became of them, what they cost, which are used.
+//! Statistics: sources, statuses, catalog size and usage of skills.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -7,46 +7,46 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use prowess::disclose::Level;
+use prowess::catalog::DetailLevel;
 use prowess::{ErrorCode, Snapshot};
 use prowess_chat::store::SkillUse;
-use prowess_tools::shapes::DiagnosticJson;
-use prowess_tools::{PromptRequest, key, prompt, tokens};
+use prowess_tools::json::DiagnosticJson;
+use prowess_tools::{PromptRequest, render_prompt, skill_key, tokens};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::hide::Hide;
-use super::{blocking, told};
+use super::redact::PathRedactor;
+use super::{blocking, schemas};
 use crate::app::App;
-use crate::cache::Figures;
+use crate::cache::OverviewInputs;
 use crate::guard::Access;
-use crate::live::Loaded;
-use crate::problem::{Answer, Problem};
+use crate::problem::{ApiResult, Problem};
+use crate::reloadable::LoadedState;
 
-/// How many of the most used are told.
+/// The number of most used skills to list.
 const USED_MAX: usize = 20;
 
-/// Figures.
+/// Statistics about all skills.
 #[derive(ToSchema)]
-#[allow(dead_code, reason = "it is described, not made")]
+#[allow(dead_code, reason = "used only for the OpenAPI description")]
 pub(crate) struct Overview {
     schema: u32,
     sources: Vec<SourceFigures>,
-    /// How many skills have each status.
+    /// The number of skills by status.
     statuses: BTreeMap<String, u64>,
     catalog: CatalogFigures,
-    most_used: Vec<Used>,
-    /// Offered, and never used in a chat.
+    most_used: Vec<UsageFigures>,
+    /// Available skills that were never used in a chat.
     never_used: Vec<String>,
     /// Errors and warnings.
-    problems: Vec<told::DiagnosticEntry>,
-    /// How many chats there are.
+    problems: Vec<schemas::DiagnosticEntry>,
+    /// The number of chats.
     chats: u64,
 }
 
-/// Skills of one directory.
+/// The skills of one directory.
 #[derive(ToSchema)]
-#[allow(dead_code, reason = "it is described, not made")]
+#[allow(dead_code, reason = "used only for the OpenAPI description")]
 pub(crate) struct SourceFigures {
     source: String,
     scope: String,
@@ -54,75 +54,76 @@ pub(crate) struct SourceFigures {
     by_status: BTreeMap<String, u64>,
 }
 
-/// What a model is told of all skills.
+/// The size of the catalog.
 #[derive(ToSchema)]
-#[allow(dead_code, reason = "it is described, not made")]
+#[allow(dead_code, reason = "used only for the OpenAPI description")]
 pub(crate) struct CatalogFigures {
     tokens: u64,
     characters: u64,
-    /// The most tokens; null where there is no bound.
+    /// The maximum number of tokens; null if there is no limit.
     budget: Option<u64>,
-    /// How many skills are told of.
+    /// The number of skills in the catalog.
     shown: u64,
-    /// Of how many less than everything is told.
+    /// The number of skills whose entry was shortened or omitted.
     cut: u64,
 }
 
 /// How often a skill was used.
 #[derive(ToSchema)]
-#[allow(dead_code, reason = "it is described, not made")]
-pub(crate) struct Used {
+#[schema(as = Used)]
+#[allow(dead_code, reason = "used only for the OpenAPI description")]
+pub(crate) struct UsageFigures {
     name: String,
     count: u64,
-    /// In milliseconds since 1970.
+    /// The last use, in milliseconds since 1970.
     last: u64,
 }
 
-/// Figures about all skills.
+/// Returns statistics about all skills.
 #[utoipa::path(get, path = "/api/overview", tag = "skills", responses((status = 200, body = Overview)))]
-pub(crate) async fn overview(State(app): State<App>, access: Access) -> Answer<Response> {
-    let loaded = app.live.now();
-    let of = Figures {
+pub(crate) async fn overview(State(app): State<App>, access: Access) -> ApiResult<Response> {
+    let loaded = app.reloadable.current();
+    let inputs = OverviewInputs {
         snapshot: loaded.skills().await,
         uses: app.store.skill_uses().await?,
         chats: app.store.chat_count().await?,
         admin: access == Access::Admin,
     };
-    let bytes = match loaded.overview.get(&of) {
+    let bytes = match loaded.overview.get(&inputs) {
         Some(bytes) => bytes,
-        None => blocking(move || make(&loaded, of)).await??,
+        None => blocking(move || render_overview(&loaded, inputs)).await??,
     };
     Ok(([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], bytes).into_response())
 }
 
-fn make(loaded: &Loaded, of: Figures) -> Answer<Bytes> {
-    let catalog = loaded.overview.catalog(&of.snapshot, || catalog(loaded));
-    let mut figures = figures(&of.snapshot, loaded, &of.uses, of.chats, catalog);
-    if !of.admin {
-        Hide::new(&of.snapshot, loaded.registry.surroundings()).value(&mut figures);
+fn render_overview(loaded: &LoadedState, inputs: OverviewInputs) -> ApiResult<Bytes> {
+    let catalog = loaded.overview.catalog(&inputs.snapshot, || catalog(loaded));
+    let mut figures = figures(&inputs.snapshot, loaded, &inputs.uses, inputs.chats, catalog);
+    if !inputs.admin {
+        PathRedactor::new(&inputs.snapshot, loaded.registry.host()).redact(&mut figures);
     }
     let bytes = serde_json::to_vec(&figures)
         .map_err(|error| Problem::new(ErrorCode::InternalError, error.to_string()))?;
     let bytes = Bytes::from(bytes);
-    loaded.overview.put(of, bytes.clone());
+    loaded.overview.put(inputs, bytes.clone());
     Ok(bytes)
 }
 
-/// What the catalog costs.
-fn catalog(loaded: &Loaded) -> Value {
-    let made = prompt(&loaded.toolbox, &PromptRequest::default());
+/// Returns the size of the catalog.
+fn catalog(loaded: &LoadedState) -> Value {
+    let prompt = render_prompt(&loaded.toolbox, &PromptRequest::default());
     json!({
-        "tokens": tokens::count(&made.text),
-        "characters": made.text.chars().count(),
-        "budget": loaded.registry.policy().catalog.tokens(),
-        "shown": made.plan.total() - made.plan.count(Level::Omitted),
-        "cut": made.plan.cuts().count(),
+        "tokens": tokens::count(&prompt.text),
+        "characters": prompt.text.chars().count(),
+        "budget": loaded.registry.policy().catalog.token_limit(),
+        "shown": prompt.plan.total() - prompt.plan.count(DetailLevel::Omitted),
+        "cut": prompt.plan.cuts().count(),
     })
 }
 
 fn figures(
     snapshot: &Arc<Snapshot>,
-    loaded: &Loaded,
+    loaded: &LoadedState,
     uses: &[SkillUse],
     chats: u64,
     catalog: Value,
@@ -150,7 +151,7 @@ fn figures(
     let known: HashSet<&str> = uses.iter().map(|used| used.name.as_str()).collect();
     let never: Vec<String> = snapshot
         .enabled()
-        .map(|skill| key(skill, policy).into_owned())
+        .map(|skill| skill_key(skill, policy).into_owned())
         .filter(|name| !known.contains(name.as_str()))
         .collect();
     let mut used: Vec<&SkillUse> = uses.iter().collect();
@@ -160,9 +161,9 @@ fn figures(
         .take(USED_MAX)
         .map(|used| json!({"name": used.name, "count": used.count, "last": used.last}))
         .collect();
-    let said: Vec<_> = snapshot.diagnostics().collect();
+    let diagnostics: Vec<_> = snapshot.diagnostics().collect();
     let problems: Vec<_> =
-        said.iter().map(|located| DiagnosticJson::new(&located.path, &located.diagnostic)).collect();
+        diagnostics.iter().map(|located| DiagnosticJson::new(&located.path, &located.diagnostic)).collect();
     json!({
         "schema": 1,
         "sources": sources,

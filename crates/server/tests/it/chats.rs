@@ -1,40 +1,39 @@
-//! Conversations over HTTP: beginning, listing, reading, changing, deleting, talking and stopping; and what the founding documents
-//! say of a server.
+//! The chat endpoints: create, list, read, change, delete, send and stop; and the server requirements of the founding documents.
 
 use std::collections::HashSet;
 use std::time::Duration;
 
-use crate::world::stream::{is_whole, kinds, said};
-use crate::world::{Place, Site, both, refused, talking, words};
+use crate::world::stream::{event_kinds, is_contiguous, streamed_text};
+use crate::world::{ChatServer, TestStore, both, message_text, project_with_model, rejection};
 use prowess::{Policy, Preset};
-use prowess_config::Provider;
+use prowess_config::ChatProvider;
 use prowess_testing::World;
 use prowess_testing::model::speech::{Say, answer, call, results, system, text};
 use prowess_testing::model::{Piece, Reply, Server};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-const CHAT: Provider = Provider::OpenAiChat;
+const CHAT: ChatProvider = ChatProvider::OpenAiChat;
 
 both![
-    chats_are_begun_listed_read_changed_and_deleted,
+    chats_are_created_listed_read_changed_and_deleted,
     messages_come_in_pages,
     one_answer_at_a_time,
-    turns_right_after_each_other,
-    an_answer_is_stopped_and_the_next_begins,
-    s004_19_names_are_kept_and_told_and_let_go,
+    consecutive_turns_are_not_confused,
+    a_turn_can_start_after_a_stopped_one,
+    s004_19_active_skills_are_stored_and_can_be_deactivated,
 ];
 
-/// A server whose model answers these, one after the other.
-async fn site(place: &Place, preset: Preset, steps: &[Vec<Say>]) -> (Site, Server, World) {
+/// Starts a server whose model sends these replies.
+async fn site(test_store: &TestStore, preset: Preset, steps: &[Vec<Say>]) -> (ChatServer, Server, World) {
     let model = Server::start(steps.iter().map(|step| Reply::events(answer(CHAT, step)))).await;
-    let world = talking(preset, CHAT, &model.base);
+    let world = project_with_model(preset, CHAT, &model.base);
     world.skill("report", "The BODY of report.").skill("other", "Another BODY.");
-    (place.serve(&world).await, model, world)
+    (test_store.serve(&world).await, model, world)
 }
 
-async fn chats_are_begun_listed_read_changed_and_deleted(place: &mut Place) {
-    let (site, _model, _world) = site(place, Preset::Chat, &[vec![text("hello")]]).await;
+async fn chats_are_created_listed_read_changed_and_deleted(test_store: &mut TestStore) {
+    let (site, _model, _world) = site(test_store, Preset::Chat, &[vec![text("hello")]]).await;
     assert_eq!(site.get("/api/chats").await, json!({"schema": 1, "chats": [], "next": null}));
     let empty = site.request(Method::POST, "/api/chats").send().await.unwrap();
     assert_eq!(empty.status(), StatusCode::CREATED);
@@ -48,7 +47,7 @@ async fn chats_are_begun_listed_read_changed_and_deleted(place: &mut Place) {
 
     let page = site.get("/api/chats?limit=2").await;
     let (first, next) = (page["chats"].as_array().unwrap(), page["next"].as_str().unwrap());
-    assert_eq!(first[0]["title"], "first words", "the latest first, called after its first message");
+    assert_eq!(first[0]["title"], "first words", "most recent first, titled after its first message");
     let rest = site.get(&format!("/api/chats?limit=2&after={next}")).await;
     assert_eq!((rest["chats"].as_array().unwrap().len(), &rest["next"]), (1, &Value::Null));
     let ids: HashSet<&str> = first
@@ -64,90 +63,91 @@ async fn chats_are_begun_listed_read_changed_and_deleted(place: &mut Place) {
     let deleted = site.request(Method::DELETE, &path).send().await.unwrap();
     assert_eq!((deleted.status(), deleted.text().await.unwrap().as_str()), (StatusCode::NO_CONTENT, ""));
     for method in [Method::GET, Method::DELETE] {
-        let gone = refused(site.request(method, &path).send().await.unwrap()).await;
-        assert_eq!(gone, (404, "NOT_FOUND".to_owned(), "there is no such chat".to_owned()));
+        let gone = rejection(site.request(method, &path).send().await.unwrap()).await;
+        assert_eq!(gone, (404, "NOT_FOUND".to_owned(), "chat not found".to_owned()));
     }
     assert_eq!(site.get("/api/chats").await["chats"].as_array().unwrap().len(), 2);
 }
 
-async fn messages_come_in_pages(place: &mut Place) {
-    let (site, _model, _world) = site(place, Preset::Chat, &[vec![text("yes")]]).await;
+async fn messages_come_in_pages(test_store: &mut TestStore) {
+    let (site, _model, _world) = site(test_store, Preset::Chat, &[vec![text("yes")]]).await;
     let chat = site.chat().await;
     for n in 0..4 {
         site.say(&chat, &format!("question {n}")).await.all().await;
     }
     let last = site.get(&format!("/api/chats/{chat}?limit=3")).await;
-    let told = |page: &Value| page["messages"].as_array().unwrap().iter().map(words).collect::<Vec<_>>();
-    assert_eq!(told(&last), ["yes", "question 3", "yes"]);
+    let observed =
+        |page: &Value| page["messages"].as_array().unwrap().iter().map(message_text).collect::<Vec<_>>();
+    assert_eq!(observed(&last), ["yes", "question 3", "yes"]);
     let earlier = site.get(&format!("/api/chats/{chat}?limit=5&before={}", last["before"])).await;
-    assert_eq!(told(&earlier), ["question 0", "yes", "question 1", "yes", "question 2"]);
+    assert_eq!(observed(&earlier), ["question 0", "yes", "question 1", "yes", "question 2"]);
     assert_eq!(earlier["before"], Value::Null);
     for wrong in ["limit=0", "limit=1001", "limit=x", "before=-1", "unknown=1"] {
         let (status, code, _) =
-            refused(site.request(Method::GET, &format!("/api/chats/{chat}?{wrong}")).send().await.unwrap())
+            rejection(site.request(Method::GET, &format!("/api/chats/{chat}?{wrong}")).send().await.unwrap())
                 .await;
         assert_eq!((status, code.as_str()), (400, "INVALID_PARAM"), "{wrong}");
     }
 }
 
-async fn one_answer_at_a_time(place: &mut Place) {
+async fn one_answer_at_a_time(test_store: &mut TestStore) {
     let reply = Reply::events(answer(CHAT, &[text("slow")])).then(Piece::Pause(Duration::from_millis(300)));
     let model =
         Server::start([Reply { pieces: reply.pieces.into_iter().rev().collect(), ..Reply::events("") }])
             .await;
-    let site = place.serve(&talking(Preset::Chat, CHAT, &model.base)).await;
+    let site = test_store.serve(&project_with_model(Preset::Chat, CHAT, &model.base)).await;
     let chat = site.chat().await;
-    // Ten at once: one is answered, and the others are told.
+    // Of ten concurrent messages, one is answered and the others are rejected.
     let path = format!("/api/chats/{chat}/messages");
     let asked =
         (0..10).map(|n| site.request(Method::POST, &path).json(&json!({"text": n.to_string()})).send());
-    let mut begun = Vec::new();
+    let mut started = Vec::new();
     for response in futures_util::future::join_all(asked).await {
         let response = response.unwrap();
         match response.status() {
-            StatusCode::OK => begun.push(response),
+            StatusCode::OK => started.push(response),
             _ => assert_eq!(
-                refused(response).await,
+                rejection(response).await,
                 (
                     409,
                     "CONFLICT".to_owned(),
-                    "an answer is being written in this chat; wait for it or stop it".to_owned()
+                    "a reply is being written in this chat; wait for it or stop it".to_owned()
                 )
             ),
         }
     }
-    assert!(!begun.is_empty());
-    let now = site.settled(&chat).await;
+    assert!(!started.is_empty());
+    let now = site.wait_until_idle(&chat).await;
     assert_eq!(now["messages"].as_array().unwrap().len(), 2 * model.asked().len());
 }
 
-/// The next turn can begin as soon as the end of the last is told; it is not taken for the last one.
-async fn turns_right_after_each_other(place: &mut Place) {
+/// The next turn can start as soon as the client sees the end of the last one.
+async fn consecutive_turns_are_not_confused(test_store: &mut TestStore) {
     let hang = Reply::events("").then(Piece::Hang);
-    // By what it is asked, not by how often: a turn may be stopped before the model is.
+    // Depends on the request, not on its number: a turn may be stopped before it calls the model.
     let model = Server::answering(move |asked, _| match asked.body.to_string().contains("two") {
         false => Reply::events(answer(CHAT, &[text("short")])),
         true => hang.clone(),
     });
     let model = model.await;
-    let site = place.serve(&talking(Preset::Chat, CHAT, &model.base)).await;
+    let site = test_store.serve(&project_with_model(Preset::Chat, CHAT, &model.base)).await;
     for _ in 0..10 {
         let chat = site.chat().await;
         let first = site.say(&chat, "one").await.all().await;
         assert_eq!(first.last().unwrap().event, "done");
         let second = site.say(&chat, "two").await;
-        assert!(site.stop(&chat).await, "the second is the one that is stopped");
+        assert!(site.stop(&chat).await, "the second turn is stopped");
         let all = second.all().await;
         assert_eq!((all.len(), &all[0].data["reason"]), (1, &json!("cancelled")), "{all:?}");
-        assert!(!site.stop(&chat).await, "and then there is nothing to stop");
+        assert!(!site.stop(&chat).await, "no turn is left to stop");
     }
 }
 
-async fn an_answer_is_stopped_and_the_next_begins(place: &mut Place) {
+async fn a_turn_can_start_after_a_stopped_one(test_store: &mut TestStore) {
     let stuck = Reply::events(answer(CHAT, &[text("as far as this")])[..400].to_vec()).then(Piece::Hang);
     let fine = Reply::events(answer(CHAT, &[text("fine")]));
     let model = Server::start([stuck, fine]).await;
-    let site = place.serve(&talking(Preset::Chat, CHAT, &model.base)).await;
+    let site = test_store.serve(&project_with_model(Preset::Chat, CHAT, &model.base)).await;
     let chat = site.chat().await;
     let mut events = site.say(&chat, "one").await;
     let first = events.expect("delta").await;
@@ -156,25 +156,25 @@ async fn an_answer_is_stopped_and_the_next_begins(place: &mut Place) {
     let done = rest.last().unwrap();
     assert_eq!((done.event.as_str(), &done.data["reason"]), ("done", &json!("cancelled")));
     let kept = site.messages(&chat).await;
-    let told: String =
-        [vec![first], rest].concat().iter().filter_map(|heard| heard.data["text"].as_str()).collect();
-    assert_eq!(words(&kept[1]), told, "what was told is what is kept");
+    let observed: String =
+        [vec![first], rest].concat().iter().filter_map(|received| received.data["text"].as_str()).collect();
+    assert_eq!(message_text(&kept[1]), observed, "the streamed text is stored");
     assert_eq!(
         (&kept[1]["state"], &kept[1]["reason"]),
         (&json!("interrupted"), &json!("the turn was cancelled"))
     );
     let next = site.say(&chat, "two").await.all().await;
-    assert!(is_whole(&next) && said(&next) == "fine");
+    assert!(is_contiguous(&next) && streamed_text(&next) == "fine");
 }
 
-async fn s004_19_names_are_kept_and_told_and_let_go(place: &mut Place) {
+async fn s004_19_active_skills_are_stored_and_can_be_deactivated(test_store: &mut TestStore) {
     let steps = [
         vec![call("c1", "skills_activate", json!({"name": "other"}))],
         vec![text("ok")],
         vec![call("c2", "skills_activate", json!({"name": "missing"}))],
         vec![text("ok")],
     ];
-    let (site, model, _world) = site(place, Preset::Chat, &steps).await;
+    let (site, model, _world) = site(test_store, Preset::Chat, &steps).await;
     let chat = site.chat().await;
     let path = format!("/api/chats/{chat}");
     site.say(&chat, "/report please").await.all().await;
@@ -184,12 +184,12 @@ async fn s004_19_names_are_kept_and_told_and_let_go(place: &mut Place) {
     assert_eq!(
         done.last().unwrap().data["activated_skill_names"],
         both,
-        "what failed to load does not count"
+        "skills that failed to load are not active"
     );
     let prompt = system(CHAT, &model.asked()[2]);
     assert!(prompt.contains("report") && prompt.contains("other") && !prompt.contains("BODY"), "{prompt}");
-    // In another process they are the same: nothing of it is kept in this one.
-    assert_eq!(place.open().await.chat(&chat).await.unwrap().activated_skill_names, ["report", "other"]);
+    // Another process sees the same: the state is in the store.
+    assert_eq!(test_store.open().await.chat(&chat).await.unwrap().activated_skill_names, ["report", "other"]);
 
     let let_go = json!({"activated_skill_names": ["other"]});
     let changed = site.request(Method::PATCH, &path).json(&let_go).send().await.unwrap();
@@ -200,45 +200,45 @@ async fn s004_19_names_are_kept_and_told_and_let_go(place: &mut Place) {
         .send()
         .await
         .unwrap();
-    assert_eq!(refused(more).await.0, 400, "skills are activated by calling them");
+    assert_eq!(rejection(more).await.0, 400, "skills cannot be activated this way");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn s004_01_skills_are_found_when_the_server_starts() {
-    let place = Place::sqlite();
-    let (site, model, world) = site(&place, Preset::Chat, &[vec![text("ok")]]).await;
+async fn s004_01_skills_are_discovered_at_startup() {
+    let test_store = TestStore::sqlite();
+    let (site, model, world) = site(&test_store, Preset::Chat, &[vec![text("ok")]]).await;
     let chat = site.chat().await;
     site.say(&chat, "hello").await.all().await;
     assert!(system(CHAT, &model.asked()[0]).contains("Does report."));
-    // Another start finds what was added since.
+    // A new server discovers added skills.
     world.skill("added", "x");
-    let again = place.serve(&world).await;
+    let again = test_store.serve(&world).await;
     again.say(&chat, "hello").await.all().await;
     assert!(system(CHAT, &model.asked()[1]).contains("Does added."));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn s004_05_s004_18_switched_off_there_are_neither_tools_nor_a_word_of_them() {
-    let place = Place::sqlite();
+async fn s004_05_s004_18_disabled_skills_add_neither_tools_nor_text() {
+    let test_store = TestStore::sqlite();
     let model = Server::start([Reply::events(answer(CHAT, &[text("ok")]))]).await;
-    let mut world = talking(Preset::Chat, CHAT, &model.base);
+    let mut world = project_with_model(Preset::Chat, CHAT, &model.base);
     world.policy.enabled = false;
     world.skill("report", "The BODY of report.");
-    let site = place.serve(&world).await;
+    let site = test_store.serve(&world).await;
     assert_eq!(site.get("/api/about").await["skills_enabled"], false);
     let chat = site.chat().await;
     let all = site.say(&chat, "/report hello").await.all().await;
-    assert_eq!(kinds(&all), ["delta", "done"], "no skill is called by name, either");
+    assert_eq!(event_kinds(&all), ["delta", "done"], "no skill is activated by name, either");
     let body = &model.asked()[0].body;
     assert!(body.get("tools").is_none() && !system(CHAT, &model.asked()[0]).contains("skill"), "{body}");
-    assert!(body.to_string().contains("/report hello"), "it is text like any other");
-    assert!(!Policy::preset(Preset::Chat).enabled, "which is how it is unless somebody says otherwise");
+    assert!(body.to_string().contains("/report hello"), "the message is sent unchanged");
+    assert!(!Policy::from_preset(Preset::Chat).enabled, "skills are off by default in this preset");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn s004_13_an_explicit_name_marks_the_turn_and_an_unknown_one_is_text() {
-    let place = Place::sqlite();
-    let (site, model, _world) = site(&place, Preset::Chat, &[vec![text("ok")]]).await;
+async fn s004_13_a_known_name_activates_and_an_unknown_one_is_text() {
+    let test_store = TestStore::sqlite();
+    let (site, model, _world) = site(&test_store, Preset::Chat, &[vec![text("ok")]]).await;
     let chat = site.chat().await;
     for (message, shown, called) in [
         ("/report make it short", "make it short", true),
@@ -248,24 +248,24 @@ async fn s004_13_an_explicit_name_marks_the_turn_and_an_unknown_one_is_text() {
         ("please /report", "please /report", false),
     ] {
         let all = site.say(&chat, message).await.all().await;
-        assert_eq!(kinds(&all)[0] == "tool_call", called, "{message}");
+        assert_eq!(event_kinds(&all)[0] == "tool_call", called, "{message}");
         let asked = model.asked().pop().unwrap();
         let last = asked.body["messages"]
             .as_array()
             .unwrap()
             .iter()
-            .rfind(|said| said["role"] == "user")
+            .rfind(|message| message["role"] == "user")
             .unwrap()
             .clone();
         assert_eq!(last["content"], shown, "{message}");
-        // What the person wrote is kept as it was written.
-        assert!(site.messages(&chat).await.iter().any(|kept| words(kept) == message));
+        // The message is stored as written.
+        assert!(site.messages(&chat).await.iter().any(|kept| message_text(kept) == message));
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn s004_15_s004_16_s004_22_what_is_too_long_is_cut_and_said() {
-    let place = Place::sqlite();
+async fn s004_15_s004_16_s004_22_long_content_is_truncated_and_marked() {
+    let test_store = TestStore::sqlite();
     let steps = [
         vec![call("c1", "skills_activate", json!({"name": "long"}))],
         vec![call("c2", "skills_readResource", json!({"name": "long", "path": "long.md"}))],
@@ -273,28 +273,28 @@ async fn s004_15_s004_16_s004_22_what_is_too_long_is_cut_and_said() {
         vec![text("ok")],
     ];
     let model = Server::start(steps.iter().map(|step| Reply::events(answer(CHAT, step)))).await;
-    let world = talking(Preset::Chat, CHAT, &model.base);
+    let world = project_with_model(Preset::Chat, CHAT, &model.base);
     world.skill("long", &"word ".repeat(50_000));
     world
         .file(".skills/long/long.md", "text ".repeat(500_000))
         .file(".skills/long/huge.md", vec![b'x'; 40_000_000]);
-    let site = place.serve(&world).await;
+    let site = test_store.serve(&world).await;
     let chat = site.chat().await;
     let all = site.say(&chat, "read all of it").await.all().await;
-    let told: Vec<(String, Value)> = all
+    let observed: Vec<(String, Value)> = all
         .iter()
-        .filter(|heard| heard.event == "tool_result")
-        .map(|heard| (heard.data["status"].as_str().unwrap().to_owned(), heard.data["data"].clone()))
+        .filter(|received| received.event == "tool_result")
+        .map(|received| (received.data["status"].as_str().unwrap().to_owned(), received.data["data"].clone()))
         .collect();
     assert_eq!(
-        (told[0].0.as_str(), &told[0].1["truncated"], &told[0].1["name"]),
+        (observed[0].0.as_str(), &observed[0].1["truncated"], &observed[0].1["name"]),
         ("partial", &json!(true), &json!("long"))
     );
     assert_eq!(
-        (told[1].0.as_str(), &told[1].1["truncated"], &told[1].1["path"]),
+        (observed[1].0.as_str(), &observed[1].1["truncated"], &observed[1].1["path"]),
         ("partial", &json!(true), &json!("long.md"))
     );
-    assert_eq!((told[2].0.as_str(), &told[2].1["error"]["code"]), ("error", &json!("TOO_LARGE")));
+    assert_eq!((observed[2].0.as_str(), &observed[2].1["error"]["code"]), ("error", &json!("TOO_LARGE")));
     let given = results(CHAT, model.asked().last().unwrap());
     assert!(
         given[0].1.contains("cut") || given[0].1.contains("truncated"),
@@ -304,10 +304,10 @@ async fn s004_15_s004_16_s004_22_what_is_too_long_is_cut_and_said() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_a_model_the_whole_system_is_rehearsed() {
-    let place = Place::sqlite();
+async fn without_a_model_the_server_uses_rehearsal_mode() {
+    let test_store = TestStore::sqlite();
     let world = World::with_bundled(Preset::Standard);
-    let site = place.serve(&world).await;
+    let site = test_store.serve(&world).await;
     let about = site.get("/api/about").await;
     assert_eq!(
         (&about["provider"], &about["is_model"], &about["admin"]),
@@ -315,6 +315,8 @@ async fn without_a_model_the_whole_system_is_rehearsed() {
     );
     let chat = site.chat().await;
     let all = site.say(&chat, "/hello-world").await.all().await;
-    assert!(is_whole(&all) && all.last().unwrap().data["activated_skill_names"] == json!(["hello-world"]));
-    assert!(said(&all).contains("not a model"), "{}", said(&all));
+    assert!(
+        is_contiguous(&all) && all.last().unwrap().data["activated_skill_names"] == json!(["hello-world"])
+    );
+    assert!(streamed_text(&all).contains("not a model"), "{}", streamed_text(&all));
 }

@@ -1,9 +1,9 @@
-//! The procedure of the conformance fixture through the chat API, with every provider's protocol, on both databases.
+//! Runs the conformance fixture through the chat API, with every provider protocol, on both databases.
 
-use crate::world::stream::{is_whole, kinds, said};
-use crate::world::{Place, both, talking, words};
+use crate::world::stream::{event_kinds, is_contiguous, streamed_text};
+use crate::world::{TestStore, both, message_text, project_with_model};
 use prowess::Preset;
-use prowess_config::{Provider, ToolCalling};
+use prowess_config::{ChatProvider, ToolCalling};
 use prowess_testing::model::speech::{ALL, Say, answer, call, results, system, text};
 use prowess_testing::model::{Reply, Server};
 use serde_json::{Value, json};
@@ -26,8 +26,8 @@ fn read(id: &'static str, path: &str) -> Say {
     call(id, "skills_readResource", json!({"name": NAME, "path": path}))
 }
 
-/// What a model that follows the procedure does, step by step; the calls of a step are told interleaved.
-fn steps(provider: Provider, explicit: bool) -> Vec<Reply> {
+/// The replies of a model that follows the procedure; the calls of a step are interleaved.
+fn steps(provider: ChatProvider, explicit: bool) -> Vec<Reply> {
     let mut steps = vec![
         vec![text("Ich prüfe das jetzt. "), call("c1", "skills_activate", json!({"name": NAME}))],
         vec![
@@ -46,55 +46,55 @@ fn steps(provider: Provider, explicit: bool) -> Vec<Reply> {
     if explicit {
         steps.remove(0);
     }
-    // Pieces of seven bytes cut characters, names and JSON anywhere.
+    // Chunks of seven bytes split characters, names and JSON.
     steps.iter().map(|step| Reply::cut(answer(provider, step), 7)).collect()
 }
 
-async fn s004_24_s004_12_s004_15_s004_16_implicit_invocation_over_http(place: &mut Place) {
+async fn s004_24_s004_12_s004_15_s004_16_implicit_invocation_over_http(test_store: &mut TestStore) {
     for provider in ALL {
         for preset in [Preset::Chat, Preset::Standard] {
-            procedure(place, preset, provider, false).await;
+            procedure(test_store, preset, provider, false).await;
         }
     }
 }
 
-async fn s004_24_s004_13_s004_19_explicit_invocation_over_http(place: &mut Place) {
+async fn s004_24_s004_13_s004_19_explicit_invocation_over_http(test_store: &mut TestStore) {
     for provider in ALL {
-        procedure(place, Preset::Chat, provider, true).await;
+        procedure(test_store, Preset::Chat, provider, true).await;
     }
 }
 
-async fn procedure(place: &Place, preset: Preset, provider: Provider, explicit: bool) {
+async fn procedure(test_store: &TestStore, preset: Preset, provider: ChatProvider, explicit: bool) {
     let model = Server::start(steps(provider, explicit)).await;
-    let world = talking(preset, provider, &model.base);
+    let world = project_with_model(preset, provider, &model.base);
     world.fixture();
-    let site = place.serve(&world).await;
+    let site = test_store.serve(&world).await;
     let chat = site.chat().await;
     let message =
         if explicit { format!("/{NAME} run all steps") } else { "Validate the skills system".to_owned() };
     let all = site.say(&chat, &message).await.all().await;
 
-    assert!(is_whole(&all), "{all:?}");
+    assert!(is_contiguous(&all), "{all:?}");
     let answered = if explicit { "Result: PASS ✓" } else { "Ich prüfe das jetzt. Result: PASS ✓" };
-    assert_eq!(said(&all), answered);
-    let told: Vec<&str> = all
+    assert_eq!(streamed_text(&all), answered);
+    let observed: Vec<&str> = all
         .iter()
-        .filter(|heard| heard.event == "tool_result")
-        .map(|heard| heard.data["status"].as_str().unwrap())
+        .filter(|received| received.event == "tool_result")
+        .map(|received| received.data["status"].as_str().unwrap())
         .collect();
-    assert_eq!(told, ["success", "error", "success", "success", "success", "error", "error", "error"]);
+    assert_eq!(observed, ["success", "error", "success", "success", "success", "error", "error", "error"]);
     let done = all.last().unwrap();
     assert_eq!((done.event.as_str(), &done.data["reason"]), ("done", &json!("end")));
     assert_eq!(done.data["activated_skill_names"], json!([NAME]));
     assert!(done.data["usage"]["output"].as_u64().is_some_and(|tokens| tokens > 0), "{done:?}");
 
-    // What the model was given: names first, the body on activation, each file when it is asked for, nothing from outside.
+    // The model receives names first, the body on activation, each file on request, and nothing from outside the skill.
     let asked = model.asked();
     let first = system(provider, &asked[0]);
     assert!(first.contains(NAME) && !first.contains("_MARKER_"), "{first}");
     let given = results(provider, asked.last().unwrap());
     assert!(given[0].1.contains(BODY), "{given:?}");
-    assert!(given[1].1.contains("there is no skill named no-such-skill-here"));
+    assert!(given[1].1.contains("no skill named no-such-skill-here"));
     for ((_, marker), (_, content)) in FILES.iter().zip(&given[2..5]) {
         assert!(content.contains(marker) && content.matches("_MARKER_").count() == 1);
     }
@@ -102,27 +102,27 @@ async fn procedure(place: &Place, preset: Preset, provider: Provider, explicit: 
         assert!(!text.contains("root:") && !text.contains("_MARKER_"), "{id}: {text}");
     }
 
-    // What is told and kept: names and digests, never a text of the skill.
+    // Events and stored messages have names and digests, but no text of the skill.
     let kept = site.get(&format!("/api/chats/{chat}")).await;
     assert_eq!(kept["activated_skill_names"], json!([NAME]));
     assert_eq!(
-        (words(&kept["messages"][1]).as_str(), &kept["messages"][1]["state"]),
+        (message_text(&kept["messages"][1]).as_str(), &kept["messages"][1]["state"]),
         (answered, &json!("complete"))
     );
-    let heard: Vec<&Value> = all.iter().map(|heard| &heard.data).collect();
-    for whole in [kept.to_string(), json!(heard).to_string()] {
+    let received: Vec<&Value> = all.iter().map(|received| &received.data).collect();
+    for whole in [kept.to_string(), json!(received).to_string()] {
         assert!(!whole.contains("_MARKER_") && whole.contains("text_digest"), "{whole}");
     }
     if explicit {
-        assert_eq!(kinds(&all)[..2], ["tool_call", "tool_result"]);
+        assert_eq!(event_kinds(&all)[..2], ["tool_call", "tool_result"]);
         assert!(all[0].data["id"].as_str().unwrap().starts_with("mention_"));
         assert_eq!(kept["title"], json!(message));
     }
 }
 
-async fn s004_24_s004_14_a_model_that_cannot_call_tools_over_http(place: &mut Place) {
+async fn s004_24_s004_14_a_model_that_cannot_call_tools_over_http(test_store: &mut TestStore) {
     for provider in ALL {
-        // Either it is said beforehand, or the provider says so when it is asked with tools.
+        // Tools are either disabled in the configuration or rejected by the provider.
         for tools in [ToolCalling::Off, ToolCalling::Auto] {
             let spoken = answer(provider, &[text("I read the marker.")]);
             let model = Server::answering(move |asked, _| match asked.body.get("tools") {
@@ -132,21 +132,21 @@ async fn s004_24_s004_14_a_model_that_cannot_call_tools_over_http(place: &mut Pl
                 None => Reply::cut(spoken.clone(), 5),
             });
             let model = model.await;
-            let mut world = talking(Preset::Chat, provider, &model.base);
+            let mut world = project_with_model(Preset::Chat, provider, &model.base);
             world.chat.tools = tools;
             world.fixture();
-            let site = place.serve(&world).await;
+            let site = test_store.serve(&world).await;
             let chat = site.chat().await;
             let all = site.say(&chat, &format!("/{NAME} what is your marker?")).await.all().await;
-            assert_eq!(said(&all), "I read the marker.");
+            assert_eq!(streamed_text(&all), "I read the marker.");
             assert_eq!(all.last().unwrap().data["activated_skill_names"], json!([NAME]));
             site.say(&chat, "and what else?").await.all().await;
 
             let asked = model.asked();
             let without: Vec<_> = asked.iter().filter(|asked| asked.body.get("tools").is_none()).collect();
             assert_eq!(without.len(), 2);
-            assert!(system(provider, without[0]).contains(BODY), "the one request has it");
-            assert!(!without[1].body.to_string().contains("_MARKER_"), "and only that one");
+            assert!(system(provider, without[0]).contains(BODY), "the first request has the body");
+            assert!(!without[1].body.to_string().contains("_MARKER_"), "later requests do not");
         }
     }
 }

@@ -1,33 +1,33 @@
-//! Requests that cannot be meant, models that misbehave, disks and databases that fail: each has an answer with a code, and the
-//! chat goes on.
+//! Invalid requests, misbehaving models, failing disks and databases: each produces an error with a code, and the chat can
+//! continue.
 
 use std::process::Command;
 use std::time::Duration;
 
 use crate::world::process::Process;
-use crate::world::stream::{Heard, is_whole, said};
-use crate::world::{Place, Site, refused, talking, until, words};
+use crate::world::stream::{SseEvent, is_contiguous, streamed_text};
+use crate::world::{ChatServer, TestStore, message_text, project_with_model, rejection, wait_until};
 use prowess::Preset;
-use prowess_config::{Chat, Provider};
+use prowess_config::{ChatProvider, ChatSettings};
 use prowess_testing::World;
 use prowess_testing::model::speech::{ALL, Say, answer, call, results, text};
 use prowess_testing::model::{Piece, Reply, Server};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-const CHAT: Provider = Provider::OpenAiChat;
+const CHAT: ChatProvider = ChatProvider::OpenAiChat;
 
 async fn site(
-    place: &Place,
-    provider: Provider,
+    test_store: &TestStore,
+    provider: ChatProvider,
     replies: Vec<Reply>,
-    set: impl Fn(&mut Chat),
-) -> (Site, Server, World) {
+    set: impl Fn(&mut ChatSettings),
+) -> (ChatServer, Server, World) {
     let model = Server::start(replies).await;
-    let mut world = talking(Preset::Chat, provider, &model.base);
+    let mut world = project_with_model(Preset::Chat, provider, &model.base);
     set(&mut world.chat);
     world.skill("report", "The BODY of report.");
-    (place.serve(&world).await, model, world)
+    (test_store.serve(&world).await, model, world)
 }
 
 fn fine() -> Reply {
@@ -35,9 +35,9 @@ fn fine() -> Reply {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn chats_that_are_not_there() {
-    let place = Place::sqlite();
-    let (site, _model, _world) = site(&place, CHAT, vec![fine()], |_| {}).await;
+async fn missing_chats_are_not_found() {
+    let test_store = TestStore::sqlite();
+    let (site, _model, _world) = site(&test_store, CHAT, vec![fine()], |_| {}).await;
     let long = "a".repeat(5_000);
     for id in
         ["unknown", "0190aaaaaaaaaaaaaaaaaaaaaaaaaaaa", "..", "%2e%2e%2fetc", "%00", "'; DROP TABLE", &long]
@@ -54,28 +54,28 @@ async fn chats_that_are_not_there() {
         ];
         for request in requests {
             let response = request.send().await.unwrap();
-            // Two dots are resolved by whoever asks.
+            // The client resolves two dots.
             if id == ".."
                 && (response.status() == StatusCode::METHOD_NOT_ALLOWED || response.status().is_success())
             {
                 continue;
             }
-            let (status, code, _) = refused(response).await;
+            let (status, code, _) = rejection(response).await;
             assert_eq!((status, code.as_str()), (404, "NOT_FOUND"), "{id}");
         }
     }
     let (status, code, _) =
-        refused(site.request(Method::GET, "/api/chats/%ff%fe").send().await.unwrap()).await;
+        rejection(site.request(Method::GET, "/api/chats/%ff%fe").send().await.unwrap()).await;
     assert_eq!((status, code.as_str()), (400, "INVALID_PARAM"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn bodies_that_cannot_be_meant() {
-    let place = Place::sqlite();
-    let (site, model, _world) = site(&place, CHAT, vec![fine()], |_| {}).await;
+async fn invalid_message_bodies_are_rejected() {
+    let test_store = TestStore::sqlite();
+    let (site, model, _world) = site(&test_store, CHAT, vec![fine()], |_| {}).await;
     let chat = site.chat().await;
     let path = format!("/api/chats/{chat}/messages");
-    let mut told = Vec::new();
+    let mut observed = Vec::new();
     for (kind, body) in [
         ("application/json", &b""[..]),
         ("application/json", b"{"),
@@ -95,61 +95,65 @@ async fn bodies_that_cannot_be_meant() {
         ("", br#"{"text":"x"}"#),
     ] {
         let request = site.request(Method::POST, &path).header("content-type", kind).body(body.to_vec());
-        let (status, code, detail) = refused(request.send().await.unwrap()).await;
-        told.push(format!("{kind} {} → {status} {code} {detail}", String::from_utf8_lossy(body)));
+        let (status, code, detail) = rejection(request.send().await.unwrap()).await;
+        observed.push(format!("{kind} {} → {status} {code} {detail}", String::from_utf8_lossy(body)));
     }
-    insta::assert_snapshot!(told.join("\n"));
-    assert_eq!((site.messages(&chat).await.len(), model.asked().len()), (0, 0), "nothing was kept or asked");
+    insta::assert_snapshot!(observed.join("\n"));
+    assert_eq!(
+        (site.messages(&chat).await.len(), model.asked().len()),
+        (0, 0),
+        "nothing was stored or sent to the model"
+    );
     for title in ["two\\nlines".to_owned(), "x".repeat(201)] {
         let body = format!(r#"{{"title":"{title}"}}"#);
         let request =
             site.request(Method::POST, "/api/chats").header("content-type", "application/json").body(body);
-        assert_eq!(refused(request.send().await.unwrap()).await.0, 400);
+        assert_eq!(rejection(request.send().await.unwrap()).await.0, 400);
     }
-    let wrong = refused(site.request(Method::PUT, &path).send().await.unwrap()).await;
+    let wrong = rejection(site.request(Method::PUT, &path).send().await.unwrap()).await;
     assert_eq!(wrong.0, 405);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn messages_that_are_too_long() {
-    let place = Place::sqlite();
-    let (site, model, _world) = site(&place, CHAT, vec![fine()], |_| {}).await;
+async fn too_long_messages_are_rejected() {
+    let test_store = TestStore::sqlite();
+    let (site, model, _world) = site(&test_store, CHAT, vec![fine()], |_| {}).await;
     let chat = site.chat().await;
     let path = format!("/api/chats/{chat}/messages");
     let of = |bytes: usize| json!({"text": "x".repeat(bytes)}).to_string();
     for (bytes, expected) in [
-        (1024 * 1024 + 1, "the message has 1048577 bytes; at most 1048576 are taken"),
-        (10_000_000, "the body has more than 8388608 bytes"),
+        (1024 * 1024 + 1, "the message has 1048577 bytes; the maximum is 1048576"),
+        (10_000_000, "the body is longer than 8388608 bytes"),
     ] {
         let body = of(bytes);
         let whole =
             site.request(Method::POST, &path).header("content-type", "application/json").body(body.clone());
-        // Without saying beforehand how long it is.
+        // Without a declared length.
         let pieces: Vec<Result<Vec<u8>, std::io::Error>> =
             body.as_bytes().chunks(65_536).map(|piece| Ok(piece.to_vec())).collect();
         let stream = reqwest::Body::wrap_stream(futures_util::stream::iter(pieces));
         let chunked =
             site.request(Method::POST, &path).header("content-type", "application/json").body(stream);
         for request in [whole, chunked] {
-            let (status, code, detail) = refused(request.send().await.unwrap()).await;
+            let (status, code, detail) = rejection(request.send().await.unwrap()).await;
             assert_eq!((status, code.as_str(), detail.as_str()), (413, "TOO_LARGE", expected));
         }
     }
     assert_eq!((site.messages(&chat).await.len(), model.asked().len()), (0, 0));
-    // As long as it may be: kept, and more than this model takes, which is said.
+    // A message of the maximum length is stored; it exceeds the context of this model, which is an error.
     let most = site.say(&chat, &"y".repeat(1024 * 1024)).await.all().await;
     assert!(most.last().unwrap().is_end(), "{:?}", most.last());
-    assert_eq!(words(&site.messages(&chat).await[0]).len(), 1024 * 1024);
+    assert_eq!(message_text(&site.messages(&chat).await[0]).len(), 1024 * 1024);
 }
 
-/// What the model is told of each call, and what a page is told.
+/// Runs the steps, and returns the events and the tool results that the model received.
 async fn called(
     steps: &[Vec<Say>],
-    set: impl Fn(&mut Chat),
-) -> (Vec<Heard>, Vec<(String, String)>, Site, String, World) {
-    let place = Place::sqlite();
+    set: impl Fn(&mut ChatSettings),
+) -> (Vec<SseEvent>, Vec<(String, String)>, ChatServer, String, World) {
+    let test_store = TestStore::sqlite();
     let replies = steps.iter().map(|step| Reply::events(answer(CHAT, step))).collect();
-    let (site, model, world) = site(&place, CHAT, replies, set).await;
+    let (site, model, world) = site(&test_store, CHAT, replies, set).await;
     let chat = site.chat().await;
     let all = site.say(&chat, "go").await.all().await;
     let given = results(CHAT, model.asked().last().unwrap());
@@ -157,7 +161,7 @@ async fn called(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tools_that_are_called_wrongly() {
+async fn invalid_tool_calls_are_reported_to_the_model() {
     let broken = Say::Call("c6", "skills_activate", "{\"name\": \"rep".to_owned());
     let steps = [
         vec![
@@ -172,87 +176,93 @@ async fn tools_that_are_called_wrongly() {
         vec![text("I see.")],
     ];
     let (all, given, _site, _chat, _world) = called(&steps, |_| {}).await;
-    assert_eq!(all.last().unwrap().data["reason"], "end", "none of it ends the turn");
-    let told: Vec<String> = all
+    assert_eq!(all.last().unwrap().data["reason"], "end", "no error ends the turn");
+    let observed: Vec<String> = all
         .iter()
-        .filter(|heard| heard.event == "tool_result")
-        .map(|heard| format!("{} {} {}", heard.data["id"], heard.data["status"], heard.data["data"]["error"]))
+        .filter(|received| received.event == "tool_result")
+        .map(|received| {
+            format!("{} {} {}", received.data["id"], received.data["status"], received.data["data"]["error"])
+        })
         .collect();
-    insta::assert_snapshot!(told.join("\n"));
-    assert_eq!(given.len(), 7, "every call has its result");
+    insta::assert_snapshot!(observed.join("\n"));
+    assert_eq!(given.len(), 7, "every call has a result");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_same_call_for_ever_and_another_call_for_ever() {
+async fn endless_tool_calls_are_stopped() {
     let same = [vec![call("c1", "skills_activate", json!({"name": "missing"}))]];
     let (all, _, site, chat, _world) = called(&same, |_| {}).await;
     assert_eq!(all.last().unwrap().data["reason"], "repeated");
     assert_eq!(
         site.messages(&chat).await[1]["reason"],
-        "the model made the same call over and over, with the same result"
+        "the model repeated the same call with the same result"
     );
-    let place = Place::sqlite();
-    // A different one each time, without an end.
+    let test_store = TestStore::sqlite();
+    // A different call each time.
     let model = Server::answering(|_, number| {
         let name = format!("missing-{number}");
         Reply::events(answer(CHAT, &[Say::Call("c", "skills_activate", json!({"name": name}).to_string())]))
     });
     let model = model.await;
-    let site = place.serve(&talking(Preset::Chat, CHAT, &model.base)).await;
+    let site = test_store.serve(&project_with_model(Preset::Chat, CHAT, &model.base)).await;
     let chat = site.chat().await;
     let all = site.say(&chat, "go").await.all().await;
     assert_eq!((&all.last().unwrap().data["reason"], model.asked().len()), (&json!("steps"), 24));
-    assert!(is_whole(&all));
+    assert!(is_contiguous(&all));
 }
 
-/// How a turn ended: the event, and what is kept.
-async fn ended(provider: Provider, reply: Reply, set: impl Fn(&mut Chat)) -> String {
-    let place = Place::sqlite();
+/// Returns how a turn ended: the stored text and the last event.
+async fn ended(provider: ChatProvider, reply: Reply, set: impl Fn(&mut ChatSettings)) -> String {
+    let test_store = TestStore::sqlite();
     let fine = Reply::events(answer(provider, &[text("fine")]));
-    let (site, _model, _world) = site(&place, provider, vec![reply, fine], set).await;
+    let (site, _model, _world) = site(&test_store, provider, vec![reply, fine], set).await;
     let chat = site.chat().await;
     let all = site.say(&chat, "go").await.all().await;
-    assert!(is_whole(&all));
+    assert!(is_contiguous(&all));
     let end = all.last().unwrap();
     let kept = &site.messages(&chat).await[1];
-    assert_eq!((words(kept), &kept["state"]), (said(&all), &json!("interrupted")), "what was told is kept");
+    assert_eq!(
+        (message_text(kept), &kept["state"]),
+        (streamed_text(&all), &json!("interrupted")),
+        "the streamed text is stored"
+    );
     assert_eq!(kept["reason"], end.data["message"]);
-    assert_eq!(said(&site.say(&chat, "again").await.all().await), "fine", "sending again works");
-    format!("{:?} {} {}", words(kept), end.data["code"], end.data["message"]).replace('"', "")
+    assert_eq!(streamed_text(&site.say(&chat, "again").await.all().await), "fine", "the next message works");
+    format!("{:?} {} {}", message_text(kept), end.data["code"], end.data["message"]).replace('"', "")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn providers_that_fail_in_the_middle() {
-    let mut told = Vec::new();
+async fn providers_that_fail_while_streaming() {
+    let mut observed = Vec::new();
     for provider in ALL {
         let whole = answer(provider, &[text("as far as this goes")]);
         let half = whole.len() * 2 / 3;
         let cut = String::from_utf8(whole[..half].to_vec()).unwrap();
         let at = cut.rfind("\n\n").unwrap() + 2;
-        let begun = || Reply::events(cut[..at].to_owned());
+        let started = || Reply::events(cut[..at].to_owned());
         let error = match provider {
-            Provider::Anthropic => {
+            ChatProvider::Anthropic => {
                 "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n"
             }
-            Provider::OpenAi => {
+            ChatProvider::OpenAi => {
                 "event: error\ndata: {\"type\":\"error\",\"code\":\"server_error\",\"message\":\"Overloaded\"}\n\n"
             }
-            Provider::OpenAiChat | Provider::Rehearsal => {
+            ChatProvider::OpenAiChat | ChatProvider::Rehearsal => {
                 "data: {\"error\":{\"message\":\"Overloaded\",\"code\":503}}\n\n"
             }
         };
         for (what, reply) in [
-            ("an error", begun().then(Piece::Bytes(error.as_bytes().to_vec()))),
-            ("a reset", begun().then(Piece::Reset)),
-            ("an end", begun()),
-            ("no JSON", begun().then(Piece::Bytes(b"data: {\"choices\": [\n\n".to_vec()))),
-            ("silence", begun().then(Piece::Hang)),
+            ("an error", started().then(Piece::Bytes(error.as_bytes().to_vec()))),
+            ("a reset", started().then(Piece::Reset)),
+            ("an end", started()),
+            ("invalid JSON", started().then(Piece::Bytes(b"data: {\"choices\": [\n\n".to_vec()))),
+            ("silence", started().then(Piece::Hang)),
         ] {
             let end = ended(provider, reply, |chat| chat.timeouts.idle = Duration::from_millis(300)).await;
-            told.push(format!("{} {what}: {end}", provider.as_str()));
+            observed.push(format!("{} {what}: {end}", provider.as_str()));
         }
     }
-    insta::assert_snapshot!(told.join("\n"));
+    insta::assert_snapshot!(observed.join("\n"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -266,58 +276,58 @@ async fn providers_that_never_answer() {
             });
             assert!(end.await.contains(" TIMEOUT "));
         }
-        let refused =
+        let rejection =
             ended(provider, Reply::failure(401, r#"{"error":{"message":"no such key"}}"#), |_| {}).await;
-        assert!(refused.contains("no such key"), "{refused}");
+        assert!(rejection.contains("no such key"), "{rejection}");
     }
 }
 
-/// 600 KB a file, until somebody raises the limit.
+/// Limits files to 600 KB until `give_room`.
 const LIMITED: [&str; 2] = ["-c", r#"trap '' XFSZ; ulimit -S -f 1200; exec "$0" "$@""#];
 
 fn give_room(process: &Process) {
     let raised =
         Command::new("prlimit").args(["--fsize=unlimited", "--pid", &process.id().to_string()]).status();
-    assert!(raised.expect("prlimit is there (Debian: util-linux)").success());
+    assert!(raised.expect("prlimit is installed (Debian: util-linux)").success());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_disk_that_is_full_and_has_room_again() {
-    let place = Place::sqlite();
+async fn a_full_disk_recovers() {
+    let test_store = TestStore::sqlite();
     let words_of = "many words ".repeat(100_000);
     let long = json!({"choices": [{"index": 0, "delta": {"content": words_of}, "finish_reason": null}]});
     let long = Reply::events(format!("data: {long}\n\n")).then(Piece::Bytes(answer(CHAT, &[])));
     let model = Server::start([fine(), long]).await;
     let mut command = Command::new("sh");
     command.args(LIMITED).arg(std::env::current_exe().unwrap());
-    let process = Process::start_in(&place, &model.base, command);
+    let process = Process::start_in(&test_store, &model.base, command);
     let client = process.client.clone();
     let chat = client.chat().await;
-    assert_eq!(said(&client.say(&chat, "before").await.all().await), "fine");
+    assert_eq!(streamed_text(&client.say(&chat, "before").await.all().await), "fine");
 
-    // A message that there is no room for is refused, and nothing of it is kept.
+    // A message that does not fit is rejected and not stored.
     let path = format!("/api/chats/{chat}/messages");
     let (status, code, detail) =
-        refused(client.post(&path, &json!({"text": "x".repeat(900_000)})).await).await;
+        rejection(client.post(&path, &json!({"text": "x".repeat(900_000)})).await).await;
     assert_eq!((status, code.as_str()), (503, "UNAVAILABLE"));
-    assert!(!detail.contains(place.folder.path().to_str().unwrap()), "{detail}");
-    assert_eq!(client.messages(&chat).await.len(), 2, "the chat can be read");
+    assert!(!detail.contains(test_store.folder.path().to_str().unwrap()), "{detail}");
+    assert_eq!(client.messages(&chat).await.len(), 2, "the chat is still readable");
 
-    // An answer that there is no room for waits until there is.
+    // An answer that does not fit waits for space.
     let events = client.say(&chat, "tell me all").await;
-    until(async || model.asked().len() == 2).await;
+    wait_until(async || model.asked().len() == 2).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
     let waiting = client.get(&format!("/api/chats/{chat}")).await;
     assert!(!waiting["writing"].is_null(), "{}", waiting["messages"][3]["state"]);
     give_room(&process);
     let all = events.all().await;
-    assert_eq!((said(&all) == words_of, all.last().unwrap().event.as_str()), (true, "done"));
-    assert!(words(&client.messages(&chat).await[3]) == words_of);
+    assert_eq!((streamed_text(&all) == words_of, all.last().unwrap().event.as_str()), (true, "done"));
+    assert!(message_text(&client.messages(&chat).await[3]) == words_of);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_store_that_another_program_holds() {
-    let place = Place::sqlite();
+async fn a_locked_store_times_out_and_recovers() {
+    let test_store = TestStore::sqlite();
     let mut slow = Reply::events("");
     for n in 0..40 {
         let delta =
@@ -327,30 +337,30 @@ async fn a_store_that_another_program_holds() {
             .then(Piece::Pause(Duration::from_millis(40)));
     }
     let (site, _model, _world) =
-        site(&place, CHAT, vec![slow.then(Piece::Bytes(answer(CHAT, &[]))), fine()], |_| {}).await;
+        site(&test_store, CHAT, vec![slow.then(Piece::Bytes(answer(CHAT, &[]))), fine()], |_| {}).await;
     let (chat, other) = (site.chat().await, site.chat().await);
     let mut events = site.say(&chat, "count").await;
     events.expect("delta").await;
-    let held = rusqlite::Connection::open(place.file()).unwrap();
+    let held = rusqlite::Connection::open(test_store.file()).unwrap();
     held.execute_batch("BEGIN IMMEDIATE").unwrap();
     let path = format!("/api/chats/{other}/messages");
-    let (status, code, detail) = refused(site.post(&path, &json!({"text": "now"})).await).await;
+    let (status, code, detail) = rejection(site.post(&path, &json!({"text": "now"})).await).await;
     assert_eq!((status, code.as_str()), (504, "TIMEOUT"));
-    assert_eq!(detail, "the store is locked by another program");
-    assert!(site.get("/readyz").await["status"] == "ok", "it can be read");
-    // The words go on meanwhile, for whoever asked.
+    assert_eq!(detail, "the store is locked by another process");
+    assert!(site.get("/readyz").await["status"] == "ok", "the store is readable");
+    // The client still receives events.
     events.expect("delta").await;
     held.execute_batch("ROLLBACK").unwrap();
     let all = events.all().await;
     assert_eq!(all.last().unwrap().event, "done");
     let expected: String = (0..40).map(|n| format!("w{n} ")).collect();
-    assert_eq!(words(&site.messages(&chat).await[1]), expected);
-    assert_eq!(said(&site.say(&other, "now").await.all().await), "fine");
+    assert_eq!(message_text(&site.messages(&chat).await[1]), expected);
+    assert_eq!(streamed_text(&site.say(&other, "now").await.all().await), "fine");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_database_that_goes_away_and_comes_back_in_the_middle_of_an_answer() {
-    let mut place = Place::postgres();
+async fn a_turn_survives_a_database_restart() {
+    let mut test_store = TestStore::postgres();
     let mut slow = Reply::events("");
     for n in 0..60 {
         let delta =
@@ -360,52 +370,54 @@ async fn a_database_that_goes_away_and_comes_back_in_the_middle_of_an_answer() {
             .then(Piece::Pause(Duration::from_millis(40)));
     }
     let slow = slow.then(Piece::Bytes(answer(CHAT, &[])));
-    let (site, _model, world) = site(&place, CHAT, vec![slow, fine()], |_| {}).await;
-    let other = place.serve(&world).await;
+    let (site, _model, world) = site(&test_store, CHAT, vec![slow, fine()], |_| {}).await;
+    let other = test_store.serve(&world).await;
     let chat = site.chat().await;
     let mut events = site.say(&chat, "count").await;
     let first = events.expect("delta").await;
     let mut elsewhere = other.follow(&chat, first.id.unwrap() - 1).await;
     elsewhere.expect("delta").await;
-    // As if its power failed.
-    place.database.as_mut().unwrap().stop("QUIT");
+    // As in a power failure.
+    test_store.database.as_mut().unwrap().stop("QUIT");
     let away = site.request(Method::GET, "/readyz").send().await.unwrap();
     assert_eq!(away.headers()["retry-after"], "5");
-    let (status, code, _) = refused(away).await;
+    let (status, code, _) = rejection(away).await;
     assert_eq!((status, code.as_str()), (503, "UNAVAILABLE"));
-    let (status, code, _) = refused(site.post("/api/chats", &json!({})).await).await;
+    let (status, code, _) = rejection(site.post("/api/chats", &json!({})).await).await;
     assert_eq!((status, code.as_str()), (503, "UNAVAILABLE"));
-    assert_eq!(site.get("/healthz").await["status"], "ok", "the process itself is well");
-    place.database.as_mut().unwrap().run();
+    assert_eq!(site.get("/healthz").await["status"], "ok", "the process is alive");
+    test_store.database.as_mut().unwrap().run();
     let mut all = vec![first];
     all.extend(events.turn().await);
     let expected: String = (0..60).map(|n| format!("w{n} ")).collect();
-    assert_eq!((said(&all), all.last().unwrap().event.as_str()), (expected.clone(), "done"));
-    assert!(is_whole(&all));
+    assert_eq!((streamed_text(&all), all.last().unwrap().event.as_str()), (expected.clone(), "done"));
+    assert!(is_contiguous(&all));
     let followed = elsewhere.turn().await;
-    assert_eq!(followed, all[1..], "those who follow elsewhere miss nothing, either");
-    assert_eq!(words(&other.messages(&chat).await[1]), expected);
-    until(async || other.request(Method::GET, "/readyz").send().await.unwrap().status() == StatusCode::OK)
-        .await;
-    assert_eq!(said(&other.say(&chat, "again").await.all().await), "fine");
+    assert_eq!(followed, all[1..], "clients of the other server miss nothing");
+    assert_eq!(message_text(&other.messages(&chat).await[1]), expected);
+    wait_until(async || {
+        other.request(Method::GET, "/readyz").send().await.unwrap().status() == StatusCode::OK
+    })
+    .await;
+    assert_eq!(streamed_text(&other.say(&chat, "again").await.all().await), "fine");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tables_that_somebody_else_has_locked() {
-    let mut place = Place::postgres();
-    place.options.call = Duration::from_secs(1);
-    let (site, _model, _world) = site(&place, CHAT, vec![fine()], |_| {}).await;
+async fn locked_tables_time_out() {
+    let mut test_store = TestStore::postgres();
+    test_store.options.call_timeout = Duration::from_secs(1);
+    let (site, _model, _world) = site(&test_store, CHAT, vec![fine()], |_| {}).await;
     let chat = site.chat().await;
     let (mut client, connection) =
-        tokio_postgres::connect(&place.address(), tokio_postgres::NoTls).await.unwrap();
+        tokio_postgres::connect(&test_store.address(), tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
     let held = client.transaction().await.unwrap();
     held.batch_execute("LOCK TABLE prowess_chats IN ACCESS EXCLUSIVE MODE").await.unwrap();
     let path = format!("/api/chats/{chat}/messages");
-    let (status, code, _) = refused(site.post(&path, &json!({"text": "now"})).await).await;
+    let (status, code, _) = rejection(site.post(&path, &json!({"text": "now"})).await).await;
     assert_eq!((status, code.as_str()), (504, "TIMEOUT"));
     held.rollback().await.unwrap();
-    assert_eq!(said(&site.say(&chat, "now").await.all().await), "fine");
+    assert_eq!(streamed_text(&site.say(&chat, "now").await.all().await), "fine");
     let kept: Vec<Value> = site.messages(&chat).await;
     assert_eq!(kept.len(), 2);
 }

@@ -1,60 +1,60 @@
-//! The door, as somebody who wants to get in sees it: over raw TCP, because no client would send this.
+//! Authentication, hosts and origins, over raw TCP, because no client library would send these requests.
 
-use crate::running::{ADMIN, Running, USER, with_tokens};
-use prowess_server::{Guard, Limits, Names, Options};
+use crate::running::{ADMIN, RunningServer, USER, with_tokens};
+use prowess_server::{AllowedHosts, Guard, Limits, ServerOptions};
 
 #[tokio::test]
-async fn a_request_under_another_name_is_refused() {
-    let server = Running::start(Options::default()).await;
+async fn other_hosts_are_rejected() {
+    let server = RunningServer::start(ServerOptions::default()).await;
     let port = server.at.port();
-    let mut told = Vec::new();
+    let mut observed = Vec::new();
     for lines in [
-        // DNS rebinding: a name that was pointed here.
+        // DNS rebinding.
         vec!["GET /api/about HTTP/1.1", "Host: evil.example"],
         vec!["GET /api/about HTTP/1.1", "Host: 127.0.0.1.evil.example"],
         vec!["GET /healthz HTTP/1.1", "Host: evil.example"],
-        // No name, two of them, or another one in the request line.
+        // No host, two hosts, or another one in the request line.
         vec!["GET /api/about HTTP/1.1"],
         vec!["GET /api/about HTTP/1.0"],
         vec!["GET /api/about HTTP/1.1", "Host: localhost", "Host: localhost"],
         vec!["GET /api/about HTTP/1.1", "Host: localhost", "Host: evil.example"],
         vec!["GET http://evil.example/api/about HTTP/1.1", "Host: localhost"],
         vec!["GET http://localhost/api/about HTTP/1.1", "Host: evil.example"],
-        // Other ways to write an address.
+        // Other notations of loopback addresses.
         vec!["GET /api/about HTTP/1.1", "Host: 127.1"],
         vec!["GET /api/about HTTP/1.1", "Host: 2130706433"],
         vec!["GET /api/about HTTP/1.1", "Host: [::ffff:127.0.0.1]"],
         vec!["GET /api/about HTTP/1.1", "Host: localhost."],
         vec!["GET /api/about HTTP/1.1", "Host: me@localhost"],
-        // These are this machine.
+        // Allowed hosts.
         vec!["GET /api/about HTTP/1.1", "Host: localhost"],
         vec!["GET /api/about HTTP/1.1", "Host: LocalHost:99"],
         vec!["GET /api/about HTTP/1.1", "Host: [::1]:7878"],
         vec!["GET /api/about HTTP/1.1", "Host: 127.0.0.1"],
         vec!["GET http://localhost/api/about HTTP/1.1", "Host: localhost"],
     ] {
-        told.push(format!("{} {}", server.status(&lines).await, lines.join(" | ")));
+        observed.push(format!("{} {}", server.status(&lines).await, lines.join(" | ")));
     }
-    insta::assert_snapshot!(told.join("\n").replace(&port.to_string(), "[PORT]"));
+    insta::assert_snapshot!(observed.join("\n").replace(&port.to_string(), "[PORT]"));
 }
 
 #[tokio::test]
-async fn a_page_of_another_origin_is_refused() {
-    let server = Running::start(Options::default()).await;
+async fn other_origins_are_rejected() {
+    let server = RunningServer::start(ServerOptions::default()).await;
     let host = format!("Host: localhost:{}", server.at.port());
     let own = format!("Origin: http://localhost:{}", server.at.port());
-    let mut told = Vec::new();
+    let mut observed = Vec::new();
     for (request, header) in [
         ("GET /api/about HTTP/1.1", own.as_str()),
         ("GET /api/about HTTP/1.1", "Origin: null"),
         ("GET /api/about HTTP/1.1", "Origin: http://evil.example"),
         // Another program on this machine.
         ("GET /api/about HTTP/1.1", "Origin: http://localhost:3000"),
-        // What a form of another page can send without asking, and what needs no body.
+        // Requests that a form of another page can send, and requests without a body.
         ("POST /api/chats HTTP/1.1", "Origin: http://evil.example"),
         ("POST /api/chats HTTP/1.1", "Origin: http://localhost:3000"),
         ("POST /api/chats/x/stop HTTP/1.1", "Origin: null"),
-        // A stream, and a download, by a page elsewhere.
+        // A stream and a download by another page.
         ("GET /api/events HTTP/1.1", "Origin: http://evil.example"),
         ("GET /api/events HTTP/1.1", "Sec-Fetch-Site: cross-site"),
         ("GET /api/export HTTP/1.1", "Sec-Fetch-Site: same-site"),
@@ -65,16 +65,16 @@ async fn a_page_of_another_origin_is_refused() {
         ("GET /api/about HTTP/1.1", "Sec-Fetch-Site: none"),
     ] {
         let status = server.status(&[request, &host, header]).await;
-        told.push(format!("{status} {request} | {header}"));
+        observed.push(format!("{status} {request} | {header}"));
     }
-    insta::assert_snapshot!(told.join("\n").replace(&server.at.port().to_string(), "[PORT]"));
+    insta::assert_snapshot!(observed.join("\n").replace(&server.at.port().to_string(), "[PORT]"));
     let chats: serde_json::Value = server.get("/api/chats").await.json().await.unwrap();
-    assert_eq!(chats["chats"], serde_json::json!([]), "nothing of it was done");
+    assert_eq!(chats["chats"], serde_json::json!([]), "no request had an effect");
 }
 
 #[tokio::test]
-async fn no_answer_lets_other_origins_read_it() {
-    let server = Running::start(Options::default()).await;
+async fn responses_are_not_readable_by_other_origins() {
+    let server = RunningServer::start(ServerOptions::default()).await;
     for path in ["/api/about", "/api/nothing", "/metrics"] {
         let answer = server.get(path).await;
         let headers = answer.headers();
@@ -89,10 +89,10 @@ async fn no_answer_lets_other_origins_read_it() {
 }
 
 #[tokio::test]
-async fn who_shows_what_gets_what() {
+async fn access_by_credential() {
     let limits = Limits { rate: 0, ..Limits::default() };
-    let server = Running::start(Options { limits, ..with_tokens() }).await;
-    let mut told = Vec::new();
+    let server = RunningServer::start(ServerOptions { limits, ..with_tokens() }).await;
+    let mut observed = Vec::new();
     let shown = [
         ("nothing", None),
         ("a user's", Some(format!("Authorization: Bearer {USER}"))),
@@ -111,18 +111,18 @@ async fn who_shows_what_gets_what() {
             let request = format!("GET {path}{query} HTTP/1.1");
             let mut lines = vec![request.as_str(), "Host: localhost"];
             lines.extend(header.as_deref());
-            told.push(format!("{} {path} with {what}", server.status(&lines).await));
+            observed.push(format!("{} {path} with {what}", server.status(&lines).await));
         }
     }
-    insta::assert_snapshot!(told.join("\n"));
+    insta::assert_snapshot!(observed.join("\n"));
 }
 
 #[tokio::test]
-async fn a_proxy_is_believed_where_it_speaks_alone() {
+async fn the_proxy_header_must_be_unique() {
     let proxy_header = Some("x-forwarded-user".parse().unwrap());
-    let names = Names::new(["skills.example".to_owned()]);
-    let guard = Guard { names, proxy_header, ..Guard::default() };
-    let server = Running::start(Options { guard, ..Options::default() }).await;
+    let names = AllowedHosts::new(["skills.example".to_owned()]);
+    let guard = Guard { hosts: names, proxy_header, ..Guard::default() };
+    let server = RunningServer::start(ServerOptions { guard, ..ServerOptions::default() }).await;
     let get = ["GET /api/about HTTP/1.1", "Host: skills.example"];
     let status = async |more: &[&str]| server.status(&[&get, more].concat()).await;
     assert_eq!(status(&["X-Forwarded-User: ada"]).await, 200);
@@ -130,16 +130,16 @@ async fn a_proxy_is_believed_where_it_speaks_alone() {
     assert_eq!(status(&[]).await, 401);
     assert_eq!(status(&["X-Forwarded-User:"]).await, 401);
     assert_eq!(status(&["X-Forwarded-User:   "]).await, 401);
-    // A client that sends one of its own past a proxy that adds to it instead of replacing it.
+    // A forged header, with a proxy that appends instead of replacing.
     assert_eq!(status(&["X-Forwarded-User: root", "X-Forwarded-User: ada"]).await, 401);
 }
 
-/// The printed address signs in one browser; the next one has another token.
+/// The printed address signs in one browser; then the token changes.
 #[tokio::test]
 async fn a_start_address_signs_in_one_browser() {
-    let mut options = Options::default();
-    let token = options.guard.make_start_token().unwrap();
-    let server = Running::start(options).await;
+    let mut options = ServerOptions::default();
+    let token = options.guard.create_start_token().unwrap();
+    let server = RunningServer::start(options).await;
     let sign_in = async |token: &str| server.post("/api/session", &serde_json::json!({"token": token})).await;
     let first = token.current();
     let answer = sign_in(&first).await;
@@ -150,15 +150,15 @@ async fn a_start_address_signs_in_one_browser() {
     assert_eq!(again.status(), 401);
     assert!(!again.headers().contains_key("set-cookie"));
     let detail = again.json::<serde_json::Value>().await.unwrap()["detail"].as_str().unwrap().to_owned();
-    insta::assert_snapshot!(detail, @"this address was used before, and signs in one browser only: open the address that prowess serve printed last, or restart it");
+    insta::assert_snapshot!(detail, @"this address has already been used to sign in; open the address that prowess serve printed last, or restart the server");
     assert_eq!(sign_in("guess").await.status(), 401);
     assert_ne!(token.current(), first);
     assert_eq!(sign_in(&token.current()).await.status(), 204, "another browser");
 }
 
 #[tokio::test]
-async fn a_browser_shows_its_token_once_and_signs_out() {
-    let server = Running::start(with_tokens()).await;
+async fn a_browser_signs_in_and_out() {
+    let server = RunningServer::start(with_tokens()).await;
     let wrong = server.post("/api/session", &serde_json::json!({"token": "guess"})).await;
     assert_eq!(wrong.status(), 401);
     assert!(!wrong.headers().contains_key("set-cookie"));
@@ -182,13 +182,13 @@ async fn a_browser_shows_its_token_once_and_signs_out() {
         (200, 403)
     );
     assert_eq!(status("/api/admin/skills", &cookies[1]).await, 200);
-    // The token itself is not taken from a cookie.
+    // A token in a cookie is not accepted.
     assert_eq!(status("/api/about", &format!("Cookie: prowess_session={ADMIN}")).await, 401);
     let out = ["DELETE /api/session HTTP/1.1", "Host: localhost", &cookies[1]];
     assert_eq!(server.status(&out).await, 204);
-    assert_eq!(status("/api/about", &cookies[1]).await, 401, "a session that was ended lets nobody in");
+    assert_eq!(status("/api/about", &cookies[1]).await, 401, "an ended session is rejected");
     assert_eq!(status("/api/about", &cookies[0]).await, 200);
-    // A form of another page cannot log somebody in, for it cannot send JSON.
+    // A form of another page cannot sign in, because it cannot send JSON.
     let host = format!("Host: localhost:{}", server.at.port());
     let lines = ["POST /api/session HTTP/1.1", &host, "Content-Type: text/plain", "Content-Length: 0"];
     assert_eq!(server.status(&lines).await, 415);

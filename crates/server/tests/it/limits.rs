@@ -1,17 +1,17 @@
-//! What is too much, too large, too slow or too often.
+//! Rate, concurrency, size and time limits.
 
 use std::time::Duration;
 
-use crate::running::{Running, rest, slow_model, talking_to, until, with_tokens};
-use prowess_server::{Limits, Options};
+use crate::running::{RunningServer, model_config, rest, slow_model, wait_until, with_tokens};
+use prowess_server::{Limits, ServerOptions};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-fn limited(limits: Limits) -> Options {
-    Options { limits, ..Options::default() }
+fn limited(limits: Limits) -> ServerOptions {
+    ServerOptions { limits, ..ServerOptions::default() }
 }
 
-/// A problem as it is told, without the id of its request.
+/// Returns an error response without its request id.
 async fn problem(answer: reqwest::Response) -> (u16, Option<String>, Value) {
     assert_eq!(answer.headers()["content-type"], "application/problem+json");
     let retry = answer.headers().get("retry-after").map(|after| after.to_str().unwrap().to_owned());
@@ -23,24 +23,24 @@ async fn problem(answer: reqwest::Response) -> (u16, Option<String>, Value) {
 }
 
 #[tokio::test]
-async fn one_client_makes_so_many_requests_and_no_more() {
-    let server = Running::start(limited(Limits { rate: 1, burst: 3, ..Limits::default() })).await;
+async fn requests_of_a_client_are_limited() {
+    let server = RunningServer::start(limited(Limits { rate: 1, burst: 3, ..Limits::default() })).await;
     for _ in 0..3 {
         assert_eq!(server.get("/api/about").await.status(), 200);
     }
     let (status, retry, body) = problem(server.get("/api/about").await).await;
     assert_eq!((status, retry.as_deref()), (429, Some("1")));
-    let told = json!({"type": "about:blank", "title": "Too Many Requests", "status": 429, "code": "UNAVAILABLE",
-        "detail": "more requests than one client may make; wait, and then go on"});
-    assert_eq!(body, told);
-    // Whether the process lives can be asked all the same.
+    let observed = json!({"type": "about:blank", "title": "Too Many Requests", "status": 429, "code": "UNAVAILABLE",
+        "detail": "rate limit exceeded; retry later"});
+    assert_eq!(body, observed);
+    // The liveness check is not limited.
     assert_eq!(server.get("/healthz").await.status(), 200);
 }
 
 #[tokio::test]
-async fn guessing_tokens_is_slow() {
+async fn token_guessing_is_limited() {
     let limits = Limits { rate: 1, burst: 40, ..Limits::default() };
-    let server = Running::start(Options { limits, ..with_tokens() }).await;
+    let server = RunningServer::start(ServerOptions { limits, ..with_tokens() }).await;
     let guess = async |n: u32| {
         let token = format!("guess-{n:020}");
         server.http.get(server.url("/api/about")).bearer_auth(token).send().await.unwrap().status().as_u16()
@@ -52,23 +52,23 @@ async fn guessing_tokens_is_slow() {
     assert_eq!(statuses, [401, 401, 401, 401, 429, 429]);
 
     let limits = Limits { rate: 1, burst: 40, ..Limits::default() };
-    let server = Running::start(Options { limits, ..with_tokens() }).await;
+    let server = RunningServer::start(ServerOptions { limits, ..with_tokens() }).await;
     let mut statuses = Vec::new();
     for n in 0..6 {
         let guess = json!({"token": format!("guess-{n:020}")});
         statuses.push(server.post("/api/session", &guess).await.status().as_u16());
     }
-    assert_eq!(statuses, [401, 401, 401, 401, 429, 429], "signing in is no faster way");
+    assert_eq!(statuses, [401, 401, 401, 401, 429, 429], "sign-ins are limited, too");
 }
 
 #[tokio::test]
-async fn one_address_does_not_take_all_connections() {
-    let server = Running::start(limited(Limits { connections: 80, ..Limits::default() })).await;
+async fn one_address_cannot_use_all_connections() {
+    let server = RunningServer::start(limited(Limits { connections: 80, ..Limits::default() })).await;
     let mut open = Vec::new();
     for _ in 0..20 {
         open.push(server.connect().await);
     }
-    // Each was taken: it is answered.
+    // Each connection is served.
     for stream in &mut open {
         stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
         let mut answer = [0; 12];
@@ -76,24 +76,24 @@ async fn one_address_does_not_take_all_connections() {
         assert_eq!(&answer, b"HTTP/1.1 200");
     }
     let mut more = server.connect().await;
-    assert_eq!(more.read(&mut [0; 1]).await.unwrap_or(0), 0, "a connection beyond the share is closed");
+    assert_eq!(more.read(&mut [0; 1]).await.unwrap_or(0), 0, "a connection beyond the limit is closed");
     drop(open);
-    until(async || server.status(&["GET /healthz HTTP/1.1", "Host: localhost"]).await == 200).await;
+    wait_until(async || server.status(&["GET /healthz HTTP/1.1", "Host: localhost"]).await == 200).await;
 }
 
 #[tokio::test]
-async fn answers_and_streams_are_counted() {
+async fn turns_and_streams_are_limited() {
     let (base, go) = slow_model().await;
     let limits = Limits { turns: 1, streams: 2, ..Limits::default() };
-    let server = Running::configured(&talking_to(&base), limited(limits)).await;
+    let server = RunningServer::configured(&model_config(&base), limited(limits)).await;
     let (one, other) = (server.chat().await, server.chat().await);
     let first = server.post(&format!("/api/chats/{one}/messages"), &json!({"text": "hello"})).await;
     assert_eq!(first.status(), 200);
     let say = async || server.post(&format!("/api/chats/{other}/messages"), &json!({"text": "hello"})).await;
     let (status, retry, body) = problem(say().await).await;
     assert_eq!((status, retry.as_deref(), &body["code"]), (503, Some("5"), &json!("UNAVAILABLE")));
-    assert_eq!(body["detail"], "1 answers are under way, which is all there is room for");
-    // Nothing was kept of what was refused.
+    assert_eq!(body["detail"], "too many concurrent turns (the maximum is 1); retry later");
+    // A rejected message is not stored.
     let chat: Value = server.get(&format!("/api/chats/{other}")).await.json().await.unwrap();
     assert_eq!(chat["messages"], json!([]));
 
@@ -101,31 +101,35 @@ async fn answers_and_streams_are_counted() {
     assert_eq!(events.status(), 200);
     let (status, _, body) = problem(server.get("/api/events").await).await;
     assert_eq!(status, 503);
-    assert_eq!(body["detail"], "2 streams of events are under way, which is all there is room for");
-    // Whoever closes one makes room.
+    assert_eq!(body["detail"], "too many concurrent event streams (the maximum is 2); retry later");
+    // Closing a stream frees its slot.
     drop(events);
-    until(async || server.get("/api/events").await.status() == 200).await;
+    wait_until(async || server.get("/api/events").await.status() == 200).await;
 
     go.add_permits(10);
     assert!(first.text().await.unwrap().contains("event: done"));
-    until(async || say().await.status() == 200).await;
+    wait_until(async || say().await.status() == 200).await;
 }
 
 #[tokio::test]
-async fn a_head_that_does_not_arrive_is_not_waited_for() {
-    let server =
-        Running::start(limited(Limits { head: Duration::from_millis(200), ..Limits::default() })).await;
-    for begun in ["", "GET /api/about HTTP/1.1\r\n", "GET /api/about HTTP/1.1\r\nHost: localhost\r\nX-Slow: "]
+async fn a_slow_request_head_times_out() {
+    let server = RunningServer::start(limited(Limits {
+        head_timeout: Duration::from_millis(200),
+        ..Limits::default()
+    }))
+    .await;
+    for started in
+        ["", "GET /api/about HTTP/1.1\r\n", "GET /api/about HTTP/1.1\r\nHost: localhost\r\nX-Slow: "]
     {
         let mut stream = server.connect().await;
-        stream.write_all(begun.as_bytes()).await.unwrap();
-        assert!(!rest(&mut stream).await.contains("200 OK"), "{begun:?}");
+        stream.write_all(started.as_bytes()).await.unwrap();
+        assert!(!rest(&mut stream).await.contains("200 OK"), "{started:?}");
     }
-    // Nor is the next request on a connection.
+    // An idle connection is closed, too.
     let mut stream = server.connect().await;
     stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
     assert!(rest(&mut stream).await.contains("200 OK"));
-    // A stream that is under way is not concerned.
+    // An open stream is not affected.
     let mut events = server.get("/api/events").await;
     tokio::time::sleep(Duration::from_millis(500)).await;
     server.chat().await;
@@ -133,9 +137,12 @@ async fn a_head_that_does_not_arrive_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn a_body_that_does_not_arrive_is_not_waited_for() {
-    let server =
-        Running::start(limited(Limits { body: Duration::from_millis(200), ..Limits::default() })).await;
+async fn a_slow_request_body_times_out() {
+    let server = RunningServer::start(limited(Limits {
+        body_timeout: Duration::from_millis(200),
+        ..Limits::default()
+    }))
+    .await;
     for path in ["/api/chats", "/api/render", "/api/chats/import"] {
         let mut stream = server.connect().await;
         let head = format!(
@@ -152,8 +159,8 @@ async fn a_body_that_does_not_arrive_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn connections_wait_for_their_turn() {
-    let server = Running::start(limited(Limits { connections: 1, ..Limits::default() })).await;
+async fn excess_connections_wait() {
+    let server = RunningServer::start(limited(Limits { connections: 1, ..Limits::default() })).await;
     let mut first = server.connect().await;
     first.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
     let mut head = [0; 15];
@@ -161,17 +168,17 @@ async fn connections_wait_for_their_turn() {
     let mut second = server.connect().await;
     second.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await.unwrap();
     let early = tokio::time::timeout(Duration::from_millis(300), second.read(&mut head)).await;
-    assert!(early.is_err(), "answered while there was no room");
+    assert!(early.is_err(), "answered beyond the limit");
     drop(first);
     assert!(rest(&mut second).await.contains("200 OK"));
 }
 
 #[tokio::test]
-async fn what_is_too_large_or_not_json() {
-    let server = Running::start(Options::default()).await;
+async fn invalid_bodies_are_rejected() {
+    let server = RunningServer::start(ServerOptions::default()).await;
     let chat = server.chat().await;
     let messages = format!("/api/chats/{chat}/messages");
-    let mut told = Vec::new();
+    let mut observed = Vec::new();
     let long = "a".repeat(1024 * 1024 + 1);
     let huge = format!("{{\"text\":\"{}\"}}", "a".repeat(9 * 1024 * 1024));
     let json = "application/json";
@@ -184,24 +191,24 @@ async fn what_is_too_large_or_not_json() {
         ),
         ("a message of 9 MiB", &messages, json, huge.clone().into_bytes()),
         ("9 MiB to render", "/api/render", json, huge.into_bytes()),
-        ("no UTF-8", &messages, json, b"{\"text\":\"\xff\"}".to_vec()),
-        ("no JSON", "/api/render", json, b"{\"text\":".to_vec()),
+        ("invalid UTF-8", &messages, json, b"{\"text\":\"\xff\"}".to_vec()),
+        ("invalid JSON", "/api/render", json, b"{\"text\":".to_vec()),
         ("another field", "/api/render", json, b"{\"text\":\"\",\"x\":1}".to_vec()),
-        ("another kind", "/api/render", "text/plain", b"{\"text\":\"\"}".to_vec()),
+        ("another content type", "/api/render", "text/plain", b"{\"text\":\"\"}".to_vec()),
         ("a form", "/api/chats", "application/x-www-form-urlencoded", b"title=x".to_vec()),
-        ("no file of chats", "/api/chats/import", json, b"{}".to_vec()),
-        ("a file that is no JSON", "/api/chats/import", json, b"\x00".to_vec()),
+        ("not a chat file", "/api/chats/import", json, b"{}".to_vec()),
+        ("a file that is not JSON", "/api/chats/import", json, b"\x00".to_vec()),
     ] {
         let request = server.http.post(server.url(path)).header("content-type", kind).body(body);
         let (status, _, body) = problem(request.send().await.unwrap()).await;
-        told.push(format!("{what}: {status} {} {}", body["code"], body["detail"]));
+        observed.push(format!("{what}: {status} {} {}", body["code"], body["detail"]));
     }
-    // A body whose length nobody says.
+    // A body without a declared length.
     let endless = "POST /api/render HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
                    Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n";
     let mut stream = server.connect().await;
     stream.write_all(endless.as_bytes()).await.unwrap();
     let chunk = format!("100000\r\n{}\r\n", " ".repeat(0x10_0000));
     while stream.write_all(chunk.as_bytes()).await.is_ok() {}
-    insta::assert_snapshot!(told.join("\n"));
+    insta::assert_snapshot!(observed.join("\n"));
 }

@@ -1,4 +1,4 @@
-//! Every integration test of this crate, by topic, in one program.
+//! All integration tests of this crate, by topic, in one binary.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::unwrap_used, unreachable_pub)]
 

@@ -1,17 +1,17 @@
-//! The description of the interface: whole, and what the server does.
+//! The OpenAPI description is complete and matches the server.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::running::Running;
-use prowess_server::{Options, description};
+use crate::running::RunningServer;
+use prowess_server::{ServerOptions, openapi};
 use serde_json::Value;
 
 fn described() -> Value {
-    description()
+    openapi()
 }
 
-/// Every operation: path, method, and itself.
+/// Returns the path, method and description of every operation.
 fn operations(description: &Value) -> Vec<(String, String, Value)> {
     let paths = description["paths"].as_object().unwrap();
     let methods = |(path, item): (&String, &Value)| {
@@ -22,18 +22,18 @@ fn operations(description: &Value) -> Vec<(String, String, Value)> {
 }
 
 #[test]
-fn what_there_is_and_how_it_is_answered() {
+fn operations_and_statuses() {
     let described = described();
-    let told = operations(&described).into_iter().map(|(path, method, operation)| {
+    let observed = operations(&described).into_iter().map(|(path, method, operation)| {
         let mut statuses: Vec<_> = operation["responses"].as_object().unwrap().keys().cloned().collect();
         statuses.sort();
         format!("{} {path}: {}", method.to_uppercase(), statuses.join(" "))
     });
-    insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"));
+    insta::assert_snapshot!(observed.collect::<Vec<_>>().join("\n"));
 }
 
 #[test]
-fn it_is_openapi() {
+fn the_description_is_valid_openapi() {
     let described = described();
     assert_eq!(described["openapi"], "3.1.0");
     for field in ["title", "version"] {
@@ -43,7 +43,10 @@ fn it_is_openapi() {
     for (path, method, operation) in operations(&described) {
         let at = format!("{method} {path}");
         assert!(["get", "put", "post", "patch", "delete"].contains(&method.as_str()), "{at}");
-        assert!(ids.insert(operation["operationId"].as_str().unwrap().to_owned()), "{at}: two have this id");
+        assert!(
+            ids.insert(operation["operationId"].as_str().unwrap().to_owned()),
+            "{at}: duplicate operation id"
+        );
         assert!(operation["summary"].is_string() && operation["tags"].is_array(), "{at}");
         let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
         let declared: BTreeSet<_> = parameters
@@ -71,10 +74,7 @@ fn it_is_openapi() {
         }
     }
     every_reference(&described, &described);
-    assert!(
-        !described.to_string().contains("\"int64\",\"minimum\":0"),
-        "half of the range of a number without a sign"
-    );
+    assert!(!described.to_string().contains("\"int64\",\"minimum\":0"), "signed formats of unsigned numbers");
 }
 
 fn resolved<'v>(described: &'v Value, value: &'v Value) -> &'v Value {
@@ -88,7 +88,7 @@ fn every_reference(described: &Value, value: &Value) {
     match value {
         Value::Object(fields) => {
             if fields.contains_key("$ref") {
-                assert!(!resolved(described, value).is_null(), "{value} leads nowhere");
+                assert!(!resolved(described, value).is_null(), "unresolved reference {value}");
             }
             fields.values().for_each(|field| every_reference(described, field));
         }
@@ -97,9 +97,9 @@ fn every_reference(described: &Value, value: &Value) {
     }
 }
 
-/// Of two schemas with one name, the last would stand for both.
+/// A duplicate schema name would silently replace the first schema.
 #[test]
-fn every_schema_has_a_name_of_its_own() {
+fn schema_names_are_unique() {
     let (mut open, mut names) = (vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")], BTreeSet::new());
     while let Some(folder) = open.pop() {
         for entry in folder.read_dir().unwrap() {
@@ -121,7 +121,7 @@ fn every_schema_has_a_name_of_its_own() {
                 };
                 let name =
                     word("schema(as = ").or_else(|| word("struct ")).or_else(|| word("enum ")).unwrap();
-                assert!(names.insert(name.clone()), "{name} in {} is the second", path.display());
+                assert!(names.insert(name.clone()), "duplicate schema {name} in {}", path.display());
             }
         }
     }
@@ -129,20 +129,20 @@ fn every_schema_has_a_name_of_its_own() {
 }
 
 #[tokio::test]
-async fn the_server_gives_out_the_same() {
-    let server = Running::start(Options::default()).await;
+async fn the_server_serves_the_description() {
+    let server = RunningServer::start(ServerOptions::default()).await;
     let given: Value = server.get("/openapi.json").await.json().await.unwrap();
     assert_eq!(given, described());
-    // What is described is there.
+    // Every described operation exists.
     for (path, method, _) in operations(&given) {
-        let place = path.replace('{', "none-").replace('}', "");
+        let test_store = path.replace('{', "none-").replace('}', "");
         let method = method.to_uppercase().parse().unwrap();
-        let answer = server.http.request(method, server.url(&place)).send().await.unwrap();
+        let answer = server.http.request(method, server.url(&test_store)).send().await.unwrap();
         let (status, kind) = (answer.status(), answer.headers().get("content-type").cloned());
         if kind.is_some_and(|kind| kind == "application/problem+json") {
             let problem: Value = answer.json().await.unwrap();
             let detail = problem["detail"].as_str().unwrap();
-            assert!(status != 405 && !detail.starts_with("there is nothing at"), "{path}: {detail}");
+            assert!(status != 405 && !detail.starts_with("no such path"), "{path}: {detail}");
         }
     }
 }

@@ -1,29 +1,29 @@
-//! Markdown as HTML, and what must never get through it.
+//! Markdown rendering and its sanitizer.
 
-use crate::running::Running;
+use crate::running::RunningServer;
 use proptest::prelude::*;
-use prowess_server::Options;
+use prowess_server::ServerOptions;
 use prowess_server::markdown::render;
 use serde_json::{Value, json};
 
 #[test]
-fn what_markdown_becomes() {
+fn rendered_markdown() {
     let text = "# Title\n\nSome *words*, **bold**, ~~gone~~ and `code <b>`.\n\n- one\n- [x] done\n- [ ] open\n\n3. three\n4. four\n\n\
                 > quoted\n\n```rust,ignore\nfn main() {} // <script>\n```\n\n```\nplain\n```\n\n| a | b |\n|---|:-:|\n| 1 | 2 |\n\n---\n\n\
                 [link](https://example.org/a?b=1&c=2 \"title\"), <https://example.org>, <me@example.org>,\n![a picture](https://example.org/p.png)  \nnext\n";
     insta::assert_snapshot!(render(text));
 }
 
-/// Text that reorders or hides what is read is shown as the characters that it has.
+/// Characters that hide or reorder text are escaped.
 #[test]
-fn hidden_characters_are_seen() {
+fn hidden_characters_are_escaped() {
     let text =
         "a\u{202e}b `c\u{200b}d`\n\n```\n\u{1b}[31m\u{202e}x\n\ty\n```\n\n<b\u{2066}>\n\n👩\u{200d}🔧\n";
     insta::assert_snapshot!(render(text));
 }
 
 #[test]
-fn what_attacks_become() {
+fn attacks_are_neutralized() {
     let attacks = [
         "<script>alert(1)</script>",
         "<img src=x onerror=alert(1)>",
@@ -55,16 +55,16 @@ fn what_attacks_become() {
         "&lt;script&gt;alert(1)&lt;/script&gt;",
         "\u{0}<scr\u{0}ipt>",
     ];
-    let told: Vec<_> =
+    let observed: Vec<_> =
         attacks.iter().map(|text| format!("{text:?}\n    {}", render(text).trim_end())).collect();
     for text in attacks {
         harmless(text);
     }
-    insta::assert_snapshot!(told.join("\n"));
+    insta::assert_snapshot!(observed.join("\n"));
 }
 
 #[test]
-fn what_is_nested_without_end_is_flat() {
+fn deep_nesting_is_flattened() {
     for piece in ["> ", "- ", "*", "_a ", "[", "![", "`", "<b>", "| a ", "**a _b ", "1. "] {
         harmless(&piece.repeat(20_000));
         harmless(&format!("{}x{}", piece.repeat(2_000), "](https://x.example)".repeat(2_000)));
@@ -94,12 +94,13 @@ proptest! {
 
 #[tokio::test]
 async fn texts_are_rendered_over_http() {
-    let server = Running::start(Options::default()).await;
+    let server = RunningServer::start(ServerOptions::default()).await;
     let answer: Value = server.post("/api/render", &json!({"text": "*a* <i>"})).await.json().await.unwrap();
     assert_eq!(answer, json!({"html": "<p><em>a</em> &lt;i&gt;</p>\n"}));
     let chat = server.chat().await;
-    let said = server.post(&format!("/api/chats/{chat}/messages"), &json!({"text": "**hi** <script>"})).await;
-    said.text().await.unwrap();
+    let response =
+        server.post(&format!("/api/chats/{chat}/messages"), &json!({"text": "**hi** <script>"})).await;
+    response.text().await.unwrap();
     let plain: Value = server.get(&format!("/api/chats/{chat}")).await.json().await.unwrap();
     let rendered: Value = server.get(&format!("/api/chats/{chat}?html=1")).await.json().await.unwrap();
     assert_eq!(plain["messages"][0]["parts"], json!([{"type": "text", "text": "**hi** <script>"}]));

@@ -1,4 +1,4 @@
-//! Skills over HTTP: seen, made, changed, deleted, switched.
+//! The skill endpoints: list, create, change, delete, enable and disable.
 
 use crate::site::{ADMIN, USER, site, skill_md};
 use insta::assert_snapshot;
@@ -8,22 +8,22 @@ use prowess_chat::store::Topic;
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn s000_11_s000_18_the_list_tells_id_name_description_and_source() {
+async fn s000_11_s000_18_the_list_has_id_name_description_and_source() {
     let site = site(Preset::App)
         .file(".agents/skills/weekly-report/SKILL.md", skill_md("Weekly Report", "Writes."))
         .skill(".agents/sys.skills/shipped")
         .file(".agents/skills/broken/SKILL.md", "---\nname: x\n---\n")
         .start()
         .await;
-    assert_snapshot!("list", site.told(site.get("/api/skills").await));
+    assert_snapshot!("list", site.redacted(site.get("/api/skills").await));
     let (_, all) = site.get("/api/skills?all=1").await;
-    let told: Vec<_> =
+    let observed: Vec<_> =
         all["skills"].as_array().unwrap().iter().map(|it| (&it["id"], &it["status"])).collect();
     assert_eq!(
-        json!(told),
+        json!(observed),
         json!([["weekly-report", "enabled"], ["broken", "invalid"], ["shipped", "enabled"]])
     );
-    // What did not change is not sent again.
+    // An unchanged list is not sent again.
     let tag = site.raw("/api/skills").await.headers()["etag"].to_str().unwrap().to_owned();
     assert_eq!(site.get_with("/api/skills", "if-none-match", &tag).await.status(), 304);
     assert_eq!(site.get_with("/api/skills?all=1", "if-none-match", &tag).await.status(), 200);
@@ -33,23 +33,23 @@ async fn s000_11_s000_18_the_list_tells_id_name_description_and_source() {
 }
 
 #[tokio::test]
-async fn s000_22_without_directories_there_is_nothing_and_the_first_skill_makes_one() {
+async fn s000_22_without_directories_the_list_is_empty_and_the_first_skill_creates_one() {
     let site = site(Preset::App).start().await;
-    assert_eq!(site.offered().await, Vec::<String>::new());
+    assert_eq!(site.available().await, Vec::<String>::new());
     let new = json!({"id": "First One", "name": "First", "description": "Is first.", "body": "Do it."});
     let (status, made) = site.send("POST", "/api/skills", new).await;
     assert_eq!((status, &made["skill"]["id"], &made["editable"]), (201, &json!("first-one"), &json!(true)));
     assert!(site.path(".agents/skills/first-one/SKILL.md").exists());
-    assert_eq!(site.offered().await, ["first-one"]);
+    assert_eq!(site.available().await, ["first-one"]);
 }
 
 #[tokio::test]
-async fn s000_13_s000_16_what_is_made_is_there_in_the_next_request_and_every_server_is_told() {
+async fn s000_13_s000_16_a_created_skill_is_visible_at_once_and_announced() {
     let site = site(Preset::App).start().await;
-    let mut told = site.store.announcements();
+    let mut observed = site.store.announcements();
     let new = json!({"id": "report", "name": "Report", "description": "Writes reports."});
     assert_eq!(site.send("POST", "/api/skills", new.clone()).await.0, 201);
-    assert_eq!(told.next().await, Some(Topic::Skills));
+    assert_eq!(observed.next().await, Some(Topic::Skills));
     let (_, prompt) = site.get("/api/prompt").await;
     assert!(prompt["text"].as_str().unwrap().contains("Writes reports."), "{prompt}");
     assert_eq!(site.send("POST", "/api/skills", new).await.0, 409);
@@ -60,10 +60,10 @@ async fn s000_13_s000_16_what_is_made_is_there_in_the_next_request_and_every_ser
 }
 
 #[tokio::test]
-async fn s000_19_what_is_wrong_with_a_form_is_told_field_by_field() {
+async fn s000_19_form_errors_are_reported_per_field() {
     let site = site(Preset::Standard).start().await;
     let wrong = json!({"id": "../evil", "name": "", "description": "a\u{202e}b"});
-    assert_snapshot!("form", site.told(site.send("POST", "/api/skills", wrong).await));
+    assert_snapshot!("form", site.redacted(site.send("POST", "/api/skills", wrong).await));
     for body in [json!({}), json!([]), json!({"id": "a", "name": "a", "description": "d", "more": 1})] {
         assert_eq!(site.send("POST", "/api/skills", body).await.0, 400);
     }
@@ -78,8 +78,8 @@ async fn one_skill_and_its_files() {
         .file("~/.agents/skills/pdf/logo.png", b"\x89PNG\r\n\x1a\n\0")
         .start()
         .await;
-    assert_snapshot!("one", site.told(site.get("/api/skills/pdf").await));
-    assert_snapshot!("files", site.told(site.get("/api/skills/pdf/files").await));
+    assert_snapshot!("one", site.redacted(site.get("/api/skills/pdf").await));
+    assert_snapshot!("files", site.redacted(site.get("/api/skills/pdf/files").await));
     let (status, read) = site.get("/api/skills/pdf/files/scripts/fill.py").await;
     assert_eq!((status, &read["content"]), (200, &json!("print(1)\n")));
     assert_eq!(read["digest"], digest(b"print(1)\n"));
@@ -102,7 +102,7 @@ async fn one_skill_and_its_files() {
 }
 
 #[tokio::test]
-async fn s000_18_a_file_is_changed_unless_somebody_else_changed_it() {
+async fn s000_18_a_file_is_written_unless_it_changed_meanwhile() {
     let site =
         site(Preset::App).skill(".agents/skills/pdf").skill(".agents/sys.skills/shipped").start().await;
     let path = "/api/skills/pdf/files/SKILL.md";
@@ -113,15 +113,15 @@ async fn s000_18_a_file_is_changed_unless_somebody_else_changed_it() {
     assert_eq!((status, &written["digest"]), (200, &json!(digest(text.as_bytes()))));
     assert!(site.get("/api/skills").await.1.to_string().contains("Is edited."));
     let (status, problem) = site.send("PUT", path, put("x", &read["digest"])).await;
-    assert_eq!(status, 400, "a manifest that does not load is refused before anything else: {problem}");
-    assert_snapshot!("stale", site.told(site.send("PUT", path, put(&text, &read["digest"])).await));
+    assert_eq!(status, 400, "an invalid manifest is rejected first: {problem}");
+    assert_snapshot!("stale", site.redacted(site.send("PUT", path, put(&text, &read["digest"])).await));
     assert_snapshot!(
         "broken",
-        site.told(site.send("PUT", path, put("# no frontmatter\n", &written["digest"])).await)
+        site.redacted(site.send("PUT", path, put("# no frontmatter\n", &written["digest"])).await)
     );
     assert_snapshot!(
         "systems",
-        site.told(site.send("PUT", "/api/skills/shipped/files/SKILL.md", json!({"content": text})).await)
+        site.redacted(site.send("PUT", "/api/skills/shipped/files/SKILL.md", json!({"content": text})).await)
     );
     let new = "/api/skills/pdf/files/notes/more.md";
     assert_eq!(site.send("PUT", new, json!({"content": "more", "digest": ""})).await.0, 200);
@@ -134,30 +134,30 @@ async fn s000_18_a_file_is_changed_unless_somebody_else_changed_it() {
     }
 }
 
-/// A skill that does not load can be read and mended where it is the user's.
+/// An invalid user skill can be read and fixed.
 #[tokio::test]
-async fn a_broken_skill_is_mended() {
+async fn an_invalid_skill_can_be_fixed() {
     let site = site(Preset::App).file(".agents/skills/pdf/SKILL.md", "---\nname: [\n---\n").start().await;
-    assert!(site.offered().await.is_empty());
+    assert!(site.available().await.is_empty());
     let (status, read) = site.get("/api/skills/pdf/files/SKILL.md").await;
     assert_eq!((status, &read["content"]), (200, &json!("---\nname: [\n---\n")));
     let put = json!({"content": skill_md("pdf", "Works."), "digest": read["digest"]});
     assert_eq!(site.send("PUT", "/api/skills/pdf/files/SKILL.md", put).await.0, 200);
-    assert_eq!(site.offered().await, ["pdf"]);
+    assert_eq!(site.available().await, ["pdf"]);
 }
 
 #[tokio::test]
-async fn s000_14_s000_23_only_the_users_are_deleted_and_the_systems_stay() {
+async fn s000_14_s000_23_only_user_skills_can_be_deleted() {
     let site =
         site(Preset::App).skill(".agents/sys.skills/report").skill(".agents/skills/report").start().await;
     let (_, admin) = site.get("/api/admin/skills").await;
     assert_eq!(admin["collisions"].as_array().unwrap().len(), 1, "{admin}");
-    assert_eq!(site.offered().await, ["report"]);
-    // Of the two, the user's.
+    assert_eq!(site.available().await, ["report"]);
+    // Deletes the user skill of the two.
     assert_eq!(site.send("DELETE", "/api/skills/report", Value::Null).await.0, 204);
     assert_snapshot!(
         "delete_systems",
-        site.told(site.send("DELETE", "/api/skills/report", Value::Null).await)
+        site.redacted(site.send("DELETE", "/api/skills/report", Value::Null).await)
     );
     assert!(site.path(".agents/sys.skills/report/SKILL.md").exists());
     assert!(!site.path(".agents/skills/report").exists());
@@ -165,32 +165,32 @@ async fn s000_14_s000_23_only_the_users_are_deleted_and_the_systems_stay() {
 }
 
 #[tokio::test]
-async fn skills_are_switched_and_directories_looked_at_again() {
+async fn skills_are_enabled_disabled_and_rescanned() {
     let site = site(Preset::Harness).skill("~/.agent/skills/pdf").start().await;
-    let is_offered = async |id: &str| site.offered().await.iter().any(|offered| offered == id);
-    assert!(is_offered("pdf").await);
+    let is_available = async |id: &str| site.available().await.iter().any(|available| available == id);
+    assert!(is_available("pdf").await);
     let (status, switched) = site.send("POST", "/api/skills/pdf/disable", Value::Null).await;
     assert_eq!((status, &switched["status"]), (200, &json!("disabled")));
-    assert!(!is_offered("pdf").await);
+    assert!(!is_available("pdf").await);
     assert_eq!(site.send("POST", "/api/skills/pdf/enable", Value::Null).await.0, 200);
-    assert!(is_offered("pdf").await);
+    assert!(is_available("pdf").await);
     assert_eq!(site.send("POST", "/api/skills/none/enable", Value::Null).await.0, 404);
     site.file("~/.agent/skills/csv/SKILL.md", skill_md("csv", "Reads tables."));
     let (status, again) = site.send("POST", "/api/rescan", Value::Null).await;
     assert_eq!(status, 200);
-    // Somebody who watches may have seen it before.
+    // The watcher may have found it first.
     assert!(again["added"] == json!(["csv"]) || again["added"] == json!([]), "{again}");
-    assert!(is_offered("csv").await);
+    assert!(is_available("csv").await);
 }
 
-/// What is changed through one server is so on the other.
+/// A change through one server is visible on the other.
 #[tokio::test]
-async fn every_server_on_a_store_catches_up() {
+async fn all_servers_on_a_store_see_changes() {
     let one = site(Preset::Harness).skill("~/.agent/skills/pdf").start().await;
     let other = one.second().await;
-    let until = async |wanted: bool, id: &str| {
+    let wait_until = async |wanted: bool, id: &str| {
         for _ in 0..200 {
-            if other.offered().await.iter().any(|offered| offered == id) == wanted {
+            if other.available().await.iter().any(|available| available == id) == wanted {
                 return;
             }
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
@@ -199,28 +199,28 @@ async fn every_server_on_a_store_catches_up() {
     };
     let new = json!({"id": "new", "name": "new", "description": "Is new."});
     assert_eq!(one.send("POST", "/api/skills", new).await.0, 201);
-    until(true, "new").await;
+    wait_until(true, "new").await;
     assert_eq!(one.send("POST", "/api/skills/pdf/disable", Value::Null).await.0, 200);
-    until(false, "pdf").await;
+    wait_until(false, "pdf").await;
     assert_eq!(one.send("DELETE", "/api/skills/new", Value::Null).await.0, 204);
-    until(false, "new").await;
+    wait_until(false, "new").await;
 }
 
 #[tokio::test]
-async fn all_there_is_to_know_is_for_administrators_and_nobody_else_learns_where_things_lie() {
+async fn only_administrators_see_details_and_paths() {
     let plan = site(Preset::Standard)
         .skill("~/.agents/skills/pdf")
         .skill(".agents/skills/pdf")
         .file("~/.agents/skills/odd/SKILL.md", "---\nname: odd\ndescription: Odd.\nwhat: x\n---\nbody\n")
         .file("~/.agents/skills/broken/SKILL.md", "---\nname: x\n---\n");
-    let mut site = plan.guarded().start().await;
-    site.shows(ADMIN);
+    let mut site = plan.with_tokens().start().await;
+    site.use_token(ADMIN);
     let (status, admin) = site.get("/api/admin/skills").await;
     assert_eq!(status, 200);
     let odd = admin["skills"].as_array().unwrap().iter().find(|skill| skill["id"] == "odd").unwrap();
     assert_eq!((&odd["warnings"], &odd["errors"], &odd["editable"]), (&json!(1), &json!(0), &json!(true)));
     assert!(site.get("/api/skills").await.1.to_string().contains(site.path("~/").to_str().unwrap()));
-    site.shows(USER);
+    site.use_token(USER);
     let top = site.path("..").canonicalize().unwrap();
     let top = top.to_str().unwrap();
     for path in [
@@ -242,7 +242,7 @@ async fn all_there_is_to_know_is_for_administrators_and_nobody_else_learns_where
         assert_eq!(status, 200, "{path}: {answer}");
         assert!(!answer.to_string().contains(top), "{path}: {answer}");
     }
-    assert_snapshot!("hidden", site.told(site.get("/api/skills?all=1").await));
+    assert_snapshot!("hidden", site.redacted(site.get("/api/skills?all=1").await));
     let body = json!({"id": "a", "name": "a", "description": "d"});
     for (method, path, body) in [
         ("GET", "/api/admin/skills", Value::Null),

@@ -1,11 +1,11 @@
-//! What a model is shown over HTTP, which skills answer, what is in force, and what others install from here.
+//! The prompt, matches, completions, inspection, statistics, settings and published skills.
 
-use crate::site::{Plan, site, skill_md};
+use crate::site::{ServerBuilder, site, skill_md};
 use insta::assert_snapshot;
 use prowess::{Preset, digest};
 use serde_json::{Value, json};
 
-/// An answer without how well each skill fits: how that is reckoned is another's matter.
+/// Removes the scores, which the routing crate tests.
 fn unscored((status, mut answer): (u16, Value)) -> (u16, Value) {
     for list in ["matches", "skills"] {
         let found = answer.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten();
@@ -17,7 +17,7 @@ fn unscored((status, mut answer): (u16, Value)) -> (u16, Value) {
     (status, answer)
 }
 
-fn world(preset: Preset) -> Plan {
+fn world(preset: Preset) -> ServerBuilder {
     site(preset)
         .file(".agents/skills/pdf/SKILL.md", skill_md("pdf", "Fills PDF forms."))
         .file(".agents/skills/csv/SKILL.md", skill_md("csv", "Reads tables."))
@@ -26,9 +26,12 @@ fn world(preset: Preset) -> Plan {
 #[tokio::test]
 async fn the_prompt_the_matches_and_the_completions() {
     let site = world(Preset::App).start().await;
-    assert_snapshot!("prompt", site.told(site.get("/api/prompt?query=fill%20a%20pdf%20form").await));
-    assert_snapshot!("match", site.told(unscored(site.get("/api/match?query=fill%20a%20pdf%20form").await)));
-    assert_snapshot!("complete", site.told(site.get("/api/complete?query=cs").await));
+    assert_snapshot!("prompt", site.redacted(site.get("/api/prompt?query=fill%20a%20pdf%20form").await));
+    assert_snapshot!(
+        "match",
+        site.redacted(unscored(site.get("/api/match?query=fill%20a%20pdf%20form").await))
+    );
+    assert_snapshot!("complete", site.redacted(site.get("/api/complete?query=cs").await));
     let (_, all) = site.get("/api/complete?query=").await;
     assert_eq!(all["skills"].as_array().unwrap().len(), 2);
     let (_, xml) = site.get("/api/prompt?format=xml").await;
@@ -45,21 +48,21 @@ async fn the_prompt_the_matches_and_the_completions() {
 }
 
 #[tokio::test]
-async fn what_a_model_would_be_given_part_by_part() {
+async fn inspection_previews_the_model_input() {
     let site = world(Preset::Chat).start().await;
     let (status, inspected) = site.get("/api/inspect?query=/pdf%20fill%20it").await;
     assert_eq!(status, 200);
-    assert_snapshot!("inspect", site.told(unscored((status, inspected.clone()))));
-    // Nothing came of looking.
+    assert_snapshot!("inspect", site.redacted(unscored((status, inspected.clone()))));
+    // The inspection does not count as use.
     let (_, overview) = site.get("/api/overview").await;
     assert_eq!(overview["most_used"], json!([]));
     let sum: u64 =
         inspected["parts"].as_array().unwrap().iter().map(|part| part["tokens"].as_u64().unwrap()).sum();
     assert_eq!(inspected["tokens"], sum);
-    // In a chat, with what was said there.
+    // In a chat, with its history.
     let (_, chat) = site.send("POST", "/api/chats", json!({})).await;
     let chat = chat["id"].as_str().unwrap();
-    site.store.say(chat, "Earlier words.").await.unwrap();
+    site.store.add_user_message(chat, "Earlier words.").await.unwrap();
     let (_, inspected) = site.get(&format!("/api/inspect?query=now&chat={chat}")).await;
     let history =
         inspected["parts"].as_array().unwrap().iter().find(|part| part["part"] == "history").unwrap();
@@ -67,25 +70,25 @@ async fn what_a_model_would_be_given_part_by_part() {
     let message = site.store.messages(chat, None, 10).await.unwrap().messages[0].id.clone();
     let (status, then) = site.get(&format!("/api/inspect?chat={chat}&message={message}")).await;
     assert_eq!(status, 200);
-    let said = then["parts"].as_array().unwrap().iter().find(|part| part["part"] == "message").unwrap();
-    assert_eq!(said["text"], "user: Earlier words.");
+    let message = then["parts"].as_array().unwrap().iter().find(|part| part["part"] == "message").unwrap();
+    assert_eq!(message["text"], "user: Earlier words.");
     assert_eq!(site.get("/api/inspect?query=x&chat=none").await.0, 404);
     assert_eq!(site.get("/api/inspect?message=x").await.0, 400);
 }
 
 #[tokio::test]
-async fn figures() {
+async fn overview_statistics() {
     let site = world(Preset::App).skill(".agents/sys.skills/shipped").start().await;
-    site.store.note_uses(&["pdf".to_owned(), "pdf".to_owned(), "csv".to_owned()]).await.unwrap();
+    site.store.record_skill_uses(&["pdf".to_owned(), "pdf".to_owned(), "csv".to_owned()]).await.unwrap();
     let (status, mut figures) = site.get("/api/overview").await;
     for used in figures["most_used"].as_array_mut().unwrap() {
         used["last"] = json!(0);
     }
-    assert_snapshot!("overview", site.told((status, figures)));
+    assert_snapshot!("overview", site.redacted((status, figures)));
 }
 
 #[tokio::test]
-async fn settings_are_changed_where_the_user_keeps_them_and_count_at_once() {
+async fn settings_are_changed_in_the_user_file_and_take_effect_at_once() {
     let site = site(Preset::Standard)
         .file("~/.prowess/config.toml", "# mine\n\n[catalog]\nformat = \"xml\" # as it was\n")
         .skill("~/.agents/skills/pdf")
@@ -103,7 +106,7 @@ async fn settings_are_changed_where_the_user_keeps_them_and_count_at_once() {
     assert_eq!(status, 200);
     assert_snapshot!("settings_file", site.text("~/.prowess/config.toml"));
     assert_eq!(value("catalog.format").await, "bullets");
-    assert!(!site.offered().await.contains(&"hello-world".to_owned()));
+    assert!(!site.available().await.contains(&"hello-world".to_owned()));
     let (_, prompt) = site.get("/api/prompt").await;
     assert!(!prompt["text"].as_str().unwrap().contains("<available_skills>"));
     assert_eq!(
@@ -113,23 +116,23 @@ async fn settings_are_changed_where_the_user_keeps_them_and_count_at_once() {
     assert_eq!(site.text("~/.prowess/config.toml"), "# mine\n\n[catalog]\n\n[skills]\n");
     assert_eq!(value("catalog.format").await, "xml");
     let before = site.text("~/.prowess/config.toml");
-    let told = [
-        site.told(change(json!({"catalog.format": "odd"})).await),
-        site.told(change(json!({"none.such": 1})).await),
-        site.told(change(json!({"run.scripts": "always"})).await),
-        site.told(change(json!({"chat.base-url": "http://evil"})).await),
-        site.told(change(json!({"catalog.format": {"a": 1}})).await),
-        site.told(change(json!({"chat.provider": "anthropic"})).await),
+    let observed = [
+        site.redacted(change(json!({"catalog.format": "odd"})).await),
+        site.redacted(change(json!({"none.such": 1})).await),
+        site.redacted(change(json!({"run.scripts": "always"})).await),
+        site.redacted(change(json!({"chat.base-url": "http://evil"})).await),
+        site.redacted(change(json!({"catalog.format": {"a": 1}})).await),
+        site.redacted(change(json!({"chat.provider": "anthropic"})).await),
     ];
-    assert_snapshot!("settings_refused", told.join("\n"));
+    assert_snapshot!("settings_refused", observed.join("\n"));
     assert_eq!(site.text("~/.prowess/config.toml"), before);
 }
 
 #[tokio::test]
-async fn others_install_from_here() {
+async fn published_skills_can_be_installed() {
     let site = world(Preset::App).file(".agents/skills/pdf/more.md", "more").start().await;
     let (status, index) = site.get("/.well-known/agent-skills/index.json").await;
-    assert_snapshot!("index", site.told((status, index.clone())));
+    assert_snapshot!("index", site.redacted((status, index.clone())));
     for skill in index["skills"].as_array().unwrap() {
         let bytes = site.raw(&format!("/.well-known/agent-skills/{}", skill["url"].as_str().unwrap())).await;
         assert_eq!(digest(&bytes.bytes().await.unwrap()), skill["digest"].as_str().unwrap());
@@ -139,9 +142,9 @@ async fn others_install_from_here() {
     }
 }
 
-/// What is described is answered: every path of the description that needs no more than a name.
+/// The OpenAPI description contains all skill paths.
 #[tokio::test]
-async fn the_description_has_all_of_it() {
+async fn the_description_has_all_skill_paths() {
     let site = world(Preset::App).start().await;
     let (_, description) = site.get("/openapi.json").await;
     let ours = ["skills", "prompt", "match", "complete", "inspect", "overview", "settings", "rescan"];

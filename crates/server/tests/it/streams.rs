@@ -1,36 +1,36 @@
-//! Streams that break, are resumed, are read by several, or too slowly: nothing is lost, and nobody holds up an answer.
+//! Interrupted, resumed, shared and slow event streams: no event is lost, and no client delays a turn.
 
 use std::time::Duration;
 
-use crate::world::stream::{Events, Heard, is_whole, said};
-use crate::world::{Place, Site, both, talking, until, words};
+use crate::world::stream::{Events, SseEvent, is_contiguous, streamed_text};
+use crate::world::{ChatServer, TestStore, both, message_text, project_with_model, wait_until};
 use prowess::Preset;
-use prowess_config::Provider;
+use prowess_config::ChatProvider;
 use prowess_testing::model::speech::answer;
 use prowess_testing::model::{Piece, Reply, Server};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-const CHAT: Provider = Provider::OpenAiChat;
+const CHAT: ChatProvider = ChatProvider::OpenAiChat;
 
 both![
-    a_turn_goes_on_when_whoever_asked_is_gone,
-    a_stream_is_resumed_after_any_of_its_events,
-    several_follow_and_see_the_same,
+    a_turn_continues_after_the_client_disconnects,
+    a_stream_can_resume_after_any_event,
+    several_clients_receive_the_same_events,
     one_stream_follows_several_chats,
-    a_question_takes_the_place_of_the_last_one,
-    a_slow_reader_loses_nothing,
-    what_is_not_kept_any_more_is_said,
-    a_chat_that_is_deleted_while_it_is_followed,
-    a_chat_that_is_deleted_while_it_is_answered,
+    a_message_can_replace_the_last_one,
+    a_slow_client_loses_no_events,
+    missing_events_are_reported,
+    deleting_a_followed_chat_ends_the_stream,
+    deleting_a_chat_stops_its_turn,
 ];
 
 fn words_of(count: usize) -> String {
     (0..count).map(|n| format!("w{n} ")).collect()
 }
 
-/// What a model says that says each word by itself.
+/// Returns the chunks of a model that streams single words.
 fn spoken(count: usize) -> Vec<Vec<u8>> {
     let word = |n: usize| {
         let delta =
@@ -44,31 +44,31 @@ fn over() -> Vec<u8> {
     answer(CHAT, &[])
 }
 
-/// A model that says so many words, then nothing for so long, then the rest.
+/// Returns a reply with `before` words, a pause, and `after` words.
 fn halting(before: usize, pause: Piece, after: usize) -> Reply {
     let mut reply = Reply::events(spoken(before).concat()).then(pause);
     reply.pieces.push(Piece::Bytes(spoken(before + after).split_off(before).concat()));
     reply.then(Piece::Bytes(over()))
 }
 
-async fn site(place: &Place, replies: Vec<Reply>) -> (Site, Server, prowess_testing::World) {
+async fn site(test_store: &TestStore, replies: Vec<Reply>) -> (ChatServer, Server, prowess_testing::World) {
     let model = Server::start(replies).await;
-    let world = talking(Preset::Chat, CHAT, &model.base);
-    (place.serve(&world).await, model, world)
+    let world = project_with_model(Preset::Chat, CHAT, &model.base);
+    (test_store.serve(&world).await, model, world)
 }
 
-async fn a_turn_goes_on_when_whoever_asked_is_gone(place: &mut Place) {
+async fn a_turn_continues_after_the_client_disconnects(test_store: &mut TestStore) {
     let pause = Piece::Pause(Duration::from_millis(400));
-    let (site, model, _world) = site(place, vec![halting(3, pause, 3)]).await;
+    let (site, model, _world) = site(test_store, vec![halting(3, pause, 3)]).await;
     let chat = site.chat().await;
     let mut events = site.say(&chat, "count").await;
     events.expect("delta").await;
     drop(events);
-    let now = site.settled(&chat).await;
-    assert_eq!(words(&now["messages"][1]), words_of(6));
+    let now = site.wait_until_idle(&chat).await;
+    assert_eq!(message_text(&now["messages"][1]), words_of(6));
     assert_eq!(now["messages"][1]["state"], "complete");
 
-    // Gone before the answer began: whatever was kept of the question is answered.
+    // Disconnected before the answer started: a stored message is answered anyway.
     let body = json!({"text": "again"}).to_string();
     for bytes in [body.len(), body.len() / 2] {
         let mut stream = tokio::net::TcpStream::connect(&site.base["http://".len()..]).await.unwrap();
@@ -79,7 +79,7 @@ async fn a_turn_goes_on_when_whoever_asked_is_gone(place: &mut Place) {
         stream.write_all(format!("{head}{}", &body[..bytes]).as_bytes()).await.unwrap();
         drop(stream);
         tokio::time::sleep(Duration::from_millis(100)).await;
-        let now = site.settled(&chat).await;
+        let now = site.wait_until_idle(&chat).await;
         let last = now["messages"].as_array().unwrap().last().unwrap().clone();
         assert_eq!((&last["role"], &last["state"]), (&json!("assistant"), &json!("complete")));
     }
@@ -87,19 +87,19 @@ async fn a_turn_goes_on_when_whoever_asked_is_gone(place: &mut Place) {
     assert!(model.asked().len() >= 2);
 }
 
-async fn a_stream_is_resumed_after_any_of_its_events(place: &mut Place) {
+async fn a_stream_can_resume_after_any_event(test_store: &mut TestStore) {
     let (site, _model, _world) =
-        site(place, vec![halting(4, Piece::Pause(Duration::from_millis(50)), 4)]).await;
+        site(test_store, vec![halting(4, Piece::Pause(Duration::from_millis(50)), 4)]).await;
     let chat = site.chat().await;
     let all = site.say(&chat, "count").await.all().await;
-    assert!(is_whole(&all) && said(&all) == words_of(8), "{all:?}");
+    assert!(is_contiguous(&all) && streamed_text(&all) == words_of(8), "{all:?}");
     let first = all[0].id.unwrap();
-    for (at, heard) in all.iter().enumerate() {
-        let after = heard.id.unwrap() - 1;
+    for (at, received) in all.iter().enumerate() {
+        let after = received.id.unwrap() - 1;
         let path = format!("/api/chats/{chat}/events");
         let by_header = site.request(Method::GET, &path).header("last-event-id", after.to_string());
         let by_query = site.request(Method::GET, &format!("{path}?after={after}"));
-        // The header is what a browser sends when it connects again; the address is then an old one.
+        // A reconnecting browser sends the header with the old URL.
         let by_both = site
             .request(Method::GET, &format!("{path}?after={first}"))
             .header("last-event-id", after.to_string());
@@ -108,20 +108,20 @@ async fn a_stream_is_resumed_after_any_of_its_events(place: &mut Place) {
             assert_eq!(events.turn().await, all[at..]);
         }
     }
-    // Turn after turn.
+    // The stream continues with the next turn.
     let mut events = site.follow(&chat, all.last().unwrap().id.unwrap()).await;
     let next = site.say(&chat, "again").await.all().await;
     assert_eq!(events.turn().await, next);
-    // Without saying from where: what is new.
+    // Without a position, only new events.
     let path = format!("/api/chats/{chat}/events");
     let mut events = Events::of(site.request(Method::GET, &path).send().await.unwrap()).await;
     let third = site.say(&chat, "again").await.all().await;
     assert_eq!(events.turn().await, third);
 }
 
-async fn several_follow_and_see_the_same(place: &mut Place) {
+async fn several_clients_receive_the_same_events(test_store: &mut TestStore) {
     let (site, _model, _world) =
-        site(place, vec![halting(3, Piece::Pause(Duration::from_millis(500)), 200)]).await;
+        site(test_store, vec![halting(3, Piece::Pause(Duration::from_millis(500)), 200)]).await;
     let chat = site.chat().await;
     let mut one = site.say(&chat, "count").await;
     let first = one.expect("delta").await;
@@ -131,11 +131,15 @@ async fn several_follow_and_see_the_same(place: &mut Place) {
     for other in &mut others {
         assert_eq!(other.turn().await, all);
     }
-    assert_eq!((said(&all), one.next().await), (words_of(203), None), "and it ends with the turn");
+    assert_eq!(
+        (streamed_text(&all), one.next().await),
+        (words_of(203), None),
+        "the stream ends with the turn"
+    );
 }
 
-async fn one_stream_follows_several_chats(place: &mut Place) {
-    let (site, _model, _world) = site(place, vec![halting(2, Piece::Pause(Duration::ZERO), 0)]).await;
+async fn one_stream_follows_several_chats(test_store: &mut TestStore) {
+    let (site, _model, _world) = site(test_store, vec![halting(2, Piece::Pause(Duration::ZERO), 0)]).await;
     let [one, two, other] = [site.chat().await, site.chat().await, site.chat().await];
     let first = site.say(&one, "before").await.all().await;
     let known = first.last().unwrap().id.unwrap();
@@ -145,29 +149,30 @@ async fn one_stream_follows_several_chats(place: &mut Place) {
     assert_eq!(gone.data["chat"], "none");
     site.say(&other, "not this one").await.all().await;
     for chat in [&one, &two] {
-        let told = site.say(chat, "now").await.all().await;
-        let mut heard = Vec::new();
-        while heard.len() < told.len() {
+        let observed = site.say(chat, "now").await.all().await;
+        let mut received = Vec::new();
+        while received.len() < observed.len() {
             let event = events.next().await.unwrap();
-            // What concerns everybody comes in between.
+            // Notifications may come in between.
             if event.data.get("chat").is_some() {
-                heard.push(event);
+                received.push(event);
             }
         }
-        for (heard, mut told) in heard.into_iter().zip(told) {
-            told.data["chat"] = chat.as_str().into();
-            assert_eq!(heard, told);
+        for (received, mut observed) in received.into_iter().zip(observed) {
+            observed.data["chat"] = chat.as_str().into();
+            assert_eq!(received, observed);
         }
     }
     let many: Vec<_> = (0..65).map(|n| format!("c{n}:0")).collect();
     for wrong in ["x", "x:", "x:-1", many.join(",").as_str()] {
-        let refused = site.request(Method::GET, &format!("/api/events?chats={wrong}")).send().await.unwrap();
-        assert_eq!(refused.status(), StatusCode::BAD_REQUEST, "{wrong}");
+        let rejection =
+            site.request(Method::GET, &format!("/api/events?chats={wrong}")).send().await.unwrap();
+        assert_eq!(rejection.status(), StatusCode::BAD_REQUEST, "{wrong}");
     }
 }
 
-async fn a_question_takes_the_place_of_the_last_one(place: &mut Place) {
-    let (site, model, _world) = site(place, vec![halting(2, Piece::Pause(Duration::ZERO), 0)]).await;
+async fn a_message_can_replace_the_last_one(test_store: &mut TestStore) {
+    let (site, model, _world) = site(test_store, vec![halting(2, Piece::Pause(Duration::ZERO), 0)]).await;
     let chat = site.chat().await;
     site.say(&chat, "one").await.all().await;
     site.say(&chat, "two").await.all().await;
@@ -179,45 +184,45 @@ async fn a_question_takes_the_place_of_the_last_one(place: &mut Place) {
     let again = site.post(&path, &json!({"text": "two, again", "replaces": id(&before, 2)})).await;
     Events::of(again).await.all().await;
     let after = site.messages(&chat).await;
-    let said: Vec<_> = after.iter().step_by(2).map(words).collect();
-    assert_eq!(said, ["one", "two, again"]);
+    let questions: Vec<_> = after.iter().step_by(2).map(message_text).collect();
+    assert_eq!(questions, ["one", "two, again"]);
     assert_eq!(id(&after, 0), id(&before, 0));
     let asked = model.asked().last().unwrap().body.to_string();
     assert!(asked.contains("two, again") && !asked.contains(r#""two""#), "{asked}");
 }
 
-async fn a_slow_reader_loses_nothing(place: &mut Place) {
-    // More than the connection, the system and the server hold for whoever does not read.
+async fn a_slow_client_loses_no_events(test_store: &mut TestStore) {
+    // More than all buffers between server and client hold.
     let count = 120_000;
     let reply = Reply::events(spoken(count).concat()).then(Piece::Bytes(over()));
-    let (site, _model, _world) = site(place, vec![reply]).await;
+    let (site, _model, _world) = site(test_store, vec![reply]).await;
     let chat = site.chat().await;
     let mut slow = site.say(&chat, "count").await;
-    let mut all: Vec<Heard> = vec![slow.expect("delta").await];
-    // The answer does not wait for whoever does not read.
-    site.settled(&chat).await;
+    let mut all: Vec<SseEvent> = vec![slow.expect("delta").await];
+    // The turn does not wait for the client.
+    site.wait_until_idle(&chat).await;
     all.extend(slow.turn().await);
-    assert!(is_whole(&all), "{} events", all.len());
-    assert_eq!(said(&all), words_of(count));
+    assert!(is_contiguous(&all), "{} events", all.len());
+    assert_eq!(streamed_text(&all), words_of(count));
     assert_eq!(slow.next().await, None);
 }
 
-async fn what_is_not_kept_any_more_is_said(place: &mut Place) {
-    let (site, _model, _world) = site(place, vec![halting(2, Piece::Pause(Duration::ZERO), 0)]).await;
+async fn missing_events_are_reported(test_store: &mut TestStore) {
+    let (site, _model, _world) = site(test_store, vec![halting(2, Piece::Pause(Duration::ZERO), 0)]).await;
     let chat = site.chat().await;
     let first = site.say(&chat, "one").await.all().await;
     site.say(&chat, "two").await.all().await;
-    // The turn before the last is still there, for whoever was away for a moment.
+    // The previous turn is still stored, for short disconnects.
     assert_eq!(site.follow(&chat, first[0].id.unwrap()).await.turn().await, first[1..]);
     let second = site.say(&chat, "three").await.all().await;
     let mut events = site.follow(&chat, first[0].id.unwrap()).await;
     let missed = events.expect("missed").await;
     assert_eq!((missed.id, &missed.data), (None, &json!({})));
-    // A number that nobody gave out.
+    // A number that was never assigned.
     let mut ahead = site.follow(&chat, second.last().unwrap().id.unwrap() + 1_000).await;
     ahead.expect("missed").await;
     let third = site.say(&chat, "four").await.all().await;
-    assert_eq!(events.turn().await, third, "what comes next comes after what is read anew");
+    assert_eq!(events.turn().await, third, "the stream continues after the reload");
     assert_eq!(ahead.turn().await, third);
     for wrong in ["x", "-1", "99999999999999999999999"] {
         let path = format!("/api/chats/{chat}/events");
@@ -227,8 +232,8 @@ async fn what_is_not_kept_any_more_is_said(place: &mut Place) {
     }
 }
 
-async fn a_chat_that_is_deleted_while_it_is_followed(place: &mut Place) {
-    let (site, _model, _world) = site(place, vec![halting(2, Piece::Pause(Duration::ZERO), 0)]).await;
+async fn deleting_a_followed_chat_ends_the_stream(test_store: &mut TestStore) {
+    let (site, _model, _world) = site(test_store, vec![halting(2, Piece::Pause(Duration::ZERO), 0)]).await;
     let chat = site.chat().await;
     let mut events = site.follow(&chat, 0).await;
     site.say(&chat, "one").await.all().await;
@@ -240,8 +245,8 @@ async fn a_chat_that_is_deleted_while_it_is_followed(place: &mut Place) {
     assert_eq!(events.next().await, None);
 }
 
-async fn a_chat_that_is_deleted_while_it_is_answered(place: &mut Place) {
-    let (site, model, _world) = site(place, vec![halting(2, Piece::Hang, 0)]).await;
+async fn deleting_a_chat_stops_its_turn(test_store: &mut TestStore) {
+    let (site, model, _world) = site(test_store, vec![halting(2, Piece::Hang, 0)]).await;
     let chat = site.chat().await;
     let mut asking = site.say(&chat, "one").await;
     asking.expect("delta").await;
@@ -257,42 +262,42 @@ async fn a_chat_that_is_deleted_while_it_is_answered(place: &mut Place) {
     assert_eq!(gone.status(), StatusCode::NOT_FOUND);
 }
 
-/// A client that has asked and does not read at all is not waited for, not even when the server ends.
+/// The shutdown does not wait for clients that do not read.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_who_does_not_read_keeps_a_server_from_ending() {
-    let place = Place::sqlite();
+async fn a_stalled_client_does_not_delay_the_shutdown() {
+    let test_store = TestStore::sqlite();
     let reply = Reply::events(spoken(120_000).concat()).then(Piece::Bytes(over()));
-    let (mut site, _model, _world) = site(&place, vec![reply]).await;
+    let (mut site, _model, _world) = site(&test_store, vec![reply]).await;
     let chat = site.chat().await;
     let mut asking = site.say(&chat, "one").await;
     asking.expect("delta").await;
     let _following = site.follow(&chat, 0).await;
     site.end().await;
-    let store = place.open().await;
+    let store = test_store.open().await;
     let kept = store.messages(&chat, None, 10).await.unwrap().messages;
     assert_eq!(serde_json::to_value(&kept[1]).unwrap()["state"], "complete");
 }
 
-/// While nothing is said, a comment keeps the connection alive, which programs pass over.
+/// During silence, comments keep the connection alive; clients skip them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_comment_that_keeps_a_connection_alive_is_no_event() {
-    let place = Place::sqlite();
+async fn keep_alive_comments_are_not_events() {
+    let test_store = TestStore::sqlite();
     let (site, _model, _world) =
-        site(&place, vec![halting(1, Piece::Pause(Duration::from_secs(16)), 1)]).await;
+        site(&test_store, vec![halting(1, Piece::Pause(Duration::from_secs(16)), 1)]).await;
     let chat = site.chat().await;
     let mut stream = tokio::net::TcpStream::connect(&site.base["http://".len()..]).await.unwrap();
     let head = format!("GET /api/chats/{chat}/events?after=0 HTTP/1.1\r\nhost: localhost\r\n\r\n");
     stream.write_all(head.as_bytes()).await.unwrap();
     let turn = site.say(&chat, "one").await.all();
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     let reading = async {
-        while !String::from_utf8_lossy(&heard).contains("event: done") {
-            assert!(stream.read_buf(&mut heard).await.unwrap() > 0);
+        while !String::from_utf8_lossy(&received).contains("event: done") {
+            assert!(stream.read_buf(&mut received).await.unwrap() > 0);
         }
     };
     let (turn, ()) = tokio::join!(turn, reading);
-    assert_eq!(said(&turn), words_of(2));
-    let heard = String::from_utf8(heard).unwrap();
-    assert!(heard.lines().any(|line| line == ":" || line.starts_with(": ")), "{heard}");
-    until(async || site.get("/healthz").await["status"] == "ok").await;
+    assert_eq!(streamed_text(&turn), words_of(2));
+    let received = String::from_utf8(received).unwrap();
+    assert!(received.lines().any(|line| line == ":" || line.starts_with(": ")), "{received}");
+    wait_until(async || site.get("/healthz").await["status"] == "ok").await;
 }

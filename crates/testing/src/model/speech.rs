@@ -1,6 +1,6 @@
 //! What a model says, in the words of each provider's interface.
 
-use prowess_config::Provider;
+use prowess_config::ChatProvider;
 use serde_json::{Value, json};
 
 use super::Asked;
@@ -25,14 +25,14 @@ pub fn call(id: &'static str, name: &'static str, arguments: Value) -> Say {
 }
 
 /// The interfaces of models.
-pub const ALL: [Provider; 3] = [Provider::Anthropic, Provider::OpenAi, Provider::OpenAiChat];
+pub const ALL: [ChatProvider; 3] = [ChatProvider::Anthropic, ChatProvider::OpenAi, ChatProvider::OpenAiChat];
 
 /// The bytes of a whole answer. Calls are told in small pieces and, where the interface allows it, interleaved.
-pub fn answer(provider: Provider, said: &[Say]) -> Vec<u8> {
+pub fn answer(provider: ChatProvider, said: &[Say]) -> Vec<u8> {
     match provider {
-        Provider::Anthropic => anthropic(said),
-        Provider::OpenAi => responses(said),
-        Provider::OpenAiChat | Provider::Rehearsal => completions(said),
+        ChatProvider::Anthropic => anthropic(said),
+        ChatProvider::OpenAi => responses(said),
+        ChatProvider::OpenAiChat | ChatProvider::Rehearsal => completions(said),
     }
 }
 
@@ -176,33 +176,33 @@ fn interleaved(said: &[Say]) -> Vec<(usize, String)> {
 }
 
 /// What the model was told before everything else.
-pub fn system(provider: Provider, asked: &Asked) -> String {
+pub fn system(provider: ChatProvider, asked: &Asked) -> String {
     let text = match provider {
-        Provider::Anthropic => asked.body["system"][0]["text"].as_str(),
-        Provider::OpenAi => asked.body["instructions"].as_str(),
-        Provider::OpenAiChat | Provider::Rehearsal => asked.body["messages"][0]["content"].as_str(),
+        ChatProvider::Anthropic => asked.body["system"][0]["text"].as_str(),
+        ChatProvider::OpenAi => asked.body["instructions"].as_str(),
+        ChatProvider::OpenAiChat | ChatProvider::Rehearsal => asked.body["messages"][0]["content"].as_str(),
     };
     text.unwrap_or_default().to_owned()
 }
 
 /// The results of tools in a request: call and text, in their order.
-pub fn results(provider: Provider, asked: &Asked) -> Vec<(String, String)> {
+pub fn results(provider: ChatProvider, asked: &Asked) -> Vec<(String, String)> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let pair =
         |id: &Value, text: &Value| (id.as_str().unwrap().to_owned(), text.as_str().unwrap().to_owned());
     match provider {
-        Provider::Anthropic => list(&asked.body["messages"])
+        ChatProvider::Anthropic => list(&asked.body["messages"])
             .iter()
             .flat_map(|message| list(&message["content"]))
             .filter(|block| block["type"] == "tool_result")
             .map(|block| pair(&block["tool_use_id"], &block["content"]))
             .collect(),
-        Provider::OpenAi => list(&asked.body["input"])
+        ChatProvider::OpenAi => list(&asked.body["input"])
             .iter()
             .filter(|item| item["type"] == "function_call_output")
             .map(|item| pair(&item["call_id"], &item["output"]))
             .collect(),
-        Provider::OpenAiChat | Provider::Rehearsal => list(&asked.body["messages"])
+        ChatProvider::OpenAiChat | ChatProvider::Rehearsal => list(&asked.body["messages"])
             .iter()
             .filter(|message| message["role"] == "tool")
             .map(|message| pair(&message["tool_call_id"], &message["content"]))

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::world::{World, checked, error, root};
+use crate::world::{TestProject, checked, error, root};
 use prowess::Preset;
 use prowess_tools::{Session, system_prompt};
 use serde_json::json;
@@ -15,8 +15,8 @@ const FILES: [(&str, &str); 3] = [
     ("scripts/echo.sh", "PROWESS_SCRIPT_MARKER_E9810C5F"),
 ];
 
-fn fixture(preset: Preset) -> World {
-    let world = World::new(preset);
+fn fixture(preset: Preset) -> TestProject {
+    let world = TestProject::new(preset);
     let bundled = prowess::bundled::BUNDLED.iter().find(|skill| skill.id == NAME).unwrap();
     let folder = format!("{}/{NAME}", root(preset));
     for (path, bytes) in bundled.files {
@@ -62,7 +62,7 @@ fn s004_24_the_procedure_through_read_file_and_skill() {
     let read = |path: &str| world.call("ReadFile", json!({"path": format!(".agents/skills/{NAME}/{path}")}));
     assert!(read("SKILL.md").text.contains("PROWESS_SKILL_MARKER_7F3A91D2"));
     for (path, marker) in FILES {
-        // Shell scripts are not among the endings that are read.
+        // Shell scripts do not have an allowed extension.
         assert_eq!(read(path).text.contains(marker), !path.ends_with(".sh"), "{path}");
     }
     for path in ["../../../../etc/passwd", "link-out.txt"] {

@@ -1,8 +1,8 @@
-//! What a model is told of the tools.
+//! The tool definitions for models.
 
-use crate::world::{World, one, root};
+use crate::world::{TestProject, one, root};
 use prowess::Preset;
-use prowess_tools::{Session, Tool, Toolbox};
+use prowess_tools::{BuiltinTool, Session, Toolbox};
 use serde_json::{Value, json};
 
 fn names(toolbox: &Toolbox) -> Vec<String> {
@@ -12,7 +12,7 @@ fn names(toolbox: &Toolbox) -> Vec<String> {
 #[test]
 fn of_each_preset() {
     for preset in Preset::ALL {
-        let world = World::new(preset);
+        let world = TestProject::new(preset);
         world.skill(&format!("{}/pdf", root(preset)), "x").skill(&format!("{}/gh", root(preset)), "y");
         let definitions = serde_json::to_string_pretty(&world.toolbox().definitions()).unwrap();
         insta::assert_snapshot!(format!("of_{}", preset.as_str().replace('-', "_")), definitions);
@@ -39,7 +39,7 @@ fn s001_08_one_tool_with_a_name_and_optional_arguments() {
 
 #[test]
 fn names_are_an_enum_up_to_256() {
-    let world = World::new(Preset::Standard);
+    let world = TestProject::new(Preset::Standard);
     let name = |toolbox: &Toolbox| toolbox.definitions()[0].input_schema["properties"]["name"].clone();
     for number in 0..256 {
         world.skill(&format!("~/.agents/skills/s-{number}"), "x");
@@ -51,11 +51,14 @@ fn names_are_an_enum_up_to_256() {
 }
 
 #[test]
-fn both_spellings_are_answered() {
+fn names_with_and_without_dots_are_accepted() {
     let (_world, toolbox) = one(Preset::Standard, "x");
-    for tool in Tool::ALL {
-        assert_eq!((Tool::named(tool.name()), Tool::named(&tool.dotless())), (Some(tool), Some(tool)));
-        assert!(!tool.dotless().contains('.'));
+    for tool in BuiltinTool::ALL {
+        assert_eq!(
+            (BuiltinTool::from_name(tool.name()), BuiltinTool::from_name(&tool.dotless_name())),
+            (Some(tool), Some(tool))
+        );
+        assert!(!tool.dotless_name().contains('.'));
     }
     let load = |name: &str| toolbox.call(&mut Session::default(), name, json!({"name": "a"})).text;
     assert_eq!(load("skills.activate"), load("skills_activate"));
@@ -64,16 +67,16 @@ fn both_spellings_are_answered() {
 #[test]
 fn s004_18_nothing_is_offered_without_skills() {
     for preset in Preset::ALL {
-        let mut world = World::new(preset);
-        assert!(names(&world.toolbox()).is_empty(), "{preset}: there is none");
+        let mut world = TestProject::new(preset);
+        assert!(names(&world.toolbox()).is_empty(), "{preset}: there are no skills");
         world.skill(&format!("{}/a", root(preset)), "x");
         assert!(!names(&world.toolbox()).is_empty(), "{preset}");
         world.policy.enabled = false;
         let toolbox = world.toolbox();
         assert!(names(&toolbox).is_empty(), "{preset}: they are off");
-        for tool in Tool::ALL {
+        for tool in BuiltinTool::ALL {
             let answer = toolbox.call(&mut Session::default(), tool.name(), json!({"name": "a"}));
-            assert_eq!(crate::world::error(&answer), ("DISABLED", "skills are switched off"));
+            assert_eq!(crate::world::error(&answer), ("DISABLED", "skills are disabled"));
         }
         world.policy.enabled = true;
         world.policy.selection.manual = vec!["a".to_owned()];
@@ -82,8 +85,8 @@ fn s004_18_nothing_is_offered_without_skills() {
 }
 
 #[test]
-fn what_the_user_called_is_among_the_names() {
-    let mut world = World::new(Preset::Standard);
+fn requested_skills_are_among_the_names() {
+    let mut world = TestProject::new(Preset::Standard);
     world.skill("~/.agents/skills/deploy", "x").skill("~/.agents/skills/pdf", "x");
     world.policy.selection.manual = vec!["deploy".to_owned()];
     let toolbox = world.toolbox();
@@ -92,15 +95,15 @@ fn what_the_user_called_is_among_the_names() {
     };
     let mut session = Session::default();
     assert_eq!(listed(&session), json!(["pdf"]));
-    session.call_by_name("deploy");
+    session.mark_invoked("deploy");
     assert_eq!(listed(&session), json!(["deploy", "pdf"]));
 }
 
 #[test]
-fn where_folders_count_they_are_the_names() {
-    let mut world = World::new(Preset::Standard);
-    world.policy.scan.identity = prowess::policy::Identity::Id;
-    world.policy.manifest = prowess::Policy::preset(Preset::App).manifest;
+fn directory_names_are_used_if_they_are_the_identity() {
+    let mut world = TestProject::new(Preset::Standard);
+    world.policy.scan.identity = prowess::policy::SkillIdentity::Id;
+    world.policy.manifest = prowess::Policy::from_preset(Preset::App).manifest;
     world.file("~/.agents/skills/reader/SKILL.md", "---\nname: PDF Reader\ndescription: d\n---\nRead.\n");
     let toolbox = world.toolbox();
     let listed = &toolbox.definitions()[0].input_schema["properties"]["name"]["enum"];

@@ -1,9 +1,9 @@
-//! The envelope of every answer.
+//! The envelope of every response.
 
-use crate::world::{World, checked, one, root};
+use crate::world::{TestProject, checked, one, root};
 use proptest::prelude::*;
 use prowess::Preset;
-use prowess_tools::{Envelope, Session, Tool};
+use prowess_tools::{BuiltinTool, Envelope, Session};
 use serde_json::{Value, json};
 
 #[test]
@@ -20,16 +20,16 @@ fn s001_13_data_of_the_skill_tool_has_name_base_dir_and_content() {
 }
 
 #[test]
-fn s001_21_every_path_answers_in_the_envelope() {
+fn s001_21_every_tool_returns_an_envelope() {
     for preset in Preset::ALL {
-        let mut world = World::new(preset);
+        let mut world = TestProject::new(preset);
         let folder = format!("{}/a", root(preset));
         world.skill(&folder, &"long ".repeat(100)).file(&format!("{folder}/big.md"), "x".repeat(500));
         world.policy.limits.skill_md_bytes = 100;
         world.policy.limits.resource_bytes = 100;
         let toolbox = world.toolbox();
         let mut statuses = Vec::new();
-        for tool in Tool::ALL.map(Tool::name) {
+        for tool in BuiltinTool::ALL.map(BuiltinTool::name) {
             for params in [
                 json!({"name": "a"}),
                 json!({"name": "a", "path": "big.md"}),
@@ -43,15 +43,15 @@ fn s001_21_every_path_answers_in_the_envelope() {
                 statuses.push(checked(toolbox.call(&mut Session::default(), tool, params)).status);
             }
         }
-        for status in [prowess_tools::Outcome::Partial, prowess_tools::Outcome::Error] {
+        for status in [prowess_tools::CallStatus::Partial, prowess_tools::CallStatus::Error] {
             assert!(statuses.contains(&status), "{preset}: {status:?}");
         }
     }
 }
 
 #[test]
-fn what_is_cut_is_partial_and_says_so() {
-    let mut world = World::new(Preset::Standard);
+fn truncated_results_are_partial() {
+    let mut world = TestProject::new(Preset::Standard);
     world.skill("~/.agents/skills/a", &"é".repeat(200)).file("~/.agents/skills/a/big.md", "é".repeat(200));
     world.policy.limits.skill_md_bytes = 101;
     world.policy.limits.resource_bytes = 101;
@@ -66,7 +66,7 @@ fn what_is_cut_is_partial_and_says_so() {
         read.text
     );
     let app = {
-        let mut app = World::new(Preset::App);
+        let mut app = TestProject::new(Preset::App);
         app.skill(".agents/skills/a", "x").file("big.md", "y".repeat(200));
         app.policy.limits.resource_bytes = 100;
         app
@@ -103,7 +103,7 @@ fn json_value() -> impl Strategy<Value = Value> {
 
 fn tool_name() -> impl Strategy<Value = String> {
     let known: Vec<String> =
-        Tool::ALL.into_iter().flat_map(|tool| [tool.name().to_owned(), tool.dotless()]).collect();
+        BuiltinTool::ALL.into_iter().flat_map(|tool| [tool.name().to_owned(), tool.dotless_name()]).collect();
     prop_oneof![3 => prop::sample::select(known), 1 => any::<String>()]
 }
 

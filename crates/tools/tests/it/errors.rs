@@ -1,14 +1,14 @@
-//! Every failure has its code, its message, and names no place on the machine.
+//! Every error has a code and a message without local paths.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use crate::world::{World, checked, error, one, root};
+use crate::world::{TestProject, checked, error, one, root};
 use prowess::Preset;
 use prowess_tools::Session;
 use serde_json::{Value, json};
 
-/// What a call of the tool that loads says, in the preset of document 001.
+/// Returns the error of a call that loads a skill, in the preset of document 001.
 fn refused(params: Value) -> (String, String) {
     let (_world, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
     let answer = checked(toolbox.call(&mut Session::default(), "Skill", params));
@@ -21,17 +21,17 @@ fn pair(code: &str, message: &str) -> (String, String) {
 }
 
 #[test]
-fn s001_19_wrong_parameters() {
+fn s001_19_invalid_parameters() {
     for (params, message) in [
         (json!({}), "name is missing"),
         (json!({"name": null}), "name is missing"),
         (json!({"name": " "}), "name is empty"),
-        (json!({"name": 3}), "name has to be text"),
-        (json!({"name": "a", "args": ["x"]}), "args has to be text"),
-        (json!({"name": "a\0"}), "name has a NUL character"),
-        (json!({"name": "a", "args": "x\0"}), "args has a NUL character"),
+        (json!({"name": 3}), "name must be a string"),
+        (json!({"name": "a", "args": ["x"]}), "args must be a string"),
+        (json!({"name": "a\0"}), "name contains a NUL character"),
+        (json!({"name": "a", "args": "x\0"}), "args contains a NUL character"),
         (json!({"name": "a", "arg": "x"}), "unknown parameter arg; did you mean args?"),
-        (json!({"name": "a", "frobnicate": 1}), "unknown parameter frobnicate; it takes name, args"),
+        (json!({"name": "a", "frobnicate": 1}), "unknown parameter frobnicate; valid parameters: name, args"),
         (json!(null), "the parameters have to be an object"),
         (json!("a"), "the parameters have to be an object"),
     ] {
@@ -40,42 +40,39 @@ fn s001_19_wrong_parameters() {
 }
 
 #[test]
-fn s001_19_unknown_names_are_not_found_with_the_nearest() {
-    let world = World::new(Preset::SkillTool);
+fn s001_19_unknown_names_are_reported_with_a_suggestion() {
+    let world = TestProject::new(Preset::SkillTool);
     world.skill("skills/code-review", "x");
     let told = |name: &str| {
         let answer = world.call("Skill", json!({"name": name}));
         let (code, message) = error(&answer);
         format!("{code} {message}")
     };
-    assert_eq!(told("code-reviw"), "NOT_FOUND there is no skill named code-reviw; did you mean code-review?");
-    assert_eq!(told("zzzz"), "NOT_FOUND there is no skill named zzzz");
-    assert_eq!(told("x\u{202e}\n\u{1b}[31m"), "NOT_FOUND there is no skill named x\\u{202e} \\u{1b}[31m");
-    assert_eq!(
-        told("../code-review"),
-        "NOT_FOUND there is no skill named ../code-review; did you mean code-review?"
-    );
+    assert_eq!(told("code-reviw"), "NOT_FOUND no skill named code-reviw; did you mean code-review?");
+    assert_eq!(told("zzzz"), "NOT_FOUND no skill named zzzz");
+    assert_eq!(told("x\u{202e}\n\u{1b}[31m"), "NOT_FOUND no skill named x\\u{202e} \\u{1b}[31m");
+    assert_eq!(told("../code-review"), "NOT_FOUND no skill named ../code-review; did you mean code-review?");
 }
 
 #[test]
-fn tools_that_are_not_there() {
+fn unknown_and_unavailable_tools() {
     let (_world, toolbox) = one(Preset::SkillTool, "x");
     for (tool, message) in [
-        ("Skil", "there is no tool named Skil; did you mean Skill?"),
-        ("rm", "there is no tool named rm"),
-        ("", "there is no tool named "),
-        ("ReadFile", "ReadFile is not offered in preset skill-tool"),
-        ("skills_activate", "skills_activate is not offered in preset skill-tool"),
+        ("Skil", "no tool named Skil; did you mean Skill?"),
+        ("rm", "no tool named rm"),
+        ("", "no tool named "),
+        ("ReadFile", "ReadFile is not available in preset skill-tool"),
+        ("skills_activate", "skills_activate is not available in preset skill-tool"),
     ] {
         let answer = checked(toolbox.call(&mut Session::default(), tool, json!({})));
         assert_eq!(error(&answer), ("NOT_FOUND", message));
     }
 }
 
-/// Root reads whatever there is: where the tests run as root, the code is only seen in the unit test of
-/// `prowess::activate` (`s001_19_each_failure_has_its_code`).
+/// Root can read everything. If the tests run as root, only the unit test `s001_19_each_failure_has_its_code`
+/// in `prowess::activation` covers this code.
 #[test]
-fn s001_19_the_operating_system_refuses_unless_the_test_is_run_by_root() {
+fn s001_19_unreadable_files_are_permission_errors() {
     let (world, toolbox) = one(Preset::SkillTool, "x");
     let path = world.path("skills/a/SKILL.md");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
@@ -87,10 +84,10 @@ fn s001_19_the_operating_system_refuses_unless_the_test_is_run_by_root() {
     assert!(!world.is_named_in(&answer.text));
 }
 
-/// What became of `SKILL.md` between discovery and the call.
+/// Changes of `SKILL.md` between discovery and the call.
 #[test]
-fn s001_19_what_happened_since_discovery_is_said_without_a_path() {
-    type Change = fn(&World);
+fn s001_19_changes_since_discovery_are_reported_without_a_path() {
+    type Change = fn(&TestProject);
     let changes: [(&str, Change, &str); 7] = [
         ("deleted", |world| fs::remove_file(world.path("skills/a/SKILL.md")).unwrap(), "NOT_FOUND"),
         ("emptied", |world| _ = world.file("skills/a/SKILL.md", ""), "INTERNAL_ERROR"),
@@ -119,10 +116,10 @@ fn s001_19_what_happened_since_discovery_is_said_without_a_path() {
         ("its folder deleted", |world| fs::remove_dir_all(world.path("skills/a")).unwrap(), "NOT_FOUND"),
     ];
     for (what, change, code) in changes {
-        let mut world = World::new(Preset::SkillTool);
+        let mut world = TestProject::new(Preset::SkillTool);
         world.skill("skills/a", "x");
-        // As it is where nobody looks again before a call.
-        world.policy.refresh = prowess::policy::Refresh::AtStart;
+        // Without a refresh before the call.
+        world.policy.refresh = prowess::policy::RefreshPolicy::AtStart;
         let toolbox = world.toolbox();
         change(&world);
         let answer = checked(toolbox.call(&mut Session::default(), "Skill", json!({"name": "a"})));
@@ -132,8 +129,8 @@ fn s001_19_what_happened_since_discovery_is_said_without_a_path() {
 }
 
 #[test]
-fn s001_19_a_skill_that_could_not_be_parsed_says_so_when_it_is_asked_for() {
-    let world = World::new(Preset::SkillTool);
+fn s001_19_an_invalid_skill_reports_its_error_when_it_is_loaded() {
+    let world = TestProject::new(Preset::SkillTool);
     world.skill("skills/a", "x").file("skills/b/SKILL.md", "---\nname: b\ndescription: x\n- y\n---\n");
     let answer = world.call("Skill", json!({"name": "b"}));
     assert_eq!(error(&answer).0, "INTERNAL_ERROR", "{}", answer.text);
@@ -141,8 +138,8 @@ fn s001_19_a_skill_that_could_not_be_parsed_says_so_when_it_is_asked_for() {
 }
 
 #[test]
-fn a_status_that_forbids_it_has_its_code() {
-    let mut world = World::new(Preset::Standard);
+fn each_status_has_its_error_code() {
+    let mut world = TestProject::new(Preset::Standard);
     world
         .skill("~/.agents/skills/a", "x")
         .skill("~/.agents/skills/off", "x")
@@ -165,7 +162,7 @@ fn a_status_that_forbids_it_has_its_code() {
 }
 
 #[test]
-fn arguments_of_a_hundred_thousand_bytes_are_refused_and_placeholders_in_them_are_text() {
+fn long_arguments_are_rejected_and_placeholders_in_them_are_text() {
     let (code, message) = refused(json!({"name": "a", "args": "x".repeat(100_000)}));
     assert_eq!(code, "INVALID_PARAM");
     assert!(message.contains("100000 bytes") && message.len() < 200, "{message}");
@@ -179,7 +176,7 @@ fn arguments_of_a_hundred_thousand_bytes_are_refused_and_placeholders_in_them_ar
 }
 
 #[test]
-fn s004_16_s004_17_every_refusal_of_a_resource() {
+fn s004_16_s004_17_every_error_of_a_resource() {
     let (world, toolbox) = one(Preset::Chat, "x");
     world
         .file(".skills/a/bin.dat", b"\0\x01")
@@ -211,11 +208,11 @@ fn s004_16_s004_17_every_refusal_of_a_resource() {
 }
 
 #[test]
-fn no_error_of_any_preset_names_the_machine_when_the_skill_is_gone() {
+fn no_error_contains_a_local_path_when_the_skill_is_deleted() {
     for preset in Preset::ALL {
-        let mut world = World::new(preset);
+        let mut world = TestProject::new(preset);
         world.skill(&format!("{}/a", root(preset)), "x");
-        world.policy.refresh = prowess::policy::Refresh::AtStart;
+        world.policy.refresh = prowess::policy::RefreshPolicy::AtStart;
         let toolbox = world.toolbox();
         fs::remove_dir_all(world.path(root(preset))).unwrap();
         for definition in toolbox.definitions() {

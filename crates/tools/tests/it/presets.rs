@@ -1,18 +1,18 @@
-//! What each document promises of its tools and prompts, through the tools themselves.
+//! The requirements of each document for tools and prompts.
 
 use std::os::unix::fs::symlink;
 
-use crate::world::{World, checked, error, one};
+use crate::world::{TestProject, checked, error, one};
 use prowess::Preset;
-use prowess::activate::activate;
-use prowess::policy::Activation;
+use prowess::activation::activate;
+use prowess::policy::ActivationMode;
 use prowess_routing::mention::slash;
-use prowess_tools::{PromptRequest, Session, prompt, system_prompt, tokens};
+use prowess_tools::{PromptRequest, Session, render_prompt, system_prompt, tokens};
 use serde_json::{Value, json};
 
 #[test]
 fn s000_05_the_prompt_of_the_app() {
-    let world = World::new(Preset::App);
+    let world = TestProject::new(Preset::App);
     world.file(
         ".agents/skills/report/SKILL.md",
         "---\nname: Weekly Report\ndescription: Writes it.\n---\nBODY\n",
@@ -63,7 +63,7 @@ fn s000_06_s000_07_s000_08_s000_09_s000_10_read_file() {
 }
 
 #[test]
-fn s000_08_the_endings_can_be_configured() {
+fn s000_08_the_extensions_can_be_configured() {
     let (mut world, _) = one(Preset::App, "x");
     world.policy.read_extensions = vec![".rs".to_owned()];
     world.file("main.rs", "fn main() {}");
@@ -77,7 +77,7 @@ fn s000_08_the_endings_can_be_configured() {
 
 #[test]
 fn s001_09_s001_10_s001_11_s001_12_the_text_of_the_skill_tool() {
-    let world = World::new(Preset::SkillTool);
+    let world = TestProject::new(Preset::SkillTool);
     world
         .skill("skills/with", "Do $ARGUMENTS.")
         .skill("skills/without", "Do it.")
@@ -104,7 +104,7 @@ fn s001_16_s001_17_the_system_prompt_has_the_rules_and_the_tool_s_text() {
     assert!(text.contains(&toolbox.definitions()[0].description));
 }
 
-fn triggered(world: &World, name: &str, triggers: &str) {
+fn triggered(world: &TestProject, name: &str, triggers: &str) {
     let text =
         format!("---\nname: {name}\ndescription: Does {name}. And more.\n{triggers}---\nBody of {name}.\n");
     world.file(&format!(".agent/skills/{name}/SKILL.md"), text);
@@ -112,7 +112,7 @@ fn triggered(world: &World, name: &str, triggers: &str) {
 
 #[test]
 fn s003_02_s003_03_s003_04_s003_05_each_tier_of_the_prompt() {
-    let world = World::new(Preset::Triggers);
+    let world = TestProject::new(Preset::Triggers);
     let say = |query: &str| system_prompt(&world.toolbox(), &Session::default(), Some(query));
     assert_eq!(say("merge"), "");
     triggered(&world, "pdf", "triggers: {keywords: [pdf], verbs: [merge]}\n");
@@ -126,7 +126,7 @@ fn s003_02_s003_03_s003_04_s003_05_each_tier_of_the_prompt() {
 
 #[test]
 fn s003_06_at_most_three_are_pushed() {
-    let world = World::new(Preset::Triggers);
+    let world = TestProject::new(Preset::Triggers);
     for name in ["a1", "b2", "c3", "d4"] {
         triggered(&world, name, "triggers: {keywords: [merge]}\n");
     }
@@ -136,13 +136,13 @@ fn s003_06_at_most_three_are_pushed() {
 }
 
 #[test]
-fn what_the_tiers_cut_is_reported() {
-    let world = World::new(Preset::Triggers);
+fn cuts_of_the_tiers_are_reported() {
+    let world = TestProject::new(Preset::Triggers);
     for number in 0..50 {
         triggered(&world, &format!("skill-{number}"), "");
     }
     let request = PromptRequest { budget_chars: Some(300), ..PromptRequest::default() };
-    let made = prompt(&world.toolbox(), &request);
+    let made = render_prompt(&world.toolbox(), &request);
     assert!(made.text.chars().count() <= 300, "{}", made.text);
     assert_eq!(made.plan.total(), 50);
     assert!(made.plan.cuts().count() > 0);
@@ -158,7 +158,7 @@ fn s004_11_the_prompt_of_the_chat_has_no_paths() {
 }
 
 #[test]
-fn s004_15_activation_gives_name_frontmatter_and_body() {
+fn s004_15_activation_returns_name_frontmatter_and_body() {
     let (_world, toolbox) = one(Preset::Chat, "Body.");
     let call =
         |name: &str| checked(toolbox.call(&mut Session::default(), "skills.activate", json!({"name": name})));
@@ -181,7 +181,7 @@ fn s004_16_a_resource_has_name_path_and_content() {
 }
 
 #[test]
-fn s004_22_oversize_is_cut_with_a_notice() {
+fn s004_22_long_files_are_truncated_with_a_notice() {
     let (mut world, _) = one(Preset::Chat, &"x".repeat(1_000));
     world.policy.limits.skill_md_bytes = 500;
     let answer = world.call("skills.activate", json!({"name": "a"}));
@@ -200,8 +200,8 @@ fn s004_22_oversize_is_cut_with_a_notice() {
 }
 
 #[test]
-fn s004_23_allowed_tools_come_with_every_activation() {
-    let world = World::new(Preset::Chat);
+fn s004_23_every_activation_includes_allowed_tools() {
+    let world = TestProject::new(Preset::Chat);
     let text = "---\nname: a\ndescription: d\nallowed-tools: Bash(git:*) Read\n---\nx\n";
     world.file(".skills/a/SKILL.md", text);
     let answer = world.call("skills.activate", json!({"name": "a"}));
@@ -209,8 +209,8 @@ fn s004_23_allowed_tools_come_with_every_activation() {
 }
 
 #[test]
-fn search_finds_the_best_first_with_reasons() {
-    let world = World::new(Preset::Standard);
+fn search_returns_the_best_match_first_with_reasons() {
+    let world = TestProject::new(Preset::Standard);
     for (name, about) in [("pdf", "Fills forms."), ("notes", "Takes notes."), ("forms", "Draws web pages.")] {
         world.file(
             &format!("~/.agents/skills/{name}/SKILL.md"),
@@ -225,10 +225,10 @@ fn search_finds_the_best_first_with_reasons() {
     assert_eq!(found.text, "- pdf: Fills forms.\n- forms: Draws web pages.\n");
     let one = world.call("skills.search", json!({"query": "fills forms", "k": 1}));
     assert_eq!(one.data["matches"].as_array().unwrap().len(), 1);
-    assert_eq!(world.call("skills.search", json!({"query": "zzz"})).text, "No skill fits.\n");
+    assert_eq!(world.call("skills.search", json!({"query": "zzz"})).text, "No matching skill found.\n");
     for k in [json!(0), json!(51), json!(-1), json!("3"), json!(1.5)] {
         let answer = world.call("skills.search", json!({"query": "x", "k": k}));
-        assert_eq!(error(&answer), ("INVALID_PARAM", "k has to be a whole number from 1 to 50"));
+        assert_eq!(error(&answer), ("INVALID_PARAM", "k must be an integer from 1 to 50"));
     }
 }
 
@@ -243,8 +243,8 @@ fn listing_is_sorted_with_sizes() {
 }
 
 #[test]
-fn s002_06_what_each_tier_costs() {
-    let world = World::with_bundled(Preset::Harness);
+fn s002_06_the_token_costs_of_each_tier() {
+    let world = TestProject::with_bundled(Preset::Harness);
     let toolbox = world.toolbox();
     let (snapshot, catalog) = (toolbox.snapshot(), system_prompt(&toolbox, &Session::default(), None));
     let skills: Vec<_> = snapshot.enabled().collect();
@@ -258,9 +258,9 @@ fn s002_06_what_each_tier_costs() {
     }
 }
 
-/// Where a model has no tools, whoever serves it puts the skill that the user calls into that one request.
+/// For models without tools, the server adds the requested skill to that one request.
 #[test]
-fn s004_14_a_skill_that_is_called_can_be_put_into_one_request() {
+fn s004_14_a_requested_skill_can_be_added_to_one_request() {
     let (_world, toolbox) = one(Preset::Chat, "BODY");
     let snapshot = toolbox.snapshot();
     let called = slash("/a now", |name| snapshot.get(name).is_some()).unwrap();
@@ -272,8 +272,10 @@ fn s004_14_a_skill_that_is_called_can_be_put_into_one_request() {
 }
 
 #[test]
-fn what_models_are_told_to_call_is_what_they_have() {
-    for (activation, called) in [(Activation::ReadFile, "ReadFile"), (Activation::SkillTool, "tool Skill")] {
+fn prompts_only_mention_available_tools() {
+    for (activation, called) in
+        [(ActivationMode::ReadFile, "ReadFile"), (ActivationMode::SkillTool, "tool Skill")]
+    {
         let (mut world, _) = one(Preset::Standard, "Body.");
         world.policy.activation = activation;
         let toolbox = world.toolbox();

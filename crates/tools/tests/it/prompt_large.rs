@@ -1,13 +1,14 @@
-//! A prompt over a hundred thousand skills keeps within its budget, and holds the skill that the message is about.
+//! A prompt over a hundred thousand skills stays within its budget and contains the skill that matches the
+//! message.
 
-use crate::world::World;
+use crate::world::TestProject;
 use prowess::Preset;
 use prowess::policy::CatalogFormat;
-use prowess_tools::{PromptRequest, prompt, tokens};
+use prowess_tools::{PromptRequest, render_prompt, tokens};
 
 const SKILLS: usize = 100_000;
 
-/// What is asked, and the skill that is right: neither among the first in the catalog nor different in form.
+/// The queries and the matching skills, which are neither first in the catalog nor special in form.
 const ASKED: [(&str, &str, &str); 3] = [
     (
         "how many grams are three cups of flour in this recipe?",
@@ -27,8 +28,8 @@ fn skill_md(name: &str, description: &str) -> String {
 }
 
 #[test]
-fn the_right_skill_of_a_hundred_thousand_is_in_every_form_and_budget() {
-    let world = World::large(Preset::Standard);
+fn the_matching_skill_is_in_every_format_and_budget() {
+    let world = TestProject::large(Preset::Standard);
     for number in 0..SKILLS {
         let about = format!("Does the thing of animal{} in colour{}.", number % 17, number % 1300);
         let name = format!("skill-{number}");
@@ -41,7 +42,7 @@ fn the_right_skill_of_a_hundred_thousand_is_in_every_form_and_budget() {
     assert_eq!(toolbox.snapshot().enabled().count(), SKILLS + ASKED.len());
     let holds = |query: &str, name: &str, about: &str, format: CatalogFormat| {
         let asked = PromptRequest { query: Some(query), format: Some(format), ..PromptRequest::default() };
-        let made = prompt(&toolbox, &PromptRequest { budget_chars: Some(4_000), ..asked });
+        let made = render_prompt(&toolbox, &PromptRequest { budget_chars: Some(4_000), ..asked });
         assert_eq!(made.routing.unwrap().matches[0].name, name, "{query}");
         assert!(made.text.chars().count() <= 4_000, "{format:?}: {}", made.text.chars().count());
         assert!(made.text.contains(first(about)), "{format:?}: {}", made.text);
@@ -54,12 +55,12 @@ fn the_right_skill_of_a_hundred_thousand_is_in_every_form_and_budget() {
         holds(query, name, about, format);
     }
     let asked = PromptRequest { query: Some(query), ..PromptRequest::default() };
-    let made = prompt(&toolbox, &PromptRequest { budget_tokens: Some(1_000), ..asked });
+    let made = render_prompt(&toolbox, &PromptRequest { budget_tokens: Some(1_000), ..asked });
     assert!(tokens::count(&made.text) <= 1_000, "{}", tokens::count(&made.text));
     assert!(made.text.contains(first(about)), "{}", made.text);
 }
 
-/// The first sentence.
+/// Returns the first sentence.
 fn first(about: &str) -> &str {
     &about[..about.find('.').unwrap()]
 }

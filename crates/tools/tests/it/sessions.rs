@@ -1,8 +1,8 @@
-//! What a conversation remembers, and what is noticed between its calls.
+//! The state of a conversation, and changes between calls.
 
-use crate::world::{World, error, one, root};
+use crate::world::{TestProject, error, one, root};
 use prowess::Preset;
-use prowess::policy::Refresh;
+use prowess::policy::RefreshPolicy;
 use prowess_tools::{Session, Toolbox, system_prompt};
 use serde_json::json;
 
@@ -12,7 +12,7 @@ fn load(toolbox: &Toolbox, session: &mut Session, name: &str) -> String {
 }
 
 #[test]
-fn loading_twice_gives_a_reminder_and_a_change_the_text() {
+fn loading_twice_returns_a_reminder_unless_the_skill_changed() {
     for preset in [Preset::Standard, Preset::SkillTool, Preset::Harness, Preset::Triggers, Preset::Chat] {
         let (world, toolbox) = one(preset, "First text.");
         let (mut session, mut other) = (Session::default(), Session::default());
@@ -27,7 +27,7 @@ fn loading_twice_gives_a_reminder_and_a_change_the_text() {
 }
 
 #[test]
-fn arguments_make_another_text() {
+fn arguments_return_the_text_again() {
     let (_world, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
     let mut session = Session::default();
     let mut with = |args: &str| toolbox.call(&mut session, "Skill", json!({"name": "a", "args": args}));
@@ -56,7 +56,7 @@ fn s004_12_s004_19_active_skills_are_in_the_next_prompt_by_name_only() {
 }
 
 #[test]
-fn switched_off_nothing_is_said_of_what_was_active() {
+fn active_skills_are_not_mentioned_when_skills_are_disabled() {
     let (mut world, toolbox) = one(Preset::Standard, "x");
     let mut session = Session::default();
     load(&toolbox, &mut session, "a");
@@ -65,7 +65,7 @@ fn switched_off_nothing_is_said_of_what_was_active() {
 }
 
 #[test]
-fn s001_18_an_added_skill_is_there_on_the_next_call() {
+fn s001_18_an_added_skill_is_available_on_the_next_call() {
     for (preset, seen) in [
         (Preset::SkillTool, true),
         (Preset::Standard, true),
@@ -83,10 +83,10 @@ fn s001_18_an_added_skill_is_there_on_the_next_call() {
 }
 
 #[test]
-fn s001_18_refreshing_can_be_switched_off() {
-    let mut world = World::new(Preset::SkillTool);
+fn s001_18_refreshing_can_be_disabled() {
+    let mut world = TestProject::new(Preset::SkillTool);
     world.skill("skills/a", "x");
-    world.policy.refresh = Refresh::AtStart;
+    world.policy.refresh = RefreshPolicy::AtStart;
     let toolbox = world.toolbox();
     world.skill("skills/added", "x");
     let answer = toolbox.call(&mut Session::default(), "Skill", json!({"name": "added"}));
@@ -94,8 +94,8 @@ fn s001_18_refreshing_can_be_switched_off() {
 }
 
 #[test]
-fn manual_skills_are_hidden_entirely_until_the_user_calls_them() {
-    let mut world = World::new(Preset::Standard);
+fn manual_skills_are_hidden_until_the_user_requests_them() {
+    let mut world = TestProject::new(Preset::Standard);
     let own = "---\nname: ship\ndescription: Ships it.\ndisable-model-invocation: true\n---\nShip.\n";
     world.skill("~/.agents/skills/a", "x").skill("~/.agents/skills/deploy", "Deploy.");
     world.file("~/.agents/skills/ship/SKILL.md", own);
@@ -107,21 +107,21 @@ fn manual_skills_are_hidden_entirely_until_the_user_calls_them() {
         assert!(!system_prompt(&toolbox, &session, Some("deploy and ship it")).contains(name));
         let mut call = |tool: &str, params| toolbox.call(&mut session, tool, params);
         let answer = call("skills.activate", json!({"name": name}));
-        assert_eq!(error(&answer), ("NOT_FOUND", &*format!("there is no skill named {name}")));
+        assert_eq!(error(&answer), ("NOT_FOUND", &*format!("no skill named {name}")));
         assert!(call("skills.listResources", json!({"name": name})).error.is_some());
         assert!(call("skills.readResource", json!({"name": name, "path": "SKILL.md"})).error.is_some());
         assert_eq!(call("skills.search", json!({"query": name})).data["matches"], json!([]));
-        // Neither does a misspelt name give it away.
+        // A suggestion for a misspelled name does not reveal it, either.
         let near = call("skills.activate", json!({"name": format!("{name}x")}));
         assert!(!near.text.contains("did you mean"), "{}", near.text);
-        session.call_by_name(name);
+        session.mark_invoked(name);
         assert!(toolbox.call(&mut session, "skills.activate", json!({"name": name})).error.is_none());
     }
 }
 
 #[test]
-fn s003_06_what_a_model_loads_counts_as_recent_use() {
-    let world = World::new(Preset::Triggers);
+fn s003_06_loaded_skills_count_as_recently_used() {
+    let world = TestProject::new(Preset::Triggers);
     for name in ["b", "a"] {
         let text = format!(
             "---\nname: {name}\ndescription: d\ntriggers: {{keywords: [merge]}}\n---\nBody of {name}.\n"

@@ -1,18 +1,18 @@
-//! The tools that skills bring: when they are there, what they are called, and how they answer.
+//! The tools of skills: their availability, names and results.
 
 #![cfg(feature = "toolsets")]
 
 use std::os::unix::fs::symlink;
 
-use crate::world::World;
+use crate::world::TestProject;
 use prowess::Preset;
 use prowess_tools::{Envelope, Session, Toolbox};
 use serde_json::{Value, json};
 
 const ROOT: &str = "~/.agents/skills";
 
-/// A skill with the tools of these names; each says whose it is.
-fn skill(world: &World, name: &str, tools: &[&str]) {
+/// Creates a skill with these tools, each of which returns the skill's name.
+fn skill(world: &TestProject, name: &str, tools: &[&str]) {
     let tools: Vec<_> = tools
         .iter()
         .map(|tool| {
@@ -25,7 +25,7 @@ fn skill(world: &World, name: &str, tools: &[&str]) {
     toolset(world, name, &format!("export const Set = [{}];", tools.join(", ")));
 }
 
-fn toolset(world: &World, name: &str, module: &str) {
+fn toolset(world: &TestProject, name: &str, module: &str) {
     let head =
         format!("---\nname: {name}\ndescription: Does {name}.\ntoolsets: [\"toolsets/index:Set\"]\n---\nB\n");
     let imports = "import { Tool } from '@agent/tools';\nimport { z } from 'zod';\n";
@@ -33,9 +33,9 @@ fn toolset(world: &World, name: &str, module: &str) {
     world.file(&format!("{ROOT}/{name}/toolsets/index.ts"), format!("{imports}{module}\n"));
 }
 
-/// A skill `a` whose tool `t` does this.
-fn doing(body: &str) -> World {
-    let world = World::new(Preset::Standard);
+/// Creates a skill `a` whose tool `t` has this body.
+fn doing(body: &str) -> TestProject {
+    let world = TestProject::new(Preset::Standard);
     toolset(
         &world,
         "a",
@@ -48,7 +48,7 @@ fn doing(body: &str) -> World {
 
 fn called(skills: &[&str]) -> Session {
     let mut session = Session::default();
-    skills.iter().for_each(|name| session.call_by_name(name));
+    skills.iter().for_each(|name| session.mark_invoked(name));
     session
 }
 
@@ -57,11 +57,11 @@ fn brought(toolbox: &Toolbox, session: &Session) -> Vec<String> {
     names.filter(|name| !name.starts_with("skills.")).collect()
 }
 
-fn answer(world: &World) -> Envelope {
+fn answer(world: &TestProject) -> Envelope {
     world.toolbox().call(&mut called(&["a"]), "t", json!({}))
 }
 
-/// Without what differs from run to run.
+/// Formats an envelope without values that differ between runs.
 fn shown(envelope: &Envelope) -> String {
     let mut value = serde_json::to_value(envelope).unwrap();
     value["stats"]["time_ms"] = json!("[TIME]");
@@ -71,7 +71,7 @@ fn shown(envelope: &Envelope) -> String {
 
 #[test]
 fn s003_08_tools_are_registered_when_their_skill_becomes_active() {
-    let world = World::new(Preset::Standard);
+    let world = TestProject::new(Preset::Standard);
     skill(&world, "greet", &["hello", "bye"]);
     skill(&world, "other", &["else"]);
     let (toolbox, mut session) = (world.toolbox(), Session::default());
@@ -80,13 +80,13 @@ fn s003_08_tools_are_registered_when_their_skill_becomes_active() {
     toolbox.call(&mut session, "skills.activate", json!({"name": "greet"}));
     assert_eq!(brought(&toolbox, &session), ["hello", "bye"]);
     assert_eq!(toolbox.call(&mut session, "hello", json!({"a": "x"})).text, "greet/hello x");
-    session.ledger.release("greet");
+    session.ledger.remove("greet");
     assert!(brought(&toolbox, &session).is_empty());
 }
 
 #[test]
 fn s003_09_definition_and_envelopes() {
-    let world = World::new(Preset::Standard);
+    let world = TestProject::new(Preset::Standard);
     skill(&world, "greet", &["hello"]);
     let (toolbox, mut session) = (world.toolbox(), called(&["greet"]));
     let definition = toolbox.definitions_in(&session).pop().unwrap();
@@ -101,7 +101,7 @@ fn a_thrown_error_is_an_error() {
 }
 
 #[test]
-fn an_error_in_the_metadata_marks_failure() {
+fn an_error_in_the_metadata_is_a_failure() {
     let failed = answer(&doing(
         "return { title: 'Error', metadata: { error: 'NOT_FOUND' }, output: 'Error: no file\\nof that name' };",
     ));
@@ -113,7 +113,7 @@ fn an_error_in_the_metadata_marks_failure() {
 }
 
 #[test]
-fn attachments_and_console_come_through() {
+fn attachments_and_console_output_are_returned() {
     let body = "console.log('seen'); return { title: 'P', metadata: {}, output: 'o', attachments: [{ mime: 'image/png', url: 'data:image/png;base64,AA==' }] };";
     insta::assert_snapshot!("attachments", shown(&answer(&doing(body))));
 }
@@ -127,8 +127,8 @@ fn output_beyond_the_limit_is_partial() {
 }
 
 #[test]
-fn names_that_mean_two_tools_are_qualified() {
-    let world = World::new(Preset::Standard);
+fn ambiguous_names_are_qualified() {
+    let world = TestProject::new(Preset::Standard);
     skill(&world, "a", &["greet", "only", "Skill", "skills.activate", "x.y"]);
     skill(&world, "b", &["greet", "x_y"]);
     let (toolbox, mut session) = (world.toolbox(), called(&["a", "b"]));
@@ -149,32 +149,32 @@ fn names_that_mean_two_tools_are_qualified() {
         assert_eq!(toolbox.call(&mut session, name, json!({})).text, text, "{name}");
     }
     let near = toolbox.call(&mut session, "onyl", json!({}));
-    assert_eq!(near.text, "there is no tool named onyl; did you mean only?");
+    assert_eq!(near.text, "no tool named onyl; did you mean only?");
     assert_eq!(brought(&toolbox, &called(&["a"]))[0], "greet");
 }
 
 #[test]
-fn a_toolset_that_cannot_be_loaded_is_a_diagnostic_with_its_place() {
-    let world = World::new(Preset::Standard);
+fn a_broken_toolset_is_reported_with_its_location() {
+    let world = TestProject::new(Preset::Standard);
     toolset(&world, "a", "type T = 1;\nexport const Set = [nowhere];");
     let (toolbox, mut session) = (world.toolbox(), called(&["a"]));
     assert!(brought(&toolbox, &session).is_empty());
     let said = toolbox.take_diagnostics();
-    let place = said[0].diagnostic.at.unwrap();
+    let place = said[0].diagnostic.location.unwrap();
     assert_eq!((said.len(), said[0].diagnostic.code.as_str(), place.line, place.column), (1, "SK064", 4, 21));
     assert!(said[0].path.ends_with("a/toolsets/index.ts"));
     let failed = toolbox.call(&mut session, "t", json!({}));
     assert_eq!(
         failed.text,
-        "a toolset of a cannot be loaded: toolsets/index.ts:4:21: ReferenceError: nowhere is not defined"
+        "cannot load a toolset of a: toolsets/index.ts:4:21: ReferenceError: nowhere is not defined"
     );
     assert!(!world.is_named_in(&failed.text));
 }
 
 #[test]
-fn skills_that_are_not_on_offer_bring_nothing() {
-    // Untrusted: a project's skill without the user's word.
-    let world = World::new(Preset::Standard);
+fn skills_that_are_not_enabled_provide_no_tools() {
+    // Untrusted: a project's skill.
+    let world = TestProject::new(Preset::Standard);
     skill(&world, "a", &["t"]);
     for file in ["SKILL.md", "toolsets/index.ts"] {
         let content = std::fs::read(world.path(&format!("{ROOT}/a/{file}"))).unwrap();
@@ -184,12 +184,12 @@ fn skills_that_are_not_on_offer_bring_nothing() {
         );
     }
     assert_eq!(brought(&world.toolbox(), &called(&["a", "b"])), ["t"]);
-    // Switched off.
-    let mut off = World::new(Preset::Standard);
+    // Disabled.
+    let mut off = TestProject::new(Preset::Standard);
     skill(&off, "a", &["t"]);
     off.policy.selection.disabled = vec!["a".into()];
     assert!(brought(&off.toolbox(), &called(&["a"])).is_empty());
-    // Gone between finding and calling, and replaced by a link.
+    // Deleted after discovery, or replaced by a symlink.
     let (toolbox, mut session) = (world.toolbox(), called(&["a"]));
     assert_eq!(brought(&toolbox, &session), ["t"]);
     let path = world.path(&format!("{ROOT}/a/toolsets/index.ts"));
@@ -200,8 +200,8 @@ fn skills_that_are_not_on_offer_bring_nothing() {
 }
 
 #[test]
-fn parameters_that_are_no_object_are_refused() {
-    let world = World::new(Preset::Standard);
+fn parameters_must_be_an_object() {
+    let world = TestProject::new(Preset::Standard);
     skill(&world, "a", &["t"]);
     for params in [json!(null), json!([]), json!("x"), json!(5)] {
         let refused = world.toolbox().call(&mut called(&["a"]), "t", params);
@@ -210,14 +210,14 @@ fn parameters_that_are_no_object_are_refused() {
 }
 
 #[test]
-fn what_the_session_knows_is_told() {
+fn tools_receive_information_about_the_session() {
     let world = doing(
         "return JSON.stringify([ctx.sessionID, ctx.messageID, ctx.agent, ctx.extra, ctx.callID.slice(0, 5)]);",
     );
     let mut session = called(&["a"]);
-    session.about.session_id = "s-1".into();
-    session.about.agent = "helper".into();
-    session.about.extra.insert("k".into(), Value::from(1));
+    session.info.session_id = "s-1".into();
+    session.info.agent = "helper".into();
+    session.info.extra.insert("k".into(), Value::from(1));
     let told = world.toolbox().call(&mut session, "t", json!({}));
     assert_eq!(told.text, r#"["s-1","","helper",{"k":1},"call-"]"#);
 }

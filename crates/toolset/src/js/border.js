@@ -1,5 +1,5 @@
-// The border between the host and a toolset. Only texts cross it, and whatever a toolset does to the objects of the
-// language, this still works: all that is needed of them is taken here, before any foreign code runs.
+// The boundary between the host and a toolset. Only text crosses it. All built-ins that it needs are saved here, before any
+// untrusted code runs, so that a toolset cannot break it by changing them.
 (function (host, limits) {
   "use strict";
 
@@ -13,14 +13,14 @@
   const test = RegExp.prototype.test;
 
   const start = (value, length) => apply(toWellFormed, apply(slice, value, [0, length]), []);
-  // Plain texts in JSON, even where somebody gave every object a toJSON.
+  // JSON strings that are well-formed, even if a toolset added toJSON to every object.
   const wellFormed = (_, value) => (typeof value === "string" ? apply(toWellFormed, value, []) : value);
   const json = (value) => stringify(value, wellFormed);
   const record = (fields) => setPrototypeOf(fields, null);
   const list = (items) => setPrototypeOf(items, null);
 
-  // A thrown value as it may be told: nothing of it is trusted, each look at it may throw again.
-  function told(error) {
+  // Describes a thrown value. It is untrusted: each access may throw again.
+  function describeError(error) {
     const look = (key) => {
       try {
         const value = error[key];
@@ -46,19 +46,19 @@
     if (parameters === undefined) return { type: "object", properties: {} };
     const kind = typeof parameters === "object" && parameters !== null;
     if (!kind || typeof parameters.safeParse !== "function") {
-      refuse(`the tool ${id} has parameters that are not a schema of zod`);
+      refuse(`the parameters of the tool ${id} are not a zod schema`);
     }
     if (typeof parameters.toJSONSchema === "function") return parameters.toJSONSchema({ io: "input" });
     const convert = zod?.toJSONSchema ?? zod?.z?.toJSONSchema;
-    if (typeof convert !== "function") refuse("the zod that the skill ships cannot write JSON Schema; ship zod 4");
+    if (typeof convert !== "function") refuse("the bundled zod cannot create JSON Schema; bundle zod 4");
     return convert(parameters, { io: "input" });
   }
 
-  // The export of a toolset, as a list of tools that can be called.
+  // Returns the tools of a toolset's export as JSON, and registers them for calls.
   async function describe(namespace, name, zod) {
     if (!hasOwn(namespace, name)) {
       const names = keys(namespace);
-      refuse(`the module has no export ${name}` + (names.length ? `; it has ${names.join(", ")}` : ""));
+      refuse(`the module does not export ${name}` + (names.length ? `; it exports ${names.join(", ")}` : ""));
     }
     let value = await namespace[name];
     if (typeof value === "function") value = await value();
@@ -67,9 +67,9 @@
     for (let at = 0; at < found.length; at++) {
       const tool = await found[at];
       const id = tool?.id;
-      if (typeof id !== "string") refuse(`${name} has to be an array of tools made with Tool.define`);
+      if (typeof id !== "string") refuse(`${name} must be an array of tools created with Tool.define`);
       if (!apply(test, ID, [id])) {
-        refuse(`a tool's name begins with a letter and has at most 64 letters, digits, "_", "-" and "."; this is not one: ${start(id, 80)}`);
+        refuse(`a tool name must start with a letter and have at most 64 letters, digits, "_", "-" and "."; invalid name: ${start(id, 80)}`);
       }
       if (tools[id]) refuse(`there are two tools named ${id}`);
       const definition = typeof tool.init === "function" ? await tool.init() : tool;
@@ -78,7 +78,7 @@
       if (typeof execute !== "function") refuse(`the tool ${id} has no execute`);
       const schema = await schemaOf(id, parameters, zod);
       if (schema?.type !== undefined && schema.type !== "object") {
-        refuse(`the tool ${id} has parameters of type ${text(schema.type)}; they have to be a z.object`);
+        refuse(`the parameters of the tool ${id} have type ${text(schema.type)}; they must be a z.object`);
       }
       described[at] = record({ id, description, schema });
       tools[id] = { definition, parameters, execute };
@@ -86,10 +86,10 @@
     return json(record({ tools: list(described) }));
   }
 
-  // An AbortSignal, as far as tools need one. Listeners are told between two steps of the tool.
+  // A minimal AbortSignal. Listeners are called between two steps of the tool.
   function signal() {
     let listeners = [];
-    let said = false;
+    let notified = false;
     const abort = {
       get aborted() {
         return host.aborted();
@@ -108,67 +108,67 @@
         listeners = listeners.filter((known) => known !== listener);
       },
     };
-    const tell = () => {
-      if (said) return;
-      said = true;
+    const notify = () => {
+      if (notified) return;
+      notified = true;
       for (const listener of [abort.onabort, ...listeners]) {
         try {
           if (typeof listener === "function") listener({ type: "abort", target: abort });
         } catch {
-          // What a listener throws concerns nobody.
+          // Errors of listeners are ignored.
         }
       }
     };
-    return [abort, tell];
+    return [abort, notify];
   }
 
-  let tell = () => {};
+  let notifyAbort = () => {};
 
-  function written(what, value) {
-    let written;
+  function toLimitedJson(what, value) {
+    let encoded;
     try {
-      written = json(value);
+      encoded = json(value);
     } catch (error) {
-      refuse(`the tool's ${what} cannot be written as JSON: ${told(error).message ?? "it throws"}`);
+      refuse(`the tool's ${what} cannot be converted to JSON: ${describeError(error).message ?? "it throws"}`);
     }
-    if (written === undefined) refuse(`the tool's ${what} cannot be written as JSON: it is ${typeof value}`);
-    if (written.length > limits[what]) {
-      refuse(`the tool's ${what} has ${written.length} characters; at most ${limits[what]} are taken`);
+    if (encoded === undefined) refuse(`the tool's ${what} cannot be converted to JSON: it is ${typeof value}`);
+    if (encoded.length > limits[what]) {
+      refuse(`the tool's ${what} has ${encoded.length} characters; the maximum is ${limits[what]}`);
     }
-    return written;
+    return encoded;
   }
 
-  function answer(id, result, updates) {
+  function resultJson(id, result, updates) {
     if (typeof result === "string") result = { output: result };
     if (result === null || typeof result !== "object") {
-      refuse(`execute gave ${result === null ? "null" : typeof result}, not { title, metadata, output }`);
+      refuse(`execute returned ${result === null ? "null" : typeof result} instead of { title, metadata, output }`);
     }
     const { title, metadata, attachments } = result;
     let { output } = result;
-    if (typeof output !== "string") output = output === undefined ? "" : written("output", output);
+    if (typeof output !== "string") output = output === undefined ? "" : toLimitedJson("output", output);
     const given = metadata === undefined || metadata === null ? {} : metadata;
     if (typeof given !== "object" || isArray(given)) refuse("the tool's metadata is not an object");
     const cut = output.length > limits.output;
-    const about = [
+    const fields = [
       `"title":${json(start(text(title ?? updates.title ?? id), 1024))}`,
-      `"metadata":${written("metadata", { ...updates.metadata, ...given })}`,
+      `"metadata":${toLimitedJson("metadata", { ...updates.metadata, ...given })}`,
       `"output":${json(start(output, limits.output))}`,
       `"cut":${cut}`,
     ];
     if (attachments !== undefined && attachments !== null) {
       if (!isArray(attachments)) refuse("the tool's attachments are not an array");
-      about[4] = `"attachments":${written("attachments", attachments)}`;
+      fields[4] = `"attachments":${toLimitedJson("attachments", attachments)}`;
     }
-    return `{"result":{${about.join(",")}}}`;
+    return `{"result":{${fields.join(",")}}}`;
   }
 
-  // The tool with these arguments. What is wrong with them is told before it runs.
-  async function call(id, given, about) {
+  // Calls a tool. Invalid arguments are reported before it runs.
+  async function call(id, argumentsJson, contextJson) {
     const { definition, parameters, execute } = tools[id];
-    let args = parse(given);
+    let args = parse(argumentsJson);
     if (parameters !== undefined) {
-      const careful = typeof parameters.safeParseAsync === "function" ? "safeParseAsync" : "safeParse";
-      const checked = await parameters[careful](args);
+      const method = typeof parameters.safeParseAsync === "function" ? "safeParseAsync" : "safeParse";
+      const checked = await parameters[method](args);
       if (!checked.success) {
         const issues = [];
         for (const { path, message } of checked.error.issues) {
@@ -179,25 +179,25 @@
       args = checked.data;
     }
     const updates = { title: undefined, metadata: {} };
-    const [abort, teller] = signal();
-    tell = teller;
-    const context = parse(about);
+    const [abort, notify] = signal();
+    notifyAbort = notify;
+    const context = parse(contextJson);
     context.abort = abort;
     context.metadata = (update) => {
       if (typeof update?.title === "string") updates.title = update.title;
       if (update?.metadata && typeof update.metadata === "object") Object.assign(updates.metadata, update.metadata);
     };
-    return answer(id, await apply(execute, definition, [args, context]), updates);
+    return resultJson(id, await apply(execute, definition, [args, context]), updates);
   }
 
-  const guarded = (work) => async (...given) => {
+  const guarded = (action) => async (...given) => {
     try {
-      return await work(...given);
+      return await action(...given);
     } catch (error) {
-      const fault = told(error);
+      const fault = describeError(error);
       fault.refusal = error instanceof Refusal;
       return json(record({ fault }));
     }
   };
-  return freeze({ describe: guarded(describe), call: guarded(call), told: (error) => json(told(error)), abort: () => tell() });
+  return freeze({ describe: guarded(describe), call: guarded(call), describeError: (error) => json(describeError(error)), abort: () => notifyAbort() });
 })

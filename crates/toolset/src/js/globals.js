@@ -1,14 +1,14 @@
-// What tools' authors expect to find besides the language itself. Run before any foreign code, with the host's functions.
+// Globals that authors of tools expect. Runs before any untrusted code, with the host's functions.
 (function (host) {
   "use strict";
 
   const define = (name, value) =>
     Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
 
-  // Memory that threads share and a clock that is too fine are for attackers.
+  // Shared memory and precise clocks enable side-channel attacks.
   for (const name of ["Atomics", "SharedArrayBuffer", "performance"]) delete globalThis[name];
 
-  function shown(value) {
+  function display(value) {
     if (typeof value === "string") return value;
     if (value instanceof Error) return `${value}`;
     try {
@@ -19,7 +19,7 @@
   }
   const console = {};
   for (const level of ["log", "info", "warn", "error", "debug"]) {
-    console[level] = (...values) => host.log(values.map(shown).join(" "));
+    console[level] = (...values) => host.log(values.map(display).join(" "));
   }
   define("console", console);
 
@@ -45,7 +45,7 @@
   class TextDecoder {
     #fatal;
     constructor(encoding = "utf-8", { fatal = false } = {}) {
-      if (!/^utf-?8$/i.test(encoding)) throw new RangeError(`TextDecoder: only utf-8 is known here, not ${encoding}`);
+      if (!/^utf-?8$/i.test(encoding)) throw new RangeError(`TextDecoder: only utf-8 is supported, not ${encoding}`);
       this.#fatal = fatal;
     }
     get encoding() {
@@ -68,7 +68,7 @@
 
   function clone(value, seen) {
     if (typeof value === "function" || typeof value === "symbol") {
-      throw new TypeError("structuredClone: functions and symbols cannot be copied");
+      throw new TypeError("structuredClone: functions and symbols cannot be cloned");
     }
     if (value === null || typeof value !== "object") return value;
     if (seen.has(value)) return seen.get(value);

@@ -1,4 +1,4 @@
-// The part of zod that the parameters of tools use, with zod 4's results and messages. A skill that needs more ships zod.
+// The subset of zod for parameters of tools, with the results and messages of zod 4. A skill that needs more bundles zod.
 
 import {
   atLeast, atMost, big, compared, escaped, exactly, format, isInteger, isMultiple, isUrl, matching, small,
@@ -10,7 +10,7 @@ import { toJSONSchema } from "prowess:zod-json";
 const EMAIL =
   /^(?:[A-Za-z0-9_'+\-]+\.)*[A-Za-z0-9_'+\-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$/;
 
-const absent = (name) => new TypeError(`${name} is not in the built-in zod; ship zod with the skill`);
+const absent = (name) => new TypeError(`${name} is not part of the built-in zod; bundle zod with the skill`);
 
 class ZodType {
   constructor(def) {
@@ -39,7 +39,7 @@ class ZodType {
     return this.nullable().optional();
   }
   default(value) {
-    // Objects are copied: a tool that changes its arguments must not change the next call's.
+    // Objects are copied, so that a tool that changes its arguments does not affect the next call.
     const copy = (value) => (value !== null && typeof value === "object" ? structuredClone(value) : value);
     return new ZodType({ kind: "default", inner: this, value: () => (typeof value === "function" ? value() : copy(value)) });
   }
@@ -208,7 +208,7 @@ class ZodEnum extends ZodType {
   }
 }
 
-// What zod has and this does not is named when it is used, not found to be "not a function".
+// Unsupported methods of zod throw an error with their name, instead of "not a function".
 const MISSING =
   "and apply base64 base64url brand catch catchall check cidrv4 cidrv6 cuid cuid2 date datetime decode deepPartial duration e164 emoji encode " +
   "exclude extract guid ipv4 ipv6 jwt keyof ksuid lowercase merge meta nanoid nonoptional normalize omit overwrite partial pick " +
@@ -256,7 +256,7 @@ export const record = (key, value, options) =>
 const null_ = (options) => new ZodType({ kind: "null", ...plain(options) });
 const enum_ = (list, options) => {
   const named = entries(list);
-  // An enum of TypeScript names its numbers both ways round.
+  // A TypeScript enum maps its numbers in both directions.
   const numbers = Object.values(named).filter((value) => typeof value === "number");
   const values = Object.entries(named).filter(([key]) => !numbers.includes(+key)).map(([, value]) => value);
   return new ZodEnum({ kind: "enum", entries: named, values, ...plain(options) });

@@ -1,4 +1,4 @@
-// What is asked of a value beyond its kind: how each check looks, and what it means in JSON Schema.
+// Checks of a value beyond its type, and their JSON Schema.
 
 import { errorOf, found } from "prowess:zod-issues";
 
@@ -11,7 +11,7 @@ const size = (value) => (typeof value === "string" ? points(value) : value.lengt
 const sized = (value) => value !== null && value !== undefined && value.length !== undefined;
 const origin = (value) => (typeof value === "string" ? "string" : Array.isArray(value) ? "array" : "unknown");
 
-// A check: how it looks, and what it means in JSON Schema. All but the check for integers let others look, too.
+// A check with its JSON Schema. All checks except the one for integers allow further checks after an issue.
 function checked(options, json, look, more) {
   const check = { error: errorOf(options), json, look: (payload, schema, check) => look(payload, schema, check) };
   return { ...check, ...more };

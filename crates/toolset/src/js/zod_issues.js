@@ -1,11 +1,11 @@
-// What is wrong with a value, in the words and the order of fields of zod 4.
+// Issues with the messages and field order of zod 4.
 
 const UNITS = { string: "characters", array: "items" };
 const FORMATS = { email: "email address", url: "URL" };
 
 const quoted = (value) => (typeof value === "string" ? `"${value}"` : `${value}`);
 
-// What a value is called in a message.
+// Returns the name of a value's type for messages.
 function typeName(value) {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
@@ -64,20 +64,20 @@ function usual(issue) {
   }
 }
 
-// The author's own message: text, or a function of the issue.
+// Returns the author's message: a string, or a function of the issue.
 function own(error, issue) {
-  const said = typeof error === "function" ? error(issue) : error;
-  return typeof said === "string" ? said : said?.message;
+  const message = typeof error === "function" ? error(issue) : error;
+  return typeof message === "string" ? message : message?.message;
 }
 
-// What is wrong while it is looked for: the fields that are shown, the value, whose it is, and whether looking goes on.
+// Adds an issue: its visible fields, the value, its origin, and whether further checks run.
 export function found(payload, fields, schema, check, goesOn) {
   payload.issues.push({ fields, input: payload.value, schema, check, goesOn: goesOn === true, path: [] });
 }
 
 export const stopped = (payload, from = 0) => payload.issues.slice(from).some((issue) => !issue.goesOn);
 
-// The issue as it is shown.
+// Returns the issue in its public form.
 export function finished(issue) {
   const { fields, input, schema, check, path } = issue;
   const seen = { ...fields, input, path };
@@ -97,7 +97,7 @@ export class ZodError extends Error {
   }
 }
 
-// A second argument: a message, or an object that holds one.
+// The second argument of a schema: a message, or an object that contains one.
 export function errorOf(options) {
   if (typeof options === "string") return options;
   return options?.error ?? options?.message;

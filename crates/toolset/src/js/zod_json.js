@@ -1,4 +1,4 @@
-// A schema as JSON Schema: what may be put in.
+// Converts a schema to JSON Schema, for input values.
 
 import { optin, values } from "prowess:zod-parse";
 
@@ -7,7 +7,7 @@ const narrower = {
   maximum: (json, key, value) => (json[key] = Math.min(json[key] ?? Infinity, value)),
 };
 
-// All checks of a schema folded together.
+// Combines all checks of a schema.
 function limits({ def }) {
   const all = { patterns: [], divisors: [] };
   for (const { json } of def.checks) {
@@ -72,7 +72,7 @@ function object(json, { def: { shape, rest } }) {
   if (rest) json.additionalProperties = rest === "never" ? false : jsonOf(rest);
 }
 
-// Keys are texts: a number that is a key is a text of digits.
+// Keys are strings: a numeric key is a string of digits.
 function keyNames(json) {
   if (json.anyOf) json.anyOf = json.anyOf.map(keyNames);
   if (json.type !== "number" && json.type !== "integer") return json;
@@ -91,7 +91,7 @@ function record(json, { def: { key, value } }) {
   if (named?.length && optin(value) === undefined) json.required = named.map(String);
 }
 
-// Alternatives that are types and nothing else are written as a list of types.
+// Alternatives that are only types are written as a list of types.
 function alternatives(json, options) {
   const bare = options.every((option) => Object.keys(option).join() === "type");
   if (!bare || !options.length) {

@@ -1,10 +1,10 @@
-// How each kind of schema looks at a value.
+// Parses values by the kind of schema.
 
 import { finished, found, stopped } from "prowess:zod-issues";
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-// Only plain objects are records: those that Object made, here or elsewhere.
+// Only plain objects are records, also those of other realms.
 function isPlain(value) {
   if (!isObject(value)) return false;
   const made = value.constructor;
@@ -17,7 +17,7 @@ const expected = (payload, schema, name, more) =>
 
 export function run(schema, payload) {
   const { def } = schema;
-  // A list that is too long is not looked into.
+  // A list that is too long is not parsed.
   const long = def.kind === "array" && Array.isArray(payload.value);
   const capped = long && def.checks.find((check) => payload.value.length > check.cap);
   if (capped) {
@@ -205,7 +205,7 @@ const PARSE = {
   },
 };
 
-// Whether a key may be left out: "optional", or "defaulted" where something is put in its place.
+// Returns whether a key may be missing in the input: "optional", or "defaulted" if it has a default.
 export function optin({ def }) {
   switch (def.kind) {
     case "optional":
@@ -221,7 +221,7 @@ export function optin({ def }) {
   }
 }
 
-// Whether a key may be missing in what comes out.
+// Returns whether a key may be missing in the output.
 export function optout({ def }) {
   switch (def.kind) {
     case "optional":
@@ -233,7 +233,7 @@ export function optout({ def }) {
   }
 }
 
-// The values that a schema consists of, where it does.
+// Returns the values that a schema consists of, if it is finite.
 export function values({ def }) {
   switch (def.kind) {
     case "enum":

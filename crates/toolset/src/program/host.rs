@@ -1,26 +1,26 @@
-//! The programs of all skills: started when they are asked for, kept while their conversation goes on.
+//! The programs of all skills: started on first use, and kept during their conversation.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
 use prowess::format::hidden;
-use prowess::{Skill, Status, resource};
+use prowess::{Skill, SkillStatus, resources};
 
 use super::limits::ProgramLimits;
-use super::pool::{Pool, Which};
-use super::talk::{Stops, Unanswered};
-use super::tool::Tool;
-use crate::answer::{ToolCall, ToolResult};
+use super::pool::{ProcessPool, ProgramKey};
+use super::session::{CallFailure, CancelFlags};
+use super::tool::ProgramTool;
 use crate::error::ToolsetError;
-use crate::fault::Fault;
-use crate::host::{Loaded, is_module};
+use crate::host::{LoadedTools, is_module};
 use crate::limits::Cancel;
-use prowess_sandbox::Options;
+use crate::program_fault::ProgramFault;
+use crate::response::{ToolCall, ToolResult};
+use prowess_sandbox::RunOptions;
 
-/// A program, and the tools that it has told of.
-type Told = (Which, Arc<Vec<Tool>>);
+/// A program and its tools.
+type ProgramTools = (ProgramKey, Arc<Vec<ProgramTool>>);
 
-/// A conversation that programs work for. Each has processes of its own, which end with its last clone.
+/// A conversation that programs serve. Each has its own processes, which end when its last clone is dropped.
 #[derive(Debug, Clone, Default)]
 pub struct Conversation(Arc<()>);
 
@@ -30,169 +30,173 @@ impl Conversation {
     }
 }
 
-/// Runs the programs that bring tools.
+/// Runs programs that provide tools.
 ///
-/// Nothing happens until tools are asked for. What tools a program has is asked once for the same files; a process is
-/// kept for each conversation and program while it is used, and ended with everything it started when it is not.
+/// Programs are started on first use. The tools of a program are requested once for the same files. A process is kept for
+/// each conversation and program while it is used, and then killed with everything it started.
 #[derive(Debug, Default)]
 pub struct Programs {
-    pool: Pool,
+    pool: ProcessPool,
 }
 
 impl Programs {
-    /// With limits of your own.
+    /// Creates programs with custom limits.
     pub fn with_limits(limits: ProgramLimits) -> Self {
-        Self { pool: Pool::new(limits) }
+        Self { pool: ProcessPool::new(limits) }
     }
 
-    /// The tools of a skill's programs. A skill without programs has none and costs nothing.
+    /// Returns the tools of a skill's programs. A skill without programs has none, and nothing is started.
     pub fn tools(
         &self,
         skill: &Skill,
         conversation: &Conversation,
-        options: &Options<'_>,
-    ) -> Result<Loaded, ToolsetError> {
-        let mut loaded = Loaded::default();
-        for (_, tools) in self.each(skill, conversation, options, &mut loaded.failures)? {
+        options: &RunOptions<'_>,
+    ) -> Result<LoadedTools, ToolsetError> {
+        let mut loaded = LoadedTools::default();
+        for (_, tools) in self.list_programs(skill, conversation, options, &mut loaded.failures)? {
             loaded.tools.extend(tools.iter().map(|tool| tool.definition.clone()));
         }
         Ok(loaded)
     }
 
-    /// Calls a tool of a skill and waits for its answer. Arguments are checked first.
+    /// Calls a tool of a skill and waits for its result. Arguments are validated first.
     pub fn call(
         &self,
         skill: &Skill,
         call: ToolCall,
         cancel: Cancel,
         conversation: &Conversation,
-        options: &Options<'_>,
+        options: &RunOptions<'_>,
     ) -> Result<ToolResult, ToolsetError> {
         let mut failures = Vec::new();
-        let all = self.each(skill, conversation, options, &mut failures)?;
+        let all = self.list_programs(skill, conversation, options, &mut failures)?;
         let found = all.iter().find_map(|(which, tools)| {
             Some((which, tools.iter().find(|tool| tool.definition.id == call.id)?))
         });
         let Some((which, tool)) = found else {
-            let none = ToolsetError::NoTool(hidden::shown(&call.id).into_owned());
+            let none = ToolsetError::UnknownTool(hidden::escape_for_display(&call.id).into_owned());
             return Err(failures.into_iter().next().unwrap_or(none));
         };
         let bytes = call.arguments.to_string().len();
         if bytes > self.pool.limits.arguments {
-            let most = self.pool.limits.arguments;
+            let max = self.pool.limits.arguments;
             return Err(ToolsetError::Rejected(format!(
-                "the arguments have {bytes} bytes; at most {most} are passed"
+                "the arguments have {bytes} bytes; the maximum is {max}"
             )));
         }
         tool.schema.check(&call.arguments).map_err(ToolsetError::Rejected)?;
-        let ask = || {
-            let keeper = self.pool.keeper(skill, which, &conversation.owner(), options)?;
-            let stops = Stops { call: cancel.clone(), all: options.cancel.clone() };
-            Ok::<_, ToolsetError>(keeper.call(call.clone(), stops))
+        let call_process = || {
+            let process = self.pool.process(skill, which, &conversation.owner(), options)?;
+            let flags = CancelFlags { call: cancel.clone(), all: options.cancel.clone() };
+            Ok::<_, ToolsetError>(process.call(call.clone(), flags))
         };
-        let answer = match ask()? {
-            // It has not been asked yet.
-            Err(Unanswered::Left) => ask()?,
+        let answer = match call_process()? {
+            // The process exited before it received the call.
+            Err(CallFailure::Exited) => call_process()?,
             answer => answer,
         };
         match answer {
             Ok(result) => {
-                self.pool.succeeded(which);
+                self.pool.record_success(which);
                 Ok(result)
             }
-            Err(Unanswered::Failed(message)) => {
-                self.pool.succeeded(which);
-                Err(ToolsetError::Thrown { message, place: None })
+            Err(CallFailure::Failed(message)) => {
+                self.pool.record_success(which);
+                Err(ToolsetError::Thrown { message, location: None })
             }
-            Err(Unanswered::Refused(message)) => {
-                Err(ToolsetError::Answer(format!("{}: {message}", which.file)))
+            Err(CallFailure::Refused(message)) => {
+                Err(ToolsetError::InvalidResult(format!("{}: {message}", which.file)))
             }
-            Err(Unanswered::Cancelled) => Err(ToolsetError::Cancelled),
-            Err(Unanswered::Fault(fault)) => Err(self.pool.failed(which, fault)),
-            Err(Unanswered::Left) => {
-                let (how, said) = ("before it was asked".to_owned(), String::new());
-                Err(self.pool.failed(which, Fault::Ended { how, said }))
+            Err(CallFailure::Cancelled) => Err(ToolsetError::Cancelled),
+            Err(CallFailure::Fault(fault)) => Err(self.pool.record_failure(which, fault)),
+            Err(CallFailure::Exited) => {
+                let (how, last_stderr) = ("before it received the call".to_owned(), String::new());
+                Err(self.pool.record_failure(which, ProgramFault::Exited { how, last_stderr }))
             }
         }
     }
 
-    /// Ends the programs of a conversation that belong to none of these folders' skills.
-    pub fn keep_only(&self, conversation: &Conversation, folders: &[PathBuf]) {
-        self.pool.keep_only(&conversation.owner(), folders);
+    /// Ends the programs of a conversation whose skills are not in these directories.
+    pub fn keep_only(&self, conversation: &Conversation, dirs: &[PathBuf]) {
+        self.pool.keep_only(&conversation.owner(), dirs);
     }
 
-    /// How many processes there are.
+    /// Returns the number of processes.
     pub fn running(&self) -> usize {
         self.pool.running()
     }
 
-    /// Each program of a skill with its tools. What is wrong with one does not hide the others.
-    fn each(
+    /// Returns each program of a skill with its tools. An error in one program does not hide the others.
+    fn list_programs(
         &self,
         skill: &Skill,
         conversation: &Conversation,
-        options: &Options<'_>,
+        options: &RunOptions<'_>,
         failures: &mut Vec<ToolsetError>,
-    ) -> Result<Vec<Told>, ToolsetError> {
-        let mut files = programs(skill);
+    ) -> Result<Vec<ProgramTools>, ToolsetError> {
+        let mut files = program_toolsets(skill);
         if files.is_empty() {
             return Ok(Vec::new());
         }
-        let tree = admit(skill, options, files.first().map_or("", String::as_str))
-            // What may no longer run does not run on, whoever it works for.
-            .inspect_err(|_| self.pool.end_all_of(&skill.folder()))?;
-        let most = self.pool.limits.programs;
-        for file in files.split_off(files.len().min(most)) {
-            failures
-                .push(ToolsetError::load(format!("{file} is left out: a skill has at most {most} programs")));
+        let tree = check_allowed(skill, options, files.first().map_or("", String::as_str))
+            // A program that is no longer allowed is stopped, for all conversations.
+            .inspect_err(|_| self.pool.end_skill(&skill.dir()))?;
+        let max = self.pool.limits.programs;
+        for file in files.split_off(files.len().min(max)) {
+            failures.push(ToolsetError::load(format!(
+                "{file} is ignored: a skill can have at most {max} programs"
+            )));
         }
-        let mut found: Vec<Told> = Vec::new();
+        let mut programs: Vec<ProgramTools> = Vec::new();
         for file in files {
-            let which = Which { folder: skill.folder(), file, tree: tree.clone() };
-            let told = match self.pool.known(&which) {
+            let which = ProgramKey { dir: skill.dir(), file, tree: tree.clone() };
+            let tools = match self.pool.known_tools(&which) {
                 Some(tools) => Ok(tools),
                 None => {
-                    let keeper = self.pool.keeper(skill, &which, &conversation.owner(), options);
-                    keeper.map(|keeper| Arc::clone(&keeper.tools))
+                    let process = self.pool.process(skill, &which, &conversation.owner(), options);
+                    process.map(|process| Arc::clone(&process.tools))
                 }
             };
-            match told.and_then(|tools| match clash(&which, &tools, &found) {
-                Some(clash) => Err(ToolsetError::load(clash)),
+            match tools.and_then(|tools| match duplicate_tool(&which, &tools, &programs) {
+                Some(message) => Err(ToolsetError::load(message)),
                 None => Ok(tools),
             }) {
-                Ok(tools) => found.push((which, tools)),
+                Ok(tools) => programs.push((which, tools)),
                 Err(error) => failures.push(error),
             }
         }
-        Ok(found)
+        Ok(programs)
     }
 }
 
-/// That a program lists a tool that another of the same skill has.
-fn clash(which: &Which, tools: &[Tool], found: &[Told]) -> Option<String> {
-    found.iter().find_map(|(other, known)| {
-        let known = |tool: &&Tool| known.iter().any(|known| known.definition.id == tool.definition.id);
-        let twice = tools.iter().find(known)?;
-        Some(format!("{} lists the tool {}, which {} has", which.file, twice.definition.id, other.file))
+/// Returns an error message if another program of the skill has a tool with the same name.
+fn duplicate_tool(which: &ProgramKey, tools: &[ProgramTool], programs: &[ProgramTools]) -> Option<String> {
+    programs.iter().find_map(|(other, known)| {
+        let known = |tool: &&ProgramTool| known.iter().any(|known| known.definition.id == tool.definition.id);
+        let duplicate = tools.iter().find(known)?;
+        Some(format!(
+            "{} lists the tool {}, which {} already has",
+            which.file, duplicate.definition.id, other.file
+        ))
     })
 }
 
-/// Whether a program of a skill may run, and the tree hash of what it would run among.
-fn admit(skill: &Skill, options: &Options<'_>, file: &str) -> Result<String, ToolsetError> {
-    if let Status::Unavailable(missing) = skill.status() {
+/// Checks that a program of a skill may run. Returns the tree hash of the files.
+fn check_allowed(skill: &Skill, options: &RunOptions<'_>, file: &str) -> Result<String, ToolsetError> {
+    if let SkillStatus::Unavailable(missing) = skill.status() {
         return Err(ToolsetError::Unavailable(missing.join(", ")));
     }
-    let material = resource::material(skill)?;
-    prowess_sandbox::consent(skill, options).map_err(|error| ToolsetError::not_run(file, &error))?;
-    Ok(material.tree)
+    let skill_files = resources::read_skill_files(skill)?;
+    prowess_sandbox::check_consent(skill, options).map_err(|error| ToolsetError::cannot_run(file, &error))?;
+    Ok(skill_files.tree)
 }
 
-/// The toolsets of a skill that are programs, each named once.
-fn programs(skill: &Skill) -> Vec<String> {
+/// Returns the toolsets of a skill that are programs, without duplicates.
+fn program_toolsets(skill: &Skill) -> Vec<String> {
     let toolsets = skill.manifest().map_or(&[][..], |manifest| manifest.toolsets());
     let mut files: Vec<String> = Vec::new();
     for toolset in toolsets.iter().filter(|toolset| !is_module(toolset)) {
-        let file = inner(toolset);
+        let file = normalize_path(toolset);
         if !files.contains(&file) {
             files.push(file);
         }
@@ -200,8 +204,8 @@ fn programs(skill: &Skill) -> Vec<String> {
     files
 }
 
-/// `./toolsets/x.py` is `toolsets/x.py`.
-fn inner(toolset: &str) -> String {
+/// Normalizes a path: `./toolsets/x.py` is `toolsets/x.py`.
+fn normalize_path(toolset: &str) -> String {
     let parts: Vec<_> = Path::new(toolset)
         .components()
         .filter(|part| !matches!(part, std::path::Component::CurDir))

@@ -1,48 +1,48 @@
-//! How much a program that brings tools may take, beside what the sandbox limits.
+//! Limits of programs that provide tools, in addition to those of the sandbox.
 
 use std::time::Duration;
 
-/// The limits of programs that bring tools. Memory, processes, files, the time of a call and the length of its output
-/// are those of [scripts](prowess_sandbox::Limits).
+/// The limits of programs that provide tools. The limits of memory, processes, files, call time and output are those of
+/// [scripts](prowess_sandbox::Limits).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramLimits {
-    /// Time to tell its tools, once it runs.
+    /// The time to list the tools after the start.
     pub start_time: Duration,
-    /// How long a call that was cancelled may go on to end in good order.
+    /// How long a cancelled call may continue before it is stopped.
     pub grace: Duration,
-    /// How long a program may take to end when its input does.
+    /// How long a program may take to exit after its input is closed.
     pub end_time: Duration,
-    /// One line, in bytes.
+    /// The length of a line, in bytes.
     pub line: usize,
-    /// Everything until an answer is complete, in bytes.
+    /// The output until an answer is complete, in bytes.
     pub answer: usize,
-    /// Everything in the life of one process, in bytes.
+    /// The total output of a process, in bytes.
     pub total: u64,
-    /// Values in one message: numbers, texts, arrays, objects and the rest.
+    /// The number of JSON values in a message.
     pub values: usize,
-    /// Arguments of a call as JSON, in bytes.
+    /// The size of the arguments of a call as JSON, in bytes.
     pub arguments: usize,
-    /// Tools of one program.
+    /// The number of tools of a program.
     pub tools: usize,
-    /// A tool's description and parameters as JSON, in bytes.
+    /// The size of the description and parameters of a tool as JSON, in bytes.
     pub definition: usize,
-    /// Metadata of an answer, as JSON; more is an error.
+    /// The size of the metadata of an answer as JSON; more is an error.
     pub metadata: usize,
-    /// Attachments of an answer, as JSON; more is an error.
+    /// The size of the attachments of an answer as JSON; more is an error.
     pub attachments: usize,
-    /// What is kept of standard error during a call, in bytes.
+    /// How much standard error is kept during a call, in bytes.
     pub console: usize,
-    /// Programs of one skill.
+    /// The number of programs of a skill.
     pub programs: usize,
-    /// Processes that are kept.
+    /// The number of processes.
     pub running: usize,
-    /// How long a process that nobody asks is kept.
+    /// How long an idle process is kept.
     pub idle: Duration,
-    /// How long a process is kept in any case.
+    /// How long a process is kept at most.
     pub life: Duration,
-    /// Failures in a row after which a program is left alone…
+    /// The number of consecutive failures after which a program is suspended.
     pub failures: u32,
-    /// …for so long.
+    /// How long a program is suspended.
     pub pause: Duration,
 }
 

@@ -1,17 +1,17 @@
-//! Programs that bring tools: any language, one JSON object a line, inside the script sandbox.
+//! Programs that provide tools: in any language, with one JSON object per line, in the script sandbox.
 //!
-//! What must always hold: a program passes every gate of a script, each time it is started and each time it is asked;
-//! it runs among files that were verified, and not on after they have changed; it ends with the conversation that it
-//! works for; and whatever it does instead of answering ends it, and is told as what it was.
+//! Invariants: all permissions of scripts are checked whenever a program is started or called; it runs with verified files,
+//! and is stopped when they change; it ends with its conversation; and a program that misbehaves is stopped, and its fault
+//! is reported.
 
-mod heard;
 mod host;
-mod keeper;
 mod limits;
+mod output;
 mod pool;
+mod process;
 mod protocol;
 mod schema;
-mod talk;
+mod session;
 mod tool;
 
 pub use host::{Conversation, Programs};

@@ -1,4 +1,4 @@
-//! The processes that are there, what is known of their tools, and how often which of them failed.
+//! The running processes, their tools, and their failures.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -6,208 +6,212 @@ use std::time::Instant;
 
 use prowess::Skill;
 
-use super::keeper::{Keeper, NotThere};
 use super::limits::ProgramLimits;
-use super::tool::Tool;
+use super::process::{ProgramProcess, StartError};
+use super::tool::ProgramTool;
 use crate::error::ToolsetError;
-use crate::fault::Fault;
-use prowess_sandbox::Options;
+use crate::program_fault::ProgramFault;
+use prowess_sandbox::RunOptions;
 
-/// How many programs' tools are remembered.
+/// How many tool lists are remembered.
 const KNOWN_MAX: usize = 256;
 
-/// All processes of a [`Programs`](super::Programs).
+/// The processes of a [`Programs`](super::Programs).
 #[derive(Debug, Default)]
-pub(super) struct Pool {
+pub(super) struct ProcessPool {
     pub(super) limits: ProgramLimits,
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    kept: Vec<Kept>,
-    known: Vec<Known>,
-    failed: Vec<Failed>,
+struct PoolState {
+    processes: Vec<PooledProcess>,
+    known_tools: Vec<KnownTools>,
+    failures: Vec<FailureRecord>,
 }
 
-/// Which program of which files.
+/// A program and its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Which {
-    pub(super) folder: PathBuf,
+pub(super) struct ProgramKey {
+    pub(super) dir: PathBuf,
     pub(super) file: String,
     pub(super) tree: String,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct PooledProcess {
     owner: Weak<()>,
-    which: Which,
-    keeper: Arc<Keeper>,
+    key: ProgramKey,
+    process: Arc<ProgramProcess>,
     used: Instant,
 }
 
 #[derive(Debug)]
-struct Known {
-    which: Which,
-    tools: Arc<Vec<Tool>>,
+struct KnownTools {
+    key: ProgramKey,
+    tools: Arc<Vec<ProgramTool>>,
 }
 
 #[derive(Debug)]
-struct Failed {
-    which: Which,
+struct FailureRecord {
+    key: ProgramKey,
     times: u32,
-    last: Fault,
+    last: ProgramFault,
     at: Instant,
 }
 
-impl Pool {
+impl ProcessPool {
     pub(super) fn new(limits: ProgramLimits) -> Self {
         Self { limits, state: Mutex::default() }
     }
 
-    /// How many there are.
+    /// Returns the number of running processes.
     pub(super) fn running(&self) -> usize {
-        self.state().kept.iter().filter(|kept| !kept.keeper.has_ended()).count()
+        self.state().processes.iter().filter(|pooled| !pooled.process.has_ended()).count()
     }
 
-    /// Ends those of an owner that belong to none of these folders.
-    pub(super) fn keep_only(&self, owner: &Weak<()>, folders: &[PathBuf]) {
-        self.remove(|kept| kept.owner.ptr_eq(owner) && !folders.contains(&kept.which.folder));
+    /// Ends the processes of an owner that are not in these directories.
+    pub(super) fn keep_only(&self, owner: &Weak<()>, dirs: &[PathBuf]) {
+        self.remove(|pooled| pooled.owner.ptr_eq(owner) && !dirs.contains(&pooled.key.dir));
     }
 
-    /// Ends all of a skill, whoever they work for.
-    pub(super) fn end_all_of(&self, folder: &Path) {
-        self.remove(|kept| kept.which.folder == folder);
+    /// Ends all processes of a skill.
+    pub(super) fn end_skill(&self, dir: &Path) {
+        self.remove(|pooled| pooled.key.dir == dir);
     }
 
-    /// The tools of a program, if they are known.
-    pub(super) fn known(&self, which: &Which) -> Option<Arc<Vec<Tool>>> {
+    /// Returns the tools of a program, if they are known.
+    pub(super) fn known_tools(&self, key: &ProgramKey) -> Option<Arc<Vec<ProgramTool>>> {
         let state = self.state();
-        state.known.iter().find(|known| known.which == *which).map(|known| Arc::clone(&known.tools))
+        state.known_tools.iter().find(|known| known.key == *key).map(|known| Arc::clone(&known.tools))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends some. That takes a moment, in which nobody else has to wait.
-    fn remove(&self, which: impl Fn(&Kept) -> bool) {
+    /// Ends the matching processes. This takes a moment, so it happens outside of the lock.
+    fn remove(&self, matches: impl Fn(&PooledProcess) -> bool) {
         let mut state = self.state();
-        let (gone, kept) = std::mem::take(&mut state.kept).into_iter().partition::<Vec<_>, _>(which);
-        state.kept = kept;
+        let (removed, remaining) =
+            std::mem::take(&mut state.processes).into_iter().partition::<Vec<_>, _>(matches);
+        state.processes = remaining;
         drop(state);
-        drop(gone);
+        drop(removed);
     }
 
-    /// The process of a program, started unless it is there.
-    pub(super) fn keeper(
+    /// Returns the process of a program, and starts it if necessary.
+    pub(super) fn process(
         &self,
         skill: &Skill,
-        which: &Which,
+        key: &ProgramKey,
         owner: &Weak<()>,
-        options: &Options<'_>,
-    ) -> Result<Arc<Keeper>, ToolsetError> {
-        if let Some(keeper) = self.kept(which, owner)? {
-            return Ok(keeper);
+        options: &RunOptions<'_>,
+    ) -> Result<Arc<ProgramProcess>, ToolsetError> {
+        if let Some(process) = self.existing(key, owner)? {
+            return Ok(process);
         }
-        self.make_room(owner, which)?;
-        let refused = |error: &prowess_sandbox::RunError| ToolsetError::not_run(&which.file, error);
-        let ready = prowess_sandbox::ready(skill, &which.file, options).map_err(|error| refused(&error))?;
-        let keeper = match Keeper::start(ready, &self.limits, owner.clone(), options.cancel.clone()) {
-            Ok(keeper) => Arc::new(keeper),
-            Err(NotThere::Run(error)) => return Err(refused(&error)),
-            Err(NotThere::Fault(fault)) => return Err(self.failed(which, fault)),
-            Err(NotThere::Cancelled) => return Err(ToolsetError::Cancelled),
-            Err(NotThere::Thread(why)) => {
-                return Err(ToolsetError::load(format!("{}: no thread for it: {why}", which.file)));
+        self.evict(owner, key)?;
+        let refused = |error: &prowess_sandbox::RunError| ToolsetError::cannot_run(&key.file, error);
+        let ready =
+            prowess_sandbox::prepare_script(skill, &key.file, options).map_err(|error| refused(&error))?;
+        let process = match ProgramProcess::start(ready, &self.limits, owner.clone(), options.cancel.clone())
+        {
+            Ok(process) => Arc::new(process),
+            Err(StartError::Run(error)) => return Err(refused(&error)),
+            Err(StartError::Fault(fault)) => return Err(self.record_failure(key, fault)),
+            Err(StartError::Cancelled) => return Err(ToolsetError::Cancelled),
+            Err(StartError::Thread(reason)) => {
+                return Err(ToolsetError::load(format!("{}: cannot start a thread: {reason}", key.file)));
             }
         };
-        // It may have changed since it was looked at; what it runs among counts.
-        let which = Which { tree: keeper.tree.clone(), ..which.clone() };
+        // The files may have changed meanwhile; use the hash of those it runs with.
+        let key = ProgramKey { tree: process.tree.clone(), ..key.clone() };
         let mut state = self.state();
-        state.known.retain(|known| known.which.folder != which.folder || known.which.file != which.file);
-        let old = state.known.len().saturating_sub(KNOWN_MAX - 1);
-        state.known.drain(..old);
-        state.known.push(Known { which: which.clone(), tools: Arc::clone(&keeper.tools) });
-        state.kept.push(Kept {
+        state.known_tools.retain(|known| known.key.dir != key.dir || known.key.file != key.file);
+        let old = state.known_tools.len().saturating_sub(KNOWN_MAX - 1);
+        state.known_tools.drain(..old);
+        state.known_tools.push(KnownTools { key: key.clone(), tools: Arc::clone(&process.tools) });
+        state.processes.push(PooledProcess {
             owner: owner.clone(),
-            which,
-            keeper: Arc::clone(&keeper),
+            key,
+            process: Arc::clone(&process),
             used: Instant::now(),
         });
-        Ok(keeper)
+        Ok(process)
     }
 
-    /// The process that is there already, if it is of use. One that misbehaved meanwhile says so, once.
-    fn kept(&self, which: &Which, owner: &Weak<()>) -> Result<Option<Arc<Keeper>>, ToolsetError> {
+    /// Returns the existing process, if it can be used. A fault that occurred meanwhile is reported once.
+    fn existing(
+        &self,
+        key: &ProgramKey,
+        owner: &Weak<()>,
+    ) -> Result<Option<Arc<ProgramProcess>>, ToolsetError> {
         let mut state = self.state();
-        let is_it = |kept: &&mut Kept| kept.owner.ptr_eq(owner) && kept.which == *which;
-        if let Some(kept) = state.kept.iter_mut().find(is_it) {
-            if !kept.keeper.has_ended() {
-                kept.used = Instant::now();
-                return Ok(Some(Arc::clone(&kept.keeper)));
+        let is_match = |pooled: &&mut PooledProcess| pooled.owner.ptr_eq(owner) && pooled.key == *key;
+        if let Some(pooled) = state.processes.iter_mut().find(is_match) {
+            if !pooled.process.has_ended() {
+                pooled.used = Instant::now();
+                return Ok(Some(Arc::clone(&pooled.process)));
             }
-            if let Some(fault) = kept.keeper.take_fault() {
+            if let Some(fault) = pooled.process.take_fault() {
                 drop(state);
-                return Err(self.failed(which, fault));
+                return Err(self.record_failure(key, fault));
             }
         }
-        if let Some(failed) = state.failed.iter().find(|failed| failed.which == *which)
+        if let Some(failed) = state.failures.iter().find(|failed| failed.key == *key)
             && failed.times >= self.limits.failures
             && failed.at.elapsed() < self.limits.pause
         {
             let (times, last, pause) = (failed.times, Box::new(failed.last.clone()), self.limits.pause);
             return Err(ToolsetError::Program {
-                file: which.file.clone(),
-                fault: Fault::LeftAlone { times, last, pause },
+                file: key.file.clone(),
+                fault: ProgramFault::Suspended { times, last, pause },
             });
         }
         Ok(None)
     }
 
-    /// Ends what has ended, what is of other files, and the one that was longest not used.
-    fn make_room(&self, owner: &Weak<()>, which: &Which) -> Result<(), ToolsetError> {
-        self.remove(|kept| {
-            kept.keeper.has_ended()
-                || kept.owner.strong_count() == 0
-                || kept.owner.ptr_eq(owner)
-                    && kept.which.folder == which.folder
-                    && kept.which.tree != which.tree
+    /// Removes ended and outdated processes. If the pool is still full, ends the least recently used one.
+    fn evict(&self, owner: &Weak<()>, key: &ProgramKey) -> Result<(), ToolsetError> {
+        self.remove(|pooled| {
+            pooled.process.has_ended()
+                || pooled.owner.strong_count() == 0
+                || pooled.owner.ptr_eq(owner) && pooled.key.dir == key.dir && pooled.key.tree != key.tree
         });
         let oldest = {
             let state = self.state();
-            if state.kept.len() < self.limits.running.max(1) {
+            if state.processes.len() < self.limits.running.max(1) {
                 return Ok(());
             }
-            // One that answers somebody just now is held by them, too.
-            let idle = state.kept.iter().filter(|kept| Arc::strong_count(&kept.keeper) == 1);
-            idle.min_by_key(|kept| kept.used).map(|kept| Arc::as_ptr(&kept.keeper))
+            // A process that handles a call has another reference.
+            let idle = state.processes.iter().filter(|pooled| Arc::strong_count(&pooled.process) == 1);
+            idle.min_by_key(|pooled| pooled.used).map(|pooled| Arc::as_ptr(&pooled.process))
         };
         match oldest {
             Some(oldest) => {
-                self.remove(|kept| Arc::as_ptr(&kept.keeper) == oldest);
+                self.remove(|pooled| Arc::as_ptr(&pooled.process) == oldest);
                 Ok(())
             }
-            None => Err(ToolsetError::Crowded(self.limits.running)),
+            None => Err(ToolsetError::TooManyPrograms(self.limits.running)),
         }
     }
 
-    /// Remembers that a program failed.
-    pub(super) fn failed(&self, which: &Which, fault: Fault) -> ToolsetError {
+    /// Records a failure of a program.
+    pub(super) fn record_failure(&self, key: &ProgramKey, fault: ProgramFault) -> ToolsetError {
         let mut state = self.state();
-        let before =
-            state.failed.iter().find(|failed| failed.which == *which).map_or(0, |failed| failed.times);
-        state.failed.retain(|failed| failed.which.folder != which.folder || failed.which.file != which.file);
-        let (which, at) = (which.clone(), Instant::now());
-        let file = which.file.clone();
-        state.failed.push(Failed { which, times: before.saturating_add(1), last: fault.clone(), at });
+        let before = state.failures.iter().find(|failed| failed.key == *key).map_or(0, |failed| failed.times);
+        state.failures.retain(|failed| failed.key.dir != key.dir || failed.key.file != key.file);
+        let (key, at) = (key.clone(), Instant::now());
+        let file = key.file.clone();
+        state.failures.push(FailureRecord { key, times: before.saturating_add(1), last: fault.clone(), at });
         drop(state);
-        self.remove(|kept| kept.keeper.has_ended());
+        self.remove(|pooled| pooled.process.has_ended());
         ToolsetError::Program { file, fault }
     }
 
-    /// Forgives what went before.
-    pub(super) fn succeeded(&self, which: &Which) {
-        self.state().failed.retain(|failed| failed.which != *which);
+    /// Clears the failures of a program.
+    pub(super) fn record_success(&self, key: &ProgramKey) {
+        self.state().failures.retain(|failed| failed.key != *key);
     }
 }

@@ -1,27 +1,27 @@
-//! What is said between Prowess and a program: one JSON object a line, in both directions. Pure.
+//! The messages between Prowess and a program: one JSON object per line, in both directions.
 
-use crate::fault::PROTOCOL;
+use crate::program_fault::PROTOCOL;
 use serde_json::{Map, Value, json};
 
-use super::super::answer::{ToolCall, one_line};
+use super::super::response::{ToolCall, one_line};
 
-/// The longest piece of a line that is quoted in a message, in characters.
-const QUOTED: usize = 80;
+/// The maximum number of characters of a line to quote in a message.
+const QUOTED_MAX: usize = 80;
 
-/// What a program says.
+/// A message of a program.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Message {
-    /// Its tools.
+pub(super) enum ProgramMessage {
+    /// The list of tools.
     Tools { protocol: u64, tools: Vec<Value> },
-    /// What the result of a call starts from.
+    /// Initial values for the result of a call.
     Progress { id: u64, title: Option<String>, metadata: Map<String, Value> },
     /// The result of a call.
     Result { id: u64, result: Map<String, Value> },
-    /// A call that failed.
+    /// The error of a call.
     Error { id: u64, message: String },
 }
 
-impl Message {
+impl ProgramMessage {
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Tools { .. } => "tools",
@@ -32,42 +32,42 @@ impl Message {
     }
 }
 
-/// Asks for the tools.
-pub(super) fn ask_tools() -> Vec<u8> {
-    line(&json!({"type": "tools", "protocol": PROTOCOL}))
+/// Creates a request for the tools.
+pub(super) fn tools_request() -> Vec<u8> {
+    to_line(&json!({"type": "tools", "protocol": PROTOCOL}))
 }
 
-/// Asks for a call.
-pub(super) fn ask_call(id: u64, call: &ToolCall) -> Vec<u8> {
-    line(&json!({
+/// Creates a request for a call.
+pub(super) fn call_request(id: u64, call: &ToolCall) -> Vec<u8> {
+    to_line(&json!({
         "type": "call", "id": id, "tool": call.id, "arguments": call.arguments, "context": call.context_value(),
     }))
 }
 
-/// Says that nobody waits for a call any more.
-pub(super) fn cancel(id: u64) -> Vec<u8> {
-    line(&json!({"type": "cancel", "id": id}))
+/// Creates a notification that a call was cancelled.
+pub(super) fn cancel_notice(id: u64) -> Vec<u8> {
+    to_line(&json!({"type": "cancel", "id": id}))
 }
 
-fn line(message: &Value) -> Vec<u8> {
+fn to_line(message: &Value) -> Vec<u8> {
     let mut line = message.to_string().into_bytes();
     line.push(b'\n');
     line
 }
 
-/// Reads a line. What is wrong is the rest of a sentence that begins with "wrote".
-pub(super) fn read(line: &[u8], values_max: usize) -> Result<Message, String> {
-    if values(line) > values_max {
-        return Err(format!("a message of more than {values_max} values"));
+/// Parses a line. The error message is the rest of a sentence that starts with "wrote".
+pub(super) fn parse_message(line: &[u8], values_max: usize) -> Result<ProgramMessage, String> {
+    if count_values(line) > values_max {
+        return Err(format!("a message with more than {values_max} values"));
     }
     let quoted = || {
-        let text: String = String::from_utf8_lossy(line).chars().take(4 * QUOTED).collect();
+        let text: String = String::from_utf8_lossy(line).chars().take(4 * QUOTED_MAX).collect();
         let text = one_line(&text);
-        let start: String = text.chars().take(QUOTED).collect();
+        let start: String = text.chars().take(QUOTED_MAX).collect();
         if start.len() < text.len() { format!("{start}…") } else { start }
     };
-    let mut message: Map<String, Value> =
-        serde_json::from_slice(line).map_err(|_| format!("a line that is no JSON object: {}", quoted()))?;
+    let mut message: Map<String, Value> = serde_json::from_slice(line)
+        .map_err(|_| format!("a line that is not a JSON object: {}", quoted()))?;
     let kind = match message.remove("type") {
         Some(Value::String(kind)) => kind,
         _ => return Err(format!("a message without a type: {}", quoted())),
@@ -77,28 +77,28 @@ pub(super) fn read(line: &[u8], values_max: usize) -> Result<Message, String> {
             let protocol = match message.remove("protocol") {
                 None => PROTOCOL,
                 Some(number) => {
-                    number.as_u64().ok_or("a message of type tools whose protocol is no number")?
+                    number.as_u64().ok_or("a message of type tools whose protocol is not a number")?
                 }
             };
             let Some(Value::Array(tools)) = message.remove("tools") else {
                 return Err("a message of type tools without an array of tools".to_owned());
             };
-            Ok(Message::Tools { protocol, tools })
+            Ok(ProgramMessage::Tools { protocol, tools })
         }
-        "progress" => Ok(Message::Progress {
-            id: id(&mut message, &kind)?,
-            title: text(&mut message, &kind, "title")?,
-            metadata: object(&mut message, &kind)?,
+        "progress" => Ok(ProgramMessage::Progress {
+            id: take_id(&mut message, &kind)?,
+            title: take_text(&mut message, &kind, "title")?,
+            metadata: take_metadata(&mut message, &kind)?,
         }),
         "result" => {
-            let id = id(&mut message, &kind)?;
-            let title = text(&mut message, &kind, "title")?;
-            let metadata = object(&mut message, &kind)?;
-            let output = text(&mut message, &kind, "output")?.ok_or("a result without an output")?;
+            let id = take_id(&mut message, &kind)?;
+            let title = take_text(&mut message, &kind, "title")?;
+            let metadata = take_metadata(&mut message, &kind)?;
+            let output = take_text(&mut message, &kind, "output")?.ok_or("a result without an output")?;
             let attachments = match message.remove("attachments") {
                 None | Some(Value::Null) => Vec::new(),
                 Some(Value::Array(attachments)) => attachments,
-                Some(_) => return Err("a result whose attachments are no array".to_owned()),
+                Some(_) => return Err("a result whose attachments are not an array".to_owned()),
             };
             let mut result = Map::new();
             if let Some(title) = title {
@@ -107,48 +107,48 @@ pub(super) fn read(line: &[u8], values_max: usize) -> Result<Message, String> {
             result.insert("metadata".to_owned(), metadata.into());
             result.insert("output".to_owned(), output.into());
             result.insert("attachments".to_owned(), attachments.into());
-            Ok(Message::Result { id, result })
+            Ok(ProgramMessage::Result { id, result })
         }
-        "error" => Ok(Message::Error {
-            id: id(&mut message, &kind)?,
-            message: text(&mut message, &kind, "message")?.ok_or("an error without a message")?,
+        "error" => Ok(ProgramMessage::Error {
+            id: take_id(&mut message, &kind)?,
+            message: take_text(&mut message, &kind, "message")?.ok_or("an error without a message")?,
         }),
         _ => Err(format!(
-            "a message of type {}; there are tools, progress, result and error",
-            one_line(&kind.chars().take(QUOTED).collect::<String>())
+            "a message of unknown type {}; expected tools, progress, result or error",
+            one_line(&kind.chars().take(QUOTED_MAX).collect::<String>())
         )),
     }
 }
 
-fn id(message: &mut Map<String, Value>, kind: &str) -> Result<u64, String> {
+fn take_id(message: &mut Map<String, Value>, kind: &str) -> Result<u64, String> {
     let id = message.remove("id").and_then(|id| id.as_u64());
-    id.ok_or_else(|| format!("a message of type {kind} without the id of a call"))
+    id.ok_or_else(|| format!("a message of type {kind} without a call id"))
 }
 
-fn text(message: &mut Map<String, Value>, kind: &str, key: &str) -> Result<Option<String>, String> {
+fn take_text(message: &mut Map<String, Value>, kind: &str, key: &str) -> Result<Option<String>, String> {
     match message.remove(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(format!("a message of type {kind} whose {key} is no text")),
+        Some(_) => Err(format!("a message of type {kind} whose {key} is not a string")),
     }
 }
 
-fn object(message: &mut Map<String, Value>, kind: &str) -> Result<Map<String, Value>, String> {
+fn take_metadata(message: &mut Map<String, Value>, kind: &str) -> Result<Map<String, Value>, String> {
     match message.remove("metadata") {
         None | Some(Value::Null) => Ok(Map::new()),
         Some(Value::Object(metadata)) => Ok(metadata),
-        Some(_) => Err(format!("a message of type {kind} whose metadata is no object")),
+        Some(_) => Err(format!("a message of type {kind} whose metadata is not an object")),
     }
 }
 
-/// At least as many values as the text has, if it is JSON: reading it takes far more memory than its bytes.
-fn values(line: &[u8]) -> usize {
-    let (mut count, mut inside, mut escaped) = (1, false, false);
+/// Returns an upper bound of the number of JSON values. Parsing needs far more memory than the text.
+fn count_values(line: &[u8]) -> usize {
+    let (mut count, mut in_string, mut escaped) = (1, false, false);
     for byte in line {
-        match (inside, byte) {
+        match (in_string, byte) {
             (true, _) if escaped => escaped = false,
             (true, b'\\') => escaped = true,
-            (_, b'"') => inside = !inside,
+            (_, b'"') => in_string = !in_string,
             (false, b',' | b'[' | b'{') => count += 1,
             _ => {}
         }
@@ -162,13 +162,13 @@ mod tests {
 
     use super::*;
 
-    fn wrong(line: &str) -> String {
-        read(line.as_bytes(), 1000).unwrap_err()
+    fn error_for(line: &str) -> String {
+        parse_message(line.as_bytes(), 1000).unwrap_err()
     }
 
     #[test]
-    fn what_is_no_message_is_named() {
-        let told: Vec<_> = [
+    fn invalid_messages_are_described() {
+        let errors: Vec<_> = [
             "hello",
             "[1]",
             "{\"id\": 1}",
@@ -188,22 +188,25 @@ mod tests {
             "{\"type\": \"progress\", \"title\": \"x\"}",
             "\u{1b}[31mred \u{200b}hidden",
         ]
-        .map(wrong)
+        .map(error_for)
         .to_vec();
-        insta::assert_snapshot!(told.join("\n"));
-        assert!(wrong(&"x".repeat(500)).ends_with('…'));
-        assert_eq!(wrong(&format!("[{}]", "1,".repeat(2000))), "a message of more than 1000 values");
+        insta::assert_snapshot!(errors.join("\n"));
+        assert!(error_for(&"x".repeat(500)).ends_with('…'));
+        assert_eq!(error_for(&format!("[{}]", "1,".repeat(2000))), "a message with more than 1000 values");
     }
 
     #[test]
-    fn messages_are_read() {
-        let tools = read(br#"{"type":"tools","tools":[{}]}"#, 9);
-        assert_eq!(tools, Ok(Message::Tools { protocol: 1, tools: vec![json!({})] }));
-        let result = read(br#"{"type":"result","id":3,"output":"o","more":1}"#, 9);
-        let wanted = json!({"metadata": {}, "output": "o", "attachments": []});
-        assert_eq!(result, Ok(Message::Result { id: 3, result: wanted.as_object().unwrap().clone() }));
-        let error = read(br#"{"type":"error","id":3,"message":"no"}"#, 9);
-        assert_eq!(error, Ok(Message::Error { id: 3, message: "no".into() }));
+    fn messages_are_parsed() {
+        let tools = parse_message(br#"{"type":"tools","tools":[{}]}"#, 9);
+        assert_eq!(tools, Ok(ProgramMessage::Tools { protocol: 1, tools: vec![json!({})] }));
+        let result = parse_message(br#"{"type":"result","id":3,"output":"o","more":1}"#, 9);
+        let expected = json!({"metadata": {}, "output": "o", "attachments": []});
+        assert_eq!(
+            result,
+            Ok(ProgramMessage::Result { id: 3, result: expected.as_object().unwrap().clone() })
+        );
+        let error = parse_message(br#"{"type":"error","id":3,"message":"no"}"#, 9);
+        assert_eq!(error, Ok(ProgramMessage::Error { id: 3, message: "no".into() }));
     }
 
     fn json_value() -> impl Strategy<Value = Value> {
@@ -222,24 +225,24 @@ mod tests {
         })
     }
 
-    fn counted(value: &Value) -> usize {
+    fn exact_count(value: &Value) -> usize {
         match value {
-            Value::Array(list) => 1 + list.iter().map(counted).sum::<usize>(),
-            Value::Object(map) => 1 + map.values().map(counted).sum::<usize>(),
+            Value::Array(list) => 1 + list.iter().map(exact_count).sum::<usize>(),
+            Value::Object(map) => 1 + map.values().map(exact_count).sum::<usize>(),
             _ => 1,
         }
     }
 
     proptest! {
         #[test]
-        fn never_fewer_values_are_counted_than_there_are(value in json_value()) {
-            prop_assert!(values(value.to_string().as_bytes()) >= counted(&value));
+        fn the_count_is_an_upper_bound(value in json_value()) {
+            prop_assert!(count_values(value.to_string().as_bytes()) >= exact_count(&value));
         }
 
         #[test]
-        fn any_line_is_read_or_refused_in_one_line(line in prop::collection::vec(any::<u8>(), 0..300)) {
-            if let Err(why) = read(&line, 1000) {
-                prop_assert!(!why.contains('\n') && why.len() < 1000);
+        fn any_line_is_parsed_or_refused_with_a_short_message(line in prop::collection::vec(any::<u8>(), 0..300)) {
+            if let Err(error) = parse_message(&line, 1000) {
+                prop_assert!(!error.contains('\n') && error.len() < 1000);
             }
         }
     }

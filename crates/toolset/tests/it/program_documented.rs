@@ -1,8 +1,8 @@
-//! `docs/toolsets.md` says what is so of programs: its example runs, and its limits are the limits.
+//! Checks that the description of programs in `docs/toolsets.md` is correct: its example and its limits.
 
 #![cfg(target_os = "linux")]
 
-use crate::program_world::{Scene, World};
+use crate::program_world::{TestPrograms, World};
 use prowess_toolset::{Cancel, ProgramLimits, ToolCall};
 use serde_json::json;
 
@@ -19,7 +19,7 @@ fn the_example_runs() {
     let manifest = block("yaml").replace("name: figures", "name: s");
     world.write("home/.prowess/skills/s/SKILL.md", &manifest);
     world.write("home/.prowess/skills/s/toolsets/tools.py", block("python"));
-    let scene = Scene::over(world);
+    let scene = TestPrograms::with_project(world);
     let loaded = scene.tools().unwrap();
     assert_eq!((loaded.tools.len(), loaded.failures.len()), (1, 0), "{loaded:?}");
     let call = |arguments| scene.call_with(ToolCall::new("summarize", arguments), &Cancel::default());
@@ -33,7 +33,7 @@ fn the_example_runs() {
     let rejected = call(json!({"numbers": ["1"], "digits": 16, "more": 1})).unwrap_err();
     assert_eq!(
         rejected.to_string(),
-        "digits: has to be at most 15; more is not known; numbers.0: has to be a number, is a string"
+        "digits: must be at most 15; more is not allowed; numbers.0: must be a number, not a string"
     );
     assert_eq!(scene.log().len(), 1);
 }

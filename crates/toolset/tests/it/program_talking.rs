@@ -1,17 +1,17 @@
-//! Programs that bring tools: what they are told, what they answer, and how long they live.
+//! Programs that provide tools: requests, answers and lifetime.
 
 #![cfg(target_os = "linux")]
 
 use std::time::Duration;
 
-use crate::program_world::{Scene, TIERS, World, doing, running, wait_for};
+use crate::program_world::{TIERS, TestPrograms, World, count_processes, program_with_call, wait_for};
 use prowess_toolset::{Cancel, Conversation, ToolCall, ToolsetError};
 use serde_json::{Value, json};
 
 #[test]
-fn tools_are_told_called_and_answered_under_both_tiers() {
+fn tools_are_listed_and_called_in_both_tiers() {
     for tier in TIERS {
-        let scene = Scene::doing(
+        let scene = TestPrograms::with_call(
             "answer(call, 'hello ' + call['arguments'].get('a', ''), title='T', metadata={'n': 1})",
         )
         .on(tier);
@@ -32,25 +32,26 @@ fn tools_are_told_called_and_answered_under_both_tiers() {
 }
 
 #[test]
-fn a_call_knows_about_its_conversation() {
-    let scene =
-        Scene::doing("answer(call, json.dumps([call['tool'], call['context'], call['id']], sort_keys=True))");
+fn a_call_contains_its_context() {
+    let scene = TestPrograms::with_call(
+        "answer(call, json.dumps([call['tool'], call['context'], call['id']], sort_keys=True))",
+    );
     let mut call = ToolCall::new("t", json!({}));
     call.session_id = "s-1".into();
     call.message_id = "m-1".into();
     call.agent = "a".into();
     call.call_id = "c-1".into();
     call.extra.insert("k".into(), json!([1]));
-    let told: Value =
+    let received: Value =
         serde_json::from_str(&scene.call_with(call, &Cancel::default()).unwrap().output).unwrap();
     let context =
         json!({"sessionID": "s-1", "messageID": "m-1", "agent": "a", "callID": "c-1", "extra": {"k": [1]}});
-    assert_eq!(told, json!(["t", context, 1]));
+    assert_eq!(received, json!(["t", context, 1]));
 }
 
 #[test]
-fn progress_attachments_and_standard_error_come_through() {
-    let scene = Scene::doing(
+fn progress_attachments_and_stderr_are_returned() {
+    let scene = TestPrograms::with_call(
         "say(type='progress', id=call['id'], title='before', metadata={'a': 1, 'b': 1})\n\
          say(type='progress', id=call['id'], metadata={'b': 2, 'c': 2})\n\
          print('seen', file=sys.stderr)\nsys.stderr.flush()\ntime.sleep(0.1)\n\
@@ -66,8 +67,8 @@ fn progress_attachments_and_standard_error_come_through() {
 }
 
 #[test]
-fn an_error_is_an_error_and_the_program_goes_on() {
-    let scene = Scene::doing("say(type='error', id=call['id'], message='no such\\nthing')");
+fn the_program_continues_after_an_error() {
+    let scene = TestPrograms::with_call("say(type='error', id=call['id'], message='no such\\nthing')");
     let error = scene.call(json!({})).unwrap_err();
     assert_eq!(
         (error.to_string().as_str(), error.code().as_str()),
@@ -77,53 +78,57 @@ fn an_error_is_an_error_and_the_program_goes_on() {
 }
 
 #[test]
-fn arguments_are_checked_before_the_program_is_asked() {
-    let scene = Scene::doing("answer(call, 'called')");
+fn arguments_are_validated_before_the_call() {
+    let scene = TestPrograms::with_call("answer(call, 'called')");
     let error = scene.call(json!({"a": 5})).unwrap_err();
-    assert_eq!(error, ToolsetError::Rejected("a: has to be a string, is a number".into()));
+    assert_eq!(error, ToolsetError::Rejected("a: must be a string, not a number".into()));
     let error = scene.call(json!({"a": "x".repeat(2 * 1024 * 1024)})).unwrap_err();
-    assert_eq!(error.to_string(), "the arguments have 2097160 bytes; at most 1048576 are passed");
-    // More than a pipe holds goes through.
-    let scene = Scene::doing("answer(call, str(len(call['arguments']['a'])))");
+    assert_eq!(error.to_string(), "the arguments have 2097160 bytes; the maximum is 1048576");
+    // Arguments may be larger than a pipe buffer.
+    let scene = TestPrograms::with_call("answer(call, str(len(call['arguments']['a'])))");
     assert_eq!(scene.call(json!({"a": "x".repeat(900_000)})).unwrap().output, "900000");
     let none = scene.call_with(ToolCall::new("none", json!({})), &Cancel::default()).unwrap_err();
     assert_eq!(none.to_string(), "the skill has no tool named none");
 }
 
 #[test]
-fn a_process_is_kept_for_its_conversation_and_no_other() {
-    let scene =
-        Scene::of(&doing("global n\nn += 1\nanswer(call, f'{n}')").replace("TOOLS =", "n = 0\nTOOLS ="));
+fn each_conversation_has_its_own_process() {
+    let scene = TestPrograms::with_program(
+        &program_with_call("global n\nn += 1\nanswer(call, f'{n}')").replace("TOOLS =", "n = 0\nTOOLS ="),
+    );
     assert_eq!([scene.output(), scene.output(), scene.output()], ["1", "2", "3"]);
     let mut other = scene;
     let first = std::mem::take(&mut other.conversation);
     assert_eq!((other.output(), other.programs.running()), ("1".to_owned(), 2));
-    // With the conversation ends its process.
+    // The process ends with its conversation.
     drop(first);
     assert!(wait_for(|| other.programs.running() == 1));
     assert_eq!(other.output(), "2");
-    // The tools are known; another conversation does not start anything to hear of them.
-    let kept = std::mem::take(&mut other.conversation);
+    // The tools are known; another conversation does not start a process to list them.
+    let previous = std::mem::take(&mut other.conversation);
     assert_eq!((other.tools().unwrap().tools.len(), other.programs.running()), (1, 1));
-    // A skill that is no longer active ends its process.
-    other.programs.keep_only(&kept, &[other.world.skill_folder()]);
+    // The process of a skill that is no longer active ends.
+    other.programs.keep_only(&previous, &[other.world.skill_folder()]);
     assert_eq!(other.programs.running(), 1);
     other.programs.keep_only(&Conversation::default(), &[]);
     assert_eq!(other.programs.running(), 1);
-    other.programs.keep_only(&kept, &[]);
+    other.programs.keep_only(&previous, &[]);
     assert_eq!(other.programs.running(), 0);
 }
 
 #[test]
-fn nothing_is_left_when_it_is_dropped() {
+fn dropping_the_programs_removes_everything() {
     for tier in TIERS {
-        let scene = Scene::doing("answer(call, os.environ['HOME'])").on(tier);
+        let scene = TestPrograms::with_call("answer(call, os.environ['HOME'])").on(tier);
         let home = scene.output();
         assert!(std::path::Path::new(&home).exists());
-        let Scene { programs, conversation, world, .. } = scene;
+        let TestPrograms { programs, conversation, world, .. } = scene;
         drop(programs);
         assert!(!std::path::Path::new(&home).exists(), "{tier}");
-        let log = prowess_sandbox::log::read(&prowess_sandbox::log::path(&world.surroundings()).unwrap(), 1);
+        let log = prowess_sandbox::log::read_records(
+            &prowess_sandbox::log::path(&world.surroundings()).unwrap(),
+            1,
+        );
         let end = log[0].end.clone().unwrap();
         assert_eq!((end.exit_code, end.signal, end.error), (Some(0), None, None), "{tier}");
         drop(conversation);
@@ -131,15 +136,15 @@ fn nothing_is_left_when_it_is_dropped() {
 }
 
 #[test]
-fn what_is_idle_ends_and_is_started_again() {
-    let scene = Scene::doing("answer(call, str(os.getpid()))")
+fn an_idle_program_ends_and_is_started_again() {
+    let scene = TestPrograms::with_call("answer(call, str(os.getpid()))")
         .limits(|limits| limits.idle = Duration::from_millis(300));
     scene.output();
     assert!(wait_for(|| scene.programs.running() == 0));
     scene.output();
     assert_eq!(scene.log().len(), 2);
-    // So does one that ends by itself, and well.
-    let scene = Scene::doing("answer(call, 'bye')\nsys.exit(0)");
+    // A program that exits successfully is also started again.
+    let scene = TestPrograms::with_call("answer(call, 'bye')\nsys.exit(0)");
     for _ in 0..4 {
         assert_eq!(scene.output(), "bye");
         assert!(wait_for(|| scene.programs.running() == 0));
@@ -147,8 +152,11 @@ fn what_is_idle_ends_and_is_started_again() {
 }
 
 #[test]
-fn a_changed_skill_is_a_new_program_and_a_changed_file_beside_it_too() {
-    let scene = Scene::of(&format!("from beside import WORD\n{}", doing("answer(call, WORD)")));
+fn a_changed_file_restarts_the_program() {
+    let scene = TestPrograms::with_program(&format!(
+        "from beside import WORD\n{}",
+        program_with_call("answer(call, WORD)")
+    ));
     scene.world.write("home/.prowess/skills/s/toolsets/beside.py", "WORD = 'one'\n");
     assert_eq!(scene.output(), "one");
     scene.world.write("home/.prowess/skills/s/toolsets/beside.py", "WORD = 'two'\n");
@@ -156,8 +164,8 @@ fn a_changed_skill_is_a_new_program_and_a_changed_file_beside_it_too() {
 }
 
 #[test]
-fn only_so_many_run_and_the_one_not_used_longest_goes() {
-    let mut scene = Scene::doing("answer(call, 'x')").limits(|limits| limits.running = 2);
+fn the_least_recently_used_process_is_ended() {
+    let mut scene = TestPrograms::with_call("answer(call, 'x')").limits(|limits| limits.running = 2);
     let mut conversations = Vec::new();
     for _ in 0..3 {
         scene.output();
@@ -167,27 +175,27 @@ fn only_so_many_run_and_the_one_not_used_longest_goes() {
 }
 
 #[test]
-fn a_skill_can_bring_several_programs_and_other_languages() {
+fn a_skill_can_have_several_programs_in_several_languages() {
     let world = World::with(
         "toolsets: [./toolsets/tools.py, toolsets/more.sh, toolsets/same.py, toolsets/none.py]\n",
     );
-    world.write("home/.prowess/skills/s/toolsets/tools.py", &doing("answer(call, 'python')"));
-    world.write("home/.prowess/skills/s/toolsets/same.py", &doing("answer(call, 'python')"));
+    world.write("home/.prowess/skills/s/toolsets/tools.py", &program_with_call("answer(call, 'python')"));
+    world.write("home/.prowess/skills/s/toolsets/same.py", &program_with_call("answer(call, 'python')"));
     world.write(
         "home/.prowess/skills/s/toolsets/more.sh",
         "#!/bin/sh\nwhile read -r line; do case $line in *'\"type\":\"tools\"'*) \
          echo '{\"type\":\"tools\",\"tools\":[{\"name\":\"u\",\"description\":\"U.\"}]}';; \
          *) echo '{\"type\":\"result\",\"id\":1,\"output\":\"shell\"}';; esac; done\n",
     );
-    let scene = Scene::over(world);
+    let scene = TestPrograms::with_project(world);
     let loaded = scene.tools().unwrap();
     assert_eq!(loaded.tools.iter().map(|tool| tool.id.as_str()).collect::<Vec<_>>(), ["t", "u"]);
     let failures: Vec<_> = loaded.failures.iter().map(ToString::to_string).collect();
     assert_eq!(
         failures,
         [
-            "toolsets/same.py lists the tool t, which toolsets/tools.py has",
-            "toolsets/none.py does not run: there is no file toolsets/none.py; did you mean toolsets/same.py?",
+            "toolsets/same.py lists the tool t, which toolsets/tools.py already has",
+            "cannot run toolsets/none.py: no such file: toolsets/none.py; did you mean toolsets/same.py?",
         ]
     );
     let shell = scene.call_with(ToolCall::new("u", json!({})), &Cancel::default()).unwrap();
@@ -195,10 +203,10 @@ fn a_skill_can_bring_several_programs_and_other_languages() {
 }
 
 #[test]
-fn cancelling_tells_the_program_and_then_ends_it() {
+fn cancelling_notifies_the_program_and_then_ends_it() {
     for tier in TIERS {
-        // One that listens answers and stays.
-        let scene = Scene::doing(
+        // A program that handles the cancellation answers and stays.
+        let scene = TestPrograms::with_call(
             "sys.stderr.write('x')\nsys.stderr.flush()\nline = json.loads(sys.stdin.readline())\n\
              say(type='error', id=call['id'], message=line['type'] + ' ' + str(line['id'] == call['id']))",
         )
@@ -210,8 +218,8 @@ fn cancelling_tells_the_program_and_then_ends_it() {
             ([call(), call()], scene.log().len()),
             (["Error: cancel True".into(), "Error: cancel True".into()], 1)
         );
-        // One that does not is ended, with what it started.
-        let scene = Scene::doing(
+        // Another one is killed with its children.
+        let scene = TestPrograms::with_call(
             "if os.fork() == 0:\n    os.setsid(); time.sleep(60)\n\
              open(os.environ['HOME'] + '/begun', 'w').close()\ntime.sleep(60)",
         )
@@ -229,19 +237,19 @@ fn cancelling_tells_the_program_and_then_ends_it() {
 }
 
 #[test]
-fn what_it_started_ends_with_it() {
+fn child_processes_end_with_the_program() {
     for tier in TIERS {
-        let scene = Scene::doing(
+        let scene = TestPrograms::with_call(
             "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        time.sleep(100)\n    os._exit(0)\n\
              answer(call, os.path.dirname(os.environ['HOME']))",
         )
         .on(tier);
-        let stage = scene.output();
-        // Under a name that no other process has: it runs a file in there.
-        assert!(wait_for(|| running(&stage) >= 2), "{tier}");
-        let Scene { programs, .. } = scene;
+        let run_dir = scene.output();
+        // Processes are found by the path of the script in this directory.
+        assert!(wait_for(|| count_processes(&run_dir) >= 2), "{tier}");
+        let TestPrograms { programs, .. } = scene;
         drop(programs);
-        assert!(wait_for(|| running(&stage) == 0), "{tier}");
+        assert!(wait_for(|| count_processes(&run_dir) == 0), "{tier}");
     }
 }
 

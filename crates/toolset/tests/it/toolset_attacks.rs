@@ -1,12 +1,12 @@
-//! What a hostile toolset tries. None succeeds, and each is told as what it was.
+//! Attacks of a hostile toolset. None succeeds, and each is reported.
 
 use std::time::Duration;
 
-use crate::toolset_world::{World, error, output, tool};
+use crate::toolset_world::{TestSkills, error, output, tool};
 use prowess_toolset::{Cancel, ToolCall, ToolsetError};
 use serde_json::json;
 
-fn quick(body: &str) -> World {
+fn quick(body: &str) -> TestSkills {
     let mut world = tool(body);
     world.limits.call_time = Duration::from_millis(300);
     world
@@ -39,7 +39,7 @@ fn endless_loops_end() {
 }
 
 #[test]
-fn loops_inside_the_engine_end_for_whoever_waits() {
+fn calls_time_out_even_in_native_loops() {
     for body in [
         "Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1);",
         "new Array(2 ** 32 - 1).join('');",
@@ -56,29 +56,29 @@ fn loops_inside_the_engine_end_for_whoever_waits() {
 
 #[test]
 fn an_endless_loop_while_loading_ends() {
-    let mut world = World::of("for (;;) {}\nexport const Set = [];\n");
+    let mut world = TestSkills::with_module("for (;;) {}\nexport const Set = [];\n");
     world.limits.load_time = Duration::from_millis(300);
     assert_eq!(world.failure().to_string(), "loading the toolset took longer than 0.3 s and was stopped");
-    let mut world = World::of("export const Set = async () => { for (;;) await null; };\n");
+    let mut world = TestSkills::with_module("export const Set = async () => { for (;;) await null; };\n");
     world.limits.load_time = Duration::from_millis(300);
     assert!(matches!(world.failure(), ToolsetError::Time { .. }));
 }
 
-/// Modules that spin where the engine does not look at the clock: nothing can stop their threads.
+/// A module that loops where the engine does not check the time: its thread cannot be stopped.
 const STUCK: &str = "Array.prototype.reverse.call({ length: 2 ** 53 - 1 });\nexport const Set = [];\n";
 
-/// The threads of this process that run an engine of the skill `stuck`.
-fn engines() -> usize {
+/// Returns the number of threads of this process that run an engine of the skill `stuck`.
+fn stuck_engines() -> usize {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
     let name =
         |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
     tasks.map(name).filter(|name| name.trim() == "toolset stuck").count()
 }
 
-/// Asking again, at the same time, or from another place does not start the same code again.
+/// Repeated and concurrent requests do not start the same code again.
 #[test]
 fn a_module_that_cannot_be_stopped_while_loading_is_started_once() {
-    let mut world = World::new();
+    let mut world = TestSkills::new();
     world.skill("stuck", STUCK);
     world.limits.load_time = Duration::from_millis(200);
     let registry = world.registry();
@@ -95,15 +95,15 @@ fn a_module_that_cannot_be_stopped_while_loading_is_started_once() {
     let call = ToolCall::new("t", json!({}));
     assert_eq!(toolsets.call(skill, call, Cancel::default()), Err(error.clone()));
     assert_eq!(world.toolsets().tools(skill), Err(error), "another host, as after a reload");
-    assert_eq!(engines(), 1);
-    // Other files are another module.
+    assert_eq!(stuck_engines(), 1);
+    // Other files are a different module.
     world.skill("stuck", "export const Set = [];\n");
     let registry = world.registry();
     assert!(toolsets.tools(registry.snapshot().get("stuck").unwrap()).is_ok());
     world.skill("stuck", STUCK);
     let registry = world.registry();
     assert!(toolsets.tools(registry.snapshot().get("stuck").unwrap()).is_err());
-    assert_eq!(engines(), 2, "the one that spins, and the one that loaded in between");
+    assert_eq!(stuck_engines(), 2, "the stuck one, and the one that loaded in between");
 }
 
 #[test]
@@ -118,18 +118,21 @@ fn memory_has_a_limit() {
         let mut world = tool(body);
         world.limits.memory = 16 * 1024 * 1024;
         let error = world.call("a", "t", json!({})).unwrap_err();
-        let told = matches!(error, ToolsetError::Memory { .. })
+        let is_limit = matches!(error, ToolsetError::Memory { .. })
             || error.to_string().contains("memory")
             || error.to_string().contains("string too long")
             || error.to_string().contains("invalid array buffer length");
-        assert!(told, "{body}: {error:?}");
+        assert!(is_limit, "{body}: {error:?}");
     }
 }
 
 #[test]
 fn recursion_has_a_limit() {
     let error = error("const f = () => f() + 1; f();");
-    assert!(matches!(&error, ToolsetError::Stack { place: Some(place), .. } if place.line == 3), "{error:?}");
+    assert!(
+        matches!(&error, ToolsetError::Stack { location: Some(location), .. } if location.line == 3),
+        "{error:?}"
+    );
     assert!(
         error
             .to_string()
@@ -147,7 +150,7 @@ fn recursion_has_a_limit() {
 }
 
 #[test]
-fn sources_that_nest_deeply_do_not_take_the_process_along() {
+fn deeply_nested_sources_do_not_crash_the_process() {
     let deep = 40_000;
     for source in [
         "[".repeat(deep),
@@ -164,13 +167,13 @@ fn sources_that_nest_deeply_do_not_take_the_process_along() {
         format!("export const x = {}1{};", "`${".repeat(deep), "}`".repeat(deep)),
         format!("export const x = 1{};", "?1:1".repeat(deep)),
     ] {
-        let loaded = World::of(&source).tools("a");
+        let loaded = TestSkills::with_module(&source).tools("a");
         assert!(loaded.is_err() || !loaded.unwrap().failures.is_empty(), "{}", &source[..60]);
     }
 }
 
 #[test]
-fn there_is_nothing_to_reach_for() {
+fn no_host_apis_are_available() {
     for name in [
         "process",
         "require",
@@ -205,15 +208,17 @@ fn there_is_nothing_to_reach_for() {
     for import in
         ["fs", "node:fs", "node:child_process", "../../b/toolsets/index", "/etc/passwd", "file:///etc/passwd"]
     {
-        let said = World::of(&format!("import x from '{import}';\nexport const Set = [x];\n")).failure();
+        let failure =
+            TestSkills::with_module(&format!("import x from '{import}';\nexport const Set = [x];\n"))
+                .failure();
         assert_eq!(
-            said.place().map(ToString::to_string).as_deref(),
+            failure.location().map(ToString::to_string).as_deref(),
             Some("toolsets/index.ts:1:15"),
-            "{said:?}"
+            "{failure:?}"
         );
     }
     let thrown = error("await import('node:fs');");
-    assert!(thrown.to_string().contains("\"node:fs\" cannot be imported"), "{thrown}");
+    assert!(thrown.to_string().contains("cannot import \"node:fs\""), "{thrown}");
     for import in ["../b/x.ts", "/etc/passwd", "node:fs", "SKILL.md"] {
         for body in [
             format!("await eval(`import('{import}')`);"),
@@ -223,16 +228,16 @@ fn there_is_nothing_to_reach_for() {
         }
     }
     let thrown = error("await import('../../../../etc/passwd');");
-    assert!(thrown.to_string().contains("leads out of the skill"), "{thrown}");
+    assert!(thrown.to_string().contains("is outside of the skill"), "{thrown}");
 }
 
 #[test]
-fn links_are_not_followed() {
-    let world = World::of("import { secret } from './secret';\nexport const Set = [secret];\n");
+fn symlinks_are_not_followed() {
+    let world = TestSkills::with_module("import { secret } from './secret';\nexport const Set = [secret];\n");
     std::fs::write(world.path("outside.ts"), "export const secret = 1;").unwrap();
     std::os::unix::fs::symlink(world.path("outside.ts"), world.path("a/toolsets/secret.ts")).unwrap();
-    assert_eq!(world.failure().to_string(), "toolsets/index.ts:1:24: there is no module toolsets/secret");
-    let world = World::new();
+    assert_eq!(world.failure().to_string(), "toolsets/index.ts:1:24: module toolsets/secret not found");
+    let world = TestSkills::new();
     world.file("a/SKILL.md", "---\nname: a\ndescription: D.\ntoolsets: ['t/index:Set']\n---\nB\n");
     world.file("b/t/index.ts", "export const Set = [];\n");
     std::os::unix::fs::symlink(world.path("b/t"), world.path("a/t")).unwrap();
@@ -240,7 +245,7 @@ fn links_are_not_followed() {
 }
 
 #[test]
-fn prototypes_polluted_in_one_skill_are_its_own_affair() {
+fn polluted_prototypes_do_not_affect_other_skills() {
     const POLLUTE: &str = "
         Object.prototype.polluted = 'yes';
         Object.prototype.toJSON = () => 'hijacked';
@@ -250,7 +255,7 @@ fn prototypes_polluted_in_one_skill_are_its_own_affair() {
         Promise.prototype.then = function () { throw new Error('then'); };
         String.prototype.slice = () => 'evil'; Reflect.apply = () => 'evil';
         globalThis.String = () => 'evil';";
-    let world = World::new();
+    let world = TestSkills::new();
     let two = |body: &str| {
         format!(
             "import {{ Tool }} from '@agent/tools';\nconst t = (id, execute) => Tool.define(id, {{ description: 'D.', execute }});\n\
@@ -264,7 +269,7 @@ fn prototypes_polluted_in_one_skill_are_its_own_affair() {
     let call = |skill: &str, id: &str| {
         toolsets.call(snapshot.get(skill).unwrap(), ToolCall::new(id, json!({})), Cancel::default())
     };
-    // It may break itself; whatever comes is told, and the other skill never sees it.
+    // The skill may break itself; errors are reported, and other skills are not affected.
     let _ = call("a", "pollute");
     let after = call("a", "look");
     assert!(after.is_err() || after.is_ok_and(|result| !result.output.contains("undefined")));
@@ -274,8 +279,8 @@ fn prototypes_polluted_in_one_skill_are_its_own_affair() {
 }
 
 #[test]
-fn polluted_before_it_is_described_it_is_still_described_or_refused() {
-    let world = World::of(
+fn pollution_before_the_description_does_no_harm() {
+    let world = TestSkills::with_module(
         "import { Tool } from '@agent/tools';\nObject.prototype.toJSON = () => 'x'; JSON.stringify = () => 'evil';\n\
          export const Set = [Tool.define('t', { description: 'D.', execute: async () => ({ output: 'fine' }) })];\n",
     );
@@ -283,8 +288,8 @@ fn polluted_before_it_is_described_it_is_still_described_or_refused() {
 }
 
 #[test]
-fn keys_that_mean_more_than_they_say_stay_keys() {
-    let world = World::of(
+fn special_keys_are_ordinary_keys() {
+    let world = TestSkills::with_module(
         "import { Tool } from '@agent/tools'; import { z } from 'zod';\n\
          export const Set = [Tool.define('t', { description: 'D.', parameters: z.looseObject({ a: z.string() }),\n\
          execute: async (args) => ({ output: `${Object.getPrototypeOf(args) === Object.prototype} ${Object.keys(args)} ${({} as any).x}` }) })];\n",
@@ -295,41 +300,38 @@ fn keys_that_mean_more_than_they_say_stay_keys() {
 }
 
 #[test]
-fn getter_bombs_and_other_answers_are_told_as_what_they_are() {
-    for (body, said) in [
+fn invalid_results_are_reported() {
+    for (body, expected) in [
         ("throw new Error('boom');", "Error: boom"),
         ("throw new TypeError('a\\nb\\u202Ec');", "Error: a b\\u{202e}c"),
         ("throw 'text';", "Error: text"),
-        ("throw null;", "Error: null, which the engine throws, too, when it has no memory left"),
+        ("throw null;", "Error: null (the engine also throws null when it is out of memory)"),
         ("throw Symbol('s');", "Error: Symbol(s)"),
-        ("throw {};", "Error: something was thrown that says nothing about itself"),
+        ("throw {};", "Error: the tool threw a value without a message"),
         (
             "throw { toString() { throw 1; }, get message() { throw 2; } };",
-            "Error: something was thrown that says nothing about itself",
+            "Error: the tool threw a value without a message",
         ),
-        (
-            "throw new Proxy({}, { get() { throw 1; } });",
-            "Error: something was thrown that says nothing about itself",
-        ),
-        ("return;", "execute gave undefined, not { title, metadata, output }"),
-        ("return null;", "execute gave null, not { title, metadata, output }"),
-        ("return 5;", "execute gave number, not { title, metadata, output }"),
-        ("return () => 1;", "execute gave function, not { title, metadata, output }"),
+        ("throw new Proxy({}, { get() { throw 1; } });", "Error: the tool threw a value without a message"),
+        ("return;", "execute returned undefined instead of { title, metadata, output }"),
+        ("return null;", "execute returned null instead of { title, metadata, output }"),
+        ("return 5;", "execute returned number instead of { title, metadata, output }"),
+        ("return () => 1;", "execute returned function instead of { title, metadata, output }"),
         (
             "return { output: 1n };",
-            "the tool's output cannot be written as JSON: BigInt are forbidden in JSON.stringify",
+            "the tool's output cannot be converted to JSON: BigInt are forbidden in JSON.stringify",
         ),
         (
             "return { metadata: { n: 1n }, output: '' };",
-            "the tool's metadata cannot be written as JSON: BigInt are forbidden in JSON.stringify",
+            "the tool's metadata cannot be converted to JSON: BigInt are forbidden in JSON.stringify",
         ),
         (
             "const o: any = {}; o.o = o; return { metadata: o, output: '' };",
-            "the tool's metadata cannot be written as JSON: circular reference",
+            "the tool's metadata cannot be converted to JSON: circular reference",
         ),
         (
             "return { metadata: { toJSON() { throw new Error('no'); } }, output: '' };",
-            "the tool's metadata cannot be written as JSON: no",
+            "the tool's metadata cannot be converted to JSON: no",
         ),
         ("return { metadata: [], output: '' };", "the tool's metadata is not an object"),
         ("return { attachments: 'x', output: '' };", "the tool's attachments are not an array"),
@@ -339,20 +341,20 @@ fn getter_bombs_and_other_answers_are_told_as_what_they_are() {
         ("return { then(_, no) { no(new Error('bomb')); } };", "Error: bomb"),
         (
             "await new Promise(() => {});",
-            "the call waits for a promise that nothing will settle: there are no timers and no network here",
+            "the call waits for a promise that is never settled: timers and network are not available",
         ),
         (
             "return { metadata: { a: 'x'.repeat(300 * 1024) }, output: '' };",
-            "the tool's metadata has 307208 characters; at most 262144 are taken",
+            "the tool's metadata has 307208 characters; the maximum is 262144",
         ),
         ("ctx.nothing();", "Error: not a function"),
     ] {
-        assert_eq!(error(body).to_string(), said, "{body}");
+        assert_eq!(error(body).to_string(), expected, "{body}");
     }
 }
 
 #[test]
-fn output_is_cut_and_said_to_be() {
+fn long_output_is_truncated() {
     let result = tool("return { output: 'é'.repeat(900 * 1024) };").call("a", "t", json!({})).unwrap();
     assert!(result.truncated && result.output.len() == 1024 * 1024);
     let result = tool("return { output: 'x'.repeat(1024 * 1024) };").call("a", "t", json!({})).unwrap();
@@ -380,7 +382,7 @@ fn an_engine_that_was_stopped_is_replaced() {
         }
         toolsets.call(snapshot.get("a").unwrap(), call, Cancel::default()).map(|result| result.output)
     };
-    // The thread of a stopped engine ends at any moment of the next call, without a pause between the calls.
+    // The thread of a stopped engine may end at any time during the next call.
     for _ in 0..10 {
         assert!(matches!(call(true), Err(ToolsetError::Time { .. })));
         let mut after = call(false);
@@ -402,7 +404,7 @@ fn cancelling_ends_a_call_and_the_tool_can_see_it() {
         ),
         (
             "for (;;) ctx.abort.throwIfAborted();",
-            Err(ToolsetError::Thrown { message: "the call was cancelled".to_owned(), place: None }),
+            Err(ToolsetError::Thrown { message: "the call was cancelled".to_owned(), location: None }),
         ),
     ] {
         let world = tool(body);
@@ -418,7 +420,7 @@ fn cancelling_ends_a_call_and_the_tool_can_see_it() {
             toolsets.call(snapshot.get("a").unwrap(), ToolCall::new("t", json!({})), cancel)
         });
         let answer = answer.map(|result| result.output).map_err(|error| match error {
-            ToolsetError::Thrown { message, .. } => ToolsetError::Thrown { message, place: None },
+            ToolsetError::Thrown { message, .. } => ToolsetError::Thrown { message, location: None },
             other => other,
         });
         assert_eq!(answer.as_deref(), expected.as_deref(), "{body}");

@@ -1,11 +1,11 @@
-//! Document 003: its own example, unmodified, and the lines of its checklist that are about toolsets.
+//! The example of document 003, unmodified, and its requirements for toolsets.
 
-use crate::toolset_world::World;
+use crate::toolset_world::TestSkills;
 use prowess_toolset::ToolResult;
 use serde_json::{Map, json};
 
-fn example() -> World {
-    let world = World::new();
+fn example() -> TestSkills {
+    let world = TestSkills::new();
     world.file("my-skill/SKILL.md", include_str!("../fixtures/my-skill/SKILL.md"));
     world.file("my-skill/toolsets/index.ts", include_str!("../fixtures/my-skill/toolsets/index.ts"));
     world
@@ -24,7 +24,7 @@ fn s003_08_the_path_is_resolved_and_the_named_export_is_loaded() {
 }
 
 #[test]
-fn s003_09_execute_gets_its_arguments_and_answers_with_title_metadata_and_output() {
+fn s003_09_execute_receives_arguments_and_returns_title_metadata_and_output() {
     let result = example().call("my-skill", "my-tool", json!({"input": "hello"})).unwrap();
     let expected = ToolResult {
         title: "Completed".to_owned(),

@@ -1,7 +1,7 @@
-//! `docs/toolsets.md` says what is so: its example runs, and its limits are the limits.
+//! Checks that `docs/toolsets.md` is correct: its example and its limits.
 
-use crate::toolset_world::World;
-use prowess_toolset::Limits;
+use crate::toolset_world::TestSkills;
+use prowess_toolset::ToolsetLimits;
 use serde_json::json;
 
 const PAGE: &str = include_str!("../../../../docs/toolsets.md");
@@ -12,7 +12,7 @@ fn block(language: &str) -> &'static str {
 
 #[test]
 fn the_example_runs() {
-    let world = World::new();
+    let world = TestSkills::new();
     world
         .file("temperature/SKILL.md", block("yaml"))
         .file("temperature/toolsets/index.ts", block("typescript"));
@@ -31,9 +31,20 @@ fn the_example_runs() {
 
 #[test]
 fn the_limits_are_those() {
-    let Limits { load_time, call_time, memory, stack, output, metadata, attachments, engines, idle, .. } =
-        Limits::default();
-    let Limits { modules, module_bytes, typescript_bytes, grace, console, .. } = Limits::default();
+    let ToolsetLimits {
+        load_time,
+        call_time,
+        memory,
+        stack,
+        output,
+        metadata,
+        attachments,
+        engines,
+        idle,
+        ..
+    } = ToolsetLimits::default();
+    let ToolsetLimits { modules, module_bytes, typescript_bytes, grace, console, .. } =
+        ToolsetLimits::default();
     let (kib, mib) = (1024, 1024 * 1024);
     for line in [
         format!(
@@ -61,19 +72,19 @@ fn the_limits_are_those() {
     assert_eq!((grace.as_millis(), idle.as_secs()), (500, 600));
 }
 
-/// The real zod, where there is one: the same module, the same schema, the same answers.
+/// The npm package zod gives the same schema and the same results.
 #[test]
 #[ignore = "needs the npm package zod: PROWESS_ZOD=…/node_modules/zod"]
-fn the_real_zod_runs_unmodified_and_says_the_same() {
+fn the_npm_zod_gives_the_same_results() {
     let shipped = std::path::PathBuf::from(std::env::var_os("PROWESS_ZOD").unwrap());
-    let (own, real) = (World::new(), World::new());
-    for world in [&own, &real] {
+    let (built_in, npm) = (TestSkills::new(), TestSkills::new());
+    for world in [&built_in, &npm] {
         world
             .file("temperature/SKILL.md", block("yaml"))
             .file("temperature/toolsets/index.ts", block("typescript"));
     }
-    copy(&shipped, &real.path("temperature/node_modules/zod"));
-    assert_eq!(own.tools("temperature").unwrap().tools, real.tools("temperature").unwrap().tools);
+    copy(&shipped, &npm.path("temperature/node_modules/zod"));
+    assert_eq!(built_in.tools("temperature").unwrap().tools, npm.tools("temperature").unwrap().tools);
     for arguments in [
         json!({"value": 1, "from": "kelvin"}),
         json!({"value": "1", "from": "kelvin"}),
@@ -81,8 +92,8 @@ fn the_real_zod_runs_unmodified_and_says_the_same() {
         json!({}),
         json!({"value": 1.5, "from": "kelvin", "to": "kelvin", "more": 1}),
     ] {
-        let call = |world: &World| world.call("temperature", "convert", arguments.clone());
-        assert_eq!(call(&own), call(&real), "{arguments}");
+        let call = |world: &TestSkills| world.call("temperature", "convert", arguments.clone());
+        assert_eq!(call(&built_in), call(&npm), "{arguments}");
     }
 }
 

@@ -1,25 +1,25 @@
-//! How toolsets are found, stripped, linked and kept, and what is said where they cannot be.
+//! Loading, stripping, linking and caching toolsets, and the errors of doing so.
 
 use std::fs;
 
-use crate::toolset_world::{World, output, tool};
-use prowess_toolset::{Cancel, Limits, ToolCall};
+use crate::toolset_world::{TestSkills, output, tool};
+use prowess_toolset::{Cancel, ToolCall, ToolsetLimits};
 use serde_json::{Value, json};
 
-/// A module with one tool `t` that gives this expression.
-fn giving(before: &str, expression: &str) -> String {
+/// Returns a module with one tool `t` that returns this expression.
+fn module_returning(before: &str, expression: &str) -> String {
     format!(
         "import {{ Tool }} from '@agent/tools';\n{before}\nexport const Set = [Tool.define('t', {{ description: 'T.', \
          execute: async (args, ctx) => ({{ title: 'x', metadata: {{}}, output: String({expression}) }}) }})];\n"
     )
 }
 
-fn given(before: &str, expression: &str) -> String {
-    World::of(&giving(before, expression)).call("a", "t", json!({})).unwrap().output
+fn evaluate(before: &str, expression: &str) -> String {
+    TestSkills::with_module(&module_returning(before, expression)).call("a", "t", json!({})).unwrap().output
 }
 
 #[test]
-fn typescript_is_stripped_whatever_it_has() {
+fn typescript_is_stripped() {
     for (before, expression, expected) in [
         ("enum Colour { Red, Green = 'g' }", "Colour.Red + Colour.Green", "0g"),
         ("namespace N { export const x = 4; }", "N.x", "4"),
@@ -46,7 +46,7 @@ fn typescript_is_stripped_whatever_it_has() {
             "1",
             "1",
         ),
-        // A type that is imported like a value is known by how it is used.
+        // A type that is imported like a value is recognized by its use.
         (
             "import { ToolContext } from '@agent/tools';\nlet c: ToolContext | undefined;",
             "typeof c",
@@ -54,14 +54,16 @@ fn typescript_is_stripped_whatever_it_has() {
         ),
         ("const top = await Promise.resolve('top');", "top", "top"),
     ] {
-        assert_eq!(given(before, expression), expected, "{before}");
+        assert_eq!(evaluate(before, expression), expected, "{before}");
     }
 }
 
 #[test]
 fn modules_import_each_other() {
-    let world =
-        World::of(&giving("import { a } from './lib/a';\nimport data from '../data.json';", "a + data.b"));
+    let world = TestSkills::with_module(&module_returning(
+        "import { a } from './lib/a';\nimport data from '../data.json';",
+        "a + data.b",
+    ));
     world.file("a/toolsets/lib/a.ts", "import { b } from './b.js';\nexport const a: string = 'a' + b;\n");
     world.file("a/toolsets/lib/b.mjs", "").file("a/toolsets/lib/b.ts", "export const b = 'b';\n");
     world.file("a/data.json", r#"{"b": "c"}"#);
@@ -69,7 +71,7 @@ fn modules_import_each_other() {
 }
 
 #[test]
-fn an_export_may_be_a_list_or_give_one() {
+fn an_export_may_be_a_list_or_return_one() {
     for set in [
         "export const Set = [t];",
         "export const Set = t;",
@@ -87,14 +89,18 @@ fn an_export_may_be_a_list_or_give_one() {
             let module = format!(
                 "import {{ Tool }} from '@agent/tools';\nconst execute = async () => 'ok';\nconst t = Tool.define('t', {define});\n{set}\n"
             );
-            assert_eq!(World::of(&module).call("a", "t", json!({})).unwrap().output, "ok", "{set} {define}");
+            assert_eq!(
+                TestSkills::with_module(&module).call("a", "t", json!({})).unwrap().output,
+                "ok",
+                "{set} {define}"
+            );
         }
     }
 }
 
 #[test]
-fn what_cannot_be_loaded_is_told_with_its_place_in_the_source() {
-    for (module, said) in [
+fn load_errors_have_a_location_in_the_source() {
+    for (module, expected) in [
         ("const a: number = ;\n", "toolsets/index.ts:1:19: Unexpected token"),
         (
             "interface A {}\n\nexport const Set: A = [\n",
@@ -110,11 +116,11 @@ fn what_cannot_be_loaded_is_told_with_its_place_in_the_source() {
         ),
         (
             "import { z } from 'zod';\nz.date();\n",
-            "toolsets/index.ts:2:1: TypeError: z.date is not in the built-in zod; ship zod with the skill",
+            "toolsets/index.ts:2:1: TypeError: z.date is not part of the built-in zod; bundle zod with the skill",
         ),
         (
             "import { z } from 'zod';\nexport const Set = [];\nz.string()\n  .trim();\n",
-            "toolsets/index.ts:4:3: TypeError: .trim() is not in the built-in zod; ship zod with the skill",
+            "toolsets/index.ts:4:3: TypeError: .trim() is not part of the built-in zod; bundle zod with the skill",
         ),
         (
             "import { nothing } from '@agent/tools';\nnothing();\n",
@@ -122,21 +128,24 @@ fn what_cannot_be_loaded_is_told_with_its_place_in_the_source() {
         ),
         (
             "import _ from 'lodash';\n_();\n",
-            "toolsets/index.ts:1:15: \"lodash\" cannot be imported: packages are not loaded; what can be imported: files of the skill by relative path, \"@agent/tools\", and \"zod\"",
+            "toolsets/index.ts:1:15: cannot import \"lodash\": packages are not loaded; available imports: files of the skill by relative path, \"@agent/tools\" and \"zod\"",
         ),
-        ("import { x } from './gone';\nx();\n", "toolsets/index.ts:1:19: there is no module toolsets/gone"),
+        ("import { x } from './gone';\nx();\n", "toolsets/index.ts:1:19: module toolsets/gone not found"),
         (
             "const fs = require('fs');\n",
-            "toolsets/index.ts:1:12: require is not defined; CommonJS modules are not loaded, write import and export",
+            "toolsets/index.ts:1:12: require is not defined; CommonJS is not supported, use import and export",
         ),
-        ("export const Other = [];\n", "toolsets/index.ts:1:1: the module has no export Set; it has Other"),
+        (
+            "export const Other = [];\n",
+            "toolsets/index.ts:1:1: the module does not export Set; it exports Other",
+        ),
         (
             "export const Set = 5;\n",
-            "toolsets/index.ts:1:1: Set has to be an array of tools made with Tool.define",
+            "toolsets/index.ts:1:1: Set must be an array of tools created with Tool.define",
         ),
         (
             "export const Set = [{ id: 'a b' }];\n",
-            "toolsets/index.ts:1:1: a tool's name begins with a letter and has at most 64 letters, digits, \"_\", \"-\" and \".\"; this is not one: a b",
+            "toolsets/index.ts:1:1: a tool name must start with a letter and have at most 64 letters, digits, \"_\", \"-\" and \".\"; invalid name: a b",
         ),
         (
             "export const Set = [{ id: 't', execute() {} }];\n",
@@ -148,7 +157,7 @@ fn what_cannot_be_loaded_is_told_with_its_place_in_the_source() {
         ),
         (
             "export const Set = [{ id: 't', description: 'd', execute() {}, parameters: {} }];\n",
-            "toolsets/index.ts:1:1: the tool t has parameters that are not a schema of zod",
+            "toolsets/index.ts:1:1: the parameters of the tool t are not a zod schema",
         ),
         (
             "const t = { id: 't', description: 'd', execute() {} };\nexport const Set = [t, t];\n",
@@ -160,48 +169,48 @@ fn what_cannot_be_loaded_is_told_with_its_place_in_the_source() {
         ),
         (
             "await new Promise(() => {});\nexport const Set = [];\n",
-            "loading the toolset waits for a promise that nothing will settle: there are no timers and no network here",
+            "loading the toolset waits for a promise that is never settled: timers and network are not available",
         ),
     ] {
-        assert_eq!(World::of(module).failure().to_string(), said, "{module}");
+        assert_eq!(TestSkills::with_module(module).failure().to_string(), expected, "{module}");
     }
 }
 
 #[test]
-fn a_place_in_another_module_is_named_there() {
-    let world = World::of(&giving("import { f } from './lib';", "f()"));
+fn errors_in_another_module_have_its_location() {
+    let world = TestSkills::with_module(&module_returning("import { f } from './lib';", "f()"));
     world.file(
         "a/toolsets/lib.ts",
         "interface Long {\n  a: string;\n}\nexport function f(): Long {\n  throw new Error('deep');\n}\n",
     );
     let error = world.call("a", "t", json!({})).unwrap_err();
     assert_eq!(error.to_string(), "Error: deep");
-    assert_eq!(error.place().unwrap().to_string(), "toolsets/lib.ts:5:13");
+    assert_eq!(error.location().unwrap().to_string(), "toolsets/lib.ts:5:13");
 }
 
 #[test]
-fn files_that_are_not_modules_are_told() {
-    let world = World::new();
+fn invalid_module_files_are_reported() {
+    let world = TestSkills::new();
     world.file("a/SKILL.md", "---\nname: a\ndescription: D.\ntoolsets: ['toolsets/inde:Set']\n---\nB\n");
     world.file("a/toolsets/index.ts", "");
     assert_eq!(
         world.failure().to_string(),
-        "there is no file toolsets/inde.ts; did you mean toolsets/index.ts?"
+        "no such file: toolsets/inde.ts; did you mean toolsets/index.ts?"
     );
-    for (content, said) in [
+    for (content, expected) in [
         (&b"export const x = '\xff';"[..], "toolsets/index.ts:1:1: the module is not UTF-8 text"),
-        (b"export const x = '\0';", "toolsets/index.ts:1:1: the module has a NUL character"),
-        (&[b' '; 300 * 1024], "toolsets/index.ts:1:1: the module has 307200 bytes; at most 262144 are read"),
+        (b"export const x = '\0';", "toolsets/index.ts:1:1: the module contains a NUL character"),
+        (&[b' '; 300 * 1024], "toolsets/index.ts:1:1: the module has 307200 bytes; the maximum is 262144"),
     ] {
-        let world = World::of("");
+        let world = TestSkills::with_module("");
         world.file("a/toolsets/index.ts", content);
-        assert_eq!(world.failure().to_string(), said);
+        assert_eq!(world.failure().to_string(), expected);
     }
 }
 
 #[test]
-fn one_toolset_that_fails_leaves_the_others() {
-    let world = World::of(&giving("", "'fine'"));
+fn a_failed_toolset_does_not_affect_others() {
+    let world = TestSkills::with_module(&module_returning("", "'fine'"));
     world.file("a/SKILL.md", "---\nname: a\ndescription: D.\ntoolsets: ['toolsets/bad:Set', 'toolsets/index:Set', 'toolsets/tools.py']\n---\nB\n");
     world.file("a/toolsets/bad.ts", "export const Set = [\n");
     let loaded = world.tools("a").unwrap();
@@ -210,8 +219,8 @@ fn one_toolset_that_fails_leaves_the_others() {
 }
 
 #[test]
-fn a_zod_that_the_skill_ships_is_used() {
-    // Just enough of one to be seen: what a package.json says is followed.
+fn a_bundled_zod_is_used() {
+    // A minimal zod: the exports of its package.json are used.
     let package = r#"{"name": "zod", "exports": {".": {"require": "./index.cjs", "import": "./index.js"}}}"#;
     let own = "const s = { safeParse: (v) => v.ok ? { success: true, data: v } : { success: false, error: { issues: [{ path: ['ok'], message: 'own zod' }] } } };\n\
                export const z = { object: () => s };\nexport const toJSONSchema = () => ({ type: 'object', title: 'own' });\n";
@@ -222,7 +231,7 @@ fn a_zod_that_the_skill_ships_is_used() {
         &[("a/zod.mjs", own)],
         &[("a/toolsets/zod.js", own)],
     ] {
-        let world = World::of(module);
+        let world = TestSkills::with_module(module);
         for (path, content) in files {
             world.file(path, content);
         }
@@ -236,7 +245,7 @@ fn a_zod_that_the_skill_ships_is_used() {
 }
 
 #[test]
-fn what_tools_are_told_about_a_call() {
+fn the_context_of_a_call() {
     let world = tool(
         "ctx.metadata({ title: 'under way', metadata: { step: 1, n: 0 } }); console.log('said', { a: 1 }, [2]);\n\
          return { metadata: { n: 2, keys: Object.keys(ctx).sort() }, output: [ctx.sessionID, ctx.messageID, ctx.agent, ctx.callID, ctx.extra.x].join(' '),\n\
@@ -261,7 +270,7 @@ fn what_tools_are_told_about_a_call() {
 }
 
 #[test]
-fn the_usual_globals_are_there() {
+fn common_globals_are_available() {
     for (expression, expected) in [
         ("new URL('../b?x=1#h', 'https://u:p@e.com:8080/a/c').href", "https://u:p@e.com:8080/b?x=1#h"),
         ("new URL('https://e.com/?a=1&b=%20c').searchParams.get('b')", " c"),
@@ -286,8 +295,8 @@ fn the_usual_globals_are_there() {
 }
 
 #[test]
-fn engines_are_kept_and_made_anew_when_a_file_changes() {
-    let world = World::of(&giving("let n = 0;", "`${++n} old`"));
+fn engines_are_kept_until_a_file_changes() {
+    let world = TestSkills::with_module(&module_returning("let n = 0;", "`${++n} old`"));
     let (registry, toolsets) = (world.registry(), world.toolsets());
     let snapshot = registry.snapshot();
     let call = || {
@@ -300,16 +309,16 @@ fn engines_are_kept_and_made_anew_when_a_file_changes() {
         (toolsets.running(), call(), call(), toolsets.running()),
         (0, "1 old".into(), "2 old".into(), 1)
     );
-    fs::write(world.path("a/toolsets/index.ts"), giving("let n = 0;", "`${++n} new`")).unwrap();
+    fs::write(world.path("a/toolsets/index.ts"), module_returning("let n = 0;", "`${++n} new`")).unwrap();
     assert_eq!((call(), toolsets.running()), ("1 new".into(), 1));
 }
 
 #[test]
-fn only_the_last_used_engines_are_kept() {
-    let mut world = World::new();
-    world.limits = Limits { engines: 2, ..world.limits };
+fn only_recently_used_engines_are_kept() {
+    let mut world = TestSkills::new();
+    world.limits = ToolsetLimits { engines: 2, ..world.limits };
     for name in ["a", "b", "c"] {
-        world.skill(name, &giving("let n = 0;", "++n"));
+        world.skill(name, &module_returning("let n = 0;", "++n"));
     }
     let (registry, toolsets) = (world.registry(), world.toolsets());
     let snapshot = registry.snapshot();
@@ -325,8 +334,8 @@ fn only_the_last_used_engines_are_kept() {
 }
 
 #[test]
-fn skills_that_nobody_asks_cost_nothing() {
-    let world = World::new();
+fn unused_skills_cost_nothing() {
+    let world = TestSkills::new();
     for n in 0..100 {
         world.skill(&format!("s{n}"), "for (;;) {}\n");
     }
@@ -335,9 +344,9 @@ fn skills_that_nobody_asks_cost_nothing() {
 }
 
 #[test]
-fn s003_10_toolsets_run_in_this_process_and_share_what_the_agent_has() {
-    // In process: many calls of one engine, and zod without the skill bringing it.
-    let world = World::of(
+fn s003_10_toolsets_run_in_this_process_with_built_in_zod() {
+    // In process: many calls of one engine, and zod without a bundled copy.
+    let world = TestSkills::with_module(
         "import { Tool } from '@agent/tools'; import { z } from 'zod';\nlet calls = 0;\n\
          export const Set = [Tool.define('t', { description: 'T.', parameters: z.object({ n: z.number().int() }),\n\
          execute: async ({ n }) => ({ title: 't', metadata: {}, output: `${n} of ${++calls}` }) })];\n",

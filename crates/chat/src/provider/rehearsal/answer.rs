@@ -1,52 +1,54 @@
-//! The answer: what a model would have been given, and that there is none.
+//! Renders the reply of the rehearsal: what a model would have received, and a note that none is configured.
 
 use prowess::policy::CatalogFormat;
 use prowess_routing::asks_for_list;
-use prowess_tools::{PromptRequest, Toolbox, prompt, tokens};
+use prowess_tools::{PromptRequest, Toolbox, render_prompt, tokens};
 
-use super::plan::{Found, Seen, skill_of};
-use crate::message::Usage;
+use super::plan::{ModelInput, RoutingOutcome, loaded_skill_name};
+use crate::message::TokenUsage;
 use crate::message::is_mention;
-use crate::provider::{Call, CallResult, Entry};
+use crate::provider::{ConversationEntry, ToolInvocation, ToolOutput};
 
-/// The most bytes of one skill's instructions that are shown.
+/// The maximum number of bytes of a skill's instructions to show.
 const SHOWN_MAX: usize = 8 * 1024;
 
 const NOT_A_MODEL: &str = "\
-This is a rehearsal, not a model: no provider is configured, and nothing has left this machine. This is what a model would \
-have been given for your message.";
+This is a rehearsal, not a model: no provider is configured, and nothing has left this machine. A model would have \
+received the following for your message.";
 
-const TO_ASK_A_MODEL: &str = "\
-To talk to a model, set `chat.provider` and `chat.model` in your own configuration, and `chat.key-env` where a key is needed.";
+const SETUP_HINT: &str = "\
+To use a model, set `chat.provider` and `chat.model` in your configuration, and `chat.key-env` if the provider needs a key.";
 
-/// The whole answer, in Markdown.
-pub(super) fn render(toolbox: &Toolbox, seen: &Seen, found: &Found) -> String {
-    let (system, tools, said) = costs(seen);
-    let offered: Vec<&str> = seen.tools.iter().map(|tool| tool.name.as_str()).collect();
+/// Renders the whole reply, in Markdown.
+pub(super) fn render(toolbox: &Toolbox, input: &ModelInput, outcome: &RoutingOutcome) -> String {
+    let (system, tools, conversation) = token_counts(input);
+    let offered: Vec<&str> = input.tools.iter().map(|tool| tool.name.as_str()).collect();
     let mut lines = vec![
         NOT_A_MODEL.to_owned(),
         String::new(),
-        format!("- tier {}: {}", found.tier.number(), found.tier.about()),
-        format!("- skills on offer: {}", toolbox.snapshot().enabled().count()),
+        format!("- tier {}: {}", outcome.tier.number(), outcome.tier.describe()),
+        format!("- available skills: {}", toolbox.snapshot().enabled().count()),
         format!(
-            "- tools on offer: {}",
+            "- available tools: {}",
             if offered.is_empty() { "none".to_owned() } else { offered.join(", ") }
         ),
     ];
-    lines.extend(matches(toolbox, seen, found));
-    let called = seen.called();
+    lines.extend(matches(toolbox, input, outcome));
+    let called = input.current_calls();
     for (call, result) in &called {
-        lines.push(format!("- called: {}", told(call, result)));
+        lines.push(format!("- called: {}", call_line(call, result)));
     }
-    let all = system + tools + said;
-    lines.push(format!("- tokens: {all} (system prompt {system}, tools {tools}, conversation {said})"));
-    if asks_for_list(seen.query()) {
+    let all = system + tools + conversation;
+    lines.push(format!(
+        "- tokens: {all} (system prompt {system}, tools {tools}, conversation {conversation})"
+    ));
+    if asks_for_list(input.query()) {
         let request = PromptRequest { format: Some(CatalogFormat::Tiers), ..PromptRequest::default() };
         lines.push(String::new());
-        lines.push(prompt(toolbox, &request).text.trim_end().to_owned());
+        lines.push(render_prompt(toolbox, &request).text.trim_end().to_owned());
     }
     for (call, result) in &called {
-        if let Some(name) = skill_of(toolbox, call).filter(|_| !result.failed) {
+        if let Some(name) = loaded_skill_name(toolbox, call).filter(|_| !result.failed) {
             lines.push(String::new());
             lines.push(format!("Instructions of {name}:"));
             lines.push(String::new());
@@ -54,21 +56,21 @@ pub(super) fn render(toolbox: &Toolbox, seen: &Seen, found: &Found) -> String {
         }
     }
     lines.push(String::new());
-    lines.push(TO_ASK_A_MODEL.to_owned());
+    lines.push(SETUP_HINT.to_owned());
     lines.join("\n") + "\n"
 }
 
-/// Which skills answer, and why: those that were called by name, else those that match.
-fn matches(toolbox: &Toolbox, seen: &Seen, found: &Found) -> Vec<String> {
-    let by_name = seen.called().into_iter().filter(|(call, _)| is_mention(&call.id));
+/// Lists the selected skills with reasons: those that the message mentions, or those that match.
+fn matches(toolbox: &Toolbox, input: &ModelInput, outcome: &RoutingOutcome) -> Vec<String> {
+    let by_name = input.current_calls().into_iter().filter(|(call, _)| is_mention(&call.id));
     let by_name: Vec<String> = by_name
-        .filter_map(|(call, _)| skill_of(toolbox, call))
-        .map(|name| format!("- matches: {name} (called by name)"))
+        .filter_map(|(call, _)| loaded_skill_name(toolbox, call))
+        .map(|name| format!("- matches: {name} (mentioned by name)"))
         .collect();
     if !by_name.is_empty() {
         return by_name;
     }
-    let matches = &found.routing.matches;
+    let matches = &outcome.routing.matches;
     match matches.is_empty() {
         true => vec!["- matches: none".to_owned()],
         false => matches
@@ -78,17 +80,21 @@ fn matches(toolbox: &Toolbox, seen: &Seen, found: &Found) -> Vec<String> {
     }
 }
 
-/// A call on one line.
-fn told(call: &Call, result: &CallResult) -> String {
-    let what: Vec<_> = ["name", "path"].iter().filter_map(|key| call.arguments[key].as_str()).collect();
-    let what = prowess::format::hidden::shown(&what.join(" ")).into_owned();
+/// Returns a call on one line.
+fn call_line(call: &ToolInvocation, result: &ToolOutput) -> String {
+    let target: Vec<_> = ["name", "path"].iter().filter_map(|key| call.arguments[key].as_str()).collect();
+    let target = prowess::format::hidden::escape_for_display(&target.join(" ")).into_owned();
     match result.failed {
-        true => format!("{} {what} → error: {}", call.name, prowess::format::hidden::shown(&result.text)),
-        false => format!("{} {what} → {} tokens", call.name, tokens::count(&result.text)),
+        true => format!(
+            "{} {target} → error: {}",
+            call.name,
+            prowess::format::hidden::escape_for_display(&result.text)
+        ),
+        false => format!("{} {target} → {} tokens", call.name, tokens::count(&result.text)),
     }
 }
 
-/// A text between fences that nothing in it can close.
+/// Encloses a text in a fence that the text cannot close.
 fn fenced(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest.max(2) + 1);
@@ -100,22 +106,30 @@ fn fenced(text: &str) -> String {
     out
 }
 
-/// What system prompt, tools and conversation cost, in tokens.
-fn costs(seen: &Seen) -> (usize, usize, usize) {
-    let schemas = serde_json::to_string(&seen.tools).unwrap_or_default();
-    let said = seen.entries.iter().map(|entry| match entry {
-        Entry::User(text) => tokens::count(text),
-        Entry::Assistant { text, calls } => {
+/// Returns the tokens of the system prompt, the tools and the conversation.
+fn token_counts(input: &ModelInput) -> (usize, usize, usize) {
+    let schemas = serde_json::to_string(&input.tools).unwrap_or_default();
+    let conversation = input.entries.iter().map(|entry| match entry {
+        ConversationEntry::User(text) => tokens::count(text),
+        ConversationEntry::Assistant { text, calls } => {
             tokens::count(text)
                 + calls.iter().map(|call| tokens::count(&call.arguments.to_string())).sum::<usize>()
         }
-        Entry::Results(results) => results.iter().map(|result| tokens::count(&result.text)).sum(),
+        ConversationEntry::Results(results) => results.iter().map(|result| tokens::count(&result.text)).sum(),
     });
-    (tokens::count(&seen.system), if seen.tools.is_empty() { 0 } else { tokens::count(&schemas) }, said.sum())
+    (
+        tokens::count(&input.system),
+        if input.tools.is_empty() { 0 } else { tokens::count(&schemas) },
+        conversation.sum(),
+    )
 }
 
-/// What it would have cost.
-pub(super) fn usage(seen: &Seen, text: &str) -> Usage {
-    let (system, tools, said) = costs(seen);
-    Usage { input: (system + tools + said) as u64, output: tokens::count(text) as u64, cached: 0 }
+/// Returns the usage that the request would have had.
+pub(super) fn usage(input: &ModelInput, text: &str) -> TokenUsage {
+    let (system, tools, conversation) = token_counts(input);
+    TokenUsage {
+        input: (system + tools + conversation) as u64,
+        output: tokens::count(text) as u64,
+        cached: 0,
+    }
 }

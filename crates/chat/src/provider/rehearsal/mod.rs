@@ -1,7 +1,7 @@
-//! What happens where no provider is configured: everything but the model.
+//! A scripted model, used if no provider is configured.
 //!
-//! The message is routed with Prowess's own matcher, the tools are called through the same loop, and the answer is what a
-//! model would have been given. No network, no dice, no clock: the same message and the same skills give the same answer.
+//! Prowess's own matcher routes the message, the turn loop calls the tools, and the reply shows what a model would have
+//! received. It uses no network, randomness or clock: the same message and skills give the same reply.
 
 mod answer;
 mod plan;
@@ -11,17 +11,17 @@ use std::sync::Arc;
 
 use prowess_tools::Toolbox;
 
-use crate::provider::{Answer, Chunk, Model, ModelError, Pending, Request, Stop};
-use plan::{Plan, Seen};
+use crate::provider::{BoxFuture, Chunk, Model, ModelError, ModelRequest, ReplyStream, StopReason};
+use plan::{ModelInput, NextStep};
 
-/// Stands where a model would. It is not one, and says so.
+/// A scripted model that shows what a real model would receive.
 #[derive(Debug)]
 pub struct Rehearsal {
     toolbox: Arc<Toolbox>,
 }
 
 impl Rehearsal {
-    /// A rehearsal with these skills.
+    /// Creates a rehearsal with these skills.
     pub fn new(toolbox: Arc<Toolbox>) -> Self {
         Self { toolbox }
     }
@@ -40,52 +40,54 @@ impl Model for Rehearsal {
         false
     }
 
-    fn answer<'a>(&'a self, request: Request<'a>) -> Box<dyn Answer + 'a> {
-        let seen = Seen {
+    fn stream<'a>(&'a self, request: ModelRequest<'a>) -> Box<dyn ReplyStream + 'a> {
+        let input = ModelInput {
             system: request.system.to_owned(),
             entries: request.entries.to_vec(),
             tools: request.tools.to_vec(),
         };
-        Box::new(Rehearsed { work: Some((Arc::clone(&self.toolbox), seen)), chunks: VecDeque::new() })
+        Box::new(RehearsalReply {
+            pending: Some((Arc::clone(&self.toolbox), input)),
+            chunks: VecDeque::new(),
+        })
     }
 }
 
-/// The answer, which is worked out when it is first asked for.
-struct Rehearsed {
-    work: Option<(Arc<Toolbox>, Seen)>,
+/// The reply, which is computed on first use.
+struct RehearsalReply {
+    pending: Option<(Arc<Toolbox>, ModelInput)>,
     chunks: VecDeque<Chunk>,
 }
 
-impl Answer for Rehearsed {
-    fn next(&mut self) -> Pending<'_, Result<Option<Chunk>, ModelError>> {
+impl ReplyStream for RehearsalReply {
+    fn next(&mut self) -> BoxFuture<'_, Result<Option<Chunk>, ModelError>> {
         Box::pin(async {
-            if let Some((toolbox, seen)) = self.work.take() {
-                let done = tokio::task::spawn_blocking(move || chunks(&toolbox, &seen)).await;
-                self.chunks = done
-                    .map_err(|_| ModelError::BrokeOff("the rehearsal could not be worked out".to_owned()))?;
+            if let Some((toolbox, input)) = self.pending.take() {
+                let done = tokio::task::spawn_blocking(move || chunks(&toolbox, &input)).await;
+                self.chunks = done.map_err(|_| ModelError::Interrupted("the rehearsal failed".to_owned()))?;
             }
             Ok(self.chunks.pop_front())
         })
     }
 }
 
-fn chunks(toolbox: &Toolbox, seen: &Seen) -> VecDeque<Chunk> {
-    let (mut chunks, text) = match plan::plan(toolbox, seen) {
-        Plan::Call(calls) => {
-            let chunk = |(number, call): (usize, plan::Wanted)| Chunk::Call {
+fn chunks(toolbox: &Toolbox, input: &ModelInput) -> VecDeque<Chunk> {
+    let (mut chunks, text) = match plan::next_step(toolbox, input) {
+        NextStep::Call(calls) => {
+            let chunk = |(number, call): (usize, plan::PlannedCall)| Chunk::Call {
                 id: format!("rehearsal_{number}"),
                 name: call.tool,
                 arguments: call.arguments.to_string(),
             };
             ((1..).zip(calls).map(chunk).collect::<VecDeque<_>>(), String::new())
         }
-        Plan::Answer(found) => {
-            let text = answer::render(toolbox, seen, &found);
-            // In pieces, as a model's would come.
+        NextStep::Reply(outcome) => {
+            let text = answer::render(toolbox, input, &outcome);
+            // In pieces, like the reply of a model.
             (text.split_inclusive('\n').map(|line| Chunk::Text(line.to_owned())).collect(), text)
         }
     };
-    chunks.push_back(Chunk::Usage(answer::usage(seen, &text)));
-    chunks.push_back(Chunk::End(Stop::Finished));
+    chunks.push_back(Chunk::Usage(answer::usage(input, &text)));
+    chunks.push_back(Chunk::End(StopReason::Finished));
     chunks
 }

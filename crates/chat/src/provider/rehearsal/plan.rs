@@ -1,193 +1,213 @@
-//! What to do next: load what the message asks for, read what the instructions name, then answer.
+//! Decides the next step: load the requested skills, read the files their instructions name, then reply.
 
-use prowess::activate::activate;
+use prowess::activation::activate;
 use prowess::short_path;
-use prowess::usage::Usage;
-use prowess_routing::{Match, Options, Routing, Tier, fold};
-use prowess_tools::{Tool, ToolDefinition, Toolbox};
+use prowess::usage::SkillUsage;
+use prowess_routing::{RouteOptions, Routing, SkillMatch, Tier, fold};
+use prowess_tools::{BuiltinTool, ToolDefinition, Toolbox};
 use serde_json::{Value, json};
 
-use crate::provider::{Call, CallResult, Entry};
+use crate::provider::{ConversationEntry, ToolInvocation, ToolOutput};
 
-/// The most skills that are loaded for one message.
+/// The maximum number of skills to load for a message.
 const SKILLS_MAX: usize = 3;
 
-/// The most files of each that are read.
+/// The maximum number of files to read of each skill.
 const FILES_MAX: usize = 5;
 
-/// What a model would see.
-pub(super) struct Seen {
+/// The input of a model.
+pub(super) struct ModelInput {
     pub(super) system: String,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<ConversationEntry>,
     pub(super) tools: Vec<ToolDefinition>,
 }
 
-/// What to do next.
-pub(super) enum Plan {
-    /// Call these.
-    Call(Vec<Wanted>),
-    /// Answer with this.
-    Answer(Found),
+/// The next step.
+pub(super) enum NextStep {
+    /// Make these calls.
+    Call(Vec<PlannedCall>),
+    /// Reply with this.
+    Reply(RoutingOutcome),
 }
 
-/// A call to be made.
+/// A call to make.
 #[derive(Debug, PartialEq)]
-pub(super) struct Wanted {
+pub(super) struct PlannedCall {
     pub(super) tool: String,
     pub(super) arguments: Value,
 }
 
-/// What was found out about a message.
-pub(super) struct Found {
+/// How a message was routed.
+pub(super) struct RoutingOutcome {
     pub(super) tier: Tier,
     pub(super) routing: Routing,
 }
 
-impl Seen {
-    /// The latest message of the person.
+impl ModelInput {
+    /// Returns the latest message of the user.
     pub(super) fn query(&self) -> &str {
-        let said = self.entries.iter().rev().find_map(|entry| match entry {
-            Entry::User(text) => Some(text.as_str()),
-            Entry::Assistant { .. } | Entry::Results(_) => None,
+        let text = self.entries.iter().rev().find_map(|entry| match entry {
+            ConversationEntry::User(text) => Some(text.as_str()),
+            ConversationEntry::Assistant { .. } | ConversationEntry::Results(_) => None,
         });
-        said.unwrap_or_default()
+        text.unwrap_or_default()
     }
 
-    /// What was called for it, and what came of that.
-    pub(super) fn called(&self) -> Vec<(&Call, &CallResult)> {
-        let since =
-            self.entries.iter().rposition(|entry| matches!(entry, Entry::User(_))).unwrap_or_default();
-        let now = &self.entries[since..];
+    /// Returns the calls that were made for the latest message, with their results.
+    pub(super) fn current_calls(&self) -> Vec<(&ToolInvocation, &ToolOutput)> {
+        let since = self
+            .entries
+            .iter()
+            .rposition(|entry| matches!(entry, ConversationEntry::User(_)))
+            .unwrap_or_default();
+        let current = &self.entries[since..];
         let results = |id: &str| {
-            now.iter().find_map(|entry| match entry {
-                Entry::Results(results) => results.iter().find(|result| result.id == id),
-                Entry::User(_) | Entry::Assistant { .. } => None,
+            current.iter().find_map(|entry| match entry {
+                ConversationEntry::Results(results) => results.iter().find(|result| result.id == id),
+                ConversationEntry::User(_) | ConversationEntry::Assistant { .. } => None,
             })
         };
-        let calls = now.iter().flat_map(|entry| match entry {
-            Entry::Assistant { calls, .. } => calls.as_slice(),
-            Entry::User(_) | Entry::Results(_) => &[],
+        let calls = current.iter().flat_map(|entry| match entry {
+            ConversationEntry::Assistant { calls, .. } => calls.as_slice(),
+            ConversationEntry::User(_) | ConversationEntry::Results(_) => &[],
         });
         calls.filter_map(|call| Some((call, results(&call.id)?))).collect()
     }
 
-    fn has(&self, tool: Tool) -> bool {
+    fn has_tool(&self, tool: BuiltinTool) -> bool {
         self.tools.iter().any(|offered| offered.name == tool.name())
     }
 }
 
-/// What to do next.
-pub(super) fn plan(toolbox: &Toolbox, seen: &Seen) -> Plan {
+/// Returns the next step.
+pub(super) fn next_step(toolbox: &Toolbox, input: &ModelInput) -> NextStep {
     let snapshot = toolbox.snapshot();
     let policy = toolbox.registry().policy();
-    let usage = Usage::default();
-    // Nothing that was used lately, and no clock: the same answer each time.
-    let options =
-        Options { max_skills: SKILLS_MAX, k: SKILLS_MAX, usage: &usage, now: 0, mention: policy.mention };
-    let routing = toolbox.router(&snapshot).route(seen.query(), &options);
-    let called = seen.called();
-    let mut wanted: Vec<&str> = routing.pushed().iter().map(|found| found.name.as_str()).collect();
-    if wanted.is_empty() && called.is_empty() {
-        let about = |name: &str| snapshot.get(name).map(|skill| format!("{name} {}", skill.description()));
-        let fits = |best: &&Match| about(&best.name).is_some_and(|about| fits(seen.query(), &about));
-        wanted.extend(routing.matches.first().filter(fits).map(|best| best.name.as_str()));
+    let usage = SkillUsage::default();
+    // No usage history and no clock, so that the reply is always the same.
+    let options = RouteOptions {
+        max_skills: SKILLS_MAX,
+        k: SKILLS_MAX,
+        usage: &usage,
+        now: 0,
+        mention: policy.mention,
+    };
+    let routing = toolbox.router(&snapshot).route(input.query(), &options);
+    let called = input.current_calls();
+    let mut names: Vec<&str> = routing.full_matches().iter().map(|found| found.name.as_str()).collect();
+    if names.is_empty() && called.is_empty() {
+        let description =
+            |name: &str| snapshot.get(name).map(|skill| format!("{name} {}", skill.description()));
+        let relevant = |best: &&SkillMatch| {
+            description(&best.name).is_some_and(|text| is_relevant(input.query(), &text))
+        };
+        names.extend(routing.matches.first().filter(relevant).map(|best| best.name.as_str()));
     }
-    let calls: Vec<Wanted> = wanted
+    let calls: Vec<PlannedCall> = names
         .iter()
-        .filter_map(|name| load(toolbox, seen, name))
-        .filter(|wanted| !called.iter().any(|(call, _)| is_same(call, wanted)))
+        .filter_map(|name| load_call(toolbox, input, name))
+        .filter(|planned| !called.iter().any(|(call, _)| is_same(call, planned)))
         .collect();
     if !calls.is_empty() {
-        return Plan::Call(calls);
+        return NextStep::Call(calls);
     }
-    let calls: Vec<Wanted> = called
+    let calls: Vec<PlannedCall> = called
         .iter()
         .filter(|(_, result)| !result.failed)
-        .filter_map(|(call, _)| skill_of(toolbox, call))
-        .flat_map(|name| files(toolbox, seen, &name))
-        .filter(|wanted| !called.iter().any(|(call, _)| is_same(call, wanted)))
+        .filter_map(|(call, _)| loaded_skill_name(toolbox, call))
+        .flat_map(|name| file_calls(toolbox, input, &name))
+        .filter(|planned| !called.iter().any(|(call, _)| is_same(call, planned)))
         .collect();
     if !calls.is_empty() {
-        return Plan::Call(calls);
+        return NextStep::Call(calls);
     }
-    let loaded = called.iter().any(|(call, result)| !result.failed && skill_of(toolbox, call).is_some());
-    Plan::Answer(Found { tier: if loaded { Tier::Full } else { routing.tier }, routing })
+    let loaded =
+        called.iter().any(|(call, result)| !result.failed && loaded_skill_name(toolbox, call).is_some());
+    NextStep::Reply(RoutingOutcome { tier: if loaded { Tier::Full } else { routing.tier }, routing })
 }
 
-/// Words that say nothing of what is wanted.
-const EMPTY: [&str; 24] = [
+/// Words that do not say what the user wants.
+const FILLER_WORDS: [&str; 24] = [
     "about", "also", "could", "does", "from", "have", "here", "into", "just", "like", "make", "need",
     "please", "should", "some", "tell", "that", "them", "there", "this", "want", "what", "with", "your",
 ];
 
-/// Whether message and skill share enough words for a model to see it: two of them, or one of one or two. A score cannot
-/// tell: it depends on how many other skills there are.
-fn fits(message: &str, about: &str) -> bool {
+/// Returns `true` if message and skill share enough words: two, or one if the message has at most two. A score cannot
+/// decide this, because it depends on the number of other skills.
+fn is_relevant(message: &str, description: &str) -> bool {
     let words = |text: &str| {
         let folded = fold(text);
         let words = folded.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() >= 4);
-        let mut words: Vec<String> =
-            words.filter(|word| !EMPTY.contains(word)).map(|word| word.chars().take(5).collect()).collect();
+        let mut words: Vec<String> = words
+            .filter(|word| !FILLER_WORDS.contains(word))
+            .map(|word| word.chars().take(5).collect())
+            .collect();
         words.sort_unstable();
         words.dedup();
         words
     };
-    let (said, about) = (words(message), words(about));
-    let shared = said.iter().filter(|word| about.contains(word)).count();
-    shared >= 2 || (shared == 1 && said.len() <= 2)
+    let (wanted, description) = (words(message), words(description));
+    let shared = wanted.iter().filter(|word| description.contains(word)).count();
+    shared >= 2 || (shared == 1 && wanted.len() <= 2)
 }
 
-/// Whether the call was made already, whatever else was said with it.
-fn is_same(call: &Call, wanted: &Wanted) -> bool {
-    let key = |key: &str| call.arguments[key] == wanted.arguments[key];
-    call.name == wanted.tool && key("name") && key("path")
+/// Returns `true` if the call was made already; other arguments are ignored.
+fn is_same(call: &ToolInvocation, planned: &PlannedCall) -> bool {
+    let key = |key: &str| call.arguments[key] == planned.arguments[key];
+    call.name == planned.tool && key("name") && key("path")
 }
 
-/// The call that loads a skill, with the tool that is offered for it.
-fn load(toolbox: &Toolbox, seen: &Seen, name: &str) -> Option<Wanted> {
-    let tool = [Tool::Activate, Tool::Skill].into_iter().find(|tool| seen.has(*tool));
+/// Returns the call that loads a skill, with the tool that is available for it.
+fn load_call(toolbox: &Toolbox, input: &ModelInput, name: &str) -> Option<PlannedCall> {
+    let tool = [BuiltinTool::Activate, BuiltinTool::Skill].into_iter().find(|tool| input.has_tool(*tool));
     if let Some(tool) = tool {
-        return Some(Wanted { tool: tool.name().to_owned(), arguments: json!({"name": name}) });
+        return Some(PlannedCall { tool: tool.name().to_owned(), arguments: json!({"name": name}) });
     }
-    read(toolbox, seen, name, "SKILL.md")
+    read_call(toolbox, input, name, "SKILL.md")
 }
 
-/// The call that reads a file of a skill, if a tool for it is offered.
-fn read(toolbox: &Toolbox, seen: &Seen, name: &str, path: &str) -> Option<Wanted> {
-    if seen.has(Tool::ReadResource) {
+/// Returns the call that reads a file of a skill, if a tool for it is available.
+fn read_call(toolbox: &Toolbox, input: &ModelInput, name: &str, path: &str) -> Option<PlannedCall> {
+    if input.has_tool(BuiltinTool::ReadResource) {
         let arguments = json!({"name": name, "path": path});
-        return Some(Wanted { tool: Tool::ReadResource.name().to_owned(), arguments });
+        return Some(PlannedCall { tool: BuiltinTool::ReadResource.name().to_owned(), arguments });
     }
-    if !seen.has(Tool::ReadFile) {
+    if !input.has_tool(BuiltinTool::ReadFile) {
         return None;
     }
     let (snapshot, registry) = (toolbox.snapshot(), toolbox.registry());
-    let inside = snapshot.get(name)?.folder().join(path);
-    let path = short_path(&inside, registry.surroundings()).display().to_string();
-    // Only what the tool reads: the others would only fail.
-    let reads = registry.policy().read_extensions.iter().any(|ending| path.ends_with(ending));
-    reads.then(|| Wanted { tool: Tool::ReadFile.name().to_owned(), arguments: json!({"path": path}) })
+    let inside = snapshot.get(name)?.dir().join(path);
+    let path = short_path(&inside, registry.host()).display().to_string();
+    // Only files that the tool can read: other calls would fail.
+    let readable = registry.policy().read_extensions.iter().any(|extension| path.ends_with(extension));
+    readable.then(|| PlannedCall {
+        tool: BuiltinTool::ReadFile.name().to_owned(),
+        arguments: json!({"path": path}),
+    })
 }
 
-/// The skill that a call loaded.
-pub(super) fn skill_of(toolbox: &Toolbox, call: &Call) -> Option<String> {
-    match Tool::named(&call.name)? {
-        Tool::Activate | Tool::Skill => call.arguments["name"].as_str().map(str::to_owned),
-        Tool::ReadFile => {
+/// Returns the skill that a call loaded.
+pub(super) fn loaded_skill_name(toolbox: &Toolbox, call: &ToolInvocation) -> Option<String> {
+    match BuiltinTool::from_name(&call.name)? {
+        BuiltinTool::Activate | BuiltinTool::Skill => call.arguments["name"].as_str().map(str::to_owned),
+        BuiltinTool::ReadFile => {
             let path = call.arguments["path"].as_str()?.strip_suffix("/SKILL.md")?;
             let name = path.rsplit('/').next()?;
             toolbox.snapshot().get(name).map(|_| name.to_owned())
         }
-        Tool::ReadResource | Tool::ListResources | Tool::Search | Tool::Run => None,
+        BuiltinTool::ReadResource | BuiltinTool::ListResources | BuiltinTool::Search | BuiltinTool::Run => {
+            None
+        }
     }
 }
 
-/// The calls that read what a skill's instructions name.
-fn files(toolbox: &Toolbox, seen: &Seen, name: &str) -> Vec<Wanted> {
+/// Returns the calls that read the files named by a skill's instructions.
+fn file_calls(toolbox: &Toolbox, input: &ModelInput, name: &str) -> Vec<PlannedCall> {
     let snapshot = toolbox.snapshot();
     let activated =
         snapshot.get(name).and_then(|skill| activate(skill, None, toolbox.registry().policy()).ok());
     let Some(activated) = activated else { return Vec::new() };
-    let files = activated.referred().into_iter().filter_map(|path| read(toolbox, seen, name, path));
+    let files =
+        activated.mentioned_resources().into_iter().filter_map(|path| read_call(toolbox, input, name, path));
     files.take(FILES_MAX).collect()
 }

@@ -3,61 +3,61 @@ use std::os::unix::fs::PermissionsExt;
 
 use super::*;
 
-fn file(content: &[u8], mode: u32) -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("key");
+fn key_file(content: &[u8], mode: u32) -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("key");
     fs::write(&path, content).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-    (folder, path)
+    (dir, path)
 }
 
-fn said(result: Result<Secret, SecretError>, folder: &tempfile::TempDir) -> String {
+fn error_text(result: Result<Secret, SecretError>, dir: &tempfile::TempDir) -> String {
     let error = result.unwrap_err();
     let text = format!("{error} {error:?}");
     assert!(!text.contains("SECRET"), "{text}");
-    error.to_string().replace(folder.path().to_str().unwrap(), "[DIR]")
+    error.to_string().replace(dir.path().to_str().unwrap(), "[DIR]")
 }
 
 #[test]
-fn a_file_of_ones_own_that_nobody_else_can_read() {
+fn a_private_file_of_the_user_is_accepted() {
     for mode in [0o600, 0o400] {
-        let (_folder, path) = file(b"  sk-SECRET\n", mode);
+        let (_dir, path) = key_file(b"  sk-SECRET\n", mode);
         assert_eq!(Secret::from_file(&path), Ok(Secret("sk-SECRET".to_owned())));
     }
 }
 
 #[test]
-fn files_that_are_not_safe_are_refused_and_not_repeated() {
+fn unsafe_files_are_refused_and_their_content_is_not_shown() {
     let mut all = Vec::new();
     for mode in [0o640, 0o604, 0o620, 0o644] {
-        let (folder, path) = file(b"sk-SECRET", mode);
-        all.push(said(Secret::from_file(&path), &folder));
+        let (dir, path) = key_file(b"sk-SECRET", mode);
+        all.push(error_text(Secret::from_file(&path), &dir));
     }
     for content in [&b""[..], b"two\nSECRET", b"SECRET \xff", &vec![b'x'; 20_000], b"a SECRET"] {
-        let (folder, path) = file(content, 0o600);
-        all.push(said(Secret::from_file(&path), &folder));
+        let (dir, path) = key_file(content, 0o600);
+        all.push(error_text(Secret::from_file(&path), &dir));
     }
-    let (folder, path) = file(b"", 0o600);
-    all.push(said(Secret::from_file(folder.path()), &folder));
+    let (dir, path) = key_file(b"", 0o600);
+    all.push(error_text(Secret::from_file(dir.path()), &dir));
     fs::remove_file(&path).unwrap();
-    all.push(said(Secret::from_file(&path), &folder));
+    all.push(error_text(Secret::from_file(&path), &dir));
     rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
-    all.push(said(Secret::from_file(&path), &folder));
+    all.push(error_text(Secret::from_file(&path), &dir));
     insta::assert_snapshot!(all.join("\n"));
 }
 
 #[test]
-fn somebody_elses_file_is_refused() {
+fn a_file_of_another_user_is_refused() {
     let path = Path::new("/proc/1/comm");
     match rustix::process::geteuid().is_root() {
-        // As root every file of the system's is one's own; the mode still counts.
-        true => assert!(matches!(Secret::from_file(path), Err(SecretError::Open { .. }))),
-        false => assert_eq!(Secret::from_file(path), Err(SecretError::NotYours(path.to_owned()))),
+        // Root owns every file of the system; the mode still counts.
+        true => assert!(matches!(Secret::from_file(path), Err(SecretError::TooPermissive { .. }))),
+        false => assert_eq!(Secret::from_file(path), Err(SecretError::NotOwned(path.to_owned()))),
     }
 }
 
 #[test]
-fn a_variable() {
+fn keys_from_environment_variables() {
     let environment = |name: &str| match name {
         "GOOD" => Some("sk-SECRET".into()),
         "EMPTY" => Some(OsString::new()),
@@ -71,12 +71,12 @@ fn a_variable() {
     let error = Secret::from_variable("WRONG", environment).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "what the variable WRONG holds is not a key: a key is one line of visible ASCII characters"
+        "environment variable WRONG does not contain a key: a key is one line of printable ASCII characters"
     );
 }
 
 #[test]
-fn it_is_never_printed() {
+fn a_key_is_never_printed() {
     let secret = Secret::new("sk-SECRET").unwrap();
     assert_eq!(format!("{secret:?} {:?}", Some(&secret)), "Secret(…) Some(Secret(…))");
     assert_eq!(format!("{:?}", secret.header("Bearer ").unwrap()), "Sensitive");

@@ -1,4 +1,4 @@
-//! The one client that talks to providers.
+//! The HTTP client for providers.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -10,25 +10,25 @@ use reqwest::header::{
 use reqwest::redirect;
 use tokio::time::{Instant, timeout_at};
 
-use super::super::error::{ModelError, Waited};
-use super::super::retry::{Backoff, retry_after};
+use super::super::error::{ModelError, TimeoutPhase};
+use super::super::retry::{Backoff, parse_retry_after};
 use super::super::secret::Secret;
-use super::failed::{Failed, said};
+use super::failure::{FailedResponse, sanitize_message};
 
-/// The most bytes of one answer.
+/// The maximum size of a response, in bytes.
 const BODY_MAX: u64 = 64 * 1024 * 1024;
 
-/// The most bytes that are read of what a server says when it fails.
+/// The maximum number of bytes to read of an error response.
 const FAILURE_MAX: usize = 64 * 1024;
 
-/// How long that may take.
-const FAILURE_WAIT: Duration = Duration::from_secs(10);
+/// How long reading an error response may take.
+const FAILURE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What a client is made from.
-pub(in super::super) struct HttpSetup<'a> {
+/// The options of a [`ProviderClient`].
+pub(in super::super) struct ProviderClientOptions<'a> {
     pub(in super::super) endpoint: &'a BaseUrl,
     pub(in super::super) path: &'a [&'a str],
-    /// The key, with the header it goes into and the word before it.
+    /// The header of the key, the prefix of its value, and the key.
     pub(in super::super) key: Option<(&'static str, &'static str, Secret)>,
     pub(in super::super) headers: &'a [(&'static str, &'static str)],
     pub(in super::super) timeouts: ChatTimeouts,
@@ -36,9 +36,9 @@ pub(in super::super) struct HttpSetup<'a> {
     pub(in super::super) backoff: Backoff,
 }
 
-/// Sends requests to one address. Redirects are not followed: the key is for this address alone.
+/// Sends requests to one address. Redirects are not followed, because the key is for this address only.
 #[derive(Debug)]
-pub(in super::super) struct Http {
+pub(in super::super) struct ProviderClient {
     client: reqwest::Client,
     url: String,
     headers: HeaderMap,
@@ -46,18 +46,18 @@ pub(in super::super) struct Http {
     timeouts: ChatTimeouts,
     pub(super) retries: u32,
     pub(super) backoff: Backoff,
-    /// When the server has said that the model cannot call tools.
-    no_tools: Mutex<Option<Instant>>,
+    /// When the server reported that the model cannot call tools.
+    no_tools_since: Mutex<Option<Instant>>,
 }
 
-/// How long a model is not offered tools after its server said that it cannot call them. A server that chooses among several
-/// may have another one by then.
-const WITHOUT_TOOLS: Duration = Duration::from_secs(10 * 60);
+/// How long to omit tools after the server reported that the model cannot call them. A server that routes to several
+/// models may choose another one later.
+const NO_TOOLS_PERIOD: Duration = Duration::from_secs(10 * 60);
 
-impl Http {
-    pub(in super::super) fn new(setup: HttpSetup<'_>) -> Result<Self, String> {
+impl ProviderClient {
+    pub(in super::super) fn new(setup: ProviderClientOptions<'_>) -> Result<Self, String> {
         if rustls::crypto::CryptoProvider::get_default().is_none() {
-            // Another thread may have been faster: then that one counts.
+            // Another thread may have installed a provider first; then that one is used.
             let _ = rustls::crypto::ring::default_provider().install_default();
         }
         let mut client = reqwest::Client::builder()
@@ -65,11 +65,11 @@ impl Http {
             .referer(false)
             .connect_timeout(setup.timeouts.connect)
             .user_agent(concat!("prowess/", env!("CARGO_PKG_VERSION")));
-        if setup.endpoint.is_here() {
-            // What is meant for this machine is not shown to a proxy.
+        if setup.endpoint.is_loopback() {
+            // Local requests must not pass through a proxy.
             client = client.no_proxy();
         }
-        let client = client.build().map_err(|error| cause(&error.without_url()))?;
+        let client = client.build().map_err(|error| root_cause(&error.without_url()))?;
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -77,150 +77,150 @@ impl Http {
             headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
         let mut secret = None;
-        if let Some((name, before, key)) = setup.key {
-            let value = key.header(before).ok_or("the key does not fit into a header")?;
+        if let Some((name, prefix, key)) = setup.key {
+            let value = key.header(prefix).ok_or("the key is not a valid header value")?;
             headers.insert(HeaderName::from_static(name), value);
             secret = Some(key);
         }
         Ok(Self {
             client,
-            url: setup.endpoint.at(setup.path),
+            url: setup.endpoint.join(setup.path),
             headers,
             secret,
             timeouts: setup.timeouts,
             retries: setup.retries,
             backoff: setup.backoff,
-            no_tools: Mutex::new(None),
+            no_tools_since: Mutex::new(None),
         })
     }
 
-    /// Remembers that the model cannot call tools, and says so in the log.
-    pub(super) fn note_no_tools(&self, why: &str) {
-        let minutes = WITHOUT_TOOLS.as_secs() / 60;
-        tracing::warn!(why, "the model cannot call tools; it is asked without them for {minutes} minutes");
-        *self.no_tools.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    /// Remembers that the model cannot call tools, and logs a warning.
+    pub(super) fn note_no_tools(&self, reason: &str) {
+        let minutes = NO_TOOLS_PERIOD.as_secs() / 60;
+        tracing::warn!(why = reason, "the model cannot call tools; sending no tools for {minutes} minutes");
+        *self.no_tools_since.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
-    /// Whether the server has said lately that the model cannot call tools.
+    /// Returns `true` if the server recently reported that the model cannot call tools.
     pub(in super::super) fn lacks_tools(&self) -> bool {
-        let since = *self.no_tools.lock().unwrap_or_else(PoisonError::into_inner);
-        since.is_some_and(|since| since.elapsed() < WITHOUT_TOOLS)
+        let since = *self.no_tools_since.lock().unwrap_or_else(PoisonError::into_inner);
+        since.is_some_and(|since| since.elapsed() < NO_TOOLS_PERIOD)
     }
 
-    /// Sends a request and waits until its answer begins.
-    pub(super) async fn send(&self, body: Vec<u8>, tools: bool) -> Result<Body, ModelError> {
-        let begun = Instant::now();
-        let first = (begun + self.timeouts.first_byte, Waited::FirstByte(self.timeouts.first_byte));
-        let end = (begun + self.timeouts.request, Waited::End(self.timeouts.request));
+    /// Sends a request and waits for the start of the response.
+    pub(super) async fn send(&self, body: Vec<u8>, tools: bool) -> Result<ResponseBody, ModelError> {
+        let started = Instant::now();
+        let first = (started + self.timeouts.first_byte, TimeoutPhase::FirstByte(self.timeouts.first_byte));
+        let end = (started + self.timeouts.request, TimeoutPhase::End(self.timeouts.request));
         let request = self.client.post(&self.url).headers(self.headers.clone()).body(body);
-        let response = match within(first, end, request.send()).await? {
+        let response = match with_deadlines(first, end, request.send()).await? {
             Ok(response) => response,
             Err(error) if error.is_connect() && error.is_timeout() => {
-                return Err(ModelError::Timeout(Waited::Connection(self.timeouts.connect)));
+                return Err(ModelError::Timeout(TimeoutPhase::Connection(self.timeouts.connect)));
             }
-            Err(error) => return Err(ModelError::Connect(cause(&error.without_url()))),
+            Err(error) => return Err(ModelError::Connect(root_cause(&error.without_url()))),
         };
         let status = response.status();
         if status.is_redirection() {
             return Err(ModelError::Redirect(status.as_u16()));
         }
         if !status.is_success() {
-            return Err(self.failure(response, tools).await);
+            return Err(self.read_failure(response, tools).await);
         }
         let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
         if let Some(encoding) = header(CONTENT_ENCODING).filter(|encoding| *encoding != "identity") {
-            let encoding = said(encoding);
+            let encoding = sanitize_message(encoding);
             return Err(ModelError::Malformed(format!(
-                "it is compressed ({encoding}), which was not asked for"
+                "the response is compressed ({encoding}), which was not requested"
             )));
         }
-        let kind = header(CONTENT_TYPE).unwrap_or("an answer without a type");
+        let kind = header(CONTENT_TYPE).unwrap_or("a response without a content type");
         let essence = kind.split(';').next().unwrap_or_default().trim();
         if !essence.eq_ignore_ascii_case("text/event-stream") {
-            return Err(ModelError::NotAStream(said(essence)));
+            return Err(ModelError::NotAStream(sanitize_message(essence)));
         }
-        Ok(Body { response, read: 0, first, idle: self.timeouts.idle, end })
+        Ok(ResponseBody { response, bytes_read: 0, first, idle: self.timeouts.idle, end })
     }
 
-    /// What a server says when it fails, read within bounds.
-    async fn failure(&self, mut response: reqwest::Response, tools: bool) -> ModelError {
+    /// Reads an error response, up to a limit.
+    async fn read_failure(&self, mut response: reqwest::Response, tools: bool) -> ModelError {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |now| now.as_secs());
         let header = |name: HeaderName| response.headers().get(name).and_then(|value| value.to_str().ok());
         let millis = header(HeaderName::from_static("retry-after-ms"));
-        let again = millis
+        let retry_after = millis
             .and_then(|value| value.trim().parse().ok().map(Duration::from_millis))
-            .or_else(|| header(RETRY_AFTER).and_then(|value| retry_after(value, now)));
+            .or_else(|| header(RETRY_AFTER).and_then(|value| parse_retry_after(value, now)));
         let status = response.status().as_u16();
-        let until = Instant::now() + FAILURE_WAIT;
+        let deadline = Instant::now() + FAILURE_TIMEOUT;
         let mut body = Vec::new();
         while body.len() < FAILURE_MAX {
-            match timeout_at(until, response.chunk()).await {
+            match timeout_at(deadline, response.chunk()).await {
                 Ok(Ok(Some(bytes))) => body.extend_from_slice(&bytes),
                 _ => break,
             }
         }
         body.truncate(FAILURE_MAX);
         let body = self.scrub(&String::from_utf8_lossy(&body));
-        Failed { status, body: &body, again, tools }.judge()
+        FailedResponse { status, body: &body, retry_after, tools }.into_error()
     }
 
-    /// Takes the key out of a text, if it is there.
-    pub(super) fn hush(&self, text: &mut String) {
-        if self.secret.as_ref().is_some_and(|secret| secret.is_in(text)) {
+    /// Removes the key from a text.
+    pub(super) fn scrub_in_place(&self, text: &mut String) {
+        if self.secret.as_ref().is_some_and(|secret| secret.occurs_in(text)) {
             *text = self.scrub(text);
         }
     }
 
-    /// A text without the key.
+    /// Returns the text without the key.
     pub(super) fn scrub(&self, text: &str) -> String {
         self.secret.as_ref().map_or_else(|| text.to_owned(), |secret| secret.scrub(text))
     }
 }
 
-/// The body of an answer, as it comes.
-pub(super) struct Body {
+/// The body of a streamed response.
+pub(super) struct ResponseBody {
     response: reqwest::Response,
-    read: u64,
-    first: (Instant, Waited),
+    bytes_read: u64,
+    first: (Instant, TimeoutPhase),
     idle: Duration,
-    end: (Instant, Waited),
+    end: (Instant, TimeoutPhase),
 }
 
-impl Body {
-    /// The next bytes; `None` at the end.
+impl ResponseBody {
+    /// Returns the next bytes, or `None` at the end.
     pub(super) async fn next(&mut self) -> Result<Option<Vec<u8>>, ModelError> {
-        let until = match self.read {
+        let deadline = match self.bytes_read {
             0 => self.first,
-            _ => (Instant::now() + self.idle, Waited::NextByte(self.idle)),
+            _ => (Instant::now() + self.idle, TimeoutPhase::NextByte(self.idle)),
         };
-        let bytes = match within(until, self.end, self.response.chunk()).await? {
+        let bytes = match with_deadlines(deadline, self.end, self.response.chunk()).await? {
             Ok(bytes) => bytes,
-            Err(error) => return Err(ModelError::BrokeOff(cause(&error.without_url()))),
+            Err(error) => return Err(ModelError::Interrupted(root_cause(&error.without_url()))),
         };
         let Some(bytes) = bytes else { return Ok(None) };
-        self.read += bytes.len() as u64;
-        if self.read > BODY_MAX {
-            return Err(ModelError::Malformed(format!("it has more than {BODY_MAX} bytes")));
+        self.bytes_read += bytes.len() as u64;
+        if self.bytes_read > BODY_MAX {
+            return Err(ModelError::Malformed(format!("the response has more than {BODY_MAX} bytes")));
         }
         Ok(Some(bytes.to_vec()))
     }
 }
 
-/// Waits until either moment, whichever comes first.
-async fn within<T>(
-    one: (Instant, Waited),
-    other: (Instant, Waited),
-    work: impl Future<Output = T>,
+/// Runs a future until the earlier of two deadlines.
+async fn with_deadlines<T>(
+    one: (Instant, TimeoutPhase),
+    other: (Instant, TimeoutPhase),
+    future: impl Future<Output = T>,
 ) -> Result<T, ModelError> {
-    let (until, waited) = if one.0 <= other.0 { one } else { other };
-    timeout_at(until, work).await.map_err(|_| ModelError::Timeout(waited))
+    let (deadline, phase) = if one.0 <= other.0 { one } else { other };
+    timeout_at(deadline, future).await.map_err(|_| ModelError::Timeout(phase))
 }
 
-/// The deepest reason of a failure: those above it only say that something was tried.
-fn cause(error: &reqwest::Error) -> String {
+/// Returns the innermost cause of an error; the outer ones have no details.
+fn root_cause(error: &reqwest::Error) -> String {
     let mut deepest: &dyn std::error::Error = error;
     while let Some(source) = deepest.source() {
         deepest = source;
     }
-    said(&deepest.to_string())
+    sanitize_message(&deepest.to_string())
 }

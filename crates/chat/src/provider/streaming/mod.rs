@@ -1,6 +1,6 @@
-//! One request and its answer: waits that end, bounds on what comes, and when all of it is tried again.
+//! One request and its streamed reply, with timeouts, limits and retries.
 
-mod failed;
+mod failure;
 mod http;
 
 use std::collections::VecDeque;
@@ -9,119 +9,119 @@ use serde_json::Value;
 
 use super::error::ModelError;
 use super::request::Chunk;
-use super::retry::dice;
-use super::sse::{Event, Reader};
-use super::{Answer, Pending};
-pub(super) use failed::reported;
-use http::Body;
-pub(super) use http::{Http, HttpSetup};
+use super::retry::random_jitter;
+use super::sse::{SseEvent, SseParser};
+use super::{BoxFuture, ReplyStream};
+pub(super) use failure::stream_error;
+use http::ResponseBody;
+pub(super) use http::{ProviderClient, ProviderClientOptions};
 
-/// What an interface's events mean. One is made for each attempt.
-pub(super) trait Protocol: Send {
-    /// Takes one event. Whoever gives [`Chunk::End`] is given no more.
-    fn event(&mut self, event: &Event, out: &mut VecDeque<Chunk>) -> Result<(), ModelError>;
+/// Parses the events of a provider API. A new parser is created for each attempt.
+pub(super) trait ReplyParser: Send {
+    /// Parses an event. After [`Chunk::End`], no more events are passed.
+    fn parse_event(&mut self, event: &SseEvent, out: &mut VecDeque<Chunk>) -> Result<(), ModelError>;
 
-    /// The stream has ended without that.
-    fn ended(&mut self, out: &mut VecDeque<Chunk>) -> Result<(), ModelError>;
+    /// Handles the end of the stream before [`Chunk::End`].
+    fn end_of_stream(&mut self, out: &mut VecDeque<Chunk>) -> Result<(), ModelError>;
 }
 
-/// The answer to one request, whichever interface it came through.
-pub(super) struct Streaming<'a, P> {
-    http: &'a Http,
-    make: Box<dyn Fn() -> P + Send + 'a>,
-    adapt: Box<Adapt<'a>>,
+/// The reply to a request, for any provider API.
+pub(super) struct StreamingReply<'a, P> {
+    client: &'a ProviderClient,
+    new_parser: Box<dyn Fn() -> P + Send + 'a>,
+    adapt: Box<AdaptRequest<'a>>,
     body: Value,
-    /// How often the request was written in another form.
-    adapted: u32,
-    /// Whether tools were offered.
+    /// How often the request was rewritten.
+    adaptations: u32,
+    /// Whether the request contains tools.
     tools: bool,
     attempt: u32,
-    open: Option<Open<P>>,
+    open: Option<OpenReply<P>>,
     ready: VecDeque<Chunk>,
-    /// Something was handed out that cannot be taken back.
-    given: bool,
-    /// What is told once everything before it was handed out.
-    failed: Option<ModelError>,
-    over: bool,
+    /// Whether chunks were returned that cannot be taken back.
+    delivered: bool,
+    /// An error to return after the chunks that precede it.
+    failure: Option<ModelError>,
+    finished: bool,
 }
 
-/// The same request in another form, after one was refused with these words.
-type Adapt<'a> = dyn Fn(&Value, &str) -> Option<Value> + Send + 'a;
+/// Rewrites a request after it was rejected with this message.
+type AdaptRequest<'a> = dyn Fn(&Value, &str) -> Option<Value> + Send + 'a;
 
-/// How many forms of one request are tried: each of two parameters may be unknown.
-const FORMS_MAX: u32 = 2;
+/// How often a request may be rewritten: each of two parameters may be unknown.
+const ADAPTATIONS_MAX: u32 = 2;
 
-struct Open<P> {
-    body: Body,
-    events: Reader,
+struct OpenReply<P> {
+    body: ResponseBody,
+    sse: SseParser,
     protocol: P,
 }
 
-impl<'a, P: Protocol + 'a> Streaming<'a, P> {
-    /// The answer to this body; `make` makes what reads it.
+impl<'a, P: ReplyParser + 'a> StreamingReply<'a, P> {
+    /// Creates the reply to a request with this body. `new_parser` creates its parser.
     pub(super) fn boxed(
-        http: &'a Http,
+        client: &'a ProviderClient,
         body: Value,
         tools: bool,
         adapt: impl Fn(&Value, &str) -> Option<Value> + Send + 'a,
-        make: impl Fn() -> P + Send + 'a,
-    ) -> Box<dyn Answer + 'a> {
+        new_parser: impl Fn() -> P + Send + 'a,
+    ) -> Box<dyn ReplyStream + 'a> {
         Box::new(Self {
-            http,
-            make: Box::new(make),
+            client,
+            new_parser: Box::new(new_parser),
             adapt: Box::new(adapt),
             body,
-            adapted: 0,
+            adaptations: 0,
             tools,
             attempt: 0,
             open: None,
             ready: VecDeque::new(),
-            given: false,
-            failed: None,
-            over: false,
+            delivered: false,
+            failure: None,
+            finished: false,
         })
     }
 
-    async fn chunk(&mut self) -> Result<Option<Chunk>, ModelError> {
+    async fn next_chunk(&mut self) -> Result<Option<Chunk>, ModelError> {
         loop {
             if let Some(chunk) = self.ready.pop_front() {
                 match chunk {
-                    Chunk::End(_) => self.over = true,
-                    Chunk::Text(_) | Chunk::Call { .. } => self.given = true,
+                    Chunk::End(_) => self.finished = true,
+                    Chunk::Text(_) | Chunk::Call { .. } => self.delivered = true,
                     Chunk::Usage(_) => {}
                 }
                 return Ok(Some(chunk));
             }
-            if let Some(error) = self.failed.take() {
-                self.over = true;
+            if let Some(error) = self.failure.take() {
+                self.finished = true;
                 return Err(error);
             }
-            if self.over {
+            if self.finished {
                 return Ok(None);
             }
             if let Err(error) = self.step().await {
-                self.recover(error.reworded(|words| self.http.scrub(words))).await;
+                self.recover(error.map_message(|text| self.client.scrub(text))).await;
             }
         }
     }
 
-    /// Sends the request, or reads what comes next.
+    /// Sends the request, or reads the next part of the reply.
     async fn step(&mut self) -> Result<(), ModelError> {
         let Some(open) = &mut self.open else {
-            let body = self.http.send(self.body.to_string().into_bytes(), self.tools).await?;
-            self.open = Some(Open { body, events: Reader::default(), protocol: (self.make)() });
+            let body = self.client.send(self.body.to_string().into_bytes(), self.tools).await?;
+            self.open = Some(OpenReply { body, sse: SseParser::default(), protocol: (self.new_parser)() });
             return Ok(());
         };
         let Some(bytes) = open.body.next().await? else {
-            return open.protocol.ended(&mut self.ready);
+            return open.protocol.end_of_stream(&mut self.ready);
         };
-        open.events.push(&bytes).map_err(|long| {
-            ModelError::Malformed(format!("a line or event has more than {} bytes", long.0))
+        open.sse.push(&bytes).map_err(|too_long| {
+            ModelError::Malformed(format!("a line or event has more than {} bytes", too_long.0))
         })?;
-        while let Some(mut event) = open.events.next() {
-            // Some servers repeat the key in what they say. It is gone before anything is cut off.
-            self.http.hush(&mut event.data);
-            open.protocol.event(&event, &mut self.ready)?;
+        while let Some(mut event) = open.sse.next() {
+            // Some servers repeat the key. It is removed before the text can be split.
+            self.client.scrub_in_place(&mut event.data);
+            open.protocol.parse_event(&event, &mut self.ready)?;
             if matches!(self.ready.back(), Some(Chunk::End(_))) {
                 break;
             }
@@ -129,29 +129,30 @@ impl<'a, P: Protocol + 'a> Streaming<'a, P> {
         Ok(())
     }
 
-    /// Waits and begins anew, where that can help and nothing was handed out yet; else the error stands.
+    /// Waits and retries if that can help and nothing was returned yet; otherwise records the error.
     async fn recover(&mut self, error: ModelError) {
-        if let ModelError::NoTools(why) = &error {
-            self.http.note_no_tools(why);
+        if let ModelError::NoTools(reason) = &error {
+            self.client.note_no_tools(reason);
         }
-        if let ModelError::Refused { status: 400 | 422, message } = &error
-            && !self.given
-            && self.adapted < FORMS_MAX
+        if let ModelError::Rejected { status: 400 | 422, message } = &error
+            && !self.delivered
+            && self.adaptations < ADAPTATIONS_MAX
             && let Some(body) = (self.adapt)(&self.body, message)
         {
-            (self.body, self.adapted, self.open) = (body, self.adapted + 1, None);
+            (self.body, self.adaptations, self.open) = (body, self.adaptations + 1, None);
             return;
         }
-        // What came before the failure is handed out; then it is too late.
-        let said = self.ready.iter().any(|chunk| matches!(chunk, Chunk::Text(_) | Chunk::Call { .. }));
-        let again = error.is_passing() && !self.given && !said && self.attempt < self.http.retries;
-        let delay = match again {
-            true => self.http.backoff.delay(self.attempt, error.again(), dice()),
+        // Chunks that arrived before the failure are returned, which makes a retry impossible.
+        let has_content = self.ready.iter().any(|chunk| matches!(chunk, Chunk::Text(_) | Chunk::Call { .. }));
+        let retry =
+            error.is_retryable() && !self.delivered && !has_content && self.attempt < self.client.retries;
+        let delay = match retry {
+            true => self.client.backoff.delay(self.attempt, error.retry_after(), random_jitter()),
             false => None,
         };
         self.open = None;
         let Some(delay) = delay else {
-            self.failed = Some(error);
+            self.failure = Some(error);
             return;
         };
         self.ready.clear();
@@ -160,8 +161,8 @@ impl<'a, P: Protocol + 'a> Streaming<'a, P> {
     }
 }
 
-impl<'a, P: Protocol + 'a> Answer for Streaming<'a, P> {
-    fn next(&mut self) -> Pending<'_, Result<Option<Chunk>, ModelError>> {
-        Box::pin(self.chunk())
+impl<'a, P: ReplyParser + 'a> ReplyStream for StreamingReply<'a, P> {
+    fn next(&mut self) -> BoxFuture<'_, Result<Option<Chunk>, ModelError>> {
+        Box::pin(self.next_chunk())
     }
 }

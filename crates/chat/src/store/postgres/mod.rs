@@ -1,11 +1,11 @@
-//! Chats in PostgreSQL, for several servers: whichever of them is asked, it knows the same.
+//! Chats in PostgreSQL, shared by several servers.
 
-mod bell;
 mod connect;
-mod line;
+mod connection;
+mod errors;
+mod notifier;
 mod pool;
 mod tls;
-mod trouble;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,142 +13,153 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use bell::Bell;
 use connect::Connector;
+use notifier::Notifier;
 use pool::Pool;
 
-use super::hub::{Hub, Notice};
 use super::limits::new_id;
-use super::sql::{Care, Driver, Sql, Tasks, Work, schema};
-use super::{Database, Options, StoreError};
+use super::notifications::{StoreNotice, Subscribers};
+use super::sql::{BackgroundTasks, Durability, SqlDriver, SqlStore, TransactionBody, schema};
+use super::{PostgresAddress, StoreError, StoreOptions};
 
-/// Only one process at a time changes tables: it holds this lock.
-const LOCK: &str = "BEGIN; SET LOCAL lock_timeout = '120s'; SET LOCAL statement_timeout = '120s';
+/// A lock that allows only one process at a time to migrate tables.
+const MIGRATION_LOCK: &str = "BEGIN; SET LOCAL lock_timeout = '120s'; SET LOCAL statement_timeout = '120s';
     SELECT pg_advisory_xact_lock(8247617384)";
 
-/// Owners that were not heard of for a day, and whose turns were ended.
-const FORGET: &str = "DELETE FROM prowess_owners
+/// Deletes owners that were silent for a day and have no turns.
+const DELETE_OLD_OWNERS: &str = "DELETE FROM prowess_owners
     WHERE beat < CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - 86400000
     AND id NOT IN (SELECT turn_owner FROM prowess_chats WHERE turn_owner IS NOT NULL)";
 
-/// The database's clock, not ours: those of several machines differ.
-const BEAT: &str = "INSERT INTO prowess_owners (id, beat)
+/// Uses the clock of the database, because the clocks of several machines differ.
+const HEARTBEAT: &str = "INSERT INTO prowess_owners (id, beat)
     VALUES ($1, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT))
     ON CONFLICT (id) DO UPDATE SET beat = excluded.beat";
 
-/// Connects, and makes or updates the tables.
-pub(crate) async fn open(database: &Database, options: Options) -> Result<Sql<Postgres>, StoreError> {
+/// Connects, and creates or migrates the tables.
+pub(crate) async fn open(
+    database: &PostgresAddress,
+    options: StoreOptions,
+) -> Result<SqlStore<Postgres>, StoreError> {
     let connector = Connector::new(database, options.lease)?;
-    let pool = Pool::new(connector.clone(), options.connections, options.call);
-    let hub = Arc::new(Hub::default());
+    let pool = Pool::new(connector.clone(), options.connections, options.call_timeout);
+    let hub = Arc::new(Subscribers::default());
     migrate(&connector).await?;
-    let mut tasks = Tasks::default();
-    let (bell, ringing) = Bell::hang(connector, hub.clone()).await?;
-    tasks.add(tokio::spawn(ringing));
+    let mut tasks = BackgroundTasks::default();
+    let (notifier, notifications) = Notifier::listen(connector, hub.clone()).await?;
+    tasks.add(tokio::spawn(notifications));
     let driver = Arc::new(Postgres {
         pool,
         owner: new_id(),
         hub,
-        bell,
-        place: database.to_string(),
-        call: options.call,
+        notifier,
+        location: database.to_string(),
+        call_timeout: options.call_timeout,
         full: AtomicBool::new(false),
     });
-    driver.beat().await?;
+    driver.heartbeat().await?;
     super::sql::sweep(&*driver).await?;
-    tasks.keep(driver.clone(), options.lease / 3);
-    Ok(Sql::new(driver, tasks))
+    tasks.spawn_maintenance(driver.clone(), options.lease / 3);
+    Ok(SqlStore::new(driver, tasks))
 }
 
 async fn migrate(connector: &Connector) -> Result<(), StoreError> {
-    let mut line = connector.connect().await?;
-    line.is_utf8().await?;
-    line.batch(LOCK).await?;
-    // Who may only use the tables is not asked for the right to make them.
-    if !line.has_tables().await? {
-        line.batch(schema::TABLE).await?;
+    let mut connection = connector.connect().await?;
+    connection.check_utf8().await?;
+    connection.batch(MIGRATION_LOCK).await?;
+    // A user without the right to create tables may use existing ones.
+    if !connection.has_tables().await? {
+        connection.batch(schema::VERSION_TABLE).await?;
     }
-    schema::migrate(&mut line).await?;
-    line.batch(FORGET).await?;
-    line.batch("COMMIT").await
+    schema::migrate(&mut connection).await?;
+    connection.batch(DELETE_OLD_OWNERS).await?;
+    connection.batch("COMMIT").await
 }
 
 pub(crate) struct Postgres {
     pool: Pool,
     owner: String,
-    hub: Arc<Hub>,
-    bell: Bell,
-    place: String,
-    call: Duration,
+    hub: Arc<Subscribers>,
+    notifier: Notifier,
+    location: String,
+    call_timeout: Duration,
     full: AtomicBool,
 }
 
 impl Postgres {
-    async fn transact<T: Send + 'static>(&self, begin: &'static str, work: Work<T>) -> Result<T, StoreError> {
-        let bounded = timeout(self.call, async {
-            let mut held = self.pool.begin(begin).await?;
-            // Whoever is dropped here takes the connection along, and the database undoes what was begun.
-            match work(held.line()).await {
-                Ok(done) => {
-                    held.line().batch("COMMIT").await?;
-                    held.give_back();
-                    Ok(done)
+    async fn transact<T: Send + 'static>(
+        &self,
+        begin: &'static str,
+        job: TransactionBody<T>,
+    ) -> Result<T, StoreError> {
+        let transaction = timeout(self.call_timeout, async {
+            let mut pooled = self.pool.begin(begin).await?;
+            // If this future is dropped, the connection is closed and the database rolls back.
+            match job(pooled.connection()).await {
+                Ok(value) => {
+                    pooled.connection().batch("COMMIT").await?;
+                    pooled.give_back();
+                    Ok(value)
                 }
                 Err(error) => {
-                    if held.line().batch("ROLLBACK").await.is_ok() {
-                        held.give_back();
+                    if pooled.connection().batch("ROLLBACK").await.is_ok() {
+                        pooled.give_back();
                     }
                     Err(error)
                 }
             }
         });
-        bounded
-            .await
-            .unwrap_or_else(|_| Err(StoreError::Busy(format!("no answer for {} s", self.call.as_secs()))))
+        transaction.await.unwrap_or_else(|_| {
+            Err(StoreError::Busy(format!("no response for {} s", self.call_timeout.as_secs())))
+        })
     }
 }
 
-impl Driver for Postgres {
-    /// Always as sure as the database is set up to be. It may stop while those who write go on: what it forgot then would be
-    /// missing in the middle of what they say.
-    async fn write<T: Send + 'static>(&self, _: Care, work: Work<T>) -> Result<T, StoreError> {
-        let written = self.transact("BEGIN", work).await;
-        self.full.store(matches!(written, Err(StoreError::Full)), Ordering::Relaxed);
-        written
+impl SqlDriver for Postgres {
+    /// Ignores the durability: the database may restart while writers continue, and a lost commit would leave a gap in
+    /// their events.
+    async fn write<T: Send + 'static>(
+        &self,
+        _: Durability,
+        job: TransactionBody<T>,
+    ) -> Result<T, StoreError> {
+        let result = self.transact("BEGIN", job).await;
+        self.full.store(matches!(result, Err(StoreError::Full)), Ordering::Relaxed);
+        result
     }
 
     fn is_full(&self) -> bool {
         self.full.load(Ordering::Relaxed)
     }
 
-    async fn read<T: Send + 'static>(&self, work: Work<T>) -> Result<T, StoreError> {
-        self.transact("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", work).await
+    async fn read<T: Send + 'static>(&self, job: TransactionBody<T>) -> Result<T, StoreError> {
+        self.transact("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", job).await
     }
 
     fn owner(&self) -> &str {
         &self.owner
     }
 
-    async fn beat(&self) -> Result<(), StoreError> {
+    async fn heartbeat(&self) -> Result<(), StoreError> {
         let owner = self.owner.clone();
-        let beat = super::sql::work(|tx| {
-            Box::pin(async move { tx.execute(BEAT, super::sql::values![owner]).await.map(drop) })
+        let heartbeat = super::sql::transaction(|tx| {
+            Box::pin(async move { tx.execute(HEARTBEAT, super::sql::values![owner]).await.map(drop) })
         });
-        self.transact("BEGIN", beat).await
+        self.transact("BEGIN", heartbeat).await
     }
 
-    /// The database cleans up behind itself.
-    async fn wipe(&self) {}
+    /// Nothing to do: the database reclaims deleted rows.
+    async fn purge_deleted(&self) {}
 
-    fn hub(&self) -> &Arc<Hub> {
+    fn hub(&self) -> &Arc<Subscribers> {
         &self.hub
     }
 
-    fn tell(&self, notice: Notice) {
-        self.bell.ring(notice);
+    fn notify(&self, notice: StoreNotice) {
+        self.notifier.notify(notice);
     }
 
-    fn place(&self) -> String {
-        self.place.clone()
+    fn location(&self) -> String {
+        self.location.clone()
     }
 }

@@ -1,5 +1,5 @@
-//! A few connections that are shared. What is borrowed and not given back is closed: a transaction that was left half-way is
-//! never handed to somebody else.
+//! A pool of connections. A borrowed connection that is not returned is closed, so an unfinished transaction is never
+//! passed on.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -9,11 +9,11 @@ use tokio::time::timeout;
 
 use super::super::StoreError;
 use super::connect::Connector;
-use super::line::Line;
+use super::connection::PgConnection;
 
 pub(super) struct Pool {
     connector: Connector,
-    idle: Mutex<Vec<Line>>,
+    idle: Mutex<Vec<PgConnection>>,
     permits: Semaphore,
     wait: Duration,
 }
@@ -23,42 +23,42 @@ impl Pool {
         Self { connector, idle: Mutex::default(), permits: Semaphore::new(connections), wait }
     }
 
-    /// Borrows a connection and begins a transaction on it.
-    pub(super) async fn begin(&self, begin: &'static str) -> Result<Held<'_>, StoreError> {
+    /// Borrows a connection and begins a transaction.
+    pub(super) async fn begin(&self, begin: &'static str) -> Result<PooledConnection<'_>, StoreError> {
         let permit = match timeout(self.wait, self.permits.acquire()).await {
-            Ok(permit) => permit.map_err(|_| StoreError::Gone("it was closed".to_owned()))?,
+            Ok(permit) => permit.map_err(|_| StoreError::Unreachable("the pool was closed".to_owned()))?,
             Err(_) => return Err(StoreError::Busy("all connections are in use".to_owned())),
         };
-        // A connection that was idle may have died meanwhile. That shows at the first word, when nothing was done yet.
-        while let Some(line) = self.idle() {
-            if !line.is_closed() && line.batch(begin).await.is_ok() {
-                return Ok(Held { pool: self, line, _permit: permit });
+        // An idle connection may be dead. That shows at the first statement, before anything was done.
+        while let Some(connection) = self.take_idle() {
+            if !connection.is_closed() && connection.batch(begin).await.is_ok() {
+                return Ok(PooledConnection { pool: self, connection, _permit: permit });
             }
         }
-        let line = self.connector.connect().await?;
-        line.batch(begin).await?;
-        Ok(Held { pool: self, line, _permit: permit })
+        let connection = self.connector.connect().await?;
+        connection.batch(begin).await?;
+        Ok(PooledConnection { pool: self, connection, _permit: permit })
     }
 
-    fn idle(&self) -> Option<Line> {
+    fn take_idle(&self) -> Option<PgConnection> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 }
 
-/// A connection with a transaction.
-pub(super) struct Held<'a> {
+/// A borrowed connection with an open transaction.
+pub(super) struct PooledConnection<'a> {
     pool: &'a Pool,
-    line: Line,
+    connection: PgConnection,
     _permit: SemaphorePermit<'a>,
 }
 
-impl Held<'_> {
-    pub(super) fn line(&mut self) -> &mut Line {
-        &mut self.line
+impl PooledConnection<'_> {
+    pub(super) fn connection(&mut self) -> &mut PgConnection {
+        &mut self.connection
     }
 
-    /// The transaction is over.
+    /// Returns the connection after the transaction.
     pub(super) fn give_back(self) {
-        self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(self.line);
+        self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(self.connection);
     }
 }

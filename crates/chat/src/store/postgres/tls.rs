@@ -1,4 +1,4 @@
-//! Encryption of connections: with the certificates that the system trusts, or with those of a file and no others.
+//! TLS for connections, with the root certificates of the system or of a file.
 
 use std::future::Future;
 use std::io;
@@ -22,7 +22,8 @@ pub(super) struct Tls(Arc<ClientConfig>);
 
 impl Tls {
     pub(super) fn new(roots: Option<&Path>) -> Result<Self, StoreError> {
-        let failed = |error: &dyn std::fmt::Display| StoreError::Refused(format!("no encryption: {error}"));
+        let failed =
+            |error: &dyn std::fmt::Display| StoreError::Refused(format!("cannot set up TLS: {error}"));
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider.clone())
             .with_safe_default_protocol_versions()
@@ -31,7 +32,7 @@ impl Tls {
             Some(path) => {
                 let unreadable = || {
                     StoreError::Invalid(
-                        "the file of sslrootcert has no certificates, or cannot be read".into(),
+                        "the sslrootcert file cannot be read or contains no certificates".into(),
                     )
                 };
                 let mut trusted = RootCertStore::empty();
@@ -46,7 +47,7 @@ impl Tls {
             }
             None => {
                 let verifier = Verifier::new(provider).map_err(|error| failed(&error))?;
-                // The name is alarming; what is given is the system's own way to verify.
+                // Despite the name, this is the verifier of the system.
                 builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
             }
         };
@@ -55,7 +56,7 @@ impl Tls {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Tls {
-    type Stream = Encrypted<S>;
+    type Stream = EncryptedStream<S>;
     type TlsConnect = Handshake;
     type Error = InvalidDnsNameError;
 
@@ -70,28 +71,28 @@ pub(super) struct Handshake {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Handshake {
-    type Stream = Encrypted<S>;
+    type Stream = EncryptedStream<S>;
     type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<Encrypted<S>>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = io::Result<EncryptedStream<S>>> + Send>>;
 
     fn connect(self, stream: S) -> Self::Future {
-        Box::pin(
-            async move { TlsConnector::from(self.config).connect(self.name, stream).await.map(Encrypted) },
-        )
+        Box::pin(async move {
+            TlsConnector::from(self.config).connect(self.name, stream).await.map(EncryptedStream)
+        })
     }
 }
 
-/// A stream that is encrypted.
-pub(super) struct Encrypted<S>(client::TlsStream<S>);
+/// An encrypted stream.
+pub(super) struct EncryptedStream<S>(client::TlsStream<S>);
 
-impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Encrypted<S> {
-    /// The certificate was verified, which is what binding would add to.
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for EncryptedStream<S> {
+    /// Not needed, because the certificate was verified.
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Encrypted<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for EncryptedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -101,7 +102,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Encrypted<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Encrypted<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for EncryptedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.0).poll_write(cx, buf)
     }

@@ -1,12 +1,12 @@
-//! The tables, and how older ones become newer ones: forward only, one version after the other, in one transaction.
+//! The tables and their migrations: forward only, one version after the other, in one transaction.
 
 use super::super::StoreError;
-use super::{Tx, values};
+use super::{SqlTransaction, values};
 
-/// What each version adds. A version that was released is never changed.
+/// The statements of each version. A released version must never change.
 pub(crate) const VERSIONS: [&[&str]; 1] = [&[
-    // `messages` is how many there are and so the place of the next; `seq` is the number of the last event; `turn` the
-    // message that is being written, by the process `turn_owner`, with `turn_bytes` so far.
+    // `messages` is the number of messages and so the position of the next one; `seq` is the number of the last event;
+    // `turn` is the message that is being written by the process `turn_owner`, with `turn_bytes` so far.
     "CREATE TABLE prowess_chats (
         id TEXT PRIMARY KEY NOT NULL,
         title TEXT NOT NULL,
@@ -24,7 +24,7 @@ pub(crate) const VERSIONS: [&[&str]; 1] = [&[
         turn_bytes BIGINT NOT NULL)",
     "CREATE INDEX prowess_chats_updated ON prowess_chats (updated, id)",
     "CREATE INDEX prowess_chats_turns ON prowess_chats (turn_owner) WHERE turn_owner IS NOT NULL",
-    // `parts` is JSON. While a message is being written it is empty, and the events say what it is made of.
+    // `parts` is JSON. It is empty while the message is being written; until then the events have the content.
     "CREATE TABLE prowess_messages (
         id TEXT PRIMARY KEY NOT NULL,
         chat TEXT NOT NULL REFERENCES prowess_chats (id) ON DELETE CASCADE,
@@ -39,7 +39,7 @@ pub(crate) const VERSIONS: [&[&str]; 1] = [&[
         bytes BIGINT NOT NULL,
         parts TEXT NOT NULL,
         UNIQUE (chat, position))",
-    // A batch of events that were written together: a JSON list, from the number `first` to `last`.
+    // A batch of events that were written together: a JSON list with the numbers `first` to `last`.
     "CREATE TABLE prowess_events (
         chat TEXT NOT NULL REFERENCES prowess_chats (id) ON DELETE CASCADE,
         last BIGINT NOT NULL,
@@ -51,18 +51,18 @@ pub(crate) const VERSIONS: [&[&str]; 1] = [&[
         name TEXT PRIMARY KEY NOT NULL,
         count BIGINT NOT NULL,
         last BIGINT NOT NULL)",
-    // The processes that write, and when each last said that it lives. A file needs none of it: there, a lock says so.
+    // Processes that write, and their last heartbeat. SQLite does not use this table: it detects processes by locks.
     "CREATE TABLE prowess_owners (
         id TEXT PRIMARY KEY NOT NULL,
         beat BIGINT NOT NULL)",
 ]];
 
-/// Brings the tables up to date. The transaction holds a lock that only one process can hold; the table of versions is there.
-pub(crate) async fn migrate(tx: &mut dyn Tx) -> Result<(), StoreError> {
+/// Migrates the tables. The caller holds an exclusive lock, and the version table exists.
+pub(crate) async fn migrate(tx: &mut dyn SqlTransaction) -> Result<(), StoreError> {
     let found = version(tx).await?;
     let known = VERSIONS.len() as u64;
     if found > known {
-        return Err(StoreError::Newer { found, known });
+        return Err(StoreError::NewerVersion { found, known });
     }
     for (number, statements) in (1..).zip(VERSIONS).skip(usize::try_from(found).unwrap_or(usize::MAX)) {
         for statement in statements {
@@ -73,21 +73,21 @@ pub(crate) async fn migrate(tx: &mut dyn Tx) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The version of the tables; 0 when there are none.
-pub(crate) async fn version(tx: &mut dyn Tx) -> Result<u64, StoreError> {
+/// Returns the version of the tables, 0 if there are none.
+pub(crate) async fn version(tx: &mut dyn SqlTransaction) -> Result<u64, StoreError> {
     let rows = tx.query("SELECT COALESCE(MAX(version), 0) FROM prowess_schema", vec![]).await?;
     rows.into_iter().next().map_or(Ok(0), |mut row| row.int())
 }
 
-/// Where the version is written down. Both databases need it before anything else.
-pub(crate) const TABLE: &str =
+/// Creates the version table, which both databases need first.
+pub(crate) const VERSION_TABLE: &str =
     "CREATE TABLE IF NOT EXISTS prowess_schema (version BIGINT PRIMARY KEY NOT NULL)";
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Whoever changes a version that is out there has two kinds of stores that call themselves the same. Add one instead.
+    /// Changing a released version would create two kinds of stores with the same version. Add a new version instead.
     #[test]
     fn a_version_is_never_changed() {
         let digests: Vec<_> =

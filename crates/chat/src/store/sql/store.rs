@@ -1,190 +1,222 @@
-//! The store itself, over any of the databases.
+//! The store implementation for any driver.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::super::hub::{Announcements, Notice, Subscription, Topic};
 use super::super::limits::{check_name, check_names, check_text, check_title, is_id};
-use super::super::transfer::Record;
+use super::super::notifications::{Announcements, StoreNotice, Subscription, Topic};
+use super::super::transfer::ExportedChat;
 use super::super::{
-    Chat, ChatPage, Ending, Events, MessagePage, NewChat, Numbered, SkillUse, Store, StoreError, Turn, kept,
+    Chat, ChatPage, EventPage, MessagePage, NewChat, NumberedEvent, SkillUse, Store, StoreError, StoredTurn,
+    TurnOutcome, to_stored_event,
 };
-use super::{Care, Driver, Tasks, chats, events, messages, turns, uses, work};
-use crate::{Event, Message};
+use super::{
+    BackgroundTasks, Durability, SqlDriver, chats, events, messages, skill_uses, transaction, turns,
+};
+use crate::{Message, TurnEvent};
 
-/// A store in SQL.
-pub(crate) struct Sql<D> {
+/// A store in a SQL database.
+pub(crate) struct SqlStore<D> {
     driver: Arc<D>,
-    _tasks: Tasks,
+    _tasks: BackgroundTasks,
 }
 
-impl<D: Driver> Sql<D> {
-    pub(crate) fn new(driver: Arc<D>, tasks: Tasks) -> Self {
+impl<D: SqlDriver> SqlStore<D> {
+    pub(crate) fn new(driver: Arc<D>, tasks: BackgroundTasks) -> Self {
         Self { driver, _tasks: tasks }
     }
 
-    fn tell(&self, notice: Notice) {
-        tell(&*self.driver, notice);
+    fn notify(&self, notice: StoreNotice) {
+        notify(&*self.driver, notice);
     }
 }
 
-/// Tells those who wait here, then the others.
-fn tell<D: Driver>(driver: &D, notice: Notice) {
-    driver.hub().notice(&notice);
-    driver.tell(notice);
+/// Notifies subscribers in this process, then other processes.
+fn notify<D: SqlDriver>(driver: &D, notice: StoreNotice) {
+    driver.hub().publish(&notice);
+    driver.notify(notice);
 }
 
-/// Ends turns of processes that are gone.
-pub(crate) async fn sweep<D: Driver>(driver: &D) -> Result<Vec<String>, StoreError> {
-    // Nearly always there is nothing to do, and then nothing is locked.
-    if driver.read(work(|tx| Box::pin(turns::owners(tx)))).await?.is_empty() {
+/// Ends turns of processes that have exited.
+pub(crate) async fn sweep<D: SqlDriver>(driver: &D) -> Result<Vec<String>, StoreError> {
+    // Usually there is nothing to do, and then nothing is locked.
+    if driver.read(transaction(|tx| Box::pin(turns::owners(tx)))).await?.is_empty() {
         return Ok(vec![]);
     }
-    let ended = driver.write(Care::Machine, work(|tx| Box::pin(turns::sweep(tx)))).await?;
+    let ended = driver.write(Durability::Machine, transaction(|tx| Box::pin(turns::sweep(tx)))).await?;
     let chats = ended.iter().map(|(chat, _)| chat.clone()).collect();
-    ended.into_iter().for_each(|(chat, seq)| tell(driver, Notice::Events(chat, seq)));
+    ended.into_iter().for_each(|(chat, seq)| notify(driver, StoreNotice::Events(chat, seq)));
     Ok(chats)
 }
 
 #[async_trait]
-impl<D: Driver> Store for Sql<D> {
+impl<D: SqlDriver> Store for SqlStore<D> {
     async fn create_chat(&self, new: NewChat) -> Result<Chat, StoreError> {
         check_title(&new.title)?;
         check_name("the preset", &new.preset)?;
-        let chat = self.driver.write(Care::Machine, work(|tx| Box::pin(chats::create(tx, new)))).await?;
-        self.tell(Notice::Topic(Topic::Chats));
+        let chat = self
+            .driver
+            .write(Durability::Machine, transaction(|tx| Box::pin(chats::create(tx, new))))
+            .await?;
+        self.notify(StoreNotice::Topic(Topic::Chats));
         Ok(chat)
     }
 
-    async fn chats(&self, after: Option<&str>, most: usize) -> Result<ChatPage, StoreError> {
-        let after = after.map(chats::cursor).transpose()?;
-        self.driver.read(work(move |tx| Box::pin(chats::list(tx, after, most)))).await
+    async fn chats(&self, after: Option<&str>, limit: usize) -> Result<ChatPage, StoreError> {
+        let after = after.map(chats::parse_cursor).transpose()?;
+        self.driver.read(transaction(move |tx| Box::pin(chats::list(tx, after, limit)))).await
     }
 
-    async fn chat_ids(&self, after: Option<&str>, most: usize) -> Result<Vec<String>, StoreError> {
+    async fn chat_ids(&self, after: Option<&str>, limit: usize) -> Result<Vec<String>, StoreError> {
         let after = after.filter(|after| is_id(after)).unwrap_or_default().to_owned();
-        self.driver.read(work(move |tx| Box::pin(chats::ids(tx, after, most)))).await
+        self.driver.read(transaction(move |tx| Box::pin(chats::ids(tx, after, limit)))).await
     }
 
     async fn chat_count(&self) -> Result<u64, StoreError> {
-        self.driver.read(work(|tx| Box::pin(chats::count(tx)))).await
+        self.driver.read(transaction(|tx| Box::pin(chats::count(tx)))).await
     }
 
     async fn chat(&self, chat: &str) -> Result<Chat, StoreError> {
-        let chat = known(chat)?;
-        self.driver.read(work(|tx| Box::pin(chats::one(tx, chat)))).await
+        let chat = checked_id(chat)?;
+        self.driver.read(transaction(|tx| Box::pin(chats::get(tx, chat)))).await
     }
 
     async fn messages(
         &self,
         chat: &str,
         before: Option<u64>,
-        most: usize,
+        limit: usize,
     ) -> Result<MessagePage, StoreError> {
-        let chat = known(chat)?;
-        self.driver.read(work(move |tx| Box::pin(messages::page(tx, chat, before, most)))).await
+        let chat = checked_id(chat)?;
+        self.driver.read(transaction(move |tx| Box::pin(messages::page(tx, chat, before, limit)))).await
     }
 
     async fn rename_chat(&self, chat: &str, title: &str) -> Result<(), StoreError> {
         check_title(title)?;
-        let (chat, title) = (known(chat)?, title.to_owned());
-        self.driver.write(Care::Machine, work(|tx| Box::pin(chats::rename(tx, chat, title)))).await?;
-        self.tell(Notice::Topic(Topic::Chats));
+        let (chat, title) = (checked_id(chat)?, title.to_owned());
+        self.driver
+            .write(Durability::Machine, transaction(|tx| Box::pin(chats::rename(tx, chat, title))))
+            .await?;
+        self.notify(StoreNotice::Topic(Topic::Chats));
         Ok(())
     }
 
     async fn delete_chat(&self, chat: &str) -> Result<(), StoreError> {
-        let id = known(chat)?;
-        let seq = self.driver.write(Care::Machine, work(|tx| Box::pin(chats::delete(tx, id)))).await?;
-        self.driver.wipe().await;
-        // Those who follow it look once more, and see that it is gone.
-        self.tell(Notice::Events(chat.to_owned(), seq + 1));
-        self.tell(Notice::Topic(Topic::Chats));
+        let id = checked_id(chat)?;
+        let seq =
+            self.driver.write(Durability::Machine, transaction(|tx| Box::pin(chats::delete(tx, id)))).await?;
+        self.driver.purge_deleted().await;
+        // Followers read the chat again and see that it was deleted.
+        self.notify(StoreNotice::Events(chat.to_owned(), seq + 1));
+        self.notify(StoreNotice::Topic(Topic::Chats));
         Ok(())
     }
 
-    async fn say(&self, chat: &str, text: &str) -> Result<Message, StoreError> {
+    async fn add_user_message(&self, chat: &str, text: &str) -> Result<Message, StoreError> {
         check_text(text)?;
-        let (chat, text) = (known(chat)?, text.to_owned());
-        self.driver.write(Care::Machine, work(|tx| Box::pin(messages::say(tx, chat, text)))).await
+        let (chat, text) = (checked_id(chat)?, text.to_owned());
+        self.driver
+            .write(Durability::Machine, transaction(|tx| Box::pin(messages::say(tx, chat, text))))
+            .await
     }
 
-    async fn begin(&self, chat: &str) -> Result<Turn, StoreError> {
-        let (chat, owner) = (known(chat)?, self.driver.owner().to_owned());
-        self.driver.write(Care::Machine, work(|tx| Box::pin(turns::begin(tx, chat, owner)))).await
+    async fn begin_turn(&self, chat: &str) -> Result<StoredTurn, StoreError> {
+        let (chat, owner) = (checked_id(chat)?, self.driver.owner().to_owned());
+        self.driver
+            .write(Durability::Machine, transaction(|tx| Box::pin(turns::begin(tx, chat, owner))))
+            .await
     }
 
-    async fn ask(&self, chat: &str, text: &str) -> Result<(Message, Turn), StoreError> {
+    async fn ask(&self, chat: &str, text: &str) -> Result<(Message, StoredTurn), StoreError> {
         check_text(text)?;
-        let (chat, text, owner) = (known(chat)?, text.to_owned(), self.driver.owner().to_owned());
-        let both = work(|tx| {
+        let (chat, text, owner) = (checked_id(chat)?, text.to_owned(), self.driver.owner().to_owned());
+        let both = transaction(|tx| {
             Box::pin(async move {
                 let message = messages::say(tx, chat.clone(), text).await?;
                 Ok((message, turns::begin(tx, chat, owner).await?))
             })
         });
-        self.driver.write(Care::Machine, both).await
+        self.driver.write(Durability::Machine, both).await
     }
 
-    async fn ask_instead(
+    async fn replace_question(
         &self,
         chat: &str,
         text: &str,
         message: &str,
-    ) -> Result<(Message, Turn), StoreError> {
+    ) -> Result<(Message, StoredTurn), StoreError> {
         check_text(text)?;
-        let (chat, text, owner) = (known(chat)?, text.to_owned(), self.driver.owner().to_owned());
+        let (chat, text, owner) = (checked_id(chat)?, text.to_owned(), self.driver.owner().to_owned());
         let replaced = message.to_owned();
-        let all = work(|tx| {
+        let all = transaction(|tx| {
             Box::pin(async move {
-                messages::take_back(tx, &chat, &replaced).await?;
+                messages::delete_last_exchange(tx, &chat, &replaced).await?;
                 let message = messages::say(tx, chat.clone(), text).await?;
                 Ok((message, turns::begin(tx, chat, owner).await?))
             })
         });
-        let asked = self.driver.write(Care::Machine, all).await?;
-        self.driver.wipe().await;
-        Ok(asked)
+        let started = self.driver.write(Durability::Machine, all).await?;
+        self.driver.purge_deleted().await;
+        Ok(started)
     }
 
-    async fn append(&self, turn: &Turn, from: u64, events: &[Event]) -> Result<(), StoreError> {
-        let of = turn.clone();
-        let events = events.iter().cloned().map(kept).collect();
+    async fn append_events(
+        &self,
+        turn: &StoredTurn,
+        from: u64,
+        events: &[TurnEvent],
+    ) -> Result<(), StoreError> {
+        let target = turn.clone();
+        let events = events.iter().cloned().map(to_stored_event).collect();
         let last = self
             .driver
-            .write(Care::Process, work(move |tx| Box::pin(turns::append(tx, of, from, events))))
+            .write(
+                Durability::Process,
+                transaction(move |tx| Box::pin(turns::append(tx, target, from, events))),
+            )
             .await?;
-        self.tell(Notice::Events(turn.chat.clone(), last));
+        self.notify(StoreNotice::Events(turn.chat.clone(), last));
         Ok(())
     }
 
-    async fn end(&self, turn: &Turn, from: u64, ending: &Ending) -> Result<Numbered, StoreError> {
-        let (of, ending) = (turn.clone(), ending.clone());
+    async fn end(
+        &self,
+        turn: &StoredTurn,
+        from: u64,
+        outcome: &TurnOutcome,
+    ) -> Result<NumberedEvent, StoreError> {
+        let (target, outcome) = (turn.clone(), outcome.clone());
         let last = self
             .driver
-            .write(Care::Machine, work(move |tx| Box::pin(turns::end(tx, of, from, ending))))
+            .write(
+                Durability::Machine,
+                transaction(move |tx| Box::pin(turns::end(tx, target, from, outcome))),
+            )
             .await?;
-        self.tell(Notice::Events(turn.chat.clone(), last.seq));
+        self.notify(StoreNotice::Events(turn.chat.clone(), last.seq));
         Ok(last)
     }
 
-    async fn stop(&self, chat: &str, ending: &Ending) -> Result<bool, StoreError> {
-        let (id, ending) = (known(chat)?, ending.clone());
-        let last = self.driver.write(Care::Machine, work(|tx| Box::pin(turns::stop(tx, id, ending)))).await?;
+    async fn stop_turn(&self, chat: &str, outcome: &TurnOutcome) -> Result<bool, StoreError> {
+        let (id, outcome) = (checked_id(chat)?, outcome.clone());
+        let last = self
+            .driver
+            .write(Durability::Machine, transaction(|tx| Box::pin(turns::stop(tx, id, outcome))))
+            .await?;
         if let Some(seq) = last {
-            self.tell(Notice::Events(chat.to_owned(), seq));
+            self.notify(StoreNotice::Events(chat.to_owned(), seq));
         }
         Ok(last.is_some())
     }
 
-    async fn sweep(&self) -> Result<Vec<String>, StoreError> {
+    async fn end_abandoned_turns(&self) -> Result<Vec<String>, StoreError> {
         sweep(&*self.driver).await
     }
 
-    async fn events_after(&self, chat: &str, after: u64) -> Result<Events, StoreError> {
-        let chat = known(chat)?;
-        self.driver.read(work(move |tx| Box::pin(events::after(tx, chat, after)))).await
+    async fn events_after(&self, chat: &str, after: u64) -> Result<EventPage, StoreError> {
+        let chat = checked_id(chat)?;
+        self.driver.read(transaction(move |tx| Box::pin(events::after(tx, chat, after)))).await
     }
 
     fn subscribe(&self, chat: &str) -> Subscription {
@@ -192,7 +224,7 @@ impl<D: Driver> Store for Sql<D> {
     }
 
     fn announce(&self, topic: Topic) {
-        self.tell(Notice::Topic(topic));
+        self.notify(StoreNotice::Topic(topic));
     }
 
     fn announcements(&self) -> Announcements {
@@ -200,32 +232,37 @@ impl<D: Driver> Store for Sql<D> {
     }
 
     async fn set_skills(&self, chat: &str, names: &[String]) -> Result<(), StoreError> {
-        let (chat, names) = (known(chat)?, check_names(names)?);
-        self.driver.write(Care::Machine, work(|tx| Box::pin(chats::set_skills(tx, chat, names)))).await
+        let (chat, names) = (checked_id(chat)?, check_names(names)?);
+        self.driver
+            .write(Durability::Machine, transaction(|tx| Box::pin(chats::set_skills(tx, chat, names))))
+            .await
     }
 
-    async fn note_uses(&self, names: &[String]) -> Result<(), StoreError> {
+    async fn record_skill_uses(&self, names: &[String]) -> Result<(), StoreError> {
         let names = check_names(names)?;
-        self.driver.write(Care::Process, work(|tx| Box::pin(uses::note(tx, names)))).await
+        self.driver
+            .write(Durability::Process, transaction(|tx| Box::pin(skill_uses::record(tx, names))))
+            .await
     }
 
     async fn skill_uses(&self) -> Result<Vec<SkillUse>, StoreError> {
-        self.driver.read(work(|tx| Box::pin(uses::all(tx)))).await
+        self.driver.read(transaction(|tx| Box::pin(skill_uses::all(tx)))).await
     }
 
-    async fn add_chats(&self, chats: Vec<Record>) -> Result<Vec<String>, StoreError> {
-        let chats = chats.into_iter().map(super::super::transfer::checked).collect::<Result<Vec<_>, _>>()?;
-        let all = work(|tx| {
+    async fn add_chats(&self, chats: Vec<ExportedChat>) -> Result<Vec<String>, StoreError> {
+        let chats =
+            chats.into_iter().map(super::super::transfer::check_chat).collect::<Result<Vec<_>, _>>()?;
+        let all = transaction(|tx| {
             Box::pin(async move {
                 let mut ids = Vec::with_capacity(chats.len());
                 for chat in chats {
-                    ids.push(messages::add_record(tx, chat).await?);
+                    ids.push(messages::add_exported_chat(tx, chat).await?);
                 }
                 Ok(ids)
             })
         });
-        let ids = self.driver.write(Care::Machine, all).await?;
-        self.tell(Notice::Topic(Topic::Chats));
+        let ids = self.driver.write(Durability::Machine, all).await?;
+        self.notify(StoreNotice::Topic(Topic::Chats));
         Ok(ids)
     }
 
@@ -234,20 +271,21 @@ impl<D: Driver> Store for Sql<D> {
             return Err(StoreError::Full);
         }
         if self.driver.is_full() {
-            // Whether there is room again is known only by writing.
+            // Only a write shows whether there is room again.
             let same = "UPDATE prowess_schema SET version = version";
-            let write = work(move |tx| Box::pin(async move { tx.execute(same, vec![]).await.map(drop) }));
-            return self.driver.write(Care::Process, write).await;
+            let write =
+                transaction(move |tx| Box::pin(async move { tx.execute(same, vec![]).await.map(drop) }));
+            return self.driver.write(Durability::Process, write).await;
         }
-        self.driver.read(work(|tx| Box::pin(super::schema::version(tx)))).await.map(drop)
+        self.driver.read(transaction(|tx| Box::pin(super::schema::version(tx)))).await.map(drop)
     }
 
-    fn place(&self) -> String {
-        self.driver.place()
+    fn location(&self) -> String {
+        self.driver.location()
     }
 }
 
-/// What cannot be the id of a chat is looked up nowhere.
-fn known(chat: &str) -> Result<String, StoreError> {
-    if is_id(chat) { Ok(chat.to_owned()) } else { Err(StoreError::NoChat) }
+/// Returns the id if it is valid; other ids are never looked up.
+fn checked_id(chat: &str) -> Result<String, StoreError> {
+    if is_id(chat) { Ok(chat.to_owned()) } else { Err(StoreError::ChatNotFound) }
 }

@@ -1,8 +1,8 @@
-//! Chats in a file: SQLite, in the program itself. One thread writes, two read; none of them is one of the runtime's.
+//! Chats in a SQLite file. One thread writes and two read, none of them a thread of the async runtime.
 
-mod line;
+mod connection;
+mod errors;
 mod owner;
-mod trouble;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,69 +12,69 @@ use std::sync::mpsc;
 
 use tokio::sync::oneshot;
 
-use line::Line;
-use owner::Owner;
+use connection::SqliteConnection;
+use owner::OwnerLock;
 
-use super::hub::{Hub, Notice};
-use super::sql::{Care, Driver, Sql, Tasks, Work, schema, work};
-use super::{Address, Options, StoreError};
+use super::notifications::{StoreNotice, Subscribers};
+use super::sql::{BackgroundTasks, Durability, SqlDriver, SqlStore, TransactionBody, schema, transaction};
+use super::{StoreAddress, StoreError, StoreOptions};
 
-/// How many threads read.
+/// The number of reader threads.
 const READERS: usize = 2;
 
-/// The least space on the disk that the store is ready with.
-const ROOM: u64 = 1024 * 1024;
+/// The minimum free disk space for the store to be ready.
+const FREE_SPACE_MIN: u64 = 1024 * 1024;
 
-/// Opens a file, or makes it.
-pub(crate) async fn open(path: &Path, options: Options) -> Result<Sql<Sqlite>, StoreError> {
+/// Opens or creates a file.
+pub(crate) async fn open(path: &Path, options: StoreOptions) -> Result<SqlStore<Sqlite>, StoreError> {
     let path = path.to_owned();
     let opened = tokio::task::spawn_blocking(move || Sqlite::open(path, options)).await;
     let driver = Arc::new(opened.map_err(|error| StoreError::Internal(error.to_string()))??);
-    // The first thing that is done is to look for turns that broke off.
+    // First, end turns that were interrupted.
     super::sql::sweep(&*driver).await?;
-    let mut tasks = Tasks::default();
-    tasks.keep(driver.clone(), options.lease / 3);
-    Ok(Sql::new(driver, tasks))
+    let mut tasks = BackgroundTasks::default();
+    tasks.spawn_maintenance(driver.clone(), options.lease / 3);
+    Ok(SqlStore::new(driver, tasks))
 }
 
 pub(crate) struct Sqlite {
     path: PathBuf,
-    owner: Owner,
-    writer: Thread,
-    readers: Vec<Thread>,
-    next: AtomicUsize,
+    owner: OwnerLock,
+    writer: StoreThread,
+    readers: Vec<StoreThread>,
+    next_reader: AtomicUsize,
     full: AtomicBool,
-    hub: Arc<Hub>,
+    hub: Arc<Subscribers>,
 }
 
 impl Sqlite {
-    fn open(path: PathBuf, options: Options) -> Result<Self, StoreError> {
-        make(&path).map_err(|error| trouble::of_io(&path, &error))?;
-        let owner = Owner::enter(&path).map_err(|error| trouble::of_io(&path, &error))?;
-        let mut line = Line::open(&path, options.busy)?;
-        line.is_ours()?;
-        line.prepare_to_write()?;
-        line.transact(
+    fn open(path: PathBuf, options: StoreOptions) -> Result<Self, StoreError> {
+        create_file(&path).map_err(|error| errors::from_io_error(&path, &error))?;
+        let owner = OwnerLock::acquire(&path).map_err(|error| errors::from_io_error(&path, &error))?;
+        let mut connection = SqliteConnection::open(&path, options.busy_timeout)?;
+        connection.check_is_store()?;
+        connection.prepare_to_write()?;
+        connection.transact(
             "BEGIN IMMEDIATE",
-            work(|tx| {
+            transaction(|tx| {
                 Box::pin(async move {
-                    tx.execute(schema::TABLE, vec![]).await?;
+                    tx.execute(schema::VERSION_TABLE, vec![]).await?;
                     schema::migrate(tx).await
                 })
             }),
         )?;
         let readers = (0..READERS)
             .map(|_| {
-                let mut line = Line::open(&path, options.busy)?;
-                line.prepare_to_read()?;
-                Thread::start(line)
+                let mut connection = SqliteConnection::open(&path, options.busy_timeout)?;
+                connection.prepare_to_read()?;
+                StoreThread::start(connection)
             })
             .collect::<Result<_, _>>()?;
         Ok(Self {
             owner,
-            writer: Thread::start(line)?,
+            writer: StoreThread::start(connection)?,
             readers,
-            next: AtomicUsize::new(0),
+            next_reader: AtomicUsize::new(0),
             full: AtomicBool::new(false),
             hub: Arc::default(),
             path,
@@ -82,10 +82,10 @@ impl Sqlite {
     }
 }
 
-/// Chats are nobody else's business: the folder and the file are for the user alone, if we make them.
-fn make(path: &Path) -> io::Result<()> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        prowess_fs::make_private_folders(folder)?;
+/// Creates the file and its directory, both private to the user.
+fn create_file(path: &Path) -> io::Result<()> {
+    if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty()) {
+        prowess_fs::create_private_dir_all(dir)?;
     }
     match prowess_fs::create_private(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
@@ -93,23 +93,27 @@ fn make(path: &Path) -> io::Result<()> {
     }
 }
 
-impl Driver for Sqlite {
-    async fn write<T: Send + 'static>(&self, care: Care, work: Work<T>) -> Result<T, StoreError> {
-        let written = self
+impl SqlDriver for Sqlite {
+    async fn write<T: Send + 'static>(
+        &self,
+        durability: Durability,
+        body: TransactionBody<T>,
+    ) -> Result<T, StoreError> {
+        let result = self
             .writer
-            .run(move |line| {
-                line.care(care)?;
-                // The right to write is taken first: taken later, it could be refused half-way.
-                line.transact("BEGIN IMMEDIATE", work)
+            .run(move |connection| {
+                connection.set_durability(durability)?;
+                // Taking the write lock first avoids failing in the middle of the transaction.
+                connection.transact("BEGIN IMMEDIATE", body)
             })
             .await;
-        self.full.store(matches!(written, Err(StoreError::Full)), Ordering::Relaxed);
-        written
+        self.full.store(matches!(result, Err(StoreError::Full)), Ordering::Relaxed);
+        result
     }
 
-    async fn read<T: Send + 'static>(&self, work: Work<T>) -> Result<T, StoreError> {
-        let next = self.next.fetch_add(1, Ordering::Relaxed) % READERS;
-        self.readers[next].run(move |line| line.transact("BEGIN", work)).await
+    async fn read<T: Send + 'static>(&self, body: TransactionBody<T>) -> Result<T, StoreError> {
+        let next = self.next_reader.fetch_add(1, Ordering::Relaxed) % READERS;
+        self.readers[next].run(move |connection| connection.transact("BEGIN", body)).await
     }
 
     fn is_full(&self) -> bool {
@@ -117,62 +121,64 @@ impl Driver for Sqlite {
     }
 
     fn has_room(&self) -> bool {
-        // The file itself, because it may be in the working directory, which has no name here.
-        prowess_fs::free_space(&self.path).is_ok_and(|free| free >= ROOM)
+        // Uses the file itself, because its parent may be an empty path.
+        prowess_fs::free_space(&self.path).is_ok_and(|free| free >= FREE_SPACE_MIN)
     }
 
     fn owner(&self) -> &str {
         self.owner.id()
     }
 
-    /// The lock of the owner says it all the time.
-    async fn beat(&self) -> Result<(), StoreError> {
+    /// Nothing to do: the lock of the owner shows that the process is alive.
+    async fn heartbeat(&self) -> Result<(), StoreError> {
         Ok(())
     }
 
-    /// What was deleted was overwritten in the file; older pages of it may still stand in the log.
-    async fn wipe(&self) {
-        let _ = self.writer.run(|line| line.empty_the_log()).await;
+    /// Truncates the log: deleted data was overwritten in the file, but the log may still contain older pages.
+    async fn purge_deleted(&self) {
+        let _ = self.writer.run(|connection| connection.truncate_log()).await;
     }
 
-    fn hub(&self) -> &Arc<Hub> {
+    fn hub(&self) -> &Arc<Subscribers> {
         &self.hub
     }
 
-    /// Nobody is told: other processes look by themselves.
-    fn tell(&self, _: Notice) {}
+    /// Other processes are not notified; they poll.
+    fn notify(&self, _: StoreNotice) {}
 
-    fn place(&self) -> String {
-        Address::File(self.path.clone()).to_string()
+    fn location(&self) -> String {
+        StoreAddress::File(self.path.clone()).to_string()
     }
 }
 
-type Job = Box<dyn FnOnce(&mut Line) + Send>;
+type Job = Box<dyn FnOnce(&mut SqliteConnection) + Send>;
 
-/// A thread with a connection, which does one thing after the other. It ends when nobody can ask any more.
-struct Thread {
+/// A thread with a connection that runs one job after the other. It ends when all senders are dropped.
+struct StoreThread {
     jobs: mpsc::Sender<Job>,
 }
 
-impl Thread {
-    fn start(mut line: Line) -> Result<Self, StoreError> {
-        let (jobs, asked) = mpsc::channel::<Job>();
+impl StoreThread {
+    fn start(mut connection: SqliteConnection) -> Result<Self, StoreError> {
+        let (jobs, queue) = mpsc::channel::<Job>();
         std::thread::Builder::new()
             .name("prowess-store".to_owned())
-            .spawn(move || asked.iter().for_each(|job| job(&mut line)))
-            .map_err(|error| StoreError::Internal(format!("no thread could be started: {error}")))?;
+            .spawn(move || queue.iter().for_each(|job| job(&mut connection)))
+            .map_err(|error| StoreError::Internal(format!("cannot start a thread: {error}")))?;
         Ok(Self { jobs })
     }
 
     async fn run<T, F>(&self, job: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&mut Line) -> Result<T, StoreError> + Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, StoreError> + Send + 'static,
     {
-        let (reply, answer) = oneshot::channel();
-        let stopped = || StoreError::Internal("the thread of the store has stopped".to_owned());
-        // That nobody waits for the answer any more is fine: it is done all the same.
-        self.jobs.send(Box::new(move |line| drop(reply.send(job(line))))).map_err(|_| stopped())?;
-        answer.await.map_err(|_| stopped())?
+        let (sender, receiver) = oneshot::channel();
+        let stopped = || StoreError::Internal("the store thread has stopped".to_owned());
+        // The job runs even if the caller no longer waits for the result.
+        self.jobs
+            .send(Box::new(move |connection| drop(sender.send(job(connection)))))
+            .map_err(|_| stopped())?;
+        receiver.await.map_err(|_| stopped())?
     }
 }

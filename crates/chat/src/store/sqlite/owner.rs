@@ -1,34 +1,34 @@
-//! Which processes live. Each holds a lock on a file of its own beside the store; the system gives it back when the process
-//! ends, however it ends, and never before, not even while a laptop sleeps.
+//! Detects live processes. Each process locks its own file beside the store; the system releases the lock when the process
+//! ends in any way, and never earlier, not even while a laptop sleeps.
 
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use prowess_fs::{create_private, identity, make_private_folders};
+use prowess_fs::{create_private, create_private_dir_all, file_id};
 
 use super::super::limits::{is_id, new_id};
 
-/// This process, as long as it is held.
-pub(super) struct Owner {
+/// The lock of this process.
+pub(super) struct OwnerLock {
     id: String,
     path: PathBuf,
     _lock: File,
 }
 
-impl Owner {
-    pub(super) fn enter(store: &Path) -> io::Result<Self> {
-        let folder = folder(store);
-        make_private_folders(&folder)?;
-        clear(&folder);
+impl OwnerLock {
+    pub(super) fn acquire(store: &Path) -> io::Result<Self> {
+        let dir = owners_dir(store);
+        create_private_dir_all(&dir)?;
+        remove_stale(&dir);
         loop {
             let id = new_id();
-            let path = folder.join(&id);
+            let path = dir.join(&id);
             let lock = create_private(&path)?;
             lock.lock()?;
-            // Somebody may have cleared it away before it was locked.
-            if fs::metadata(&path).is_ok_and(|there| same(&there, &lock)) {
+            // Another process may have removed the file before it was locked.
+            if fs::metadata(&path).is_ok_and(|metadata| is_same_file(&metadata, &lock)) {
                 return Ok(Self { id, path, _lock: lock });
             }
         }
@@ -39,25 +39,25 @@ impl Owner {
     }
 }
 
-impl Drop for Owner {
+impl Drop for OwnerLock {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Whether the process of this owner is gone.
+/// Returns `true` if the process of this owner has exited.
 pub(super) fn is_gone(store: &Path, owner: &str) -> io::Result<bool> {
     if !is_id(owner) {
         return Ok(true);
     }
-    match File::open(folder(store).join(owner)) {
+    match File::open(owners_dir(store).join(owner)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
         Err(error) => Err(error),
         Ok(file) => is_free(&file),
     }
 }
 
-/// Shared, so that two who look do not take each other for an owner.
+/// Tries a shared lock, so that two processes that check do not mistake each other for the owner.
 fn is_free(file: &File) -> io::Result<bool> {
     match file.try_lock_shared() {
         Ok(()) => Ok(true),
@@ -66,9 +66,9 @@ fn is_free(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Removes the files of processes that are gone. What cannot be removed stays; it says the same.
-fn clear(folder: &Path) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+/// Removes the files of exited processes. Files that cannot be removed do no harm.
+fn remove_stale(dir: &Path) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let path = entry.path();
         let Ok(file) = File::open(&path) else { continue };
         if is_free(&file).unwrap_or(false) {
@@ -77,11 +77,11 @@ fn clear(folder: &Path) {
     }
 }
 
-fn same(there: &fs::Metadata, file: &File) -> bool {
-    file.metadata().is_ok_and(|ours| identity(&ours) == identity(there))
+fn is_same_file(metadata: &fs::Metadata, file: &File) -> bool {
+    file.metadata().is_ok_and(|own| file_id(&own) == file_id(metadata))
 }
 
-fn folder(store: &Path) -> PathBuf {
+fn owners_dir(store: &Path) -> PathBuf {
     let mut name = store.file_name().map_or_else(OsString::new, OsString::from);
     name.push("-owners");
     store.with_file_name(name)
@@ -92,10 +92,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_owner_lives_as_long_as_it_is_held() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = folder.path().join("chats.sqlite3");
-        let (one, other) = (Owner::enter(&store).unwrap(), Owner::enter(&store).unwrap());
+    fn an_owner_is_alive_while_its_lock_is_held() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = dir.path().join("chats.sqlite3");
+        let (one, other) = (OwnerLock::acquire(&store).unwrap(), OwnerLock::acquire(&store).unwrap());
         assert!(!is_gone(&store, one.id()).unwrap() && !is_gone(&store, other.id()).unwrap());
         let id = one.id().to_owned();
         drop(one);
@@ -104,14 +104,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_process_left_is_cleared_away() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = folder.path().join("chats.sqlite3");
-        let left = super::folder(&store).join("0123");
-        fs::create_dir_all(super::folder(&store)).unwrap();
-        fs::write(&left, "").unwrap();
+    fn files_of_killed_processes_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = dir.path().join("chats.sqlite3");
+        let stale = super::owners_dir(&store).join("0123");
+        fs::create_dir_all(super::owners_dir(&store)).unwrap();
+        fs::write(&stale, "").unwrap();
         assert!(is_gone(&store, "0123").unwrap());
-        let _owner = Owner::enter(&store).unwrap();
-        assert!(!left.exists());
+        let _owner = OwnerLock::acquire(&store).unwrap();
+        assert!(!stale.exists());
     }
 }

@@ -1,4 +1,4 @@
-//! Writing chats as JSON, page by page: a store may hold more than memory does.
+//! Exports chats as JSON, page by page, because a store may be larger than memory.
 
 use std::io::Write;
 
@@ -6,42 +6,46 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{FORMAT, VERSION};
-use crate::store::limits::now;
+use crate::store::limits::now_millis;
 use crate::store::{CHATS_MAX, Chat, MESSAGES_MAX, Store, StoreError};
-use crate::{Message, State};
+use crate::{Message, MessageState};
 
-/// Which chats are exported.
+/// Which chats to export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which<'a> {
-    /// All of them.
+pub enum ExportSelection<'a> {
+    /// All chats.
     All,
-    /// This one.
+    /// One chat.
     One(&'a str),
 }
 
-/// Writes chats; how many. What is being written at that moment counts as broken off there.
+/// Writes chats and returns their number. A message that is being written is marked as interrupted in the export.
 pub async fn export(
     store: &dyn Store,
-    which: Which<'_>,
+    which: ExportSelection<'_>,
     out: &mut (dyn Write + Send),
 ) -> Result<usize, StoreError> {
-    // An unknown chat is told of before anything is written.
-    if let Which::One(id) = which {
+    // Report an unknown chat before anything is written.
+    if let ExportSelection::One(id) = which {
         store.chat(id).await?;
     }
-    put(
+    write_text(
         out,
-        &format!("{{\"format\":{},\"version\":{VERSION},\"exported\":{},\"chats\":[", json!(FORMAT), now()),
+        &format!(
+            "{{\"format\":{},\"version\":{VERSION},\"exported\":{},\"chats\":[",
+            json!(FORMAT),
+            now_millis()
+        ),
     )?;
     let mut count = 0;
     match which {
-        Which::One(id) => count += usize::from(one(store, id, count, out).await?),
-        Which::All => {
+        ExportSelection::One(id) => count += usize::from(export_chat(store, id, count, out).await?),
+        ExportSelection::All => {
             let mut after: Option<String> = None;
             loop {
                 let ids = store.chat_ids(after.as_deref(), CHATS_MAX).await?;
                 for id in &ids {
-                    count += usize::from(one(store, id, count, out).await?);
+                    count += usize::from(export_chat(store, id, count, out).await?);
                 }
                 match ids.into_iter().next_back() {
                     Some(last) => after = Some(last),
@@ -50,70 +54,71 @@ pub async fn export(
             }
         }
     }
-    put(out, "\n]}\n")?;
+    write_text(out, "\n]}\n")?;
     Ok(count)
 }
 
-/// One chat, unless it was deleted in the meantime.
-async fn one(
+/// Writes one chat. Returns `false` if it was deleted meanwhile.
+async fn export_chat(
     store: &dyn Store,
     id: &str,
     before: usize,
     out: &mut (dyn Write + Send),
 ) -> Result<bool, StoreError> {
     let chat = match store.chat(id).await {
-        Err(StoreError::NoChat) => return Ok(false),
+        Err(StoreError::ChatNotFound) => return Ok(false),
         chat => chat?,
     };
-    let Some(pages) = places(store, id).await? else { return Ok(false) };
-    put(out, if before == 0 { "\n" } else { ",\n" })?;
-    let head = Head::of(&chat);
-    let head = json_of(&head)?;
-    put(out, head.strip_suffix('}').unwrap_or(&head))?;
-    put(out, ",\"messages\":[")?;
+    let Some(pages) = pages(store, id).await? else { return Ok(false) };
+    write_text(out, if before == 0 { "\n" } else { ",\n" })?;
+    let head = ExportedHeader::from_chat(&chat);
+    let head = to_json(&head)?;
+    write_text(out, head.strip_suffix('}').unwrap_or(&head))?;
+    write_text(out, ",\"messages\":[")?;
     let mut first = true;
-    // Pages are found from the end; they are written from the beginning.
-    for (before, most) in pages.into_iter().rev() {
-        let page = match store.messages(id, before, most).await {
-            Err(StoreError::NoChat) => break,
+    // Pages are listed from the end and written from the start.
+    for (before, limit) in pages.into_iter().rev() {
+        let page = match store.messages(id, before, limit).await {
+            Err(StoreError::ChatNotFound) => break,
             page => page?,
         };
         for message in page.messages {
-            put(out, if first { "\n" } else { ",\n" })?;
+            write_text(out, if first { "\n" } else { ",\n" })?;
             first = false;
-            put(out, &json_of(&settled(message))?)?;
+            write_text(out, &to_json(&without_writing_state(message))?)?;
         }
     }
-    put(out, "]}")?;
+    write_text(out, "]}")?;
     Ok(true)
 }
 
-/// Where the pages of a chat end and how many messages each has, the last page first.
-async fn places(store: &dyn Store, id: &str) -> Result<Option<Vec<(Option<u64>, usize)>>, StoreError> {
+/// Returns the end and length of each page of a chat, the last page first.
+async fn pages(store: &dyn Store, id: &str) -> Result<Option<Vec<(Option<u64>, usize)>>, StoreError> {
     let (mut pages, mut before) = (Vec::new(), None);
     loop {
         let page = match store.messages(id, before, MESSAGES_MAX).await {
-            Err(StoreError::NoChat) => return Ok(None),
+            Err(StoreError::ChatNotFound) => return Ok(None),
             page => page?,
         };
         pages.push((before, page.messages.len()));
         match page.before {
-            Some(place) => before = Some(place),
+            Some(cursor) => before = Some(cursor),
             None => return Ok(Some(pages)),
         }
     }
 }
 
-fn settled(mut message: Message) -> Message {
-    if message.state == State::Writing {
-        message.state =
-            State::Interrupted { reason: "it was being written when the chat was exported".to_owned() };
+fn without_writing_state(mut message: Message) -> Message {
+    if message.state == MessageState::Writing {
+        message.state = MessageState::Interrupted {
+            reason: "it was still being written when the chat was exported".to_owned(),
+        };
     }
     message
 }
 
 #[derive(Serialize)]
-struct Head<'a> {
+struct ExportedHeader<'a> {
     id: &'a str,
     title: &'a str,
     preset: &'a str,
@@ -122,8 +127,8 @@ struct Head<'a> {
     activated_skill_names: &'a [String],
 }
 
-impl<'a> Head<'a> {
-    fn of(chat: &'a Chat) -> Self {
+impl<'a> ExportedHeader<'a> {
+    fn from_chat(chat: &'a Chat) -> Self {
         Self {
             id: &chat.id,
             title: &chat.title,
@@ -135,11 +140,11 @@ impl<'a> Head<'a> {
     }
 }
 
-fn json_of(value: &impl Serialize) -> Result<String, StoreError> {
+fn to_json(value: &impl Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Internal(error.to_string()))
 }
 
-fn put(out: &mut (dyn Write + Send), text: &str) -> Result<(), StoreError> {
+fn write_text(out: &mut (dyn Write + Send), text: &str) -> Result<(), StoreError> {
     out.write_all(text.as_bytes())
-        .map_err(|error| StoreError::Internal(format!("the copy could not be written: {error}")))
+        .map_err(|error| StoreError::Internal(format!("cannot write the export: {error}")))
 }

@@ -1,127 +1,131 @@
-//! Reading chats from JSON. The file comes from anywhere: everything in it is checked before anything is kept.
+//! Imports chats from JSON. The file is untrusted: everything is checked before anything is stored.
 
 use serde::Deserialize;
 
-use super::{FORMAT, Record, VERSION};
-use crate::store::kept::summary;
+use super::{ExportedChat, FORMAT, VERSION};
 use crate::store::limits::{TIME_MAX, check_name, check_names, check_text, check_title, is_id};
+use crate::store::stored_event::stored_result;
 use crate::store::{MESSAGE_MAX, Store, StoreError};
-use crate::{Message, Part, State};
+use crate::{Message, MessageState, Part};
 
-/// The most bytes that are imported at once.
+/// The maximum size of an import, in bytes.
 pub const IMPORT_MAX: u64 = 512 * 1024 * 1024;
 
-/// A chat that was imported.
+/// An imported chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Imported {
-    /// Its id in the file.
+pub struct ImportedChat {
+    /// The id in the file.
     pub from: String,
-    /// Its id here: another one if that was taken.
+    /// The id in the store, which is different if the original was taken.
     pub to: String,
 }
 
 /// Adds the chats of a file, all or none.
-pub async fn import(store: &dyn Store, bytes: &[u8]) -> Result<Vec<Imported>, StoreError> {
-    let chats = read(bytes)?;
+pub async fn import(store: &dyn Store, bytes: &[u8]) -> Result<Vec<ImportedChat>, StoreError> {
+    let chats = parse_export(bytes)?;
     let from: Vec<_> = chats.iter().map(|chat| chat.id.clone()).collect();
     let to = store.add_chats(chats).await?;
-    Ok(from.into_iter().zip(to).map(|(from, to)| Imported { from, to }).collect())
+    Ok(from.into_iter().zip(to).map(|(from, to)| ImportedChat { from, to }).collect())
 }
 
 #[derive(Deserialize)]
-struct Envelope {
+struct FileHeader {
     format: String,
     version: u64,
 }
 
 #[derive(Deserialize)]
-struct File {
-    chats: Vec<Record>,
+struct ChatsFile {
+    chats: Vec<ExportedChat>,
 }
 
-/// Reads and checks a file of chats.
+/// Parses and checks an export file.
 ///
 /// ```
-/// use prowess_chat::store::transfer::read;
+/// use prowess_chat::store::transfer::parse_export;
 ///
-/// let error = read(br#"{"format": "prowess-chats", "version": 9, "chats": []}"#).unwrap_err();
-/// assert_eq!(error.to_string(), "the file has version 9 of the format; this program reads up to 1");
+/// let error = parse_export(br#"{"format": "prowess-chats", "version": 9, "chats": []}"#).unwrap_err();
+/// assert_eq!(error.to_string(), "the file has format version 9; this program supports up to 1");
 /// ```
-pub fn read(bytes: &[u8]) -> Result<Vec<Record>, StoreError> {
+pub fn parse_export(bytes: &[u8]) -> Result<Vec<ExportedChat>, StoreError> {
     let size = bytes.len() as u64;
     if size > IMPORT_MAX {
-        return Err(StoreError::TooLarge { what: "the file of chats", bytes: size, most: IMPORT_MAX });
+        return Err(StoreError::TooLarge { what: "the export file", bytes: size, max: IMPORT_MAX });
     }
     let text = std::str::from_utf8(bytes)
         .map_err(|error| invalid(format!("the file is not UTF-8, from byte {}", error.valid_up_to())))?;
-    let wrong = |error: serde_json::Error| {
-        // The parser's words may quote the file.
+    let to_error = |error: serde_json::Error| {
+        // The parser's message may quote the file.
         invalid(format!(
-            "the file is not one of chats: {}",
-            prowess::format::hidden::shown(&error.to_string())
+            "the file is not an export of chats: {}",
+            prowess::format::hidden::escape_for_display(&error.to_string())
         ))
     };
-    let envelope: Envelope = serde_json::from_str(text).map_err(wrong)?;
+    let envelope: FileHeader = serde_json::from_str(text).map_err(to_error)?;
     if envelope.format != FORMAT {
-        return Err(invalid(format!("the file does not call itself {FORMAT}")));
+        return Err(invalid(format!("the format of the file is not {FORMAT}")));
     }
     if !(1..=VERSION).contains(&envelope.version) {
         let version = envelope.version;
         return Err(invalid(format!(
-            "the file has version {version} of the format; this program reads up to {VERSION}"
+            "the file has format version {version}; this program supports up to {VERSION}"
         )));
     }
-    let file: File = serde_json::from_str(text).map_err(wrong)?;
-    file.chats.into_iter().enumerate().map(|(n, chat)| checked(chat).map_err(|error| at(n, error))).collect()
+    let file: ChatsFile = serde_json::from_str(text).map_err(to_error)?;
+    file.chats
+        .into_iter()
+        .enumerate()
+        .map(|(n, chat)| check_chat(chat).map_err(|error| at_chat(n, error)))
+        .collect()
 }
 
-fn at(n: usize, error: StoreError) -> StoreError {
+fn at_chat(n: usize, error: StoreError) -> StoreError {
     match error {
-        StoreError::Invalid(what) => invalid(format!("chat {} of the file: {what}", n + 1)),
+        StoreError::Invalid(message) => invalid(format!("chat {} of the file: {message}", n + 1)),
         error => error,
     }
 }
 
-pub(crate) fn checked(mut chat: Record) -> Result<Record, StoreError> {
+pub(crate) fn check_chat(mut chat: ExportedChat) -> Result<ExportedChat, StoreError> {
     check_id(&chat.id)?;
     check_title(&chat.title)?;
     check_name("the preset", &chat.preset)?;
     chat.activated_skill_names = check_names(&chat.activated_skill_names)?;
     check_time(chat.created)?;
     check_time(chat.updated)?;
-    chat.messages = chat.messages.into_iter().map(checked_message).collect::<Result<_, _>>()?;
+    chat.messages = chat.messages.into_iter().map(check_message).collect::<Result<_, _>>()?;
     Ok(chat)
 }
 
-fn checked_message(mut message: Message) -> Result<Message, StoreError> {
+fn check_message(mut message: Message) -> Result<Message, StoreError> {
     check_id(&message.id)?;
     check_time(message.at)?;
-    message.parts = message.parts.into_iter().map(checked_part).collect::<Result<_, _>>()?;
+    message.parts = message.parts.into_iter().map(check_part).collect::<Result<_, _>>()?;
     let bytes = serde_json::to_string(&message.parts).map_or(u64::MAX, |json| json.len() as u64);
-    // In JSON a message may take more than its text: quotes and line breaks are two characters there.
+    // JSON may be larger than the text: quotes and line breaks take two characters.
     if bytes > 2 * MESSAGE_MAX {
-        return Err(StoreError::TooLarge { what: "a message of the file", bytes, most: 2 * MESSAGE_MAX });
+        return Err(StoreError::TooLarge { what: "a message of the file", bytes, max: 2 * MESSAGE_MAX });
     }
     if let Some(usage) = message.usage
         && [usage.input, usage.output, usage.cached].iter().any(|count| *count > TIME_MAX)
     {
-        return Err(invalid("a message claims to have cost more tokens than there can be".into()));
+        return Err(invalid("the token usage of a message is out of range".into()));
     }
     message.state = match message.state {
-        State::Complete => State::Complete,
-        State::Writing => {
-            State::Interrupted { reason: "it was being written when the chat was exported".to_owned() }
-        }
-        State::Interrupted { reason } => {
+        MessageState::Complete => MessageState::Complete,
+        MessageState::Writing => MessageState::Interrupted {
+            reason: "it was still being written when the chat was exported".to_owned(),
+        },
+        MessageState::Interrupted { reason } => {
             check_text(&reason)?;
-            State::Interrupted { reason }
+            MessageState::Interrupted { reason }
         }
     };
     Ok(message)
 }
 
-/// Bodies of skills do not come in this way, either.
-fn checked_part(part: Part) -> Result<Part, StoreError> {
+/// Checks a part. Bodies of skills are replaced by digests here, too.
+fn check_part(part: Part) -> Result<Part, StoreError> {
     match &part {
         Part::Text { text } => check_text(text)?,
         Part::ToolCall { id, name, .. } => [id, name].into_iter().try_for_each(|text| check_text(text))?,
@@ -131,7 +135,7 @@ fn checked_part(part: Part) -> Result<Part, StoreError> {
     }
     Ok(match part {
         Part::ToolResult { id, summary: data, status, name } => {
-            Part::ToolResult { summary: summary(&name, data), id, name, status }
+            Part::ToolResult { summary: stored_result(&name, data), id, name, status }
         }
         part => part,
     })
@@ -140,19 +144,19 @@ fn checked_part(part: Part) -> Result<Part, StoreError> {
 fn check_id(id: &str) -> Result<(), StoreError> {
     match is_id(id) {
         true => Ok(()),
-        false => Err(invalid("an id has 1 to 64 letters, digits, hyphens and underscores".into())),
+        false => Err(invalid("an id must have 1 to 64 letters, digits, hyphens and underscores".into())),
     }
 }
 
 fn check_time(at: u64) -> Result<(), StoreError> {
     match at <= TIME_MAX {
         true => Ok(()),
-        false => Err(invalid(format!("{at} is no time in milliseconds since 1970"))),
+        false => Err(invalid(format!("{at} is not a valid time in milliseconds since 1970"))),
     }
 }
 
-fn invalid(what: String) -> StoreError {
-    StoreError::Invalid(what)
+fn invalid(message: String) -> StoreError {
+    StoreError::Invalid(message)
 }
 
 #[cfg(test)]
@@ -165,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_and_why() {
+    fn invalid_files_are_refused() {
         let message = |more: &str| {
             file(&format!(
                 r#"{{"id":"a","created":1,"updated":1,"messages":[{{"id":"m","role":"user","at":1,{more}}}]}}"#
@@ -188,27 +192,27 @@ mod tests {
             message(r#""state":"asleep","parts":[]"#),
             message(r#""state":"complete","parts":[],"usage":{"input":18446744073709551615,"output":0}"#),
         ];
-        let mut told: Vec<_> =
-            files.iter().map(|file| read(file.as_bytes()).unwrap_err().to_string()).collect();
-        told.push(read(b"{\"format\": \"\xff\"}").unwrap_err().to_string());
-        insta::assert_snapshot!(told.join("\n"));
+        let mut errors: Vec<_> =
+            files.iter().map(|file| parse_export(file.as_bytes()).unwrap_err().to_string()).collect();
+        errors.push(parse_export(b"{\"format\": \"\xff\"}").unwrap_err().to_string());
+        insta::assert_snapshot!(errors.join("\n"));
     }
 
     #[test]
-    fn what_was_being_written_is_marked_and_bodies_stay_out() {
+    fn unfinished_messages_are_marked_and_bodies_are_removed() {
         let chat = r#"{"id":"a","created":1,"updated":1,"later":{"x":1},"messages":[{"id":"m","role":"assistant","at":1,
             "state":"writing","parts":[{"type":"tool_result","id":"1","name":"skills.activate","status":"success",
             "summary":{"name":"pdf","body":"Secret."}}]}]}"#;
-        let read = read(file(chat).as_bytes()).unwrap();
-        assert!(matches!(read[0].messages[0].state, State::Interrupted { .. }));
-        assert!(!serde_json::to_string(&read).unwrap().contains("Secret"));
+        let chats = parse_export(file(chat).as_bytes()).unwrap();
+        assert!(matches!(chats[0].messages[0].state, MessageState::Interrupted { .. }));
+        assert!(!serde_json::to_string(&chats).unwrap().contains("Secret"));
     }
 
     proptest! {
         #[test]
-        fn no_file_makes_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), text in "\\PC{0,80}") {
-            let _ = read(&bytes);
-            let _ = read(file(&text).as_bytes());
+        fn parsing_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200), text in "\\PC{0,80}") {
+            let _ = parse_export(&bytes);
+            let _ = parse_export(file(&text).as_bytes());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Chats as JSON: to take them along, to look at, to keep a copy of.
+//! Chats as JSON, for export, import and backup.
 //!
 //! ```json
 //! {"format": "prowess-chats", "version": 1, "exported": 1700000000000,
@@ -11,39 +11,39 @@
 mod export;
 mod import;
 
-pub use export::{Which, export};
+pub use export::{ExportSelection, export};
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-pub(crate) use import::checked;
-pub use import::{IMPORT_MAX, Imported, import, read};
+pub(crate) use import::check_chat;
+pub use import::{IMPORT_MAX, ImportedChat, import, parse_export};
 
 use serde::{Deserialize, Serialize};
 
 use crate::Message;
 
-/// What a file of chats calls itself.
+/// The format name of an export.
 pub const FORMAT: &str = "prowess-chats";
 
-/// The latest version of the format, which this program writes.
+/// The current version of the format.
 pub const VERSION: u64 = 1;
 
 /// A whole chat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Record {
-    /// Its id where it comes from. It keeps it unless there is such a chat already.
+pub struct ExportedChat {
+    /// The original id. It is kept on import unless it is taken.
     pub id: String,
-    /// What people call it.
+    /// The title.
     #[serde(default)]
     pub title: String,
-    /// The preset that it was begun with.
+    /// The preset that the chat was created with.
     #[serde(default)]
     pub preset: String,
-    /// When it was begun, in milliseconds since 1970.
+    /// When the chat was created, in milliseconds since 1970.
     pub created: u64,
-    /// When something was last said.
+    /// When the last message was added.
     pub updated: u64,
-    /// The skills that are active.
+    /// The active skills.
     #[serde(default)]
     pub activated_skill_names: Vec<String>,
-    /// What was said, in order.
+    /// The messages in order.
     pub messages: Vec<Message>,
 }

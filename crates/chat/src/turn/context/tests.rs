@@ -3,50 +3,54 @@ use prowess::{Policy, Registry};
 use serde_json::json;
 
 use super::*;
-use crate::provider::{Call, CallResult};
+use crate::provider::{ToolInvocation, ToolOutput};
 
 fn exchange(words: usize, skills: &[&str]) -> Exchange {
     let user = "a question ".repeat(words);
-    let entries = vec![Entry::Assistant { text: "an answer ".repeat(words), calls: Vec::new() }];
-    let cost = tokens::count(&user) + entries.iter().map(cost).sum::<usize>();
+    let entries = vec![ConversationEntry::Assistant { text: "an answer ".repeat(words), calls: Vec::new() }];
+    let cost = tokens::count(&user) + entries.iter().map(entry_cost).sum::<usize>();
     Exchange { user, entries, skills: skills.iter().map(|name| (*name).to_owned()).collect(), cost }
 }
 
-fn step(context: &mut Context, number: usize, words: usize) {
+fn step(context: &mut ConversationContext, number: usize, words: usize) {
     let (id, name) = (format!("c{number}"), "t".to_owned());
-    let call = Call { id: id.clone(), name: name.clone(), arguments: json!({"n": number}) };
-    context.add(Entry::Assistant { text: String::new(), calls: vec![call] }, Stays::No);
-    let result = CallResult { id, name, text: "a result ".repeat(words), failed: false };
-    context.add(Entry::Results(vec![result]), Stays::No);
+    let call = ToolInvocation { id: id.clone(), name: name.clone(), arguments: json!({"n": number}) };
+    context
+        .add(ConversationEntry::Assistant { text: String::new(), calls: vec![call] }, Retention::Shortenable);
+    let result = ToolOutput { id, name, text: "a result ".repeat(words), failed: false };
+    context.add(ConversationEntry::Results(vec![result]), Retention::Shortenable);
 }
 
-/// What the model would be charged for.
-fn charged(entries: &[Entry]) -> usize {
-    entries.iter().map(cost).sum()
+/// Returns the tokens of the entries.
+fn total_tokens(entries: &[ConversationEntry]) -> usize {
+    entries.iter().map(entry_cost).sum()
 }
 
 #[test]
-fn what_fits_is_left_alone() {
-    let mut context = Context { past: vec![exchange(5, &[]), exchange(5, &[])], ..Context::default() };
-    context.add(Entry::User("now".to_owned()), Stays::Yes);
+fn a_conversation_that_fits_is_unchanged() {
+    let mut context = ConversationContext {
+        past: vec![exchange(5, &[]), exchange(5, &[])],
+        ..ConversationContext::default()
+    };
+    context.add(ConversationEntry::User("now".to_owned()), Retention::Required);
     let before = context.entries();
     context.fit(10_000, None, &mut Session::default()).unwrap();
-    assert_eq!((context.entries(), context.left_out.len()), (before, 0));
+    assert_eq!((context.entries(), context.dropped.len()), (before, 0));
 }
 
 #[test]
-fn a_skill_that_is_still_held_is_not_put_in_again() {
+fn a_skill_that_is_still_present_is_not_added_again() {
     let toolbox = Toolbox::new(std::sync::Arc::new(Registry::open(Policy::default()).unwrap()));
     let mut session = Session::default();
     session.ledger =
         Ledger::from_names(["hello-world".to_owned(), "code-review".to_owned(), "gone".to_owned()]);
     let past = vec![exchange(40, &["hello-world"]), exchange(400, &[]), exchange(5, &["code-review"])];
-    let mut context = Context { past, ..Context::default() };
-    context.add(Entry::User("now".to_owned()), Stays::Yes);
+    let mut context = ConversationContext { past, ..ConversationContext::default() };
+    context.add(ConversationEntry::User("now".to_owned()), Retention::Required);
     context.fit(900, Some(&toolbox), &mut session).unwrap();
-    let again: Vec<_> = context.again.iter().map(|(name, ..)| name.as_str()).collect();
-    assert_eq!((again, context.past.len()), (vec!["hello-world"], 1));
-    // What is put in again is known again: the model is reminded, not shown it twice.
+    let reinjected: Vec<_> = context.reinjected.iter().map(|(name, ..)| name.as_str()).collect();
+    assert_eq!((reinjected, context.past.len()), (vec!["hello-world"], 1));
+    // The digest is known again, so the model gets a reminder if it loads the skill again.
     let digest = |name: &str| {
         serde_json::to_value(&session.ledger)
             .unwrap()
@@ -65,31 +69,31 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn it_fits_or_says_why_not(
+    fn the_conversation_fits_or_an_error_is_returned(
         past in proptest::collection::vec(1_usize..60, 0..12),
-        now in proptest::collection::vec(0_usize..120, 0..6),
-        said in 1_usize..60,
-        room in 0_usize..2_000,
+        steps in proptest::collection::vec(0_usize..120, 0..6),
+        message in 1_usize..60,
+        budget in 0_usize..2_000,
     ) {
-        let mut context = Context { past: past.iter().map(|words| exchange(*words, &[])).collect(), ..Context::default() };
-        context.add(Entry::User("a message ".repeat(said)), Stays::Yes);
-        for (number, words) in now.iter().enumerate() {
+        let mut context = ConversationContext { past: past.iter().map(|words| exchange(*words, &[])).collect(), ..ConversationContext::default() };
+        context.add(ConversationEntry::User("a message ".repeat(message)), Retention::Required);
+        for (number, words) in steps.iter().enumerate() {
             step(&mut context, number, *words);
         }
-        let whole = context.entries().len();
-        match context.fit(room, None, &mut Session::default()) {
+        let full_len = context.entries().len();
+        match context.fit(budget, None, &mut Session::default()) {
             Ok(()) => {
                 let entries = context.entries();
-                prop_assert!(context.cost() <= room);
-                // The estimate of the parts is never far below the cost of the whole.
-                prop_assert!(charged(&entries) <= room + 2 * OVERHEAD, "{} > {room}", charged(&entries));
-                prop_assert!(matches!(entries.first(), Some(Entry::User(_))));
-                prop_assert_eq!(context.left_out.len() + context.past.len(), past.len());
-                prop_assert_eq!(entries.len(), whole - 2 * context.left_out.len());
+                prop_assert!(context.total_cost() <= budget);
+                // The estimate of the parts is close to the cost of the whole.
+                prop_assert!(total_tokens(&entries) <= budget + 2 * OVERHEAD, "{} > {budget}", total_tokens(&entries));
+                prop_assert!(matches!(entries.first(), Some(ConversationEntry::User(_))));
+                prop_assert_eq!(context.dropped.len() + context.past.len(), past.len());
+                prop_assert_eq!(entries.len(), full_len - 2 * context.dropped.len());
             }
             Err(ModelError::TooLong(message)) => {
                 prop_assert!(context.past.is_empty());
-                prop_assert!(message.contains(&room.to_string()));
+                prop_assert!(message.contains(&budget.to_string()));
             }
             Err(other) => prop_assert!(false, "{other}"),
         }

@@ -1,51 +1,51 @@
-//! Chats: begun, listed, renamed, deleted.
+//! Creating, listing, renaming and deleting chats.
 
 use prowess::ErrorCode;
-use prowess_chat::store::{NewChat, SkillUse, StoreError, recency};
-use prowess_chat::{End, Ending};
-use prowess_chat::{Role, State, Usage};
+use prowess_chat::store::{NewChat, SkillUse, StoreError, to_skill_usage};
+use prowess_chat::{EndReason, TurnOutcome};
+use prowess_chat::{MessageState, Role, TokenUsage};
 
-use crate::store::world::{World, both, call, exchange, messages, new_chat, result, said};
+use crate::store::world::{TestStore, both, call, delta, exchange, messages, new_chat, result};
 
 both![
-    a_chat_is_kept,
-    chats_are_listed_page_by_page_the_latest_first,
-    messages_come_from_the_end_in_pages,
-    long_messages_make_short_pages,
-    a_deleted_chat_is_gone_with_everything_in_it,
+    a_chat_is_stored,
+    chats_are_listed_in_pages_most_recent_first,
+    messages_are_read_in_pages_from_the_end,
+    pages_with_long_messages_are_shorter,
+    deleting_a_chat_removes_everything_in_it,
     titles_and_names_are_checked,
-    what_is_not_there_is_not_found,
-    skills_are_kept_by_name_in_order,
-    uses_are_counted_for_the_ranking,
+    missing_chats_are_not_found,
+    active_skills_are_stored_by_name_in_order,
+    skill_uses_are_counted,
 ];
 
-async fn a_chat_is_kept(world: &mut World) {
-    let (store, chat) = world.chat().await;
+async fn a_chat_is_stored(fixture: &mut TestStore) {
+    let (store, chat) = fixture.chat().await;
     assert_eq!((chat.title.as_str(), chat.preset.as_str(), chat.messages), ("A talk", "standard", 0));
-    assert_eq!((chat.seq, chat.writing.clone(), chat.usage), (0, None, Usage::default()));
+    assert_eq!((chat.seq, chat.writing.clone(), chat.usage), (0, None, TokenUsage::default()));
     assert_eq!(store.chat(&chat.id).await.unwrap(), chat);
     store.rename_chat(&chat.id, "翻译 & \"quotes\"").await.unwrap();
     exchange(&store, &chat.id, "hello", "there").await;
     drop(store);
 
-    let store = world.open().await;
-    let again = store.chat(&chat.id).await.unwrap();
-    assert_eq!((again.title.as_str(), again.messages), ("翻译 & \"quotes\"", 2));
-    assert!(again.updated >= chat.updated && again.created == chat.created);
-    let said = messages(&store, &chat.id).await;
-    assert_eq!([said[0].role, said[1].role], [Role::User, Role::Assistant]);
-    assert!(said.iter().all(|message| message.state == State::Complete));
-    assert!(!store.place().is_empty());
+    let store = fixture.open().await;
+    let reopened = store.chat(&chat.id).await.unwrap();
+    assert_eq!((reopened.title.as_str(), reopened.messages), ("翻译 & \"quotes\"", 2));
+    assert!(reopened.updated >= chat.updated && reopened.created == chat.created);
+    let stored = messages(&store, &chat.id).await;
+    assert_eq!([stored[0].role, stored[1].role], [Role::User, Role::Assistant]);
+    assert!(stored.iter().all(|message| message.state == MessageState::Complete));
+    assert!(!store.location().is_empty());
     store.check().await.unwrap();
 }
 
-async fn chats_are_listed_page_by_page_the_latest_first(world: &mut World) {
-    let store = world.open().await;
+async fn chats_are_listed_in_pages_most_recent_first(fixture: &mut TestStore) {
+    let store = fixture.open().await;
     let mut ids = Vec::new();
     for _ in 0..7 {
         ids.push(new_chat(&store).await.id);
     }
-    store.say(&ids[2], "the latest").await.unwrap();
+    store.add_user_message(&ids[2], "the latest").await.unwrap();
     let (mut listed, mut after) = (Vec::new(), None);
     loop {
         let page = store.chats(after.as_deref(), 3).await.unwrap();
@@ -56,7 +56,7 @@ async fn chats_are_listed_page_by_page_the_latest_first(world: &mut World) {
         }
     }
     assert_eq!(listed.len(), 7);
-    // Many are begun within one millisecond, and then their order is that of their ids.
+    // Chats that are created within one millisecond are ordered by id.
     let times: Vec<_> = {
         let mut times = Vec::new();
         for id in &listed {
@@ -68,20 +68,24 @@ async fn chats_are_listed_page_by_page_the_latest_first(world: &mut World) {
     assert_eq!(store.chat_ids(None, 100).await.unwrap(), ids);
     assert_eq!(store.chat_count().await.unwrap(), ids.len() as u64);
     assert_eq!(store.chat_ids(Some(&ids[4]), 1).await.unwrap(), [ids[5].clone()]);
-    for wrong in ["", "x", "-1-a", "1-", "1-a b", "99999999999999999999-a"] {
-        assert_eq!(store.chats(Some(wrong), 3).await.unwrap_err().code(), ErrorCode::InvalidParam, "{wrong}");
+    for invalid in ["", "x", "-1-a", "1-", "1-a b", "99999999999999999999-a"] {
+        assert_eq!(
+            store.chats(Some(invalid), 3).await.unwrap_err().code(),
+            ErrorCode::InvalidParam,
+            "{invalid}"
+        );
     }
 }
 
-async fn messages_come_from_the_end_in_pages(world: &mut World) {
-    let (store, chat) = world.chat().await;
+async fn messages_are_read_in_pages_from_the_end(fixture: &mut TestStore) {
+    let (store, chat) = fixture.chat().await;
     for n in 0..25 {
-        store.say(&chat.id, &n.to_string()).await.unwrap();
+        store.add_user_message(&chat.id, &n.to_string()).await.unwrap();
     }
     let (mut pages, mut before) = (Vec::new(), None);
     loop {
         let page = store.messages(&chat.id, before, 10).await.unwrap();
-        pages.push(page.messages.iter().map(crate::store::world::words).collect::<Vec<_>>());
+        pages.push(page.messages.iter().map(crate::store::world::message_text).collect::<Vec<_>>());
         before = page.before;
         if before.is_none() {
             break;
@@ -95,11 +99,11 @@ async fn messages_come_from_the_end_in_pages(world: &mut World) {
     assert_eq!((none.messages.len(), none.before), (0, None));
 }
 
-async fn long_messages_make_short_pages(world: &mut World) {
-    let (store, chat) = world.chat().await;
+async fn pages_with_long_messages_are_shorter(fixture: &mut TestStore) {
+    let (store, chat) = fixture.chat().await;
     let long = "x".repeat(12 * 1024 * 1024);
     for _ in 0..4 {
-        store.say(&chat.id, &long).await.unwrap();
+        store.add_user_message(&chat.id, &long).await.unwrap();
     }
     let page = store.messages(&chat.id, None, 100).await.unwrap();
     assert_eq!((page.messages.len(), page.before), (3, Some(1)));
@@ -107,25 +111,28 @@ async fn long_messages_make_short_pages(world: &mut World) {
     assert_eq!((rest.messages.len(), rest.before), (1, None));
 }
 
-async fn a_deleted_chat_is_gone_with_everything_in_it(world: &mut World) {
-    let (store, chat) = world.chat().await;
+async fn deleting_a_chat_removes_everything_in_it(fixture: &mut TestStore) {
+    let (store, chat) = fixture.chat().await;
     let other = new_chat(&store).await;
     exchange(&store, &chat.id, "UNFORGETTABLE question", "UNFORGETTABLE answer").await;
     exchange(&store, &other.id, "stays", "too").await;
-    let running = store.begin(&chat.id).await.unwrap();
-    store.append(&running, running.first, &[said("UNFORGETTABLE, too")]).await.unwrap();
+    let turn = store.begin_turn(&chat.id).await.unwrap();
+    store.append_events(&turn, turn.first, &[delta("UNFORGETTABLE, too")]).await.unwrap();
     store.delete_chat(&chat.id).await.unwrap();
 
-    assert_eq!(store.chat(&chat.id).await, Err(StoreError::NoChat));
-    assert_eq!(store.delete_chat(&chat.id).await, Err(StoreError::NoChat));
-    assert_eq!(store.events_after(&chat.id, 0).await, Err(StoreError::NoChat));
-    assert_eq!(store.append(&running, running.first + 1, &[said("more")]).await, Err(StoreError::NoChat));
+    assert_eq!(store.chat(&chat.id).await, Err(StoreError::ChatNotFound));
+    assert_eq!(store.delete_chat(&chat.id).await, Err(StoreError::ChatNotFound));
+    assert_eq!(store.events_after(&chat.id, 0).await, Err(StoreError::ChatNotFound));
+    assert_eq!(
+        store.append_events(&turn, turn.first + 1, &[delta("more")]).await,
+        Err(StoreError::ChatNotFound)
+    );
     assert_eq!(store.chat_ids(None, 100).await.unwrap(), std::slice::from_ref(&other.id));
     assert_eq!(messages(&store, &other.id).await.len(), 2);
-    match &world.server {
+    match &fixture.server {
         None => {
             for file in ["chats.sqlite3", "chats.sqlite3-wal"] {
-                let bytes = std::fs::read(world.file().with_file_name(file)).unwrap();
+                let bytes = std::fs::read(fixture.file().with_file_name(file)).unwrap();
                 assert!(!bytes.windows(13).any(|window| window == b"UNFORGETTABLE"), "{file}");
             }
         }
@@ -141,8 +148,8 @@ async fn a_deleted_chat_is_gone_with_everything_in_it(world: &mut World) {
     }
 }
 
-async fn titles_and_names_are_checked(world: &mut World) {
-    let (store, chat) = world.chat().await;
+async fn titles_and_names_are_checked(fixture: &mut TestStore) {
+    let (store, chat) = fixture.chat().await;
     let long = "x".repeat(201);
     for title in ["a\0b", "two\nlines", long.as_str()] {
         let new = NewChat { title: title.into(), preset: String::new() };
@@ -151,58 +158,58 @@ async fn titles_and_names_are_checked(world: &mut World) {
     }
     let names = ["pdf".to_owned(), "a\0".to_owned()];
     assert_eq!(store.set_skills(&chat.id, &names).await.unwrap_err().code(), ErrorCode::InvalidParam);
-    assert_eq!(store.note_uses(&names).await.unwrap_err().code(), ErrorCode::InvalidParam);
+    assert_eq!(store.record_skill_uses(&names).await.unwrap_err().code(), ErrorCode::InvalidParam);
     assert_eq!(store.chat(&chat.id).await.unwrap(), chat);
     assert_eq!(store.skill_uses().await.unwrap(), []);
 }
 
-async fn what_is_not_there_is_not_found(world: &mut World) {
-    let store = world.open().await;
+async fn missing_chats_are_not_found(fixture: &mut TestStore) {
+    let store = fixture.open().await;
     let long = "a".repeat(1_000);
     for id in ["", "nothing", "a\0b", "' OR 1=1 --", "../..", "é", long.as_str()] {
-        assert_eq!(store.chat(id).await, Err(StoreError::NoChat), "{id:?}");
-        assert_eq!(store.messages(id, None, 10).await, Err(StoreError::NoChat));
-        assert_eq!(store.rename_chat(id, "x").await, Err(StoreError::NoChat));
-        assert_eq!(store.delete_chat(id).await, Err(StoreError::NoChat));
-        assert_eq!(store.say(id, "x").await, Err(StoreError::NoChat));
-        assert_eq!(store.begin(id).await, Err(StoreError::NoChat));
-        assert_eq!(store.ask(id, "x").await, Err(StoreError::NoChat));
-        assert_eq!(store.events_after(id, 0).await, Err(StoreError::NoChat));
-        assert_eq!(store.set_skills(id, &[]).await, Err(StoreError::NoChat));
+        assert_eq!(store.chat(id).await, Err(StoreError::ChatNotFound), "{id:?}");
+        assert_eq!(store.messages(id, None, 10).await, Err(StoreError::ChatNotFound));
+        assert_eq!(store.rename_chat(id, "x").await, Err(StoreError::ChatNotFound));
+        assert_eq!(store.delete_chat(id).await, Err(StoreError::ChatNotFound));
+        assert_eq!(store.add_user_message(id, "x").await, Err(StoreError::ChatNotFound));
+        assert_eq!(store.begin_turn(id).await, Err(StoreError::ChatNotFound));
+        assert_eq!(store.ask(id, "x").await, Err(StoreError::ChatNotFound));
+        assert_eq!(store.events_after(id, 0).await, Err(StoreError::ChatNotFound));
+        assert_eq!(store.set_skills(id, &[]).await, Err(StoreError::ChatNotFound));
     }
 }
 
-async fn skills_are_kept_by_name_in_order(world: &mut World) {
-    let (store, chat) = world.chat().await;
+async fn active_skills_are_stored_by_name_in_order(fixture: &mut TestStore) {
+    let (store, chat) = fixture.chat().await;
     let names = ["pdf", "翻译", "a", "pdf"].map(String::from);
     store.set_skills(&chat.id, &names).await.unwrap();
     assert_eq!(store.chat(&chat.id).await.unwrap().activated_skill_names, ["pdf", "翻译", "a"]);
-    let turn = store.begin(&chat.id).await.unwrap();
-    store.append(&turn, turn.first, &[call("1"), result("1")]).await.unwrap();
-    let usage = Usage { input: 7, output: 3, cached: 1 };
-    let ending = Ending::finished(End::Finished, Some(usage));
-    let last = store.end(&turn, turn.first + 2, &ending).await.unwrap();
+    let turn = store.begin_turn(&chat.id).await.unwrap();
+    store.append_events(&turn, turn.first, &[call("1"), result("1")]).await.unwrap();
+    let usage = TokenUsage { input: 7, output: 3, cached: 1 };
+    let outcome = TurnOutcome::finished(EndReason::Finished, Some(usage));
+    let last = store.end(&turn, turn.first + 2, &outcome).await.unwrap();
     let text = serde_json::to_string(&last).unwrap();
     assert!(text.contains(r#""activated_skill_names":["pdf","翻译","a"]"#), "{text}");
     assert_eq!(store.chat(&chat.id).await.unwrap().usage, usage);
     let all = serde_json::to_string(&messages(&store, &chat.id).await).unwrap();
-    assert!(!all.contains("Read the form first"), "the body of a skill is not kept: {all}");
+    assert!(!all.contains("Read the form first"), "the body of a skill is not stored: {all}");
     assert!(all.contains(&prowess::digest(b"Read the form first.")));
 }
 
-async fn uses_are_counted_for_the_ranking(world: &mut World) {
-    let store = world.open().await;
-    store.note_uses(&["pdf".to_owned(), "docx".to_owned()]).await.unwrap();
+async fn skill_uses_are_counted(fixture: &mut TestStore) {
+    let store = fixture.open().await;
+    store.record_skill_uses(&["pdf".to_owned(), "docx".to_owned()]).await.unwrap();
     tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-    store.note_uses(&["docx".to_owned()]).await.unwrap();
+    store.record_skill_uses(&["docx".to_owned()]).await.unwrap();
     let uses = store.skill_uses().await.unwrap();
     let counted: Vec<_> = uses.iter().map(|SkillUse { name, count, .. }| (name.as_str(), *count)).collect();
     assert_eq!(counted, [("docx", 2), ("pdf", 1)]);
-    assert_eq!(recency(&uses).recent(5).len(), 2);
+    assert_eq!(to_skill_usage(&uses).recent(5).len(), 2);
 
     let many: Vec<_> = (0..1_000).map(|n| format!("skill-{n}")).collect();
-    store.note_uses(&many).await.unwrap();
-    store.note_uses(&["one-more".to_owned()]).await.unwrap();
+    store.record_skill_uses(&many).await.unwrap();
+    store.record_skill_uses(&["one-more".to_owned()]).await.unwrap();
     let uses = store.skill_uses().await.unwrap();
     assert_eq!(uses.len(), 1_000);
     assert!(!uses.iter().any(|used| used.name == "pdf"));

@@ -1,5 +1,5 @@
-//! Another process that uses the same store, to be killed at any moment: this very program, started again to run the one test of
-//! this file with a job in its environment.
+//! A second process that uses the same store and can be killed at any moment: this program, started again to run the test in
+//! this file with a job from its environment.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -7,23 +7,23 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use prowess_chat::store::{Address, Options, StoreError, TurnWriter, open_with};
-use prowess_chat::{End, Ending};
+use prowess_chat::store::{StoreAddress, StoreError, StoreOptions, TurnWriter, open_with};
+use prowess_chat::{EndReason, TurnOutcome};
 
-use crate::store::world::{World, new_chat, said, words};
+use crate::store::world::{TestStore, delta, message_text, new_chat};
 
 const NAME: &str = "store::child::a_process_writes_word_after_word";
 
-/// What a process is told to do.
+/// The job of a process.
 #[derive(Debug, Clone, Copy)]
 pub enum Job {
-    /// Says words until it is killed, and notes each that is kept.
+    /// Writes text until it is killed, and notes each part that is stored.
     Write,
-    /// Holds the file.
+    /// Locks the file.
     Lock,
     /// Opens the store.
     Open,
-    /// Fills the disk that the store is on.
+    /// Fills the disk of the store.
     Fill,
 }
 
@@ -35,52 +35,52 @@ impl Job {
     }
 }
 
-/// A process at work. It is killed when it is dropped.
+/// A running process. It is killed on drop.
 pub struct Process {
     child: Child,
     notes: PathBuf,
 }
 
 impl Process {
-    pub fn start(world: &World, job: Job) -> Self {
-        Self::start_in(world, job, Command::new(std::env::current_exe().unwrap()))
+    pub fn start(fixture: &TestStore, job: Job) -> Self {
+        Self::start_in(fixture, job, Command::new(std::env::current_exe().unwrap()))
     }
 
-    /// The same, started by something else, which is given this program's path as `$0` if it is a shell.
-    pub fn start_in(world: &World, job: Job, mut command: Command) -> Self {
+    /// [`start`](Self::start) with another command. A shell receives the path of this program as `$0`.
+    pub fn start_in(fixture: &TestStore, job: Job, mut command: Command) -> Self {
         let notes =
-            world.folder.path().join(format!("notes-{}", fs::read_dir(world.folder.path()).unwrap().count()));
+            fixture.dir.path().join(format!("notes-{}", fs::read_dir(fixture.dir.path()).unwrap().count()));
         fs::write(&notes, "").unwrap();
         command.args(["--exact", NAME, "--nocapture"]).env("PROWESS_TEST_JOB", job.name());
-        command.env("PROWESS_TEST_STORE", world.address()).env("PROWESS_TEST_NOTES", &notes);
+        command.env("PROWESS_TEST_STORE", fixture.address()).env("PROWESS_TEST_NOTES", &notes);
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         Self { child, notes }
     }
 
-    /// What it has noted so far, without a line that is being written.
+    /// Returns the complete lines that were noted so far.
     pub fn notes(&self) -> Vec<String> {
         let notes = fs::read_to_string(&self.notes).unwrap();
         notes.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')).map(String::from).collect()
     }
 
-    /// Waits until it has noted this much, and fails if it ends before.
-    pub async fn noted(&mut self, lines: usize) -> Vec<String> {
+    /// Waits until this many lines are noted. Panics if the process ends before.
+    pub async fn wait_for_notes(&mut self, lines: usize) -> Vec<String> {
         loop {
             let notes = self.notes();
             if notes.len() >= lines {
                 return notes;
             }
-            assert!(self.child.try_wait().unwrap().is_none(), "it ended after {notes:?}");
+            assert!(self.child.try_wait().unwrap().is_none(), "the process ended after {notes:?}");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
 
-    /// Waits for its end; whether all went well.
+    /// Waits for the process and returns whether it succeeded.
     pub fn wait(&mut self) -> bool {
         self.child.wait().unwrap().success()
     }
 
-    /// kill -9.
+    /// Kills the process with SIGKILL.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -93,27 +93,31 @@ impl Drop for Process {
     }
 }
 
-/// Words, one after the other, each kept before the next is said. `count` ends them.
-async fn write(address: &Address, count: usize, mut note: impl FnMut(&str)) -> Result<String, StoreError> {
-    let store = open_with(address, Options::default()).await?;
+/// Writes `count` words, each stored before the next one.
+async fn write(
+    address: &StoreAddress,
+    count: usize,
+    mut note: impl FnMut(&str),
+) -> Result<String, StoreError> {
+    let store = open_with(address, StoreOptions::default()).await?;
     let chat = new_chat(&store).await;
     note(&chat.id);
     let (_, turn) = store.ask(&chat.id, "count").await?;
     let mut writer = TurnWriter::new(store.clone(), turn);
     for n in 0..count {
-        writer.push(said(&format!("{n} "))).await?;
+        writer.push(delta(&format!("{n} "))).await?;
         writer.flush().await?;
         note(&n.to_string());
     }
-    writer.end(Ending::finished(End::Finished, None)).await?;
-    Ok(words(&crate::store::world::messages(&store, &chat.id).await[1]))
+    writer.end(TurnOutcome::finished(EndReason::Finished, None)).await?;
+    Ok(message_text(&crate::store::world::messages(&store, &chat.id).await[1]))
 }
 
-/// Fills a disk, tries to say something, makes room, and says it.
-async fn fill(path: &Path, address: &Address, mut note: impl FnMut(&str)) -> Result<(), StoreError> {
-    let store = open_with(address, Options::default()).await?;
+/// Fills a disk, tries to write, frees space, and writes.
+async fn fill(path: &Path, address: &StoreAddress, mut note: impl FnMut(&str)) -> Result<(), StoreError> {
+    let store = open_with(address, StoreOptions::default()).await?;
     let chat = new_chat(&store).await;
-    store.say(&chat.id, "before").await?;
+    store.add_user_message(&chat.id, "before").await?;
     let filler = path.with_file_name("filler");
     let mut file = fs::File::create(&filler).unwrap();
     let mut block = vec![0; 64 * 1024];
@@ -122,13 +126,13 @@ async fn fill(path: &Path, address: &Address, mut note: impl FnMut(&str)) -> Res
             block.truncate(block.len() / 2);
         }
     }
-    let refused = store.say(&chat.id, &"x".repeat(1_000_000)).await.unwrap_err();
+    let refused = store.add_user_message(&chat.id, &"x".repeat(1_000_000)).await.unwrap_err();
     note(refused.code().as_str());
     note(&store.messages(&chat.id, None, 10).await?.messages.len().to_string());
     note(store.check().await.map_or_else(|error| error.code().as_str(), |()| "ready"));
     let turn = loop {
-        // There may be room for a little.
-        match store.begin(&chat.id).await {
+        // There may be room for a small write.
+        match store.begin_turn(&chat.id).await {
             Ok(turn) => break turn,
             Err(error) => {
                 note(error.code().as_str());
@@ -137,48 +141,48 @@ async fn fill(path: &Path, address: &Address, mut note: impl FnMut(&str)) -> Res
         }
     };
     let mut writer = TurnWriter::new(store.clone(), turn);
-    writer.push(said(&"y".repeat(1_000_000))).await?;
+    writer.push(delta(&"y".repeat(1_000_000))).await?;
     tokio::time::sleep(Duration::from_millis(200)).await;
     drop(file);
     fs::remove_file(filler).unwrap();
     store.check().await?;
-    // And where it is a limit that stands for the disk:
+    // In the test with a file size limit, raise the limit:
     let ours = std::process::id().to_string();
     prowess_testing::postgres::done(Command::new("prlimit").args(["--pid", &ours, "--fsize=unlimited:"]));
-    writer.end(Ending::finished(End::Finished, None)).await?;
-    let kept = crate::store::world::messages(&store, &chat.id).await;
-    note(&format!("{} {}", words(&kept[0]), words(&kept[1]).len()));
+    writer.end(TurnOutcome::finished(EndReason::Finished, None)).await?;
+    let stored = crate::store::world::messages(&store, &chat.id).await;
+    note(&format!("{} {}", message_text(&stored[0]), message_text(&stored[1]).len()));
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_process_writes_word_after_word() {
     let Ok(job) = std::env::var("PROWESS_TEST_JOB") else {
-        // Nobody's child: the same job, to its end.
-        let world = World::sqlite();
+        // Not started as a child: run the job to its end.
+        let fixture = TestStore::sqlite();
         let mut notes = 0;
-        let kept = write(&Address::File(world.file()), 20, |_| notes += 1).await.unwrap();
-        assert_eq!((kept.split_whitespace().count(), notes), (20, 21));
+        let stored = write(&StoreAddress::File(fixture.file()), 20, |_| notes += 1).await.unwrap();
+        assert_eq!((stored.split_whitespace().count(), notes), (20, 21));
         return;
     };
     let job = Job::ALL.into_iter().find(|known| known.name() == job).unwrap();
-    let address = Address::parse(&std::env::var("PROWESS_TEST_STORE").unwrap()).unwrap();
+    let address = StoreAddress::parse(&std::env::var("PROWESS_TEST_STORE").unwrap()).unwrap();
     let mut notes =
         OpenOptions::new().append(true).open(std::env::var_os("PROWESS_TEST_NOTES").unwrap()).unwrap();
     let mut note = |text: &str| writeln!(notes, "{text}").unwrap();
     match (job, &address) {
         (Job::Write, _) => drop(write(&address, usize::MAX, note).await.unwrap()),
-        (Job::Open, _) => match open_with(&address, Options::default()).await {
+        (Job::Open, _) => match open_with(&address, StoreOptions::default()).await {
             Ok(_) => note("open"),
             Err(error) => note(&error.to_string()),
         },
-        (Job::Lock, Address::File(path)) => {
+        (Job::Lock, StoreAddress::File(path)) => {
             let connection = rusqlite::Connection::open(path).unwrap();
             connection.execute_batch("BEGIN IMMEDIATE").unwrap();
             note("locked");
             std::future::pending::<()>().await;
         }
-        (Job::Fill, Address::File(path)) => fill(path, &address, note).await.unwrap(),
-        (Job::Lock | Job::Fill, Address::Database(_)) => panic!("this is about files"),
+        (Job::Fill, StoreAddress::File(path)) => fill(path, &address, note).await.unwrap(),
+        (Job::Lock | Job::Fill, StoreAddress::Database(_)) => panic!("this is about files"),
     }
 }

@@ -1,159 +1,160 @@
-//! Processes that are killed, and a database that goes away: what was said until then is there, and it goes on.
+//! Killed processes and lost databases: text that was written stays, and work continues.
 
 use std::time::Duration;
 
 use prowess::ErrorCode;
-use prowess_chat::State;
-use prowess_chat::store::{Follow, Followed, StoreError, Topic, TurnWriter};
-use prowess_chat::{End, Ending};
+use prowess_chat::MessageState;
+use prowess_chat::store::{ChatFollower, FollowedEvent, StoreError, Topic, TurnWriter};
+use prowess_chat::{EndReason, TurnOutcome};
 
 use crate::store::child::{Job, Process};
-use crate::store::world::{World, both, marker, messages, said, until, words};
+use crate::store::world::{TestStore, both, delta, interruption, message_text, messages, wait_until};
 
-both![a_process_that_is_killed_loses_nothing_that_was_said, a_living_turn_is_left_alone];
+both![a_killed_process_loses_no_stored_text, a_turn_of_a_live_process_is_not_ended];
 
-async fn a_process_that_is_killed_loses_nothing_that_was_said(world: &mut World) {
-    // Killed at three moments, none of them chosen.
+async fn a_killed_process_loses_no_stored_text(fixture: &mut TestStore) {
+    // Killed at three arbitrary moments.
     for enough in [1, 7, 40] {
-        let mut process = Process::start(world, Job::Write);
-        process.noted(enough + 1).await;
+        let mut process = Process::start(fixture, Job::Write);
+        process.wait_for_notes(enough + 1).await;
         process.kill();
         let notes = process.notes();
         let (chat, last) = (&notes[0], notes.len() - 2);
 
-        let store = world.open().await;
-        // Before anybody has noticed, the chat can be read as well.
-        assert!(words(&messages(&store, chat).await[1]).starts_with("0 "));
-        until(async || {
-            store.sweep().await.unwrap();
+        let store = fixture.open().await;
+        // The chat is readable before the turn is ended.
+        assert!(message_text(&messages(&store, chat).await[1]).starts_with("0 "));
+        wait_until(async || {
+            store.end_abandoned_turns().await.unwrap();
             store.chat(chat).await.unwrap().writing.is_none()
         })
         .await;
-        let kept = messages(&store, chat).await;
-        let said: Vec<usize> = words(&kept[1]).split_whitespace().map(|word| word.parse().unwrap()).collect();
-        assert_eq!(said, (0..said.len()).collect::<Vec<_>>());
-        assert!(said.len() > last, "{} of {last}", said.len());
+        let stored = messages(&store, chat).await;
+        let numbers: Vec<usize> =
+            message_text(&stored[1]).split_whitespace().map(|word| word.parse().unwrap()).collect();
+        assert_eq!(numbers, (0..numbers.len()).collect::<Vec<_>>());
+        assert!(numbers.len() > last, "{} of {last}", numbers.len());
         assert_eq!(
-            marker(&kept[1]),
-            "the program that was answering stopped; this is what it said until then"
+            interruption(&stored[1]),
+            "the process that was answering stopped; this is the reply up to that point"
         );
 
-        // Those who followed it are told, and sending again works.
-        let events = store.events_after(chat, kept[1].parts.len() as u64 - 1).await.unwrap();
-        assert!(events.last > said.len() as u64);
+        // Followers see the end, and a new turn can start.
+        let events = store.events_after(chat, stored[1].parts.len() as u64 - 1).await.unwrap();
+        assert!(events.last > numbers.len() as u64);
         let (_, turn) = store.ask(chat, "again").await.unwrap();
-        store.end(&turn, turn.first, &Ending::finished(End::Finished, None)).await.unwrap();
+        store.end(&turn, turn.first, &TurnOutcome::finished(EndReason::Finished, None)).await.unwrap();
         assert_eq!(store.chat(chat).await.unwrap().messages, 4);
     }
 }
 
-async fn a_living_turn_is_left_alone(world: &mut World) {
-    let (store, chat) = world.chat().await;
-    let turn = store.begin(&chat.id).await.unwrap();
-    let mut dead = Process::start(world, Job::Write);
-    let notes = dead.noted(2).await;
+async fn a_turn_of_a_live_process_is_not_ended(fixture: &mut TestStore) {
+    let (store, chat) = fixture.chat().await;
+    let turn = store.begin_turn(&chat.id).await.unwrap();
+    let mut dead = Process::start(fixture, Job::Write);
+    let notes = dead.wait_for_notes(2).await;
     dead.kill();
-    let other = world.open().await;
-    until(async || other.chat(&notes[0]).await.unwrap().writing.is_none()).await;
+    let other = fixture.open().await;
+    wait_until(async || other.chat(&notes[0]).await.unwrap().writing.is_none()).await;
     assert_eq!(other.chat(&chat.id).await.unwrap().writing, Some(turn.message.clone()));
-    store.append(&turn, turn.first, &[said("still here")]).await.unwrap();
-    store.end(&turn, turn.first + 1, &Ending::finished(End::Finished, None)).await.unwrap();
-    assert_eq!(messages(&other, &chat.id).await[0].state, State::Complete);
+    store.append_events(&turn, turn.first, &[delta("still here")]).await.unwrap();
+    store.end(&turn, turn.first + 1, &TurnOutcome::finished(EndReason::Finished, None)).await.unwrap();
+    assert_eq!(messages(&other, &chat.id).await[0].state, MessageState::Complete);
 }
 
-/// Whoever begins in a chat whose writer was killed does not wait for anybody to notice.
+/// A new turn in the chat of a killed process starts without waiting.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn with_sqlite_it_is_known_at_once_that_a_process_is_gone() {
-    let world = World::sqlite();
-    let store = world.open().await;
-    let mut process = Process::start(&world, Job::Write);
-    let chat = process.noted(3).await.remove(0);
-    assert_eq!(store.begin(&chat).await, Err(StoreError::Writing));
+async fn sqlite_detects_exited_processes_at_once() {
+    let fixture = TestStore::sqlite();
+    let store = fixture.open().await;
+    let mut process = Process::start(&fixture, Job::Write);
+    let chat = process.wait_for_notes(3).await.remove(0);
+    assert_eq!(store.begin_turn(&chat).await, Err(StoreError::TurnInProgress));
     process.kill();
     store.ask(&chat, "again").await.unwrap();
-    let kept = messages(&store, &chat).await;
-    assert!(words(&kept[1]).starts_with("0 1 "));
-    assert!(!marker(&kept[1]).is_empty());
+    let stored = messages(&store, &chat).await;
+    assert!(message_text(&stored[1]).starts_with("0 1 "));
+    assert!(!interruption(&stored[1]).is_empty());
 }
 
-/// Stops the server in the middle of an answer, in order or as if the power failed.
-async fn gone_and_back(signal: &str) {
-    let mut world = World::postgres();
-    let (store, chat) = world.chat().await;
-    let other = world.open().await;
+/// Stops the server in the middle of a turn with this signal, and starts it again.
+async fn restart_server(signal: &str) {
+    let mut fixture = TestStore::postgres();
+    let (store, chat) = fixture.chat().await;
+    let other = fixture.open().await;
     let mut announced = other.announcements();
-    let turn = store.begin(&chat.id).await.unwrap();
-    let mut follow = Follow::new(other.clone(), &chat.id, turn.first - 1);
+    let turn = store.begin_turn(&chat.id).await.unwrap();
+    let mut follow = ChatFollower::new(other.clone(), &chat.id, turn.first - 1);
     let mut writer = TurnWriter::new(store.clone(), turn);
     for n in 0..20 {
-        writer.push(said(&format!("{n} "))).await.unwrap();
+        writer.push(delta(&format!("{n} "))).await.unwrap();
     }
     writer.flush().await.unwrap();
 
-    world.server.as_mut().unwrap().stop(signal);
+    fixture.server.as_mut().unwrap().stop(signal);
     assert_eq!(store.chat(&chat.id).await.unwrap_err().code(), ErrorCode::Unavailable);
-    assert!(store.check().await.unwrap_err().is_passing());
-    assert!(world.try_open().await.err().unwrap().is_passing());
+    assert!(store.check().await.unwrap_err().is_retryable());
+    assert!(fixture.try_open().await.err().unwrap().is_retryable());
     for n in 20..40 {
-        writer.push(said(&format!("{n} "))).await.unwrap();
+        writer.push(delta(&format!("{n} "))).await.unwrap();
     }
-    // Longer than the lease: nobody may be given up because the database was away.
+    // Longer than the lease: turns must not be ended because the database was unreachable.
     tokio::time::sleep(Duration::from_secs(3)).await;
-    world.server.as_mut().unwrap().run();
+    fixture.server.as_mut().unwrap().run();
 
-    writer.push(said("end")).await.unwrap();
-    writer.end(Ending::finished(End::Finished, None)).await.unwrap();
-    let kept = messages(&store, &chat.id).await;
+    writer.push(delta("end")).await.unwrap();
+    writer.end(TurnOutcome::finished(EndReason::Finished, None)).await.unwrap();
+    let stored = messages(&store, &chat.id).await;
     let expected: String = (0..40).map(|n| format!("{n} ")).collect::<String>() + "end";
-    assert_eq!((words(&kept[0]), kept[0].state.clone()), (expected, State::Complete));
+    assert_eq!((message_text(&stored[0]), stored[0].state.clone()), (expected, MessageState::Complete));
     let mut seen = 0;
     while seen < 42 {
         match follow.next().await {
-            Ok(Followed::Event(event)) => {
+            Ok(FollowedEvent::Event(event)) => {
                 seen += 1;
                 assert_eq!(event.seq, seen);
             }
-            Ok(Followed::Missed) => panic!("missed"),
-            Err(error) => assert!(error.is_passing(), "{error}"),
+            Ok(FollowedEvent::Missed) => panic!("missed"),
+            Err(error) => assert!(error.is_retryable(), "{error}"),
         }
     }
-    // What was announced meanwhile did not get here: that is said, and then it works again.
-    until(async || announced.next().await == Some(Topic::Missed)).await;
+    // Announcements were missed meanwhile: that is reported, and then they work again.
+    wait_until(async || announced.next().await == Some(Topic::Missed)).await;
     store.announce(Topic::Skills);
-    until(async || announced.next().await == Some(Topic::Skills)).await;
+    wait_until(async || announced.next().await == Some(Topic::Skills)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_database_that_is_stopped_and_started_again() {
-    gone_and_back("INT").await;
+async fn a_database_is_restarted() {
+    restart_server("INT").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_database_that_crashes_and_comes_back() {
-    gone_and_back("QUIT").await;
+async fn a_database_crashes_and_restarts() {
+    restart_server("QUIT").await;
 }
 
-/// The turn is given up, and what was said is kept all the same once that can be done.
+/// The turn fails, and its text is stored as soon as possible.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_database_that_is_away_for_too_long() {
-    let mut world = World::postgres();
-    let (store, chat) = world.chat().await;
-    let turn = store.begin(&chat.id).await.unwrap();
-    let mut writer = TurnWriter::with_patience(store.clone(), turn, Duration::from_millis(300));
-    writer.push(said("one ")).await.unwrap();
+async fn a_database_is_unreachable_for_too_long() {
+    let mut fixture = TestStore::postgres();
+    let (store, chat) = fixture.chat().await;
+    let turn = store.begin_turn(&chat.id).await.unwrap();
+    let mut writer = TurnWriter::with_timeout(store.clone(), turn, Duration::from_millis(300));
+    writer.push(delta("one ")).await.unwrap();
     writer.flush().await.unwrap();
-    world.server.as_mut().unwrap().stop("QUIT");
-    writer.push(said("two")).await.unwrap();
-    let given_up = loop {
-        if let Err(error) = writer.push(said("")).await {
+    fixture.server.as_mut().unwrap().stop("QUIT");
+    writer.push(delta("two")).await.unwrap();
+    let failure = loop {
+        if let Err(error) = writer.push(delta("")).await {
             break error;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     };
-    assert_eq!(given_up.code(), ErrorCode::Unavailable);
-    world.server.as_mut().unwrap().run();
-    until(async || matches!(store.chat(&chat.id).await, Ok(chat) if chat.writing.is_none())).await;
-    let kept = messages(&store, &chat.id).await;
-    assert_eq!(words(&kept[0]), "one two");
-    assert!(marker(&kept[0]).starts_with("the store cannot be reached"), "{}", marker(&kept[0]));
+    assert_eq!(failure.code(), ErrorCode::Unavailable);
+    fixture.server.as_mut().unwrap().run();
+    wait_until(async || matches!(store.chat(&chat.id).await, Ok(chat) if chat.writing.is_none())).await;
+    let stored = messages(&store, &chat.id).await;
+    assert_eq!(message_text(&stored[0]), "one two");
+    assert!(interruption(&stored[0]).starts_with("cannot reach the store"), "{}", interruption(&stored[0]));
 }

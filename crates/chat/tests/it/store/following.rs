@@ -1,41 +1,41 @@
-//! Following a chat, in this process and from another.
+//! Following a chat, in this process and from another one.
 
-use prowess_chat::Event;
-use prowess_chat::store::{Follow, Followed, Numbered, Store, StoreError, Topic, TurnWriter};
-use prowess_chat::{End, Ending};
+use prowess_chat::TurnEvent;
+use prowess_chat::store::{ChatFollower, FollowedEvent, NumberedEvent, Store, StoreError, Topic, TurnWriter};
+use prowess_chat::{EndReason, TurnOutcome};
 use std::sync::Arc;
 
-use crate::store::world::{World, both, exchange, said};
+use crate::store::world::{TestStore, both, delta, exchange};
 
 both![
-    a_stream_is_resumed_where_it_broke_off,
-    an_answer_is_followed_while_it_is_written,
-    an_answer_is_followed_through_another_store,
-    what_is_not_kept_any_more_is_told,
-    whoever_follows_a_deleted_chat_is_told,
-    announcements_reach_everybody_here,
+    a_stream_can_be_resumed,
+    a_turn_can_be_followed,
+    a_turn_can_be_followed_from_another_store,
+    missed_events_are_reported,
+    following_a_deleted_chat_fails,
+    announcements_reach_all_subscribers,
 ];
 
-/// Events until the end of a turn.
-async fn turn(follow: &mut Follow) -> Vec<Numbered> {
+/// Returns the events up to the end of a turn.
+async fn events_of_turn(follow: &mut ChatFollower) -> Vec<NumberedEvent> {
     let mut events = Vec::new();
     loop {
         match follow.next().await.unwrap() {
-            Followed::Event(event) => events.push(event),
-            Followed::Missed => panic!("missed"),
+            FollowedEvent::Event(event) => events.push(event),
+            FollowedEvent::Missed => panic!("missed"),
         }
-        if matches!(events.last().unwrap().event, Event::Done { .. } | Event::Error { .. }) {
+        if matches!(events.last().unwrap().event, TurnEvent::Done { .. } | TurnEvent::Error { .. }) {
             return events;
         }
     }
 }
 
-async fn a_stream_is_resumed_where_it_broke_off(world: &mut World) {
-    let (store, chat) = world.chat().await;
-    let begun = store.begin(&chat.id).await.unwrap();
-    store.append(&begun, 1, &[said("a"), said("b"), said("c")]).await.unwrap();
-    store.append(&begun, 4, &[said("d")]).await.unwrap();
-    store.end(&begun, 5, &Ending::finished(End::Finished, None)).await.unwrap();
+async fn a_stream_can_be_resumed(fixture: &mut TestStore) {
+    let (store, chat) = fixture.chat().await;
+    let turn = store.begin_turn(&chat.id).await.unwrap();
+    store.append_events(&turn, 1, &[delta("a"), delta("b"), delta("c")]).await.unwrap();
+    store.append_events(&turn, 4, &[delta("d")]).await.unwrap();
+    store.end(&turn, 5, &TurnOutcome::finished(EndReason::Finished, None)).await.unwrap();
     for seen in 0..5 {
         let events = store.events_after(&chat.id, seen).await.unwrap();
         let numbers: Vec<_> = events.events.iter().map(|event| event.seq).collect();
@@ -49,57 +49,57 @@ async fn a_stream_is_resumed_where_it_broke_off(world: &mut World) {
 }
 
 async fn follow_from(writer: Arc<dyn Store>, reader: Arc<dyn Store>, chat: &str) {
-    let begun = writer.begin(chat).await.unwrap();
-    let mut follow = Follow::new(reader.clone(), chat, begun.first - 1);
-    let task = tokio::spawn(async move { turn(&mut follow).await });
-    let mut pen = TurnWriter::new(writer, begun);
+    let turn = writer.begin_turn(chat).await.unwrap();
+    let mut follow = ChatFollower::new(reader.clone(), chat, turn.first - 1);
+    let task = tokio::spawn(async move { events_of_turn(&mut follow).await });
+    let mut turn_writer = TurnWriter::new(writer, turn);
     let mut pushed = Vec::new();
     for n in 0..40 {
-        pushed.push(pen.push(said(&n.to_string())).await.unwrap());
+        pushed.push(turn_writer.push(delta(&n.to_string())).await.unwrap());
         if n % 10 == 0 {
-            pen.flush().await.unwrap();
+            turn_writer.flush().await.unwrap();
         }
     }
-    pushed.push(pen.end(Ending::finished(End::Finished, None)).await.unwrap());
+    pushed.push(turn_writer.end(TurnOutcome::finished(EndReason::Finished, None)).await.unwrap());
     assert_eq!(task.await.unwrap(), pushed);
 }
 
-async fn an_answer_is_followed_while_it_is_written(world: &mut World) {
-    let (store, chat) = world.chat().await;
+async fn a_turn_can_be_followed(fixture: &mut TestStore) {
+    let (store, chat) = fixture.chat().await;
     follow_from(store.clone(), store.clone(), &chat.id).await;
     follow_from(store.clone(), store, &chat.id).await;
 }
 
-async fn an_answer_is_followed_through_another_store(world: &mut World) {
-    let (store, chat) = world.chat().await;
-    let other = world.open().await;
+async fn a_turn_can_be_followed_from_another_store(fixture: &mut TestStore) {
+    let (store, chat) = fixture.chat().await;
+    let other = fixture.open().await;
     follow_from(store, other, &chat.id).await;
 }
 
-async fn what_is_not_kept_any_more_is_told(world: &mut World) {
-    let (store, chat) = world.chat().await;
+async fn missed_events_are_reported(fixture: &mut TestStore) {
+    let (store, chat) = fixture.chat().await;
     for n in 0..4 {
         exchange(&store, &chat.id, "again", &n.to_string()).await;
     }
-    // Two events each: those of the last two turns are 5 to 8.
+    // Each turn has two events: those of the last two turns are 5 to 8.
     assert!(store.events_after(&chat.id, 3).await.unwrap().missed);
     assert_eq!(store.events_after(&chat.id, 4).await.unwrap().events.len(), 4);
-    let mut follow = Follow::new(store.clone(), &chat.id, 1);
-    assert_eq!(follow.next().await.unwrap(), Followed::Missed);
+    let mut follow = ChatFollower::new(store.clone(), &chat.id, 1);
+    assert_eq!(follow.next().await.unwrap(), FollowedEvent::Missed);
     exchange(&store, &chat.id, "again", "x").await;
-    assert_eq!(turn(&mut follow).await[0].event, said("x"));
+    assert_eq!(events_of_turn(&mut follow).await[0].event, delta("x"));
 }
 
-async fn whoever_follows_a_deleted_chat_is_told(world: &mut World) {
-    let (store, chat) = world.chat().await;
-    let mut follow = Follow::new(store.clone(), &chat.id, 0);
+async fn following_a_deleted_chat_fails(fixture: &mut TestStore) {
+    let (store, chat) = fixture.chat().await;
+    let mut follow = ChatFollower::new(store.clone(), &chat.id, 0);
     let task = tokio::spawn(async move { follow.next().await });
     store.delete_chat(&chat.id).await.unwrap();
-    assert_eq!(task.await.unwrap(), Err(StoreError::NoChat));
+    assert_eq!(task.await.unwrap(), Err(StoreError::ChatNotFound));
 }
 
-async fn announcements_reach_everybody_here(world: &mut World) {
-    let store = world.open().await;
+async fn announcements_reach_all_subscribers(fixture: &mut TestStore) {
+    let store = fixture.open().await;
     let (mut one, mut other) = (store.announcements(), store.announcements());
     store.announce(Topic::Skills);
     assert_eq!((one.next().await, other.next().await), (Some(Topic::Skills), Some(Topic::Skills)));

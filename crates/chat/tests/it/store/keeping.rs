@@ -1,68 +1,68 @@
-//! Whole turns, kept as they happen: what is told live is what is there afterwards.
+//! Recording whole turns: reported events match the stored ones.
 
 use std::sync::{Arc, Mutex};
 
-use prowess::{Policy, Registry, Surroundings};
+use prowess::{HostEnv, Policy, Registry};
 use prowess_chat::provider::connect;
-use prowess_chat::store::{Keeper, NewChat, Numbered, Past, StoreError};
-use prowess_chat::turn::{Agent, Input};
-use prowess_chat::{End, Event, Part, Role, State};
-use prowess_config::{Chat as Wanted, ChatLimits};
+use prowess_chat::store::{ChatHistory, NewChat, NumberedEvent, StoreError, StoreRecorder};
+use prowess_chat::turn::{Agent, TurnInput};
+use prowess_chat::{EndReason, MessageState, Part, Role, TurnEvent};
+use prowess_config::{ChatLimits, ChatSettings as ChatConfig};
 use prowess_tools::Toolbox;
 
-use crate::store::world::{World, both};
+use crate::store::world::{TestStore, both};
 
 both![
-    what_is_told_is_what_is_kept,
-    a_question_is_asked_again_in_its_own_place,
-    a_keeper_that_is_dropped_leaves_a_marker
+    reported_events_match_stored_events,
+    the_last_question_can_be_replaced,
+    dropping_a_recorder_marks_the_message
 ];
 
 const SKILL: &str = "---\nname: notes\ndescription: Take notes.\n---\nWrite it down. SECRET\n";
 
-/// An agent without a model, with one skill.
-fn agent(world: &World) -> Agent {
-    let project = world.folder.path().join("project");
+/// Creates an agent with the rehearsal and one skill.
+fn agent(fixture: &TestStore) -> Agent {
+    let project = fixture.dir.path().join("project");
     let skill = project.join("skills/notes");
     std::fs::create_dir_all(&skill).unwrap();
     std::fs::write(skill.join("SKILL.md"), SKILL).unwrap();
     let policy = Policy::default().with_roots([project.join("skills")]);
-    let surroundings = Surroundings { project, home: None, path: Default::default() };
+    let surroundings = HostEnv { project, home: None, path: Default::default() };
     let registry = Registry::open_in(policy, surroundings, &Default::default());
     let toolbox = Arc::new(Toolbox::new(Arc::new(registry)));
-    let model = connect(&Wanted::default(), |_| None, &toolbox).unwrap();
+    let model = connect(&ChatConfig::default(), |_| None, &toolbox).unwrap();
     Agent::new(toolbox, model, ChatLimits::default())
 }
 
-async fn what_is_told_is_what_is_kept(world: &mut World) {
-    let agent = agent(world);
-    let store = world.open().await;
+async fn reported_events_match_stored_events(fixture: &mut TestStore) {
+    let agent = agent(fixture);
+    let store = fixture.open().await;
     let chat = store.create_chat(NewChat::default()).await.unwrap().id;
-    let told: Arc<Mutex<Vec<Numbered>>> = Arc::default();
+    let reported: Arc<Mutex<Vec<NumberedEvent>>> = Arc::default();
     for text in ["/notes buy milk", "and bread"] {
-        let past = Past::of(&*store, &chat).await.unwrap();
-        let heard = told.clone();
-        let keep = move |event| heard.lock().unwrap().push(event);
-        let mut keeper = Keeper::ask(&store, &chat, text, &past, keep).await.unwrap();
-        let input = Input { chat: &chat, history: &past.messages, activated: &past.activated, text };
-        let outcome = agent.turn(input, &mut keeper, &mut |_| {}, &Default::default()).await;
-        assert_eq!(outcome.end, Ok(End::Finished));
+        let past = ChatHistory::load(&*store, &chat).await.unwrap();
+        let sink = reported.clone();
+        let on_event = move |event| sink.lock().unwrap().push(event);
+        let mut recorder = StoreRecorder::ask(&store, &chat, text, &past, on_event).await.unwrap();
+        let input = TurnInput { chat: &chat, history: &past.messages, activated: &past.activated, text };
+        let outcome = agent.turn(input, &mut recorder, &mut |_| {}, &Default::default()).await;
+        assert_eq!(outcome.end, Ok(EndReason::Finished));
         assert_eq!(outcome.activated, ["notes"]);
     }
-    let kept = store.chat(&chat).await.unwrap();
-    assert_eq!((kept.title.as_str(), kept.messages), ("/notes buy milk", 4));
-    assert_eq!(kept.activated_skill_names, ["notes"]);
+    let stored = store.chat(&chat).await.unwrap();
+    assert_eq!((stored.title.as_str(), stored.messages), ("/notes buy milk", 4));
+    assert_eq!(stored.activated_skill_names, ["notes"]);
     assert_eq!(store.skill_uses().await.unwrap()[0].name, "notes");
 
-    let told = told.lock().unwrap().clone();
-    assert_eq!(store.events_after(&chat, 0).await.unwrap().events, told);
-    let messages = Past::of(&*store, &chat).await.unwrap().messages;
-    assert!(messages.iter().all(|message| message.state == State::Complete));
+    let reported = reported.lock().unwrap().clone();
+    assert_eq!(store.events_after(&chat, 0).await.unwrap().events, reported);
+    let messages = ChatHistory::load(&*store, &chat).await.unwrap().messages;
+    assert!(messages.iter().all(|message| message.state == MessageState::Complete));
     let answer = &messages[1];
     assert_eq!(answer.role, Role::Assistant);
     let (shown, summary) = (
-        told.iter().find_map(|told| match &told.event {
-            Event::ToolResult { data, .. } => Some(data),
+        reported.iter().find_map(|event| match &event.event {
+            TurnEvent::ToolResult { data, .. } => Some(data),
             _ => None,
         }),
         answer.parts.iter().find_map(|part| match part {
@@ -75,56 +75,59 @@ async fn what_is_told_is_what_is_kept(world: &mut World) {
     assert!(!summary.unwrap().to_string().contains("SECRET"));
 }
 
-async fn a_question_is_asked_again_in_its_own_place(world: &mut World) {
-    let agent = agent(world);
-    let store = world.open().await;
+async fn the_last_question_can_be_replaced(fixture: &mut TestStore) {
+    let agent = agent(fixture);
+    let store = fixture.open().await;
     let chat = store.create_chat(NewChat::default()).await.unwrap().id;
-    let mut asked = String::new();
-    let unheard = |_| {};
+    let mut question_id = String::new();
+    let ignore = |_| {};
     for (text, again) in [("hello", false), ("/notes buy milk", false), ("just buy milk", true)] {
-        let past = Past::of(&*store, &chat).await.unwrap();
-        let (past, mut keeper) = match again {
+        let past = ChatHistory::load(&*store, &chat).await.unwrap();
+        let (past, mut recorder) = match again {
             false => {
-                let keeper = Keeper::ask(&store, &chat, text, &past, unheard).await.unwrap();
-                (past, keeper)
+                let recorder = StoreRecorder::ask(&store, &chat, text, &past, ignore).await.unwrap();
+                (past, recorder)
             }
             true => {
-                let past = past.before(&asked);
-                let keeper = Keeper::ask_instead(&store, &chat, text, &asked, &past, unheard).await.unwrap();
-                (past, keeper)
+                let past = past.before(&question_id);
+                let recorder =
+                    StoreRecorder::replace_question(&store, &chat, text, &question_id, &past, ignore)
+                        .await
+                        .unwrap();
+                (past, recorder)
             }
         };
-        // While it is answered, nothing takes its place.
-        let refused = store.ask_instead(&chat, "no", &asked).await.unwrap_err();
-        assert!(matches!(refused, StoreError::Writing), "{refused}");
-        let input = Input { chat: &chat, history: &past.messages, activated: &past.activated, text };
-        agent.turn(input, &mut keeper, &mut |_| {}, &Default::default()).await;
-        let messages = Past::of(&*store, &chat).await.unwrap().messages;
-        asked = messages[messages.len() - 2].id.clone();
+        // While the reply is written, the question cannot be replaced.
+        let refused = store.replace_question(&chat, "no", &question_id).await.unwrap_err();
+        assert!(matches!(refused, StoreError::TurnInProgress), "{refused}");
+        let input = TurnInput { chat: &chat, history: &past.messages, activated: &past.activated, text };
+        agent.turn(input, &mut recorder, &mut |_| {}, &Default::default()).await;
+        let messages = ChatHistory::load(&*store, &chat).await.unwrap().messages;
+        question_id = messages[messages.len() - 2].id.clone();
         if text.starts_with('/') {
             assert_eq!(store.chat(&chat).await.unwrap().activated_skill_names, ["notes"]);
         }
     }
-    let past = Past::of(&*store, &chat).await.unwrap();
-    let questions: Vec<_> = past.messages.iter().step_by(2).map(crate::store::world::words).collect();
+    let past = ChatHistory::load(&*store, &chat).await.unwrap();
+    let questions: Vec<_> = past.messages.iter().step_by(2).map(crate::store::world::message_text).collect();
     assert_eq!(questions, ["hello", "just buy milk"]);
     assert_eq!((past.messages.len(), store.chat(&chat).await.unwrap().messages), (4, 4));
-    assert_eq!(past.activated, [""; 0], "the skill was loaded by the answer that is gone");
-    // Only the last question can be asked again.
-    for wrong in [past.messages[0].id.as_str(), past.messages[3].id.as_str(), "none"] {
-        let refused = store.ask_instead(&chat, "no", wrong).await.unwrap_err();
+    assert_eq!(past.activated, [""; 0], "the skill was loaded by the removed reply");
+    // Only the last question can be replaced.
+    for invalid in [past.messages[0].id.as_str(), past.messages[3].id.as_str(), "none"] {
+        let refused = store.replace_question(&chat, "no", invalid).await.unwrap_err();
         assert!(matches!(refused, StoreError::Invalid(_)), "{refused}");
     }
-    assert_eq!(Past::of(&*store, &chat).await.unwrap(), past, "what is refused changes nothing");
+    assert_eq!(ChatHistory::load(&*store, &chat).await.unwrap(), past, "a failed call changes nothing");
 }
 
-async fn a_keeper_that_is_dropped_leaves_a_marker(world: &mut World) {
-    let (store, chat) = world.chat().await;
-    let past = Past::of(&*store, &chat.id).await.unwrap();
-    drop(Keeper::ask(&store, &chat.id, "hello", &past, |_| {}).await.unwrap());
-    crate::store::world::until(async || store.chat(&chat.id).await.unwrap().writing.is_none()).await;
+async fn dropping_a_recorder_marks_the_message(fixture: &mut TestStore) {
+    let (store, chat) = fixture.chat().await;
+    let past = ChatHistory::load(&*store, &chat.id).await.unwrap();
+    drop(StoreRecorder::ask(&store, &chat.id, "hello", &past, |_| {}).await.unwrap());
+    crate::store::world::wait_until(async || store.chat(&chat.id).await.unwrap().writing.is_none()).await;
     let messages = crate::store::world::messages(&store, &chat.id).await;
-    assert_eq!(crate::store::world::words(&messages[0]), "hello");
-    crate::store::world::marker(&messages[1]);
-    Keeper::ask(&store, &chat.id, "again", &past, |_| {}).await.unwrap();
+    assert_eq!(crate::store::world::message_text(&messages[0]), "hello");
+    crate::store::world::interruption(&messages[1]);
+    StoreRecorder::ask(&store, &chat.id, "again", &past, |_| {}).await.unwrap();
 }

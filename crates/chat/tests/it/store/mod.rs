@@ -1,4 +1,4 @@
-//! The store, on both databases. Where a test has no backend in its name, it is about one alone.
+//! The store on both databases. Tests without a backend in their name apply to one only.
 
 mod chats;
 mod child;

@@ -1,22 +1,22 @@
-//! A database that asks for a password and speaks only encrypted.
+//! A database that requires a password and TLS.
 
 use std::fs;
 use std::process::Command;
 
 use prowess::ErrorCode;
-use prowess_chat::store::{Address, StoreError, open};
+use prowess_chat::store::{StoreAddress, StoreError, open};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 
-use crate::store::world::World;
+use crate::store::world::TestStore;
 use prowess_testing::postgres::{Server, done};
 
 const PASSWORD: &str = "s3cret/with@signs";
 
-/// The same, as it is written in an address.
-const WRITTEN: &str = "s3cret%2Fwith%40signs";
+/// The password as written in an address.
+const ENCODED_PASSWORD: &str = "s3cret%2Fwith%40signs";
 
-/// A server, and the certificate of those who signed for it.
-async fn secured(world: &World) -> (Server, String) {
+/// Starts a server and returns it with the path of its root certificate.
+async fn secured(fixture: &TestStore) -> (Server, String) {
     let mut server = Server::start();
     let (client, connection) = tokio_postgres::connect(&server.url(), tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
@@ -27,7 +27,7 @@ async fn secured(world: &World) -> (Server, String) {
     let authority_key = KeyPair::generate().unwrap();
     let mut authority = CertificateParams::new(vec![]).unwrap();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let root = world.folder.path().join("root.pem");
+    let root = fixture.dir.path().join("root.pem");
     fs::write(&root, authority.self_signed(&authority_key).unwrap().pem()).unwrap();
     let key = KeyPair::generate().unwrap();
     let issuer = Issuer::new(authority, authority_key);
@@ -48,42 +48,42 @@ async fn secured(world: &World) -> (Server, String) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn passwords_and_certificates() {
-    let world = World::sqlite();
-    let (server, root) = secured(&world).await;
+    let fixture = TestStore::sqlite();
+    let (server, root) = secured(&fixture).await;
     let port = server.port;
     let address = |password: &str, host: &str, more: &str| {
-        Address::parse(&format!("postgresql://prowess:{password}@{host}:{port}/prowess?{more}")).unwrap()
+        StoreAddress::parse(&format!("postgresql://prowess:{password}@{host}:{port}/prowess?{more}")).unwrap()
     };
     let trusted = format!("sslmode=verify-full&sslrootcert={root}");
 
-    let store = open(&address(WRITTEN, "localhost", &trusted)).await.unwrap();
+    let store = open(&address(ENCODED_PASSWORD, "localhost", &trusted)).await.unwrap();
     store.check().await.unwrap();
-    assert_eq!(store.place(), format!("postgresql://localhost:{port}/prowess"));
+    assert_eq!(store.location(), format!("postgresql://localhost:{port}/prowess"));
 
     let refused = [
-        ("another password", address("wrong-SECRET", "localhost", &trusted)),
-        ("not for that name", address(WRITTEN, "127.0.0.1", &trusted)),
-        ("signed by nobody we know", address(WRITTEN, "localhost", "sslmode=require")),
-        ("not encrypted", address(WRITTEN, "localhost", "sslmode=disable")),
+        ("wrong password", address("wrong-SECRET", "localhost", &trusted)),
+        ("wrong host name", address(ENCODED_PASSWORD, "127.0.0.1", &trusted)),
+        ("unknown issuer", address(ENCODED_PASSWORD, "localhost", "sslmode=require")),
+        ("not encrypted", address(ENCODED_PASSWORD, "localhost", "sslmode=disable")),
     ];
-    let mut told = Vec::new();
-    for (why, address) in refused {
+    let mut errors = Vec::new();
+    for (case, address) in refused {
         let error = open(&address).await.err().unwrap();
-        assert_eq!(error.code(), ErrorCode::PermissionDenied, "{why}: {error}");
+        assert_eq!(error.code(), ErrorCode::PermissionDenied, "{case}: {error}");
         assert!(!error.to_string().contains("s3cret") && !error.to_string().contains("SECRET"), "{error}");
-        told.push(format!("{why}: {error}"));
+        errors.push(format!("{case}: {error}"));
     }
     insta::with_settings!({filters => vec![(r#"host "[^"]*""#, "HOST")]}, {
-        insta::assert_snapshot!(told.join("\n"));
+        insta::assert_snapshot!(errors.join("\n"));
     });
     let missing =
-        open(&address(WRITTEN, "localhost", "sslmode=require&sslrootcert=/nowhere.pem")).await.err();
+        open(&address(ENCODED_PASSWORD, "localhost", "sslmode=require&sslrootcert=/nowhere.pem")).await.err();
     assert!(matches!(missing, Some(StoreError::Invalid(_))), "{missing:?}");
 }
 
-/// What would lose characters is refused before anything is made in it.
+/// A database that would lose characters is refused before any change.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_database_of_another_encoding() {
+async fn a_database_with_another_encoding_is_refused() {
     let server = Server::start();
     let (client, connection) = tokio_postgres::connect(&server.url(), tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
@@ -91,10 +91,12 @@ async fn a_database_of_another_encoding() {
         .batch_execute("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
         .await
         .unwrap();
-    let address = Address::parse(&format!("postgresql://prowess@127.0.0.1:{}/latin", server.port)).unwrap();
+    let address =
+        StoreAddress::parse(&format!("postgresql://prowess@127.0.0.1:{}/latin", server.port)).unwrap();
     let refused = open(&address).await.err().unwrap();
-    insta::assert_snapshot!(refused, @"the store refuses: the database is not one of UTF-8; create it with ENCODING 'UTF8'");
-    let missing = Address::parse(&format!("postgresql://prowess@127.0.0.1:{}/missing", server.port)).unwrap();
+    insta::assert_snapshot!(refused, @"the store denied access: the database encoding is not UTF-8; create the database with ENCODING 'UTF8'");
+    let missing =
+        StoreAddress::parse(&format!("postgresql://prowess@127.0.0.1:{}/missing", server.port)).unwrap();
     let refused = open(&missing).await.err().unwrap();
-    insta::assert_snapshot!(refused, @r#"the store refuses: database "missing" does not exist"#);
+    insta::assert_snapshot!(refused, @r#"the store denied access: database "missing" does not exist"#);
 }

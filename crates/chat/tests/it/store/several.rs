@@ -1,36 +1,36 @@
-//! Several who use one store at the same time.
+//! Concurrent use of a store.
 
 use std::time::Duration;
 
 use prowess_chat::store::{StoreError, Topic};
 
-use crate::store::world::{World, both, exchange, messages, new_chat, said, words};
+use crate::store::world::{TestStore, both, delta, exchange, message_text, messages, new_chat};
 
-both![two_who_write_at_once_lose_nothing, only_one_of_two_begins];
+both![concurrent_writers_lose_nothing, only_one_of_two_turns_starts];
 
-async fn two_who_write_at_once_lose_nothing(world: &mut World) {
-    world.options.busy = Duration::from_secs(60);
-    let (one, chat) = world.chat().await;
-    let other = world.open().await;
+async fn concurrent_writers_lose_nothing(fixture: &mut TestStore) {
+    fixture.options.busy_timeout = Duration::from_secs(60);
+    let (one, chat) = fixture.chat().await;
+    let other = fixture.open().await;
     let mut tasks = Vec::new();
     for (n, store) in [one.clone(), other.clone(), one.clone(), other.clone()].into_iter().enumerate() {
         let id = chat.id.clone();
         tasks.push(tokio::spawn(async move {
             for m in 0..15 {
-                store.say(&id, &format!("{n}-{m}")).await.unwrap();
+                store.add_user_message(&id, &format!("{n}-{m}")).await.unwrap();
             }
             let own = new_chat(&store).await;
             exchange(&store, &own.id, "mine", &n.to_string()).await;
-            store.note_uses(&["pdf".to_owned(), format!("s{n}")]).await.unwrap();
+            store.record_skill_uses(&["pdf".to_owned(), format!("s{n}")]).await.unwrap();
         }));
     }
     for task in tasks {
         task.await.unwrap();
     }
-    let said: Vec<_> = messages(&other, &chat.id).await.iter().map(words).collect();
-    assert_eq!(said.len(), 60);
+    let texts: Vec<_> = messages(&other, &chat.id).await.iter().map(message_text).collect();
+    assert_eq!(texts.len(), 60);
     for n in 0..4 {
-        let mine: Vec<_> = said.iter().filter(|text| text.starts_with(&format!("{n}-"))).cloned().collect();
+        let mine: Vec<_> = texts.iter().filter(|text| text.starts_with(&format!("{n}-"))).cloned().collect();
         assert_eq!(mine, (0..15).map(|m| format!("{n}-{m}")).collect::<Vec<_>>());
     }
     assert_eq!(one.chat_ids(None, 100).await.unwrap().len(), 5);
@@ -38,41 +38,41 @@ async fn two_who_write_at_once_lose_nothing(world: &mut World) {
     assert_eq!(uses.iter().find(|used| used.name == "pdf").unwrap().count, 4);
 }
 
-async fn only_one_of_two_begins(world: &mut World) {
-    world.options.busy = Duration::from_secs(60);
-    let (one, chat) = world.chat().await;
-    let other = world.open().await;
+async fn only_one_of_two_turns_starts(fixture: &mut TestStore) {
+    fixture.options.busy_timeout = Duration::from_secs(60);
+    let (one, chat) = fixture.chat().await;
+    let other = fixture.open().await;
     let (first, second) = tokio::join!(one.ask(&chat.id, "a"), other.ask(&chat.id, "b"));
-    let refused = [first.map(drop), second.map(drop)];
-    assert_eq!(refused.iter().filter(|begun| begun.is_ok()).count(), 1, "{refused:?}");
-    assert!(refused.contains(&Err(StoreError::Writing)));
+    let results = [first.map(drop), second.map(drop)];
+    assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
+    assert!(results.contains(&Err(StoreError::TurnInProgress)));
     assert_eq!(one.chat(&chat.id).await.unwrap().messages, 2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn servers_on_one_database_tell_each_other() {
-    let world = World::postgres();
-    let (one, chat) = world.chat().await;
-    let other = world.open().await;
+async fn servers_notify_each_other() {
+    let fixture = TestStore::postgres();
+    let (one, chat) = fixture.chat().await;
+    let other = fixture.open().await;
     let (mut announced, mut subscription) = (other.announcements(), other.subscribe(&chat.id));
     one.announce(Topic::Skills);
     assert_eq!(announced.next().await, Some(Topic::Skills));
-    let turn = one.begin(&chat.id).await.unwrap();
-    one.append(&turn, turn.first, &[said("x")]).await.unwrap();
+    let turn = one.begin_turn(&chat.id).await.unwrap();
+    one.append_events(&turn, turn.first, &[delta("x")]).await.unwrap();
     subscription.changed().await;
     assert_eq!(other.events_after(&chat.id, 0).await.unwrap().events.len(), 1);
     one.rename_chat(&chat.id, "another").await.unwrap();
     assert_eq!(announced.next().await, Some(Topic::Chats));
 }
 
-/// What others say on the channel is not for us, and does no harm.
+/// Other payloads on the channel are ignored.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn noise_on_the_channel() {
-    let world = World::postgres();
-    let store = world.open().await;
+async fn unknown_notifications_are_ignored() {
+    let fixture = TestStore::postgres();
+    let store = fixture.open().await;
     let mut announced = store.announcements();
     let (client, connection) =
-        tokio_postgres::connect(&world.address(), tokio_postgres::NoTls).await.unwrap();
+        tokio_postgres::connect(&fixture.address(), tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
     client
         .batch_execute("NOTIFY prowess, 'what'; NOTIFY prowess; NOTIFY prowess, '{\"topic\": \"nothing\"}'")

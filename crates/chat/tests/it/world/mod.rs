@@ -1,82 +1,82 @@
-//! A conversation with an agent, turn by turn.
+//! A test conversation with an agent.
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use prowess_chat::Event;
+use prowess_chat::TurnEvent;
 use prowess_chat::provider::{Backoff, Model, connect_with};
-use prowess_chat::turn::{Agent, Input, Memory, Outcome};
+use prowess_chat::turn::{Agent, MemoryRecorder, TurnInput, TurnReport};
 pub use prowess_testing::World;
 use prowess_tools::Toolbox;
 use tokio_util::sync::CancellationToken;
 
-/// Talking in a world.
-pub trait Talks {
+/// Starts conversations.
+pub trait StartConversation {
     fn model(&self, toolbox: &Arc<Toolbox>) -> Arc<dyn Model>;
 
-    /// A conversation.
-    fn start(&self) -> Talk;
+    /// Starts a conversation.
+    fn start(&self) -> TestConversation;
 }
 
-impl Talks for World {
+impl StartConversation for World {
     fn model(&self, toolbox: &Arc<Toolbox>) -> Arc<dyn Model> {
         let millis = Duration::from_millis;
-        let backoff = Backoff { first: millis(1), most: millis(2), asked_most: Duration::from_secs(2) };
+        let backoff = Backoff { initial: millis(1), max: millis(2), retry_after_max: Duration::from_secs(2) };
         let key = |name: &str| (name == "KEY").then(|| "sk-SECRET-123".into());
         connect_with(&self.chat, key, toolbox, backoff).unwrap()
     }
 
-    fn start(&self) -> Talk {
+    fn start(&self) -> TestConversation {
         let toolbox = self.toolbox();
         let model = self.model(&toolbox);
-        Talk::new(Agent::new(toolbox, model, self.chat.limits))
+        TestConversation::new(Agent::new(toolbox, model, self.chat.limits))
     }
 }
 
 /// A conversation, turn by turn.
-pub struct Talk {
+pub struct TestConversation {
     pub agent: Agent,
-    pub chat: Memory,
-    pub events: Vec<Event>,
+    pub chat: MemoryRecorder,
+    pub events: Vec<TurnEvent>,
     pub cancel: CancellationToken,
 }
 
-impl Talk {
+impl TestConversation {
     pub fn new(agent: Agent) -> Self {
-        Self { agent, chat: Memory::default(), events: Vec::new(), cancel: CancellationToken::new() }
+        Self { agent, chat: MemoryRecorder::default(), events: Vec::new(), cancel: CancellationToken::new() }
     }
 
-    /// One turn; the events of this turn alone are kept.
-    pub async fn say(&mut self, text: &str) -> Outcome {
+    /// Runs one turn and keeps only its events.
+    pub async fn send(&mut self, text: &str) -> TurnReport {
         let (history, activated) = (self.chat.messages.clone(), self.chat.activated.clone());
-        let input = Input { chat: "chat-1", history: &history, activated: &activated, text };
+        let input = TurnInput { chat: "chat-1", history: &history, activated: &activated, text };
         let mut events = Vec::new();
         let outcome =
             self.agent.turn(input, &mut self.chat, &mut |event| events.push(event), &self.cancel).await;
         self.events = events;
         assert!(
-            matches!(self.events.last(), Some(Event::Done { .. } | Event::Error { .. })),
+            matches!(self.events.last(), Some(TurnEvent::Done { .. } | TurnEvent::Error { .. })),
             "{:?}",
             self.events
         );
         outcome
     }
 
-    /// What the model said in the latest turn.
-    pub fn said(&self) -> String {
-        let said = self.events.iter().filter_map(|event| match event {
-            Event::Delta { text } => Some(text.as_str()),
+    /// Returns the text of the model in the last turn.
+    pub fn reply_text(&self) -> String {
+        let texts = self.events.iter().filter_map(|event| match event {
+            TurnEvent::Delta { text } => Some(text.as_str()),
             _ => None,
         });
-        said.collect()
+        texts.collect()
     }
 
-    /// The results of tools in the latest turn: tool, status and what a page is told.
+    /// Returns the tool results of the last turn: tool, status and data.
     pub fn results(&self) -> Vec<(String, String, serde_json::Value)> {
-        let result = |event: &Event| match event {
-            Event::ToolResult { name, status, data, .. } => {
+        let result = |event: &TurnEvent| match event {
+            TurnEvent::ToolResult { name, status, data, .. } => {
                 Some((name.clone(), status.clone(), data.clone()))
             }
             _ => None,
@@ -84,18 +84,18 @@ impl Talk {
         self.events.iter().filter_map(result).collect()
     }
 
-    /// The error that the latest turn ended with: code and message.
-    pub fn error(&self) -> (String, String) {
+    /// Returns the error of the last turn: code and message.
+    pub fn last_error(&self) -> (String, String) {
         match self.events.last() {
-            Some(Event::Error { code, message }) => (code.clone(), message.clone()),
+            Some(TurnEvent::Error { code, message }) => (code.clone(), message.clone()),
             other => panic!("{other:?}"),
         }
     }
 
-    /// How the latest turn ended.
-    pub fn reason(&self) -> String {
+    /// Returns how the last turn ended.
+    pub fn end_reason(&self) -> String {
         match self.events.last() {
-            Some(Event::Done { reason, .. }) => reason.clone(),
+            Some(TurnEvent::Done { reason, .. }) => reason.clone(),
             other => panic!("{other:?}"),
         }
     }

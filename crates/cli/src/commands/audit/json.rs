@@ -1,33 +1,33 @@
-//! The audit for programs.
+//! The audit as JSON.
 
 use std::io;
 use std::path::PathBuf;
 
-use prowess_package::audit::{self, Finding, RULES, rules};
+use prowess_package::audit::{self, Finding, RULES_VERSION, rules};
 use serde_json::{Value, json};
 
-use super::{Audited, Summary};
+use super::{AuditSummary, AuditedSkill};
 use crate::output::Output;
 
 pub(super) fn write(
     output: &mut Output,
-    audited: &[Audited],
-    summary: &Summary,
-    passed_over: &[PathBuf],
+    audited: &[AuditedSkill],
+    summary: &AuditSummary,
+    skipped: &[PathBuf],
 ) -> io::Result<()> {
     let skills: Vec<_> = audited.iter().map(skill).collect();
-    let mut answer = json!({"schema": 1, "rules": RULES, "skills": skills, "summary": summary});
-    if !passed_over.is_empty() {
-        let paths: Vec<_> = passed_over.iter().map(|path| path.to_string_lossy()).collect();
+    let mut answer = json!({"schema": 1, "rules": RULES_VERSION, "skills": skills, "summary": summary});
+    if !skipped.is_empty() {
+        let paths: Vec<_> = skipped.iter().map(|path| path.to_string_lossy()).collect();
         answer["passed_over"] = json!(paths);
     }
-    output.answer(&answer)
+    output.write_json(&answer)
 }
 
-fn skill(skill: &Audited) -> Value {
+fn skill(skill: &AuditedSkill) -> Value {
     let findings: Vec<_> = skill.verdict.findings.iter().map(finding).collect();
     json!({
-        "path": skill.folder.to_string_lossy(),
+        "path": skill.dir.to_string_lossy(),
         "name": skill.name,
         "verdict": skill.verdict.as_str(),
         "findings": findings,
@@ -50,8 +50,8 @@ fn finding(finding: &Finding) -> Value {
     })
 }
 
-/// All rules.
-pub(super) fn all_rules(output: &mut Output) -> io::Result<()> {
+/// Writes all rules.
+pub(super) fn write_rules(output: &mut Output) -> io::Result<()> {
     let rule = |rule: &audit::Rule| {
         json!({
             "id": rule.id,
@@ -63,5 +63,5 @@ pub(super) fn all_rules(output: &mut Output) -> io::Result<()> {
         })
     };
     let list: Vec<_> = rules().map(rule).collect();
-    output.answer(&json!({"schema": 1, "rules": RULES, "list": list}))
+    output.write_json(&json!({"schema": 1, "rules": RULES_VERSION, "list": list}))
 }

@@ -1,38 +1,38 @@
-//! `prowess audit`: what the rules find in skills.
+//! `prowess audit`: audits skills.
 
+mod collect;
 mod human;
 mod json;
-mod read;
 mod sarif;
-mod suppress;
+mod suppressions;
 
 use std::path::{Path, PathBuf};
 
 use prowess_format::{Code, Diagnostic, Rules};
-use prowess_fs::parallel;
-use prowess_package::audit::{Severity, Verdict};
+use prowess_fs::parallel_map;
+use prowess_package::audit::{FindingSeverity, Verdict};
 
-use super::{Outcome, YES, find, no};
+use super::{CommandResult, SUCCESS, check_failed, find_skill};
 use crate::args::{Audit, AuditFormat, Global};
 use crate::context::Context;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, clean};
 use crate::progress;
 
-pub(super) use suppress::Lists;
+pub(super) use suppressions::SuppressionLists;
 
-/// One skill, audited.
-pub(super) struct Audited {
-    /// Its folder.
-    folder: PathBuf,
-    /// Its name, where it could be read.
+/// An audited skill.
+pub(super) struct AuditedSkill {
+    /// Its directory.
+    dir: PathBuf,
+    /// Its name, if it could be read.
     name: Option<String>,
     verdict: Verdict,
 }
 
-/// The figures of a whole run.
+/// The totals of an audit.
 #[derive(Debug, Default, serde::Serialize)]
-pub(super) struct Summary {
+pub(super) struct AuditSummary {
     audited: usize,
     clean: usize,
     low: usize,
@@ -42,50 +42,50 @@ pub(super) struct Summary {
     suppressed: usize,
 }
 
-pub(super) fn run(context: &Context, global: &Global, call: &Audit, output: &mut Output) -> Outcome {
+pub(super) fn run(context: &Context, global: &Global, call: &Audit, output: &mut Output) -> CommandResult {
     let format = format(global, call)?;
     if call.rules {
         match format {
-            AuditFormat::Human => human::all_rules(output)?,
-            AuditFormat::Json => json::all_rules(output)?,
+            AuditFormat::Human => human::print_rules(output)?,
+            AuditFormat::Json => json::write_rules(output)?,
             AuditFormat::Sarif => sarif::write(output, &[], Path::new(""))?,
         }
-        return Ok(YES);
+        return Ok(SUCCESS);
     }
-    let lists = Lists::load(context, output)?;
-    let (mut audited, passed_over) =
-        progress::during(global, "auditing", |progress| gather(context, call, progress))?;
-    audited.sort_by(|a, b| a.folder.cmp(&b.folder));
-    audited.dedup_by(|a, b| a.folder == b.folder);
+    let lists = SuppressionLists::load(context, output)?;
+    let (mut audited, skipped) =
+        progress::with_scan_progress(global, "auditing", |progress| audit_targets(context, call, progress))?;
+    audited.sort_by(|a, b| a.dir.cmp(&b.dir));
+    audited.dedup_by(|a, b| a.dir == b.dir);
     for skill in &mut audited {
         let name = skill.name.as_deref().unwrap_or_default();
         lists.apply(name, &mut skill.verdict);
     }
-    let summary = Summary::of(&audited);
+    let summary = AuditSummary::from_skills(&audited);
     let base = std::env::current_dir()?;
     match format {
         AuditFormat::Human => human::write(output, &audited, &summary, &base)?,
-        AuditFormat::Json => json::write(output, &audited, &summary, &passed_over)?,
+        AuditFormat::Json => json::write(output, &audited, &summary, &skipped)?,
         AuditFormat::Sarif => sarif::write(output, &audited, &base)?,
     }
     if audited.is_empty() && format == AuditFormat::Human {
-        output.remark("there are no skills here; prowess audit PATH looks elsewhere");
+        output.note("no skills found; run `prowess audit PATH` to audit another directory");
     }
     if format == AuditFormat::Human {
-        super::check::name_passed_over(&passed_over, output);
+        super::check::print_skipped(&skipped, output);
     }
-    // What another skill would need cannot be told from a part of them.
+    // An audit of selected skills cannot tell which suppressions are unused.
     if call.targets.is_empty() {
-        lists.tell_unused(output);
+        lists.print_unused(output);
     }
-    Ok(if summary.high + summary.critical == 0 { YES } else { no() })
+    Ok(if summary.high + summary.critical == 0 { SUCCESS } else { check_failed() })
 }
 
-/// The form of the answer. What is asked to be JSON must not turn out to be something else.
+/// Returns the output format. Fails if `--json` and `--format` contradict each other.
 fn format(global: &Global, call: &Audit) -> Result<AuditFormat, Failure> {
     match call.format {
         Some(AuditFormat::Human) if global.json => {
-            Err(Failure::call("--json and this --format contradict each other").hint("leave out one of them"))
+            Err(Failure::usage("--json conflicts with this --format").hint("omit one of them"))
         }
         Some(format) => Ok(format),
         None if global.json => Ok(AuditFormat::Json),
@@ -93,74 +93,78 @@ fn format(global: &Global, call: &Audit) -> Result<AuditFormat, Failure> {
     }
 }
 
-/// The skills, audited, and the folders that were not searched for them.
-fn gather(
+/// Returns the audited skills and the directories that were not searched.
+fn audit_targets(
     context: &Context,
     call: &Audit,
-    progress: &prowess::Progress,
-) -> Result<(Vec<Audited>, Vec<PathBuf>), Failure> {
-    let (mut all, mut passed_over) = (Vec::new(), Vec::new());
+    progress: &prowess::ScanProgress,
+) -> Result<(Vec<AuditedSkill>, Vec<PathBuf>), Failure> {
+    let (mut all, mut skipped) = (Vec::new(), Vec::new());
     let named = call.targets.iter().any(|target| !is_path(target));
     let registry = (named || call.targets.is_empty()).then(|| {
-        // Those who are not trusted are audited, too: that is when it is wanted.
-        prowess::Registry::open_in(context.policy().clone(), context.surroundings.clone(), progress)
+        // Includes untrusted skills, which are the most important ones to audit.
+        prowess::Registry::open_in(context.policy().clone(), context.host_env.clone(), progress)
     });
     let snapshot = registry.as_ref().map(prowess::Registry::snapshot);
     for target in &call.targets {
         match &snapshot {
             Some(snapshot) if !is_path(target) => {
-                let skill = find(snapshot, target).map_err(|failure| {
-                    failure.hint(format!("for a folder of that name: prowess audit ./{}", clean(target)))
+                let skill = find_skill(snapshot, target).map_err(|failure| {
+                    failure
+                        .hint(format!("to audit a directory of that name: prowess audit ./{}", clean(target)))
                 })?;
-                all.push(read::skill(skill));
+                all.push(collect::audit_skill(skill));
             }
             Some(_) | None => {
-                let (audited, passed) = beneath(Path::new(target), progress)?;
+                let (audited, more_skipped) = audit_path(Path::new(target), progress)?;
                 all.extend(audited);
-                passed_over.extend(passed);
+                skipped.extend(more_skipped);
             }
         }
     }
     if let (true, Some(snapshot)) = (call.targets.is_empty(), &snapshot) {
-        all.extend(parallel(snapshot.all(), 1, read::skill));
+        all.extend(parallel_map(snapshot.all(), 1, collect::audit_skill));
     }
-    Ok((all, passed_over))
+    Ok((all, skipped))
 }
 
-/// A name has no slash; a folder that is there and has none can be said with `./`.
+/// Returns `true` if a target is a path and not a skill name. A path contains a slash or exists.
 fn is_path(target: &str) -> bool {
     target.contains('/') || target == "." || target == ".." || target.is_empty() || Path::new(target).exists()
 }
 
-/// The skills at a path, as `check` finds them.
-fn beneath(path: &Path, progress: &prowess::Progress) -> Result<(Vec<Audited>, Vec<PathBuf>), Failure> {
+/// Audits the skills at a path, which are the same that `check` finds.
+fn audit_path(
+    path: &Path,
+    progress: &prowess::ScanProgress,
+) -> Result<(Vec<AuditedSkill>, Vec<PathBuf>), Failure> {
     let tree =
-        prowess::check::find_tree(path, &Rules::standard(), progress).map_err(super::check::failure)?;
+        prowess::check::find_skills(path, &Rules::standard(), progress).map_err(super::check::failure)?;
     let checked = tree.checked;
-    let missing = |said: &Diagnostic| said.code == Code::MissingFile;
+    let missing = |diagnostic: &Diagnostic| diagnostic.code == Code::MissingFile;
     if let Some(checked) = checked.iter().find(|checked| checked.diagnostics.iter().any(missing)) {
-        let message = format!("there is no skill in {}", clean(&checked.path.to_string_lossy()));
+        let message = format!("no skill found in {}", clean(&checked.path.to_string_lossy()));
         return Err(Failure::new(ErrorCode::NotFound, message)
-            .hint("name a skill's folder, its SKILL.md, or a tree of them"));
+            .hint("pass a skill directory, a SKILL.md, or a directory to search"));
     }
-    let audited = parallel(&checked, 1, |checked| {
+    let audited = parallel_map(&checked, 1, |checked| {
         let is_file = checked.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"));
         let folder = if is_file { checked.path.parent().unwrap_or(&checked.path) } else { &checked.path };
-        read::folder(folder, checked.name.clone())
+        collect::audit_dir(folder, checked.name.clone())
     });
-    Ok((audited, tree.passed_over))
+    Ok((audited, tree.skipped_dirs))
 }
 
-impl Summary {
-    fn of(audited: &[Audited]) -> Self {
+impl AuditSummary {
+    fn from_skills(audited: &[AuditedSkill]) -> Self {
         let mut summary = Self { audited: audited.len(), ..Self::default() };
-        for Audited { verdict, .. } in audited {
+        for AuditedSkill { verdict, .. } in audited {
             summary.clean += usize::from(verdict.worst().is_none());
-            summary.low += verdict.count(Severity::Low);
-            summary.medium += verdict.count(Severity::Medium);
-            summary.high += verdict.count(Severity::High);
-            summary.critical += verdict.count(Severity::Critical);
-            summary.suppressed += verdict.findings.len() - verdict.open().count();
+            summary.low += verdict.count(FindingSeverity::Low);
+            summary.medium += verdict.count(FindingSeverity::Medium);
+            summary.high += verdict.count(FindingSeverity::High);
+            summary.critical += verdict.count(FindingSeverity::Critical);
+            summary.suppressed += verdict.findings.len() - verdict.unsuppressed().count();
         }
         summary
     }

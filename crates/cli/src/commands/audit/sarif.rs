@@ -3,14 +3,14 @@
 use std::io;
 use std::path::Path;
 
-use prowess_package::audit::{Finding, Severity, rules};
+use prowess_package::audit::{Finding, FindingSeverity, rules};
 use serde_json::{Value, json};
 
-use super::Audited;
+use super::AuditedSkill;
 use crate::output::Output;
 use crate::report::{sarif, uri};
 
-pub(super) fn write(output: &mut Output, audited: &[Audited], base: &Path) -> io::Result<()> {
+pub(super) fn write(output: &mut Output, audited: &[AuditedSkill], base: &Path) -> io::Result<()> {
     let rule = |rule: &prowess_package::audit::Rule| {
         json!({
             "id": rule.id,
@@ -26,13 +26,13 @@ pub(super) fn write(output: &mut Output, audited: &[Audited], base: &Path) -> io
         .iter()
         .flat_map(|skill| skill.verdict.findings.iter().map(move |finding| result(skill, finding, base)))
         .collect();
-    output.answer(&sarif::log(&rules, &results))
+    output.write_json(&sarif::log(&rules, &results))
 }
 
-fn result(skill: &Audited, finding: &Finding, base: &Path) -> Value {
+fn result(skill: &AuditedSkill, finding: &Finding, base: &Path) -> Value {
     let rule = (finding.rule, rules().position(|rule| rule.id == finding.rule));
     let text = format!("{}\nhelp: {}", finding.message, finding.help);
-    let uri = uri::reference(&skill.folder.join(&finding.path), base);
+    let uri = uri::uri_reference(&skill.dir.join(&finding.path), base);
     let region = json!({"startLine": finding.line, "startColumn": finding.column});
     let region = (finding.line > 0).then_some(region);
     let mut result = sarif::result(rule, level(finding.severity), &text, &uri, region);
@@ -42,20 +42,20 @@ fn result(skill: &Audited, finding: &Finding, base: &Path) -> Value {
     result
 }
 
-fn level(severity: Severity) -> &'static str {
+fn level(severity: FindingSeverity) -> &'static str {
     match severity {
-        Severity::Low => "note",
-        Severity::Medium => "warning",
-        Severity::High | Severity::Critical => "error",
+        FindingSeverity::Low => "note",
+        FindingSeverity::Medium => "warning",
+        FindingSeverity::High | FindingSeverity::Critical => "error",
     }
 }
 
-/// What code scanning services sort by, from 0 to 10.
-fn score(severity: Severity) -> &'static str {
+/// Returns the score that code scanning services sort by, from 0 to 10.
+fn score(severity: FindingSeverity) -> &'static str {
     match severity {
-        Severity::Low => "2.0",
-        Severity::Medium => "5.0",
-        Severity::High => "8.0",
-        Severity::Critical => "9.5",
+        FindingSeverity::Low => "2.0",
+        FindingSeverity::Medium => "5.0",
+        FindingSeverity::High => "8.0",
+        FindingSeverity::Critical => "9.5",
     }
 }

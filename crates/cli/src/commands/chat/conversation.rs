@@ -1,39 +1,39 @@
-//! A conversation on a terminal.
+//! The interactive chat.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use prowess::policy::Recognised;
-use prowess_chat::End;
+use prowess::policy::MentionSyntax;
+use prowess_chat::EndReason;
 use prowess_fs::TerminalMode;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::calls::Calls;
-use super::editor::{Line, Typing};
-use super::setup::{Again, Meant, Setup};
-use super::turn::{Ended, Stops, turn};
-use super::typed::{Typed, WORDS, typed};
-use super::{message, trouble};
+use super::editor::{EditorEvent, LineEditor};
+use super::input::{COMMANDS, ChatInput, parse_input};
+use super::setup::{ChatSetup, ContinueHint, SelectedChat};
+use super::tool_calls::ToolCallLog;
+use super::turn::{StopSignals, TurnEnd, run_turn};
+use super::{errors, message};
 use crate::args::{Chat, Global};
 use crate::columns;
-use crate::commands::{Outcome, YES, chats, nothing_found};
+use crate::commands::{CommandResult, SUCCESS, chats, print_no_skills};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{Output, Tone, clean, counted};
+use crate::output::{Output, TextStyle, clean, pluralize};
 
-/// How many chats `/chats` shows.
+/// The number of chats that `/chats` shows.
 const CHATS: usize = 10;
 
-/// A conversation that goes on.
+/// An interactive chat.
 struct Conversation<'a> {
     runtime: &'a Runtime,
     context: &'a Context,
-    setup: Setup,
-    chat: Meant,
-    calls: Calls,
-    stops: Stops,
-    /// Whether an answer is on its way.
+    setup: ChatSetup,
+    chat: SelectedChat,
+    calls: ToolCallLog,
+    stops: StopSignals,
+    /// Whether a turn is running.
     busy: Arc<AtomicBool>,
     output: &'a mut Output,
 }
@@ -44,114 +44,115 @@ pub(super) fn run(
     global: &Global,
     call: &Chat,
     output: &mut Output,
-) -> Outcome {
-    let setup = runtime.block_on(Setup::new(context, global, call, Again::Here))?;
-    let chat = runtime.block_on(Meant::of(call, &setup))?;
+) -> CommandResult {
+    let setup = runtime.block_on(ChatSetup::new(context, global, call, ContinueHint::NextMessage))?;
+    let chat = runtime.block_on(SelectedChat::select(call, &setup))?;
     let busy = Arc::new(AtomicBool::new(false));
-    let stops = runtime.block_on(async { Stops::new() })?;
-    leave_when_told(runtime, &busy);
-    let calls = Calls::default();
+    let stops = runtime.block_on(async { StopSignals::new() })?;
+    exit_on_signal(runtime, &busy);
+    let calls = ToolCallLog::default();
     let mut conversation = Conversation { runtime, context, setup, chat, calls, stops, busy, output };
     conversation.greet()?;
-    conversation.go_on()
+    conversation.run_loop()
 }
 
 impl Conversation<'_> {
     fn greet(&mut self) -> Result<(), Failure> {
-        match self.setup.no_model(self.context) {
-            Some(line) => self.put(&line)?,
-            None => self.put(&format!("model: {}", self.setup.agent.model().name()))?,
+        match self.setup.rehearsal_notice(self.context) {
+            Some(line) => self.print(&line)?,
+            None => self.print(&format!("model: {}", self.setup.agent.model().name()))?,
         }
-        if let Some(line) = self.setup.not_available() {
-            self.put(&line)?;
+        if let Some(line) = self.setup.unavailable_summary() {
+            self.print(&line)?;
         }
         let which = match &self.chat {
-            Meant::New => "a new chat".to_owned(),
-            Meant::Old(kept) if kept.title.is_empty() => format!("going on with {}", kept.id),
-            Meant::Old(kept) => {
-                format!("going on with “{}”, {}", kept.title, counted(kept.messages as usize, "message"))
+            SelectedChat::New => "new chat".to_owned(),
+            SelectedChat::Existing(stored) if stored.title.is_empty() => format!("continuing {}", stored.id),
+            SelectedChat::Existing(stored) => {
+                format!("continuing “{}”, {}", stored.title, pluralize(stored.messages as usize, "message"))
             }
         };
-        self.put(&format!("{which}; /help tells what can be typed"))
+        self.print(&format!("{which}; type /help for a list of commands"))
     }
 
-    fn go_on(&mut self) -> Outcome {
-        let state = self.context.surroundings.state();
+    fn run_loop(&mut self) -> CommandResult {
+        let state = self.context.host_env.state_dir();
         let width = self.output.width();
-        let mut typing = Typing::new(state, width).map_err(|error| Failure::call(error.to_string()))?;
-        let mut pressed = false;
+        let mut editor = LineEditor::new(state, width).map_err(|error| Failure::usage(error.to_string()))?;
+        let mut interrupted = false;
         loop {
-            typing.offer(&self.setup.toolbox);
+            editor.update_skills(&self.setup.toolbox);
             self.output.finish()?;
-            match typing.line() {
-                Ok(Line::Typed(line)) => {
-                    pressed = false;
-                    if self.typed(&line)? == Next::Leave {
-                        return Ok(YES);
+            match editor.read_line() {
+                Ok(EditorEvent::Line(line)) => {
+                    interrupted = false;
+                    if self.handle_line(&line)? == Next::Leave {
+                        return Ok(SUCCESS);
                     }
                 }
-                Ok(Line::Interrupted) if pressed => return Ok(YES),
-                Ok(Line::Interrupted) => {
-                    pressed = true;
-                    self.put("Ctrl-C again leaves, and so does Ctrl-D")?;
+                Ok(EditorEvent::Interrupted) if interrupted => return Ok(SUCCESS),
+                Ok(EditorEvent::Interrupted) => {
+                    interrupted = true;
+                    self.print("press Ctrl-C again or Ctrl-D to quit")?;
                 }
-                Ok(Line::Over) => return Ok(YES),
-                Err(error) => return Err(Failure::call(format!("nothing can be typed here: {error}"))),
+                Ok(EditorEvent::Eof) => return Ok(SUCCESS),
+                Err(error) => return Err(Failure::usage(format!("cannot read from the terminal: {error}"))),
             }
         }
     }
 
-    fn typed(&mut self, line: &str) -> Result<Next, Failure> {
-        match typed(line) {
-            Typed::Nothing => {}
-            Typed::Quit => return Ok(Next::Leave),
-            Typed::Help => self.help()?,
-            Typed::Skills => self.skills()?,
-            Typed::Expand(number) => self.expand(number)?,
-            Typed::Odd(how) => self.put(how)?,
-            Typed::New => {
-                self.chat = Meant::New;
-                self.put("a new chat")?;
+    fn handle_line(&mut self, line: &str) -> Result<Next, Failure> {
+        match parse_input(line) {
+            ChatInput::Empty => {}
+            ChatInput::Quit => return Ok(Next::Leave),
+            ChatInput::Help => self.help()?,
+            ChatInput::Skills => self.skills()?,
+            ChatInput::Expand(number) => self.expand(number)?,
+            ChatInput::InvalidCommand(how) => self.print(how)?,
+            ChatInput::New => {
+                self.chat = SelectedChat::New;
+                self.print("new chat")?;
             }
-            Typed::Chats => {
-                let shown = self.runtime.block_on(chats::listed(&*self.setup.store, CHATS, self.output));
-                self.tell(shown)?;
+            ChatInput::Chats => {
+                let printed =
+                    self.runtime.block_on(chats::print_chats(&*self.setup.store, CHATS, self.output));
+                self.report_failure(printed)?;
             }
-            Typed::Message(text) => return self.say(text),
+            ChatInput::Message(text) => return self.send(text),
         }
         Ok(Next::Stay)
     }
 
-    /// One turn. What goes wrong is told, and the conversation goes on.
-    fn say(&mut self, text: &str) -> Result<Next, Failure> {
+    /// Runs a turn. Errors are printed and do not end the chat.
+    fn send(&mut self, text: &str) -> Result<Next, Failure> {
         self.busy.store(true, Ordering::SeqCst);
-        let said = self.runtime.block_on(async {
-            message::check(text)?;
-            let chat = self.chat.begun(&self.setup).await?;
-            let kept = self.setup.store.chat(&chat).await.map_err(trouble::of_store)?;
-            self.chat = Meant::Old(Box::new(kept));
-            self.stops.forget().await;
-            turn(&self.setup, &chat, text, &mut self.stops, &mut self.calls, self.output).await
+        let result = self.runtime.block_on(async {
+            message::check_message(text)?;
+            let chat = self.chat.get_or_create(&self.setup).await?;
+            let stored = self.setup.store.chat(&chat).await.map_err(errors::store_failure)?;
+            self.chat = SelectedChat::Existing(Box::new(stored));
+            self.stops.discard_pending().await;
+            run_turn(&self.setup, &chat, text, &mut self.stops, &mut self.calls, self.output).await
         });
         self.busy.store(false, Ordering::SeqCst);
-        super::notices(&self.setup, self.output);
-        match said {
-            Ok(Ended::Left) => return Ok(Next::Leave),
-            Ok(Ended::So(End::Finished)) => {}
-            Ok(Ended::So(end)) => {
-                let about = end.about().unwrap_or_default();
-                let line = self.output.tone(Tone::Faint, about);
+        super::print_chat_notices(&self.setup, self.output);
+        match result {
+            Ok(TurnEnd::Abandoned) => return Ok(Next::Leave),
+            Ok(TurnEnd::Ended(EndReason::Finished)) => {}
+            Ok(TurnEnd::Ended(end)) => {
+                let about = end.description().unwrap_or_default();
+                let line = self.output.styled_text(TextStyle::Faint, about);
                 self.output.line(line)?;
             }
-            Ok(Ended::BrokenOff(failure)) | Err(failure) => self.tell(Err(failure))?,
+            Ok(TurnEnd::Failed(failure)) | Err(failure) => self.report_failure(Err(failure))?,
         }
         Ok(Next::Stay)
     }
 
-    /// Something went wrong that does not end the conversation, unless nobody reads any more.
-    fn tell(&mut self, result: Result<(), Failure>) -> Result<(), Failure> {
+    /// Prints a failure without ending the chat, unless standard output was closed.
+    fn report_failure(&mut self, result: Result<(), Failure>) -> Result<(), Failure> {
         match result {
-            Err(failure) if failure.is_unread() => Err(failure),
+            Err(failure) if failure.is_broken_pipe() => Err(failure),
             Err(failure) => {
                 failure.report(self.output);
                 Ok(())
@@ -164,21 +165,18 @@ impl Conversation<'_> {
         let mention = self.context.policy().mention;
         let widest = 10;
         let mut lines: Vec<(String, String)> = Vec::new();
-        if mention.slash == Recognised::Yes {
-            lines.push(("/NAME …".to_owned(), "Call a skill by its name; Tab completes it.".to_owned()));
+        if mention.slash == MentionSyntax::Enabled {
+            lines.push(("/NAME …".to_owned(), "Call a skill; press Tab to complete its name.".to_owned()));
         }
-        if mention.dollar == Recognised::Yes {
-            lines.push(("$NAME".to_owned(), "The same, anywhere in a message.".to_owned()));
+        if mention.dollar == MentionSyntax::Enabled {
+            lines.push(("$NAME".to_owned(), "Call a skill anywhere in a message.".to_owned()));
         }
-        lines.extend(WORDS.map(|(word, about)| (word.to_owned(), about.to_owned())));
-        lines.push(("Ctrl-C".to_owned(), "Stop the answer; pressed again, leave.".to_owned()));
-        lines.push((
-            "\\ Enter".to_owned(),
-            "A new line in the message; pasted lines stay together.".to_owned(),
-        ));
+        lines.extend(COMMANDS.map(|(word, about)| (word.to_owned(), about.to_owned())));
+        lines.push(("Ctrl-C".to_owned(), "Stop the answer; press again to quit.".to_owned()));
+        lines.push(("\\ Enter".to_owned(), "Insert a line break; pasted lines are one message.".to_owned()));
         lines.push((
             "Up, Ctrl-R".to_owned(),
-            "What was typed before; a line that begins with a space is not kept.".to_owned(),
+            "Search the history; lines that start with a space are not saved.".to_owned(),
         ));
         for (word, about) in lines {
             self.output.line(format!("{}  {about}", columns::pad(&word, widest)))?;
@@ -191,16 +189,16 @@ impl Conversation<'_> {
         let policy = self.context.policy();
         let skills: Vec<_> = snapshot
             .enabled()
-            .map(|skill| (clean(&prowess_tools::key(skill, policy)).into_owned(), skill.description()))
+            .map(|skill| (clean(&prowess_tools::skill_key(skill, policy)).into_owned(), skill.description()))
             .collect();
         if skills.is_empty() {
-            nothing_found(self.context, self.output);
+            print_no_skills(self.context, self.output);
         }
         let widest = skills.iter().map(|(name, _)| columns::width(name)).max().unwrap_or(0).min(30);
         let width = self.output.width();
         for (name, about) in &skills {
-            let name = self.output.tone(Tone::Strong, &columns::pad(name, widest));
-            let about = columns::cut(&clean(about), width.saturating_sub(widest + 2));
+            let name = self.output.styled_text(TextStyle::Strong, &columns::pad(name, widest));
+            let about = columns::truncate(&clean(about), width.saturating_sub(widest + 2));
             self.output.line(format!("{name}  {about}"))?;
         }
         Ok(())
@@ -208,22 +206,24 @@ impl Conversation<'_> {
 
     fn expand(&mut self, number: Option<usize>) -> Result<(), Failure> {
         let number = number.unwrap_or(self.calls.len());
-        match self.calls.expanded(number) {
+        match self.calls.details(number) {
             Some(lines) => {
                 for line in lines {
                     self.output.line(line)?;
                 }
                 Ok(())
             }
-            None if self.calls.len() == 0 => self.put("nothing was called yet"),
-            None => self.put(&format!("the calls are 1 to {}", self.calls.len())),
+            None if self.calls.len() == 0 => self.print("no tool calls yet"),
+            None => {
+                self.print(&format!("there is no such call; use a number from 1 to {}", self.calls.len()))
+            }
         }
     }
 
-    /// A line from the program itself.
-    fn put(&mut self, text: &str) -> Result<(), Failure> {
-        for line in self.output.wrapped(&clean(text), 0) {
-            let line = self.output.tone(Tone::Faint, &line);
+    /// Prints a message of the program.
+    fn print(&mut self, text: &str) -> Result<(), Failure> {
+        for line in self.output.wrap(&clean(text), 0) {
+            let line = self.output.styled_text(TextStyle::Faint, &line);
             self.output.line(line)?;
         }
         Ok(self.output.finish()?)
@@ -236,17 +236,17 @@ enum Next {
     Leave,
 }
 
-/// While somebody types, the terminal is not as a shell wants it: whoever ends this process gets it back as it was. While an
-/// answer is on its way, the turn ends first.
-fn leave_when_told(runtime: &Runtime, busy: &Arc<AtomicBool>) {
-    let before = TerminalMode::of_input();
+/// Restores the terminal and exits on a termination signal while the line editor is active. During a turn, the turn is
+/// stopped first.
+fn exit_on_signal(runtime: &Runtime, busy: &Arc<AtomicBool>) {
+    let before = TerminalMode::current();
     let busy = Arc::clone(busy);
-    // Before anything is shown: a signal that comes while nobody listens would be lost.
-    let heard = {
+    // Listen before anything is shown, so that no signal is lost.
+    let signals = {
         let _entered = runtime.enter();
         (signal(SignalKind::terminate()), signal(SignalKind::hangup()))
     };
-    let (Ok(mut terminate), Ok(mut hangup)) = heard else { return };
+    let (Ok(mut terminate), Ok(mut hangup)) = signals else { return };
     runtime.spawn(async move {
         loop {
             tokio::select! {

@@ -1,13 +1,13 @@
-//! Typing: a line that can be edited, with history, and completion of skills.
+//! The line editor, with history and completion of skill names.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prowess::policy::{Mention, Recognised};
+use prowess::policy::{MentionPolicy, MentionSyntax};
 use prowess::{Policy, Snapshot};
 use prowess_format::hidden;
 use prowess_routing::Router;
-use prowess_tools::{Toolbox, key};
+use prowess_tools::{Toolbox, skill_key};
 use rustyline::completion::{Completer, Pair};
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
@@ -16,158 +16,166 @@ use rustyline::history::DefaultHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{CompletionType, Config, Context, Editor, Helper};
 
-use super::typed::{WORDS, goes_on, joined};
+use super::input::{COMMANDS, is_continued, join_continued};
 use crate::columns;
 use crate::output::clean;
 
-/// The file below the user's state.
-const FILE: &str = "chat-history";
+/// The name of the history file in the state directory.
+const HISTORY_FILE: &str = "chat-history";
 
-/// How many lines are remembered.
-const LINES_MAX: usize = 1_000;
+/// The maximum number of history entries.
+const HISTORY_MAX: usize = 1_000;
 
-/// How many skills are offered at once.
-const OFFERED_MAX: usize = 200;
+/// The maximum number of completions.
+const COMPLETIONS_MAX: usize = 200;
 
-/// What stands before what is typed.
 const PROMPT: &str = "> ";
 
-/// What came of waiting for a line.
+/// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
-    /// Something was typed.
-    Typed(String),
+pub(super) enum EditorEvent {
+    /// A line.
+    Line(String),
     /// Ctrl-C.
     Interrupted,
-    /// Ctrl-D, or nobody is there any more.
-    Over,
+    /// Ctrl-D or end of input.
+    Eof,
 }
 
-/// A line that can be edited.
-pub(super) struct Typing {
-    editor: Editor<Completion, DefaultHistory>,
+/// A line editor.
+pub(super) struct LineEditor {
+    editor: Editor<ChatCompleter, DefaultHistory>,
     file: Option<PathBuf>,
 }
 
-impl Typing {
-    /// Lines are remembered in a file of the state that only the user can read.
+impl LineEditor {
+    /// Creates an editor whose history is stored in a private file of the state directory.
     pub(super) fn new(state: Option<PathBuf>, width: usize) -> Result<Self, ReadlineError> {
         let config = Config::builder()
-            .max_history_size(LINES_MAX)?
+            .max_history_size(HISTORY_MAX)?
             .history_ignore_dups(true)?
             .history_ignore_space(true)
             .completion_type(CompletionType::List)
             .completion_show_all_if_ambiguous(true)
             .bell_style(rustyline::config::BellStyle::None)
             .build();
-        let mention = Mention { slash: Recognised::No, dollar: Recognised::No };
+        let mention = MentionPolicy { slash: MentionSyntax::Disabled, dollar: MentionSyntax::Disabled };
         let mut editor = Editor::with_config(config)?;
-        editor.set_helper(Some(Completion { offered: Vec::new(), router: None, mention, width }));
-        let file = state.filter(|state| made(state)).map(|state| state.join(FILE));
+        editor.set_helper(Some(ChatCompleter { skills: Vec::new(), router: None, mention, width }));
+        let file = state.filter(|state| ensure_dir(state)).map(|state| state.join(HISTORY_FILE));
         if let Some(file) = &file {
-            // There is none at first; one that cannot be read is nobody's loss.
+            // The history is optional.
             let _ = editor.load_history(file);
         }
         Ok(Self { editor, file })
     }
 
-    /// Which skills are completed from now on.
-    pub(super) fn offer(&mut self, toolbox: &Toolbox) {
+    /// Updates the skills that are completed.
+    pub(super) fn update_skills(&mut self, toolbox: &Toolbox) {
         let policy = toolbox.registry().policy();
         if let Some(completion) = self.editor.helper_mut() {
             let snapshot = toolbox.snapshot();
-            completion.offered = offered(&snapshot, policy);
+            completion.skills = completable_skills(&snapshot, policy);
             completion.router = Some(toolbox.router(&snapshot));
             completion.mention = policy.mention;
         }
     }
 
-    /// Waits for a line, or for several that belong together.
-    pub(super) fn line(&mut self) -> Result<Line, ReadlineError> {
+    /// Reads a line, including its continuation lines.
+    pub(super) fn read_line(&mut self) -> Result<EditorEvent, ReadlineError> {
         match self.editor.readline(PROMPT) {
             Ok(line) => {
                 let _ = self.editor.add_history_entry(line.as_str());
                 if let Some(file) = &self.file {
-                    // Remembering is a comfort; talking goes on without it.
+                    // The history is optional.
                     let _ = self.editor.append_history(file);
                 }
-                Ok(Line::Typed(joined(&line)))
+                Ok(EditorEvent::Line(join_continued(&line)))
             }
-            Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
-            Err(ReadlineError::Eof) => Ok(Line::Over),
+            Err(ReadlineError::Interrupted) => Ok(EditorEvent::Interrupted),
+            Err(ReadlineError::Eof) => Ok(EditorEvent::Eof),
             Err(error) => Err(error),
         }
     }
 }
 
-/// Whether the folder is there, or could be made.
-fn made(state: &Path) -> bool {
-    state.is_dir() || prowess_fs::make_private_folders(state).is_ok()
+/// Creates the directory if needed. Returns `false` if that fails.
+fn ensure_dir(state: &Path) -> bool {
+    state.is_dir() || prowess_fs::create_private_dir_all(state).is_ok()
 }
 
-/// A skill by the name that calls it, and what it is for.
+/// A skill that can be completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Offered {
+struct CompletableSkill {
     name: String,
     about: String,
 }
 
-fn offered(snapshot: &Snapshot, policy: &Policy) -> Vec<Offered> {
-    let mut offered: Vec<_> = snapshot
+fn completable_skills(snapshot: &Snapshot, policy: &Policy) -> Vec<CompletableSkill> {
+    let mut skills: Vec<_> = snapshot
         .enabled()
         .filter(|skill| skill.manifest().is_some_and(|manifest| manifest.user_invocable()))
-        .map(|skill| Offered {
-            name: key(skill, policy).into_owned(),
+        .map(|skill| CompletableSkill {
+            name: skill_key(skill, policy).into_owned(),
             about: clean(skill.description()).into_owned(),
         })
-        // What cannot be typed cannot be completed.
-        .filter(|skill| hidden::first(&skill.name).is_none() && !skill.name.contains(char::is_whitespace))
+        // Names that cannot be typed are not completed.
+        .filter(|skill| {
+            hidden::find_hidden(&skill.name).is_none() && !skill.name.contains(char::is_whitespace)
+        })
         .collect();
-    offered.sort_by(|one, other| one.name.cmp(&other.name));
-    offered
+    skills.sort_by(|one, other| one.name.cmp(&other.name));
+    skills
 }
 
-/// Completes names of skills, and the words for the terminal.
-struct Completion {
-    /// In the order of names.
-    offered: Vec<Offered>,
-    /// Knows what could be meant where no name begins with what was typed.
+/// Completes skill names and chat commands.
+struct ChatCompleter {
+    /// Sorted by name.
+    skills: Vec<CompletableSkill>,
+    /// Finds similar names if no name has the typed prefix.
     router: Option<Arc<Router>>,
-    mention: Mention,
+    mention: MentionPolicy,
     width: usize,
 }
 
-impl Completion {
-    /// Where the word begins that is completed, and what it could become.
-    fn completed(&self, line: &str, cursor: usize) -> (usize, Vec<Pair>) {
+impl ChatCompleter {
+    /// Returns the start of the completed word and its completions.
+    fn complete_at(&self, line: &str, cursor: usize) -> (usize, Vec<Pair>) {
         let before = line.get(..cursor).unwrap_or_default();
         let start = before
             .rfind(char::is_whitespace)
             .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
         let word = &before[start..];
         let is_first = before[..start].trim().is_empty();
-        let (sign, skills) = match word.chars().next() {
+        let (sign, syntax) = match word.chars().next() {
             Some('/') if is_first => ("/", self.mention.slash),
             Some('$') => ("$", self.mention.dollar),
             _ => return (start, Vec::new()),
         };
-        let words = WORDS.iter().filter(|_| sign == "/");
-        let words = words.map(|(word, about)| ((*word).to_owned(), (*about).to_owned()));
-        let is_word = |name: &str| sign == "/" && WORDS.iter().any(|(word, _)| word.get(1..) == Some(name));
+        let commands = COMMANDS.iter().filter(|_| sign == "/");
+        let commands = commands.map(|(word, about)| ((*word).to_owned(), (*about).to_owned()));
+        let is_command =
+            |name: &str| sign == "/" && COMMANDS.iter().any(|(word, _)| word.get(1..) == Some(name));
         let typed = &word[sign.len()..];
-        let is_offered = |skill: &&Offered| skills == Recognised::Yes && !is_word(&skill.name);
-        let told = |skill: &Offered| (format!("{sign}{}", skill.name), skill.about.clone());
-        let words = words.filter(|(name, _)| name.starts_with(word));
-        let mut fitting: Vec<_> =
-            self.beginning(typed).filter(is_offered).map(told).chain(words).take(OFFERED_MAX).collect();
-        if fitting.is_empty() {
-            fitting.extend(self.meant(typed).filter(is_offered).map(told));
+        let is_completable =
+            |skill: &&CompletableSkill| syntax == MentionSyntax::Enabled && !is_command(&skill.name);
+        let completion = |skill: &CompletableSkill| (format!("{sign}{}", skill.name), skill.about.clone());
+        let commands = commands.filter(|(name, _)| name.starts_with(word));
+        let mut completions: Vec<_> = self
+            .with_prefix(typed)
+            .filter(is_completable)
+            .map(completion)
+            .chain(commands)
+            .take(COMPLETIONS_MAX)
+            .collect();
+        if completions.is_empty() {
+            completions.extend(self.similar_to(typed).filter(is_completable).map(completion));
         }
-        let widest = fitting.iter().map(|(name, _)| columns::width(name)).max().unwrap_or(0);
+        let widest = completions.iter().map(|(name, _)| columns::width(name)).max().unwrap_or(0);
         let pair = |(name, about): &(String, String)| Pair {
-            // As wide as the terminal, so that each has a line of its own.
+            // As wide as the terminal, so that each completion has its own line.
             display: columns::pad(
-                &columns::cut(
+                &columns::truncate(
                     &format!("{}  {about}", columns::pad(name, widest)),
                     self.width.saturating_sub(3),
                 ),
@@ -175,75 +183,75 @@ impl Completion {
             ),
             replacement: format!("{name} "),
         };
-        (start, fitting.iter().map(pair).collect())
+        (start, completions.iter().map(pair).collect())
     }
 }
 
-impl Completion {
-    /// The skills whose names begin so.
-    fn beginning(&self, typed: &str) -> impl Iterator<Item = &Offered> {
-        let start = self.offered.partition_point(|skill| &*skill.name < typed);
-        self.offered.iter().skip(start).take_while(move |skill| skill.name.starts_with(typed))
+impl ChatCompleter {
+    /// Returns the skills with this prefix.
+    fn with_prefix(&self, typed: &str) -> impl Iterator<Item = &CompletableSkill> {
+        let start = self.skills.partition_point(|skill| &*skill.name < typed);
+        self.skills.iter().skip(start).take_while(move |skill| skill.name.starts_with(typed))
     }
 
-    /// The skills that could be meant in another way: a word in the middle of a name, or one that is mistyped.
-    fn meant(&self, typed: &str) -> impl Iterator<Item = &Offered> {
+    /// Returns the skills with similar names: a word inside the name, or a typo.
+    fn similar_to(&self, typed: &str) -> impl Iterator<Item = &CompletableSkill> {
         let found = self.router.iter().flat_map(|router| router.complete(typed));
         found.filter_map(|found| {
-            let at = self.offered.binary_search_by(|skill| (*skill.name).cmp(found.name)).ok()?;
-            self.offered.get(at)
+            let at = self.skills.binary_search_by(|skill| (*skill.name).cmp(found.name)).ok()?;
+            self.skills.get(at)
         })
     }
 }
 
-impl Completer for Completion {
+impl Completer for ChatCompleter {
     type Candidate = Pair;
 
     fn complete(&self, line: &str, cursor: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
-        Ok(self.completed(line, cursor))
+        Ok(self.complete_at(line, cursor))
     }
 }
 
-impl Validator for Completion {
+impl Validator for ChatCompleter {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
-        Ok(match goes_on(context.input()) {
+        Ok(match is_continued(context.input()) {
             true => ValidationResult::Incomplete,
             false => ValidationResult::Valid(None),
         })
     }
 }
 
-impl Hinter for Completion {
+impl Hinter for ChatCompleter {
     type Hint = String;
 }
 
-impl Highlighter for Completion {}
+impl Highlighter for ChatCompleter {}
 
-impl Helper for Completion {}
+impl Helper for ChatCompleter {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn completion() -> Completion {
-        let skill = |name: &str| Offered { name: name.to_owned(), about: format!("Does {name}.") };
-        let offered = ["heal", "help", "pdf", "pdf-forms"].map(skill).to_vec();
-        Completion {
-            offered,
+    fn completion() -> ChatCompleter {
+        let skill = |name: &str| CompletableSkill { name: name.to_owned(), about: format!("Does {name}.") };
+        let skills = ["heal", "help", "pdf", "pdf-forms"].map(skill).to_vec();
+        ChatCompleter {
+            skills,
             router: None,
-            mention: Mention { slash: Recognised::Yes, dollar: Recognised::Yes },
+            mention: MentionPolicy { slash: MentionSyntax::Enabled, dollar: MentionSyntax::Enabled },
             width: 60,
         }
     }
 
     fn names(line: &str) -> (usize, Vec<String>) {
-        let (start, pairs) = completion().completed(line, line.len());
+        let (start, pairs) = completion().complete_at(line, line.len());
         (start, pairs.into_iter().map(|pair| pair.replacement).collect())
     }
 
     #[test]
-    fn skills_that_users_do_not_call_are_not_completed() {
+    fn skills_that_are_not_user_invocable_are_not_completed() {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().canonicalize().unwrap();
         for (name, more) in [("for-all", ""), ("for-models", "user-invocable: false\n")] {
@@ -252,19 +260,20 @@ mod tests {
             let text = format!("---\nname: {name}\ndescription: Does it.\n{more}---\nDo it.\n");
             std::fs::write(skill.join("SKILL.md"), text).unwrap();
         }
-        let world =
-            prowess::Surroundings { project: home.join("p"), home: Some(home.clone()), path: "".into() };
-        let registry = prowess::Registry::open_in(Policy::default(), world, &prowess::Progress::default());
+        let host_env =
+            prowess::HostEnv { project: home.join("p"), home: Some(home.clone()), path: "".into() };
+        let registry =
+            prowess::Registry::open_in(Policy::default(), host_env, &prowess::ScanProgress::default());
         let snapshot = registry.snapshot();
         assert!(snapshot.get("for-models").is_some());
         let names: Vec<_> =
-            offered(&snapshot, registry.policy()).into_iter().map(|skill| skill.name).collect();
+            completable_skills(&snapshot, registry.policy()).into_iter().map(|skill| skill.name).collect();
         assert!(names.iter().any(|name| name == "for-all"), "{names:?}");
         assert!(!names.iter().any(|name| name == "for-models"), "{names:?}");
     }
 
     #[test]
-    fn what_is_completed_where() {
+    fn completions_depend_on_the_position() {
         let all = |names: &[&str]| names.iter().map(|name| format!("{name} ")).collect::<Vec<_>>();
         assert_eq!(names("/p"), (0, all(&["/pdf", "/pdf-forms"])));
         assert_eq!(names("/he"), (0, all(&["/heal", "/help"])));
@@ -276,33 +285,35 @@ mod tests {
     }
 
     #[test]
-    fn as_it_is_listed() {
-        let (_, pairs) = completion().completed("/", 1);
+    fn completions_are_listed_with_descriptions() {
+        let (_, pairs) = completion().complete_at("/", 1);
         let lines: Vec<_> = pairs.iter().map(|pair| pair.display.trim_end()).collect();
         insta::assert_snapshot!(lines.join("\n"));
     }
 
     #[test]
-    fn as_the_preset_has_it() {
-        let quiet =
-            Completion { mention: Mention { slash: Recognised::No, dollar: Recognised::No }, ..completion() };
-        assert_eq!(quiet.completed("/pdf", 4).1.len(), 0);
-        assert_eq!(quiet.completed("/help", 5).1.len(), 1);
-        assert_eq!(quiet.completed("$pdf", 4).1.len(), 0);
+    fn completions_follow_the_mention_policy() {
+        let without_mentions = ChatCompleter {
+            mention: MentionPolicy { slash: MentionSyntax::Disabled, dollar: MentionSyntax::Disabled },
+            ..completion()
+        };
+        assert_eq!(without_mentions.complete_at("/pdf", 4).1.len(), 0);
+        assert_eq!(without_mentions.complete_at("/help", 5).1.len(), 1);
+        assert_eq!(without_mentions.complete_at("$pdf", 4).1.len(), 0);
     }
 
     #[test]
-    fn what_could_be_meant_where_no_name_begins_so() {
+    fn similar_names_are_completed_if_no_prefix_matches() {
         let mut policy = Policy::default();
         policy.scan.roots.retain(|root| root.to_string() == "bundled");
         let snapshot = prowess::Registry::open(policy.clone()).unwrap().snapshot();
-        let completion = Completion {
-            offered: offered(&snapshot, &policy),
+        let completion = ChatCompleter {
+            skills: completable_skills(&snapshot, &policy),
             router: Some(Arc::new(Router::new(snapshot))),
             ..completion()
         };
         let names = |line: &str| {
-            let (_, pairs) = completion.completed(line, line.len());
+            let (_, pairs) = completion.complete_at(line, line.len());
             pairs.into_iter().map(|pair| pair.replacement).collect::<Vec<_>>()
         };
         assert_eq!(names("/helo"), ["/hello-world "]);
@@ -312,9 +323,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_typed(line in any::<String>(), at in any::<prop::sample::Index>()) {
+        fn any_input_is_handled(line in any::<String>(), at in any::<prop::sample::Index>()) {
             let cursor = line.floor_char_boundary(at.index(line.len() + 1));
-            let (start, _) = completion().completed(&line, cursor);
+            let (start, _) = completion().complete_at(&line, cursor);
             prop_assert!(start <= cursor && line.is_char_boundary(start));
         }
     }

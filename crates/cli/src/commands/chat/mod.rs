@@ -1,112 +1,112 @@
-//! `prowess chat`: one message and its answer, or a conversation on a terminal.
+//! `prowess chat`: answers a single message, or runs an interactive chat on a terminal.
 //!
 //! | module | subject |
 //! |---|---|
-//! | `setup` | the store, the model, the chat that is meant |
-//! | `message` | what is said: typed, piped in, or both |
-//! | `turn` | one turn, and who ends it early |
-//! | `told` | what is seen of a turn: words, calls, JSON |
-//! | `words` | words of a model as they may reach a terminal |
-//! | `calls` | calls of tools as lines, and what is behind them |
-//! | `conversation`, `typed`, `editor` | the terminal: the loop, what is typed, and typing it |
-//! | `trouble` | what went wrong, with what to do next |
+//! | `setup` | the store, the model and the selected chat |
+//! | `message` | the message, from the argument and standard input |
+//! | `turn` | one turn, and the signals that stop it |
+//! | `render` | output of a turn: text, tool calls, JSON |
+//! | `sanitize` | escaping of streamed text |
+//! | `tool_calls` | tool calls as numbered lines, and their details |
+//! | `conversation`, `input`, `editor` | the interactive chat: its loop, its commands and its line editor |
+//! | `errors` | failures and hints |
 
-mod calls;
 mod conversation;
 mod editor;
+mod errors;
+mod input;
 mod message;
+mod render;
+pub(super) mod sanitize;
 mod setup;
-mod told;
-mod trouble;
+mod tool_calls;
 mod turn;
-mod typed;
-pub(super) mod words;
 
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use prowess_chat::End;
+use prowess_chat::EndReason;
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-pub(super) use calls::Calls;
-pub(super) use setup::open;
-pub(super) use trouble::{of_store, unknown_chat};
+pub(super) use errors::{store_failure, unknown_chat};
+pub(super) use setup::open_store;
+pub(super) use tool_calls::ToolCallLog;
 
-use super::{Outcome, YES, no, print_located};
+use super::{CommandResult, SUCCESS, check_failed, print_diagnostics};
 use crate::args::{Chat, Global};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::Output;
-use setup::{Again, Meant, Setup};
-use turn::Ended;
+use setup::{ChatSetup, ContinueHint, SelectedChat};
+use turn::TurnEnd;
 
-pub(super) fn run(context: &Context, global: &Global, call: &Chat, output: &mut Output) -> Outcome {
-    let message = message::of(call.message.as_deref(), output)?;
+pub(super) fn run(context: &Context, global: &Global, call: &Chat, output: &mut Output) -> CommandResult {
+    let message = message::read_message(call.message.as_deref(), output)?;
     let runtime = runtime()?;
     let done = match message {
-        Some(message) => runtime.block_on(once(context, global, call, &message, output)),
+        Some(message) => runtime.block_on(answer_once(context, global, call, &message, output)),
         None => conversation::run(&runtime, context, global, call, output),
     };
-    // A tool that was given up must not keep the process.
+    // A cancelled tool must not keep the process alive.
     runtime.shutdown_timeout(Duration::from_secs(5));
     done
 }
 
-/// What everything of a chat runs on.
+/// Returns the runtime of a chat.
 pub(super) fn runtime() -> Result<Runtime, Failure> {
     Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
 }
 
-/// One message, one answer.
-async fn once(
+/// Answers a single message.
+async fn answer_once(
     context: &Context,
     global: &Global,
     call: &Chat,
     message: &str,
     output: &mut Output,
-) -> Outcome {
-    let setup = Setup::new(context, global, call, Again::Call).await?;
-    let meant = Meant::of(call, &setup).await?;
-    let chat = meant.begun(&setup).await?;
+) -> CommandResult {
+    let setup = ChatSetup::new(context, global, call, ContinueHint::NewProcess).await?;
+    let meant = SelectedChat::select(call, &setup).await?;
+    let chat = meant.get_or_create(&setup).await?;
     if output.json() {
-        output.answer(
+        output.write_json(
             &json!({"schema": 1, "type": "chat", "chat": chat, "model": setup.agent.model().name()}),
         )?;
-    } else if let Some(line) = setup.no_model(context) {
-        output.remark(line);
+    } else if let Some(line) = setup.rehearsal_notice(context) {
+        output.note(line);
     }
-    if let Some(line) = setup.not_available() {
-        output.remark(line);
+    if let Some(line) = setup.unavailable_summary() {
+        output.note(line);
     }
     output.finish()?;
-    let mut stops = turn::Stops::new()?;
-    let mut calls = Calls::default();
-    let ended = turn::turn(&setup, &chat, message, &mut stops, &mut calls, output).await?;
-    notices(&setup, output);
+    let mut stops = turn::StopSignals::new()?;
+    let mut calls = ToolCallLog::default();
+    let ended = turn::run_turn(&setup, &chat, message, &mut stops, &mut calls, output).await?;
+    print_chat_notices(&setup, output);
     if output.verbose() {
-        output.remark(format!("chat {chat}; to go on: prowess chat --chat {chat}"));
+        output.note(format!("chat {chat}; to continue: prowess chat --chat {chat}"));
     }
     match ended {
-        Ended::So(End::Finished) => return Ok(YES),
-        Ended::So(end) => end.about().into_iter().for_each(|about| output.remark(about)),
-        // Whatever the reason: the call was right, and the answer is not there.
-        Ended::BrokenOff(failure) => drop(failure.report(output)),
-        Ended::Left => {}
+        TurnEnd::Ended(EndReason::Finished) => return Ok(SUCCESS),
+        TurnEnd::Ended(end) => end.description().into_iter().for_each(|about| output.note(about)),
+        // The exit code is 1 regardless of the cause, because the usage was correct.
+        TurnEnd::Failed(failure) => drop(failure.report(output)),
+        TurnEnd::Abandoned => {}
     }
-    Ok(no())
+    Ok(check_failed())
 }
 
-/// What the tools noticed on the way.
-fn notices(setup: &Setup, output: &mut Output) {
-    print_located(output, &setup.toolbox.take_diagnostics());
-    super::notices(&setup.toolbox, output);
-    if setup.lost_tools() {
-        output.remark("the model cannot call tools; load skills yourself with /NAME (chat.tools = \"off\" says so from the start)");
+/// Prints the notices of the tools.
+fn print_chat_notices(setup: &ChatSetup, output: &mut Output) {
+    print_diagnostics(output, &setup.toolbox.take_diagnostics());
+    super::print_notices(&setup.toolbox, output);
+    if setup.take_tools_lost() {
+        output.note("the model does not support tools; load skills with /NAME, and set chat.tools = \"off\" to hide this message");
     }
 }
 
-/// Whether a person sits at both ends.
-fn is_conversation(output: &Output) -> bool {
+/// Returns `true` if input and output are terminals.
+fn is_interactive(output: &Output) -> bool {
     std::io::stdin().is_terminal() && output.is_terminal() && !output.json()
 }

@@ -1,155 +1,155 @@
-//! The store, the model, and the chat that is meant.
+//! The store, the model and the selected chat.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use prowess::Preset;
 use prowess_chat::provider::connect;
-use prowess_chat::store::{self, Address, Chat as Kept, NewChat, Store, StoreError};
+use prowess_chat::store::{self, Chat as StoredChat, NewChat, Store, StoreAddress, StoreError};
 use prowess_chat::turn::Agent;
-use prowess_config::{Provider, ToolCalling};
+use prowess_config::{ChatProvider, ToolCalling};
 
-use super::trouble::{self, of_store, unknown_chat};
+use super::errors::{self, store_failure, unknown_chat};
 use crate::args::{Chat, Global, StoreArgs};
-use crate::commands::serving::not_available;
+use crate::commands::server_common::unavailable_summary;
 use crate::context::Context;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::clean_path;
 
-/// How somebody goes on after something was mended.
+/// How the user continues after an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Again {
-    /// With another call of the program.
-    Call,
-    /// With the next message.
-    Here,
+pub(super) enum ContinueHint {
+    /// By running the program again.
+    NewProcess,
+    /// By sending the next message.
+    NextMessage,
 }
 
-impl Again {
+impl ContinueHint {
     pub(super) fn as_str(self) -> &'static str {
         match self {
-            Self::Call => "what was said is kept; prowess chat --continue \"…\" goes on",
-            Self::Here => "what was said is kept; the next message goes on",
+            Self::NewProcess => "the chat is saved; to continue it: prowess chat --continue \"…\"",
+            Self::NextMessage => "the chat is saved; send another message to continue",
         }
     }
 }
 
-/// All that turns need.
-pub(super) struct Setup {
+/// The resources of a chat.
+pub(super) struct ChatSetup {
     pub(super) agent: Agent,
     pub(super) toolbox: Arc<prowess_tools::Toolbox>,
     pub(super) store: Arc<dyn Store>,
-    /// What is said when the provider does not take the key.
-    pub(super) key: Option<String>,
-    pub(super) again: Again,
+    /// The location of the API key, for error messages.
+    pub(super) key_location: Option<String>,
+    pub(super) continue_hint: ContinueHint,
     preset: String,
-    provider: Provider,
-    /// Whether the model is offered tools, as far as was said; and what is found out is said once.
+    provider: ChatProvider,
+    /// Whether the model is expected to support tools. Cleared when the loss of tools has been reported.
     tools: AtomicBool,
 }
 
-impl Setup {
+impl ChatSetup {
     pub(super) async fn new(
         context: &Context,
         global: &Global,
         call: &Chat,
-        again: Again,
+        again: ContinueHint,
     ) -> Result<Self, Failure> {
-        let wanted = &context.configuration.chat;
-        // The turn ends what it started; there is nobody else to.
+        let settings = &context.configuration.chat;
+        // A turn stops its own scripts, so nothing else needs to.
         let cancel = prowess_sandbox::Cancel::default();
-        let toolbox = Arc::new(super::super::toolbox_until(context, global, cancel));
-        let model = connect(wanted, |name| std::env::var_os(name), &toolbox)
-            .map_err(|error| trouble::of_setup(&error))?;
-        let store = open(context, &call.place).await?;
-        let key = match (&wanted.key_env, &wanted.key_file) {
+        let toolbox = Arc::new(super::super::cancellable_toolbox(context, global, cancel));
+        let model = connect(settings, |name| std::env::var_os(name), &toolbox)
+            .map_err(|error| errors::setup_failure(&error))?;
+        let store = open_store(context, &call.store_args).await?;
+        let key = match (&settings.key_env, &settings.key_file) {
             (Some(name), _) => Some(format!("the variable {name}")),
             (None, Some(path)) => Some(clean_path(path)),
             (None, None) => None,
         };
         Ok(Self {
-            agent: Agent::new(Arc::clone(&toolbox), model, wanted.limits),
+            agent: Agent::new(Arc::clone(&toolbox), model, settings.limits),
             toolbox,
             store,
-            key,
-            again,
+            key_location: key,
+            continue_hint: again,
             preset: context.policy().preset.as_str().to_owned(),
-            provider: wanted.provider,
-            tools: AtomicBool::new(wanted.tools == ToolCalling::Auto),
+            provider: settings.provider,
+            tools: AtomicBool::new(settings.tools == ToolCalling::Auto),
         })
     }
 
-    /// Returns `true` once it turns out that the model cannot call tools.
-    pub(super) fn lost_tools(&self) -> bool {
+    /// Returns `true` once, after the model has turned out not to support tools.
+    pub(super) fn take_tools_lost(&self) -> bool {
         !self.agent.model().can_call_tools() && self.tools.swap(false, Ordering::Relaxed)
     }
 
-    /// How many skills were found and are not offered; `None` where all are.
-    pub(super) fn not_available(&self) -> Option<String> {
-        not_available(&self.toolbox.snapshot())
+    /// Returns the number of skills that are not available, or `None` if all are.
+    pub(super) fn unavailable_summary(&self) -> Option<String> {
+        unavailable_summary(&self.toolbox.snapshot())
     }
 
-    /// That there is no model, and how to have one; `None` where there is.
-    pub(super) fn no_model(&self, context: &Context) -> Option<String> {
-        (self.provider == Provider::Rehearsal).then(|| {
-            let file = match context.surroundings.home {
+    /// Returns a notice for rehearsal mode, or `None` if a model is configured.
+    pub(super) fn rehearsal_notice(&self, context: &Context) -> Option<String> {
+        (self.provider == ChatProvider::Rehearsal).then(|| {
+            let file = match context.host_env.home {
                 Some(_) if context.policy().preset != Preset::Harness => "~/.prowess/config.toml",
-                _ => "a file that --config names",
+                _ => "a file given with --config",
             };
             format!(
-                "no model is configured, so this is a rehearsal: it shows what a model would be given. \
-                 To talk to one, set chat.provider, chat.model and chat.key-env in {file}"
+                "no model is configured; rehearsal mode shows what a model would receive. \
+                 To use a model, set chat.provider, chat.model and chat.key-env in {file}"
             )
         })
     }
 }
 
-/// Opens the store that the call, the environment or the configuration names.
-pub(in crate::commands) async fn open(
+/// Opens the store given by options, environment or configuration.
+pub(in crate::commands) async fn open_store(
     context: &Context,
-    place: &StoreArgs,
+    args: &StoreArgs,
 ) -> Result<Arc<dyn Store>, Failure> {
-    let configured = context.configuration.chat.store.as_ref().map(|store| store.written());
-    let written = place.store.as_deref().or(configured);
-    let address = Address::of(&context.surroundings, written).map_err(of_store)?;
-    store::open(&address).await.map_err(of_store)
+    let configured = context.configuration.chat.store.as_ref().map(|store| store.expose());
+    let written = args.store.as_deref().or(configured);
+    let address = StoreAddress::resolve(&context.host_env, written).map_err(store_failure)?;
+    store::open(&address).await.map_err(store_failure)
 }
 
-/// The chat that somebody means.
-pub(super) enum Meant {
-    /// One that is there.
-    Old(Box<Kept>),
-    /// One that is begun with its first message, so that nothing is left of a conversation in which nothing was said.
+/// The selected chat.
+pub(super) enum SelectedChat {
+    /// An existing chat.
+    Existing(Box<StoredChat>),
+    /// A new chat. It is created with its first message, so that no empty chats are stored.
     New,
 }
 
-impl Meant {
-    pub(super) async fn of(call: &Chat, setup: &Setup) -> Result<Self, Failure> {
+impl SelectedChat {
+    pub(super) async fn select(call: &Chat, setup: &ChatSetup) -> Result<Self, Failure> {
         if let Some(id) = &call.chat {
-            let kept = setup.store.chat(id).await.map_err(|error| match error {
-                StoreError::NoChat => unknown_chat(id),
-                error => of_store(error),
+            let stored = setup.store.chat(id).await.map_err(|error| match error {
+                StoreError::ChatNotFound => unknown_chat(id),
+                error => store_failure(error),
             })?;
-            return Ok(Self::Old(Box::new(kept)));
+            return Ok(Self::Existing(Box::new(stored)));
         }
         if !call.latest {
             return Ok(Self::New);
         }
-        let page = setup.store.chats(None, 1).await.map_err(of_store)?;
+        let page = setup.store.chats(None, 1).await.map_err(store_failure)?;
         match page.chats.into_iter().next() {
-            Some(kept) => Ok(Self::Old(Box::new(kept))),
-            None => Err(Failure::new(ErrorCode::NotFound, "there is no chat to go on with")
-                .hint("begin one without --continue")),
+            Some(stored) => Ok(Self::Existing(Box::new(stored))),
+            None => Err(Failure::new(ErrorCode::NotFound, "there is no chat to continue")
+                .hint("omit --continue to start a chat")),
         }
     }
 
-    /// Its id; a new one is begun now.
-    pub(super) async fn begun(&self, setup: &Setup) -> Result<String, Failure> {
+    /// Returns the id of the chat, which is created if it is new.
+    pub(super) async fn get_or_create(&self, setup: &ChatSetup) -> Result<String, Failure> {
         match self {
-            Self::Old(kept) => Ok(kept.id.clone()),
+            Self::Existing(stored) => Ok(stored.id.clone()),
             Self::New => {
                 let new = NewChat { title: String::new(), preset: setup.preset.clone() };
-                Ok(setup.store.create_chat(new).await.map_err(of_store)?.id)
+                Ok(setup.store.create_chat(new).await.map_err(store_failure)?.id)
             }
         }
     }

@@ -1,26 +1,26 @@
-//! One turn, and who ends it early.
+//! One turn, and the signals that stop it.
 
-use prowess_chat::End;
-use prowess_chat::store::{Keeper, Past, StoreError};
-use prowess_chat::turn::Input;
+use prowess_chat::EndReason;
+use prowess_chat::store::{ChatHistory, StoreError, StoreRecorder};
+use prowess_chat::turn::TurnInput;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use super::calls::Calls;
-use super::setup::Setup;
-use super::told::Told;
-use super::trouble::{of_store, of_turn, unknown_chat};
+use super::errors::{store_failure, turn_failure, unknown_chat};
+use super::render::TurnRenderer;
+use super::setup::ChatSetup;
+use super::tool_calls::ToolCallLog;
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// What ends a turn from outside: Ctrl-C, and being told to end.
-pub(super) struct Stops {
+/// The signals that stop a turn.
+pub(super) struct StopSignals {
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
 }
 
-impl Stops {
+impl StopSignals {
     pub(super) fn new() -> Result<Self, Failure> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
@@ -29,12 +29,12 @@ impl Stops {
         })
     }
 
-    /// What was pressed before does not count any more.
-    pub(super) async fn forget(&mut self) {
-        while tokio::time::timeout(std::time::Duration::ZERO, self.pressed()).await.is_ok() {}
+    /// Discards pending signals.
+    pub(super) async fn discard_pending(&mut self) {
+        while tokio::time::timeout(std::time::Duration::ZERO, self.recv()).await.is_ok() {}
     }
 
-    async fn pressed(&mut self) {
+    async fn recv(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
@@ -43,44 +43,45 @@ impl Stops {
     }
 }
 
-/// How a turn ended.
-pub(super) enum Ended {
-    /// As a turn does.
-    So(End),
-    /// It broke off; what was said is kept.
-    BrokenOff(Failure),
-    /// Somebody did not even wait for the end.
-    Left,
+/// The end of a turn.
+pub(super) enum TurnEnd {
+    /// It ended regularly.
+    Ended(EndReason),
+    /// It failed; the chat is saved.
+    Failed(Failure),
+    /// A second signal arrived before it ended.
+    Abandoned,
 }
 
-/// Says something in a chat and tells what comes of it. A failure is one in which nothing was asked.
-pub(super) async fn turn(
-    setup: &Setup,
+/// Sends a message in a chat and prints the answer. Fails if the message could not be sent.
+pub(super) async fn run_turn(
+    setup: &ChatSetup,
     chat: &str,
     text: &str,
-    stops: &mut Stops,
-    calls: &mut Calls,
+    stops: &mut StopSignals,
+    calls: &mut ToolCallLog,
     output: &mut Output,
-) -> Result<Ended, Failure> {
+) -> Result<TurnEnd, Failure> {
     let failed = |error| match error {
-        StoreError::NoChat => unknown_chat(chat),
-        error => of_store(error),
+        StoreError::ChatNotFound => unknown_chat(chat),
+        error => store_failure(error),
     };
-    let past = Past::of(&*setup.store, chat).await.map_err(failed)?;
+    let past = ChatHistory::load(&*setup.store, chat).await.map_err(failed)?;
     let cancel = CancellationToken::new();
-    let mut told = Told::new(output, calls, cancel.clone());
-    let mut keeper = Keeper::ask(&setup.store, chat, text, &past, |numbered| told.hear(&numbered))
-        .await
-        .map_err(failed)?;
-    let input = Input { chat, history: &past.messages, activated: &past.activated, text };
-    let mut unheard = |_| {};
+    let mut renderer = TurnRenderer::new(output, calls, cancel.clone());
+    let mut keeper =
+        StoreRecorder::ask(&setup.store, chat, text, &past, |numbered| renderer.print_event(&numbered))
+            .await
+            .map_err(failed)?;
+    let input = TurnInput { chat, history: &past.messages, activated: &past.activated, text };
+    let mut ignore_event = |_| {};
     let outcome = {
-        let turn = setup.agent.turn(input, &mut keeper, &mut unheard, &cancel);
+        let turn = setup.agent.turn(input, &mut keeper, &mut ignore_event, &cancel);
         tokio::pin!(turn);
         loop {
             tokio::select! {
                 outcome = &mut turn => break Some(outcome),
-                () = stops.pressed() => {
+                () = stops.recv() => {
                     if cancel.is_cancelled() {
                         break None;
                     }
@@ -90,10 +91,10 @@ pub(super) async fn turn(
         }
     };
     drop(keeper);
-    told.end()?;
+    renderer.finish()?;
     Ok(match outcome.map(|outcome| outcome.end) {
-        None => Ended::Left,
-        Some(Ok(end)) => Ended::So(end),
-        Some(Err(error)) => Ended::BrokenOff(of_turn(&error, setup)),
+        None => TurnEnd::Abandoned,
+        Some(Ok(end)) => TurnEnd::Ended(end),
+        Some(Err(error)) => TurnEnd::Failed(turn_failure(&error, setup)),
     })
 }

@@ -1,4 +1,4 @@
-//! `prowess chats`: the chats that are kept.
+//! `prowess chats`: manages stored chats.
 
 mod show;
 mod transfer;
@@ -6,28 +6,28 @@ mod transfer;
 use prowess_chat::store::{CHATS_MAX, Chat, Store, StoreError};
 use serde_json::json;
 
-use super::chat::{of_store, open, runtime, unknown_chat};
-use super::{Outcome, YES};
+use super::chat::{open_store, runtime, store_failure, unknown_chat};
+use super::{CommandResult, SUCCESS};
 use crate::args::{Chats, ChatsCommand};
 use crate::columns;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{Output, Tone, clean, counted};
+use crate::output::{Output, TextStyle, clean, pluralize};
 
-/// How many chats are listed where nobody says how many.
-const LISTED: u32 = 20;
+/// The default number of listed chats.
+const DEFAULT_COUNT: u32 = 20;
 
-pub(super) fn run(context: &Context, call: Chats, output: &mut Output) -> Outcome {
+pub(super) fn run(context: &Context, call: Chats, output: &mut Output) -> CommandResult {
     runtime()?.block_on(async {
-        let command = call.command.unwrap_or(ChatsCommand::List { n: LISTED });
-        // What is wrong with a file is told before a store is made for it.
+        let command = call.command.unwrap_or(ChatsCommand::List { n: DEFAULT_COUNT });
+        // Read the file before the store is created.
         let read = match &command {
-            ChatsCommand::Import { file } => transfer::read(file)?,
+            ChatsCommand::Import { file } => transfer::read_export(file)?,
             _ => Vec::new(),
         };
-        let store = open(context, &call.place).await?;
+        let store = open_store(context, &call.store_args).await?;
         match command {
-            ChatsCommand::List { n } => listed(&*store, n as usize, output).await?,
+            ChatsCommand::List { n } => print_chats(&*store, n as usize, output).await?,
             ChatsCommand::Show { id } => show::show(&*store, &id, output).await?,
             ChatsCommand::Delete { ids } => delete(&*store, &ids, output).await?,
             ChatsCommand::Export { id, to } => {
@@ -35,61 +35,61 @@ pub(super) fn run(context: &Context, call: Chats, output: &mut Output) -> Outcom
             }
             ChatsCommand::Import { .. } => transfer::import(&*store, &read, output).await?,
         }
-        Ok(YES)
+        Ok(SUCCESS)
     })
 }
 
-/// A failure of the store that is about one chat.
-fn about(id: &str) -> impl Fn(StoreError) -> Failure {
+/// Converts an error of the store about a chat.
+fn chat_failure(id: &str) -> impl Fn(StoreError) -> Failure {
     move |error| match error {
-        StoreError::NoChat => unknown_chat(id),
-        error => of_store(error),
+        StoreError::ChatNotFound => unknown_chat(id),
+        error => store_failure(error),
     }
 }
 
-/// The latest chats.
-pub(super) async fn listed(store: &dyn Store, most: usize, output: &mut Output) -> Result<(), Failure> {
+/// Prints the latest chats.
+pub(super) async fn print_chats(store: &dyn Store, limit: usize, output: &mut Output) -> Result<(), Failure> {
     let (mut chats, mut after): (Vec<Chat>, Option<String>) = (Vec::new(), None);
     loop {
-        let left = most - chats.len();
-        let page = store.chats(after.as_deref(), left.min(CHATS_MAX)).await.map_err(of_store)?;
+        let left = limit - chats.len();
+        let page = store.chats(after.as_deref(), left.min(CHATS_MAX)).await.map_err(store_failure)?;
         chats.extend(page.chats);
         after = page.next;
-        if after.is_none() || chats.len() >= most {
+        if after.is_none() || chats.len() >= limit {
             break;
         }
     }
     if output.json() {
-        return Ok(output.answer(&json!({"schema": 1, "chats": chats, "more": after.is_some()}))?);
+        return Ok(output.write_json(&json!({"schema": 1, "chats": chats, "more": after.is_some()}))?);
     }
     for chat in &chats {
-        let title = if chat.title.is_empty() { "(nothing was said)" } else { &chat.title };
+        let title = if chat.title.is_empty() { "(empty)" } else { &chat.title };
         let more = match &chat.writing {
-            Some(_) => "an answer is being written".to_owned(),
-            None => counted(usize::try_from(chat.messages).unwrap_or(usize::MAX), "message"),
+            Some(_) => "answer in progress".to_owned(),
+            None => pluralize(usize::try_from(chat.messages).unwrap_or(usize::MAX), "message"),
         };
-        let (id, when) = (output.tone(Tone::Strong, &chat.id), when(chat.updated));
-        let title = columns::cut(&clean(title), output.width().saturating_sub(62 + more.len()).max(20));
+        let (id, when) = (output.styled_text(TextStyle::Strong, &chat.id), format_time(chat.updated));
+        let title = columns::truncate(&clean(title), output.width().saturating_sub(62 + more.len()).max(20));
         output.line(format!("{id}  {when}  {title}, {more}"))?;
     }
     if chats.is_empty() {
-        output.remark("there are no chats yet; prowess chat begins one");
+        output.note("no chats yet; run `prowess chat` to start one");
     } else if after.is_some() {
-        output.remark("there are more; -n N lists more of them");
+        output.note("more chats are not listed; pass -n N to list more");
     }
     Ok(())
 }
 
 async fn delete(store: &dyn Store, ids: &[String], output: &mut Output) -> Result<(), Failure> {
-    // All of them are there, or none is deleted.
+    // Delete nothing unless all chats exist.
     for id in ids {
-        store.chat(id).await.map_err(about(id))?;
+        store.chat(id).await.map_err(chat_failure(id))?;
     }
     for id in ids {
-        store.delete_chat(id).await.map_err(about(id))?;
+        store.delete_chat(id).await.map_err(chat_failure(id))?;
     }
     if output.json() {
-        return Ok(output.answer(&json!({"schema": 1, "deleted": ids}))?);
+        return Ok(output.write_json(&json!({"schema": 1, "deleted": ids}))?);
     }
     for id in ids {
         output.line(format!("deleted {}", clean(id)))?;
@@ -97,7 +97,7 @@ async fn delete(store: &dyn Store, ids: &[String], output: &mut Output) -> Resul
     Ok(())
 }
 
-/// Milliseconds since 1970 as date and time in UTC.
-fn when(millis: u64) -> String {
-    prowess_package::iso_time(millis / 1_000).replace('T', " ")
+/// Formats milliseconds since 1970 as date and time in UTC.
+fn format_time(millis: u64) -> String {
+    prowess_package::format_iso_time(millis / 1_000).replace('T', " ")
 }

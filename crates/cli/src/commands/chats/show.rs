@@ -1,21 +1,21 @@
-//! `prowess chats show`: what was said in a chat.
+//! `prowess chats show`: prints the messages of a chat.
 
 use std::fmt::Write as _;
 
 use prowess_chat::store::{Chat, MESSAGES_MAX, Store};
-use prowess_chat::{Message, Part, Role, State};
+use prowess_chat::{Message, MessageState, Part, Role};
 use serde_json::json;
 
-use super::super::chat::Calls;
-use super::{about, when};
+use super::super::chat::ToolCallLog;
+use super::{chat_failure, format_time};
 use crate::failure::Failure;
-use crate::output::{Output, Tone, clean, counted};
+use crate::output::{Output, TextStyle, clean, pluralize};
 
 pub(super) async fn show(store: &dyn Store, id: &str, output: &mut Output) -> Result<(), Failure> {
-    let chat = store.chat(id).await.map_err(about(id))?;
+    let chat = store.chat(id).await.map_err(chat_failure(id))?;
     let (mut messages, mut before): (Vec<Message>, Option<u64>) = (Vec::new(), None);
     loop {
-        let page = store.messages(id, before, MESSAGES_MAX).await.map_err(about(id))?;
+        let page = store.messages(id, before, MESSAGES_MAX).await.map_err(chat_failure(id))?;
         messages.splice(0..0, page.messages);
         before = page.before;
         if before.is_none() {
@@ -23,60 +23,63 @@ pub(super) async fn show(store: &dyn Store, id: &str, output: &mut Output) -> Re
         }
     }
     if output.json() {
-        return Ok(output.answer(&json!({"schema": 1, "chat": chat, "messages": messages}))?);
+        return Ok(output.write_json(&json!({"schema": 1, "chat": chat, "messages": messages}))?);
     }
-    head(&chat, output)?;
-    let mut calls = Calls::default();
+    print_header(&chat, output)?;
+    let mut calls = ToolCallLog::default();
     for message in &messages {
-        put(message, &mut calls, output)?;
+        print_message(message, &mut calls, output)?;
     }
     Ok(())
 }
 
-fn head(chat: &Chat, output: &mut Output) -> Result<(), Failure> {
-    let title = if chat.title.is_empty() { "(nothing was said)" } else { &chat.title };
-    output.line(output.tone(Tone::Strong, title))?;
-    let mut about = format!("{}, begun {}", chat.id, when(chat.created));
-    let _ = write!(about, ", {}", counted(usize::try_from(chat.messages).unwrap_or(usize::MAX), "message"));
+fn print_header(chat: &Chat, output: &mut Output) -> Result<(), Failure> {
+    let title = if chat.title.is_empty() { "(empty)" } else { &chat.title };
+    output.line(output.styled_text(TextStyle::Strong, title))?;
+    let mut about = format!("{}, started {}", chat.id, format_time(chat.created));
+    let _ = write!(about, ", {}", pluralize(usize::try_from(chat.messages).unwrap_or(usize::MAX), "message"));
     if chat.usage.input + chat.usage.output > 0 {
-        let _ = write!(about, ", {} tokens read and {} written", chat.usage.input, chat.usage.output);
+        let _ = write!(about, ", {} input tokens, {} output tokens", chat.usage.input, chat.usage.output);
     }
-    output.line(output.tone(Tone::Faint, &about))?;
+    output.line(output.styled_text(TextStyle::Faint, &about))?;
     if !chat.activated_skill_names.is_empty() {
-        output
-            .line(output.tone(Tone::Faint, &format!("skills: {}", chat.activated_skill_names.join(", "))))?;
+        output.line(
+            output
+                .styled_text(TextStyle::Faint, &format!("skills: {}", chat.activated_skill_names.join(", "))),
+        )?;
     }
     Ok(())
 }
 
-fn put(message: &Message, calls: &mut Calls, output: &mut Output) -> Result<(), Failure> {
+fn print_message(message: &Message, calls: &mut ToolCallLog, output: &mut Output) -> Result<(), Failure> {
     let who = match message.role {
         Role::User => "you",
-        Role::Assistant => "answer",
+        Role::Assistant => "assistant",
     };
     output.line("")?;
-    output.line(output.tone(Tone::Strong, &format!("{who}, {}", when(message.at))))?;
+    output.line(output.styled_text(TextStyle::Strong, &format!("{who}, {}", format_time(message.at))))?;
     for part in &message.parts {
         match part {
             Part::Text { text } => {
                 output.text(text)?;
-                // A pipe gets the text as it is, and its last line may not end.
+                // In a pipe, the last line of the text may be unterminated.
                 if !output.is_terminal() && !text.ends_with('\n') {
                     output.line("")?;
                 }
             }
-            Part::ToolCall { id, name, arguments } => calls.called(id, name, arguments),
+            Part::ToolCall { id, name, arguments } => calls.record_call(id, name, arguments),
             Part::ToolResult { id, summary, status, .. } => {
-                let line = calls.answered(id, status, summary, output.width());
-                output.line(output.tone(Tone::Faint, &line))?;
+                let line = calls.record_result(id, status, summary, output.width());
+                output.line(output.styled_text(TextStyle::Faint, &line))?;
             }
         }
     }
     match &message.state {
-        State::Complete => {}
-        State::Writing => output.line(output.tone(Tone::Caution, "[being written]"))?,
-        State::Interrupted { reason } => {
-            output.line(output.tone(Tone::Caution, &format!("[broke off: {}]", clean(reason))))?;
+        MessageState::Complete => {}
+        MessageState::Writing => output.line(output.styled_text(TextStyle::Caution, "[in progress]"))?,
+        MessageState::Interrupted { reason } => {
+            output
+                .line(output.styled_text(TextStyle::Caution, &format!("[interrupted: {}]", clean(reason))))?;
         }
     }
     Ok(())

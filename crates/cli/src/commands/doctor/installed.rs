@@ -1,46 +1,49 @@
-//! Whether what was installed is still that.
+//! Checks installed skills against their lock files.
 
-use prowess::lock::Lock;
+use prowess::lock::LockFile;
 use prowess::short_path;
-use prowess_package::{Verification, Verified};
+use prowess_package::{VerificationStatus, VerifiedSkill};
 
 use super::super::packages;
-use super::{Finding, State};
+use super::{CheckState, DoctorCheck};
 use crate::context::Context;
-use crate::output::{clean_path, counted};
+use crate::output::{clean_path, pluralize};
 use crate::scope::ScopeArgs;
 
-/// What was installed, where it can be compared with its lock.
-pub(super) fn installed(context: &Context) -> Vec<Finding> {
+/// Returns a result for each lock file.
+pub(super) fn installed(context: &Context) -> Vec<DoctorCheck> {
     let what = "installed";
-    let short = |path: &std::path::Path| clean_path(&short_path(path, &context.surroundings));
+    let short = |path: &std::path::Path| clean_path(&short_path(path, &context.host_env));
     let mut findings = Vec::new();
-    for place in packages::places(context, &ScopeArgs::default()).unwrap_or_default() {
-        let told = match Lock::read(&place.lock) {
-            Err(error) => Err((error.to_string(), "mend that file, or take it back from version control")),
+    for target in packages::install_targets(context, &ScopeArgs::default()).unwrap_or_default() {
+        let message = match LockFile::read(&target.lock_path) {
+            Err(error) => Err((error.to_string(), "fix that file, or restore it from version control")),
             Ok(lock) if lock.skills.is_empty() && lock.pending.is_none() => continue,
             Ok(lock) if lock.pending.is_some() => {
-                let told = format!("{} tells of a change that was interrupted", short(&place.lock));
-                Err((told, "prowess verify finishes it"))
+                let message = format!("{} contains an interrupted change", short(&target.lock_path));
+                Err((message, "run `prowess verify` to finish it"))
             }
-            Ok(lock) => prowess_package::verify(&place)
+            Ok(lock) => prowess_package::verify_skills(&target)
                 .map(|verified| (lock.skills.len(), verified))
-                .map_err(|error| (error.to_string(), "prowess verify shows more")),
+                .map_err(|error| (error.to_string(), "run `prowess verify` for details")),
         };
-        findings.push(match told {
-            Err((told, help)) => Finding { what, state: State::Problem, told, help: Some(help.to_owned()) },
+        findings.push(match message {
+            Err((message, help)) => {
+                DoctorCheck { what, state: CheckState::Problem, message, help: Some(help.to_owned()) }
+            }
             Ok((count, verified)) => {
-                let bad = |one: &&Verified| {
-                    !one.accepted && !matches!(one.status, Verification::Ok | Verification::Unlocked)
+                let is_bad = |one: &&VerifiedSkill| {
+                    !one.accepted
+                        && !matches!(one.status, VerificationStatus::Ok | VerificationStatus::Unlocked)
                 };
-                let names: Vec<_> = verified.iter().filter(bad).map(|one| one.name.as_str()).collect();
-                let all = format!("{}, as {} says", counted(count, "skill"), short(&place.lock));
+                let names: Vec<_> = verified.iter().filter(is_bad).map(|one| one.name.as_str()).collect();
+                let all = format!("{} in {}", pluralize(count, "skill"), short(&target.lock_path));
                 match names.is_empty() {
-                    true => Finding { what, state: State::Fine, told: all, help: None },
+                    true => DoctorCheck { what, state: CheckState::Fine, message: all, help: None },
                     false => {
-                        let told = format!("{all}, but not {}", names.join(", "));
-                        let help = Some("prowess verify shows how they differ".to_owned());
-                        Finding { what, state: State::Note, told, help }
+                        let message = format!("{all}; modified or missing: {}", names.join(", "));
+                        let help = Some("run `prowess verify` to see the differences".to_owned());
+                        DoctorCheck { what, state: CheckState::Note, message, help }
                     }
                 }
             }

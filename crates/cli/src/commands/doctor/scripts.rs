@@ -1,60 +1,65 @@
-//! What scripts are held by, and what they wait for.
+//! Checks the sandbox, the script policy and the variables of skills.
 
-use prowess::policy::Scripts;
+use prowess::policy::ScriptPolicy;
 use prowess::{Skill, Snapshot};
-use prowess_sandbox::Tier;
+use prowess_sandbox::SandboxTier;
 
-use super::super::remedy;
-use super::{Finding, State};
+use super::super::next_step;
+use super::{CheckState, DoctorCheck};
 use crate::context::Context;
 
-/// What scripts are held by, whether they may run, and the variables that skills wait for.
-pub(super) fn scripts(context: &Context, snapshot: &Snapshot) -> Vec<Finding> {
-    let status = prowess_sandbox::status(&prowess_sandbox::Helper::own(), &context.surroundings);
-    let root = if status.root { "; root is given up first" } else { "" };
-    let (state, told) = match status.tier {
-        Some(Tier::Tier1) => {
-            (State::Fine, format!("tier 1: namespaces, Landlock {}, seccomp{root}", status.landlock))
+/// Returns the state of the sandbox, the script policy, and the variables that skills need but do not get.
+pub(super) fn scripts(context: &Context, snapshot: &Snapshot) -> Vec<DoctorCheck> {
+    let status = prowess_sandbox::status(&prowess_sandbox::SandboxHelper::current_exe(), &context.host_env);
+    let root = if status.root { "; root privileges are dropped first" } else { "" };
+    let (state, message) = match status.tier {
+        Some(SandboxTier::Tier1) => {
+            (CheckState::Fine, format!("tier 1: namespaces, Landlock {}, seccomp{root}", status.landlock))
         }
-        Some(Tier::Tier2) => {
-            (State::Note, format!("tier 2: Landlock {}, seccomp, no namespaces{root}", status.landlock))
+        Some(SandboxTier::Tier2) => {
+            (CheckState::Note, format!("tier 2: Landlock {}, seccomp, no namespaces{root}", status.landlock))
         }
-        Some(Tier::None) | None => (State::Note, "none can be enforced: scripts do not run".to_owned()),
+        Some(SandboxTier::None) | None => (CheckState::Note, "not available; scripts do not run".to_owned()),
     };
-    let help = status.missing.first().map(|error| format!("{}; {}", error.why, remedy::sandbox(&error.why)));
+    let help = status
+        .missing
+        .first()
+        .map(|error| format!("{}; {}", error.reason, next_step::sandbox_hint(&error.reason)));
     let policy = context.policy();
     let allowed = match policy.run.scripts {
-        Scripts::Never => "never run".to_owned(),
-        Scripts::Ask if policy.run.allowed_skills.is_empty() => "run when you say so, each time".to_owned(),
-        Scripts::Ask => format!("run for {}, others when you say so", policy.run.allowed_skills.join(", ")),
-        Scripts::Allowed => "run without asking".to_owned(),
+        ScriptPolicy::Never => "never run".to_owned(),
+        ScriptPolicy::Ask if policy.run.allowed_skills.is_empty() => "run after confirmation".to_owned(),
+        ScriptPolicy::Ask => {
+            format!("run for {}; others run after confirmation", policy.run.allowed_skills.join(", "))
+        }
+        ScriptPolicy::Allowed => "run without confirmation".to_owned(),
     };
     let mut findings = vec![
-        Finding { what: "sandbox", state, told, help },
-        Finding { what: "scripts", state: State::Fine, told: allowed, help: None },
+        DoctorCheck { what: "sandbox", state, message, help },
+        DoctorCheck { what: "scripts", state: CheckState::Fine, message: allowed, help: None },
     ];
     let environment: Vec<_> = std::env::vars_os().collect();
     for skill in snapshot.enabled() {
-        for variable in prowess_sandbox::variables(skill, policy, &context.surroundings, &environment) {
-            findings.extend(waiting(skill, &variable));
+        for variable in prowess_sandbox::requested_variables(skill, policy, &context.host_env, &environment) {
+            findings.extend(missing_variable(skill, &variable));
         }
     }
     findings
 }
 
-/// A variable that a skill needs and does not get.
-fn waiting(skill: &Skill, variable: &prowess_sandbox::Variable) -> Option<Finding> {
-    let (name, of) = (&variable.name, skill.name());
-    let (told, help) = match (variable.granted, variable.is_set) {
+/// Returns a variable that a skill needs and does not get.
+fn missing_variable(skill: &Skill, variable: &prowess_sandbox::RequestedVariable) -> Option<DoctorCheck> {
+    let (name, skill_name) = (&variable.name, skill.name());
+    let (message, help) = match (variable.granted, variable.is_set) {
         (true, true) => return None,
-        (true, false) => (format!("{name} is not set, needed by {of}"), format!("set {name}")),
+        (true, false) => (format!("{name} is not set, required by {skill_name}"), format!("set {name}")),
         (false, _) => (
-            format!("{name} is not granted to {of}, which needs it"),
+            format!("{name} is not granted to {skill_name}, which requires it"),
             format!(
-                "to grant it: run.env = [\"{}:{name}\"] in ~/.prowess/config.toml",
-                prowess_sandbox::entry(skill)
+                "to grant it, set run.env = [\"{}:{name}\"] in ~/.prowess/config.toml",
+                prowess_sandbox::grant_entry(skill)
             ),
         ),
     };
-    Some(Finding { what: "variable", state: State::Note, told, help: Some(help) })
+    Some(DoctorCheck { what: "variable", state: CheckState::Note, message, help: Some(help) })
 }

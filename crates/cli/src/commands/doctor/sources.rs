@@ -1,69 +1,71 @@
-//! The servers that skills are taken from: each is asked anew.
+//! Contacts the MCP servers that provide skills.
 
 use prowess::Snapshot;
-use prowess::supply::SupplyError;
-use prowess_mcp::host::Report;
+use prowess::remote::FetchError;
+use prowess_mcp::host::ServerReport;
 
-use super::{Finding, State};
+use super::{CheckState, DoctorCheck};
 use crate::context::Context;
-use crate::output::counted;
+use crate::output::pluralize;
 
-/// What each server answered.
-pub(super) struct Asked {
+/// The response of a server.
+pub(super) struct ServerResponse {
     label: String,
-    answer: Option<Result<Report, SupplyError>>,
+    answer: Option<Result<ServerReport, FetchError>>,
 }
 
-/// Asks all of them, at once.
-pub(super) fn ask(context: &Context) -> Vec<Asked> {
+/// Contacts all servers in parallel.
+pub(super) fn contact_all(context: &Context) -> Vec<ServerResponse> {
     std::thread::scope(|scope| {
         let configured = context.configuration.mcp_sources.iter();
-        let asked: Vec<_> = configured
+        let responses: Vec<_> = configured
             .map(|source| {
                 let found = context.sources.get(&source.label);
-                (source.label.clone(), found.map(|source| scope.spawn(|| source.ask())))
+                (source.label.clone(), found.map(|source| scope.spawn(|| source.refresh())))
             })
             .collect();
-        asked
+        responses
             .into_iter()
             .map(|(label, answer)| {
-                let lost = |_| Err(SupplyError::Malformed("it could not be asked".to_owned()));
-                Asked { label, answer: answer.map(|answer| answer.join().unwrap_or_else(lost)) }
+                let lost = |_| Err(FetchError::Malformed("the request failed".to_owned()));
+                ServerResponse { label, answer: answer.map(|answer| answer.join().unwrap_or_else(lost)) }
             })
             .collect()
     })
 }
 
-/// What to say of each.
-pub(super) fn findings(asked: Vec<Asked>, snapshot: &Snapshot) -> Vec<Finding> {
-    asked.into_iter().map(|asked| finding(asked, snapshot)).collect()
+/// Returns a result for each server.
+pub(super) fn findings(responses: Vec<ServerResponse>, snapshot: &Snapshot) -> Vec<DoctorCheck> {
+    responses.into_iter().map(|response| finding(response, snapshot)).collect()
 }
 
-fn finding(Asked { label, answer }: Asked, snapshot: &Snapshot) -> Finding {
+fn finding(ServerResponse { label, answer }: ServerResponse, snapshot: &Snapshot) -> DoctorCheck {
     let what = "mcp source";
-    let (state, told, help) = match answer {
-        None => (State::Note, format!("{label} is switched off"), None),
+    let (state, message, help) = match answer {
+        None => (CheckState::Note, format!("{label} is disabled"), None),
         Some(Err(error)) => (
-            State::Problem,
+            CheckState::Problem,
             format!("{label}: {error}"),
             Some("see [[sources.mcp]] in your configuration".to_owned()),
         ),
         Some(Ok(report)) => {
-            let of_it =
-                snapshot.all().iter().filter(|skill| skill.supplied().is_some_and(|of| of.label() == label));
-            let approved = of_it.filter(|skill| skill.is_enabled()).count();
+            let its_skills = snapshot
+                .all()
+                .iter()
+                .filter(|skill| skill.remote().is_some_and(|remote| remote.label() == label));
+            let approved = its_skills.filter(|skill| skill.is_enabled()).count();
             let invalid =
                 if report.invalid == 0 { String::new() } else { format!(", {} invalid", report.invalid) };
-            let told = format!(
-                "{label}: {} ({approved} offered{invalid}), protocol {}",
-                counted(report.skills, "skill"),
+            let message = format!(
+                "{label}: {} ({approved} available{invalid}), protocol {}",
+                pluralize(report.skills, "skill"),
                 report.protocol
             );
-            match report.cut {
-                Some(cut) => (State::Note, told, Some(format!("not all are listed: {cut}"))),
-                None => (State::Fine, told, None),
+            match report.truncated {
+                Some(cut) => (CheckState::Note, message, Some(format!("the list is incomplete: {cut}"))),
+                None => (CheckState::Fine, message, None),
             }
         }
     };
-    Finding { what, state, told, help }
+    DoctorCheck { what, state, message, help }
 }

@@ -1,84 +1,96 @@
-//! `prowess mcp clients`.
+//! `prowess mcp clients`: lists MCP clients and whether they are connected.
 
-use prowess_package::For;
-use prowess_package::connect::{CLIENTS, Client, ConnectError, Machine, Name, Trace, connection, trace};
+use prowess_package::InstallScope;
+use prowess_package::connect::{
+    CLIENTS, Client, ClientEnv, ClientTrace, ConnectError, ServerName, connection_status, find_trace,
+};
 use serde_json::{Value, json};
 
-use super::super::packages::short;
-use super::super::{Outcome, YES};
-use super::{failure, machine, told};
+use super::super::packages::display_path;
+use super::super::{CommandResult, SUCCESS};
+use super::{client_env, failure, render};
 use crate::args::Global;
 use crate::columns::pad;
 use crate::context::Context;
-use crate::output::{Output, Tone, clean};
+use crate::output::{Output, TextStyle, clean};
 
-pub(super) fn run(context: &Context, global: &Global, name: &str, output: &mut Output) -> Outcome {
-    let machine = machine(context, global);
-    let name = Name::parse(name).map_err(failure)?;
+pub(super) fn run(context: &Context, global: &Global, name: &str, output: &mut Output) -> CommandResult {
+    let env = client_env(context, global);
+    let name = ServerName::parse(name).map_err(failure)?;
     if output.json() {
-        let clients: Vec<_> = CLIENTS.iter().map(|client| client_json(client, &machine, &name)).collect();
-        output.answer(&json!({"schema": 1, "name": name.as_str(), "clients": clients}))?;
-        return Ok(YES);
+        let clients: Vec<_> = CLIENTS.iter().map(|client| client_json(client, &env, &name)).collect();
+        output.write_json(&json!({"schema": 1, "name": name.as_str(), "clients": clients}))?;
+        return Ok(SUCCESS);
     }
     for client in CLIENTS {
-        let is_here = trace(&machine, client).is_some();
-        // A project's own file is worth a line only where it says something.
-        let project = match connection(&machine, client, For::Project, &name) {
+        let is_here = find_trace(&env, client).is_some();
+        // The project's file is listed only if it has an entry or an error.
+        let project = match connection_status(&env, client, InstallScope::Project, &name) {
             Ok(found) if found.entry.is_none() => None,
-            Err(ConnectError::NoScope { .. }) => None,
+            Err(ConnectError::NoProjectConfig { .. }) => None,
             project => Some(project),
         };
-        let user = connection(&machine, client, For::User, &name);
+        let user = connection_status(&env, client, InstallScope::User, &name);
         if is_here || project.is_none() || user.as_ref().is_ok_and(|found| found.entry.is_some()) {
-            row(client, is_here, user, context, output)?;
+            print_row(client, is_here, user, context, output)?;
         }
         if let Some(project) = project {
-            row(client, true, project, context, output)?;
+            print_row(client, true, project, context, output)?;
         }
     }
-    output.remark("prowess mcp install --client NAME connects one, --all all that are here");
-    Ok(YES)
+    output.note(
+        "run `prowess mcp install --client NAME` to connect a client, or pass --all to connect all of them",
+    );
+    Ok(SUCCESS)
 }
 
-fn row(
+fn print_row(
     client: &Client,
     is_here: bool,
-    found: Result<prowess_package::connect::Connection, ConnectError>,
+    found: Result<prowess_package::connect::ConnectionStatus, ConnectError>,
     context: &Context,
     output: &mut Output,
 ) -> std::io::Result<()> {
     let (tone, mark, text) = match found {
-        Ok(found) if found.is_ours => {
-            (Tone::Good, "✓", format!("{}  {}", pad("connected", 13), short(&found.file, context)))
-        }
+        Ok(found) if found.is_ours => (
+            TextStyle::Good,
+            "✓",
+            format!("{}  {}", pad("connected", 13), display_path(&found.file, context)),
+        ),
         Ok(found) if found.entry.is_some() => {
-            let file = short(&found.file, context);
-            (Tone::Caution, "✗", format!("{}  {file}: another server has the name", pad("not connected", 13)))
+            let file = display_path(&found.file, context);
+            (
+                TextStyle::Caution,
+                "✗",
+                format!("{}  {file}: the name is used by another server", pad("not connected", 13)),
+            )
         }
-        Ok(found) if is_here => {
-            (Tone::Strong, "○", format!("{}  {}", pad("not connected", 13), short(&found.file, context)))
-        }
-        Ok(_) => (Tone::Faint, " ", "not found".to_owned()),
-        Err(error) => (Tone::Bad, "✗", clean(&error.to_string()).into_owned()),
+        Ok(found) if is_here => (
+            TextStyle::Strong,
+            "○",
+            format!("{}  {}", pad("not connected", 13), display_path(&found.file, context)),
+        ),
+        Ok(_) => (TextStyle::Faint, " ", "not found".to_owned()),
+        Err(error) => (TextStyle::Bad, "✗", clean(&error.to_string()).into_owned()),
     };
-    let mark = output.tone(tone, mark);
+    let mark = output.styled_text(tone, mark);
     output.line(format!("{mark} {}  {text}", pad(client.id, 14)))
 }
 
-fn client_json(client: &Client, machine: &Machine, name: &Name) -> Value {
-    let by = trace(machine, client).map(|trace| match trace {
-        Trace::Kept(path) | Trace::Program(path) => path,
+fn client_json(client: &Client, env: &ClientEnv, name: &ServerName) -> Value {
+    let by = find_trace(env, client).map(|trace| match trace {
+        ClientTrace::ConfigPath(path) | ClientTrace::Program(path) => path,
     });
-    let of = |scope| match connection(machine, client, scope, name) {
+    let connection_json = |scope| match connection_status(env, client, scope, name) {
         Ok(found) => json!({
             "file": found.file, "connected": found.is_ours,
-            "entry": found.entry.as_ref().map(told::value_json),
+            "entry": found.entry.as_ref().map(render::value_json),
         }),
-        Err(ConnectError::NoScope { .. } | ConnectError::NoHome) => Value::Null,
+        Err(ConnectError::NoProjectConfig { .. } | ConnectError::NoHome) => Value::Null,
         Err(error) => json!({"error": error.to_string()}),
     };
     json!({
         "client": client.id, "title": client.title, "found": by.is_some(), "found_by": by,
-        "user": of(For::User), "project": of(For::Project),
+        "user": connection_json(InstallScope::User), "project": connection_json(InstallScope::Project),
     })
 }

@@ -1,37 +1,39 @@
-//! `prowess mcp install`.
+//! `prowess mcp install`: adds Prowess to the configuration of MCP clients.
 
 use std::path::Path;
 
-use prowess_package::For;
-use prowess_package::connect::clients::Started;
-use prowess_package::connect::{Client, Machine, Name, Plan, Server, Token, plan_install, snippet};
+use prowess_package::InstallScope;
+use prowess_package::connect::clients::LaunchedFrom;
+use prowess_package::connect::{
+    Client, ClientEnv, ConnectPlan, ServerName, ServerSpec, TokenVariable, plan_install, snippet,
+};
 use serde_json::json;
 
-use super::super::{Outcome, YES};
-use super::{agreed, chosen, failure, machine, plans, scope, told};
+use super::super::{CommandResult, SUCCESS};
+use super::{client_env, confirm, failure, plan_changes, render, scope, selected_clients};
 use crate::args::{Connect, Global};
 use crate::context::Context;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, clean_path};
 
-pub(super) fn run(context: &Context, global: &Global, call: &Connect, output: &mut Output) -> Outcome {
-    let machine = machine(context, global);
-    let (which, scope) = (&call.which, scope(&call.which));
-    let name = Name::parse(&which.name).map_err(failure)?;
-    let running = running(context, global, call)?;
-    let clients = chosen(which, &machine)?;
+pub(super) fn run(context: &Context, global: &Global, call: &Connect, output: &mut Output) -> CommandResult {
+    let env = client_env(context, global);
+    let (selection, scope) = (&call.clients, scope(&call.clients));
+    let name = ServerName::parse(&selection.name).map_err(failure)?;
+    let running = running_server(context, global, call)?;
+    let clients = selected_clients(selection, &env)?;
     let args = arguments(context, global)?;
     let server = |client: &Client| match &running {
         Some(server) => Ok(server.clone()),
-        None => Ok(Server::Stdio { command: command(&machine, client, scope)?, args: args.clone() }),
+        None => Ok(ServerSpec::Stdio { command: command(&env, client, scope)?, args: args.clone() }),
     };
     if call.print {
-        return print(&clients, scope, &machine, &name, server, output);
+        return print_snippets(&clients, scope, &env, &name, server, output);
     }
     let servers: Vec<_> =
         clients.iter().map(|client| Ok((*client, server(client)?))).collect::<Result<_, Failure>>()?;
-    let plans = plans(&servers, which.all, output, |client, server| {
-        plan_install(&machine, client, scope, &name, server)
+    let plans = plan_changes(&servers, selection.all, output, |client, server| {
+        plan_install(&env, client, scope, &name, server)
     })?;
     if !call.dry_run && !call.yes {
         for plan in plans.iter().filter(|plan| plan.action.needs_consent()) {
@@ -39,98 +41,103 @@ pub(super) fn run(context: &Context, global: &Global, call: &Connect, output: &m
         }
     }
     for plan in plans.iter().filter(|_| !call.dry_run) {
-        plan.perform(&machine).map_err(failure)?;
+        plan.perform(&env).map_err(failure)?;
     }
-    told::all(&plans, &name, scope, !call.dry_run, context, output)?;
+    render::print_plans(&plans, &name, scope, !call.dry_run, context, output)?;
     if output.json() {
-        return Ok(YES);
+        return Ok(SUCCESS);
     }
-    let absolute =
-        |server: &Server| matches!(server, Server::Stdio { command, .. } if Path::new(command).is_absolute());
+    let absolute = |server: &ServerSpec| matches!(server, ServerSpec::Stdio { command, .. } if Path::new(command).is_absolute());
     if call.dry_run {
-        output.remark("nothing was changed");
+        output.note("dry run: no changes made");
     } else if plans.iter().any(|plan| plan.action.is_change()) {
-        output.remark("a client that runs has to be started again to notice");
+        output.note("restart running clients to apply the change");
     }
-    if scope == For::Project && servers.iter().any(|(_, server)| absolute(server)) {
-        output.remark("others need Prowess at the same path, or on PATH when this is run");
+    if scope == InstallScope::Project && servers.iter().any(|(_, server)| absolute(server)) {
+        output.note("the entry contains an absolute path; to share it, put prowess on PATH and run this command again");
     }
-    Ok(YES)
+    Ok(SUCCESS)
 }
 
-/// Shows what would be replaced, and asks.
-fn consent(plan: &Plan, context: &Context, global: &Global, output: &mut Output) -> Result<(), Failure> {
+/// Shows the entry that would be replaced and asks for confirmation.
+fn consent(
+    plan: &ConnectPlan,
+    context: &Context,
+    global: &Global,
+    output: &mut Output,
+) -> Result<(), Failure> {
     if !output.json() {
-        told::one(plan, false, context, output)?;
+        render::print_plan(plan, false, context, output)?;
     }
     let (file, name) = (clean_path(&plan.file), plan.name.as_str());
-    let line = plan.present.as_ref().map_or(1, |(_, line)| *line);
+    let line = plan.current.as_ref().map_or(1, |(_, line)| *line);
     let refusal = Failure::new(
         ErrorCode::Conflict,
-        format!("{file}:{line}: {name} is there already, and says something else"),
+        format!("{file}:{line}: a different entry named {name} already exists"),
     );
     output.finish()?;
-    agreed(global, "Replace it?", refusal.hint("--yes replaces it; --name gives this one another name"))
+    confirm(global, "Replace it?", refusal.hint("pass --yes to replace it, or --name to use another name"))
 }
 
-/// The running server that was asked for.
-fn running(context: &Context, global: &Global, call: &Connect) -> Result<Option<Server>, Failure> {
+/// Returns the running server given with `--http`.
+fn running_server(context: &Context, global: &Global, call: &Connect) -> Result<Option<ServerSpec>, Failure> {
     let Some(url) = &call.http else { return Ok(None) };
     if global.preset.is_some() || !context.roots.is_empty() {
-        let failure = Failure::call("--preset and --root are for a server that is started");
-        return Err(failure.hint("one that runs has its own; leave them out, or leave out --http"));
+        let failure = Failure::usage("--preset and --root cannot be used with --http");
+        return Err(failure.hint("a running server has its own settings; omit these options, or omit --http"));
     }
-    let token = call.token_env.as_deref().map(Token::parse).transpose().map_err(failure)?;
-    Server::http(url, token).map(Some).map_err(failure)
+    let token = call.token_env.as_deref().map(TokenVariable::parse).transpose().map_err(failure)?;
+    ServerSpec::http(url, token).map(Some).map_err(failure)
 }
 
-/// How a client calls this program. One that the desktop starts may have another `PATH`; a project's file goes to
-/// others, whose paths differ.
-fn command(machine: &Machine, client: &Client, scope: For) -> Result<String, Failure> {
+/// Returns the command that starts this program. Clients launched from the desktop may have another `PATH` and get an
+/// absolute path, but the configuration of a project is shared with other machines.
+fn command(env: &ClientEnv, client: &Client, scope: InstallScope) -> Result<String, Failure> {
     let executable = std::env::current_exe()?;
-    let by_name = scope == For::Project || client.started == Started::InTerminal;
-    text(&machine.command(&executable, by_name))
+    let by_name = scope == InstallScope::Project || client.launched_from == LaunchedFrom::Terminal;
+    utf8_path(&env.command(&executable, by_name))
 }
 
-/// What the server is started with: its command, and the options that were typed.
+/// Returns the arguments of the server: its command and the given options.
 fn arguments(context: &Context, global: &Global) -> Result<Vec<String>, Failure> {
     let mut args = vec!["mcp".to_owned()];
     if let Some(preset) = global.preset {
         args.extend(["--preset".to_owned(), preset.to_string()]);
     }
     for root in &context.roots {
-        args.extend(["--root".to_owned(), text(root)?]);
+        args.extend(["--root".to_owned(), utf8_path(root)?]);
     }
     Ok(args)
 }
 
-fn text(path: &Path) -> Result<String, Failure> {
+fn utf8_path(path: &Path) -> Result<String, Failure> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
-        let message = format!("{} is not UTF-8, and cannot be written to a configuration", clean_path(path));
-        Failure::call(message)
+        let message =
+            format!("{} is not valid UTF-8 and cannot be written to the configuration", clean_path(path));
+        Failure::usage(message)
     })
 }
 
-fn print(
+fn print_snippets(
     clients: &[&'static Client],
-    scope: For,
-    machine: &Machine,
-    name: &Name,
-    server: impl Fn(&Client) -> Result<Server, Failure>,
+    scope: InstallScope,
+    env: &ClientEnv,
+    name: &ServerName,
+    server: impl Fn(&Client) -> Result<ServerSpec, Failure>,
     output: &mut Output,
-) -> Outcome {
+) -> CommandResult {
     let mut snippets = Vec::new();
     for client in clients {
-        let file = machine.files(client, scope).map_err(failure)?.into_iter().next().unwrap_or_default();
+        let file = env.files(client, scope).map_err(failure)?.into_iter().next().unwrap_or_default();
         let text = snippet(client, name, &server(client)?).map_err(failure)?;
         if !output.json() {
-            output.remark(format!("{}, for {}:", client.title, clean_path(&file)));
+            output.note(format!("{}, for {}:", client.title, clean_path(&file)));
             output.text(&text)?;
         }
         snippets.push(json!({"client": client.id, "file": file, "text": text}));
     }
     if output.json() {
-        output.answer(&json!({"schema": 1, "snippets": snippets}))?;
+        output.write_json(&json!({"schema": 1, "snippets": snippets}))?;
     }
-    Ok(YES)
+    Ok(SUCCESS)
 }

@@ -1,84 +1,99 @@
-//! `prowess mcp`: the server.
+//! `prowess mcp`: runs the MCP server.
 
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use prowess_mcp::http::{self, HttpError, HttpOptions};
-use prowess_mcp::{Options, Server, stdio};
-use prowess_tools::key;
+use prowess_mcp::http::{self, HttpOptions, ServeHttpError};
+use prowess_mcp::{McpServer, McpServerOptions, stdio};
+use prowess_tools::skill_key;
 use serde_json::json;
 
 use crate::args::{Global, ServeMcp};
 use crate::commands::run::cancellable;
-use crate::commands::serving::{OPEN, not_available, token};
-use crate::commands::{Outcome, YES, active, semantic, toolbox_until};
+use crate::commands::server_common::{OPEN_ADDRESS_HINT, read_token, unavailable_summary};
+use crate::commands::{CommandResult, SUCCESS, cancellable_toolbox, find_active, semantic_stage};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{Output, clean};
 use crate::signals::cancelled_on_termination;
 
-pub(super) fn serve(context: &Context, global: &Global, call: &ServeMcp, output: &mut Output) -> Outcome {
-    // Nobody asks for notices while it serves: what goes wrong with embeddings is noted at once.
+pub(super) fn serve(
+    context: &Context,
+    global: &Global,
+    call: &ServeMcp,
+    output: &mut Output,
+) -> CommandResult {
+    // The server does not collect notices, so problems with embeddings are printed at once.
     let note = |why: &str| drop(writeln!(std::io::stderr(), "prowess: {}", clean(why)));
-    let semantic = semantic(context).map(|semantic| Arc::new(semantic.telling(note)));
-    let toolbox = toolbox_until(context, global, cancellable()).with_semantic(semantic);
+    let semantic = semantic_stage(context).map(|semantic| Arc::new(semantic.with_warning_handler(note)));
+    let toolbox = cancellable_toolbox(context, global, cancellable()).with_semantic(semantic);
     let snapshot = toolbox.snapshot();
-    if let Some(line) = not_available(&snapshot) {
-        output.remark(line);
+    if let Some(line) = unavailable_summary(&snapshot) {
+        output.note(line);
     }
     let policy = context.policy();
-    let active: Result<Vec<String>, Failure> =
-        call.skill.iter().map(|name| Ok(key(active(&snapshot, name)?, policy).into_owned())).collect();
-    let server =
-        Server::new(toolbox, Options { active: active?, instructions_chars: call.instructions_chars });
+    let active: Result<Vec<String>, Failure> = call
+        .skill
+        .iter()
+        .map(|name| Ok(skill_key(find_active(&snapshot, name)?, policy).into_owned()))
+        .collect();
+    let server = McpServer::new(
+        toolbox,
+        McpServerOptions { active: active?, instructions_chars: call.instructions_chars },
+    );
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = match call.http {
         Some(address) => runtime.block_on(over_http(&server, address, call, output)),
         None => runtime.block_on(over_stdio(&server, output)),
     };
-    // A script that was given up must not keep the process.
+    // A cancelled script must not keep the process alive.
     runtime.shutdown_timeout(std::time::Duration::from_secs(5));
     served
 }
 
-async fn over_stdio(server: &Server, output: &mut Output) -> Outcome {
+async fn over_stdio(server: &McpServer, output: &mut Output) -> CommandResult {
     if std::io::stdin().is_terminal() {
-        output.remark("this is a server for agents, which start it themselves: prowess mcp install says how");
+        output.note("this is an MCP server, which clients start themselves; run `prowess mcp install` to connect a client");
     }
     output.finish()?;
     let stop = cancelled_on_termination();
-    stdio::serve(server, stop.cancelled()).await.map_err(|error| Failure::call(error.to_string()))?;
-    Ok(YES)
+    stdio::serve(server, stop.cancelled()).await.map_err(|error| Failure::usage(error.to_string()))?;
+    Ok(SUCCESS)
 }
 
-async fn over_http(server: &Server, address: SocketAddr, call: &ServeMcp, output: &mut Output) -> Outcome {
-    let token = token(call.token_file.as_deref(), Some("PROWESS_TOKEN"), output)?;
+async fn over_http(
+    server: &McpServer,
+    address: SocketAddr,
+    call: &ServeMcp,
+    output: &mut Output,
+) -> CommandResult {
+    let token = read_token(call.token_file.as_deref(), Some("PROWESS_TOKEN"), output)?;
     if !address.ip().is_loopback() && token.is_none() {
-        return Err(failure(&HttpError::Open(address)));
+        return Err(failure(&ServeHttpError::TokenRequired(address)));
     }
     let options = HttpOptions { token, hosts: call.allow_host.clone(), ..HttpOptions::default() };
     let listener = tokio::net::TcpListener::bind(address).await.map_err(|error| {
-        Failure::call(format!("{address} cannot be served at: {error}"))
-            .hint("another port, or port 0 for any that is free")
+        Failure::usage(format!("cannot bind {address}: {error}"))
+            .hint("pass another address with --http; port 0 selects a free port")
     })?;
-    let url = format!("http://{}{}", listener.local_addr()?, http::PATH);
+    let url = format!("http://{}{}", listener.local_addr()?, http::MCP_PATH);
     if output.json() {
-        output.answer(&json!({"schema": 1, "url": url}))?;
+        output.write_json(&json!({"schema": 1, "url": url}))?;
     } else {
-        output.line(format!("serving skills at {url}"))?;
+        output.line(format!("listening on {url}"))?;
     }
     output.finish()?;
     http::serve(server, listener, options, cancelled_on_termination())
         .await
         .map_err(|error| failure(&error))?;
-    Ok(YES)
+    Ok(SUCCESS)
 }
 
-fn failure(error: &HttpError) -> Failure {
-    let failure = Failure::call(error.to_string());
+fn failure(error: &ServeHttpError) -> Failure {
+    let failure = Failure::usage(error.to_string());
     match error {
-        HttpError::Open(_) => failure.hint(OPEN),
+        ServeHttpError::TokenRequired(_) => failure.hint(OPEN_ADDRESS_HINT),
         _ => failure,
     }
 }

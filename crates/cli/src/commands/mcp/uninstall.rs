@@ -1,42 +1,48 @@
-//! `prowess mcp uninstall`.
+//! `prowess mcp uninstall`: removes Prowess from the configuration of MCP clients.
 
-use prowess_package::connect::{Name, plan_uninstall};
+use prowess_package::connect::{ServerName, plan_uninstall};
 
-use super::super::{Outcome, YES};
-use super::{agreed, chosen, failure, machine, plans, scope, told};
+use super::super::{CommandResult, SUCCESS};
+use super::{client_env, confirm, failure, plan_changes, render, scope, selected_clients};
 use crate::args::{Disconnect, Global};
 use crate::context::Context;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, clean_path};
 
-pub(super) fn run(context: &Context, global: &Global, call: &Disconnect, output: &mut Output) -> Outcome {
-    let machine = machine(context, global);
-    let (which, scope) = (&call.which, scope(&call.which));
-    let name = Name::parse(&which.name).map_err(failure)?;
-    let clients: Vec<_> = chosen(which, &machine)?.into_iter().map(|client| (client, ())).collect();
-    let plans =
-        plans(&clients, which.all, output, |client, ()| plan_uninstall(&machine, client, scope, &name))?;
+pub(super) fn run(
+    context: &Context,
+    global: &Global,
+    call: &Disconnect,
+    output: &mut Output,
+) -> CommandResult {
+    let env = client_env(context, global);
+    let (selection, scope) = (&call.clients, scope(&call.clients));
+    let name = ServerName::parse(&selection.name).map_err(failure)?;
+    let clients: Vec<_> = selected_clients(selection, &env)?.into_iter().map(|client| (client, ())).collect();
+    let plans = plan_changes(&clients, selection.all, output, |client, ()| {
+        plan_uninstall(&env, client, scope, &name)
+    })?;
     if !call.dry_run && !call.yes {
         for plan in plans.iter().filter(|plan| plan.action.needs_consent()) {
             if !output.json() {
-                told::one(plan, false, context, output)?;
+                render::print_plan(plan, false, context, output)?;
             }
-            let line = plan.present.as_ref().map_or(1, |(_, line)| *line);
+            let line = plan.current.as_ref().map_or(1, |(_, line)| *line);
             let (file, name) = (clean_path(&plan.file), name.as_str());
             let refusal = Failure::new(
                 ErrorCode::Conflict,
-                format!("{file}:{line}: {name} does not start Prowess; somebody else may have put it there"),
+                format!("{file}:{line}: the entry {name} does not start Prowess"),
             );
             output.finish()?;
-            agreed(global, "Remove it?", refusal.hint("--yes removes it all the same"))?;
+            confirm(global, "Remove it?", refusal.hint("pass --yes to remove it anyway"))?;
         }
     }
     for plan in plans.iter().filter(|_| !call.dry_run) {
-        plan.perform(&machine).map_err(failure)?;
+        plan.perform(&env).map_err(failure)?;
     }
-    told::all(&plans, &name, scope, !call.dry_run, context, output)?;
+    render::print_plans(&plans, &name, scope, !call.dry_run, context, output)?;
     if call.dry_run && !output.json() {
-        output.remark("nothing was changed");
+        output.note("dry run: no changes made");
     }
-    Ok(YES)
+    Ok(SUCCESS)
 }

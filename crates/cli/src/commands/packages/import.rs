@@ -1,17 +1,19 @@
-//! `prowess import`: skills that are elsewhere already.
+//! `prowess import`: imports skills from another agent, lock file, directory or archive.
 
 use std::path::Path;
 
 use prowess::ErrorCode;
-use prowess_package::interchange::{import, link, skills_lock};
+use prowess_package::interchange::{agent_skills, link, skills_lock};
 use prowess_package::source::{self, Source};
-use prowess_package::{For, Item, PackageError, Pick, Place, Plan, Request};
+use prowess_package::{
+    InstallPlan, InstallRequest, InstallScope, InstallTarget, PackageError, PlanItem, SkillChoice,
+};
 
-use super::super::Outcome;
-use super::super::audit::Lists;
-use super::asks::Answering;
-use super::install::{invalid, on_invalid, read_source};
-use super::{cancellable, failure, file_urls, links, place, short, told};
+use super::super::CommandResult;
+use super::super::audit::SuppressionLists;
+use super::install::{on_invalid, parse_source, report_invalid};
+use super::prompts::TerminalPrompter;
+use super::{cancellable_task, display_path, failure, file_urls, install_target, links, render};
 use crate::args::Global;
 use crate::args::packages::Import;
 use crate::context::Context;
@@ -24,78 +26,87 @@ pub(in crate::commands) fn run(
     global: &Global,
     call: &Import,
     output: &mut Output,
-) -> Outcome {
-    let place = place(context, &call.scope)?;
+) -> CommandResult {
+    let target = install_target(context, &call.scope)?;
     let requests = match (&call.from, &call.source) {
-        (Some(agent), _) => from_agent(agent, &place, call, context)?,
+        (Some(agent), _) => from_agent(agent, &target, call, context)?,
         (None, Some(source)) if is_lock(source) => from_lock(Path::new(source), call, context)?,
-        (None, Some(source)) => vec![request(read_source(source, context)?, None, pick(call), call)],
-        (None, None) => return Err(Failure::call("there is nothing to import")),
+        (None, Some(source)) => vec![request(parse_source(source, context)?, None, pick(call), call)],
+        (None, None) => return Err(Failure::usage("no source given")),
     };
     if call.name.is_some() && requests.len() > 1 {
-        let message = format!("--name is for one skill, and {} were chosen", requests.len());
-        return Err(Failure::call(message).hint("choose one with --skill"));
+        let message = format!("--name applies to a single skill, but {} are selected", requests.len());
+        return Err(Failure::usage(message).hint("select one with --skill"));
     }
-    let work = cancellable();
-    let lists = Lists::load(context, output)?;
-    let judge = lists.judge(context);
-    let mut asks = Answering::new(&call.answers, global, &work);
+    let task = cancellable_task();
+    let lists = SuppressionLists::load(context, output)?;
+    let checks = lists.install_checks(context);
+    let mut prompter = TerminalPrompter::new(&call.answers, global, &task);
     let (mut plans, mut failed, total) = (Vec::new(), Vec::new(), requests.len());
     for request in requests {
-        let request = Request { name: call.name.clone(), ..request };
-        let plan = progress::of_work(global, &work, || {
-            prowess_package::plan_install(&request, &place, &judge, &mut asks, &work)
+        let request = InstallRequest { name: call.name.clone(), ..request };
+        let plan = progress::with_task_progress(global, &task, || {
+            prowess_package::plan_install(&request, &target, &checks, &mut prompter, &task)
         });
         match plan {
             Ok(plan) => plans.push(plan),
-            Err(error) if total > 1 && error.is_about_one_skill() => {
-                failed.push((called(&request), error));
+            Err(error) if total > 1 && error.concerns_one_skill() => {
+                failed.push((request_name(&request), error));
             }
-            Err(PackageError::Several { failed: several, .. }) if total > 1 => failed.extend(several),
-            Err(error) => return Err(invalid(error, output)),
+            Err(PackageError::SomeFailed { failed: several, .. }) if total > 1 => failed.extend(several),
+            Err(error) => return Err(report_invalid(error, output)),
         }
     }
     if !failed.is_empty() && !call.skip_invalid {
         let total = plans.iter().map(|plan| plan.items.len()).sum::<usize>() + failed.len();
-        return Err(invalid(PackageError::Several { failed, total }, output));
+        return Err(report_invalid(PackageError::SomeFailed { failed, total }, output));
     }
-    // All are ready before the first is done: what cannot be got stops the others, too.
-    work.go_on().map_err(|cancelled| failure(cancelled.into()))?;
-    let mut items: Vec<Item> = Vec::new();
-    let changes = !plans.iter().all(Plan::is_empty);
+    // Nothing is installed unless all skills could be prepared.
+    task.check_cancelled().map_err(|cancelled| failure(cancelled.into()))?;
+    let mut items: Vec<PlanItem> = Vec::new();
+    let changes = !plans.iter().all(InstallPlan::is_empty);
     for plan in plans {
         items.extend(if call.dry_run { plan.items } else { plan.commit().map_err(failure)? });
     }
-    items.extend(failed.iter().map(|(name, error)| Item::failed(name, error, &place)));
-    told::all(&items, &[], &place, !call.dry_run, context, output)?;
+    items.extend(failed.iter().map(|(name, error)| PlanItem::failed(name, error, &target)));
+    render::print_changes(&items, &[], &target, !call.dry_run, context, output)?;
     match call.dry_run {
         _ if output.json() => {}
-        true => output.remark("nothing was changed"),
-        false if changes => output.remark(told::lock_remark(&items, &place, context)),
+        true => output.note("dry run: no changes made"),
+        false if changes => output.note(render::lock_message(&items, &target, context)),
         false => {}
     }
-    Ok(told::outcome(&items, "imported", output))
+    Ok(render::exit_code_for(&items, "imported", output))
 }
 
-fn request(source: Source, reference: Option<String>, pick: Pick, call: &Import) -> Request {
+fn request(source: Source, reference: Option<String>, pick: SkillChoice, call: &Import) -> InstallRequest {
     let invalid = on_invalid(call.skip_invalid);
-    Request { source, reference, name: None, pick, file_urls: file_urls(), invalid }
+    InstallRequest {
+        source,
+        reference,
+        name: None,
+        skills: pick,
+        file_urls: file_urls(),
+        on_invalid: invalid,
+    }
 }
 
-/// The name of a skill that could not be prepared: its folder's, or what was asked for.
-fn called(request: &Request) -> String {
-    match (&request.pick, &request.source) {
-        (Pick::Named(names), _) => names.join(", "),
-        (_, Source::Folder(folder)) => folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+/// Returns a name for the skills of a request that failed.
+fn request_name(request: &InstallRequest) -> String {
+    match (&request.skills, &request.source) {
+        (SkillChoice::Named(names), _) => names.join(", "),
+        (_, Source::Directory(folder)) => {
+            folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
+        }
         (_, source) => source.to_string(),
     }
 }
 
-fn pick(call: &Import) -> Pick {
+fn pick(call: &Import) -> SkillChoice {
     match (call.all, call.skill.is_empty()) {
-        (true, _) => Pick::All,
-        (false, false) => Pick::Named(call.skill.clone()),
-        (false, true) => Pick::Ask,
+        (true, _) => SkillChoice::All,
+        (false, false) => SkillChoice::Named(call.skill.clone()),
+        (false, true) => SkillChoice::Ask,
     }
 }
 
@@ -103,20 +114,20 @@ fn is_lock(source: &str) -> bool {
     Path::new(source).file_name().is_some_and(|name| name == skills_lock::FILE_NAME)
 }
 
-/// One request for each source of another installer's lock.
-fn from_lock(path: &Path, call: &Import, context: &Context) -> Result<Vec<Request>, Failure> {
-    let wrong = |error: skills_lock::LockError| {
-        Failure::call(format!("{} cannot be imported: {error}", crate::output::clean_path(path)))
+/// Returns a request for each source of a `skills-lock.json`.
+fn from_lock(path: &Path, call: &Import, context: &Context) -> Result<Vec<InstallRequest>, Failure> {
+    let invalid = |error: skills_lock::ReadSkillsLockError| {
+        Failure::usage(format!("cannot import {}: {error}", crate::output::clean_path(path)))
     };
-    let whole = source::absolute(path, &std::env::current_dir()?, context.surroundings.home.as_deref());
-    if source::kind_on_disk(&whole).is_none() {
-        let message = format!("there is no file {}", crate::output::clean_path(path));
+    let absolute = source::absolute_path(path, &std::env::current_dir()?, context.host_env.home.as_deref());
+    if source::kind_on_disk(&absolute).is_none() {
+        let message = format!("file {} not found", crate::output::clean_path(path));
         return Err(Failure::missing_path(message));
     }
-    let skills = skills_lock::read(&whole).map_err(wrong)?;
-    let mut requests: Vec<(String, Request)> = Vec::new();
-    let wanted = |name: &String| call.skill.is_empty() || call.skill.contains(name);
-    for skill in skills.iter().filter(|skill| wanted(&skill.name)) {
+    let skills = skills_lock::read_skills_lock(&absolute).map_err(invalid)?;
+    let mut requests: Vec<(String, InstallRequest)> = Vec::new();
+    let is_selected = |name: &String| call.skill.is_empty() || call.skill.contains(name);
+    for skill in skills.iter().filter(|skill| is_selected(&skill.name)) {
         let inner = skill.skill_path.as_ref().map(|path| path.as_str().trim_end_matches("SKILL.md"));
         let folder = inner.map(|path| path.trim_end_matches('/').to_owned());
         let chosen = folder.unwrap_or_else(|| skill.name.clone());
@@ -125,66 +136,77 @@ fn from_lock(path: &Path, call: &Import, context: &Context) -> Result<Vec<Reques
             .iter_mut()
             .find(|(known, request)| known == text && request.reference == skill.reference);
         match known {
-            Some((_, Request { pick: Pick::Named(names), .. })) => names.push(chosen),
+            Some((_, InstallRequest { skills: SkillChoice::Named(names), .. })) => names.push(chosen),
             _ => {
-                let source = read_source(text, context)?;
-                let pick = Pick::Named(vec![chosen]);
+                let source = parse_source(text, context)?;
+                let pick = SkillChoice::Named(vec![chosen]);
                 requests.push((text.to_owned(), request(source, skill.reference.clone(), pick, call)));
             }
         }
     }
     if requests.is_empty() {
-        let message = format!("{} names no such skills", crate::output::clean_path(path));
+        let message = format!("{} does not contain these skills", crate::output::clean_path(path));
         return Err(Failure::new(ErrorCode::NotFound, message));
     }
     Ok(requests.into_iter().map(|(_, request)| request).collect())
 }
 
-/// One request for each skill in another agent's folder.
-fn from_agent(name: &str, place: &Place, call: &Import, context: &Context) -> Result<Vec<Request>, Failure> {
+/// Returns a request for each skill of another agent.
+fn from_agent(
+    name: &str,
+    target: &InstallTarget,
+    call: &Import,
+    context: &Context,
+) -> Result<Vec<InstallRequest>, Failure> {
     let agents = links::agents(&[name.to_owned()])?;
-    let base = place.base().unwrap_or(&context.surroundings.project);
-    let first = match place.scope {
-        For::Project => link::Place::Project(base),
-        For::User => link::Place::Home(base),
+    let base = target.base().unwrap_or(&context.host_env.project);
+    let first = match target.scope {
+        InstallScope::Project => link::AgentScope::Project(base),
+        InstallScope::User => link::AgentScope::Home(base),
     };
-    // Where the scope was not chosen, it says only where the skills go, and the home is searched as well.
-    let home = context.surroundings.home.as_deref();
-    let home =
-        home.filter(|_| place.scope == For::Project && call.scope.said().is_none()).map(link::Place::Home);
-    // What is linked to where it would go is there already.
-    let there = std::fs::canonicalize(&place.root).ok();
-    let is_new = |candidate: &import::Candidate| {
-        candidate.link.as_ref().is_none_or(|target| target.parent() != there.as_deref())
+    // Without an explicit scope, the home directory is searched as well.
+    let home = context.host_env.home.as_deref();
+    let home = home
+        .filter(|_| target.scope == InstallScope::Project && call.scope.explicit().is_none())
+        .map(link::AgentScope::Home);
+    // Skip symlinks to skills that are already in the install target.
+    let there = std::fs::canonicalize(&target.root).ok();
+    let is_new = |candidate: &agent_skills::AgentSkill| {
+        candidate.link_target.as_ref().is_none_or(|target| target.parent() != there.as_deref())
     };
-    let mut found: Vec<import::Candidate> = Vec::new();
+    let mut found: Vec<agent_skills::AgentSkill> = Vec::new();
     for folders in std::iter::once(first).chain(home) {
         let has = |name: &String| found.iter().any(|candidate| candidate.name == *name);
         if !found.is_empty() && call.skill.iter().all(has) {
             break;
         }
-        let here = agents.iter().flat_map(|agent| import::candidates(agent, folders)).filter(is_new);
+        let here =
+            agents.iter().flat_map(|agent| agent_skills::find_agent_skills(agent, folders)).filter(is_new);
         let here: Vec<_> = here.filter(|candidate| !has(&candidate.name)).collect();
         found.extend(here);
     }
     if found.is_empty() {
-        let folder = |folders: link::Place<'_>| agents.first().and_then(|agent| folders.folder(agent));
+        let folder =
+            |folders: link::AgentScope<'_>| agents.first().and_then(|agent| folders.agent_dir(agent));
         let searched = std::iter::once(first).chain(home).filter_map(folder);
-        let searched: Vec<_> = searched.map(|folder| short(&folder, context)).collect();
-        let message = format!("{name} has no skills of its own in {}", searched.join(" or "));
-        return Err(Failure::new(ErrorCode::NotFound, message).hint("--scope says where to look"));
+        let searched: Vec<_> = searched.map(|folder| display_path(&folder, context)).collect();
+        let message = format!("{name} has no skills to import in {}", searched.join(" or "));
+        return Err(Failure::new(ErrorCode::NotFound, message).hint("pass --scope to search another scope"));
     }
     let names: Vec<String> = found.iter().map(|candidate| candidate.name.clone()).collect();
     if let Some(missing) = call.skill.iter().find(|name| !names.contains(name)) {
         let message = format!("{name} has no skill named {}", crate::output::clean(missing));
-        return Err(Failure::new(ErrorCode::NotFound, message).hint(format!("it has {}", names.join(", "))));
+        return Err(Failure::new(ErrorCode::NotFound, message)
+            .hint(format!("available skills: {}", names.join(", "))));
     }
     if call.skill.is_empty() && !call.all && found.len() > 1 {
         let message = format!("{name} has {} skills", found.len());
-        let hint = format!("choose with --skill NAME, or take them with --all; it has {}", names.join(", "));
-        return Err(Failure::call(message).hint(hint));
+        let hint = format!("select with --skill NAME or --all; available skills: {}", names.join(", "));
+        return Err(Failure::usage(message).hint(hint));
     }
     found.retain(|candidate| call.skill.is_empty() || call.skill.contains(&candidate.name));
-    let source = |candidate: import::Candidate| Source::Folder(candidate.link.unwrap_or(candidate.folder));
-    Ok(found.into_iter().map(|candidate| request(source(candidate), None, Pick::Ask, call)).collect())
+    let source = |candidate: agent_skills::AgentSkill| {
+        Source::Directory(candidate.link_target.unwrap_or(candidate.dir))
+    };
+    Ok(found.into_iter().map(|candidate| request(source(candidate), None, SkillChoice::Ask, call)).collect())
 }

@@ -1,23 +1,25 @@
-//! `prowess install`.
+//! `prowess install`: installs skills.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use prowess::Status;
-use prowess_package::interchange::link::How;
-use prowess_package::source::{self, Source, SourceError};
-use prowess_package::{OnInvalid, PackageError, Pick, Place, Plan, Request, Wanted, Work};
+use prowess::SkillStatus;
+use prowess_package::interchange::link::LinkMode;
+use prowess_package::source::{self, ParseSourceError, Source};
+use prowess_package::{
+    InstallPlan, InstallRequest, InstallTarget, OnInvalid, PackageError, RestoreFilter, SkillChoice, Task,
+};
 
-use super::super::Outcome;
-use super::super::audit::Lists;
-use super::asks::Answering;
-use super::links::Planned;
-use super::{cancellable, failure, file_urls, links, place, told};
+use super::super::CommandResult;
+use super::super::audit::SuppressionLists;
+use super::links::PlannedLinks;
+use super::prompts::TerminalPrompter;
+use super::{cancellable_task, failure, file_urls, install_target, links, render};
 use crate::args::Global;
 use crate::args::packages::Install;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{Output, clean, counted};
+use crate::output::{Output, clean, pluralize};
 use crate::progress;
 
 pub(in crate::commands) fn run(
@@ -25,50 +27,57 @@ pub(in crate::commands) fn run(
     global: &Global,
     call: &Install,
     output: &mut Output,
-) -> Outcome {
-    let place = place(context, &call.scope)?;
-    let work = cancellable();
-    let mut asks = Answering::new(&call.answers, global, &work);
-    let lists = Lists::load(context, output)?;
-    let judge = lists.judge(context);
-    let source = call.source.as_deref().map(|text| read_source(text, context)).transpose()?;
+) -> CommandResult {
+    let target = install_target(context, &call.scope)?;
+    let task = cancellable_task();
+    let mut prompter = TerminalPrompter::new(&call.answers, global, &task);
+    let lists = SuppressionLists::load(context, output)?;
+    let checks = lists.install_checks(context);
+    let source = call.source.as_deref().map(|text| parse_source(text, context)).transpose()?;
     let agents = links::agents(&call.agent)?;
     let plan = match (&source, call.locked) {
-        (source, true) => progress::of_work(global, &work, || {
-            let wanted = Wanted { source: source.as_ref(), names: &call.skill };
-            prowess_package::plan_restore(&wanted, &place, &judge, &mut asks, file_urls(), &work)
+        (source, true) => progress::with_task_progress(global, &task, || {
+            let filter = RestoreFilter { source: source.as_ref(), names: &call.skill };
+            prowess_package::plan_restore(&filter, &target, &checks, &mut prompter, file_urls(), &task)
         }),
         (Some(source), false) => {
             let request = request(source, call);
-            progress::of_work(global, &work, || {
-                prowess_package::plan_install(&request, &place, &judge, &mut asks, &work)
+            progress::with_task_progress(global, &task, || {
+                prowess_package::plan_install(&request, &target, &checks, &mut prompter, &task)
             })
         }
-        (None, false) => return Err(Failure::call("there is no source to install from")),
+        (None, false) => return Err(Failure::usage("no source given")),
     };
-    let plan = plan.map_err(|error| invalid(error, output))?;
-    let how = if call.copy { How::Copy } else { How::Link };
-    let planned = links::planned(&plan, &agents, how)?;
-    let exit = finish(plan, &planned, &place, call, context, output, &work)?;
+    let plan = plan.map_err(|error| report_invalid(error, output))?;
+    let how = if call.copy { LinkMode::Copy } else { LinkMode::Symlink };
+    let agent_links = links::plan_links(&plan, &agents, how)?;
+    let exit = finish(plan, &agent_links, &target, call, context, output, &task)?;
     if call.locked && !output.json() {
-        not_offered(&place, context, global, output);
+        print_untrusted(&target, context, global, output);
     }
     Ok(exit)
 }
 
-fn request(source: &Source, call: &Install) -> Request {
+fn request(source: &Source, call: &Install) -> InstallRequest {
     let pick = match (call.all, call.skill.is_empty(), source) {
-        (true, _, _) => Pick::All,
-        (false, false, _) => Pick::Named(call.skill.clone()),
-        (false, true, Source::Git { skill: Some(skill), .. }) => Pick::Named(vec![skill.clone()]),
-        (false, true, _) => Pick::Ask,
+        (true, _, _) => SkillChoice::All,
+        (false, false, _) => SkillChoice::Named(call.skill.clone()),
+        (false, true, Source::Git { skill: Some(skill), .. }) => SkillChoice::Named(vec![skill.clone()]),
+        (false, true, _) => SkillChoice::Ask,
     };
     let (reference, name) = (call.reference.clone(), call.name.clone());
     let invalid = on_invalid(call.skip_invalid);
-    Request { source: source.clone(), reference, name, pick, file_urls: file_urls(), invalid }
+    InstallRequest {
+        source: source.clone(),
+        reference,
+        name,
+        skills: pick,
+        file_urls: file_urls(),
+        on_invalid: invalid,
+    }
 }
 
-/// What `--skip-invalid` means.
+/// Converts `--skip-invalid`.
 pub(super) fn on_invalid(skip: bool) -> OnInvalid {
     match skip {
         true => OnInvalid::Skip,
@@ -76,30 +85,34 @@ pub(super) fn on_invalid(skip: bool) -> OnInvalid {
     }
 }
 
-/// What was typed, with paths made absolute.
-pub(super) fn read_source(text: &str, context: &Context) -> Result<Source, Failure> {
-    let home = context.surroundings.home.as_deref();
+/// Parses a source and makes its path absolute.
+pub(super) fn parse_source(text: &str, context: &Context) -> Result<Source, Failure> {
+    let home = context.host_env.home.as_deref();
     let here = std::env::current_dir()?;
-    let on_disk = |path: &Path| source::kind_on_disk(&source::absolute(path, &here, home));
-    let source = source::parse(text, on_disk).map_err(|error| match (&error, error.hint()) {
-        (SourceError::Missing(_), Some(hint)) => Failure::missing_path(error.to_string()).hint(hint),
+    let on_disk = |path: &Path| source::kind_on_disk(&source::absolute_path(path, &here, home));
+    let source = source::parse_source(text, on_disk).map_err(|error| match (&error, error.hint()) {
+        (ParseSourceError::Missing(_), Some(hint)) => Failure::missing_path(error.to_string()).hint(hint),
         _ => failure(error.into()),
     })?;
     Ok(source.resolved(&here, home))
 }
 
-/// A manifest that does not load is shown as `check` shows it; the failure says the rest.
-pub(super) fn invalid(error: PackageError, output: &mut Output) -> Failure {
+/// Converts an error. Diagnostics of invalid manifests are printed in the format of `check`.
+pub(super) fn report_invalid(error: PackageError, output: &mut Output) -> Failure {
     if output.json() {
         return failure(error);
     }
     match &error {
-        PackageError::Several { failed, total } => {
+        PackageError::SomeFailed { failed, total } => {
             for (name, error) in failed {
                 show_invalid(error, output);
-                output.remark(format!("✗ failed {}: {}", clean(name), clean(&error.without(name))));
+                output.note(format!(
+                    "✗ failed {}: {}",
+                    clean(name),
+                    clean(&error.message_without_name(name))
+                ));
             }
-            let message = format!("{} of {} cannot be installed", failed.len(), counted(*total, "skill"));
+            let message = format!("cannot install {} of {}", failed.len(), pluralize(*total, "skill"));
             let failure = Failure::new(error.code(), message);
             error.hint().into_iter().fold(failure, Failure::hint)
         }
@@ -110,25 +123,24 @@ pub(super) fn invalid(error: PackageError, output: &mut Output) -> Failure {
     }
 }
 
-/// Shows the lines of a manifest that does not load.
+/// Prints the diagnostics of an invalid manifest.
 fn show_invalid(error: &PackageError, output: &mut Output) {
-    if let PackageError::Invalid { path, diagnostics, text } = error {
+    if let PackageError::InvalidManifest { path, diagnostics, text } = error {
         let (err, styled) = output.err();
-        let colour = if styled { crate::report::Colour::Styled } else { crate::report::Colour::Plain };
+        let colour = if styled { crate::report::ColorMode::Styled } else { crate::report::ColorMode::Plain };
         let source = |_: &Path| Some(text.clone());
-        // Standard error is for people; if it is gone, so are they.
-        let _ = crate::report::human(err, Path::new(path), diagnostics, &source, colour);
+        let _ = crate::report::write_human(err, Path::new(path), diagnostics, &source, colour);
     }
 }
 
-/// Says which locked skills are not offered because they are not trusted yet.
-fn not_offered(place: &Place, context: &Context, global: &Global, output: &mut Output) {
-    let lock = prowess::lock::Lock::read(&place.lock).unwrap_or_default();
-    let folders: Vec<_> = lock.skills.iter().filter_map(|locked| place.folder(locked).ok()).collect();
+/// Prints which locked skills are not available because they are not trusted.
+fn print_untrusted(target: &InstallTarget, context: &Context, global: &Global, output: &mut Output) {
+    let lock = prowess::lock::LockFile::read(&target.lock_path).unwrap_or_default();
+    let folders: Vec<_> = lock.skills.iter().filter_map(|locked| target.dir(locked).ok()).collect();
     let snapshot = context.registry(global).snapshot();
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
-    for skill in snapshot.all().iter().filter(|skill| matches!(skill.status(), Status::Untrusted(_))) {
-        let Some(reason) = skill.reason().filter(|_| folders.contains(&skill.folder())) else { continue };
+    for skill in snapshot.all().iter().filter(|skill| matches!(skill.status(), SkillStatus::Untrusted(_))) {
+        let Some(reason) = skill.reason().filter(|_| folders.contains(&skill.dir())) else { continue };
         let name = clean(&skill.name()).into_owned();
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, names)) => names.push(name),
@@ -137,34 +149,34 @@ fn not_offered(place: &Place, context: &Context, global: &Global, output: &mut O
     }
     for (reason, names) in reasons {
         let are = if names.len() == 1 { "is" } else { "are" };
-        output.remark(format!("{} {are} not offered: {}", names.join(", "), clean(&reason)));
+        output.note(format!("{} {are} not available: {}", names.join(", "), clean(&reason)));
     }
 }
 
-/// Does what was decided, unless it is only to be told, and tells it.
+/// Makes the planned changes, unless it is a dry run, and prints them.
 fn finish(
-    plan: Plan,
-    planned: &Planned,
-    place: &Place,
+    plan: InstallPlan,
+    agent_links: &PlannedLinks,
+    target: &InstallTarget,
     call: &Install,
     context: &Context,
     output: &mut Output,
-    work: &Arc<Work>,
-) -> Outcome {
+    task: &Arc<Task>,
+) -> CommandResult {
     let changes = !plan.is_empty();
     if call.dry_run {
-        told::all(&plan.items, &planned.foreseen()?, place, false, context, output)?;
+        render::print_changes(&plan.items, &agent_links.preview()?, target, false, context, output)?;
         if !output.json() {
-            output.remark("nothing was changed");
+            output.note("dry run: no changes made");
         }
-        return Ok(told::outcome(&plan.items, "installed", output));
+        return Ok(render::exit_code_for(&plan.items, "installed", output));
     }
-    work.go_on().map_err(|cancelled| failure(cancelled.into()))?;
+    task.check_cancelled().map_err(|cancelled| failure(cancelled.into()))?;
     let items = plan.commit().map_err(failure)?;
-    told::all(&items, &planned.perform()?, place, true, context, output)?;
-    // Where the lock is followed, it does not change.
+    render::print_changes(&items, &agent_links.perform()?, target, true, context, output)?;
+    // With `--locked`, the lock file does not change.
     if changes && !call.locked && !output.json() {
-        output.remark(told::lock_remark(&items, place, context));
+        output.note(render::lock_message(&items, target, context));
     }
-    Ok(told::outcome(&items, "installed", output))
+    Ok(render::exit_code_for(&items, "installed", output))
 }

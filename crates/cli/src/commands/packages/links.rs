@@ -1,188 +1,200 @@
-//! Skills that were installed once, where other agents look for them.
+//! Symlinks and copies of installed skills in the directories of other agents.
 
 use std::path::{Path, PathBuf};
 
 use prowess_package::agents::{self, Agent};
-use prowess_package::interchange::copies::{Copied, copies};
-use prowess_package::interchange::link::{self, How, LinkError};
-use prowess_package::{Action, For, Item, Place, Plan};
+use prowess_package::interchange::copies::{SkillCopy, find_copies};
+use prowess_package::interchange::link::{self, LinkError, LinkMode};
+use prowess_package::{InstallPlan, InstallScope, InstallTarget, PlanAction, PlanItem};
 
-use super::short;
+use super::display_path;
 use crate::context::Context;
 use crate::failure::Failure;
 
-/// The agents of these names.
+/// Returns the agents with these names.
 pub(super) fn agents(names: &[String]) -> Result<Vec<&'static Agent>, Failure> {
-    let unknown = |error: agents::UnknownAgent| {
-        let failure = Failure::call(format!("there is no agent named {}", crate::output::clean(&error.name)));
-        failure.hint(match error.near {
+    let unknown = |error: agents::UnknownAgentError| {
+        let failure = Failure::usage(format!("unknown agent {}", crate::output::clean(&error.name)));
+        failure.hint(match error.suggestion {
             Some(near) => format!("did you mean {near}?"),
-            None => format!("known are {}", all()),
+            None => format!("known agents: {}", known_agents()),
         })
     };
-    names.iter().map(|name| agents::agent(name).map_err(unknown)).collect()
+    names.iter().map(|name| agents::find_agent(name).map_err(unknown)).collect()
 }
 
-fn all() -> String {
+fn known_agents() -> String {
     let ids: Vec<_> = agents::AGENTS.iter().map(|agent| agent.id).collect();
     ids.join(", ")
 }
 
-/// What is to be linked once the skills are there.
-pub(super) struct Planned {
+/// The links to create after the installation.
+pub(super) struct PlannedLinks {
     links: Vec<(PathBuf, &'static Agent)>,
-    place: Place,
-    how: How,
+    place: InstallTarget,
+    how: LinkMode,
 }
 
-/// A skill in an agent's folder, and what becomes of it there.
-pub(super) struct Linked {
+/// A skill in the directory of an agent.
+pub(super) struct AgentLink {
     pub(super) skill: PathBuf,
     agent: &'static str,
-    kind: Kind,
+    kind: LinkKind,
     at: PathBuf,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// The agent reads the folder it is installed in.
-    Same,
-    There,
+enum LinkKind {
+    /// The agent reads the directory where the skill is installed.
+    SharedDir,
+    Existing,
     Link,
     Copy,
-    Gone,
+    Removed,
 }
 
-/// Decides before anything is installed, so that a name that is taken in an agent's folder stops everything.
-pub(super) fn planned(plan: &Plan, agents: &[&'static Agent], how: How) -> Result<Planned, Failure> {
-    let items = plan.items.iter().filter(|item| !matches!(item.action, Action::Skip(_)));
-    let links = items.flat_map(|item| agents.iter().map(|agent| (item.folder.clone(), *agent))).collect();
-    let planned = Planned { links, place: plan.place.clone(), how };
-    planned.foreseen()?;
+/// Plans the links before the installation, so that a conflict in an agent's directory stops it.
+pub(super) fn plan_links(
+    plan: &InstallPlan,
+    agents: &[&'static Agent],
+    how: LinkMode,
+) -> Result<PlannedLinks, Failure> {
+    let items = plan.items.iter().filter(|item| !matches!(item.action, PlanAction::Skip(_)));
+    let links = items.flat_map(|item| agents.iter().map(|agent| (item.dir.clone(), *agent))).collect();
+    let planned = PlannedLinks { links, place: plan.target.clone(), how };
+    planned.preview()?;
     Ok(planned)
 }
 
-impl Planned {
-    /// What would be linked.
-    pub(super) fn foreseen(&self) -> Result<Vec<Linked>, Failure> {
-        self.each(link::foresee)
+impl PlannedLinks {
+    /// Returns the links that would be created.
+    pub(super) fn preview(&self) -> Result<Vec<AgentLink>, Failure> {
+        self.each(link::plan_link_before_install)
     }
 
-    /// Links it.
-    pub(super) fn perform(&self) -> Result<Vec<Linked>, Failure> {
+    /// Creates the links.
+    pub(super) fn perform(&self) -> Result<Vec<AgentLink>, Failure> {
         self.each(|skill, agent, place, how| {
-            let plan = link::plan(skill, agent, place, how)?;
-            link::perform(skill, &plan).map(|()| plan)
+            let plan = link::plan_link(skill, agent, place, how)?;
+            link::apply_link(skill, &plan).map(|()| plan)
         })
     }
 
     fn each(
         &self,
-        decide: impl Fn(&Path, &Agent, link::Place<'_>, How) -> Result<link::Plan, LinkError>,
-    ) -> Result<Vec<Linked>, Failure> {
-        let Some(place) = folders(&self.place) else { return Ok(Vec::new()) };
+        decide: impl Fn(&Path, &Agent, link::AgentScope<'_>, LinkMode) -> Result<link::LinkPlan, LinkError>,
+    ) -> Result<Vec<AgentLink>, Failure> {
+        let Some(place) = link_place(&self.place) else { return Ok(Vec::new()) };
         let decide = |(skill, agent): &(PathBuf, &'static Agent)| {
             let (kind, at) = match decide(skill, agent, place, self.how).map_err(failure)? {
-                link::Plan::SameFolder => (Kind::Same, skill.clone()),
-                link::Plan::There(at) => (Kind::There, at),
-                link::Plan::Link { at, .. } => (Kind::Link, at),
-                link::Plan::Copy { at } => (Kind::Copy, at),
+                link::LinkPlan::SameDirectory => (LinkKind::SharedDir, skill.clone()),
+                link::LinkPlan::Exists(at) => (LinkKind::Existing, at),
+                link::LinkPlan::Symlink { path: at, .. } => (LinkKind::Link, at),
+                link::LinkPlan::Copy { path: at } => (LinkKind::Copy, at),
             };
-            Ok(Linked { skill: skill.clone(), agent: agent.id, kind, at })
+            Ok(AgentLink { skill: skill.clone(), agent: agent.id, kind, at })
         };
         self.links.iter().map(decide).collect()
     }
 }
 
-impl Linked {
-    /// For people.
-    pub(super) fn told(&self, done: bool, context: &Context) -> String {
-        let (agent, at) = (self.agent, short(&self.at, context));
+impl AgentLink {
+    /// Returns the description of the link.
+    pub(super) fn describe(&self, done: bool, context: &Context) -> String {
+        let (agent, at) = (self.agent, display_path(&self.at, context));
         match (self.kind, done) {
-            (Kind::Same, _) => format!("{agent} reads {at}"),
-            (Kind::There, _) => format!("{agent} has it: {at}"),
-            (Kind::Link, true) => format!("linked for {agent}: {at}"),
-            (Kind::Link, false) => format!("would link for {agent}: {at}"),
-            (Kind::Copy, true) => format!("copied for {agent}: {at}"),
-            (Kind::Copy, false) => format!("would copy for {agent}: {at}"),
-            (Kind::Gone, true) => format!("removed for {agent}: {at}"),
-            (Kind::Gone, false) => format!("would remove for {agent}: {at}"),
+            (LinkKind::SharedDir, _) => format!("{agent} uses {at}"),
+            (LinkKind::Existing, _) => format!("already linked for {agent}: {at}"),
+            (LinkKind::Link, true) => format!("linked for {agent}: {at}"),
+            (LinkKind::Link, false) => format!("would link for {agent}: {at}"),
+            (LinkKind::Copy, true) => format!("copied for {agent}: {at}"),
+            (LinkKind::Copy, false) => format!("would copy for {agent}: {at}"),
+            (LinkKind::Removed, true) => format!("removed for {agent}: {at}"),
+            (LinkKind::Removed, false) => format!("would remove for {agent}: {at}"),
         }
     }
 
-    /// For programs.
+    /// Returns the link as JSON.
     pub(super) fn json(&self) -> serde_json::Value {
         let kind = match self.kind {
-            Kind::Same => "same",
-            Kind::There => "there",
-            Kind::Link => "link",
-            Kind::Copy => "copy",
-            Kind::Gone => "removed",
+            LinkKind::SharedDir => "same",
+            LinkKind::Existing => "there",
+            LinkKind::Link => "link",
+            LinkKind::Copy => "copy",
+            LinkKind::Removed => "removed",
         };
         serde_json::json!({"agent": self.agent, "kind": kind, "path": self.at})
     }
 }
 
-/// Takes away the links to a skill that is about to go, and its copies; or says which.
-pub(super) fn leave(item: &Item, place: &Place, done: bool) -> Vec<Linked> {
-    let Some(place) = folders(place) else { return Vec::new() };
-    let skill = &item.folder;
-    let gone =
-        |agent: &'static Agent, at| Linked { skill: skill.clone(), agent: agent.id, kind: Kind::Gone, at };
-    let mut left = Vec::new();
+/// Removes the links and copies of a removed skill, or with `done` unset only returns them.
+pub(super) fn remove_links(item: &PlanItem, place: &InstallTarget, done: bool) -> Vec<AgentLink> {
+    let Some(place) = link_place(place) else { return Vec::new() };
+    let skill = &item.dir;
+    let removed_link = |agent: &'static Agent, at| AgentLink {
+        skill: skill.clone(),
+        agent: agent.id,
+        kind: LinkKind::Removed,
+        at,
+    };
+    let mut links = Vec::new();
     for agent in agents::AGENTS {
-        // A link that cannot be removed leads nowhere, and is reported as such where it is.
+        // A symlink that cannot be removed is dangling and will be reported by discovery.
         let removed = match done {
             true => link::unlink(skill, agent, place),
-            false => link::linked(skill, agent, place),
+            false => link::find_link(skill, agent, place),
         };
-        // Some agents share a folder.
-        let at = removed.ok().flatten().filter(|at| !left.iter().any(|known: &Linked| known.at == *at));
-        left.extend(at.map(|at| gone(agent, at)));
+        // Some agents share a directory.
+        let at = removed.ok().flatten().filter(|at| !links.iter().any(|known: &AgentLink| known.at == *at));
+        links.extend(at.map(|at| removed_link(agent, at)));
     }
-    for copied in copied(item, place) {
-        // A copy that cannot be removed stays, and is not told of.
+    for copied in copies_of(item, place) {
+        // A copy that cannot be removed is not reported.
         if !done || copied.remove().is_ok() {
-            left.push(gone(copied.agent, copied.at));
+            links.push(removed_link(copied.agent, copied.path));
         }
     }
-    left
+    links
 }
 
-/// Brings the copies of updated skills up to date.
-pub(super) fn follow(items: &[Item], place: &Place, done: bool) -> Result<Vec<Linked>, Failure> {
-    let Some(place) = folders(place) else { return Ok(Vec::new()) };
-    let mut followed = Vec::new();
-    for item in items.iter().filter(|item| item.action == Action::Replace) {
-        for copied in copied(item, place) {
+/// Updates the copies of updated skills.
+pub(super) fn refresh_copies(
+    items: &[PlanItem],
+    place: &InstallTarget,
+    done: bool,
+) -> Result<Vec<AgentLink>, Failure> {
+    let Some(place) = link_place(place) else { return Ok(Vec::new()) };
+    let mut links = Vec::new();
+    for item in items.iter().filter(|item| item.action == PlanAction::Replace) {
+        for copied in copies_of(item, place) {
             if done {
-                copied.refresh(&item.folder).map_err(failure)?;
+                copied.refresh(&item.dir).map_err(failure)?;
             }
-            let (skill, agent) = (item.folder.clone(), copied.agent.id);
-            followed.push(Linked { skill, agent, kind: Kind::Copy, at: copied.at });
+            let (skill, agent) = (item.dir.clone(), copied.agent.id);
+            links.push(AgentLink { skill, agent, kind: LinkKind::Copy, at: copied.path });
         }
     }
-    Ok(followed)
+    Ok(links)
 }
 
-fn copied(item: &Item, place: link::Place<'_>) -> Vec<Copied> {
+fn copies_of(item: &PlanItem, place: link::AgentScope<'_>) -> Vec<SkillCopy> {
     let tree = item.before.as_ref().map(|before| before.tree.as_str());
-    tree.map(|tree| copies(&item.folder, tree, place)).unwrap_or_default()
+    tree.map(|tree| find_copies(&item.dir, tree, place)).unwrap_or_default()
 }
 
-fn folders(place: &Place) -> Option<link::Place<'_>> {
+fn link_place(place: &InstallTarget) -> Option<link::AgentScope<'_>> {
     let base = place.base()?;
     Some(match place.scope {
-        For::Project => link::Place::Project(base),
-        For::User => link::Place::Home(base),
+        InstallScope::Project => link::AgentScope::Project(base),
+        InstallScope::User => link::AgentScope::Home(base),
     })
 }
 
 fn failure(error: LinkError) -> Failure {
     let failure = Failure::new(error.code(), error.to_string());
     match error {
-        LinkError::Conflict(_) => failure.hint("move it away, or leave out --agent"),
-        LinkError::NoFolder(_) => failure.hint("install it into a project: --project"),
+        LinkError::Conflict(_) => failure.hint("move it away, or omit --agent"),
+        LinkError::NoHomeDir(_) => failure.hint("pass --project to install it in the project"),
         _ => failure,
     }
 }

@@ -1,60 +1,60 @@
-//! Getting skills, keeping them, and checking that they are still what they were.
+//! The commands that install, update, remove and verify skills.
 
-pub(super) mod asks;
 mod import;
 mod install;
 mod links;
-mod listed;
 mod pack;
+mod plugins;
+pub(super) mod prompts;
 mod remove;
-mod told;
+mod render;
 mod update;
 mod verify;
 
 use std::path::Path;
 use std::sync::Arc;
 
-use prowess_package::{FileUrls, For, PackageError, Place, Work};
+use prowess_package::{FileUrls, InstallScope, InstallTarget, PackageError, Task};
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::scope::{Chosen, ScopeArgs};
+use crate::scope::{ScopeArgs, ScopeChoice};
 
 pub(super) use import::run as import;
 pub(super) use install::run as install;
-pub(super) use listed::run as plugins;
 pub(super) use pack::{index, pack};
+pub(super) use plugins::run as plugins;
 pub(super) use remove::run as remove;
-pub(super) use told::origin;
+pub(super) use render::origin;
 pub(super) use update::run as update;
 pub(super) use verify::run as verify;
 
-/// The place that was chosen, or the usual one.
-fn place(context: &Context, scope: &ScopeArgs) -> Result<Place, Failure> {
-    let (policy, world) = (context.policy(), &context.surroundings);
-    let scope = match scope.said() {
-        Some(Chosen::Project) => For::Project,
-        Some(Chosen::User) => For::User,
-        None => For::usual(policy, world),
+/// Returns the install target of the given or default scope.
+fn install_target(context: &Context, scope: &ScopeArgs) -> Result<InstallTarget, Failure> {
+    let (policy, host_env) = (context.policy(), &context.host_env);
+    let scope = match scope.explicit() {
+        Some(ScopeChoice::Project) => InstallScope::Project,
+        Some(ScopeChoice::User) => InstallScope::User,
+        None => InstallScope::default_for(policy, host_env),
     };
-    Place::new(scope, policy, world).map_err(failure)
+    InstallTarget::new(scope, policy, host_env).map_err(failure)
 }
 
-/// The places that commands look through where nobody says which: the project's first.
-pub(super) fn places(context: &Context, scope: &ScopeArgs) -> Result<Vec<Place>, Failure> {
-    let (policy, world) = (context.policy(), &context.surroundings);
-    if scope.said().is_some() {
-        return place(context, scope).map(|place| vec![place]);
+/// Returns the install target of the given scope, or those of both scopes, the project first.
+pub(super) fn install_targets(context: &Context, scope: &ScopeArgs) -> Result<Vec<InstallTarget>, Failure> {
+    let (policy, host_env) = (context.policy(), &context.host_env);
+    if scope.explicit().is_some() {
+        return install_target(context, scope).map(|place| vec![place]);
     }
-    let places: Vec<Place> = [For::Project, For::User]
+    let places: Vec<InstallTarget> = [InstallScope::Project, InstallScope::User]
         .into_iter()
-        .filter_map(|scope| Place::new(scope, policy, world).ok())
+        .filter_map(|scope| InstallTarget::new(scope, policy, host_env).ok())
         .collect();
-    let same = places.len() == 2 && places[0].lock == places[1].lock;
+    let same = places.len() == 2 && places[0].lock_path == places[1].lock_path;
     Ok(places.into_iter().take(if same { 1 } else { 2 }).collect())
 }
 
-/// Whether the user allows `file://` for this call.
+/// Returns whether `file://` URLs are allowed.
 fn file_urls() -> FileUrls {
     match std::env::var_os("PROWESS_ALLOW_FILE_URLS").is_some_and(|value| value == "1") {
         true => FileUrls::Allowed,
@@ -62,12 +62,12 @@ fn file_urls() -> FileUrls {
     }
 }
 
-/// Work that ends when somebody presses Ctrl-C, so that nothing is left behind.
-fn cancellable() -> Arc<Work> {
-    let work = Arc::new(Work::default());
-    // After a second signal, the next run removes what is staged.
-    crate::signals::set_on_termination(&work.flag());
-    work
+/// Returns a task that Ctrl-C cancels.
+fn cancellable_task() -> Arc<Task> {
+    let task = Arc::new(Task::default());
+    // If a second signal kills the process, the next run removes the staged files.
+    crate::signals::set_on_termination(&task.cancel_flag());
+    task
 }
 
 pub(super) fn failure(error: PackageError) -> Failure {
@@ -78,7 +78,7 @@ pub(super) fn failure(error: PackageError) -> Failure {
     }
 }
 
-/// A path as people call it.
-pub(super) fn short(path: &Path, context: &Context) -> String {
-    crate::output::clean_path(&prowess::short_path(path, &context.surroundings))
+/// Returns a path for display, relative to the project or home directory.
+pub(super) fn display_path(path: &Path, context: &Context) -> String {
+    crate::output::clean_path(&prowess::short_path(path, &context.host_env))
 }

@@ -1,55 +1,55 @@
-//! `prowess pack` and `prowess index`.
+//! `prowess pack` and `prowess index`: create archives and indexes of skills.
 
 use std::path::Path;
 
 use prowess_package::pack;
 use serde_json::json;
 
-use super::super::{Outcome, YES};
+use super::super::{CommandResult, SUCCESS};
 use super::failure;
 use crate::args::packages::{Index, Pack};
 use crate::failure::Failure;
-use crate::output::{Output, Tone, clean, clean_path, counted};
+use crate::output::{Output, TextStyle, clean, clean_path, pluralize};
 
-pub(in crate::commands) fn pack(call: &Pack, output: &mut Output) -> Outcome {
+pub(in crate::commands) fn pack(call: &Pack, output: &mut Output) -> CommandResult {
     let to = call.output.clone().unwrap_or_else(|| ".".into());
-    require(&call.folder)?;
-    let packed = pack::pack(&call.folder, &to).map_err(|error| failure(error.into()))?;
+    require_dir(&call.folder)?;
+    let packed = pack::pack_skill(&call.folder, &to).map_err(|error| failure(error.into()))?;
     if output.json() {
-        output.answer(&json!({
+        output.write_json(&json!({
             "schema": 1, "name": packed.name, "path": packed.path, "digest": packed.digest,
             "bytes": packed.bytes, "files": packed.files,
         }))?;
-        return Ok(YES);
+        return Ok(SUCCESS);
     }
-    let mark = output.tone(Tone::Good, "✓");
-    let files = counted(packed.files, "file");
+    let mark = output.styled_text(TextStyle::Good, "✓");
+    let files = pluralize(packed.files, "file");
     output.line(format!("{mark} packed {} into {}", clean(&packed.name), clean_path(&packed.path)))?;
     output.line(format!("    {files}, {} bytes, {}", packed.bytes, packed.digest))?;
-    Ok(YES)
+    Ok(SUCCESS)
 }
 
-pub(in crate::commands) fn index(call: &Index, output: &mut Output) -> Outcome {
-    require(&call.folder)?;
-    let published = pack::publish(&call.folder, &call.output).map_err(|error| failure(error.into()))?;
+pub(in crate::commands) fn index(call: &Index, output: &mut Output) -> CommandResult {
+    require_dir(&call.folder)?;
+    let published = pack::publish_site(&call.folder, &call.output).map_err(|error| failure(error.into()))?;
     if output.json() {
         let skills: Vec<_> = published
             .skills
             .iter()
             .map(|skill| json!({"name": skill.name, "type": skill.kind, "url": skill.url, "digest": skill.digest}))
             .collect();
-        output.answer(&json!({"schema": 1, "index": published.index, "skills": skills}))?;
-        return Ok(YES);
+        output.write_json(&json!({"schema": 1, "index": published.index, "skills": skills}))?;
+        return Ok(SUCCESS);
     }
-    let mark = output.tone(Tone::Good, "✓");
-    let skills = counted(published.skills.len(), "skill");
-    output.line(format!("{mark} {skills} in {}", clean_path(&published.index)))?;
-    output.remark("serve that folder over https; prowess install https://YOUR-SITE reads it");
-    Ok(YES)
+    let mark = output.styled_text(TextStyle::Good, "✓");
+    let skills = pluralize(published.skills.len(), "skill");
+    output.line(format!("{mark} indexed {skills} in {}", clean_path(&published.index)))?;
+    output.note("serve that directory over HTTPS; to install from it: prowess install https://YOUR-SITE");
+    Ok(SUCCESS)
 }
 
-/// Fails where a folder of the call does not exist.
-fn require(folder: &Path) -> Result<(), Failure> {
+/// Fails if a directory does not exist.
+fn require_dir(folder: &Path) -> Result<(), Failure> {
     match folder.symlink_metadata() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             Err(Failure::missing_path(format!("{} does not exist", clean_path(folder))))

@@ -1,13 +1,13 @@
-//! `prowess update`.
+//! `prowess update`: updates installed skills.
 
-use prowess_package::{Action, Item};
+use prowess_package::{PlanAction, PlanItem};
 
-use super::super::audit::Lists;
-use super::super::{Outcome, YES};
-use super::asks::Answering;
-use super::install::invalid;
-use super::links::Linked;
-use super::{cancellable, failure, file_urls, links, places, told};
+use super::super::audit::SuppressionLists;
+use super::super::{CommandResult, SUCCESS};
+use super::install::report_invalid;
+use super::links::AgentLink;
+use super::prompts::TerminalPrompter;
+use super::{cancellable_task, failure, file_urls, install_targets, links, render};
 use crate::args::Global;
 use crate::args::packages::Update;
 use crate::context::Context;
@@ -20,23 +20,24 @@ pub(in crate::commands) fn run(
     global: &Global,
     call: &Update,
     output: &mut Output,
-) -> Outcome {
-    let places = places(context, &call.scope)?;
-    let work = cancellable();
-    let lists = Lists::load(context, output)?;
-    let judge = lists.judge(context);
-    let mut asks = Answering::new(&call.answers, global, &work);
-    let mut left: Vec<String> = call.names.clone();
-    let (mut items, mut links): (Vec<Item>, Vec<Linked>) = (Vec::new(), Vec::new());
+) -> CommandResult {
+    let targets = install_targets(context, &call.scope)?;
+    let task = cancellable_task();
+    let lists = SuppressionLists::load(context, output)?;
+    let checks = lists.install_checks(context);
+    let mut prompter = TerminalPrompter::new(&call.answers, global, &task);
+    let mut remaining: Vec<String> = call.names.clone();
+    let (mut items, mut links): (Vec<PlanItem>, Vec<AgentLink>) = (Vec::new(), Vec::new());
     let mut known: Vec<String> = Vec::new();
-    for place in &places {
-        let lock = prowess::lock::Lock::read(&place.lock).map_err(|error| failure(error.into()))?;
+    for target in &targets {
+        let lock = prowess::lock::LockFile::read(&target.lock_path).map_err(|error| failure(error.into()))?;
         let names: Vec<String> = match call.names.is_empty() {
             true => lock.skills.iter().map(|locked| locked.name.clone()).collect(),
             false => {
-                let (here, elsewhere) =
-                    left.drain(..).partition(|name| lock.skills.iter().any(|locked| locked.name == *name));
-                left = elsewhere;
+                let (here, elsewhere) = remaining
+                    .drain(..)
+                    .partition(|name| lock.skills.iter().any(|locked| locked.name == *name));
+                remaining = elsewhere;
                 here
             }
         };
@@ -45,62 +46,64 @@ pub(in crate::commands) fn run(
             continue;
         }
         let chosen = if call.names.is_empty() { &[][..] } else { &names };
-        let plan = progress::of_work(global, &work, || {
-            prowess_package::plan_update(chosen, place, &judge, &mut asks, file_urls(), &work)
+        let plan = progress::with_task_progress(global, &task, || {
+            prowess_package::plan_update(chosen, target, &checks, &mut prompter, file_urls(), &task)
         });
-        let plan = plan.map_err(|error| invalid(error, output))?;
+        let plan = plan.map_err(|error| report_invalid(error, output))?;
         let done = match call.dry_run {
             true => plan.items,
             false => {
-                work.go_on().map_err(|cancelled| failure(cancelled.into()))?;
+                task.check_cancelled().map_err(|cancelled| failure(cancelled.into()))?;
                 plan.commit().map_err(failure)?
             }
         };
-        links.extend(links::follow(&done, place, !call.dry_run)?);
+        links.extend(links::refresh_copies(&done, target, !call.dry_run)?);
         items.extend(done);
     }
-    if let Some(name) = left.first() {
-        return Err(unknown(name, &known));
+    if let Some(name) = remaining.first() {
+        return Err(not_installed(name, &known));
     }
-    tell(&items, &links, &places, call.dry_run, context, output)?;
-    // That skills are pinned or were modified here is an error only for those that were named.
-    let failed = items.iter().any(|item| matches!(item.action, Action::Fail(_)));
+    print_result(&items, &links, &targets, call.dry_run, context, output)?;
+    // Skipped skills are an error only if they were named.
+    let failed = items.iter().any(|item| matches!(item.action, PlanAction::Fail(_)));
     match call.names.is_empty() && !failed {
-        true => Ok(YES),
-        false => Ok(told::outcome(&items, "updated", output)),
+        true => Ok(SUCCESS),
+        false => Ok(render::exit_code_for(&items, "updated", output)),
     }
 }
 
-fn unknown(name: &str, known: &[String]) -> Failure {
+fn not_installed(name: &str, known: &[String]) -> Failure {
     let name = crate::output::clean(name).into_owned();
-    let failure = Failure::new(ErrorCode::NotFound, format!("no installed skill is named {name}"));
+    let failure = Failure::new(ErrorCode::NotFound, format!("{name} is not installed"));
     match prowess_format::suggest::nearest(&name, known.iter().map(String::as_str)) {
-        Some(near) => failure.hint(format!("did you mean {near}? prowess plugins lists what was installed")),
-        None => failure.hint("prowess plugins lists what was installed"),
+        Some(near) => {
+            failure.hint(format!("did you mean {near}? run `prowess plugins` for a list of installed skills"))
+        }
+        None => failure.hint("run `prowess plugins` for a list of installed skills"),
     }
 }
 
-fn tell(
-    items: &[Item],
-    links: &[Linked],
-    places: &[prowess_package::Place],
+fn print_result(
+    items: &[PlanItem],
+    links: &[AgentLink],
+    targets: &[prowess_package::InstallTarget],
     dry_run: bool,
     context: &Context,
     output: &mut Output,
 ) -> std::io::Result<()> {
     if output.json() {
-        let skills: Vec<_> = items.iter().map(told::item_json).collect();
-        let locks: Vec<_> = places.iter().map(|place| &place.lock).collect();
-        return output.answer(&serde_json::json!({
+        let skills: Vec<_> = items.iter().map(render::item_json).collect();
+        let locks: Vec<_> = targets.iter().map(|target| &target.lock_path).collect();
+        return output.write_json(&serde_json::json!({
             "schema": 1, "dry_run": dry_run, "locks": locks, "skills": skills,
-            "links": links.iter().map(Linked::json).collect::<Vec<_>>(),
+            "links": links.iter().map(AgentLink::json).collect::<Vec<_>>(),
         }));
     }
-    told::each(items, links, !dry_run, false, context, output)?;
+    render::print_items(items, links, !dry_run, false, context, output)?;
     if items.is_empty() {
-        output.remark("nothing is installed; prowess install SOURCE installs a skill");
+        output.note("no skills installed; run `prowess install SOURCE` to install one");
     } else if dry_run {
-        output.remark("nothing was changed");
+        output.note("dry run: no changes made");
     }
     Ok(())
 }

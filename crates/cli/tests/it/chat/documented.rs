@@ -1,35 +1,35 @@
-//! `docs/chats.md` is true: what it types is typed here, and what it prints comes.
+//! Runs the examples of `docs/chats.md`.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use prowess_config::Provider;
+use prowess_config::ChatProvider;
 use prowess_testing::model::speech::{call, text};
 use serde_json::json;
 
-use crate::chat::talking::{configure, saying};
-use crate::world::World;
+use crate::chat::talking::{configure, scripted_model};
+use crate::world::TestEnv;
 
-/// The id and the time of the chat in the document.
+/// The id and time of the chat in the document.
 const ID: &str = "01a1e130d768736ba6f0fc1a63514d25";
 const TIME: &str = "2026-11-15 21:50:36Z";
 
 #[test]
-fn the_manual_of_chats() {
+fn chats_guide() {
     let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/chats.md")).unwrap();
-    let server = saying(
-        Provider::OpenAiChat,
+    let server = scripted_model(
+        ChatProvider::OpenAiChat,
         &[
             &[call("1", "skills_activate", json!({"name": "hello-world"}))],
             &[text("Hello, Ada! Good to see you.")],
             &[text("Hello, Ada and Grace! Good to see you both.")],
         ],
     );
-    let world = World::new().variable("KEY", "sk-123456").variable("PATH", "/usr/bin:/bin");
-    configure(&world, Provider::OpenAiChat, &server.base, "");
-    let prowess = world.command(&[]);
-    let bin = world.path("../bin");
+    let env = TestEnv::new().variable("KEY", "sk-123456").variable("PATH", "/usr/bin:/bin");
+    configure(&env, ChatProvider::OpenAiChat, &server.base, "");
+    let prowess = env.command(&[]);
+    let bin = env.path("../bin");
     symlink(prowess.get_program(), bin.join("prowess")).unwrap();
     let mut id = ID.to_owned();
     let mut typed = 0;
@@ -37,22 +37,22 @@ fn the_manual_of_chats() {
         for part in block.split("$ ").filter(|part| !part.is_empty()) {
             let (line, expected) = part.split_once('\n').unwrap();
             let mut shell = Command::new("sh");
-            shell.arg("-c").arg(format!("{} 2>&1", line.replace(ID, &id))).current_dir(world.path(""));
+            shell.arg("-c").arg(format!("{} 2>&1", line.replace(ID, &id))).current_dir(env.path(""));
             shell.env_clear().envs(prowess.get_envs().filter_map(|(name, value)| Some((name, value?))));
             shell.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
-            let told = String::from_utf8(shell.output().unwrap().stdout).unwrap();
+            let result = String::from_utf8(shell.output().unwrap().stdout).unwrap();
             if line == "prowess chats" {
-                id = told.split_whitespace().next().unwrap().to_owned();
+                id = result.split_whitespace().next().unwrap().to_owned();
             }
-            assert_eq!(steady(&told, &id), steady(expected, ID), "$ {line}");
+            assert_eq!(bind_filters(&result, &id), bind_filters(expected, ID), "$ {line}");
             typed += 1;
         }
     }
     assert!(typed >= 5, "{typed}");
 }
 
-/// A text with the document's id, and its time for any other.
-fn steady(text: &str, id: &str) -> String {
+/// Replaces ids and times with those of the document.
+fn bind_filters(text: &str, id: &str) -> String {
     let word = |word: &str| match word.len() == 20 && word.ends_with('Z') && word.starts_with("20") {
         true => TIME.to_owned(),
         false => word.to_owned(),

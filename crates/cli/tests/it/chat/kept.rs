@@ -1,4 +1,4 @@
-//! `prowess chats`: what is kept, for people and for programs.
+//! `prowess chats`: stored chats as text and as JSON.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -6,105 +6,107 @@ use insta::assert_snapshot;
 use prowess_testing::postgres;
 use serde_json::{Value, json};
 
-use crate::chat::talking::{bare, latest, loading, messages, steady, words};
-use crate::world::{World, keys};
+use crate::chat::talking::{
+    bare, bind_filters, latest_chat, messages, model_answering, model_loading_skills,
+};
+use crate::world::{TestEnv, keys};
 
 #[test]
-fn what_was_said_as_people_read_it() {
-    let _steady = steady();
-    let (_server, world) = loading();
-    world.run(&["chat", "Take a note"]);
-    let id = latest(&world);
-    assert_snapshot!(world.runs(&[&["chats"], &["chats", "list", "-n", "1"], &["chats", "show", &id]]));
-    let shown = world.run(&["chats", "show", &id, "--json"]).json();
+fn messages_as_text() {
+    let _steady = bind_filters();
+    let (_server, env) = model_loading_skills();
+    env.run(&["chat", "Take a note"]);
+    let id = latest_chat(&env);
+    assert_snapshot!(env.runs(&[&["chats"], &["chats", "list", "-n", "1"], &["chats", "show", &id]]));
+    let shown = env.run(&["chats", "show", &id, "--json"]).json();
     assert_eq!(keys(&shown), ["chat", "messages", "schema"]);
-    assert_eq!(keys(&world.run(&["chats", "--json"]).json()), ["chats", "more", "schema"]);
+    assert_eq!(keys(&env.run(&["chats", "--json"]).json()), ["chats", "more", "schema"]);
 }
 
 #[test]
 fn more_chats_than_are_listed() {
-    let (_server, world) = words("Fine.");
+    let (_server, env) = model_answering("Fine.");
     for n in 0..3 {
-        world.run(&["chat", &format!("number {n}")]);
+        env.run(&["chat", &format!("number {n}")]);
     }
-    let told = world.run(&["chats", "list", "-n", "2"]);
+    let result = env.run(&["chats", "list", "-n", "2"]);
     assert_eq!(
-        (told.out.lines().count(), told.err.as_str()),
-        (2, "there are more; -n N lists more of them\n")
+        (result.out.lines().count(), result.err.as_str()),
+        (2, "more chats are not listed; pass -n N to list more\n")
     );
-    assert!(told.out.lines().next().unwrap().contains("number 2"));
-    assert_eq!(world.run(&["chats", "list", "-n", "2", "--json"]).json()["more"], true);
-    assert_eq!(world.run(&["chats"]).out.lines().count(), 3);
+    assert!(result.out.lines().next().unwrap().contains("number 2"));
+    assert_eq!(env.run(&["chats", "list", "-n", "2", "--json"]).json()["more"], true);
+    assert_eq!(env.run(&["chats"]).out.lines().count(), 3);
 }
 
 #[test]
-fn deleted_is_deleted() {
-    let (_server, world) = words("Fine.");
-    world.run(&["chat", "one"]);
-    let first = latest(&world);
-    world.run(&["chat", "two"]);
-    let second = latest(&world);
+fn deleting_chats() {
+    let (_server, env) = model_answering("Fine.");
+    env.run(&["chat", "one"]);
+    let first = latest_chat(&env);
+    env.run(&["chat", "two"]);
+    let second = latest_chat(&env);
     // All or none.
-    assert_eq!(world.run(&["chats", "delete", &second, "nope"]).code, 1);
-    assert_eq!(world.run(&["chats"]).out.lines().count(), 2);
-    assert_eq!(world.run(&["chats", "delete", &second]).out, format!("deleted {second}\n"));
-    assert_eq!(world.run(&["chats", "show", &second]).code, 1);
-    let told = world.run(&["chats", "delete", &first, "--json"]);
-    assert_eq!(told.json(), json!({"schema": 1, "deleted": [first]}));
-    assert_eq!(world.run(&["chats"]).err, "there are no chats yet; prowess chat begins one\n");
+    assert_eq!(env.run(&["chats", "delete", &second, "nope"]).code, 1);
+    assert_eq!(env.run(&["chats"]).out.lines().count(), 2);
+    assert_eq!(env.run(&["chats", "delete", &second]).out, format!("deleted {second}\n"));
+    assert_eq!(env.run(&["chats", "show", &second]).code, 1);
+    let result = env.run(&["chats", "delete", &first, "--json"]);
+    assert_eq!(result.json(), json!({"schema": 1, "deleted": [first]}));
+    assert_eq!(env.run(&["chats"]).err, "no chats yet; run `prowess chat` to start one\n");
 }
 
-/// Out of one store, into another, of either kind.
+/// Chats are exported from one kind of store and imported into another.
 #[test]
-fn out_and_in_again() {
+fn export_and_import() {
     let database = postgres::Server::start();
-    let (_server, world) = loading();
-    world.run(&["chat", "Take a note"]);
-    let id = latest(&world);
-    let before = messages(&world);
-    let told = world.run(&["chats", "export", "--to", "copy.json"]);
-    assert_eq!((told.out.as_str(), told.code), ("1 chat exported to copy.json\n", 0));
-    let mode = std::fs::metadata(world.path("copy.json")).unwrap().permissions().mode();
+    let (_server, env) = model_loading_skills();
+    env.run(&["chat", "Take a note"]);
+    let id = latest_chat(&env);
+    let before = messages(&env);
+    let result = env.run(&["chats", "export", "--to", "copy.json"]);
+    assert_eq!((result.out.as_str(), result.code), ("exported 1 chat to copy.json\n", 0));
+    let mode = std::fs::metadata(env.path("copy.json")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    let file: Value = serde_json::from_str(&world.text("copy.json")).unwrap();
+    let file: Value = serde_json::from_str(&env.text("copy.json")).unwrap();
     assert_eq!((&file["format"], &file["chats"][0]["messages"]), (&json!("prowess-chats"), &json!(before)));
-    assert!(!world.text("copy.json").contains("Write it down"), "the body of a skill stays out");
-    // Standard output has the same, and nothing is written over.
-    let out: Value = serde_json::from_str(&world.run(&["chats", "export", &id]).out).unwrap();
+    assert!(!env.text("copy.json").contains("Write it down"), "the body of a skill stays out");
+    // Standard output is identical, and existing files are not overwritten.
+    let out: Value = serde_json::from_str(&env.run(&["chats", "export", &id]).out).unwrap();
     assert_eq!(out["chats"], file["chats"]);
-    assert_eq!(world.run(&["chats", "export", "--to", "copy.json", "--json"]).error().0, "CONFLICT");
+    assert_eq!(env.run(&["chats", "export", "--to", "copy.json", "--json"]).error().0, "CONFLICT");
 
     for store in ["other.sqlite3", &database.url()] {
-        let told = world.run(&["chats", "import", "copy.json", "--store", store]);
-        assert_eq!(told.out, format!("imported {id}\n"), "{}", told.whole());
-        let there = world.run(&["chats", "show", &id, "--store", store, "--json"]).json();
+        let result = env.run(&["chats", "import", "copy.json", "--store", store]);
+        assert_eq!(result.out, format!("imported {id}\n"), "{}", result.transcript());
+        let there = env.run(&["chats", "show", &id, "--store", store, "--json"]).json();
         assert_eq!(there["messages"], json!(before), "{store}");
-        // The same id is taken now.
+        // The id exists now.
         let again =
-            world.run_with(&["chats", "import", "-", "--store", store, "--json"], &world.text("copy.json"));
+            env.run_with(&["chats", "import", "-", "--store", store, "--json"], &env.text("copy.json"));
         let imported = &again.json()["imported"][0];
         assert_eq!(imported["from"], json!(id));
         assert_ne!(imported["chat"], json!(id));
-        assert_eq!(world.run(&["chats", "--store", store]).out.lines().count(), 2);
-        let told = world.run(&["chat", "--store", store, "--chat", &id, "go on"]);
-        assert_eq!((told.out.as_str(), told.code), ("Noted.\n", 0));
+        assert_eq!(env.run(&["chats", "--store", store]).out.lines().count(), 2);
+        let result = env.run(&["chat", "--store", store, "--chat", &id, "go on"]);
+        assert_eq!((result.out.as_str(), result.code), ("Noted.\n", 0));
     }
 }
 
 #[test]
-fn files_that_are_not_chats_change_nothing() {
-    let world = bare();
+fn invalid_files_are_not_imported() {
+    let env = bare();
     for (text, about) in [
-        ("", "not one of chats"),
-        ("{}", "not one of chats"),
-        ("{\"format\": \"prowess-chats\", \"version\": 9, \"chats\": []}", "has version 9"),
-        ("\u{1b}[31m", "not one of chats"),
+        ("", "not an export of chats"),
+        ("{}", "not an export of chats"),
+        ("{\"format\": \"prowess-chats\", \"version\": 9, \"chats\": []}", "has format version 9"),
+        ("\u{1b}[31m", "not an export of chats"),
     ] {
-        world.file("in.json", text);
-        let told = world.run(&["chats", "import", "in.json", "--json"]);
-        assert_eq!((told.error().0.as_str(), told.code), ("INVALID_PARAM", 2));
-        assert!(told.error().1.contains(about), "{}", told.whole());
+        env.file("in.json", text);
+        let result = env.run(&["chats", "import", "in.json", "--json"]);
+        assert_eq!((result.error().0.as_str(), result.code), ("INVALID_PARAM", 2));
+        assert!(result.error().1.contains(about), "{}", result.transcript());
     }
-    assert_eq!(World::bare().run_with(&["chats", "import", "-"], "nothing").code, 2);
-    assert_eq!(world.run(&["chats", "--json"]).json()["chats"], json!([]));
+    assert_eq!(TestEnv::bare().run_with(&["chats", "import", "-"], "nothing").code, 2);
+    assert_eq!(env.run(&["chats", "--json"]).json()["chats"], json!([]));
 }

@@ -1,4 +1,4 @@
-//! `prowess chat` and `prowess chats`, with a model server that does what it is told, and without any model.
+//! `prowess chat` and `prowess chats`, with a scripted model server and without a model.
 
 mod agents;
 mod bad;

@@ -1,23 +1,23 @@
-//! Every interface of models, and what they do wrong.
+//! Every provider API, and its errors.
 
 use insta::assert_snapshot;
-use prowess_config::Provider;
+use prowess_config::ChatProvider;
 use prowess_testing::model::speech::{ALL, answer, call, text};
 use prowess_testing::model::{Blocking, Piece, Reply};
 use serde_json::json;
 
-use crate::chat::talking::{bare, configure, messages, saying, steady, talking};
+use crate::chat::talking::{bare, bind_filters, configure, env_with_model, messages, scripted_model};
 
 #[test]
-fn all_of_them_stream_call_and_answer() {
+fn every_provider_streams_calls_and_answers() {
     for provider in ALL {
         let calls = [call("a", "skills_activate", json!({"name": "notes"}))];
-        let server = saying(provider, &[&calls, &[text("Noted, 日本語.")]]);
-        let world = talking(provider, &server);
-        let told = world.run(&["chat", "Take a note"]);
+        let server = scripted_model(provider, &[&calls, &[text("Noted, 日本語.")]]);
+        let env = env_with_model(provider, &server);
+        let result = env.run(&["chat", "Take a note"]);
         let line = "[1] skills.activate name=notes\n";
         assert_eq!(
-            (told.out.as_str(), told.err.as_str(), told.code),
+            (result.out.as_str(), result.err.as_str(), result.code),
             ("Noted, 日本語.\n", line, 0),
             "{provider:?}"
         );
@@ -29,12 +29,12 @@ fn all_of_them_stream_call_and_answer() {
 }
 
 #[test]
-fn what_is_told_when_a_provider_fails() {
-    let _steady = steady();
+fn provider_errors() {
+    let _steady = bind_filters();
     let body = |message: &str| json!({"error": {"message": message}}).to_string();
     let reply = |status, message: &str| Reply::failure(status, &body(message));
-    let whole = answer(Provider::OpenAiChat, &[text("Half of an answer.")]);
-    let mut told = Vec::new();
+    let whole = answer(ChatProvider::OpenAiChat, &[text("Half of an answer.")]);
+    let mut result = Vec::new();
     for reply in [
         reply(401, "Incorrect API key provided: sk-SECRET-123"),
         reply(404, "The model does not exist"),
@@ -51,52 +51,52 @@ fn what_is_told_when_a_provider_fails() {
         Reply { pieces: vec![Piece::Reset], ..Reply::events("") },
     ] {
         let server = Blocking::start([reply]);
-        let world = talking(Provider::OpenAiChat, &server);
-        let run = world.run(&["chat", "hello"]);
-        assert!(!run.whole().contains("SECRET"), "{}", run.whole());
-        told.push(run.whole());
-        // Whatever happened: what was said is there, and the chat goes on.
-        let kept = messages(&world);
+        let env = env_with_model(ChatProvider::OpenAiChat, &server);
+        let run = env.run(&["chat", "hello"]);
+        assert!(!run.transcript().contains("SECRET"), "{}", run.transcript());
+        result.push(run.transcript());
+        // After any error, the messages are stored and the chat continues.
+        let kept = messages(&env);
         assert_eq!((kept.len(), &kept[1]["state"]), (2, &json!("interrupted")), "{kept:?}");
     }
-    assert_snapshot!(told.join("\n"));
+    assert_snapshot!(result.join("\n"));
 }
 
 #[test]
-fn a_provider_that_is_away_and_one_that_never_answers() {
-    let _steady = steady();
-    let world = bare();
-    // A port that was free a moment ago, and that nobody listens at.
+fn unreachable_and_unresponsive_providers() {
+    let _steady = bind_filters();
+    let env = bare();
+    // A free port without a listener.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    configure(&world, Provider::Anthropic, &format!("http://127.0.0.1:{port}"), "");
-    let away = world.run(&["chat", "hello"]).whole();
+    configure(&env, ChatProvider::Anthropic, &format!("http://127.0.0.1:{port}"), "");
+    let away = env.run(&["chat", "hello"]).transcript();
     let server = Blocking::start([Reply { pieces: vec![Piece::Hang], ..Reply::events("") }]);
-    configure(&world, Provider::OpenAi, &server.base, "first-byte-timeout-ms = 200");
-    let silent = world.run(&["chat", "hello"]).whole();
+    configure(&env, ChatProvider::OpenAi, &server.base, "first-byte-timeout-ms = 200");
+    let silent = env.run(&["chat", "hello"]).transcript();
     let chunk = json!({"choices": [{"index": 0, "delta": {"content": "one"}, "finish_reason": null}]});
     let server = Blocking::start([Reply::events(format!("data: {chunk}\n\n")).then(Piece::Hang)]);
-    configure(&world, Provider::OpenAiChat, &server.base, "idle-timeout-ms = 200");
-    let stuck = world.run(&["chat", "hello"]).whole();
+    configure(&env, ChatProvider::OpenAiChat, &server.base, "idle-timeout-ms = 200");
+    let stuck = env.run(&["chat", "hello"]).transcript();
     assert_snapshot!([away, silent, stuck].join("\n"));
 }
 
 #[test]
-fn every_bound_has_its_word_and_the_exit_code_says_that_it_is_not_the_whole_answer() {
-    let _steady = steady();
+fn every_limit_has_a_message_and_exit_code_1() {
+    let _steady = bind_filters();
     let again = [call("a", "skills_search", json!({"query": "x"}))];
     let long = json!({"choices": [{"index": 0, "delta": {"content": "Lorem"}, "finish_reason": "length"}]});
     let declined = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "content_filter"}]});
-    let mut told = Vec::new();
+    let mut result = Vec::new();
     for (reply, more) in [
-        (Reply::events(answer(Provider::OpenAiChat, &again)), "max-steps = 2"),
-        (Reply::events(answer(Provider::OpenAiChat, &again)), ""),
+        (Reply::events(answer(ChatProvider::OpenAiChat, &again)), "max-steps = 2"),
+        (Reply::events(answer(ChatProvider::OpenAiChat, &again)), ""),
         (Reply::events(format!("data: {long}\n\ndata: [DONE]\n\n")), ""),
         (Reply::events(format!("data: {declined}\n\ndata: [DONE]\n\n")), ""),
     ] {
         let server = Blocking::start([reply]);
-        let world = bare();
-        configure(&world, Provider::OpenAiChat, &server.base, more);
-        told.push(world.run(&["chat", "hello"]).whole());
+        let env = bare();
+        configure(&env, ChatProvider::OpenAiChat, &server.base, more);
+        result.push(env.run(&["chat", "hello"]).transcript());
     }
-    assert_snapshot!(told.join("\n"));
+    assert_snapshot!(result.join("\n"));
 }

@@ -1,4 +1,4 @@
-//! Stores that are locked, full, damaged, foreign, or not there.
+//! Locked, full, damaged, foreign and missing stores.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -7,65 +7,65 @@ use std::process::Command;
 use insta::assert_snapshot;
 use prowess_testing::postgres;
 
-use crate::chat::talking::{steady, words};
+use crate::chat::talking::{bind_filters, model_answering};
 
 #[test]
-fn what_is_told() {
-    let _steady = steady();
-    let (_server, world) = words("Fine.");
-    world.file("text", "This is not a database, and longer than one could be taken for. ".repeat(20));
-    std::fs::create_dir_all(world.path("folder")).unwrap();
+fn store_errors() {
+    let _steady = bind_filters();
+    let (_server, env) = model_answering("Fine.");
+    env.file("text", "This is not a database, and longer than one could be taken for. ".repeat(20));
+    std::fs::create_dir_all(env.path("folder")).unwrap();
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let away = format!("postgresql://ann@127.0.0.1:{port}/prowess");
-    let foreign = rusqlite::Connection::open(world.path("foreign")).unwrap();
+    let foreign = rusqlite::Connection::open(env.path("foreign")).unwrap();
     foreign.execute_batch("CREATE TABLE theirs (x)").unwrap();
-    let mut told = vec![];
+    let mut result = vec![];
     for store in ["text", "folder", "foreign", &away, "postgresql://h/db?sslmode=on", "sqlite:"] {
-        told.push(world.run(&["chat", "hello", "--store", store]).whole());
+        result.push(env.run(&["chat", "hello", "--store", store]).transcript());
     }
-    assert_snapshot!(told.join("\n"));
-    assert!(world.text("text").starts_with("This is not"));
+    assert_snapshot!(result.join("\n"));
+    assert!(env.text("text").starts_with("This is not"));
 }
 
 #[test]
-fn a_store_that_another_program_holds() {
-    let (server, world) = words("Fine.");
-    assert_eq!(world.run(&["chat", "hello"]).code, 0);
-    let holder = rusqlite::Connection::open(world.path("~/.prowess/state/chats.sqlite3")).unwrap();
+fn a_locked_store() {
+    let (server, env) = model_answering("Fine.");
+    assert_eq!(env.run(&["chat", "hello"]).code, 0);
+    let holder = rusqlite::Connection::open(env.path("~/.prowess/state/chats.sqlite3")).unwrap();
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let told = world.run(&["chat", "--continue", "hello"]);
-    assert_eq!(told.code, 1, "{}", told.whole());
-    assert!(told.err.starts_with("error: the store is locked by another program"), "{}", told.err);
+    let result = env.run(&["chat", "--continue", "hello"]);
+    assert_eq!(result.code, 1, "{}", result.transcript());
+    assert!(result.err.starts_with("error: the store is locked by another process"), "{}", result.err);
     assert!(
-        told.err.ends_with("hint: try again in a moment, or end the program that holds it\n"),
+        result.err.ends_with("hint: try again later, or stop the program that uses it\n"),
         "{}",
-        told.err
+        result.err
     );
-    // Talking goes on once it is given back.
+    // The chat continues when the store is unlocked.
     holder.execute_batch("ROLLBACK").unwrap();
-    assert_eq!(world.run(&["chat", "--continue", "hello"]).out, "Fine.\n");
+    assert_eq!(env.run(&["chat", "--continue", "hello"]).out, "Fine.\n");
     assert_eq!(server.asked().len(), 2);
 }
 
 #[test]
-fn postgresql_with_several_programs() {
+fn postgresql_with_several_processes() {
     let database = postgres::Server::start();
-    let (_server, world) = words("Fine.");
-    let world = world.variable("PROWESS_STORE", &database.url());
+    let (_server, env) = model_answering("Fine.");
+    let env = env.variable("PROWESS_STORE", &database.url());
     std::thread::scope(|scope| {
         for n in 0..3 {
-            let world = &world;
+            let env = &env;
             scope.spawn(move || {
-                let told = world.run(&["chat", &format!("number {n}")]);
-                assert_eq!((told.out.as_str(), told.code), ("Fine.\n", 0), "{}", told.whole());
+                let result = env.run(&["chat", &format!("number {n}")]);
+                assert_eq!((result.out.as_str(), result.code), ("Fine.\n", 0), "{}", result.transcript());
             });
         }
     });
-    assert_eq!(world.run(&["chats"]).out.lines().count(), 3);
-    assert!(!world.path("~/.prowess/state/chats.sqlite3").exists());
+    assert_eq!(env.run(&["chats"]).out.lines().count(), 3);
+    assert!(!env.path("~/.prowess/state/chats.sqlite3").exists());
 }
 
-/// Fills the disk of the state, says something long, makes room, and says something. `$BIN` is the program.
+/// Fills the disk of the state directory, sends a long message, frees space, and sends another. `$BIN` is the binary.
 const FILL: &str = r#"
 mount -t tmpfs -o size=2m tmpfs ../home/.prowess/state || exit 90
 "$BIN" chat before </dev/null || exit 91
@@ -76,7 +76,7 @@ truncate -s -300k ../home/.prowess/state/fill
 rm ../home/.prowess/state/fill
 "$BIN" chat --continue after </dev/null"#;
 
-/// The same where no disk can be made: a limit on the size of files stands for it, which is another error in the same places.
+/// The same with a file size limit, for machines without namespaces. The error differs.
 const LIMITED: &str = r#"
 "$BIN" chat before </dev/null || exit 91
 (trap '' XFSZ; exec prlimit --fsize=65536 -- "$BIN" chat --continue <long); echo "exit $?"
@@ -85,8 +85,8 @@ const LIMITED: &str = r#"
 
 #[test]
 fn a_full_disk() {
-    let (server, world) = words("Fine.");
-    world.file("long", "x ".repeat(400_000)).file("~/.prowess/state/.keep", "");
+    let (server, env) = model_answering("Fine.");
+    env.file("long", "x ".repeat(400_000)).file("~/.prowess/state/.keep", "");
     let mounts = "mount -t tmpfs -o size=64k tmpfs /mnt";
     let can_mount = Command::new("unshare").args(["-rm", "sh", "-c", mounts]).output();
     let (mut command, script, about) = match can_mount.is_ok_and(|output| output.status.success()) {
@@ -97,29 +97,29 @@ fn a_full_disk() {
         }
         false => (Command::new("sh"), LIMITED, "the disk of "),
     };
-    let inner = world.command(&[]);
-    command.args(["-c", script]).current_dir(world.path("")).env_clear().env("BIN", inner.get_program());
+    let inner = env.command(&[]);
+    command.args(["-c", script]).current_dir(env.path("")).env_clear().env("BIN", inner.get_program());
     command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let output = command.env("PATH", std::env::var_os("PATH").unwrap()).output().unwrap();
     let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
-    // What was kept is safe, and with room the chat goes on.
+    // The stored messages are intact, and the chat continues.
     assert_eq!(out, "Fine.\nexit 1\n1\nFine.\n", "{err}");
     assert!(err.contains(about) && err.contains("hint: "), "{err}");
     assert_eq!(server.asked().len(), 2);
 }
 
 #[test]
-fn a_folder_that_nobody_may_write_to() {
-    let (_server, world) = words("Fine.");
-    let state = world.path("~/.prowess/state");
+fn an_unwritable_directory() {
+    let (_server, env) = model_answering("Fine.");
+    let state = env.path("~/.prowess/state");
     std::fs::create_dir_all(&state).unwrap();
-    // Root may write anywhere: then there is nothing to see.
+    // Does not apply to root.
     std::fs::set_permissions(&state, Permissions::from_mode(0o500)).unwrap();
     let may = std::fs::write(state.join("probe"), "").is_ok();
-    let told = world.run(&["chat", "hello"]);
+    let result = env.run(&["chat", "hello"]);
     std::fs::set_permissions(&state, Permissions::from_mode(0o700)).unwrap();
     match may {
-        true => assert_eq!(told.out, "Fine.\n"),
-        false => assert!(told.code != 0 && told.err.contains("hint: "), "{}", told.whole()),
+        true => assert_eq!(result.out, "Fine.\n"),
+        false => assert!(result.code != 0 && result.err.contains("hint: "), "{}", result.transcript()),
     }
 }

@@ -1,35 +1,37 @@
-//! A conversation on a real terminal.
+//! Interactive chats on a real terminal.
 
 use insta::assert_snapshot;
-use prowess_config::Provider;
+use prowess_config::ChatProvider;
 use prowess_testing::model::speech::{answer, text};
 use prowess_testing::model::{Blocking, Piece, Reply};
 use rustix::process::{Signal, kill_process};
 use serde_json::json;
 
-use crate::chat::talking::{bare, latest, loading, messages, steady, talking, words};
-use crate::world::World;
-use crate::world::terminal::Dialogue;
+use crate::chat::talking::{
+    bare, bind_filters, env_with_model, latest_chat, messages, model_answering, model_loading_skills,
+};
+use crate::world::TestEnv;
+use crate::world::terminal::TerminalSession;
 
-/// Where somebody is asked for the next line.
+/// The prompt.
 const PROMPT: &str = "\n> ";
 
-/// A terminal on which nothing moves, so that everything seen can be compared.
-fn plain(world: World) -> World {
-    world.variable("TERM", "dumb").variable("NO_COLOR", "1")
+/// A terminal without cursor movements, so that the output can be compared.
+fn plain(env: TestEnv) -> TestEnv {
+    env.variable("TERM", "dumb").variable("NO_COLOR", "1")
 }
 
-fn capable(world: World) -> World {
-    world.variable("TERM", "xterm-256color").variable("NO_COLOR", "1")
+fn capable(env: TestEnv) -> TestEnv {
+    env.variable("TERM", "xterm-256color").variable("NO_COLOR", "1")
 }
 
 #[test]
-fn a_conversation_from_the_first_line_to_the_last() {
-    let _steady = steady();
-    let (_server, world) = loading();
-    let world = plain(world);
-    let mut dialogue = Dialogue::start(&world, &["chat"]);
-    dialogue.then(PROMPT);
+fn a_whole_interactive_chat() {
+    let _steady = bind_filters();
+    let (_server, env) = model_loading_skills();
+    let env = plain(env);
+    let mut session = TerminalSession::start(&env, &["chat"]);
+    session.then(PROMPT);
     for line in [
         "/help",
         "/expand",
@@ -43,157 +45,159 @@ fn a_conversation_from_the_first_line_to_the_last() {
         "/new",
         "/quit now",
     ] {
-        dialogue.answer(line).then(PROMPT);
+        session.answer(line).then(PROMPT);
     }
-    assert_snapshot!(dialogue.answer("/quit").whole());
-    assert_eq!(messages(&world).len(), 2);
+    assert_snapshot!(session.answer("/quit").transcript());
+    assert_eq!(messages(&env).len(), 2);
 }
 
 #[test]
-fn without_a_model_it_says_so_first() {
-    let _steady = steady();
-    let world = plain(bare());
-    let mut dialogue = Dialogue::start(&world, &["chat"]);
-    assert_snapshot!(dialogue.then(PROMPT).answer("/notes buy milk").then(PROMPT).answer("/exit").whole());
+fn without_a_model_rehearsal_mode_is_announced() {
+    let _steady = bind_filters();
+    let env = plain(bare());
+    let mut session = TerminalSession::start(&env, &["chat"]);
+    assert_snapshot!(
+        session.then(PROMPT).answer("/notes buy milk").then(PROMPT).answer("/exit").transcript()
+    );
 }
 
 #[test]
-fn going_on_with_a_chat() {
-    let _steady = steady();
-    let (server, world) = words("Fine.");
-    let world = plain(world);
-    world.run(&["chat", "one"]);
-    let mut dialogue = Dialogue::start(&world, &["chat", "--continue"]);
-    assert_snapshot!(dialogue.then(PROMPT).answer("two").then(PROMPT).answer("/quit").whole());
+fn continuing_a_chat() {
+    let _steady = bind_filters();
+    let (server, env) = model_answering("Fine.");
+    let env = plain(env);
+    env.run(&["chat", "one"]);
+    let mut session = TerminalSession::start(&env, &["chat", "--continue"]);
+    assert_snapshot!(session.then(PROMPT).answer("two").then(PROMPT).answer("/quit").transcript());
     let asked = server.asked()[1].body["messages"].as_array().unwrap().len();
-    assert_eq!((asked, messages(&world).len()), (4, 4));
-    // Whoever types a message with the command gets the answer and no conversation.
-    let (seen, code) = Dialogue::start(&world, &["chat", "-c", "three"]).end();
+    assert_eq!((asked, messages(&env).len()), (4, 4));
+    // With a message argument, there is no interactive chat.
+    let (seen, code) = TerminalSession::start(&env, &["chat", "-c", "three"]).end();
     assert_eq!((seen.as_str(), code), ("Fine.\n", 0));
 }
 
 #[test]
-fn nothing_is_kept_of_a_conversation_in_which_nothing_was_said() {
-    let (_server, world) = words("Fine.");
-    let world = plain(world);
-    Dialogue::start(&world, &["chat"]).then(PROMPT).answer("/quit").end();
-    assert_eq!(world.run(&["chats", "--json"]).json()["chats"], json!([]));
+fn empty_chats_are_not_stored() {
+    let (_server, env) = model_answering("Fine.");
+    let env = plain(env);
+    TerminalSession::start(&env, &["chat"]).then(PROMPT).answer("/quit").end();
+    assert_eq!(env.run(&["chats", "--json"]).json()["chats"], json!([]));
 }
 
 #[test]
-fn mistakes_do_not_end_it() {
-    let _steady = steady();
+fn errors_do_not_end_the_chat() {
+    let _steady = bind_filters();
     let server = Blocking::start([
         Reply::failure(500, "{\"error\": {\"message\": \"Out of order\"}}"),
-        Reply::events(answer(Provider::OpenAiChat, &[text("Better now.")])),
+        Reply::events(answer(ChatProvider::OpenAiChat, &[text("Better now.")])),
     ]);
-    let world = plain(talking(Provider::OpenAiChat, &server));
-    let mut dialogue = Dialogue::start(&world, &["chat"]);
-    dialogue.then(PROMPT).answer("hello").then(PROMPT).answer("again").then(PROMPT);
-    assert_snapshot!(dialogue.answer("/quit").whole());
-    assert_eq!(messages(&world).len(), 4);
+    let env = plain(env_with_model(ChatProvider::OpenAiChat, &server));
+    let mut session = TerminalSession::start(&env, &["chat"]);
+    session.then(PROMPT).answer("hello").then(PROMPT).answer("again").then(PROMPT);
+    assert_snapshot!(session.answer("/quit").transcript());
+    assert_eq!(messages(&env).len(), 4);
 }
 
 #[test]
-fn ctrl_c_stops_the_answer_and_the_conversation_goes_on() {
+fn ctrl_c_stops_the_answer_but_not_the_chat() {
     let chunk = json!({"choices": [{"index": 0, "delta": {"content": "one and"}, "finish_reason": null}]});
     let server = Blocking::start([
         Reply::events(format!("data: {chunk}\n\n")).then(Piece::Hang),
-        Reply::events(answer(Provider::OpenAiChat, &[text("Two.")])),
+        Reply::events(answer(ChatProvider::OpenAiChat, &[text("Two.")])),
     ]);
-    let world = capable(talking(Provider::OpenAiChat, &server));
-    let mut dialogue = Dialogue::start(&world, &["chat"]);
-    dialogue.then("> ").keys("count\r").then("one and");
-    kill_process(dialogue.id(), Signal::INT).unwrap();
-    dialogue.then("the turn was cancelled").then("> ").keys("go on\r").then("Two.").then("> ");
-    // Pressed where nothing is said, it takes two to leave.
-    dialogue.keys("half a li\u{3}").then("Ctrl-C again leaves").then("> ").keys("\u{3}");
-    assert_eq!(dialogue.end().1, 0);
-    let kept = messages(&world);
+    let env = capable(env_with_model(ChatProvider::OpenAiChat, &server));
+    let mut session = TerminalSession::start(&env, &["chat"]);
+    session.then("> ").keys("count\r").then("one and");
+    kill_process(session.id(), Signal::INT).unwrap();
+    session.then("the turn was cancelled").then("> ").keys("go on\r").then("Two.").then("> ");
+    // While idle, Ctrl-C must be pressed twice to quit.
+    session.keys("half a li\u{3}").then("press Ctrl-C again").then("> ").keys("\u{3}");
+    assert_eq!(session.end().1, 0);
+    let kept = messages(&env);
     assert_eq!(kept[1]["reason"], "the turn was cancelled");
     assert_eq!(kept[3]["parts"][0]["text"], "Two.");
 }
 
-/// Stopping takes long where the store does not answer. Whoever presses again leaves.
+/// Stopping takes long if the store is locked. A second Ctrl-C quits.
 #[test]
-fn ctrl_c_twice_leaves() {
-    let (_server, world) = crate::chat::talking::hanging("one and");
-    let world = capable(world);
-    let mut dialogue = Dialogue::start(&world, &["chat"]);
-    dialogue.then("> ").keys("count\r").then("one and");
-    while !world.run(&["chats", "export"]).out.contains("one and") {}
-    let holder = rusqlite::Connection::open(world.path("~/.prowess/state/chats.sqlite3")).unwrap();
+fn ctrl_c_twice_quits() {
+    let (_server, env) = crate::chat::talking::hanging_model("one and");
+    let env = capable(env);
+    let mut session = TerminalSession::start(&env, &["chat"]);
+    session.then("> ").keys("count\r").then("one and");
+    while !env.run(&["chats", "export"]).out.contains("one and") {}
+    let holder = rusqlite::Connection::open(env.path("~/.prowess/state/chats.sqlite3")).unwrap();
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
-    kill_process(dialogue.id(), Signal::INT).unwrap();
+    kill_process(session.id(), Signal::INT).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(300));
-    kill_process(dialogue.id(), Signal::INT).unwrap();
-    assert_eq!(dialogue.end().1, 0);
-    assert!(dialogue.is_cooked());
+    kill_process(session.id(), Signal::INT).unwrap();
+    assert_eq!(session.end().1, 0);
+    assert!(session.is_cooked());
     holder.execute_batch("ROLLBACK").unwrap();
-    let kept = messages(&world);
+    let kept = messages(&env);
     assert_eq!((&kept[1]["parts"][0]["text"], &kept[1]["state"]), (&json!("one and"), &json!("interrupted")));
 }
 
 #[test]
-fn ctrl_d_leaves() {
-    let (_server, world) = words("Fine.");
-    let world = capable(world);
-    let mut dialogue = Dialogue::start(&world, &["chat"]);
-    dialogue.then("> ").keys("\u{4}");
-    assert_eq!(dialogue.end().1, 0);
+fn ctrl_d_quits() {
+    let (_server, env) = model_answering("Fine.");
+    let env = capable(env);
+    let mut session = TerminalSession::start(&env, &["chat"]);
+    session.then("> ").keys("\u{4}");
+    assert_eq!(session.end().1, 0);
 }
 
-/// Whoever ends it from elsewhere gets the terminal back as it was.
+/// A termination signal restores the terminal.
 #[test]
-fn told_to_end_while_somebody_types() {
+fn a_signal_during_input_restores_the_terminal() {
     for signal in [Signal::TERM, Signal::HUP] {
-        let (_server, world) = words("Fine.");
-        let world = capable(world);
-        let mut dialogue = Dialogue::start(&world, &["chat"]);
-        dialogue.then("> ");
-        kill_process(dialogue.id(), signal).unwrap();
-        assert_eq!(dialogue.end().1, 1);
-        assert!(dialogue.is_cooked());
+        let (_server, env) = model_answering("Fine.");
+        let env = capable(env);
+        let mut session = TerminalSession::start(&env, &["chat"]);
+        session.then("> ");
+        kill_process(session.id(), signal).unwrap();
+        assert_eq!(session.end().1, 1);
+        assert!(session.is_cooked());
     }
 }
 
-/// What a model, a skill and a tool say is shown, and not obeyed.
+/// Escape sequences from models, skills and tools are escaped.
 #[test]
-fn nothing_raw_reaches_the_terminal() {
+fn text_on_the_terminal_is_escaped() {
     const NASTY: &str = "a\u{1b}[31m\u{1b}]0;owned\u{7}\u{9b}2J\rb\u{202e}c";
     let calls =
         [text(NASTY), prowess_testing::model::speech::call("1", "skills_activate", json!({"name": NASTY}))];
-    let server = crate::chat::talking::saying(Provider::OpenAiChat, &[&calls, &[text(NASTY)]]);
-    let world = plain(talking(Provider::OpenAiChat, &server));
-    world.file(
+    let server = crate::chat::talking::scripted_model(ChatProvider::OpenAiChat, &[&calls, &[text(NASTY)]]);
+    let env = plain(env_with_model(ChatProvider::OpenAiChat, &server));
+    env.file(
         "~/.agents/skills/nasty/SKILL.md",
         "---\nname: nasty\ndescription: \"a\\e[31m\\e]0;owned\\a\\u202E\"\n---\n\nDo.\n",
     );
-    let mut dialogue = Dialogue::start(&world, &["chat"]);
-    dialogue.then(PROMPT);
+    let mut session = TerminalSession::start(&env, &["chat"]);
+    session.then(PROMPT);
     for line in ["hello", "/skills", "/expand", "/chats"] {
-        dialogue.answer(line).then(PROMPT);
+        session.answer(line).then(PROMPT);
     }
-    let (seen, code) = dialogue.answer("/quit").end();
+    let (seen, code) = session.answer("/quit").end();
     assert_eq!(code, 0);
-    // How a carriage return of the terminal's own looks is known.
-    let raw = prowess_format::hidden::first(&seen.replace("\r\n", "\n"));
+    // Ignore the carriage returns of the terminal itself.
+    let raw = prowess_format::hidden::find_hidden(&seen.replace("\r\n", "\n"));
     assert_eq!(raw, None, "{seen:?}");
     assert!(seen.contains("a\\u{1b}[31m\\u{1b}]0;owned\\u{7}\\u{9b}2Jb\\u{202e}c"), "{seen}");
-    // Nor does it when it is read again.
-    let mut shown = Dialogue::start(&world, &["chats", "show", &latest(&world)]);
+    // The same holds for stored chats.
+    let mut shown = TerminalSession::start(&env, &["chats", "show", &latest_chat(&env)]);
     let (seen, _) = shown.end();
-    assert_eq!(prowess_format::hidden::first(&seen), None, "{seen:?}");
+    assert_eq!(prowess_format::hidden::find_hidden(&seen), None, "{seen:?}");
 }
 
 #[test]
-fn a_conversation_needs_somebody() {
-    let (server, world) = words("Fine.");
-    // Nobody would see the answers, or what to type.
-    let told = world.run(&["chat", "--json"]);
-    assert_eq!(told.error().0, "INVALID_PARAM");
-    let mut dialogue = Dialogue::start(&world, &["chat", "--json"]);
-    let (seen, code) = dialogue.end();
-    assert!(code == 2 && seen.contains("there is no message"), "{seen}");
+fn an_interactive_chat_needs_a_terminal() {
+    let (server, env) = model_answering("Fine.");
+    // Without a terminal there is no prompt.
+    let result = env.run(&["chat", "--json"]);
+    assert_eq!(result.error().0, "INVALID_PARAM");
+    let mut session = TerminalSession::start(&env, &["chat", "--json"]);
+    let (seen, code) = session.end();
+    assert!(code == 2 && seen.contains("no message given"), "{seen}");
     assert_eq!(server.asked().len(), 0);
 }

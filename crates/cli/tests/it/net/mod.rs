@@ -1,20 +1,20 @@
-//! A world with servers in it: a repository over https, and whatever else lies in a folder.
+//! A test environment with an HTTPS server for a git repository and other files.
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 use std::fs;
 use std::path::PathBuf;
 
-use crate::world::{World, skill_md};
+use crate::world::{TestEnv, skill_md};
 use prowess_testing::servers::https;
 use prowess_testing::servers::repository::Repository;
 
-/// The address that the README has.
+/// The repository URL of the README.
 pub const README_URL: &str = "https://git.example.com/team/skills.git";
 
-/// A world, a repository, and a server that serves it and whatever else lies in a folder.
+/// An environment with a repository and a server for it and for other files.
 pub struct Net {
-    pub world: World,
+    pub env: TestEnv,
     pub repository: Repository,
     pub server: https::Server,
     pub served: PathBuf,
@@ -22,18 +22,18 @@ pub struct Net {
 
 impl Net {
     pub fn new() -> Self {
-        let world = World::bare();
-        let certificates = world.path("~/certificates");
+        let env = TestEnv::bare();
+        let certificates = env.path("~/certificates");
         fs::create_dir_all(&certificates).unwrap();
         https::make_certificates(&certificates);
         let authority = certificates.join("authority.pem");
-        // `ssh` is looked up, and git serves it.
-        let world = world
+        // `ssh` and `git` are found on the real `PATH`.
+        let env = env
             .variable("SSL_CERT_FILE", authority.to_str().unwrap())
             .variable("PATH", &std::env::var("PATH").unwrap())
             .variable("NO_COLOR", "1");
-        world.file("AGENTS.md", "").file(".git/HEAD", "");
-        let repository = Repository::new(world.path("~/work"));
+        env.file("AGENTS.md", "").file(".git/HEAD", "");
+        let repository = Repository::new(env.path("~/work"));
         repository
             .write("skills/pdf-forms/SKILL.md", skill_md("pdf-forms", "Fills PDF forms."))
             .write("skills/csv/SKILL.md", skill_md("csv", "Reads tables."))
@@ -43,25 +43,25 @@ impl Net {
             .write("skills/pdf-forms/SKILL.md", skill_md("pdf-forms", "Fills PDF forms. Use for forms."))
             .commit("second");
         repository.run(&["branch", "next"]);
-        let served = world.path("~/served");
+        let served = env.path("~/served");
         repository.publish(&served.join("team/skills.git"));
         let server = https::Server::start(&served, &certificates, "server");
-        Self { world, repository, server, served }
+        Self { env, repository, server, served }
     }
 
     pub fn git(&self) -> String {
         self.server.url("git/team/skills.git")
     }
 
-    /// What was committed becomes public.
+    /// Publishes the commits.
     pub fn publish(&self) {
         fs::remove_dir_all(self.served.join("team/skills.git")).unwrap();
         self.repository.publish(&self.served.join("team/skills.git"));
     }
 
-    /// Runs, and tells it with the addresses of documents.
+    /// Runs the binary and returns the transcript with the URLs of the documentation.
     pub fn run(&self, args: &[&str]) -> String {
-        self.shown(&self.world.run(args).whole())
+        self.shown(&self.env.run(args).transcript())
     }
 
     pub fn shown(&self, text: &str) -> String {
@@ -75,9 +75,9 @@ impl Net {
         calls.iter().map(|args| self.run(args)).collect::<Vec<_>>().join("\n")
     }
 
-    /// That nothing was left by something that failed.
+    /// Asserts that a failed command left nothing behind.
     pub fn assert_empty(&self) {
-        let left: Vec<_> = fs::read_dir(self.world.path(".agents/skills")).into_iter().flatten().collect();
-        assert!(left.is_empty() && !self.world.path("skills.lock").exists(), "{left:?}");
+        let left: Vec<_> = fs::read_dir(self.env.path(".agents/skills")).into_iter().flatten().collect();
+        assert!(left.is_empty() && !self.env.path("skills.lock").exists(), "{left:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! A place with installed skills whose every byte is known, so that whatever happens to it can be judged.
+//! An install target with known contents, so that its state can be checked after any operation.
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::panic)]
 
@@ -7,11 +7,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::world::World;
+use crate::world::TestEnv;
 
 pub const SKILLS: [&str; 3] = ["alpha", "beta", "gamma"];
 
-/// A configuration with comments of the user's and a plugin that nobody installed.
+/// A configuration with comments and a plugin that was not installed by Prowess.
 pub const CONFIG: &str = "\
 # My settings. Keep off!
 skills:
@@ -24,53 +24,53 @@ skills:
   disabledBundled: []  # none
 ";
 
-/// Where skills are installed.
+/// The install target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// In a project that nobody trusts.
+    /// An untrusted project.
     Project,
-    /// For the user.
+    /// The user.
     User,
-    /// As plugins of document 002, which its configuration lists.
+    /// Plugins in the configuration of preset `harness`.
     Harness,
 }
 
-/// What a folder holds: a version, or 0 for nothing.
+/// The version of a skill, or 0 if it is missing.
 pub type Version = u8;
 
-/// What all folders hold.
+/// The versions of all skills.
 pub type State = [Version; 3];
 
 pub struct Scene {
-    pub world: World,
+    pub env: TestEnv,
     pub kind: Kind,
 }
 
 impl Scene {
     pub fn new(kind: Kind) -> Self {
-        let world = if kind == Kind::Harness { World::new() } else { World::bare() };
+        let env = if kind == Kind::Harness { TestEnv::new() } else { TestEnv::bare() };
         if kind == Kind::Harness {
-            world.file("~/.agent/config.yaml", CONFIG);
+            env.file("~/.agent/config.yaml", CONFIG);
         }
-        let scene = Self { world, kind };
+        let scene = Self { env, kind };
         for version in [1, 2] {
             for name in SKILLS {
                 for (path, (bytes, executable)) in content(name, version) {
                     let file = format!("../v{version}/{name}/{path}");
-                    scene.world.file(&file, bytes);
+                    scene.env.file(&file, bytes);
                     let mode = if executable { 0o755 } else { 0o644 };
-                    fs::set_permissions(scene.world.path(&file), fs::Permissions::from_mode(mode)).unwrap();
+                    fs::set_permissions(scene.env.path(&file), fs::Permissions::from_mode(mode)).unwrap();
                 }
             }
         }
         scene
     }
 
-    /// Makes the source hold a version.
+    /// Sets the version of the source.
     pub fn offer(&self, version: Version) {
-        let source = self.world.path("../source");
-        let other = self.world.path(&format!("../v{}", 3 - version));
-        let wanted = self.world.path(&format!("../v{version}"));
+        let source = self.env.path("../source");
+        let other = self.env.path(&format!("../v{}", 3 - version));
+        let wanted = self.env.path(&format!("../v{version}"));
         if wanted.exists() {
             if source.exists() {
                 fs::rename(&source, other).unwrap();
@@ -79,7 +79,7 @@ impl Scene {
         }
     }
 
-    /// A call, with the flags of the place.
+    /// Adds the scope options of the install target to arguments.
     pub fn call<'c>(&self, words: &[&'c str]) -> Vec<&'c str> {
         let place: &[&str] = match self.kind {
             Kind::Project => &["--project"],
@@ -90,7 +90,7 @@ impl Scene {
     }
 
     pub fn root(&self) -> PathBuf {
-        self.world.path(match self.kind {
+        self.env.path(match self.kind {
             Kind::Project => ".agents/skills",
             Kind::User => "~/.agents/skills",
             Kind::Harness => "~/plugins",
@@ -99,16 +99,16 @@ impl Scene {
 
     pub fn lock(&self) -> PathBuf {
         match self.kind {
-            Kind::Project => self.world.path("skills.lock"),
-            Kind::User | Kind::Harness => self.world.path("~/.prowess/state/installed.json"),
+            Kind::Project => self.env.path("skills.lock"),
+            Kind::User | Kind::Harness => self.env.path("~/.prowess/state/installed.json"),
         }
     }
 
-    /// What the folders hold. Anything but a whole version is an error.
+    /// Returns the versions of all skills, or an error if one is incomplete.
     pub fn state(&self) -> Result<State, String> {
         let mut state = [0; 3];
         for (version, name) in state.iter_mut().zip(SKILLS) {
-            *version = match held(&self.root().join(name)) {
+            *version = match read_files(&self.root().join(name)) {
                 None => 0,
                 Some(files) if files == content(name, 1) => 1,
                 Some(files) if files == content(name, 2) => 2,
@@ -118,7 +118,7 @@ impl Scene {
         Ok(state)
     }
 
-    /// The names that the lock has, with the tree of each. A lock that is not there has none.
+    /// Returns the names in the lock file, or none if it is missing.
     pub fn locked(&self) -> Result<Vec<String>, String> {
         let Ok(text) = fs::read_to_string(self.lock()) else { return Ok(Vec::new()) };
         let lock: serde_json::Value =
@@ -127,17 +127,17 @@ impl Scene {
         Ok(skills.iter().map(|skill| skill["name"].as_str().unwrap_or_default().to_owned()).collect())
     }
 
-    /// Everything that has to hold once a run is over and the place was looked at again: `verify` is content, the lock
-    /// and the configuration agree with the disk, and nothing lies about.
+    /// Checks the state after a run: `verify` succeeds, the lock file
+    /// and the configuration match the disk, and no temporary files are left.
     pub fn is_sound(&self) -> Result<State, String> {
-        let told = self.world.run(&self.call(&["verify"]));
-        if told.code != 0 {
-            return Err(format!("verify: {}", told.whole()));
+        let result = self.env.run(&self.call(&["verify"]));
+        if result.code != 0 {
+            return Err(format!("verify: {}", result.transcript()));
         }
         self.agrees()
     }
 
-    /// The same without running anything.
+    /// Checks the state like [`Scene::is_sound`], without running `verify`.
     pub fn agrees(&self) -> Result<State, String> {
         let state = self.state()?;
         let there: Vec<String> = SKILLS
@@ -159,10 +159,10 @@ impl Scene {
         }
     }
 
-    /// The configuration of document 002 is whole at any moment.
+    /// Checks that the configuration is valid and complete, and returns the plugins.
     pub fn config_is_whole(&self) -> Result<Vec<String>, String> {
         let text =
-            fs::read_to_string(self.world.path("~/.agent/config.yaml")).map_err(|error| error.to_string())?;
+            fs::read_to_string(self.env.path("~/.agent/config.yaml")).map_err(|error| error.to_string())?;
         for comment in CONFIG.lines().filter_map(|line| line.find('#').map(|at| &line[at..])) {
             if !text.contains(comment) {
                 return Err(format!("{comment:?} is gone from the configuration: {text}"));
@@ -170,7 +170,8 @@ impl Scene {
         }
         let plugins =
             prowess_config::edit::harness::plugins(&text).map_err(|error| format!("{error}: {text}"))?;
-        let mut names: Vec<String> = plugins.iter().map(|(plugin, _)| plugin.called().to_owned()).collect();
+        let mut names: Vec<String> =
+            plugins.iter().map(|(plugin, _)| plugin.effective_name().to_owned()).collect();
         names.retain(|name| name != "hand");
         names.sort();
         Ok(names)
@@ -183,17 +184,17 @@ impl Scene {
         }
     }
 
-    /// What no run may leave: stages, files to lock and files to be renamed.
+    /// Returns leftover staging directories, lock guards and temporary files.
     pub fn left_over(&self) -> Vec<String> {
         let is_left = |name: &str| {
             name.starts_with(".prowess-")
                 || [".busy", ".new", ".prowess-new"].iter().any(|end| name.ends_with(end))
         };
         let mut left: Vec<String> = Vec::new();
-        for folder in [self.world.path(""), self.world.path("~/")] {
+        for folder in [self.env.path(""), self.env.path("~/")] {
             walk(&folder, &mut |path| {
                 if is_left(&path.file_name().unwrap_or_default().to_string_lossy()) {
-                    left.push(self.world.filtered(&path.to_string_lossy()));
+                    left.push(self.env.filtered(&path.to_string_lossy()));
                 }
             });
         }
@@ -203,7 +204,7 @@ impl Scene {
 
 type Content = BTreeMap<String, (Vec<u8>, bool)>;
 
-/// The files of a skill in a version: some are in both, and a mixture of two versions is neither.
+/// Returns the files of a version of a skill. The versions differ in every combination.
 fn content(name: &str, version: Version) -> Content {
     let manifest =
         format!("---\nname: {name}\ndescription: Does {name}, version {version}.\n---\n\nDo {version}.\n");
@@ -216,8 +217,8 @@ fn content(name: &str, version: Version) -> Content {
     files.into_iter().map(|(path, text, run)| (path.to_owned(), (text.into_bytes(), run))).collect()
 }
 
-/// The files of a folder, or nothing where there is none.
-fn held(folder: &Path) -> Option<Content> {
+/// Reads the files of a directory, or returns `None` if it is missing.
+fn read_files(folder: &Path) -> Option<Content> {
     fs::symlink_metadata(folder).ok()?;
     let mut files = Content::new();
     walk(folder, &mut |path| {
@@ -230,7 +231,7 @@ fn held(folder: &Path) -> Option<Content> {
     Some(files)
 }
 
-/// Everything below a folder, links not followed.
+/// Visits all files below a directory, without following symlinks.
 fn walk(folder: &Path, each: &mut impl FnMut(&Path)) {
     for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
         each(&entry.path());
@@ -240,7 +241,7 @@ fn walk(folder: &Path, each: &mut impl FnMut(&Path)) {
     }
 }
 
-/// Numbers that look random and come again from the same seed.
+/// A deterministic random number generator.
 #[derive(Debug)]
 pub struct Random(u64);
 

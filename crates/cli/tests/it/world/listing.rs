@@ -1,11 +1,11 @@
-//! Everything below a folder, so that one can say what changed.
+//! Listings of directories, to find changes.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-/// Each path with what is there. Links are not followed.
+/// Paths with a description of their contents. Symlinks are not followed.
 pub type Listing = BTreeMap<String, String>;
 
 pub fn listing(folder: &Path) -> Listing {
@@ -30,14 +30,14 @@ fn add(base: &Path, folder: &Path, listing: &mut Listing) {
     }
 }
 
-/// The length and the first bytes: enough to tell the files of these tests apart.
+/// Returns the length and the first bytes of a file.
 fn beginning(path: &Path) -> String {
     let mut bytes = Vec::new();
     File::open(path).and_then(|file| file.take(65_536).read_to_end(&mut bytes)).unwrap();
     format!("{} bytes {:?}", fs::metadata(path).unwrap().len(), String::from_utf8_lossy(&bytes))
 }
 
-/// What is new, gone or other, a line each.
+/// Returns added, removed and changed paths, one per line.
 pub fn changed(before: &Listing, after: &Listing) -> Vec<String> {
     let new = after.keys().filter(|path| !before.contains_key(*path)).map(|path| format!("new: {path}"));
     let gone = before.keys().filter(|path| !after.contains_key(*path)).map(|path| format!("gone: {path}"));

@@ -1,4 +1,4 @@
-//! A world in a line: a project, a home, skills in them, and the real binary run there.
+//! Test environments: a project, a home directory and skills, in which the real binary runs.
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::panic)]
 
@@ -12,19 +12,19 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// The directories of preset `standard` without the skills that come along, whose texts change.
+/// The directories of preset `standard` without bundled skills, whose texts change.
 const BARE: &str = r#"scan.roots = [".agents/skills", ".claude/skills", "~/.agents/skills"]"#;
 
 use listing::{Listing, listing};
 
-pub struct World {
+pub struct TestEnv {
     folder: tempfile::TempDir,
-    /// Further variables.
+    /// Additional environment variables.
     variables: Vec<(String, String)>,
 }
 
-impl World {
-    /// A project and a home, both empty, and no command on `PATH`.
+impl TestEnv {
+    /// Creates an empty project and an empty home directory, with no commands on `PATH`.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         for name in ["project", "home", "bin"] {
@@ -33,12 +33,12 @@ impl World {
         Self { folder, variables: Vec::new() }
     }
 
-    /// The same without bundled skills.
+    /// Creates an environment without bundled skills.
     pub fn bare() -> Self {
-        let world = Self::new();
-        fs::write(world.base().join("bare.toml"), BARE).unwrap();
-        let path = world.base().join("bare.toml").to_string_lossy().into_owned();
-        world.variable("PROWESS_CONFIG", &path)
+        let env = Self::new();
+        fs::write(env.base().join("bare.toml"), BARE).unwrap();
+        let path = env.base().join("bare.toml").to_string_lossy().into_owned();
+        env.variable("PROWESS_CONFIG", &path)
     }
 
     pub fn variable(mut self, name: &str, value: &str) -> Self {
@@ -50,7 +50,7 @@ impl World {
         self.folder.path().canonicalize().unwrap()
     }
 
-    /// `~/` is the home, everything else is in the project.
+    /// Returns a path in the project, or in the home directory if it starts with `~/`.
     pub fn path(&self, inner: &str) -> PathBuf {
         match inner.strip_prefix("~/") {
             Some(inner) => self.base().join("home").join(inner),
@@ -58,12 +58,12 @@ impl World {
         }
     }
 
-    /// What a file says; why it does not, where it is not there.
+    /// Reads a file, or returns the error.
     pub fn text(&self, inner: &str) -> String {
         fs::read_to_string(self.path(inner)).unwrap_or_else(|error| format!("[{}]", error.kind()))
     }
 
-    /// Every file and link below a folder, sorted; a link with where it leads.
+    /// Returns all files and symlinks below a directory, sorted, symlinks with their targets.
     pub fn tree(&self, inner: &str) -> Vec<String> {
         let top = self.path(inner);
         let (mut open, mut found) = (vec![top.clone()], Vec::new());
@@ -82,12 +82,12 @@ impl World {
         found
     }
 
-    /// Everything that is in the project, in the home, and beside them.
+    /// Returns all files of the environment.
     pub fn listing(&self) -> Listing {
         listing(&self.base())
     }
 
-    /// Writes a file, folders included.
+    /// Writes a file and creates its parent directories.
     pub fn file(&self, inner: &str, content: impl AsRef<[u8]>) -> &Self {
         let path = self.path(inner);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -95,19 +95,19 @@ impl World {
         self
     }
 
-    /// A good skill in this folder, named after it.
+    /// Creates a valid skill in this directory, with the same name.
     pub fn skill(&self, folder: &str) -> &Self {
         let name = Path::new(folder).file_name().unwrap().to_str().unwrap();
         self.described(folder, &format!("Does {name}."))
     }
 
-    /// A good skill in this folder with this description.
+    /// Creates a valid skill in this directory with this description.
     pub fn described(&self, folder: &str, description: &str) -> &Self {
         let name = Path::new(folder).file_name().unwrap().to_str().unwrap();
         self.file(&format!("{folder}/SKILL.md"), skill_md(name, description))
     }
 
-    /// A command on `PATH`.
+    /// Creates a command on `PATH`.
     pub fn program(&self, name: &str) -> &Self {
         use std::os::unix::fs::PermissionsExt;
         let path = self.base().join("bin").join(name);
@@ -116,7 +116,7 @@ impl World {
         self
     }
 
-    /// The binary in this world and in nothing else.
+    /// Returns a command that runs the binary in this environment.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_prowess"));
         command.env_clear().current_dir(self.path("")).args(args);
@@ -126,19 +126,19 @@ impl World {
         command
     }
 
-    pub fn run(&self, args: &[&str]) -> Told {
+    pub fn run(&self, args: &[&str]) -> RunOutput {
         self.run_with(args, "")
     }
 
-    /// Runs with something on standard input.
-    pub fn run_with(&self, args: &[&str], input: &str) -> Told {
+    /// Runs the binary with this standard input.
+    pub fn run_with(&self, args: &[&str], input: &str) -> RunOutput {
         let mut command = self.command(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // A command that reads nothing may be gone by now.
+        // A command that does not read its input may have exited.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();
-        Told {
+        RunOutput {
             call: self.filtered(&args.join(" ")),
             out: self.filtered(&String::from_utf8(output.stdout).unwrap()),
             err: self.filtered(&String::from_utf8(output.stderr).unwrap()),
@@ -146,12 +146,12 @@ impl World {
         }
     }
 
-    /// What was run one after the other, as one text.
+    /// Runs several commands and returns their transcripts.
     pub fn runs(&self, calls: &[&[&str]]) -> String {
-        calls.iter().map(|args| self.run(args).whole()).collect::<Vec<_>>().join("\n")
+        calls.iter().map(|args| self.run(args).transcript()).collect::<Vec<_>>().join("\n")
     }
 
-    /// Without what differs from machine to machine and from version to version.
+    /// Replaces values that differ between machines and versions.
     pub fn filtered(&self, text: &str) -> String {
         let base = self.base().to_string_lossy().into_owned();
         let version = env!("CARGO_PKG_VERSION");
@@ -164,7 +164,7 @@ impl World {
     }
 }
 
-/// Without what `doctor` says this machine enforces, which is another thing on each.
+/// Removes the sandbox from the output of `doctor`, because it depends on the machine.
 fn without_sandbox(text: &str) -> String {
     let is_it = |line: &str| line.trim_start_matches(['✓', '○', '✗', ' ']).starts_with("sandbox       ");
     let mut left = String::with_capacity(text.len());
@@ -179,17 +179,17 @@ fn without_sandbox(text: &str) -> String {
     left
 }
 
-/// What a run came to.
-pub struct Told {
+/// The result of a run.
+pub struct RunOutput {
     pub call: String,
     pub out: String,
     pub err: String,
     pub code: i32,
 }
 
-impl Told {
-    /// All of it: the call, standard output, standard error, the exit code. Answers in JSON are laid out.
-    pub fn whole(&self) -> String {
+impl RunOutput {
+    /// Returns the arguments, standard output, standard error and exit code as text. JSON is pretty-printed.
+    pub fn transcript(&self) -> String {
         let out = match serde_json::from_str::<Value>(&self.out) {
             Ok(value) => serde_json::to_string_pretty(&value).unwrap() + "\n",
             Err(_) => self.out.clone(),
@@ -204,13 +204,13 @@ impl Told {
         whole + &format!("--- exit {}\n", self.code)
     }
 
-    /// Standard output as JSON: one object on one line, and nothing besides.
+    /// Parses standard output, which must be one line of JSON.
     pub fn json(&self) -> Value {
-        assert_eq!(self.out.matches('\n').count(), 1, "{}", self.whole());
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}", self.whole()))
+        assert_eq!(self.out.matches('\n').count(), 1, "{}", self.transcript());
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}", self.transcript()))
     }
 
-    /// The contract's error: a code and a message on standard output.
+    /// Returns code and message of the error object.
     pub fn error(&self) -> (String, String) {
         let answer = self.json();
         let text = |key: &str| answer["error"][key].as_str().unwrap().to_owned();
@@ -218,7 +218,7 @@ impl Told {
     }
 }
 
-/// The names of an object's fields, sorted.
+/// Returns the sorted keys of an object.
 pub fn keys(value: &Value) -> Vec<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
 }
@@ -227,27 +227,27 @@ pub fn skill_md(name: &str, description: &str) -> String {
     format!("---\nname: {name}\ndescription: {description}\n---\n\nDo it.\n")
 }
 
-/// A skill that needs commands.
+/// Returns a `SKILL.md` that requires commands.
 pub fn needing(name: &str, commands: &str) -> String {
     format!(
         "---\nname: {name}\ndescription: Needs things.\nmetadata:\n  prowess-requires: {commands}\n---\n\nDo it.\n"
     )
 }
 
-/// What differs from day to day in the answers about installed skills, for snapshots.
+/// Snapshot filters for values that change over time.
 pub const CHANGING: [(&str, &str); 3] = [
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "[TIME]"),
-    (r"\(rules of [^)]*\)", "(rules of [RULES])"),
+    (r"\(rules [^)]*\)", "(rules [RULES])"),
     (r#""rules": "[^"]*""#, r#""rules": "[RULES]""#),
 ];
 
-/// A skill that the audit refuses.
+/// A skill that the audit rejects.
 pub const DROPPER: &str = "---\nname: bad\ndescription: Bad.\n---\n\nFirst run:\n\n```sh\n\
                            echo aGVsbG8= | base64 -d | bash\n```\n";
 
-/// Neither repair nor leniency helps with this.
+/// A `SKILL.md` that cannot be repaired.
 pub const BROKEN: &str = "---\nname: broken\ndescription: x\n- y\n---\n\nDo it.\n";
 
-/// A skill that the audit has a finding of high severity in.
+/// A skill with a high-severity finding.
 pub const HIGH: &str =
     "---\nname: root\ndescription: Works as root.\nallowed-tools: Bash(sudo:*)\n---\n\nDo it.\n";

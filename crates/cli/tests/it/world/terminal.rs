@@ -1,4 +1,4 @@
-//! A terminal that somebody answers at.
+//! A pseudo-terminal with scripted input.
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::panic)]
 
@@ -11,24 +11,24 @@ use std::time::Duration;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-use super::World;
+use super::TestEnv;
 
-/// How long somebody waits for a question before giving up.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The maximum time to wait for output.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A command that runs on a terminal of its own.
-pub struct Dialogue<'w> {
-    world: &'w World,
+/// A command that runs on its own terminal.
+pub struct TerminalSession<'w> {
+    env: &'w TestEnv,
     child: Child,
     master: File,
-    coming: Receiver<Vec<u8>>,
+    receiver: Receiver<Vec<u8>>,
     seen: String,
-    /// Up to where it was answered.
+    /// The end of the output that was already matched.
     answered: usize,
 }
 
-impl<'w> Dialogue<'w> {
-    pub fn start(world: &'w World, args: &[&str]) -> Self {
+impl<'w> TerminalSession<'w> {
+    pub fn start(env: &'w TestEnv, args: &[&str]) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
@@ -36,42 +36,42 @@ impl<'w> Dialogue<'w> {
         tcsetwinsize(&master, size).unwrap();
         let path = ptsname(&master, Vec::new()).unwrap();
         let open = || File::options().read(true).write(true).open(path.to_str().unwrap()).unwrap();
-        let mut command = world.command(args);
+        let mut command = env.command(args);
         let child = command.stdin(open()).stdout(open()).stderr(open()).spawn().unwrap();
         let master = File::from(master);
         let mut reading = master.try_clone().unwrap();
-        let (send, coming) = channel();
+        let (send, receiver) = channel();
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
-            // On Linux, reading ends with an error once the other side is closed.
+            // On Linux, reading fails when the other side is closed.
             while let Ok(count @ 1..) = reading.read(&mut bytes) {
                 if send.send(bytes[..count].to_vec()).is_err() {
                     return;
                 }
             }
         });
-        Self { world, child, master, coming, seen: String::new(), answered: 0 }
+        Self { env, child, master, receiver, seen: String::new(), answered: 0 }
     }
 
-    /// Waits until this is asked.
-    pub fn until(&mut self, question: &str) -> &mut Self {
-        while !self.seen[self.answered..].contains(question) {
-            match self.coming.recv_timeout(PATIENCE) {
+    /// Waits for a text and skips all output so far.
+    pub fn until(&mut self, text: &str) -> &mut Self {
+        while !self.seen[self.answered..].contains(text) {
+            match self.receiver.recv_timeout(TIMEOUT) {
                 Ok(bytes) => self.seen.push_str(&String::from_utf8_lossy(&bytes)),
-                Err(why) => panic!("“{question}” never came ({why}); seen:\n{}", self.seen),
+                Err(why) => panic!("“{text}” never came ({why}); seen:\n{}", self.seen),
             }
         }
         self.answered = self.seen.len();
         self
     }
 
-    /// Waits until this is seen after what was waited for before.
+    /// Waits for a text after the previous match.
     pub fn then(&mut self, text: &str) -> &mut Self {
         let at = loop {
             if let Some(at) = self.seen[self.answered..].find(text) {
                 break at;
             }
-            match self.coming.recv_timeout(PATIENCE) {
+            match self.receiver.recv_timeout(TIMEOUT) {
                 Ok(bytes) => self.seen.push_str(&String::from_utf8_lossy(&bytes)),
                 Err(why) => panic!("“{text}” never came ({why}); seen:\n{:?}", self.seen),
             }
@@ -92,13 +92,13 @@ impl<'w> Dialogue<'w> {
         self
     }
 
-    /// Whether the terminal takes whole lines and shows what is typed, as shells want it.
+    /// Returns `true` if the terminal is in canonical mode with echo.
     pub fn is_cooked(&self) -> bool {
         use rustix::termios::{LocalModes, tcgetattr};
         tcgetattr(&self.master).unwrap().local_modes.contains(LocalModes::ICANON | LocalModes::ECHO)
     }
 
-    /// All that was seen so far.
+    /// Returns the output so far.
     pub fn seen(&self) -> &str {
         &self.seen
     }
@@ -107,10 +107,10 @@ impl<'w> Dialogue<'w> {
         rustix::process::Pid::from_child(&self.child)
     }
 
-    /// All that was seen, and the exit code.
+    /// Waits for the exit and returns the output and the exit code.
     pub fn end(&mut self) -> (String, i32) {
         let code = loop {
-            match self.coming.recv_timeout(Duration::from_millis(50)) {
+            match self.receiver.recv_timeout(Duration::from_millis(50)) {
                 Ok(bytes) => self.seen.push_str(&String::from_utf8_lossy(&bytes)),
                 Err(RecvTimeoutError::Disconnected) => break self.child.wait().unwrap().code(),
                 Err(RecvTimeoutError::Timeout) => match self.child.try_wait().unwrap() {
@@ -119,26 +119,26 @@ impl<'w> Dialogue<'w> {
                 },
             }
         };
-        while let Ok(bytes) = self.coming.recv_timeout(Duration::from_millis(50)) {
+        while let Ok(bytes) = self.receiver.recv_timeout(Duration::from_millis(50)) {
             self.seen.push_str(&String::from_utf8_lossy(&bytes));
         }
         let seen = self.seen.replace("\r\n", "\n");
-        (self.world.filtered(&without_progress(&seen)), code.unwrap_or(-1))
+        (self.env.filtered(&without_progress(&seen)), code.unwrap_or(-1))
     }
 
-    /// The same as one text, for snapshots.
-    pub fn whole(&mut self) -> String {
+    /// Returns output and exit code as text, for snapshots.
+    pub fn transcript(&mut self) -> String {
         let (seen, code) = self.end();
         format!("{seen}--- exit {code}\n")
     }
 }
 
-/// Without the line that tells how far it is, which comes only where it takes long.
+/// Removes the progress line, which is shown only if a command takes long.
 fn without_progress(seen: &str) -> String {
     let parts: Vec<&str> = seen.split("\r\u{1b}[K").collect();
-    let told = |(at, part): (usize, &&str)| match at + 1 < parts.len() && at > 0 {
+    let kept_part = |(at, part): (usize, &&str)| match at + 1 < parts.len() && at > 0 {
         true => String::new(),
         false => (*part).to_owned(),
     };
-    parts.iter().enumerate().map(told).collect()
+    parts.iter().enumerate().map(kept_part).collect()
 }

@@ -1,52 +1,55 @@
-//! An entry as a table of TOML: `[section.name]`.
+//! Edits an entry that is a TOML table: `[section.name]`.
 
-use crate::tree::{Entry, Kind, Tree};
+use crate::tree::{ConfigTree, TreeEntry, TreeKind};
 use prowess_format::Value;
 use toml_edit::{DocumentMut, Item, Table};
 
-use super::super::meaning;
+use super::super::semantics;
 use super::super::text::line_of;
-use super::super::toml::{self, BY_HAND, edited, inline, key, last_table, remove_entry, written_key};
-use super::{EntryError, Found};
+use super::super::toml::{self, BY_HAND, apply_edit, inline, key, last_table, remove_entry, written_key};
+use super::{EditEntryError, FoundEntry};
 
-pub(super) fn find(text: &str, path: [&str; 2]) -> Result<Option<Found>, EntryError> {
+pub(super) fn find(text: &str, path: [&str; 2]) -> Result<Option<FoundEntry>, EditEntryError> {
     let tree = parse(text)?;
     let Some(entry) = entry(text, &tree, path)? else { return Ok(None) };
-    Ok(Some(Found { value: meaning::of_tree(&entry.value), line: line_of(text, entry.span.start as usize) }))
+    Ok(Some(FoundEntry {
+        value: semantics::value_of_tree(&entry.value),
+        line: line_of(text, entry.span.start as usize),
+    }))
 }
 
-pub(super) fn put(text: &str, path: [&str; 2], value: &Value) -> Result<String, EntryError> {
+pub(super) fn put(text: &str, path: [&str; 2], value: &Value) -> Result<String, EditEntryError> {
     let tree = parse(text)?;
     let at = tree.get(path[0]).map_or(0, |section| section.span.start as usize);
-    let wanted = meaning::changed(meaning::of_tree(&tree), &path, |_| value.clone());
-    edited(text, |document| put_table(document, path, value), |after| meaning::same(after, wanted))
-        .ok_or_else(|| EntryError::refused(text, at, BY_HAND))
+    let wanted = semantics::with_change(semantics::value_of_tree(&tree), &path, |_| value.clone());
+    apply_edit(text, |document| put_table(document, path, value), |after| semantics::is_same(after, wanted))
+        .ok_or_else(|| EditEntryError::unsafe_change(text, at, BY_HAND))
 }
 
-pub(super) fn take(text: &str, path: [&str; 2]) -> Result<String, EntryError> {
+pub(super) fn remove(text: &str, path: [&str; 2]) -> Result<String, EditEntryError> {
     let tree = parse(text)?;
     let Some(found) = entry(text, &tree, path)? else { return Ok(text.to_owned()) };
-    let before = meaning::of_tree(&tree);
-    let is_right = |after| meaning::is_without(after, &before, &path);
-    edited(text, |document| remove_entry(document, &path), is_right)
-        .ok_or_else(|| EntryError::refused(text, found.span.start as usize, BY_HAND))
+    let before = semantics::value_of_tree(&tree);
+    let is_right = |after| semantics::is_without(after, &before, &path);
+    apply_edit(text, |document| remove_entry(document, &path), is_right)
+        .ok_or_else(|| EditEntryError::unsafe_change(text, found.span.start as usize, BY_HAND))
 }
 
-/// Puts a table with its own header where one is possible, else a value in the section.
+/// Inserts a table with its own header if possible, otherwise a value in the section.
 fn put_table(document: &mut DocumentMut, [section, name]: [&str; 2], value: &Value) -> Option<String> {
-    let is_headed =
+    let may_have_header =
         |item: Option<&Item>| item.is_none_or(|item| item.as_table().is_some_and(|table| !table.is_dotted()));
-    let there = document.get(section).and_then(|section| section.get(name));
+    let existing = document.get(section).and_then(|section| section.get(name));
     let Value::Map(fields) = value else { return toml::put(document, &[section, name], value) };
-    if !is_headed(document.get(section)) || !is_headed(there) {
+    if !may_have_header(document.get(section)) || !may_have_header(existing) {
         return toml::put(document, &[section, name], value);
     }
     let fields = fields.iter().map(|(name, value)| format!("{} = {}\n", written_key(name), inline(value)));
     let mut table: Table = fields.collect::<String>().parse::<DocumentMut>().ok()?.as_table().clone();
-    match there.and_then(Item::as_table) {
-        Some(there) => {
-            *table.decor_mut() = there.decor().clone();
-            table.set_position(there.position());
+    match existing.and_then(Item::as_table) {
+        Some(existing) => {
+            *table.decor_mut() = existing.decor().clone();
+            table.set_position(existing.position());
         }
         None => table = last_table(document, table),
     }
@@ -57,18 +60,22 @@ fn put_table(document: &mut DocumentMut, [section, name]: [&str; 2], value: &Val
     Some(String::new())
 }
 
-fn parse(text: &str) -> Result<Tree, EntryError> {
-    toml::parse(text).map_err(|(at, message)| EntryError::malformed(text, at, message))
+fn parse(text: &str) -> Result<ConfigTree, EditEntryError> {
+    toml::parse(text).map_err(|(at, message)| EditEntryError::malformed(text, at, message))
 }
 
 fn entry<'t>(
     text: &str,
-    tree: &'t Tree,
+    tree: &'t ConfigTree,
     [section, name]: [&str; 2],
-) -> Result<Option<&'t Entry>, EntryError> {
+) -> Result<Option<&'t TreeEntry>, EditEntryError> {
     let Some(outer) = tree.get(section) else { return Ok(None) };
     match &outer.value.kind {
-        Kind::Table(_) => Ok(outer.value.get(name)),
-        _ => Err(EntryError::refused(text, outer.span.start as usize, format!("{section} takes a table"))),
+        TreeKind::Table(_) => Ok(outer.value.get(name)),
+        _ => Err(EditEntryError::unsafe_change(
+            text,
+            outer.span.start as usize,
+            format!("{section} must be a table"),
+        )),
     }
 }

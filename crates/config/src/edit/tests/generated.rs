@@ -1,12 +1,12 @@
-//! Any text: what is added is found, all the rest means the same, and removing leads back to the same meaning.
+//! Random texts: an added item is found, everything else keeps its value, and removing it restores the value.
 
 use proptest::prelude::*;
 
-use super::super::harness::{Plugin, add_plugin, plugins, remove_plugin, set_plugin_enabled};
-use super::super::list::{Form, add, find, remove};
+use super::super::harness::{HarnessPlugin, add_plugin, plugins, remove_plugin, set_plugin_enabled};
+use super::super::list::{ListFormat, add, find, remove};
 use super::DISABLED;
 
-/// Lines that configurations are made of, in any order: many are wrong, and some are right.
+/// Typical lines of configurations in random order, valid or not.
 fn yaml() -> impl Strategy<Value = String> {
     let line = prop::sample::select(vec![
         "skills:",
@@ -79,7 +79,7 @@ fn toml() -> impl Strategy<Value = String> {
         .prop_map(|(lines, end, last)| format!("{}{}", lines.join(end), if last { end } else { "" }))
 }
 
-/// The lines that are not in both texts.
+/// Returns the lines that are only in the first text.
 fn lost<'t>(before: &'t str, after: &str) -> Vec<&'t str> {
     let mut left: Vec<_> = after.split('\n').map(|line| line.trim_end_matches('\r')).collect();
     before
@@ -95,13 +95,13 @@ fn lost<'t>(before: &'t str, after: &str) -> Vec<&'t str> {
         .collect()
 }
 
-fn holds(text: &str, form: Form) -> Result<(), TestCaseError> {
+fn holds(text: &str, form: ListFormat) -> Result<(), TestCaseError> {
     let Ok(after) = add(text, form, DISABLED, "x-y") else { return Ok(()) };
     let names = |text: &str| -> Vec<String> {
         find(text, form, DISABLED).unwrap().into_iter().map(|found| found.text).collect()
     };
     prop_assert_eq!(names(&after), [names(text), vec!["x-y".to_owned()]].concat());
-    // At most one line is written anew: the one the list stands in.
+    // At most one line is rewritten: the one with the list.
     prop_assert!(lost(text, &after).len() <= 1, "{:?} to {:?}", text, after);
     prop_assert_eq!(text.starts_with('\u{feff}'), after.starts_with('\u{feff}'));
     prop_assert!(
@@ -125,17 +125,17 @@ fn holds(text: &str, form: Form) -> Result<(), TestCaseError> {
 proptest! {
     #[test]
     fn lists_of_yaml(text in yaml()) {
-        holds(&text, Form::Yaml)?;
+        holds(&text, ListFormat::Yaml)?;
     }
 
     #[test]
     fn lists_of_toml(text in toml()) {
-        holds(&text, Form::Toml)?;
+        holds(&text, ListFormat::Toml)?;
     }
 
     #[test]
     fn s002_16_plugins(text in yaml()) {
-        let plugin = Plugin {
+        let plugin = HarnessPlugin {
             url: "https://example.com/new.git".to_owned(),
             reference: Some("v1".to_owned()),
             name: None,
@@ -153,8 +153,8 @@ proptest! {
     }
 
     #[test]
-    fn no_text_is_too_odd(text in "[a-c:\\-\\[\\]{},#&*!|>'\"\\n\\r\\t \u{feff}é]{0,60}") {
-        for form in [Form::Yaml, Form::Toml] {
+    fn no_text_causes_a_panic(text in "[a-c:\\-\\[\\]{},#&*!|>'\"\\n\\r\\t \u{feff}é]{0,60}") {
+        for form in [ListFormat::Yaml, ListFormat::Toml] {
             holds(&text, form)?;
             holds(&format!("skills:\n  disabled: {text}"), form)?;
             holds(&format!("[skills]\ndisabled = [{text}"), form)?;

@@ -1,4 +1,4 @@
-//! What is changed, and that nothing else is.
+//! In-place edits: the change is made, and nothing else.
 
 mod entries;
 mod files;
@@ -7,12 +7,12 @@ mod plugins;
 mod toml;
 mod yaml;
 
-use super::list::{self, Form};
+use super::list::{self, ListFormat};
 
 const DISABLED: [&str; 2] = ["skills", "disabled"];
 
-/// Adds `x`, then removes it; both texts.
-fn both(text: &str, form: Form) -> (String, String) {
+/// Adds `x`, then removes it; returns both texts.
+fn both(text: &str, form: ListFormat) -> (String, String) {
     let after = list::add(text, form, DISABLED, "x").unwrap_or_else(|error| panic!("{error}: {text:?}"));
     let found = list::find(&after, form, DISABLED).unwrap();
     assert_eq!(found.last().map(|found| found.text.as_str()), Some("x"), "{after:?}");
@@ -20,14 +20,14 @@ fn both(text: &str, form: Form) -> (String, String) {
     (after, back)
 }
 
-/// What becomes of a text when `x` is added; removing it again leads back.
-fn and_back(text: &str, form: Form, expected: &str) {
+/// Checks the text after adding `x`; removing it must restore the original text.
+fn and_back(text: &str, form: ListFormat, expected: &str) {
     let (after, back) = both(text, form);
     assert_eq!(after, expected, "from {text:?}");
     assert_eq!(back, text, "back from {after:?}");
 }
 
-/// The same where an empty list stays.
-fn one_way(text: &str, form: Form, expected: &str, back: &str) {
+/// Checks the texts after adding and removing `x`, if an empty list stays.
+fn one_way(text: &str, form: ListFormat, expected: &str, back: &str) {
     assert_eq!(both(text, form), (expected.to_owned(), back.to_owned()), "from {text:?}");
 }

@@ -1,5 +1,5 @@
 use super::super::EditError;
-use super::super::harness::{Plugin, add_plugin, plugins, remove_plugin, set_plugin_enabled};
+use super::super::harness::{HarnessPlugin, add_plugin, plugins, remove_plugin, set_plugin_enabled};
 
 /// The example of document 002.
 const DOCUMENT: &str = r#"skills:
@@ -28,8 +28,8 @@ const DOCUMENT: &str = r#"skills:
   scriptTimeout: 30000
 "#;
 
-fn third() -> Plugin {
-    Plugin {
+fn third() -> HarnessPlugin {
+    HarnessPlugin {
         url: "https://github.com/user/third.git".to_owned(),
         reference: Some("1.0".to_owned()),
         name: None,
@@ -43,7 +43,9 @@ fn s002_16_plugins_are_read_as_the_document_writes_them() {
     let told: Vec<_> = plugins(DOCUMENT)
         .unwrap()
         .iter()
-        .map(|(plugin, line)| (plugin.called().to_owned(), plugin.reference.clone(), plugin.enabled, *line))
+        .map(|(plugin, line)| {
+            (plugin.effective_name().to_owned(), plugin.reference.clone(), plugin.enabled, *line)
+        })
         .collect();
     let another = ("another-skill".to_owned(), Some("v1.0.0".to_owned()), false, 8);
     assert_eq!(told, [("my-skill".to_owned(), None, true, 4), another]);
@@ -67,7 +69,7 @@ fn s002_16_a_plugin_is_added_and_removed_and_the_rest_stays() {
 }
 
 #[test]
-fn s002_16_a_plugin_is_switched_in_its_own_line() {
+fn s002_16_enabling_a_plugin_changes_only_its_line() {
     let off = set_plugin_enabled(DOCUMENT, "my-skill", false).unwrap();
     assert_eq!(off, DOCUMENT.replacen("enabled: true", "enabled: false", 1));
     assert_eq!(set_plugin_enabled(&off, "my-skill", true).unwrap(), DOCUMENT);
@@ -91,8 +93,8 @@ fn s002_16_a_plugin_is_switched_in_its_own_line() {
 }
 
 #[test]
-fn s002_16_from_nothing() {
-    let text = add_plugin("", &Plugin { reference: None, installed_at: None, ..third() }).unwrap();
+fn s002_16_an_empty_file_gets_the_section() {
+    let text = add_plugin("", &HarnessPlugin { reference: None, installed_at: None, ..third() }).unwrap();
     let expected =
         "skills:\n  plugins:\n    - url: \"https://github.com/user/third.git\"\n      enabled: true\n";
     assert_eq!(text, expected);
@@ -101,13 +103,13 @@ fn s002_16_from_nothing() {
 }
 
 #[test]
-fn names_that_are_not_there_or_are_there_already() {
+fn missing_and_duplicate_names_are_errors() {
     let none = EditError::NoPlugin { name: "x".to_owned() };
     assert_eq!(remove_plugin(DOCUMENT, "x").unwrap_err(), none);
     assert_eq!(set_plugin_enabled("", "x", true).unwrap_err(), none);
     let twice = add_plugin(&add_plugin(DOCUMENT, &third()).unwrap(), &third()).unwrap_err();
-    assert_eq!(twice, EditError::PluginThere { name: "third".to_owned(), line: 12 });
+    assert_eq!(twice, EditError::PluginExists { name: "third".to_owned(), line: 12 });
     let alias = "a: &a {url: u/p}\nskills:\n  plugins:\n    - *a\n";
-    assert!(matches!(set_plugin_enabled(alias, "p", false), Err(EditError::Refused { line: 4, .. })));
+    assert!(matches!(set_plugin_enabled(alias, "p", false), Err(EditError::Unsafe { line: 4, .. })));
     assert_eq!(remove_plugin(alias, "p").unwrap(), "a: &a {url: u/p}\nskills:\n  plugins: []\n");
 }

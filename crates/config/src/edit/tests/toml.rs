@@ -1,11 +1,11 @@
 use super::super::EditError;
-use super::super::list::{Form, add, find, remove};
+use super::super::list::{ListFormat, add, find, remove};
 use super::{DISABLED, and_back, one_way};
 
-const T: Form = Form::Toml;
+const T: ListFormat = ListFormat::Toml;
 
 #[test]
-fn in_a_list_that_is_there() {
+fn an_item_is_added_to_an_existing_list() {
     for (text, expected) in [
         ("skills.disabled = [\"a\"]", "skills.disabled = [\"a\", \"x\"]"),
         ("[skills]\ndisabled = ['a',\n 'b'] # c\n", "[skills]\ndisabled = ['a',\n 'b', 'x'] # c\n"),
@@ -23,7 +23,7 @@ fn in_a_list_that_is_there() {
     ] {
         and_back(text, T, expected);
     }
-    // A comma after the last one is allowed, and stays.
+    // A trailing comma is allowed and stays.
     let text = "[skills]\ndisabled = [\n  \"a\" # why, oh\n]\n";
     let after = "[skills]\ndisabled = [\n  \"a\", # why, oh\n  \"x\"\n]\n";
     one_way(text, T, after, "[skills]\ndisabled = [\n  \"a\", # why, oh\n]\n");
@@ -34,7 +34,7 @@ fn in_a_list_that_is_there() {
 }
 
 #[test]
-fn in_a_list_that_is_not() {
+fn a_missing_list_is_created() {
     for (text, expected) in [
         ("", "[skills]\ndisabled = [\"x\"]\n"),
         ("preset = \"app\"", "preset = \"app\"\n\n[skills]\ndisabled = [\"x\"]"),
@@ -59,7 +59,7 @@ fn in_a_list_that_is_not() {
 }
 
 #[test]
-fn removing() {
+fn items_are_removed() {
     let off = |text: &str| remove(text, T, DISABLED, "x").unwrap();
     assert_eq!(off("skills.disabled = [\"x\", \"a\", 'x']"), "skills.disabled = [\"a\"]");
     assert_eq!(off("skills.disabled = [\"x\",]"), "skills.disabled = []");
@@ -70,11 +70,11 @@ fn removing() {
 }
 
 #[test]
-fn what_cannot_be_read_is_not_changed() {
+fn invalid_text_is_not_changed() {
     let refused = |text: &str| add(text, T, DISABLED, "x").unwrap_err();
     assert!(matches!(refused("a = 1\nb = "), EditError::Malformed { line: 2, .. }));
-    assert!(matches!(refused("a = 1\n[skills]\ndisabled = 3"), EditError::Refused { line: 3, .. }));
-    assert!(matches!(refused("skills = 3"), EditError::Refused { line: 1, .. }));
+    assert!(matches!(refused("a = 1\n[skills]\ndisabled = 3"), EditError::Unsafe { line: 3, .. }));
+    assert!(matches!(refused("skills = 3"), EditError::Unsafe { line: 1, .. }));
     assert!(matches!(refused(&format!("a = {}", "{b=".repeat(2_000))), EditError::Malformed { .. }));
     assert!(matches!(refused(&format!("a = {}", "[".repeat(100_000))), EditError::Malformed { .. }));
     let deep = format!("{}=1", vec!["a"; 60].join("."));
@@ -82,12 +82,12 @@ fn what_cannot_be_read_is_not_changed() {
 }
 
 #[test]
-fn each_text_has_its_line() {
+fn each_item_has_its_line() {
     let found = find("\u{feff}# c\n[skills]\ndisabled = [\"a\",\n  'b']", T, DISABLED).unwrap();
     let found: Vec<_> = found.iter().map(|found| (found.text.as_str(), found.line)).collect();
     assert_eq!(found, [("a", 3), ("b", 4)]);
     let odd = "a\"\\\n\u{1b}\u{202e}\u{e0041}é";
     let after = add("skills.disabled = ['b']", T, DISABLED, odd).unwrap();
     assert_eq!(find(&after, T, DISABLED).unwrap()[1].text, odd);
-    assert_eq!(prowess_format::hidden::first(&after), None);
+    assert_eq!(prowess_format::hidden::find_hidden(&after), None);
 }

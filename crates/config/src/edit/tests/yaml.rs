@@ -1,11 +1,11 @@
 use super::super::EditError;
-use super::super::list::{Form, add, find, remove};
+use super::super::list::{ListFormat, add, find, remove};
 use super::{DISABLED, and_back, one_way};
 
-const Y: Form = Form::Yaml;
+const Y: ListFormat = ListFormat::Yaml;
 
 #[test]
-fn in_a_list_that_is_there() {
+fn an_item_is_added_to_an_existing_list() {
     for (text, expected) in [
         ("skills:\n  disabled:\n    - a\n", "skills:\n  disabled:\n    - a\n    - x\n"),
         ("skills:\n  disabled:\n  - 'a'", "skills:\n  disabled:\n  - 'a'\n  - 'x'"),
@@ -31,7 +31,7 @@ fn in_a_list_that_is_there() {
 }
 
 #[test]
-fn in_a_list_that_is_not() {
+fn a_missing_list_is_created() {
     for (text, expected, back) in [
         ("", "skills:\n  disabled:\n    - \"x\"\n", "skills:\n  disabled: []\n"),
         ("# mine\n", "# mine\nskills:\n  disabled:\n    - \"x\"\n", "# mine\nskills:\n  disabled: []\n"),
@@ -72,7 +72,7 @@ fn in_a_list_that_is_not() {
 }
 
 #[test]
-fn removing() {
+fn items_are_removed() {
     let off = |text: &str| remove(text, Y, DISABLED, "x").unwrap();
     assert_eq!(
         off("skills:\n  disabled:\n    - x\n    # b\n    - b\n    - 'x'\n"),
@@ -85,9 +85,9 @@ fn removing() {
 }
 
 #[test]
-fn what_would_change_more_is_refused_with_its_line() {
+fn unsafe_changes_are_rejected_with_the_line() {
     let told = |text: &str| match add(text, Y, DISABLED, "x").unwrap_err() {
-        EditError::Refused { line, why } => (line, why),
+        EditError::Unsafe { line, why } => (line, why),
         EditError::Malformed { line, message } => (line, format!("malformed: {message}")),
         other => panic!("{other}"),
     };
@@ -99,18 +99,18 @@ fn what_would_change_more_is_refused_with_its_line() {
     assert!(line == 2 && why.contains("anchor"), "{why}");
     assert_eq!(
         told("skills:\n  a: 1\nskills:\n  b: 2\n"),
-        (3, "skills stands twice; delete one of them".to_owned())
+        (3, "duplicate key skills; delete one of them".to_owned())
     );
     assert_eq!(told("skills:\n  disabled: []\n  disabled: []\n").0, 3);
-    assert!(told("a: 1\n---\nb: 2\n").1.contains("second document"));
+    assert!(told("a: 1\n---\nb: 2\n").1.contains("a second one starts here"));
     assert!(told("skills:\n\tdisabled: []\n").1.starts_with("malformed"));
-    assert_eq!(told("- a\n"), (1, "this takes a mapping".to_owned()));
-    assert_eq!(told("skills:\n  disabled: gh\n"), (2, "this takes a list".to_owned()));
-    assert_eq!(told("skills:\n  disabled: [[a]]\n"), (2, "this is no list of texts".to_owned()));
+    assert_eq!(told("- a\n"), (1, "this must be a mapping".to_owned()));
+    assert_eq!(told("skills:\n  disabled: gh\n"), (2, "this must be a list".to_owned()));
+    assert_eq!(told("skills:\n  disabled: [[a]]\n"), (2, "this is not a list of strings".to_owned()));
 }
 
 #[test]
-fn quotes_are_used_where_they_are_needed() {
+fn quotes_are_used_if_necessary() {
     for odd in ["true", "1.0", "a: b", "# c", "it's", "", "-", "a\nb", "\u{202e}", "source:~/x", "null"] {
         for beside in ["a", "'a'", "\"a\""] {
             let after = add(&format!("skills:\n  disabled:\n    - {beside}\n"), Y, DISABLED, odd).unwrap();

@@ -1,53 +1,53 @@
-//! A server of skills that is not one: what it offers and hands out is decided in the test.
+//! A fake server of remote skills, controlled by the test.
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use prowess::supply::approvals::{Grants, approve};
-use prowess::supply::{Offered, OfferedFile, Offering, Supply, SupplyError};
-use prowess::{Progress, Registry};
+use prowess::remote::approvals::{ApprovalGrants, approve};
+use prowess::remote::{FetchError, RemoteEntry, RemoteFile, RemoteListing, RemoteSource};
+use prowess::{Registry, ScanProgress};
 use serde_json::{Map, Value, json};
 
 use prowess_testing::library::World;
 
-/// A server.
+/// A fake server.
 #[derive(Debug)]
-pub struct Server {
+pub struct FakeServer {
     label: String,
-    state: Mutex<State>,
+    state: Mutex<FakeServerState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    offering: Arc<Offering>,
-    /// What is handed out, by URI.
+struct FakeServerState {
+    offering: Arc<RemoteListing>,
+    /// The file contents by URI.
     files: BTreeMap<String, Vec<u8>>,
-    /// The URIs that were asked for.
-    reads: Vec<String>,
-    doubts: usize,
+    /// The requested URIs.
+    requests: Vec<String>,
+    stale_reports: usize,
 }
 
-impl Server {
+impl FakeServer {
     pub fn new(label: &str) -> Arc<Self> {
         Arc::new(Self { label: label.to_owned(), state: Mutex::default() })
     }
 
-    /// Offers a skill at `skill://PATH` with these files; the frontmatter is that of its `SKILL.md`.
+    /// Lists a skill at `skill://PATH` with these files. The frontmatter is that of its `SKILL.md`.
     pub fn offer(&self, path: &str, frontmatter: Value, files: &[(&str, &str)]) -> &Self {
         let Value::Object(frontmatter) = frontmatter else { panic!("an object") };
         let own_name = path.rsplit('/').next().unwrap().to_owned();
-        let listed = files.iter().map(|(inner, content)| OfferedFile {
+        let listed = files.iter().map(|(inner, content)| RemoteFile {
             path: (*inner).to_owned(),
             uri: format!("skill://{path}/{inner}"),
             digest: prowess::digest(content.as_bytes()),
             size: content.len() as u64,
         });
-        let offered = Offered {
+        let offered = RemoteEntry {
             uri: format!("skill://{path}/SKILL.md"),
             name: format!("{}/{path}", self.label),
-            own_name,
+            frontmatter_name: own_name,
             frontmatter,
             files: listed.collect(),
             problem: None,
@@ -58,8 +58,8 @@ impl Server {
         self.put(offered)
     }
 
-    /// Offers an entry as it is, in place of the one of its URI.
-    pub fn put(&self, offered: Offered) -> &Self {
+    /// Lists an entry, replacing one with the same URI.
+    pub fn put(&self, offered: RemoteEntry) -> &Self {
         let mut state = self.state.lock().unwrap();
         let mut offering = (*state.offering).clone();
         offering.skills.retain(|known| known.uri != offered.uri);
@@ -69,7 +69,7 @@ impl Server {
         self
     }
 
-    /// A good skill of this name.
+    /// Lists a valid skill with this name.
     pub fn skill(&self, path: &str) -> &Self {
         let name = path.rsplit('/').next().unwrap();
         let source = format!(
@@ -84,51 +84,56 @@ impl Server {
         self
     }
 
-    pub fn entry(&self, path: &str) -> Offered {
+    pub fn entry(&self, path: &str) -> RemoteEntry {
         let uri = format!("skill://{path}/SKILL.md");
         let state = self.state.lock().unwrap();
         (**state.offering.skills.iter().find(|known| known.uri == uri).unwrap()).clone()
     }
 
     pub fn reads(&self) -> Vec<String> {
-        self.state.lock().unwrap().reads.clone()
+        self.state.lock().unwrap().requests.clone()
     }
 
     pub fn doubts(&self) -> usize {
-        self.state.lock().unwrap().doubts
+        self.state.lock().unwrap().stale_reports
     }
 
-    /// The user approves a skill as it is offered now.
-    pub fn approve(&self, world: &World, path: &str, grants: Grants) -> &Self {
+    /// Approves a skill as it is listed now.
+    pub fn approve(&self, world: &World, path: &str, grants: ApprovalGrants) -> &Self {
         approve(&self.label, &self.entry(path), grants, &world.surroundings()).unwrap();
         self
     }
 }
 
-impl Supply for Server {
+impl RemoteSource for FakeServer {
     fn label(&self) -> &str {
         &self.label
     }
 
-    fn offering(&self) -> Arc<Offering> {
+    fn listing(&self) -> Arc<RemoteListing> {
         Arc::clone(&self.state.lock().unwrap().offering)
     }
 
-    fn read(&self, _: &Offered, file: &OfferedFile) -> Result<Vec<u8>, SupplyError> {
+    fn read_file(&self, _: &RemoteEntry, file: &RemoteFile) -> Result<Vec<u8>, FetchError> {
         let mut state = self.state.lock().unwrap();
-        state.reads.push(file.uri.clone());
-        state.files.get(&file.uri).cloned().ok_or_else(|| SupplyError::Refused("no such resource".to_owned()))
+        state.requests.push(file.uri.clone());
+        state.files.get(&file.uri).cloned().ok_or_else(|| FetchError::Refused("no such resource".to_owned()))
     }
 
-    fn doubt(&self, _: &Offered) {
-        self.state.lock().unwrap().doubts += 1;
+    fn mark_stale(&self, _: &RemoteEntry) {
+        self.state.lock().unwrap().stale_reports += 1;
     }
 }
 
-/// A registry of a world and servers.
-pub fn open(world: &World, servers: &[&Arc<Server>]) -> Registry {
-    let supplies = servers.iter().map(|server| Arc::clone(*server) as Arc<dyn Supply>).collect();
-    Registry::open_with(world.policy.clone(), world.surroundings(), supplies, &Progress::default())
+/// Opens a registry with these servers.
+pub fn open(world: &World, servers: &[&Arc<FakeServer>]) -> Registry {
+    let supplies = servers.iter().map(|server| Arc::clone(*server) as Arc<dyn RemoteSource>).collect();
+    Registry::open_with_sources(
+        world.policy.clone(),
+        world.surroundings(),
+        supplies,
+        &ScanProgress::default(),
+    )
 }
 
 pub fn empty() -> Map<String, Value> {

@@ -1,6 +1,6 @@
-//! Servers of skills that do what a file says, and a home to be their host in.
+//! Scripted MCP servers, and a temporary host for them.
 //!
-//! A server that is started is this very test program, started again: [`serve_if_asked`] is where it becomes one.
+//! A server process is this test binary, started again; see [`serve_if_asked`].
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::panic)]
 
@@ -12,34 +12,34 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prowess::supply::approvals::{Grants, approve};
-use prowess::supply::{Offered, Supply};
-use prowess::{Policy, Progress, Registry, Surroundings};
-use prowess_config::{McpSource, Reach};
-use prowess_mcp::host::Sources;
+use prowess::remote::approvals::{ApprovalGrants, approve};
+use prowess::remote::{RemoteEntry, RemoteSource};
+use prowess::{HostEnv, Policy, Registry, ScanProgress};
+use prowess_config::{McpSource, McpTransport};
+use prowess_mcp::host::McpRemoteSources;
 use serde_json::{Value, json};
 
-/// Names the file that a server follows. Where it is set, this program is a server.
-const SCRIPT: &str = "PROWESS_TEST_SCRIPT";
+/// The variable with the path of the script. If it is set, this program is a server.
+const SCRIPT_VARIABLE: &str = "PROWESS_TEST_SCRIPT";
 
-/// What a server does: read anew for each request, so that a test can change its mind.
+/// The script of a server. It is read anew for each request, so that a test can change it.
 #[derive(Debug, Clone)]
-pub struct Script(PathBuf);
+pub struct ServerScript(PathBuf);
 
-impl Script {
+impl ServerScript {
     pub fn read(&self) -> Value {
         serde_json::from_slice(&std::fs::read(&self.0).unwrap()).unwrap()
     }
 
     pub fn write(&self, script: &Value) {
-        // In one step: the server may read it at any time.
+        // Atomically, because the server may read it at any time.
         let new = self.0.with_extension("new");
         std::fs::write(&new, script.to_string()).unwrap();
         std::fs::rename(new, &self.0).unwrap();
     }
 
-    /// What goes wrong, if this is it.
-    pub fn fault(&self, fault: &str) -> bool {
+    /// Returns `true` if the script has this fault.
+    pub fn has_fault(&self, fault: &str) -> bool {
         self.read()["fault"] == fault
     }
 
@@ -49,13 +49,13 @@ impl Script {
         writeln!(log, "{line}").unwrap();
     }
 
-    /// The requests so far.
+    /// Returns the logged requests.
     pub fn requests(&self) -> Vec<String> {
         let log = std::fs::read_to_string(self.0.with_extension("log")).unwrap_or_default();
         log.lines().map(str::to_owned).collect()
     }
 
-    /// The entry of a skill of the script.
+    /// Returns the entry of a skill in the script.
     pub fn entry(skill: &Value) -> Value {
         if !skill["entry"].is_null() {
             return skill["entry"].clone();
@@ -77,14 +77,14 @@ impl Script {
         json!({"uri": format!("skill://{path}/SKILL.md"), "frontmatter": frontmatter, "resources": resources})
     }
 
-    /// All entries that are listed, or all there are.
+    /// Returns the listed entries, or all.
     pub fn entries(&self, all: bool) -> Vec<Value> {
         let script = self.read();
         let skills = script["skills"].as_array().cloned().unwrap_or_default();
         skills.iter().filter(|skill| all || skill["unlisted"].is_null()).map(Self::entry).collect()
     }
 
-    /// The text of a file: what the script hands out for it, or what the skill has.
+    /// Returns the text of a file: the override of the script, or the file of the skill.
     pub fn content(&self, uri: &str) -> Option<String> {
         let script = self.read();
         if let Some(text) = script["serve"][uri].as_str() {
@@ -98,7 +98,7 @@ impl Script {
     }
 }
 
-/// A good skill at this path.
+/// Returns a valid skill at this path.
 pub fn skill(path: &str) -> Value {
     let name = path.rsplit('/').next().unwrap();
     json!({
@@ -111,11 +111,11 @@ pub fn skill(path: &str) -> Value {
     })
 }
 
-/// Becomes a server where that is what this program was started for.
-pub fn serve_if_asked() {
-    if let Some(script) = std::env::var_os(SCRIPT) {
-        let script = Script(script.into());
-        // What the test harness has written does not end in a line break, and is no message.
+/// Runs a server if this process was started as one.
+pub fn serve_if_child() {
+    if let Some(script) = std::env::var_os(SCRIPT_VARIABLE) {
+        let script = ServerScript(script.into());
+        // The output of the test harness has no line break at its end and is not a message.
         std::io::stdout().write_all(b"\n").unwrap();
         match script.read()["raw"].is_null() {
             true => official::serve_stdio(&script),
@@ -125,13 +125,13 @@ pub fn serve_if_asked() {
     }
 }
 
-/// A home, a project, and servers.
-pub struct World {
-    folder: tempfile::TempDir,
+/// A temporary home directory and project.
+pub struct TestHost {
+    dir: tempfile::TempDir,
     pub policy: Policy,
 }
 
-impl World {
+impl TestHost {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         for name in ["home", "project"] {
@@ -139,105 +139,113 @@ impl World {
         }
         let mut policy = Policy::default();
         policy.scan.roots.retain(|root| root.to_string() != "bundled");
-        Self { folder, policy }
+        Self { dir: folder, policy }
     }
 
     pub fn path(&self, inner: &str) -> PathBuf {
-        self.folder.path().join(inner)
+        self.dir.path().join(inner)
     }
 
-    pub fn surroundings(&self) -> Surroundings {
+    pub fn host_env(&self) -> HostEnv {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        Surroundings { project: self.path("project"), home: Some(self.path("home")), path }
+        HostEnv { project: self.path("project"), home: Some(self.path("home")), path }
     }
 
-    /// The script of a server, with these skills.
-    pub fn script(&self, label: &str, skills: &[Value]) -> Script {
-        let script = Script(self.path(&format!("{label}.json")));
+    /// Creates the script of a server with these skills.
+    pub fn script(&self, label: &str, skills: &[Value]) -> ServerScript {
+        let script = ServerScript(self.path(&format!("{label}.json")));
         script.write(&json!({"skills": skills, "ttl": 0}));
         script
     }
 
-    /// A server that is started.
+    /// Returns the configuration of a server process.
     pub fn command(label: &str) -> McpSource {
         let program = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
-        let args = ["host::serves", "--exact", "--nocapture", "--test-threads=1"].map(str::to_owned).to_vec();
-        let reach = Reach::Command { program, args, env: vec![SCRIPT.to_owned()] };
-        McpSource { label: label.to_owned(), reach, timeout_ms: 20_000, enabled: true }
+        let args = ["host::serve_as_child", "--exact", "--nocapture", "--test-threads=1"]
+            .map(str::to_owned)
+            .to_vec();
+        let reach = McpTransport::Command { program, args, env: vec![SCRIPT_VARIABLE.to_owned()] };
+        McpSource { label: label.to_owned(), transport: reach, timeout_ms: 20_000, enabled: true }
     }
 
-    pub fn sources_of(&self, sources: &[McpSource], script: &Script) -> Sources {
-        let environment = [(OsString::from(SCRIPT), script.0.clone().into_os_string())];
+    pub fn sources_of(&self, sources: &[McpSource], script: &ServerScript) -> McpRemoteSources {
+        let environment = [(OsString::from(SCRIPT_VARIABLE), script.0.clone().into_os_string())];
         let environment =
             environment.into_iter().chain(std::env::vars_os().filter(|(name, _)| name == "PATH"));
-        Sources::new(sources, &self.surroundings(), environment)
+        McpRemoteSources::new(sources, &self.host_env(), environment)
     }
 
-    /// The server `docs` that follows this script, over its standard streams.
-    pub fn sources(&self, script: &Script) -> Sources {
+    /// Creates the server `docs` with this script, over stdio.
+    pub fn sources(&self, script: &ServerScript) -> McpRemoteSources {
         self.sources_of(&[Self::command("docs")], script)
     }
 
-    /// The same with little patience.
-    pub fn impatient(&self, script: &Script) -> Sources {
+    /// Creates the server `docs` with a short timeout; see [`sources`](Self::sources).
+    pub fn sources_with_short_timeout(&self, script: &ServerScript) -> McpRemoteSources {
         let source = McpSource { timeout_ms: 400, ..Self::command("docs") };
         self.sources_of(&[source], script)
     }
 
-    pub fn registry(&self, sources: &Sources) -> Registry {
-        Registry::open_with(
+    pub fn registry(&self, sources: &McpRemoteSources) -> Registry {
+        Registry::open_with_sources(
             self.policy.clone(),
-            self.surroundings(),
-            sources.supplies(),
-            &Progress::default(),
+            self.host_env(),
+            sources.remote_sources(),
+            &ScanProgress::default(),
         )
     }
 
-    /// The user approves a skill as it is offered now.
-    pub fn approve(&self, sources: &Sources, name: &str, grants: Grants) -> Arc<Offered> {
+    /// Approves the current version of a skill.
+    pub fn approve(
+        &self,
+        sources: &McpRemoteSources,
+        name: &str,
+        grants: ApprovalGrants,
+    ) -> Arc<RemoteEntry> {
         let label = name.split('/').next().unwrap();
         let source = sources.get(label).unwrap();
-        let offered = source.offering().skills.iter().find(|known| known.name == name).unwrap().clone();
-        approve(label, &offered, grants, &self.surroundings()).unwrap();
-        offered
+        let entry = source.listing().skills.iter().find(|known| known.name == name).unwrap().clone();
+        approve(label, &entry, grants, &self.host_env()).unwrap();
+        entry
     }
 
-    /// Every skill and diagnostic of servers.
-    pub fn told(&self, registry: &Registry) -> String {
+    /// Returns all remote skills and general diagnostics as text.
+    pub fn report(&self, registry: &Registry) -> String {
         let snapshot = registry.refresh();
-        let skills = snapshot.all().iter().filter(|skill| skill.supplied().is_some()).map(|skill| {
+        let skills = snapshot.all().iter().filter(|skill| skill.remote().is_some()).map(|skill| {
             let reason = skill.reason().map_or_else(String::new, |reason| format!(": {reason}"));
             format!("{} is {}{reason}\n", skill.name(), skill.status().as_str())
         });
-        let said = snapshot.general_diagnostics().map(|said| format!("{}\n", said.diagnostic));
-        skills.chain(said).collect()
+        let diagnostics =
+            snapshot.general_diagnostics().map(|diagnostic| format!("{}\n", diagnostic.diagnostic));
+        skills.chain(diagnostics).collect()
     }
 
-    pub fn state(&self) -> PathBuf {
+    pub fn cache_dir(&self) -> PathBuf {
         self.path("home/.prowess/state/mcp")
     }
 }
 
-pub fn read(registry: &Registry, name: &str, path: &str) -> Result<String, String> {
+pub fn read_file(registry: &Registry, name: &str, path: &str) -> Result<String, String> {
     let snapshot = registry.snapshot();
-    let skill = snapshot.all().iter().find(|skill| skill.name() == name).ok_or("there is no such skill")?;
-    let read = prowess::resource::read(skill, path, &registry.policy().limits);
+    let skill = snapshot.all().iter().find(|skill| skill.name() == name).ok_or("no such skill")?;
+    let read = prowess::resources::read_text(skill, path, &registry.policy().limits);
     read.map(|read| read.content).map_err(|error| error.to_string())
 }
 
-pub fn activate(registry: &Registry, name: &str) -> Result<String, String> {
+pub fn activate_skill(registry: &Registry, name: &str) -> Result<String, String> {
     let snapshot = registry.snapshot();
-    let skill = snapshot.all().iter().find(|skill| skill.name() == name).ok_or("there is no such skill")?;
-    let activated = prowess::activate::activate(skill, None, registry.policy());
+    let skill = snapshot.all().iter().find(|skill| skill.name() == name).ok_or("no such skill")?;
+    let activated = prowess::activation::activate(skill, None, registry.policy());
     activated.map(|activated| activated.content()).map_err(|error| error.to_string())
 }
 
-/// All files below a folder, with their paths.
-pub fn files(folder: &Path) -> Vec<PathBuf> {
+/// Returns the paths of all files below a directory.
+pub fn list_files(folder: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().map(Result::unwrap) {
         match entry.file_type().unwrap().is_dir() {
-            true => all.extend(files(&entry.path())),
+            true => all.extend(list_files(&entry.path())),
             false => all.push(entry.path()),
         }
     }

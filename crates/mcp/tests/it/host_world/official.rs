@@ -1,4 +1,4 @@
-//! A server made with the official SDK, over standard streams and over HTTP.
+//! A scripted server that uses the official SDK, over stdio and HTTP.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
 
-use super::Script;
+use super::ServerScript;
 
 #[derive(Debug, Clone)]
-pub struct Scripted(Script);
+pub struct ScriptedHandler(ServerScript);
 
-impl ServerHandler for Scripted {
+impl ServerHandler for ScriptedHandler {
     fn get_info(&self) -> ServerConfig {
         let mut capabilities = ServerCapabilities::builder().enable_resources().build();
-        if !self.0.fault("no extension") {
+        if !self.0.has_fault("no extension") {
             let extensions = capabilities.extensions.get_or_insert_default();
             extensions.insert("io.modelcontextprotocol/skills".to_owned(), JsonObject::new());
         }
@@ -50,20 +50,20 @@ impl ServerHandler for Scripted {
         let params = request.params.unwrap_or_default();
         let text = |key: &str| params[key].as_str().unwrap_or_default().to_owned();
         self.0.log(format!("{} {}{}", request.method, text("uri"), text("cursor")).trim_end());
-        let fault = |fault: &str| self.0.fault(fault);
+        let fault = |fault: &str| self.0.has_fault(fault);
         if fault("hangs") {
             tokio::time::sleep(Duration::from_secs(600)).await;
         }
         let ttl = self.0.read()["ttl"].as_u64().unwrap_or(0);
         match request.method.as_str() {
             "skills/list" => {
-                if fault("dies while it lists") {
+                if fault("crashes while listing") {
                     std::process::exit(3);
                 }
-                if fault("refuses to list") {
+                if fault("rejects listing") {
                     return Err(ErrorData::internal_error("\u{1b}[31mno skills today", None));
                 }
-                if fault("tells of changes") {
+                if fault("notifies of changes") {
                     let _ = context.peer.notify_resource_list_changed().await;
                 }
                 Ok(CustomResult::new(self.page(&text("cursor"), ttl)))
@@ -87,12 +87,12 @@ impl ServerHandler for Scripted {
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.0.log(&format!("resources/read {}", request.uri));
-        let fault = |fault: &str| self.0.fault(fault);
-        if fault("hangs at reading") {
+        let fault = |fault: &str| self.0.has_fault(fault);
+        if fault("hangs while reading") {
             tokio::time::sleep(Duration::from_secs(600)).await;
         }
-        if fault("dies while it reads") {
-            // Once: the next process finds that it has.
+        if fault("crashes while reading") {
+            // Only once: the next process must not crash.
             let mut script = self.0.read();
             script["fault"] = Value::Null;
             self.0.write(&script);
@@ -102,60 +102,61 @@ impl ServerHandler for Scripted {
         let text = text.ok_or_else(|| ErrorData::invalid_params("There is no such resource", None))?;
         let blob = |text: &str| base64::engine::general_purpose::STANDARD.encode(text);
         let content = match self.0.read()["fault"].as_str() {
-            Some("hands out blobs") => ResourceContents::blob(blob(&text), &request.uri),
-            Some("hands out bad base64") => ResourceContents::blob("%%%", &request.uri),
-            Some("hands out something else") => ResourceContents::text(text, "skill://other/SKILL.md"),
+            Some("returns blobs") => ResourceContents::blob(blob(&text), &request.uri),
+            Some("returns invalid base64") => ResourceContents::blob("%%%", &request.uri),
+            Some("returns another file") => ResourceContents::text(text, "skill://other/SKILL.md"),
             _ => ResourceContents::text(text, &request.uri),
         };
-        let contents = if fault("hands out two") { vec![content.clone(), content] } else { vec![content] };
+        let contents =
+            if fault("returns two contents") { vec![content.clone(), content] } else { vec![content] };
         Ok(ReadResourceResult::new(contents).into())
     }
 }
 
-impl Scripted {
+impl ScriptedHandler {
     fn page(&self, cursor: &str, ttl: u64) -> Value {
         let entries = self.0.entries(false);
         let from: usize = cursor.parse().unwrap_or(0);
         let size = usize::try_from(self.0.read()["page"].as_u64().unwrap_or(1_000)).unwrap();
         let page: Vec<_> = entries.iter().skip(from).take(size).cloned().collect();
-        let mut answer =
+        let mut result =
             json!({"resultType": "complete", "skills": page, "ttlMs": ttl, "cacheScope": "private"});
         if from + size < entries.len() {
-            answer["nextCursor"] = json!((from + size).to_string());
+            result["nextCursor"] = json!((from + size).to_string());
         }
         match self.0.read()["fault"].as_str() {
-            Some("lists no list") => answer["skills"] = json!("none"),
-            Some("is not complete") => answer["resultType"] = json!("partial"),
-            Some("pages for ever") => answer["nextCursor"] = json!((from + 1).to_string()),
-            Some("pages in a circle") => answer["nextCursor"] = json!("0"),
-            Some("lists without end") => answer["skills"] = json!(vec![entries[0].clone(); 20_000]),
+            Some("lists no array") => result["skills"] = json!("none"),
+            Some("incomplete result") => result["resultType"] = json!("partial"),
+            Some("endless pages") => result["nextCursor"] = json!((from + 1).to_string()),
+            Some("circular pages") => result["nextCursor"] = json!("0"),
+            Some("endless list") => result["skills"] = json!(vec![entries[0].clone(); 20_000]),
             _ => {}
         }
-        answer
+        result
     }
 }
 
 /// Serves over standard streams until they are closed.
-pub fn serve_stdio(script: &Script) {
+pub fn serve_stdio(script: &ServerScript) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let transport = (tokio::io::stdin(), tokio::io::stdout());
-        if let Ok(service) = Scripted(script.clone()).serve(transport).await {
+        if let Ok(service) = ScriptedHandler(script.clone()).serve(transport).await {
             let _ = service.waiting().await;
         }
     });
 }
 
-/// A server over HTTP; it ends with the test.
-pub struct Http {
+/// An HTTP server that ends with the test.
+pub struct HttpServer {
     pub url: String,
     _runtime: tokio::runtime::Runtime,
 }
 
-/// Serves over HTTP on a free port. Only who has the token is let in, where there is one.
-pub fn serve_http(script: &Script, token: Option<&str>, json_response: bool) -> Http {
+/// Serves over HTTP on a free port, with an optional token.
+pub fn serve_http(script: &ServerScript, token: Option<&str>, json_response: bool) -> HttpServer {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let scripted = Scripted(script.clone());
+    let scripted = ScriptedHandler(script.clone());
     let mut config = StreamableHttpServerConfig::default();
     config.json_response = json_response;
     config.legacy_session_mode = !json_response;
@@ -166,11 +167,11 @@ pub fn serve_http(script: &Script, token: Option<&str>, json_response: bool) -> 
     );
     let token = token.map(|token| format!("Bearer {token}"));
     let admit = move |request: axum::extract::Request, next: axum::middleware::Next| {
-        let given =
+        let authorization =
             request.headers().get("authorization").and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let admitted = token.is_none() || given == token;
+        let is_authorized = token.is_none() || authorization == token;
         async move {
-            match admitted {
+            match is_authorized {
                 true => next.run(request).await,
                 false => axum::response::IntoResponse::into_response(axum::http::StatusCode::UNAUTHORIZED),
             }
@@ -180,5 +181,5 @@ pub fn serve_http(script: &Script, token: Option<&str>, json_response: bool) -> 
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     runtime.spawn(async move { axum::serve(listener, router).await });
-    Http { url, _runtime: runtime }
+    HttpServer { url, _runtime: runtime }
 }

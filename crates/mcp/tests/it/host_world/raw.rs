@@ -1,38 +1,38 @@
-//! A server written by hand, for what no SDK would do.
+//! A hand-written server for violations that the SDK does not allow.
 
 use std::io::{BufRead, Write};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Script;
+use super::ServerScript;
 
-/// Answers line by line, as its script says.
-pub fn serve_stdio(script: &Script) {
+/// Responds to each line according to its script.
+pub fn serve_stdio(script: &ServerScript) {
     let raw = script.read()["raw"].as_str().unwrap_or_default().to_owned();
     let mut out = std::io::stdout().lock();
-    let mut held = None;
+    let mut child_process = None;
     match raw.as_str() {
-        "says nothing" => std::thread::sleep(Duration::from_secs(600)),
-        "ends at once" => {
+        "is silent" => std::thread::sleep(Duration::from_secs(600)),
+        "exits at once" => {
             std::io::stderr().write_all(b"cannot find the \x1b[31mkey\n").unwrap();
             return;
         }
-        "talks nonsense" => loop {
+        "sends nonsense" => loop {
             if out.write_all(b"nonsense\n{}\n[1,2]\n{\"jsonrpc\":\"2.0\"}\n").is_err() {
                 return;
             }
         },
-        "floods one line" => loop {
+        "endless line" => loop {
             if out.write_all(&[b'x'; 65_536]).is_err() {
                 return;
             }
         },
-        "ignores what it is told to end" => {
-            // A process of its own, which outlives its parent unless somebody ends the whole group.
+        "ignores shutdown" => {
+            // A child process that outlives its parent unless the whole group is ended.
             let child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
             script.log(&format!("started {}", child.id()));
-            held = Some(child);
+            child_process = Some(child);
         }
         _ => {}
     }
@@ -41,12 +41,12 @@ pub fn serve_stdio(script: &Script) {
         let (method, id) = (message["method"].as_str().unwrap_or_default(), &message["id"]);
         script
             .log(&format!("{method} {}", message["params"]["protocolVersion"].as_str().unwrap_or_default()));
-        if raw == "floods with notices" && method == "skills/list" {
+        if raw == "floods with notifications" && method == "skills/list" {
             let notice = json!({"jsonrpc": "2.0", "method": "notifications/resources/list_changed"});
             while writeln!(out, "{notice}").is_ok() {}
         }
         let answer = match method {
-            "server/discover" if raw == "ignores what is new" => continue,
+            "server/discover" if raw == "ignores discover" => continue,
             "initialize" => json!({"result": {
                 "protocolVersion": "2025-06-18",
                 "capabilities": {"resources": {}, "extensions": {"io.modelcontextprotocol/skills": {}}},
@@ -69,8 +69,8 @@ pub fn serve_stdio(script: &Script) {
             return;
         }
     }
-    if let Some(mut child) = held {
-        // Nobody has told it to end.
+    if let Some(mut child) = child_process {
+        // Waits for the child, which is not ended by the server.
         let _ = child.wait();
     }
 }

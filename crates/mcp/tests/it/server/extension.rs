@@ -1,33 +1,36 @@
-//! The skills extension: what its specification asks of a server.
+//! The requirements of the skills extension for servers.
 
 use prowess::Preset;
 use serde_json::{Value, json};
 
-use super::resources::{all, bytes};
-use crate::world::http::Site;
-use crate::world::stdio::Client;
-use crate::world::{NEWEST, ROOT, World, error, pretty};
+use super::resources::{all_pages, read_bytes};
+use crate::world::http::HttpTestServer;
+use crate::world::stdio::StdioTestClient;
+use crate::world::{NEWEST_VERSION, SKILLS_DIR, TestHome, error_of, pretty};
 
-async fn connected(world: &World) -> Client {
-    Client::connected(&world.server(), "2025-11-25").await
+async fn connected(home: &TestHome) -> StdioTestClient {
+    StdioTestClient::connected(&home.server(), "2025-11-25").await
 }
 
-fn world() -> World {
-    let world = World::new(Preset::Standard);
+fn home() -> TestHome {
+    let home = TestHome::new(Preset::Standard);
     let head = "---\nname: pdf\ndescription: Reads PDF files.\nlicense: MIT\nmetadata:\n  version: 2.10\n  tags: [a, b]\n---\n";
-    world.file(&format!("{ROOT}/pdf/SKILL.md"), format!("{head}\nRead references/forms.md.\n"));
-    world.file(&format!("{ROOT}/pdf/references/forms.md"), "# Forms\n");
-    world.file(&format!("{ROOT}/pdf/references/deep/er/x.txt"), "x");
-    world.file(&format!("{ROOT}/pdf/scripts/a.py"), "print(1)\n");
-    world.file(&format!("{ROOT}/pdf/LICENSE"), "MIT\n");
-    world
+    home.write_file(&format!("{SKILLS_DIR}/pdf/SKILL.md"), format!("{head}\nRead references/forms.md.\n"));
+    home.write_file(&format!("{SKILLS_DIR}/pdf/references/forms.md"), "# Forms\n");
+    home.write_file(&format!("{SKILLS_DIR}/pdf/references/deep/er/x.txt"), "x");
+    home.write_file(&format!("{SKILLS_DIR}/pdf/scripts/a.py"), "print(1)\n");
+    home.write_file(&format!("{SKILLS_DIR}/pdf/LICENSE"), "MIT\n");
+    home
 }
 
 #[tokio::test]
 async fn a_listing_is_complete() {
-    let world = world();
-    let server = world.server();
-    for mut client in [Client::connected(&server, "2025-06-18").await, Client::inline(&server, NEWEST)] {
+    let home = home();
+    let server = home.server();
+    for mut client in [
+        StdioTestClient::connected(&server, "2025-06-18").await,
+        StdioTestClient::stateless(&server, NEWEST_VERSION),
+    ] {
         let listed = client.result("skills/list", json!({})).await;
         assert_eq!(listed["resultType"], "complete");
         assert!(listed["ttlMs"].is_u64() && listed["cacheScope"] == "private", "{listed}");
@@ -38,20 +41,20 @@ async fn a_listing_is_complete() {
         assert_eq!((&got["skill"], &got["resultType"]), (entry, &json!("complete")));
         assert!(got["ttlMs"].is_u64() && got["cacheScope"] == "private" && got.get("nextCursor").is_none());
     }
-    let site = Site::of(&server).await;
-    let answer = site.inline(1, "skills/list", json!({})).send().await.message().await;
+    let site = HttpTestServer::start(&server).await;
+    let answer = site.stateless_request(1, "skills/list", json!({})).send().await.message().await;
     assert_eq!(answer["result"]["skills"][0]["uri"], "skill://pdf/SKILL.md");
     let mut session = site.session("2025-11-25").await;
     assert_eq!(session.result("skills/list", json!({})).await["skills"], answer["result"]["skills"]);
-    site.close().await;
+    site.stop().await;
 }
 
 #[tokio::test]
-async fn folders_are_listed_one_level_at_a_time() {
-    let world = world();
-    std::fs::create_dir_all(world.path(&format!("{ROOT}/pdf/empty/inner"))).unwrap();
-    let mut client = Client::inline(&world.server(), NEWEST);
-    let mut shown = Vec::new();
+async fn directories_are_listed_one_level_at_a_time() {
+    let home = home();
+    std::fs::create_dir_all(home.path(&format!("{SKILLS_DIR}/pdf/empty/inner"))).unwrap();
+    let mut client = StdioTestClient::stateless(&home.server(), NEWEST_VERSION);
+    let mut report = Vec::new();
     for uri in [
         "skill://pdf",
         "skill://pdf/references",
@@ -62,73 +65,77 @@ async fn folders_are_listed_one_level_at_a_time() {
         let listed = client.result("resources/directory/read", json!({"uri": uri})).await;
         assert_eq!(listed["resultType"], "complete");
         for child in listed["resources"].as_array().unwrap() {
-            shown.push(child.to_string());
-            // What is said to be a folder is one, and the rest can be read.
+            report.push(child.to_string());
+            // Directories are marked as such, and everything else can be read.
             let child_uri = child["uri"].as_str().unwrap();
             match child["mimeType"] == "inode/directory" {
                 true => drop(client.result("resources/directory/read", json!({"uri": child_uri})).await),
-                false => assert_eq!(bytes(&mut client, child_uri).await.len() as u64, child["size"]),
+                false => assert_eq!(read_bytes(&mut client, child_uri).await.len() as u64, child["size"]),
             }
         }
-        shown.push(format!("in {uri}"));
+        report.push(format!("in {uri}"));
     }
-    insta::assert_snapshot!(shown.join("\n"));
+    insta::assert_snapshot!(report.join("\n"));
     for uri in
         ["skill://pdf/SKILL.md", "skill://pdf/none", "skill://pdf/", "skill://none", "skill://pdf/LICENSE"]
     {
         let answer = client.request("resources/directory/read", json!({"uri": uri})).await;
-        assert_eq!(error(&answer).0, -32602, "{uri}");
+        assert_eq!(error_of(&answer).0, -32602, "{uri}");
     }
 }
 
 #[tokio::test]
-async fn long_folders_come_in_pages() {
-    let world = World::with(&["a", "b"]);
+async fn long_directories_are_paginated() {
+    let home = TestHome::with_skills(&["a", "b"]);
     for at in 0..450 {
-        world.file(&format!("{ROOT}/a/many/{at:03}.md"), "x");
-        world.file(&format!("{ROOT}/b/many/{at:03}.md"), "x");
+        home.write_file(&format!("{SKILLS_DIR}/a/many/{at:03}.md"), "x");
+        home.write_file(&format!("{SKILLS_DIR}/b/many/{at:03}.md"), "x");
     }
-    let mut client = connected(&world).await;
+    let mut client = connected(&home).await;
     let (mut names, mut params) = (Vec::new(), json!({"uri": "skill://a/many"}));
     loop {
         let page = client.result("resources/directory/read", params.clone()).await;
         names.extend(
-            page["resources"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap().to_owned()),
+            page["resources"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|resource| resource["name"].as_str().unwrap().to_owned()),
         );
         let Some(next) = page.get("nextCursor") else { break };
         params["cursor"] = next.clone();
-        // A cursor belongs to its folder.
+        // A cursor is valid for its directory only.
         let other = json!({"uri": "skill://b/many", "cursor": next});
-        assert_eq!(error(&client.request("resources/directory/read", other).await).0, -32602);
+        assert_eq!(error_of(&client.request("resources/directory/read", other).await).0, -32602);
     }
     assert_eq!(names, (0..450).map(|at| format!("{at:03}.md")).collect::<Vec<_>>());
 }
 
 #[tokio::test]
-async fn long_listings_come_in_pages_and_may_change_meanwhile() {
-    let world = World::with(&[]);
+async fn long_listings_are_paginated_and_may_change() {
+    let home = TestHome::with_skills(&[]);
     let name = |at: usize| format!("s{at:03}");
     for at in 0..120 {
-        world.skill(&format!("{ROOT}/{}", name(at)), "B.");
-        world.file(&format!("{ROOT}/{}/more.md", name(at)), "more");
+        home.write_skill(&format!("{SKILLS_DIR}/{}", name(at)), "B.");
+        home.write_file(&format!("{SKILLS_DIR}/{}/more.md", name(at)), "more");
     }
-    let mut client = connected(&world).await;
-    let (entries, pages) = all(&mut client, "skills/list", "skills").await;
+    let mut client = connected(&home).await;
+    let (entries, pages) = all_pages(&mut client, "skills/list", "skills").await;
     assert_eq!((entries.len(), pages), (120, 3));
     for (at, entry) in entries.iter().enumerate() {
         assert_eq!(entry["uri"], format!("skill://{}/SKILL.md", name(at)));
-        assert_eq!(entry["resources"].as_array().unwrap().len(), 2, "no entry is split");
+        assert_eq!(entry["resources"].as_array().unwrap().len(), 2, "entries are complete");
     }
-    // Some come and go between two pages: what was there all the time is seen, once.
+    // Skills are added and removed between two pages: each unchanged skill is listed exactly once.
     let first = client.result("skills/list", json!({})).await;
-    world.skill(&format!("{ROOT}/aaa"), "Too early.");
-    world.skill(&format!("{ROOT}/s100b"), "In time.");
-    for gone in [10, 49, 50, 51, 119] {
-        std::fs::remove_dir_all(world.path(&format!("{ROOT}/{}", name(gone)))).unwrap();
+    home.write_skill(&format!("{SKILLS_DIR}/aaa"), "Before the cursor.");
+    home.write_skill(&format!("{SKILLS_DIR}/s100b"), "After the cursor.");
+    for removed in [10, 49, 50, 51, 119] {
+        std::fs::remove_dir_all(home.path(&format!("{SKILLS_DIR}/{}", name(removed)))).unwrap();
     }
-    client.note("notifications/resources/list_changed").await;
+    client.notification("notifications/resources/list_changed").await;
     let mut listed = Value::Null;
-    // The file system tells of changes one by one.
+    // The file system reports changes one by one.
     for _ in 0..200 {
         listed = client.result("resources/list", json!({})).await;
         if listed["resources"].as_array().unwrap().len() == 117 {
@@ -146,7 +153,7 @@ async fn long_listings_come_in_pages_and_may_change_meanwhile() {
                 .as_array()
                 .unwrap()
                 .iter()
-                .map(|it| it["frontmatter"]["name"].as_str().unwrap().to_owned()),
+                .map(|entry| entry["frontmatter"]["name"].as_str().unwrap().to_owned()),
         );
         cursor = page["nextCursor"].clone();
     }
@@ -157,54 +164,57 @@ async fn long_listings_come_in_pages_and_may_change_meanwhile() {
 }
 
 #[tokio::test]
-async fn what_hosts_would_refuse_is_not_listed_and_says_why() {
-    let world = World::with(&["fine", "full", "many", "huge", "heavy", "slashed"]);
+async fn skills_that_hosts_would_reject_are_not_listed() {
+    let home = TestHome::with_skills(&["fine", "full", "many", "huge", "heavy", "slashed"]);
     for at in 1..512 {
-        world.file(&format!("{ROOT}/full/{at}.md"), "");
-        world.file(&format!("{ROOT}/many/{at}.md"), "");
+        home.write_file(&format!("{SKILLS_DIR}/full/{at}.md"), "");
+        home.write_file(&format!("{SKILLS_DIR}/many/{at}.md"), "");
     }
-    world.file(&format!("{ROOT}/many/one-more.md"), "");
-    let own = std::fs::metadata(world.path(&format!("{ROOT}/heavy/SKILL.md"))).unwrap().len() as usize;
-    world.file(&format!("{ROOT}/heavy/x.bin"), vec![7; 16 * 1024 * 1024 - own]);
-    world.file(&format!("{ROOT}/huge/x.bin"), vec![7; 16 * 1024 * 1024]);
-    world.file(&format!("{ROOT}/slashed/a\\b.md"), "x");
-    world.file(
-        &format!("{ROOT}/repaired/SKILL.md"),
+    home.write_file(&format!("{SKILLS_DIR}/many/one-more.md"), "");
+    let own = std::fs::metadata(home.path(&format!("{SKILLS_DIR}/heavy/SKILL.md"))).unwrap().len() as usize;
+    home.write_file(&format!("{SKILLS_DIR}/heavy/x.bin"), vec![7; 16 * 1024 * 1024 - own]);
+    home.write_file(&format!("{SKILLS_DIR}/huge/x.bin"), vec![7; 16 * 1024 * 1024]);
+    home.write_file(&format!("{SKILLS_DIR}/slashed/a\\b.md"), "x");
+    home.write_file(
+        &format!("{SKILLS_DIR}/repaired/SKILL.md"),
         "---\nname: repaired\ndescription: Use when: always\n---\nB\n",
     );
-    world.file(&format!("{ROOT}/lower/skill.md"), "---\nname: lower\ndescription: D.\n---\nB\n");
-    world.file(&format!("{ROOT}/Upper/SKILL.md"), "---\nname: Upper Case\ndescription: D.\n---\nB\n");
-    world.file(&format!("{ROOT}/numbered/SKILL.md"), "---\nname: 7\ndescription: D.\n---\nB\n");
-    let mut client = connected(&world).await;
+    home.write_file(&format!("{SKILLS_DIR}/lower/skill.md"), "---\nname: lower\ndescription: D.\n---\nB\n");
+    home.write_file(
+        &format!("{SKILLS_DIR}/Upper/SKILL.md"),
+        "---\nname: Upper Case\ndescription: D.\n---\nB\n",
+    );
+    home.write_file(&format!("{SKILLS_DIR}/numbered/SKILL.md"), "---\nname: 7\ndescription: D.\n---\nB\n");
+    let mut client = connected(&home).await;
     let listed = client.result("skills/list", json!({})).await;
     let names: Vec<_> = listed["skills"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|it| it["frontmatter"]["name"].as_str().unwrap())
+        .map(|entry| entry["frontmatter"]["name"].as_str().unwrap())
         .collect();
     assert_eq!(names, ["fine", "full", "heavy"]);
-    let offered = client.result("resources/list", json!({})).await;
-    let mut said = Vec::new();
-    for resource in offered["resources"].as_array().unwrap() {
+    let resources = client.result("resources/list", json!({})).await;
+    let mut reasons = Vec::new();
+    for resource in resources["resources"].as_array().unwrap() {
         let uri = resource["uri"].as_str().unwrap();
-        // Whatever is listed can be read.
-        assert!(!bytes(&mut client, uri).await.is_empty(), "{uri}");
+        // Everything that is listed can be read.
+        assert!(!read_bytes(&mut client, uri).await.is_empty(), "{uri}");
         let answer = client.request("skills/get", json!({"uri": uri})).await;
         if answer.get("error").is_some() {
-            said.push(format!("{} {}", error(&answer).0, error(&answer).1));
+            reasons.push(format!("{} {}", error_of(&answer).0, error_of(&answer).1));
         }
     }
-    insta::assert_snapshot!(said.join("\n"));
+    insta::assert_snapshot!(reasons.join("\n"));
 }
 
-/// A skill inside a skill: its files are files of the outer one.
+/// The files of a nested skill are files of the outer one.
 #[tokio::test]
-async fn a_skill_inside_a_skill() {
-    let world = World::with(&["outer"]);
-    world.skill(&format!("{ROOT}/outer/skills/inner"), "Inner body.");
-    world.file(&format!("{ROOT}/outer/skills/inner/x.md"), "x");
-    let mut client = connected(&world).await;
+async fn a_nested_skill_belongs_to_the_outer_one() {
+    let home = TestHome::with_skills(&["outer"]);
+    home.write_skill(&format!("{SKILLS_DIR}/outer/skills/inner"), "Inner body.");
+    home.write_file(&format!("{SKILLS_DIR}/outer/skills/inner/x.md"), "x");
+    let mut client = connected(&home).await;
     let listed = client.result("skills/list", json!({})).await;
     let entries = listed["skills"].as_array().unwrap();
     let outer = entries.iter().find(|entry| entry["frontmatter"]["name"] == "outer").unwrap();
@@ -213,18 +223,18 @@ async fn a_skill_inside_a_skill() {
     let inner =
         ["skill://outer/SKILL.md", "skill://outer/skills/inner/SKILL.md", "skill://outer/skills/inner/x.md"];
     assert_eq!(files, inner);
-    assert!(String::from_utf8(bytes(&mut client, files[1]).await).unwrap().contains("Inner body."));
-    // It is a skill of its own only where it is listed as one.
-    let own = entries.iter().any(|entry| entry["frontmatter"]["name"] == "inner");
+    assert!(String::from_utf8(read_bytes(&mut client, files[1]).await).unwrap().contains("Inner body."));
+    // It is a separate skill only if it is listed as one.
+    let is_listed = entries.iter().any(|entry| entry["frontmatter"]["name"] == "inner");
     let answer = client.request("skills/get", json!({"uri": "skill://outer/skills/inner/SKILL.md"})).await;
-    assert!(!own && error(&answer).0 == -32602, "{entries:?}");
+    assert!(!is_listed && error_of(&answer).0 == -32602, "{entries:?}");
 }
 
 #[tokio::test]
-async fn only_the_address_of_a_skill_is_one() {
-    let world = world();
-    let mut client = connected(&world).await;
-    let mut said = Vec::new();
+async fn only_the_uri_of_a_skill_md_is_accepted() {
+    let home = home();
+    let mut client = connected(&home).await;
+    let mut report = Vec::new();
     for uri in [
         "skill://pdf",
         "skill://pdf/references/forms.md",
@@ -234,7 +244,7 @@ async fn only_the_address_of_a_skill_is_one() {
         "other",
     ] {
         let answer = client.request("skills/get", json!({"uri": uri})).await;
-        said.push(format!("{uri}: {} {}", error(&answer).0, error(&answer).1));
+        report.push(format!("{uri}: {} {}", error_of(&answer).0, error_of(&answer).1));
     }
-    insta::assert_snapshot!(said.join("\n"));
+    insta::assert_snapshot!(report.join("\n"));
 }

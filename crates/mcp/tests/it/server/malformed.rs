@@ -1,28 +1,28 @@
-//! What is no message, and what is one with something wrong in it.
+//! Invalid messages, and messages with invalid parameters.
 
 use serde_json::{Value, json};
 
-use crate::world::stdio::Client;
-use crate::world::{NEWEST, World, error};
+use crate::world::stdio::StdioTestClient;
+use crate::world::{NEWEST_VERSION, TestHome, error_of};
 
-async fn connected() -> (World, Client) {
-    let world = World::with(&["a"]);
-    let client = Client::connected(&world.server(), "2025-11-25").await;
-    (world, client)
+async fn connected() -> (TestHome, StdioTestClient) {
+    let home = TestHome::with_skills(&["a"]);
+    let client = StdioTestClient::connected(&home.server(), "2025-11-25").await;
+    (home, client)
 }
 
-/// The next answer, with nobody's id.
-async fn refusal(client: &mut Client) -> (Value, i64, String) {
+/// Returns the id, code and message of the next error response.
+async fn next_error(client: &mut StdioTestClient) -> (Value, i64, String) {
     let answer = client.next().await.unwrap();
-    let (code, message) = error(&answer);
+    let (code, message) = error_of(&answer);
     assert_eq!(answer["jsonrpc"], "2.0");
     (answer["id"].clone(), code, message.to_owned())
 }
 
 #[tokio::test]
-async fn lines_that_are_no_message_are_answered() {
+async fn invalid_lines_get_an_error_response() {
     let (_world, mut client) = connected().await;
-    let mut said = Vec::new();
+    let mut report = Vec::new();
     for line in [
         "{",
         "nonsense",
@@ -50,25 +50,25 @@ async fn lines_that_are_no_message_are_answered() {
         r#"{"jsonrpc":"2.0","method":7}"#,
         r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#,
     ] {
-        client.line(line).await;
-        let (id, code, message) = refusal(&mut client).await;
-        said.push(format!("{line}\n  {code} {message} (to {id})"));
+        client.send_line(line).await;
+        let (id, code, message) = next_error(&mut client).await;
+        report.push(format!("{line}\n  {code} {message} (to {id})"));
     }
-    insta::assert_snapshot!(said.join("\n"));
-    // Nothing of it has done any harm.
+    insta::assert_snapshot!(report.join("\n"));
+    // The session still works.
     assert_eq!(client.result("ping", json!({})).await, json!({}));
 }
 
 #[tokio::test]
-async fn lines_that_say_nothing_are_passed_over() {
+async fn empty_lines_and_unexpected_messages_are_ignored() {
     let (_world, mut client) = connected().await;
     for line in ["", " ", "\t", "\r", "\u{feff}"] {
-        client.line(line).await;
+        client.send_line(line).await;
     }
     for line in [
         json!({"jsonrpc": "2.0", "id": 7, "result": {}}),
         json!({"jsonrpc": "2.0", "id": 7, "error": {"code": 1, "message": "m"}}),
-        json!({"jsonrpc": "2.0", "method": "notifications/nobody/knows", "params": [1]}),
+        json!({"jsonrpc": "2.0", "method": "notifications/unknown", "params": [1]}),
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 12345}}),
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": {}}}),
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled"}),
@@ -76,40 +76,43 @@ async fn lines_that_say_nothing_are_passed_over() {
         json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}),
         json!({"jsonrpc": "2.0", "method": "tools/list"}),
     ] {
-        client.line(line).await;
+        client.send_line(line).await;
     }
     assert_eq!(client.result("ping", json!({})).await, json!({}));
-    assert_eq!(client.notes, Vec::<Value>::new());
-    // Windows ends its lines with two characters.
-    client.say("{\"jsonrpc\":\"2.0\",\"id\":\"w\",\"method\":\"ping\"}\r\n").await;
-    assert_eq!(client.answer("w").await["result"], json!({}));
-    // The last line needs no end.
-    client.say(r#"{"jsonrpc":"2.0","id":"l","method":"ping"}"#).await;
-    let (rest, ended) = client.leave().await;
+    assert_eq!(client.notifications, Vec::<Value>::new());
+    // Lines may end in CRLF.
+    client.send("{\"jsonrpc\":\"2.0\",\"id\":\"w\",\"method\":\"ping\"}\r\n").await;
+    assert_eq!(client.response("w").await["result"], json!({}));
+    // The last line needs no line break.
+    client.send(r#"{"jsonrpc":"2.0","id":"l","method":"ping"}"#).await;
+    let (rest, ended) = client.disconnect().await;
     ended.unwrap();
     assert_eq!(rest, [json!({"jsonrpc": "2.0", "id": "l", "result": {}})]);
 }
 
 #[tokio::test]
-async fn a_line_that_is_too_long_is_dropped_and_told_of() {
+async fn a_line_that_is_too_long_is_skipped_and_reported() {
     let (_world, mut client) = connected().await;
     for _ in 0..3 {
         let chunk = vec![b'x'; 1024 * 1024];
         for _ in 0..5 {
-            client.say(&chunk).await;
+            client.send(&chunk).await;
         }
-        client.say("\n").await;
-        let (id, code, message) = refusal(&mut client).await;
-        assert_eq!((id, code, message.as_str()), (Value::Null, -32600, "a line has at most 4194304 bytes"));
+        client.send("\n").await;
+        let (id, code, message) = next_error(&mut client).await;
+        assert_eq!(
+            (id, code, message.as_str()),
+            (Value::Null, -32600, "a line can have at most 4194304 bytes")
+        );
     }
-    // One that just fits is read.
+    // A line of the maximum length is read.
     let blank = " ".repeat(4 * 1024 * 1024 - 64);
-    client.line(format!("{{\"jsonrpc\":\"2.0\",\"id\":\"big\",{blank}\"method\":\"ping\"}}")).await;
-    assert_eq!(client.answer("big").await["result"], json!({}));
+    client.send_line(format!("{{\"jsonrpc\":\"2.0\",\"id\":\"big\",{blank}\"method\":\"ping\"}}")).await;
+    assert_eq!(client.response("big").await["result"], json!({}));
 }
 
 #[tokio::test]
-async fn deep_nesting_overflows_nothing() {
+async fn deep_nesting_does_not_overflow_the_stack() {
     let (_world, mut client) = connected().await;
     for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
         for depth in [100, 127, 1_000, 100_000] {
@@ -119,31 +122,31 @@ async fn deep_nesting_overflows_nothing() {
                 "{{\"jsonrpc\":\"2.0\",\"id\":\"d\",\"method\":\"tools/call\",\
                  \"params\":{{\"name\":\"skills_search\",\"arguments\":{{\"query\":{nested}}}}}}}"
             );
-            client.line(call).await;
+            client.send_line(call).await;
             let answer = client.next().await.unwrap();
-            let is_answered = answer["result"]["isError"] == true || error(&answer).0 == -32700;
+            let is_answered = answer["result"]["isError"] == true || error_of(&answer).0 == -32700;
             assert!(is_answered, "{depth}: {answer}");
         }
     }
 }
 
 #[tokio::test]
-async fn ids_are_given_back_as_they_came() {
+async fn ids_are_returned_unchanged() {
     let (_world, mut client) = connected().await;
     for id in
         [json!(0), json!(-7), json!(i64::MAX), json!("text"), json!(""), json!("7"), json!("\u{1F600}\n")]
     {
-        client.line(json!({"jsonrpc": "2.0", "id": id, "method": "ping"})).await;
-        assert_eq!(client.answer(id).await["result"], json!({}));
+        client.send_line(json!({"jsonrpc": "2.0", "id": id, "method": "ping"})).await;
+        assert_eq!(client.response(id).await["result"], json!({}));
     }
 }
 
-/// Every method with parameters of every wrong shape: an error of the parameters, and never anything else.
+/// Sends invalid parameters of every shape to every method: only errors about parameters are allowed.
 #[tokio::test]
-async fn wrong_parameters_are_named_as_such() {
-    let world = World::with(&["a"]);
-    let server = world.server();
-    let mut client = Client::connected(&server, "2025-11-25").await;
+async fn invalid_parameters_are_reported() {
+    let home = TestHome::with_skills(&["a"]);
+    let server = home.server();
+    let mut client = StdioTestClient::connected(&server, "2025-11-25").await;
     let uri = || json!({"uri": 7});
     let methods: [(&str, Vec<Value>); 10] = [
         (
@@ -168,57 +171,59 @@ async fn wrong_parameters_are_named_as_such() {
         ),
         ("logging/setLevel", vec![json!({}), json!({"level": "loud"}), json!({"level": 7})]),
     ];
-    for (method, mut wrong) in methods {
-        wrong.extend([json!([]), json!([1, 2]), json!("x"), json!(7), json!(true)]);
-        let needs = !method.ends_with("/list");
-        if needs {
-            wrong.push(Value::Null);
+    for (method, mut invalid) in methods {
+        invalid.extend([json!([]), json!([1, 2]), json!("x"), json!(7), json!(true)]);
+        let needs_params = !method.ends_with("/list");
+        if needs_params {
+            invalid.push(Value::Null);
         }
-        for params in wrong {
+        for params in invalid {
             let answer = client.request(method, params.clone()).await;
-            let (code, message) = error(&answer);
+            let (code, message) = error_of(&answer);
             assert!([-32602, -32600].contains(&code), "{method} {params}: {code} {message}");
             assert!(!message.is_empty() && message.len() < 500, "{method} {params}: {message}");
         }
-        if needs {
-            client.line(json!({"jsonrpc": "2.0", "id": method, "method": method})).await;
-            assert_eq!(error(&client.answer(method).await).0, -32602, "{method} without parameters");
+        if needs_params {
+            client.send_line(json!({"jsonrpc": "2.0", "id": method, "method": method})).await;
+            assert_eq!(error_of(&client.response(method).await).0, -32602, "{method} without parameters");
         }
     }
-    // Where nothing is needed, nothing is missed.
+    // Methods without required parameters accept none.
     for method in
         ["tools/list", "resources/list", "resources/templates/list", "prompts/list", "skills/list", "ping"]
     {
-        client.line(json!({"jsonrpc": "2.0", "id": method, "method": method})).await;
-        assert!(client.answer(method).await["result"].is_object(), "{method}");
+        client.send_line(json!({"jsonrpc": "2.0", "id": method, "method": method})).await;
+        assert!(client.response(method).await["result"].is_object(), "{method}");
     }
     for method in
         ["nothing/here", "", "tools", "tasks/get", "sampling/createMessage", "roots/list", "skills/delete"]
     {
         let answer = client.request(method, json!({})).await;
-        assert_eq!(error(&answer).0, -32601, "{method}: {answer}");
+        assert_eq!(error_of(&answer).0, -32601, "{method}: {answer}");
     }
     let answer = client.request(&"m".repeat(1_000_000), json!({})).await;
-    assert!(error(&answer).0 == -32601 && error(&answer).1.len() < 1000);
+    assert!(error_of(&answer).0 == -32601 && error_of(&answer).1.len() < 1000);
 }
 
 #[tokio::test]
-async fn an_id_that_is_in_use_is_refused() {
-    let world = World::with(&["a"]);
-    let mut client = Client::inline(&world.server(), NEWEST);
+async fn an_id_that_is_in_use_is_rejected() {
+    let home = TestHome::with_skills(&["a"]);
+    let mut client = StdioTestClient::stateless(&home.server(), NEWEST_VERSION);
     client.result("tools/list", json!({})).await;
-    // Both lines are there before the first is answered: one of them is, and the other one is told why not, or both are.
+    // Both lines arrive before the first response: both are answered, or one of them is rejected.
     let search = |id: i64| {
-        let params =
-            crate::world::with_meta(json!({"name": "skills_search", "arguments": {"query": "a"}}), NEWEST);
+        let params = crate::world::with_meta(
+            json!({"name": "skills_search", "arguments": {"query": "a"}}),
+            NEWEST_VERSION,
+        );
         json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
     };
     for id in 100..120 {
-        client.say(format!("{}\n{}\n", search(id), search(id))).await;
+        client.send(format!("{}\n{}\n", search(id), search(id))).await;
         let (one, two) = (client.next().await.unwrap(), client.next().await.unwrap());
         for answer in [one, two] {
-            let refused = answer["id"].is_null() && error(&answer).0 == -32600;
-            assert!(answer["id"] == id || refused, "{answer}");
+            let is_rejected = answer["id"].is_null() && error_of(&answer).0 == -32600;
+            assert!(answer["id"] == id || is_rejected, "{answer}");
         }
     }
 }

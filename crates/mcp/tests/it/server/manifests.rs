@@ -1,31 +1,31 @@
-//! Entries of skills: their digests, sizes and frontmatter are those of the bytes that are served.
+//! Entries of skills: digests, sizes and frontmatter match the served files.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::time::SystemTime;
 
-use prowess::lock::{self, Lock, Locked};
+use prowess::lock::{self, LockEntry, LockFile};
 use prowess::{HashedTree, digest, trust};
 use serde_json::{Map, Value, json};
 
-use super::resources::bytes;
-use crate::world::stdio::Client;
-use crate::world::{ROOT, World, error};
+use super::resources::read_bytes;
+use crate::world::stdio::StdioTestClient;
+use crate::world::{SKILLS_DIR, TestHome, error_of};
 
-async fn connected(world: &World) -> Client {
-    Client::connected(&world.server(), "2025-11-25").await
+async fn connected(home: &TestHome) -> StdioTestClient {
+    StdioTestClient::connected(&home.server(), "2025-11-25").await
 }
 
-async fn entry(client: &mut Client, name: &str) -> Value {
+async fn entry(client: &mut StdioTestClient, name: &str) -> Value {
     client.result("skills/get", json!({"uri": format!("skill://{name}/SKILL.md")})).await["skill"].take()
 }
 
-/// Reads every file of an entry, and compares.
-async fn verified(client: &mut Client, entry: &Value) -> Vec<String> {
+/// Reads every file of an entry and compares it. Returns the URIs.
+async fn verify_files(client: &mut StdioTestClient, entry: &Value) -> Vec<String> {
     let mut uris = Vec::new();
     for file in entry["resources"].as_array().unwrap() {
         let uri = file["uri"].as_str().unwrap();
-        let bytes = bytes(client, uri).await;
+        let bytes = read_bytes(client, uri).await;
         assert_eq!(
             (&file["size"], file["digest"].as_str().unwrap()),
             (&json!(bytes.len()), digest(&bytes).as_str()),
@@ -37,10 +37,10 @@ async fn verified(client: &mut Client, entry: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn every_kind_of_file_is_what_its_digest_says() {
-    let world = World::with(&[]);
+async fn digests_match_for_every_kind_of_file() {
+    let home = TestHome::with_skills(&[]);
     let head = "\u{feff}---\r\nname: a\r\ndescription: D.\r\n---\r\nBody.\r\n";
-    world.file(&format!("{ROOT}/a/SKILL.md"), head);
+    home.write_file(&format!("{SKILLS_DIR}/a/SKILL.md"), head);
     for (name, content) in [
         ("bom.txt", &b"\xEF\xBB\xBFx"[..]),
         ("crlf.txt", b"a\r\nb\r"),
@@ -61,23 +61,24 @@ async fn every_kind_of_file_is_what_its_digest_says() {
         ("..x", b"d"),
         ("a/b/c/d/e/f/g/h.md", b"deep"),
     ] {
-        world.file(&format!("{ROOT}/a/{name}"), content);
+        home.write_file(&format!("{SKILLS_DIR}/a/{name}"), content);
     }
-    fs::set_permissions(world.path(&format!("{ROOT}/a/run.sh")), fs::Permissions::from_mode(0o755)).unwrap();
-    world.file("~/outside.txt", "SECRET");
-    symlink(world.path("~/outside.txt"), world.path(&format!("{ROOT}/a/link.txt"))).unwrap();
-    symlink("SKILL.md", world.path(&format!("{ROOT}/a/inner-link.md"))).unwrap();
-    world.file(&format!("{ROOT}/a/.git/config"), "[remote]\n");
-    let mut client = connected(&world).await;
+    fs::set_permissions(home.path(&format!("{SKILLS_DIR}/a/run.sh")), fs::Permissions::from_mode(0o755))
+        .unwrap();
+    home.write_file("~/outside.txt", "SECRET");
+    symlink(home.path("~/outside.txt"), home.path(&format!("{SKILLS_DIR}/a/link.txt"))).unwrap();
+    symlink("SKILL.md", home.path(&format!("{SKILLS_DIR}/a/inner-link.md"))).unwrap();
+    home.write_file(&format!("{SKILLS_DIR}/a/.git/config"), "[remote]\n");
+    let mut client = connected(&home).await;
     let entry = entry(&mut client, "a").await;
-    let uris = verified(&mut client, &entry).await;
+    let uris = verify_files(&mut client, &entry).await;
     insta::assert_snapshot!(uris.join("\n"));
     assert!(uris.iter().all(|uri| uri.is_ascii() && !uri.contains([' ', '\n', '"', '<', '>', '\\'])));
     let mut sorted = uris.clone();
     sorted.sort();
     sorted.dedup();
     assert_eq!(sorted.len(), uris.len(), "each file is listed once");
-    // Folders have the same files, and no others.
+    // The directories contain the same files.
     let (mut found, mut folders) = (Vec::new(), vec!["skill://a".to_owned()]);
     while let Some(folder) = folders.pop() {
         for child in client.result("resources/directory/read", json!({"uri": folder})).await["resources"]
@@ -92,48 +93,48 @@ async fn every_kind_of_file_is_what_its_digest_says() {
     assert_eq!(found, sorted);
 }
 
-/// A change is seen at once: within the same second, with the same size, and where somebody set the clock back.
+/// A change is detected at once, even within the same second, with the same size, or with an old modification time.
 #[tokio::test]
-async fn a_changed_file_has_another_digest_at_once() {
-    let world = World::with(&["a"]);
-    let file = format!("{ROOT}/a/x.txt");
-    world.file(&file, "0000");
-    let mut client = connected(&world).await;
+async fn a_changed_file_gets_a_new_digest_at_once() {
+    let home = TestHome::with_skills(&["a"]);
+    let file = format!("{SKILLS_DIR}/a/x.txt");
+    home.write_file(&file, "0000");
+    let mut client = connected(&home).await;
     let mut before = entry(&mut client, "a").await;
     for at in 1..50 {
-        world.file(&file, format!("{at:04}"));
+        home.write_file(&file, format!("{at:04}"));
         let now = entry(&mut client, "a").await;
         assert_ne!(now["resources"], before["resources"], "{at}");
-        verified(&mut client, &now).await;
+        verify_files(&mut client, &now).await;
         before = now;
     }
-    // Old enough to be believed, read twice so that it is kept.
+    // Old enough for caching, and requested twice so that it is cached.
     let old = SystemTime::now() - std::time::Duration::from_secs(3600);
-    let set = |path: &str| {
-        fs::File::options().write(true).open(world.path(path)).unwrap().set_modified(old).unwrap()
+    let set_old_time = |path: &str| {
+        fs::File::options().write(true).open(home.path(path)).unwrap().set_modified(old).unwrap()
     };
-    set(&file);
+    set_old_time(&file);
     tokio::time::sleep(std::time::Duration::from_millis(2500)).await;
     entry(&mut client, "a").await;
     before = entry(&mut client, "a").await;
-    world.file(&file, "swap");
-    set(&file);
+    home.write_file(&file, "swap");
+    set_old_time(&file);
     let now = entry(&mut client, "a").await;
     assert_ne!(now["resources"], before["resources"]);
-    verified(&mut client, &now).await;
-    // Files that come and go.
-    world.file(&format!("{ROOT}/a/new.txt"), "n");
+    verify_files(&mut client, &now).await;
+    // Files are added and removed.
+    home.write_file(&format!("{SKILLS_DIR}/a/new.txt"), "n");
     assert_eq!(entry(&mut client, "a").await["resources"].as_array().unwrap().len(), 3);
-    fs::remove_file(world.path(&file)).unwrap();
+    fs::remove_file(home.path(&file)).unwrap();
     assert_eq!(entry(&mut client, "a").await["resources"].as_array().unwrap().len(), 2);
-    // The listing has the same.
+    // The listing contains the same entry.
     let listed = client.result("skills/list", json!({})).await;
     assert_eq!(listed["skills"][0], entry(&mut client, "a").await);
 }
 
 #[tokio::test]
-async fn frontmatter_is_what_its_author_wrote() {
-    let world = World::with(&[]);
+async fn frontmatter_is_unmodified() {
+    let home = TestHome::with_skills(&[]);
     let yaml = r#"name: a
 description: >
   Folded text
@@ -168,13 +169,13 @@ alias: *x
 multi-line: one
   two
 "#;
-    world.file(&format!("{ROOT}/a/SKILL.md"), format!("---\n{yaml}---\n\nBody.\n"));
-    let mut client = connected(&world).await;
+    home.write_file(&format!("{SKILLS_DIR}/a/SKILL.md"), format!("---\n{yaml}---\n\nBody.\n"));
+    let mut client = connected(&home).await;
     let entry = entry(&mut client, "a").await;
     insta::assert_snapshot!(crate::world::pretty(&entry["frontmatter"]));
-    // The resource says the same.
+    // The resource has the same name and description.
     let listed = client.result("resources/list", json!({})).await;
-    // The text for people is not folded to the letter.
+    // The displayed description has no trailing line break.
     let description = entry["frontmatter"]["description"].as_str().unwrap();
     assert_eq!(listed["resources"][0]["description"], description.trim_end());
     assert_eq!(listed["resources"][0]["name"], entry["frontmatter"]["name"]);
@@ -187,9 +188,9 @@ async fn frontmatter_always_has_a_name_and_a_description() {
         (Preset::App, ".agents/skills"),
         (Preset::SkillTool, "skills"),
         (Preset::Chat, ".skills"),
-        (Preset::Standard, ROOT),
+        (Preset::Standard, SKILLS_DIR),
     ] {
-        let world = World::new(preset);
+        let home = TestHome::new(preset);
         for (folder, head) in [
             ("good", "name: good\ndescription: D."),
             ("no-name", "description: D."),
@@ -202,9 +203,9 @@ async fn frontmatter_always_has_a_name_and_a_description() {
             ("spaced", "name: \" spaced \"\ndescription: D."),
             ("nothing", ""),
         ] {
-            world.file(&format!("{root}/{folder}/SKILL.md"), format!("---\n{head}\n---\nB\n"));
+            home.write_file(&format!("{root}/{folder}/SKILL.md"), format!("---\n{head}\n---\nB\n"));
         }
-        let mut client = connected(&world).await;
+        let mut client = connected(&home).await;
         let listed = client.result("skills/list", json!({})).await;
         let entries = listed["skills"].as_array().unwrap();
         assert!(!entries.is_empty(), "{preset}");
@@ -218,41 +219,41 @@ async fn frontmatter_always_has_a_name_and_a_description() {
             assert!(
                 name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
             );
-            verified(&mut client, entry).await;
+            verify_files(&mut client, entry).await;
         }
     }
 }
 
 #[tokio::test]
 async fn a_locked_skill_that_was_modified_is_not_served() {
-    let world = World::with(&[]);
-    world.skill(".agents/skills/locked", "Body.");
-    world.file(".agents/skills/locked/x.txt", "as installed");
-    let registry = world.registry();
-    let surroundings = registry.surroundings();
+    let home = TestHome::with_skills(&[]);
+    home.write_skill(".agents/skills/locked", "Body.");
+    home.write_file(".agents/skills/locked/x.txt", "as installed");
+    let registry = home.registry();
+    let surroundings = registry.host();
     trust::trust(&surroundings.project, false, registry.policy(), surroundings).unwrap();
     let folder = ".agents/skills/locked".to_owned();
-    let tree = HashedTree::of(&world.path(&folder)).unwrap();
-    let locked =
-        Locked { name: "locked".to_owned(), folder: folder.clone(), ..Locked::default() }.with_tree(&tree);
-    let mut lock = Lock::default();
+    let tree = HashedTree::from_dir(&home.path(&folder)).unwrap();
+    let locked = LockEntry { name: "locked".to_owned(), folder: folder.clone(), ..LockEntry::default() }
+        .with_tree(&tree);
+    let mut lock = LockFile::default();
     lock.set(&folder, Some(locked));
-    fs::write(lock::project_file(&surroundings.project), lock.to_bytes()).unwrap();
-    let mut client = connected(&world).await;
+    fs::write(lock::project_lock_path(&surroundings.project), lock.to_bytes()).unwrap();
+    let mut client = connected(&home).await;
     let before = entry(&mut client, "locked").await;
-    assert_eq!(verified(&mut client, &before).await.len(), 2);
-    world.file(".agents/skills/locked/x.txt", "not as installed");
+    assert_eq!(verify_files(&mut client, &before).await.len(), 2);
+    home.write_file(".agents/skills/locked/x.txt", "not as installed");
     let uri = json!({"uri": "skill://locked/SKILL.md"});
     let answer = client.request("skills/get", uri.clone()).await;
-    let (code, message) = error(&answer);
+    let (code, message) = error_of(&answer);
     assert_eq!(code, -32602);
     insta::assert_snapshot!(message);
     assert_eq!(client.result("skills/list", json!({})).await["skills"], json!([]));
     assert!(
         client.request("resources/read", json!({"uri": "skill://locked/x.txt"})).await["error"].is_object()
     );
-    world.file(".agents/skills/locked/x.txt", "as installed");
-    // The server may have seen the modified file meanwhile; it sees this change with its next look at the folder.
+    home.write_file(".agents/skills/locked/x.txt", "as installed");
+    // The server may have noticed the modified file in the meantime; it notices this change with its next scan.
     while client.request("skills/get", uri.clone()).await.get("error").is_some() {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }

@@ -1,14 +1,14 @@
-//! The server as strangers and attackers meet it: raw messages in, raw messages out.
+//! Tests of the server with raw messages, including malicious ones.
 //!
 //! | module | subject |
 //! |---|---|
-//! | `negotiation` | how a conversation begins, in each revision of the protocol |
-//! | `tools`, `scripts`, `sessions` | tools, the scripts that they run, and that conversations are apart |
-//! | `resources`, `changes`, `prompts` | files, what is told when they change, and what people call |
+//! | `negotiation` | the handshake in each revision of the protocol |
+//! | `tools`, `scripts`, `sessions` | tools, scripts, and the isolation of conversations |
+//! | `resources`, `changes`, `prompts` | files, notifications about changes, and prompts |
 //! | `extension`, `manifests` | the skills extension |
-//! | `malformed`, `uris`, `floods` | what is no message, no address, and too much |
-//! | `http`, `streams` | what only HTTP has |
-//! | `leaks` | what is left when everybody is gone |
+//! | `malformed`, `uris`, `floods` | invalid messages and URIs, and excessive input |
+//! | `http`, `streams` | HTTP |
+//! | `leaks` | what disconnected clients leave behind |
 
 mod changes;
 mod extension;

@@ -1,27 +1,27 @@
-//! Skills that people call by name.
+//! Prompts: skills that users call.
 
 use serde_json::json;
 
-use crate::world::stdio::Client;
-use crate::world::{ROOT, World, error, pretty};
+use crate::world::stdio::StdioTestClient;
+use crate::world::{SKILLS_DIR, TestHome, error_of, pretty};
 
 #[tokio::test]
-async fn prompts_are_listed_and_got() {
-    let world = World::with(&["plain"]);
-    world.skill_with(
-        &format!("{ROOT}/fix"),
+async fn prompts_are_listed_and_returned() {
+    let home = TestHome::with_skills(&["plain"]);
+    home.write_skill_with(
+        &format!("{SKILLS_DIR}/fix"),
         "argument-hint: \"<file> [mode]\"\n",
         "Fix $ARGUMENTS[0] in $1 mode.",
     );
-    world.skill_with(&format!("{ROOT}/model-only"), "user-invocable: false\n", "Not for people.");
-    world.skill_with(&format!("{ROOT}/quiet"), "disable-model-invocation: true\n", "For people.");
-    let mut client = Client::connected(&world.server(), "2025-11-25").await;
+    home.write_skill_with(&format!("{SKILLS_DIR}/model-only"), "user-invocable: false\n", "Not for people.");
+    home.write_skill_with(&format!("{SKILLS_DIR}/quiet"), "disable-model-invocation: true\n", "For people.");
+    let mut client = StdioTestClient::connected(&home.server(), "2025-11-25").await;
     insta::assert_snapshot!("prompts_list", pretty(&client.result("prompts/list", json!({})).await));
     let got = client
         .result("prompts/get", json!({"name": "fix", "arguments": {"file": "a b.rs", "mode": "x"}}))
         .await;
-    insta::assert_snapshot!("prompts_get", world.without_place(&pretty(&got)));
-    let mut said = Vec::new();
+    insta::assert_snapshot!("prompts_get", home.redact_path(&pretty(&got)));
+    let mut report = Vec::new();
     for params in [
         json!({"name": "none"}),
         json!({"name": "model-only"}),
@@ -39,21 +39,25 @@ async fn prompts_are_listed_and_got() {
     ] {
         let answer = client.request("prompts/get", params).await;
         if answer.get("error").is_some() {
-            let (code, message) = error(&answer);
-            assert!(message.len() < 1000, "{} bytes are said back", message.len());
-            said.push(format!("{code} {message}"));
+            let (code, message) = error_of(&answer);
+            assert!(message.len() < 1000, "{} bytes in the message", message.len());
+            report.push(format!("{code} {message}"));
         } else {
-            said.push("got".to_owned());
+            report.push("ok".to_owned());
         }
     }
-    insta::assert_snapshot!("prompts_that_are_wrong", said.join("\n"));
+    insta::assert_snapshot!("prompts_that_are_wrong", report.join("\n"));
 }
 
 #[tokio::test]
-async fn what_a_person_typed_stays_one_argument() {
-    let world = World::with(&[]);
-    world.skill_with(&format!("{ROOT}/say"), "argument-hint: \"[a] [b]\"\n", "A=$0 B=$1 ALL=$ARGUMENTS");
-    let mut client = Client::connected(&world.server(), "2025-11-25").await;
+async fn arguments_are_quoted() {
+    let home = TestHome::with_skills(&[]);
+    home.write_skill_with(
+        &format!("{SKILLS_DIR}/say"),
+        "argument-hint: \"[a] [b]\"\n",
+        "A=$0 B=$1 ALL=$ARGUMENTS",
+    );
+    let mut client = StdioTestClient::connected(&home.server(), "2025-11-25").await;
     let mut texts = Vec::new();
     for arguments in [
         json!({"a": "it's; rm -rf /", "b": "$1 `x` \"y\""}),
@@ -63,7 +67,7 @@ async fn what_a_person_typed_stays_one_argument() {
     ] {
         let got = client.result("prompts/get", json!({"name": "say", "arguments": arguments})).await;
         let text = got["messages"][0]["content"]["text"].as_str().unwrap();
-        texts.push(world.without_place(text.lines().find(|line| line.contains("A=")).unwrap_or(text)));
+        texts.push(home.redact_path(text.lines().find(|line| line.contains("A=")).unwrap_or(text)));
     }
     insta::assert_snapshot!(texts.join("\n"));
 }

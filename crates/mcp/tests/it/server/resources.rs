@@ -1,4 +1,4 @@
-//! Files as resources: exactly their bytes, and none that should not be seen.
+//! Resources: the exact bytes of files, and only of available skills.
 
 use std::os::unix::fs::symlink;
 
@@ -7,16 +7,16 @@ use base64::prelude::BASE64_STANDARD;
 use prowess::Preset;
 use serde_json::{Value, json};
 
-use crate::world::http::Site;
-use crate::world::stdio::Client;
-use crate::world::{NEWEST, ROOT, World, error, pretty};
+use crate::world::http::HttpTestServer;
+use crate::world::stdio::StdioTestClient;
+use crate::world::{NEWEST_VERSION, SKILLS_DIR, TestHome, error_of, pretty};
 
-async fn connected(world: &World) -> Client {
-    Client::connected(&world.server(), "2025-11-25").await
+async fn connected(home: &TestHome) -> StdioTestClient {
+    StdioTestClient::connected(&home.server(), "2025-11-25").await
 }
 
-/// All entries of a list, page by page, and how many pages there were.
-pub(crate) async fn all(client: &mut Client, method: &str, list: &str) -> (Vec<Value>, usize) {
+/// Returns all entries of a list, and the number of pages.
+pub(crate) async fn all_pages(client: &mut StdioTestClient, method: &str, list: &str) -> (Vec<Value>, usize) {
     let (mut entries, mut pages, mut params) = (Vec::new(), 0, json!({}));
     loop {
         let mut page = client.result(method, params).await;
@@ -29,8 +29,8 @@ pub(crate) async fn all(client: &mut Client, method: &str, list: &str) -> (Vec<V
     }
 }
 
-/// The bytes of a resource.
-pub(crate) async fn bytes(client: &mut Client, uri: &str) -> Vec<u8> {
+/// Returns the bytes of a resource.
+pub(crate) async fn read_bytes(client: &mut StdioTestClient, uri: &str) -> Vec<u8> {
     let result = client.result("resources/read", json!({"uri": uri})).await;
     let contents = result["contents"].as_array().unwrap();
     assert_eq!((contents.len(), contents[0]["uri"].as_str().unwrap()), (1, uri));
@@ -42,10 +42,10 @@ pub(crate) async fn bytes(client: &mut Client, uri: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn what_is_listed_and_read() {
-    let world = World::with(&["a", "b"]);
-    world.file(&format!("{ROOT}/a/logo.png"), b"\x89PNG\r\n\x1a\n123");
-    let mut client = connected(&world).await;
+async fn resources_are_listed_and_read() {
+    let home = TestHome::with_skills(&["a", "b"]);
+    home.write_file(&format!("{SKILLS_DIR}/a/logo.png"), b"\x89PNG\r\n\x1a\n123");
+    let mut client = connected(&home).await;
     insta::assert_snapshot!("resources_list", pretty(&client.result("resources/list", json!({})).await));
     let templates = client.result("resources/templates/list", json!({})).await;
     insta::assert_snapshot!("resources_templates", pretty(&templates));
@@ -56,8 +56,8 @@ async fn what_is_listed_and_read() {
 }
 
 #[tokio::test]
-async fn bytes_are_not_touched() {
-    let world = World::with(&["a"]);
+async fn bytes_are_preserved() {
+    let home = TestHome::with_skills(&["a"]);
     let all_bytes: Vec<u8> = (0..=255).collect();
     let files: [(&str, &[u8], &str); 10] = [
         ("bom.md", b"\xEF\xBB\xBF# A\n", "text/markdown"),
@@ -72,37 +72,37 @@ async fn bytes_are_not_touched() {
         (".hidden", b"h", "text/plain"),
     ];
     for (name, content, _) in files {
-        world.file(&format!("{ROOT}/a/{name}"), content);
+        home.write_file(&format!("{SKILLS_DIR}/a/{name}"), content);
     }
-    let mut client = connected(&world).await;
+    let mut client = connected(&home).await;
     for (name, content, mime) in files {
         let uri = format!("skill://a/{name}");
-        assert_eq!(bytes(&mut client, &uri).await, content, "{name}");
+        assert_eq!(read_bytes(&mut client, &uri).await, content, "{name}");
         let read = client.result("resources/read", json!({"uri": uri})).await;
         assert_eq!(read["contents"][0]["mimeType"], mime, "{name}");
     }
 }
 
 #[tokio::test]
-async fn long_lists_come_in_pages() {
-    let world = World::with(&[]);
+async fn long_lists_are_paginated() {
+    let home = TestHome::with_skills(&[]);
     let names: Vec<String> = (0..450).map(|at| format!("s{at:03}")).collect();
     for name in &names {
-        world.skill(&format!("{ROOT}/{name}"), "B.");
+        home.write_skill(&format!("{SKILLS_DIR}/{name}"), "B.");
     }
-    let server = world.server();
-    let mut client = Client::connected(&server, "2025-11-25").await;
-    let (resources, pages) = all(&mut client, "resources/list", "resources").await;
+    let server = home.server();
+    let mut client = StdioTestClient::connected(&server, "2025-11-25").await;
+    let (resources, pages) = all_pages(&mut client, "resources/list", "resources").await;
     let listed: Vec<_> = resources.iter().map(|resource| resource["name"].as_str().unwrap()).collect();
     assert_eq!((listed, pages), (names.iter().map(String::as_str).collect(), 3));
-    let (prompts, pages) = all(&mut client, "prompts/list", "prompts").await;
+    let (prompts, pages) = all_pages(&mut client, "prompts/list", "prompts").await;
     assert_eq!((prompts.len(), pages), (450, 3));
-    // Cursors that were never given out, of another list, and of another process.
+    // Forged cursors, and cursors of another list or another process.
     let first = client.result("resources/list", json!({})).await;
     let cursor = first["nextCursor"].as_str().unwrap();
-    let other = world.server();
-    let mut elsewhere = Client::connected(&other, "2025-11-25").await;
-    for (is_elsewhere, method, cursor) in [
+    let other = home.server();
+    let mut other_client = StdioTestClient::connected(&other, "2025-11-25").await;
+    for (is_other, method, cursor) in [
         (false, "resources/list", "0"),
         (false, "resources/list", ""),
         (false, "resources/list", "c2tpbGw"),
@@ -112,14 +112,14 @@ async fn long_lists_come_in_pages() {
         (false, "skills/list", cursor),
         (true, "resources/list", cursor),
     ] {
-        let client = if is_elsewhere { &mut elsewhere } else { &mut client };
+        let client = if is_other { &mut other_client } else { &mut client };
         let answer = client.request(method, json!({"cursor": cursor})).await;
-        let (code, message) = error(&answer);
+        let (code, message) = error_of(&answer);
         assert_eq!(code, -32602, "{method} {cursor}");
-        assert_eq!(message, "this cursor was not given out here for this list; begin again without one");
+        assert_eq!(message, "unknown cursor; start again without a cursor");
     }
-    // Another conversation of the same server may go on where one stopped.
-    let mut third = Client::connected(&server, "2025-06-18").await;
+    // Another session of the same server may continue.
+    let mut third = StdioTestClient::connected(&server, "2025-06-18").await;
     assert_eq!(
         third.result("resources/list", json!({"cursor": cursor})).await["resources"][0]["name"],
         "s200"
@@ -127,10 +127,10 @@ async fn long_lists_come_in_pages() {
 }
 
 #[tokio::test]
-async fn a_hidden_skill_is_had_by_whoever_knows_it() {
-    let world = World::with(&["open"]);
-    world.skill_with(&format!("{ROOT}/quiet"), "disable-model-invocation: true\n", "Quiet body.");
-    let mut client = connected(&world).await;
+async fn a_hidden_skill_can_be_read_by_its_uri() {
+    let home = TestHome::with_skills(&["open"]);
+    home.write_skill_with(&format!("{SKILLS_DIR}/quiet"), "disable-model-invocation: true\n", "Quiet body.");
+    let mut client = connected(&home).await;
     for (method, list) in [("resources/list", "resources"), ("skills/list", "skills")] {
         let listed = client.result(method, json!({})).await[list].to_string();
         assert!(listed.contains("open") && !listed.contains("quiet"), "{method}");
@@ -138,27 +138,32 @@ async fn a_hidden_skill_is_had_by_whoever_knows_it() {
     assert!(!client.result("tools/list", json!({})).await.to_string().contains("quiet"));
     let got = client.result("skills/get", json!({"uri": "skill://quiet/SKILL.md"})).await;
     assert_eq!(got["skill"]["frontmatter"]["disable-model-invocation"], true);
-    assert!(String::from_utf8(bytes(&mut client, "skill://quiet/SKILL.md").await).unwrap().contains("Quiet"));
+    assert!(
+        String::from_utf8(read_bytes(&mut client, "skill://quiet/SKILL.md").await).unwrap().contains("Quiet")
+    );
     assert!(client.result("prompts/list", json!({})).await.to_string().contains("quiet"));
 }
 
-/// Skills that nobody may use, each for another reason: no method has anything of them.
+/// Skills that are unavailable for different reasons: no method returns anything of them.
 #[tokio::test]
-async fn what_may_not_be_used_is_not_served() {
-    let mut world = World::with(&["good", "off", "twice"]);
-    world.policy.selection.disabled.push("off".to_owned());
-    world.file(&format!("{ROOT}/broken/SKILL.md"), "no frontmatter at all: MARK\n");
-    world.skill(".agents/skills/foreign", "MARK");
-    world.skill("~/.claude/skills/twice", "MARK of the other copy");
-    world.skill("~/elsewhere/away", "MARK");
-    symlink(world.path("~/elsewhere/away"), world.path(&format!("{ROOT}/away"))).unwrap();
-    world.file("~/secret.txt", "MARK");
-    symlink(world.path("~/secret.txt"), world.path(&format!("{ROOT}/good/link.txt"))).unwrap();
-    symlink("/etc", world.path(&format!("{ROOT}/good/etc"))).unwrap();
-    let server = world.server();
-    let site = Site::of(&server).await;
-    let mut said = Vec::new();
-    for mut client in [Client::connected(&server, "2025-11-25").await, Client::inline(&server, NEWEST)] {
+async fn unavailable_skills_are_not_served() {
+    let mut home = TestHome::with_skills(&["good", "off", "twice"]);
+    home.policy.selection.disabled.push("off".to_owned());
+    home.write_file(&format!("{SKILLS_DIR}/broken/SKILL.md"), "no frontmatter at all: MARK\n");
+    home.write_skill(".agents/skills/foreign", "MARK");
+    home.write_skill("~/.claude/skills/twice", "MARK of the other copy");
+    home.write_skill("~/elsewhere/away", "MARK");
+    symlink(home.path("~/elsewhere/away"), home.path(&format!("{SKILLS_DIR}/away"))).unwrap();
+    home.write_file("~/secret.txt", "MARK");
+    symlink(home.path("~/secret.txt"), home.path(&format!("{SKILLS_DIR}/good/link.txt"))).unwrap();
+    symlink("/etc", home.path(&format!("{SKILLS_DIR}/good/etc"))).unwrap();
+    let server = home.server();
+    let site = HttpTestServer::start(&server).await;
+    let mut report = Vec::new();
+    for mut client in [
+        StdioTestClient::connected(&server, "2025-11-25").await,
+        StdioTestClient::stateless(&server, NEWEST_VERSION),
+    ] {
         for method in ["skills/list", "resources/list", "prompts/list", "tools/list"] {
             let listed = client.result(method, json!({})).await.to_string();
             for name in ["off", "broken", "foreign", "away", "MARK", "link.txt"] {
@@ -180,9 +185,9 @@ async fn what_may_not_be_used_is_not_served() {
                 ),
             ] {
                 let answer = client.request(method, params).await;
-                let (code, message) = error(&answer);
+                let (code, message) = error_of(&answer);
                 assert!([-32602, -32002].contains(&code), "{method} {name}: {answer}");
-                said.push(format!("{method} {name}: {code} {message}"));
+                report.push(format!("{method} {name}: {code} {message}"));
             }
             for (tool, more) in [("skills_activate", None), ("skills_readResource", Some("SKILL.md"))] {
                 let mut arguments = json!({"name": name});
@@ -199,27 +204,31 @@ async fn what_may_not_be_used_is_not_served() {
                 "{path}"
             );
             let listed = client.request("resources/directory/read", json!({"uri": uri})).await;
-            assert_eq!(error(&listed).0, -32602, "{path}");
+            assert_eq!(error_of(&listed).0, -32602, "{path}");
         }
-        // The copy that is used is the one that is served.
+        // The effective copy is served.
         assert!(
-            !String::from_utf8(bytes(&mut client, "skill://twice/SKILL.md").await).unwrap().contains("MARK")
+            !String::from_utf8(read_bytes(&mut client, "skill://twice/SKILL.md").await)
+                .unwrap()
+                .contains("MARK")
         );
         let folder = client.result("resources/directory/read", json!({"uri": "skill://good"})).await;
         assert_eq!(folder["resources"].as_array().unwrap().len(), 1, "{folder}");
     }
-    assert!(!said.iter().any(|said| said.contains("MARK") || said.contains("home/")), "{said:?}");
-    insta::assert_snapshot!(said.join("\n"));
-    site.close().await;
+    assert!(!report.iter().any(|line| line.contains("MARK") || line.contains("home/")), "{report:?}");
+    insta::assert_snapshot!(report.join("\n"));
+    site.stop().await;
 }
 
 #[tokio::test]
-async fn a_resource_that_is_not_there_has_the_code_of_the_revision() {
-    let world = World::with(&["a"]);
-    let server = world.server();
-    let (mut older, mut newer) =
-        (Client::connected(&server, "2025-06-18").await, Client::inline(&server, NEWEST));
-    let mut said = Vec::new();
+async fn a_missing_resource_has_the_code_of_the_revision() {
+    let home = TestHome::with_skills(&["a"]);
+    let server = home.server();
+    let (mut older, mut newer) = (
+        StdioTestClient::connected(&server, "2025-06-18").await,
+        StdioTestClient::stateless(&server, NEWEST_VERSION),
+    );
+    let mut report = Vec::new();
     for uri in [
         "skill://a/none.md",
         "skill://a/SKILL.MD",
@@ -231,18 +240,18 @@ async fn a_resource_that_is_not_there_has_the_code_of_the_revision() {
             older.request("resources/read", json!({"uri": uri})).await,
             newer.request("resources/read", json!({"uri": uri})).await,
         );
-        assert_eq!(error(&new).0, -32602, "{uri}");
-        said.push(format!("{uri}: {} {}", error(&old).0, error(&old).1));
+        assert_eq!(error_of(&new).0, -32602, "{uri}");
+        report.push(format!("{uri}: {} {}", error_of(&old).0, error_of(&old).1));
     }
-    insta::assert_snapshot!(said.join("\n"));
+    insta::assert_snapshot!(report.join("\n"));
 }
 
 #[tokio::test]
 async fn names_and_paths_are_completed() {
-    let world = World::with(&["pdf", "pdf-forms", "docx"]);
-    world.file(&format!("{ROOT}/pdf/references/forms.md"), "F");
-    world.skill_with(&format!("{ROOT}/quiet"), "disable-model-invocation: true\n", "B.");
-    let mut client = connected(&world).await;
+    let home = TestHome::with_skills(&["pdf", "pdf-forms", "docx"]);
+    home.write_file(&format!("{SKILLS_DIR}/pdf/references/forms.md"), "F");
+    home.write_skill_with(&format!("{SKILLS_DIR}/quiet"), "disable-model-invocation: true\n", "B.");
+    let mut client = connected(&home).await;
     let template = json!({"type": "ref/resource", "uri": "skill://{name}/{+path}"});
     let ask = |argument: &str, value: &str, context: Value| json!({"ref": template, "argument": {"name": argument, "value": value}, "context": {"arguments": context}});
     let mut values = Vec::new();
@@ -265,25 +274,25 @@ async fn names_and_paths_are_completed() {
         json!({"ref": {"type": "ref/other"}, "argument": {"name": "path", "value": ""}}),
         json!({}),
     ] {
-        assert_eq!(error(&client.request("completion/complete", params).await).0, -32602);
+        assert_eq!(error_of(&client.request("completion/complete", params).await).0, -32602);
     }
 }
 
 #[tokio::test]
-async fn preset_app_calls_skills_by_their_folder() {
-    let world = World::new(Preset::App);
-    world.file(".agents/skills/folder/SKILL.md", "---\nname: named\ndescription: D.\n---\nBody.\n");
-    world.file(".agents/skills/folder/x/y.md", "Y");
-    let mut client = connected(&world).await;
+async fn preset_app_identifies_skills_by_directory() {
+    let home = TestHome::new(Preset::App);
+    home.write_file(".agents/skills/folder/SKILL.md", "---\nname: named\ndescription: D.\n---\nBody.\n");
+    home.write_file(".agents/skills/folder/x/y.md", "Y");
+    let mut client = connected(&home).await;
     let entry = client.result("skills/list", json!({})).await["skills"][0].take();
     assert_eq!(entry["uri"], "skill://folder/named/SKILL.md");
     assert_eq!(entry["resources"][1]["uri"], "skill://folder/named/x/y.md");
     let listed = client.result("resources/list", json!({})).await;
     assert_eq!(listed["resources"][0]["uri"], entry["uri"]);
-    assert_eq!(bytes(&mut client, "skill://folder/named/x/y.md").await, b"Y");
+    assert_eq!(read_bytes(&mut client, "skill://folder/named/x/y.md").await, b"Y");
     let got = client.result("skills/get", json!({"uri": entry["uri"]})).await;
     assert_eq!(got["skill"], entry);
     for uri in ["skill://folder/SKILL.md", "skill://named/SKILL.md", "skill://folder/other/SKILL.md"] {
-        assert_eq!(error(&client.request("skills/get", json!({"uri": uri})).await).0, -32602, "{uri}");
+        assert_eq!(error_of(&client.request("skills/get", json!({"uri": uri})).await).0, -32602, "{uri}");
     }
 }

@@ -1,51 +1,51 @@
-//! Streams that break, and clients that come back.
+//! Interrupted and resumed streams.
 
 use prowess::Preset;
-use prowess::policy::Scripts;
+use prowess::policy::ScriptPolicy;
 use serde_json::{Value, json};
 
-use crate::world::http::{Reply, Session, Site};
-use crate::world::{ROOT, World, until};
+use crate::world::http::{HttpTestResponse, HttpTestServer, HttpTestSession};
+use crate::world::{SKILLS_DIR, TestHome, wait_until};
 
-/// A script that says three things, the last of them when it is told to.
-fn world() -> World {
-    let mut world = World::new(Preset::Standard);
-    world.policy.run.scripts = Scripts::Allowed;
-    world.skill(&format!("{ROOT}/s"), "Run.");
+/// Creates a skill with a script that writes three lines.
+fn home() -> TestHome {
+    let mut home = TestHome::new(Preset::Standard);
+    home.policy.run.scripts = ScriptPolicy::Allowed;
+    home.write_skill(&format!("{SKILLS_DIR}/s"), "Run.");
     let script = "#!/bin/sh\necho one\nsleep 0.3\necho two\nsleep 1\necho three\nsleep 0.3\n";
-    world.file(&format!("{ROOT}/s/steps.sh"), script);
-    world
+    home.write_file(&format!("{SKILLS_DIR}/s/steps.sh"), script);
+    home
 }
 
-async fn run(session: &mut Session) -> (Reply, i64) {
+async fn run(session: &mut HttpTestSession) -> (HttpTestResponse, i64) {
     let params = json!({
         "name": "skills_run", "arguments": {"name": "s", "script": "steps.sh"}, "_meta": {"progressToken": 1},
     });
-    session.ask("tools/call", params).await
+    session.send_request("tools/call", params).await
 }
 
-async fn back(session: &Session, last: &str) -> Reply {
-    let reply = session.blank("GET").with("Last-Event-ID", last).send().await;
+async fn resume(session: &HttpTestSession, last: &str) -> HttpTestResponse {
+    let reply = session.request_without_body("GET").with("Last-Event-ID", last).send().await;
     assert_eq!(reply.status, 200);
     reply
 }
 
-/// What is said until the end of the stream: the messages of progress, then the answer.
-async fn rest(reply: &mut Reply) -> Vec<Value> {
-    let mut said = Vec::new();
+/// Reads the rest of the stream: the progress messages, then the output in the response.
+async fn read_rest(reply: &mut HttpTestResponse) -> Vec<Value> {
+    let mut messages = Vec::new();
     while let Some(message) = reply.next_message().await {
-        said.push(match message.get("method") {
+        messages.push(match message.get("method") {
             Some(_) => message["params"]["message"].clone(),
             None => message["result"]["structuredContent"]["stdout"].clone(),
         });
     }
-    said
+    messages
 }
 
 #[tokio::test]
-async fn a_client_that_comes_back_gets_the_rest() {
-    let world = world();
-    let site = Site::of(&world.running()).await;
+async fn a_resumed_stream_continues() {
+    let home = home();
+    let site = HttpTestServer::start(&home.server_with_scripts()).await;
     let mut session = site.session("2025-11-25").await;
     let (mut reply, _) = run(&mut session).await;
     let first = reply.event().await.unwrap();
@@ -58,74 +58,74 @@ async fn a_client_that_comes_back_gets_the_rest() {
     assert!(second.data.contains("\"one\""), "{second:?}");
     let last = second.id.unwrap();
     drop(reply);
-    let mut resumed = back(&session, &last).await;
-    assert_eq!(rest(&mut resumed).await, ["two", "three", "one\ntwo\nthree\n"]);
-    site.close().await;
+    let mut resumed = resume(&session, &last).await;
+    assert_eq!(read_rest(&mut resumed).await, ["two", "three", "one\ntwo\nthree\n"]);
+    site.stop().await;
 }
 
 #[tokio::test]
-async fn an_answer_waits_for_a_client_that_lost_its_stream() {
-    let world = world();
-    let server = world.running();
-    let site = Site::of(&server).await;
+async fn a_response_is_kept_for_an_interrupted_stream() {
+    let home = home();
+    let server = home.server_with_scripts();
+    let site = HttpTestServer::start(&server).await;
     let mut session = site.session("2025-11-25").await;
     let (mut reply, _) = run(&mut session).await;
     let first = reply.event().await.unwrap().id.unwrap();
     let second = reply.event().await.unwrap().id.unwrap();
     drop(reply);
-    // The script ends while nobody listens. Its process is the only thing that can be seen from here.
+    // The script ends while no client listens. Only its process is visible from here.
     tokio::time::sleep(std::time::Duration::from_millis(500)).await;
-    until("the script has ended", || !runs("steps.sh")).await;
+    wait_until("the script has ended", || !is_running("steps.sh")).await;
     tokio::time::sleep(std::time::Duration::from_millis(500)).await;
-    // Breaking again before anything was read loses nothing.
-    drop(back(&session, &second).await);
-    let mut resumed = back(&session, &second).await;
-    assert_eq!(rest(&mut resumed).await, ["two", "three", "one\ntwo\nthree\n"]);
-    // Nobody else gets it.
+    // Another interruption before reading loses nothing.
+    drop(resume(&session, &second).await);
+    let mut resumed = resume(&session, &second).await;
+    assert_eq!(read_rest(&mut resumed).await, ["two", "three", "one\ntwo\nthree\n"]);
+    // Other sessions cannot resume it.
     let other = site.session("2025-11-25").await;
     for id in [&first, &second] {
-        assert_eq!(rest(&mut back(&other, id).await).await, Vec::<Value>::new());
+        assert_eq!(read_rest(&mut resume(&other, id).await).await, Vec::<Value>::new());
     }
-    site.close().await;
+    site.stop().await;
 }
 
-fn runs(script: &str) -> bool {
-    let is_it = |entry: std::fs::DirEntry| {
+fn is_running(script: &str) -> bool {
+    let runs_script = |entry: std::fs::DirEntry| {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
         String::from_utf8_lossy(&line).contains(script)
     };
-    std::fs::read_dir("/proc").unwrap().filter_map(Result::ok).any(is_it)
+    std::fs::read_dir("/proc").unwrap().filter_map(Result::ok).any(runs_script)
 }
 
 #[tokio::test]
-async fn ids_of_events_that_never_were_give_nothing() {
-    let world = World::with(&["a"]);
-    let site = Site::of(&world.server()).await;
+async fn unknown_event_ids_return_nothing() {
+    let home = TestHome::with_skills(&["a"]);
+    let site = HttpTestServer::start(&home.server()).await;
     let mut session = site.session("2025-11-25").await;
     session.result("tools/list", json!({})).await;
     for last in
         ["0/0", "1/0", "9/9", "18446744073709551615/18446744073709551615", "x", "", "-1/0", "0/x", "1/2/3"]
     {
-        let mut reply = session.blank("GET").with("Last-Event-ID", last).send().await;
+        let mut reply = session.request_without_body("GET").with("Last-Event-ID", last).send().await;
         assert_eq!(reply.status, 200, "{last}");
-        assert_eq!(rest(&mut reply).await, Vec::<Value>::new(), "{last}");
+        assert_eq!(read_rest(&mut reply).await, Vec::<Value>::new(), "{last}");
     }
-    site.close().await;
+    site.stop().await;
 }
 
 #[tokio::test]
-async fn a_number_that_is_in_use_is_refused_and_no_stream_hangs() {
-    let world = world();
-    let site = Site::of(&world.running()).await;
+async fn an_id_that_is_in_use_is_rejected_without_blocking() {
+    let home = home();
+    let site = HttpTestServer::start(&home.server_with_scripts()).await;
     let mut session = site.session("2025-11-25").await;
     let (mut first, id) = run(&mut session).await;
     first.event().await.unwrap();
     let ping = json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
-    let refused = session.post(&ping).send().await.message().await;
-    assert_eq!((&refused["error"]["code"], refused.get("id")), (&json!(-32600), None));
-    assert_eq!(rest(&mut first).await.last().unwrap(), "one\ntwo\nthree\n");
-    // Once it was answered, it may be used again, though nobody should.
+    let rejection = session.post(&ping).send().await.message().await;
+    assert_eq!((&rejection["error"]["code"], rejection.get("id")), (&json!(-32600), None));
+    assert_eq!(read_rest(&mut first).await.last().unwrap(), "one\ntwo\nthree\n");
+    // After the response, the id can be used again.
     let answer = session.post(&ping).send().await.message().await;
     assert_eq!(answer["result"], json!({}));
-    site.close().await;
+    site.stop().await;
 }

@@ -1,48 +1,48 @@
-//! The tools that are offered, and what they answer.
+//! The available tools and their results.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use prowess::Preset;
-use prowess::policy::Scripts;
+use prowess::policy::ScriptPolicy;
 use serde_json::{Value, json};
 
-use crate::world::stdio::Client;
-use crate::world::{ROOT, World, error, pretty, root, schema};
+use crate::world::stdio::StdioTestClient;
+use crate::world::{SKILLS_DIR, TestHome, error_of, pretty, schema, skills_dir};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
 
 const PRESETS: [Preset; 6] =
     [Preset::Standard, Preset::App, Preset::SkillTool, Preset::Harness, Preset::Triggers, Preset::Chat];
 
-async fn connected(world: &World) -> Client {
-    Client::connected(&world.server(), "2025-11-25").await
+async fn connected(home: &TestHome) -> StdioTestClient {
+    StdioTestClient::connected(&home.server(), "2025-11-25").await
 }
 
-fn files(world: &World, folder: &str) {
-    world.skill(folder, "Read references/a.md.");
-    world.file(&format!("{folder}/references/a.md"), "# A\n\u{1b}[31mred\u{1b}[0m\n");
-    world.file(&format!("{folder}/assets/dot.png"), PNG);
-    world.file(&format!("{folder}/assets/data.bin"), b"\xff\0\xfe");
+fn add_files(home: &TestHome, folder: &str) {
+    home.write_skill(folder, "Read references/a.md.");
+    home.write_file(&format!("{folder}/references/a.md"), "# A\n\u{1b}[31mred\u{1b}[0m\n");
+    home.write_file(&format!("{folder}/assets/dot.png"), PNG);
+    home.write_file(&format!("{folder}/assets/data.bin"), b"\xff\0\xfe");
 }
 
 #[tokio::test]
-async fn each_preset_offers_its_own_tools() {
+async fn each_preset_has_its_own_tools() {
     for preset in PRESETS {
-        for scripts in [Scripts::Ask, Scripts::Allowed] {
-            let mut world = World::new(preset);
-            world.policy.run.scripts = scripts;
-            world.skill(&format!("{}/a", root(preset)), "Body.");
-            let mut client = connected(&world).await;
+        for scripts in [ScriptPolicy::Ask, ScriptPolicy::Allowed] {
+            let mut home = TestHome::new(preset);
+            home.policy.run.scripts = scripts;
+            home.write_skill(&format!("{}/a", skills_dir(preset)), "Body.");
+            let mut client = connected(&home).await;
             let result = client.result("tools/list", json!({})).await;
             let names: Vec<_> =
                 result["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
-            let runs = names.iter().any(|name| **name == "skills_run");
+            let has_run = names.iter().any(|name| **name == "skills_run");
             assert_eq!(
-                runs,
-                scripts == Scripts::Allowed && names.contains(&&json!("skills_activate")),
+                has_run,
+                scripts == ScriptPolicy::Allowed && names.contains(&&json!("skills_activate")),
                 "{preset}"
             );
-            if scripts == Scripts::Allowed {
+            if scripts == ScriptPolicy::Allowed {
                 insta::assert_snapshot!(format!("tools_of_{preset}"), pretty(&result));
             }
         }
@@ -50,12 +50,12 @@ async fn each_preset_offers_its_own_tools() {
 }
 
 #[tokio::test]
-async fn nothing_is_offered_where_there_is_nothing() {
-    let mut client = connected(&World::new(Preset::Standard)).await;
+async fn without_skills_there_are_no_tools() {
+    let mut client = connected(&TestHome::new(Preset::Standard)).await;
     assert_eq!(client.result("tools/list", json!({})).await["tools"], json!([]));
-    let mut world = World::with(&["pdf"]);
-    world.policy.enabled = false;
-    let mut client = connected(&world).await;
+    let mut home = TestHome::with_skills(&["pdf"]);
+    home.policy.enabled = false;
+    let mut client = connected(&home).await;
     for (method, list) in [
         ("tools/list", "tools"),
         ("prompts/list", "prompts"),
@@ -70,9 +70,9 @@ async fn nothing_is_offered_where_there_is_nothing() {
     }
 }
 
-/// What every tool answers is what its own schema says, and nothing that the schema does not speak of.
+/// Every result matches the schema of its tool, and contains nothing that the schema does not describe.
 #[tokio::test]
-async fn structured_results_keep_to_their_schemas() {
+async fn structured_results_match_their_schemas() {
     let calls: [(Preset, &[(&str, Value)]); 4] = [
         (
             Preset::Standard,
@@ -91,29 +91,34 @@ async fn structured_results_keep_to_their_schemas() {
         (Preset::App, &[("ReadFile", json!({"path": ".agents/skills/a/SKILL.md"}))]),
     ];
     for (preset, calls) in calls {
-        let world = World::new(preset);
-        files(&world, &format!("{}/a", root(preset)));
-        let mut client = connected(&world).await;
+        let home = TestHome::new(preset);
+        add_files(&home, &format!("{}/a", skills_dir(preset)));
+        let mut client = connected(&home).await;
         let tools = client.result("tools/list", json!({})).await;
         for (at, (tool, arguments)) in calls.iter().enumerate() {
-            let listed = tools["tools"].as_array().unwrap().iter().find(|it| it["name"] == *tool).unwrap();
-            assert_eq!(schema::wrong(&listed["inputSchema"], arguments), None);
+            let listed = tools["tools"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .find(|tool_entry| tool_entry["name"] == *tool)
+                .unwrap();
+            assert_eq!(schema::violation(&listed["inputSchema"], arguments), None);
             let result = client.call(tool, arguments.clone()).await;
             assert_ne!(result["isError"], true, "{result}");
-            let problem = schema::wrong(&listed["outputSchema"], &result["structuredContent"]);
+            let problem = schema::violation(&listed["outputSchema"], &result["structuredContent"]);
             assert_eq!(problem, None, "{tool} {arguments}: {result}");
-            let shown = world.without_place(&pretty(&result));
+            let shown = home.redact_path(&pretty(&result));
             insta::assert_snapshot!(format!("{preset}_{tool}_{at}"), shown);
         }
     }
 }
 
 #[tokio::test]
-async fn what_is_cut_is_said_to_be() {
-    let world = World::with(&[]);
-    world.skill(&format!("{ROOT}/long"), &"word ".repeat(100_000));
-    world.file(&format!("{ROOT}/long/big.md"), "x".repeat(3 * 1024 * 1024));
-    let mut client = connected(&world).await;
+async fn truncated_results_are_marked() {
+    let home = TestHome::with_skills(&[]);
+    home.write_skill(&format!("{SKILLS_DIR}/long"), &"word ".repeat(100_000));
+    home.write_file(&format!("{SKILLS_DIR}/long/big.md"), "x".repeat(3 * 1024 * 1024));
+    let mut client = connected(&home).await;
     let tools = client.result("tools/list", json!({})).await;
     for (tool, arguments) in [
         ("skills_activate", json!({"name": "long"})),
@@ -121,48 +126,49 @@ async fn what_is_cut_is_said_to_be() {
     ] {
         let result = client.call(tool, arguments).await;
         assert_eq!(result["structuredContent"]["truncated"], true, "{tool}");
-        let listed = tools["tools"].as_array().unwrap().iter().find(|it| it["name"] == *tool).unwrap();
-        assert_eq!(schema::wrong(&listed["outputSchema"], &result["structuredContent"]), None);
+        let listed =
+            tools["tools"].as_array().unwrap().iter().find(|tool_entry| tool_entry["name"] == *tool).unwrap();
+        assert_eq!(schema::violation(&listed["outputSchema"], &result["structuredContent"]), None);
     }
 }
 
 #[tokio::test]
-async fn a_picture_is_a_picture() {
-    let world = World::with(&[]);
-    files(&world, &format!("{ROOT}/a"));
-    let mut client = connected(&world).await;
-    let picture = client.call("skills_readResource", json!({"name": "a", "path": "assets/dot.png"})).await;
-    let content = &picture["content"];
+async fn an_image_is_returned_as_image_content() {
+    let home = TestHome::with_skills(&[]);
+    add_files(&home, &format!("{SKILLS_DIR}/a"));
+    let mut client = connected(&home).await;
+    let result = client.call("skills_readResource", json!({"name": "a", "path": "assets/dot.png"})).await;
+    let content = &result["content"];
     assert_eq!(content.as_array().unwrap().len(), 1);
     assert_eq!((&content[0]["type"], &content[0]["mimeType"]), (&json!("image"), &json!("image/png")));
     assert_eq!(BASE64_STANDARD.decode(content[0]["data"].as_str().unwrap()).unwrap(), PNG);
-    // Other bytes are no text and no picture.
-    let refused = client.call("skills_readResource", json!({"name": "a", "path": "assets/data.bin"})).await;
-    assert_eq!(refused["isError"], true);
-    assert_eq!(refused["_meta"]["prowess/error"]["code"], "BINARY_FILE");
+    // Other binary files are rejected.
+    let rejected = client.call("skills_readResource", json!({"name": "a", "path": "assets/data.bin"})).await;
+    assert_eq!(rejected["isError"], true);
+    assert_eq!(rejected["_meta"]["prowess/error"]["code"], "BINARY_FILE");
 }
 
 #[tokio::test]
-async fn a_tool_that_is_not_there_is_an_error_of_the_call() {
-    let world = World::with(&["a"]);
-    let mut client = connected(&world).await;
-    let mut said = Vec::new();
+async fn an_unknown_tool_is_an_error_of_the_request() {
+    let home = TestHome::with_skills(&["a"]);
+    let mut client = connected(&home).await;
+    let mut report = Vec::new();
     for tool in ["nothing", "skills_activat", "Skill", "ReadFile", "", "\u{1b}[31m\u{202e}"] {
         let answer = client.request("tools/call", json!({"name": tool, "arguments": {"name": "a"}})).await;
-        let (code, message) = error(&answer);
+        let (code, message) = error_of(&answer);
         assert_eq!(code, -32602, "{tool}: {message}");
-        said.push(message.to_owned());
+        report.push(message.to_owned());
     }
-    insta::assert_snapshot!(said.join("\n"));
+    insta::assert_snapshot!(report.join("\n"));
     let long = client.request("tools/call", json!({"name": "x".repeat(1_000_000)})).await;
-    assert!(error(&long).1.len() < 1000, "{} bytes are said back", error(&long).1.len());
+    assert!(error_of(&long).1.len() < 1000, "{} bytes in the message", error_of(&long).1.len());
 }
 
 #[tokio::test]
-async fn wrong_arguments_are_the_answer_of_the_tool() {
-    let world = World::with(&["a"]);
-    let mut client = connected(&world).await;
-    let mut said = Vec::new();
+async fn invalid_arguments_are_errors_of_the_tool() {
+    let home = TestHome::with_skills(&["a"]);
+    let mut client = connected(&home).await;
+    let mut report = Vec::new();
     for (tool, arguments) in [
         ("skills_activate", json!({})),
         ("skills_activate", json!({"name": "b"})),
@@ -180,8 +186,8 @@ async fn wrong_arguments_are_the_answer_of_the_tool() {
         assert!(result.get("structuredContent").is_none());
         let (text, error) = (&result["content"][0]["text"], &result["_meta"]["prowess/error"]);
         assert_eq!(*text, error["message"]);
-        assert!(text.as_str().unwrap().len() < 2000, "{} bytes are said back", text.as_str().unwrap().len());
-        said.push(format!("{}: {}", error["code"].as_str().unwrap(), text.as_str().unwrap()));
+        assert!(text.as_str().unwrap().len() < 2000, "{} bytes in the message", text.as_str().unwrap().len());
+        report.push(format!("{}: {}", error["code"].as_str().unwrap(), text.as_str().unwrap()));
     }
-    insta::assert_snapshot!(said.join("\n"));
+    insta::assert_snapshot!(report.join("\n"));
 }

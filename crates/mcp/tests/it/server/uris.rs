@@ -1,11 +1,11 @@
-//! Addresses that lead nowhere, and those that try to lead elsewhere.
+//! Invalid and malicious URIs.
 
 use serde_json::json;
 
-use crate::world::stdio::Client;
-use crate::world::{NEWEST, ROOT, World, error};
+use crate::world::stdio::StdioTestClient;
+use crate::world::{NEWEST_VERSION, SKILLS_DIR, TestHome, error_of};
 
-/// Each is tried with every method that takes one: no file is handed out, no folder is listed, nothing breaks.
+/// Each URI is used with every method: no file is returned and no directory is listed.
 const HOSTILE: &[&str] = &[
     "",
     "/",
@@ -76,40 +76,42 @@ const HOSTILE: &[&str] = &[
 ];
 
 #[tokio::test]
-async fn nothing_but_a_skills_own_files_is_reached() {
-    let world = World::with(&["a", "b"]);
-    world.file(&format!("{ROOT}/a/x/y.md"), "Y");
-    world.file("~/.agents/secret.txt", "SECRET");
-    world.file(&format!("{ROOT}/secret.txt"), "SECRET");
-    let server = world.server();
+async fn only_files_of_skills_are_reachable() {
+    let home = TestHome::with_skills(&["a", "b"]);
+    home.write_file(&format!("{SKILLS_DIR}/a/x/y.md"), "Y");
+    home.write_file("~/.agents/secret.txt", "SECRET");
+    home.write_file(&format!("{SKILLS_DIR}/secret.txt"), "SECRET");
+    let server = home.server();
     let long = format!("skill://a/{}", "x".repeat(100_000));
     let deep = format!("skill://a{}", "/x".repeat(4_000));
     let hostile = HOSTILE.iter().copied().chain([long.as_str(), deep.as_str()]);
-    let (mut older, mut newer) =
-        (Client::connected(&server, "2025-11-25").await, Client::inline(&server, NEWEST));
-    let mut said = Vec::new();
+    let (mut older, mut newer) = (
+        StdioTestClient::connected(&server, "2025-11-25").await,
+        StdioTestClient::stateless(&server, NEWEST_VERSION),
+    );
+    let mut report = Vec::new();
     for uri in hostile {
         for method in ["resources/read", "skills/get", "resources/directory/read"] {
             for (is_older, client) in [(true, &mut older), (false, &mut newer)] {
                 let answer = client.request(method, json!({"uri": uri})).await;
-                let (code, message) = error(&answer);
+                let (code, message) = error_of(&answer);
                 assert!([-32602, -32002].contains(&code), "{method} {uri:?}: {answer}");
                 assert!(answer.to_string().len() < 20_000 && !answer.to_string().contains("SECRET"));
                 if method == "resources/read" && is_older {
                     let uri: String = uri.chars().take(60).collect();
-                    said.push(format!("{uri:?}: {code} {message}"));
+                    report.push(format!("{uri:?}: {code} {message}"));
                 }
             }
         }
     }
-    insta::assert_snapshot!(said.join("\n"));
+    insta::assert_snapshot!(report.join("\n"));
 }
 
 #[tokio::test]
-async fn an_address_may_be_written_in_several_ways() {
-    let world = World::with(&["a"]);
-    world.file(&format!("{ROOT}/a/x y.md"), "Y");
-    let mut client = Client::connected(&world.server(), "2025-11-25").await;
+async fn equivalent_uris_are_accepted() {
+    let home = TestHome::with_skills(&["a"]);
+    home.write_file(&format!("{SKILLS_DIR}/a/x y.md"), "Y");
+    let mut client = StdioTestClient::connected(&home.server(), "2025-11-25").await;
     for uri in ["skill://a/x%20y.md", "skill://a/x y.md", "skill://%61/x%20%79.md", "SKILL://a/x%20y.md"] {
         let read = client.result("resources/read", json!({"uri": uri})).await;
         assert_eq!((&read["contents"][0]["uri"], &read["contents"][0]["text"]), (&json!(uri), &json!("Y")));

@@ -1,22 +1,22 @@
-//! What a server says over HTTP: a text, or a stream of events.
+//! HTTP responses: a body, or a stream of events.
 
 use serde_json::Value;
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::PATIENCE;
+use super::TEST_TIMEOUT;
 
-/// What comes back. Dropping it breaks the connection off.
-pub struct Reply {
+/// A response. Dropping it closes the connection.
+pub struct HttpTestResponse {
     pub status: u16,
     headers: Vec<(String, String)>,
     stream: TcpStream,
-    /// What was read and not looked at.
-    rest: Vec<u8>,
+    /// The bytes that were received but not parsed.
+    buffer: Vec<u8>,
     body: Vec<u8>,
     is_chunked: bool,
-    ended: bool,
+    is_finished: bool,
 }
 
 /// An event of a stream.
@@ -27,17 +27,18 @@ pub struct Event {
     pub data: String,
 }
 
-impl Reply {
+impl HttpTestResponse {
     pub async fn read(stream: TcpStream) -> Self {
         let (headers, rest, body) = Default::default();
-        let mut reply = Self { status: 0, headers, stream, rest, body, is_chunked: false, ended: false };
+        let mut reply =
+            Self { status: 0, headers, stream, buffer: rest, body, is_chunked: false, is_finished: false };
         let end = loop {
-            if let Some(at) = reply.rest.windows(4).position(|four| four == b"\r\n\r\n") {
+            if let Some(at) = reply.buffer.windows(4).position(|four| four == b"\r\n\r\n") {
                 break at;
             }
-            assert!(reply.more().await, "no answer");
+            assert!(reply.fill_buffer().await, "no response");
         };
-        let head = String::from_utf8(reply.rest.drain(..end + 4).collect()).unwrap();
+        let head = String::from_utf8(reply.buffer.drain(..end + 4).collect()).unwrap();
         let mut lines = head.lines();
         reply.status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
         reply.headers = lines
@@ -48,11 +49,11 @@ impl Reply {
         reply
     }
 
-    /// Fails with what is said where the status is another one.
-    pub async fn expect(&mut self, status: u16) {
+    /// Panics with the body if the status differs.
+    pub async fn expect_status(&mut self, status: u16) {
         if self.status != status {
-            let (status, said) = (self.status, self.text().await);
-            panic!("{status} {said}");
+            let (status, body) = (self.status, self.text().await);
+            panic!("{status} {body}");
         }
     }
 
@@ -60,45 +61,45 @@ impl Reply {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    async fn more(&mut self) -> bool {
+    async fn fill_buffer(&mut self) -> bool {
         let mut bytes = vec![0; 64 * 1024];
-        let read = timeout(PATIENCE, self.stream.read(&mut bytes)).await.expect("nobody answers");
+        let read = timeout(TEST_TIMEOUT, self.stream.read(&mut bytes)).await.expect("no response");
         let count = read.unwrap_or(0);
-        self.rest.extend_from_slice(&bytes[..count]);
+        self.buffer.extend_from_slice(&bytes[..count]);
         count > 0
     }
 
-    /// Gets more of the body; `false` at its end.
-    async fn pull(&mut self) -> bool {
-        while !self.ended {
+    /// Reads more of the body; returns `false` at its end.
+    async fn read_more(&mut self) -> bool {
+        while !self.is_finished {
             if !self.is_chunked {
-                self.body.append(&mut self.rest);
-                self.ended = !self.more().await;
+                self.body.append(&mut self.buffer);
+                self.is_finished = !self.fill_buffer().await;
                 return true;
             }
-            let line = self.rest.windows(2).position(|two| two == b"\r\n");
-            let size = line.and_then(|at| std::str::from_utf8(&self.rest[..at]).ok().map(str::to_owned));
+            let line = self.buffer.windows(2).position(|two| two == b"\r\n");
+            let size = line.and_then(|at| std::str::from_utf8(&self.buffer[..at]).ok().map(str::to_owned));
             let size = size.map(|size| usize::from_str_radix(size.trim(), 16).unwrap());
             match (line, size) {
-                (Some(_), Some(0)) => self.ended = true,
-                (Some(at), Some(size)) if self.rest.len() >= at + 2 + size + 2 => {
-                    self.body.extend_from_slice(&self.rest[at + 2..at + 2 + size]);
-                    self.rest.drain(..at + 2 + size + 2);
+                (Some(_), Some(0)) => self.is_finished = true,
+                (Some(at), Some(size)) if self.buffer.len() >= at + 2 + size + 2 => {
+                    self.body.extend_from_slice(&self.buffer[at + 2..at + 2 + size]);
+                    self.buffer.drain(..at + 2 + size + 2);
                     return true;
                 }
-                _ => self.ended = !self.more().await,
+                _ => self.is_finished = !self.fill_buffer().await,
             }
         }
         false
     }
 
-    /// All of the body.
+    /// Returns the complete body.
     pub async fn text(&mut self) -> String {
-        while self.pull().await {}
+        while self.read_more().await {}
         String::from_utf8(std::mem::take(&mut self.body)).unwrap()
     }
 
-    /// The next event of a stream, pings left out; `None` at its end.
+    /// Returns the next event, without pings; `None` at the end.
     pub async fn event(&mut self) -> Option<Event> {
         loop {
             while let Some(at) = self.body.windows(2).position(|two| two == b"\n\n") {
@@ -116,13 +117,13 @@ impl Reply {
                     return Some(event);
                 }
             }
-            if !self.pull().await {
+            if !self.read_more().await {
                 return None;
             }
         }
     }
 
-    /// The next message: all of the body, or the next event that is one.
+    /// Returns the next message: the complete body, or the next event with data.
     pub async fn message(&mut self) -> Value {
         self.next_message().await.expect("the stream ended")
     }

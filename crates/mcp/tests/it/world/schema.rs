@@ -1,39 +1,47 @@
-//! As much of JSON Schema as our tools use. A word that is not known here is an error, so that none is passed over.
+//! A validator for the subset of JSON Schema that our tools use. Unknown keywords are errors, so that none is
+//! ignored.
 
 use serde_json::Value;
 
-/// What is wrong with a value, or nothing.
-pub fn wrong(schema: &Value, value: &Value) -> Option<String> {
+/// Returns the first violation of a schema.
+pub fn violation(schema: &Value, value: &Value) -> Option<String> {
     check(schema, value, "$")
 }
 
 fn check(schema: &Value, value: &Value, at: &str) -> Option<String> {
     let schema = schema.as_object().unwrap();
-    for (word, says) in schema {
-        let problem = match word.as_str() {
+    for (keyword, constraint) in schema {
+        let problem = match keyword.as_str() {
             "description" | "title" | "$schema" => None,
-            "type" => (!is_of(says, value)).then(|| format!("is not {says}")),
-            "enum" => (!says.as_array().unwrap().contains(value)).then(|| format!("is none of {says}")),
-            "minimum" => {
-                value.as_f64().filter(|number| *number < says.as_f64().unwrap()).map(|it| format!("is {it}"))
-            }
+            "type" => (!has_type(constraint, value)).then(|| format!("is not {constraint}")),
+            "enum" => (!constraint.as_array().unwrap().contains(value))
+                .then(|| format!("is not one of {constraint}")),
+            "minimum" => value
+                .as_f64()
+                .filter(|number| *number < constraint.as_f64().unwrap())
+                .map(|number| format!("is {number}")),
             "required" => {
-                let mut names = says.as_array().unwrap().iter().map(|name| name.as_str().unwrap());
+                let mut names = constraint.as_array().unwrap().iter().map(|name| name.as_str().unwrap());
                 names.find(|name| value.get(name).is_none()).map(|name| format!("has no {name}"))
             }
-            "properties" => return_first(value.as_object().into_iter().flatten().map(|(name, inner)| {
-                let known = says.get(name).map(|schema| check(schema, inner, &format!("{at}.{name}")));
-                // What is not described is a mistake of ours, though the words of the schema would let it pass.
+            "properties" => first_violation(value.as_object().into_iter().flatten().map(|(name, inner)| {
+                let known = constraint.get(name).map(|schema| check(schema, inner, &format!("{at}.{name}")));
+                // Undescribed properties are mistakes, although the schema would allow them.
                 known.unwrap_or_else(|| Some(format!("{at}.{name} is not described")))
             })),
-            "items" => return_first(
-                value.as_array().into_iter().flatten().map(|item| check(says, item, &format!("{at}[]"))),
+            "items" => first_violation(
+                value
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .map(|item| check(constraint, item, &format!("{at}[]"))),
             ),
             "additionalProperties" => None,
-            "maximum" => {
-                value.as_f64().filter(|number| *number > says.as_f64().unwrap()).map(|it| format!("is {it}"))
-            }
-            other => panic!("the schema says {other}"),
+            "maximum" => value
+                .as_f64()
+                .filter(|number| *number > constraint.as_f64().unwrap())
+                .map(|number| format!("is {number}")),
+            other => panic!("unknown keyword {other}"),
         };
         if let Some(problem) = problem {
             return Some(format!("{at} {problem}"));
@@ -42,11 +50,11 @@ fn check(schema: &Value, value: &Value, at: &str) -> Option<String> {
     None
 }
 
-fn return_first(mut all: impl Iterator<Item = Option<String>>) -> Option<String> {
+fn first_violation(mut all: impl Iterator<Item = Option<String>>) -> Option<String> {
     all.find_map(|problem| problem)
 }
 
-fn is_of(kinds: &Value, value: &Value) -> bool {
+fn has_type(kinds: &Value, value: &Value) -> bool {
     let is = |kind: &str| match kind {
         "object" => value.is_object(),
         "array" => value.is_array(),
@@ -55,7 +63,7 @@ fn is_of(kinds: &Value, value: &Value) -> bool {
         "number" => value.is_number(),
         "boolean" => value.is_boolean(),
         "null" => value.is_null(),
-        other => panic!("the schema says {other}"),
+        other => panic!("unknown type {other}"),
     };
     match kinds {
         Value::Array(kinds) => kinds.iter().any(|kind| is(kind.as_str().unwrap())),

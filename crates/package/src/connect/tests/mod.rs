@@ -1,22 +1,22 @@
-//! What is written for each client, and that everything else stays.
+//! Tests the entry for each client, and that nothing else changes.
 
-mod difference;
+mod diff;
 mod files;
 mod rich;
 mod table;
 
 use std::path::{Path, PathBuf};
 
-use prowess::Surroundings;
+use prowess::HostEnv;
 
-use super::{Machine, Name, Os, Server};
+use super::{ClientEnv, ServerName, ServerSpec, TargetOs};
 
-/// A home and a project of their own.
-struct World {
+/// A temporary home directory and project.
+struct TestHome {
     folder: tempfile::TempDir,
 }
 
-impl World {
+impl TestHome {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         for inner in ["home", "project", "bin"] {
@@ -29,20 +29,20 @@ impl World {
         self.folder.path().join(inner)
     }
 
-    fn machine(&self) -> Machine {
-        machine(&self.path("home"), &self.path("project"), self.path("bin").into())
+    fn client_env(&self) -> ClientEnv {
+        client_env_for(&self.path("home"), &self.path("project"), self.path("bin").into())
     }
 }
 
-fn machine(home: &Path, project: &Path, path: std::ffi::OsString) -> Machine {
-    let world = Surroundings { project: project.to_owned(), home: Some(home.to_owned()), path };
-    Machine { world, os: Os::Linux, variables: Vec::new() }
+fn client_env_for(home: &Path, project: &Path, path: std::ffi::OsString) -> ClientEnv {
+    let host = HostEnv { project: project.to_owned(), home: Some(home.to_owned()), path };
+    ClientEnv { host, os: TargetOs::Linux, variables: Vec::new() }
 }
 
-fn name() -> Name {
-    Name::parse("prowess").unwrap()
+fn server_name() -> ServerName {
+    ServerName::parse("prowess").unwrap()
 }
 
-fn stdio() -> Server {
-    Server::Stdio { command: "prowess".to_owned(), args: vec!["mcp".to_owned()] }
+fn stdio_server() -> ServerSpec {
+    ServerSpec::Stdio { command: "prowess".to_owned(), args: vec!["mcp".to_owned()] }
 }

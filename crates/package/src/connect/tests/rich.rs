@@ -1,14 +1,14 @@
-//! Files as people have them: what is written into each, and that taking it away leaves every byte as it was.
+//! Tests with realistic files: what is written, and that removing it restores every byte.
 
 use std::fs;
 
 use insta::assert_snapshot;
 
-use super::super::{Action, CLIENTS, Client, plan_install, plan_uninstall};
-use super::{World, name, stdio};
-use crate::place::For;
+use super::super::{CLIENTS, Client, ConnectAction, plan_install, plan_uninstall};
+use super::{TestHome, server_name, stdio_server};
+use crate::install_target::InstallScope;
 
-/// JSON as programs write it.
+/// JSON in the style of programs.
 const PROGRAMS: &str = r#"{
   "numStartups": 41,
   "SECTION": {
@@ -29,7 +29,7 @@ const PROGRAMS: &str = r#"{
   }
 }"#;
 
-/// JSON as people write it.
+/// JSON in the style of people.
 const PEOPLE: &str = "\u{feff}// My settings. Keep off!\r
 {\r
 \t\"theme\": \"dark\", // at night\r
@@ -72,7 +72,7 @@ extensions:
 GOOSE_MODE: auto
 "#;
 
-fn rich(client: &Client) -> String {
+fn sample_config(client: &Client) -> String {
     let text = match client.id {
         "codex" => TOML,
         "goose" => YAML,
@@ -82,9 +82,9 @@ fn rich(client: &Client) -> String {
     text.replace("SECTION", client.section)
 }
 
-fn both(world: &World, client: &'static Client, before: Option<&str>) -> String {
-    let machine = world.machine();
-    let file = machine.files(client, For::User).unwrap().remove(0);
+fn install_and_uninstall(world: &TestHome, client: &'static Client, before: Option<&str>) -> String {
+    let machine = world.client_env();
+    let file = machine.files(client, InstallScope::User).unwrap().remove(0);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     match before {
         Some(before) => fs::write(&file, before).unwrap(),
@@ -92,41 +92,42 @@ fn both(world: &World, client: &'static Client, before: Option<&str>) -> String 
             let _ = fs::remove_file(&file);
         }
     }
-    let plan = plan_install(&machine, client, For::User, &name(), &stdio()).unwrap();
-    assert_eq!((plan.action, plan.makes_file()), (Action::Add, before.is_none()));
+    let plan = plan_install(&machine, client, InstallScope::User, &server_name(), &stdio_server()).unwrap();
+    assert_eq!((plan.action, plan.creates_file()), (ConnectAction::Add, before.is_none()));
     plan.perform(&machine).unwrap();
     let after = fs::read_to_string(&file).unwrap();
-    let again = plan_install(&machine, client, For::User, &name(), &stdio()).unwrap();
-    assert_eq!(again.action, Action::Keep);
-    again.perform(&machine).unwrap();
+    let repeated =
+        plan_install(&machine, client, InstallScope::User, &server_name(), &stdio_server()).unwrap();
+    assert_eq!(repeated.action, ConnectAction::Keep);
+    repeated.perform(&machine).unwrap();
     assert_eq!(fs::read_to_string(&file).unwrap(), after);
 
-    let plan = plan_uninstall(&machine, client, For::User, &name()).unwrap();
-    assert_eq!((plan.action, plan.removes_file()), (Action::Remove, before.is_none()));
+    let plan = plan_uninstall(&machine, client, InstallScope::User, &server_name()).unwrap();
+    assert_eq!((plan.action, plan.removes_file()), (ConnectAction::Remove, before.is_none()));
     plan.perform(&machine).unwrap();
     assert_eq!(fs::read_to_string(&file).ok().as_deref(), before, "{}", client.id);
-    let again = plan_uninstall(&machine, client, For::User, &name()).unwrap();
-    assert_eq!(again.action, Action::Absent);
-    again.perform(&machine).unwrap();
+    let repeated = plan_uninstall(&machine, client, InstallScope::User, &server_name()).unwrap();
+    assert_eq!(repeated.action, ConnectAction::Absent);
+    repeated.perform(&machine).unwrap();
     assert_eq!(fs::read_to_string(&file).ok().as_deref(), before);
     after
 }
 
 #[test]
-fn into_nothing_and_into_what_is_there() {
-    let world = World::new();
+fn entries_are_added_to_missing_and_existing_files() {
+    let world = TestHome::new();
     for client in CLIENTS {
-        let nothing = both(&world, client, None);
-        let rich = rich(client);
-        let full = both(&world, client, Some(&rich));
+        let fresh = install_and_uninstall(&world, client, None);
+        let rich = sample_config(client);
+        let full = install_and_uninstall(&world, client, Some(&rich));
         let shown = full.replace('\u{feff}', "<bom>").replace('\r', "<cr>");
-        assert_snapshot!(client.id, format!("{nothing}---\n{shown}"));
+        assert_snapshot!(client.id, format!("{fresh}---\n{shown}"));
     }
 }
 
 #[test]
-fn into_a_file_that_has_nothing_for_servers() {
-    let world = World::new();
+fn entries_are_added_to_files_without_a_server_section() {
+    let world = TestHome::new();
     for client in CLIENTS {
         let texts: &[&str] = match client.id {
             "codex" => &["\n", "# mine", "model = \"x\"\n\n"],
@@ -134,7 +135,7 @@ fn into_a_file_that_has_nothing_for_servers() {
             _ => &["{}", "{}\n", "// mine\n", "{\"a\":1}", "{\n\t\"a\": {}\n}\n"],
         };
         for text in texts {
-            both(&world, client, Some(text));
+            install_and_uninstall(&world, client, Some(text));
         }
     }
 }

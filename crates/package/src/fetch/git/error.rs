@@ -1,4 +1,4 @@
-//! What can go wrong with a repository, and what to do about it.
+//! Errors of fetching a repository.
 
 use std::io;
 
@@ -7,178 +7,184 @@ use prowess::ErrorCode;
 use crate::fetch::http::HttpError;
 use prowess_archive::limits::{DOWNLOAD_MAX, ENTRIES_MAX};
 
-/// Why a repository could not be fetched.
+/// The reason why a repository could not be fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GitError {
-    /// The server could not be asked.
+    /// The HTTP request failed.
     #[error(transparent)]
     Http(#[from] HttpError),
-    /// There is no such repository, or none that we may see: servers do not say which.
-    #[error("{url} is not there, or not for everybody")]
+    /// The repository does not exist or is not accessible: servers do not distinguish the two.
+    #[error("{url} does not exist or is private")]
     NotFound {
-        /// Where it was looked for.
+        /// The repository.
         url: String,
     },
-    /// ssh could not connect, or was not let in.
-    #[error("{host} cannot be reached by ssh: {why}")]
+    /// ssh could not connect, or was rejected.
+    #[error("cannot connect to {host} with ssh: {reason}")]
     Ssh {
-        /// Whom we asked.
+        /// The host.
         host: String,
-        /// What ssh says.
-        why: String,
+        /// The message of ssh.
+        reason: String,
     },
-    /// There is no program `ssh`.
-    #[error("ssh could not be started: {why}")]
-    NoSsh {
-        /// What the system says.
-        why: String,
+    /// The program `ssh` cannot be started.
+    #[error("cannot start ssh: {reason}")]
+    SshNotStarted {
+        /// The cause.
+        reason: String,
     },
-    /// Nothing comes any more.
-    #[error("{host} did not answer in time")]
+    /// The server does not respond.
+    #[error("{host} timed out")]
     Timeout {
-        /// Whom we asked.
+        /// The host.
         host: String,
     },
-    /// Something else than git answers.
-    #[error("{url} is not a git repository: {why}")]
+    /// The response is not from a git server.
+    #[error("{url} is not a git repository: {reason}")]
     NotGit {
-        /// Where it was looked for.
+        /// The URL.
         url: String,
-        /// What is there instead.
-        why: String,
+        /// The reason.
+        reason: String,
     },
-    /// The server redirects to another host, which the user did not name.
+    /// The server redirects to another host.
     #[error("{url} redirects to another host, {to}")]
     Redirected {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// Where it leads.
+        /// The target of the redirect.
         to: String,
     },
-    /// A repository without a commit.
+    /// The repository has no commit.
     #[error("{url} is empty")]
     Empty {
-        /// Where it is.
+        /// The repository.
         url: String,
     },
-    /// There is no such branch, tag or commit.
+    /// The branch, tag or commit does not exist.
     #[error("{url} has no branch, tag or commit {name}")]
     UnknownRef {
-        /// Where it was looked for.
+        /// The repository.
         url: String,
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// Names much like it.
-        near: Vec<String>,
-        /// Whether it may be a commit with digits left out.
-        short: bool,
+        /// Similar names.
+        suggestions: Vec<String>,
+        /// Whether the name may be an abbreviated commit.
+        is_abbreviated: bool,
     },
-    /// A tag of something that is no commit.
+    /// A tag does not point to a commit.
     #[error("{name} is not a commit")]
     NotACommit {
-        /// What was asked for.
+        /// The requested name.
         name: String,
     },
-    /// There is no such folder in the repository.
-    #[error("there is no folder {path} in the repository")]
-    NoFolder {
-        /// The path that was asked for.
+    /// The directory does not exist in the repository.
+    #[error("no directory {path} in the repository")]
+    NoDirectory {
+        /// The requested path.
         path: String,
     },
-    /// The server sends more than is taken.
+    /// The download exceeds the limit.
     #[error("the repository is larger than {} MiB", DOWNLOAD_MAX / 1024 / 1024)]
     TooLarge,
-    /// A single thing in it is larger than is taken, or all together unpack to more.
-    #[error("what the repository holds is too large to unpack")]
-    Unpacked,
-    /// More files than are looked at.
-    #[error("the repository has more than {ENTRIES_MAX} files and folders")]
-    TooMany,
-    /// The server refuses, in its own words.
-    #[error("the server says: {message}")]
-    Refused {
-        /// What it says.
+    /// An object, or all objects together, exceed the limit after unpacking.
+    #[error("the unpacked repository is too large")]
+    UnpackedTooLarge,
+    /// The repository has too many files.
+    #[error("the repository has more than {ENTRIES_MAX} files and directories")]
+    TooManyEntries,
+    /// The server rejected the request.
+    #[error("the server reported: {message}")]
+    Rejected {
+        /// The message of the server.
         message: String,
     },
-    /// What came is not what a repository consists of.
-    #[error("the repository is damaged: {why}")]
+    /// The data of the repository is invalid.
+    #[error("the repository is damaged: {reason}")]
     Damaged {
-        /// What is wrong with it.
-        why: String,
+        /// The problem.
+        reason: String,
     },
-    /// A kind of repository that is not read.
-    #[error("{what}")]
+    /// The repository has an unsupported format.
+    #[error("{message}")]
     Unsupported {
-        /// What it has.
-        what: String,
+        /// The message.
+        message: String,
     },
-    /// The file system does not let us.
-    #[error("{what}: {why}")]
+    /// An I/O error.
+    #[error("cannot {operation}: {reason}")]
     Io {
-        /// What was tried.
-        what: String,
-        /// What the system says.
-        why: String,
+        /// The operation, such as "read the repository".
+        operation: String,
+        /// The cause.
+        reason: String,
     },
-    /// Nobody wants the result any more.
+    /// The operation was cancelled.
     #[error("cancelled")]
     Cancelled,
 }
 
 impl GitError {
-    /// For programs.
+    /// Returns the error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Http(error) => error.code(),
-            Self::NotFound { .. } | Self::UnknownRef { .. } | Self::NoFolder { .. } | Self::Empty { .. } => {
-                ErrorCode::NotFound
-            }
+            Self::NotFound { .. }
+            | Self::UnknownRef { .. }
+            | Self::NoDirectory { .. }
+            | Self::Empty { .. } => ErrorCode::NotFound,
             Self::Redirected { .. } => ErrorCode::AccessDenied,
-            Self::Ssh { .. } | Self::NoSsh { .. } => ErrorCode::ExecutionError,
+            Self::Ssh { .. } | Self::SshNotStarted { .. } => ErrorCode::ExecutionError,
             Self::Timeout { .. } => ErrorCode::Timeout,
-            Self::TooLarge | Self::Unpacked | Self::TooMany => ErrorCode::TooLarge,
+            Self::TooLarge | Self::UnpackedTooLarge | Self::TooManyEntries => ErrorCode::TooLarge,
             Self::NotGit { .. } | Self::NotACommit { .. } | Self::Unsupported { .. } => {
                 ErrorCode::InvalidParam
             }
-            Self::Refused { .. } | Self::Damaged { .. } | Self::Io { .. } | Self::Cancelled => {
+            Self::Rejected { .. } | Self::Damaged { .. } | Self::Io { .. } | Self::Cancelled => {
                 ErrorCode::ExecutionError
             }
         }
     }
 
-    /// What to do about it.
+    /// Returns a hint for the user.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Http(error) => return error.hint(),
             Self::NotFound { url } if url.starts_with("https://") => {
-                "check the name; if the repository is private, use the ssh form, git@host:owner/repo"
-                    .to_owned()
+                "check the name; for a private repository, use the ssh form git@host:owner/repo".to_owned()
             }
             Self::NotFound { url } if url.starts_with("file://") => "check the path".to_owned(),
-            Self::NotFound { .. } => "check the name, and whether your key may read it".to_owned(),
-            Self::Ssh { host, why } if why.contains("Host key") => {
-                format!("connect once with `ssh {host}` and look at the key that it shows")
+            Self::NotFound { .. } => "check the name, and that your key has read access".to_owned(),
+            Self::Ssh { host, reason: why } if why.contains("Host key") => {
+                format!("run `ssh {host}` once and check the host key")
             }
             Self::Ssh { .. } => {
-                "nothing is asked for here: the key must be known to ssh-agent, or need no passphrase"
+                "add the key to ssh-agent, or use a key without a passphrase; Prowess does not prompt for it"
                     .to_owned()
             }
-            Self::NoSsh { .. } => "install OpenSSH, or name another program in GIT_SSH_COMMAND".to_owned(),
-            Self::UnknownRef { short: true, .. } => "name the commit by all of its 40 digits".to_owned(),
-            Self::UnknownRef { near, .. } if !near.is_empty() => format!("there is {}", near.join(", ")),
-            Self::Redirected { to, .. } => {
-                format!("if you trust that host: prowess install {}", prowess::shell::quote(to))
+            Self::SshNotStarted { .. } => {
+                "install OpenSSH, or set GIT_SSH_COMMAND to another program".to_owned()
             }
-            Self::TooMany => "name a path inside the repository".to_owned(),
-            Self::TooLarge => "use an archive of the part that you need".to_owned(),
+            Self::UnknownRef { is_abbreviated: true, .. } => {
+                "use the full commit id with 40 digits".to_owned()
+            }
+            Self::UnknownRef { suggestions: near, .. } if !near.is_empty() => {
+                format!("did you mean {}?", near.join(", "))
+            }
+            Self::Redirected { to, .. } => {
+                format!("if you trust that host, run prowess install {}", prowess::shell::quote(to))
+            }
+            Self::TooManyEntries => "select a directory in the repository".to_owned(),
+            Self::TooLarge => "use an archive of the required directory".to_owned(),
             Self::Timeout { .. } => "try again later".to_owned(),
             _ => return None,
         };
         Some(hint)
     }
 
-    /// The failure inside an error of a reader, or the end of what came.
+    /// Extracts the error from an error of a reader; treats an unexpected end as damage.
     pub(super) fn from_io(error: &io::Error) -> Self {
         if let Some(http) = HttpError::from_io(error) {
             return Self::from_http(http.clone());
@@ -186,9 +192,9 @@ impl GitError {
         match error.get_ref().and_then(|inner| inner.downcast_ref::<Self>()) {
             Some(error) => error.clone(),
             None if error.kind() == io::ErrorKind::UnexpectedEof => {
-                Self::Damaged { why: "it ended half-way".to_owned() }
+                Self::Damaged { reason: "the data ends unexpectedly".to_owned() }
             }
-            None => Self::Damaged { why: error.kind().to_string() },
+            None => Self::Damaged { reason: error.kind().to_string() },
         }
     }
 
@@ -200,12 +206,12 @@ impl GitError {
         }
     }
 
-    pub(super) fn damaged(why: &str) -> Self {
-        Self::Damaged { why: why.to_owned() }
+    pub(super) fn damaged(reason: &str) -> Self {
+        Self::Damaged { reason: reason.to_owned() }
     }
 
-    pub(super) fn io(what: impl Into<String>, error: &io::Error) -> Self {
-        Self::Io { what: what.into(), why: error.kind().to_string() }
+    pub(super) fn io(operation: impl Into<String>, error: &io::Error) -> Self {
+        Self::Io { operation: operation.into(), reason: error.kind().to_string() }
     }
 }
 

@@ -1,107 +1,109 @@
-//! A repository on this machine, read as files.
+//! A local repository, read as files.
 //!
-//! Nothing of its configuration is looked at: no hook, filter, include or helper that it names can ever run, and what
-//! it says about itself is not needed. Objects that it borrows from elsewhere are not followed.
+//! Its configuration is not read, so no hook, filter, include or helper in it can run. Objects in other repositories
+//! (alternates) are not followed.
 
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use gix_hash::ObjectId;
-use prowess_fs::{LastStep, open_without_waiting};
+use prowess_fs::{SymlinkMode, open_nonblocking};
 
 use super::error::GitError;
 use super::reference::GitRef;
 use super::refs::{REFS_MAX, Ref, Refs};
 
-/// The most bytes of a file with one name in it, and of the one with all of them.
+/// The maximum size of a file with one ref.
 const REF_MAX: u64 = 4 * 1024;
+/// The maximum size of `packed-refs`.
 const PACKED_MAX: u64 = 128 * 1024 * 1024;
 
-/// How often one name may lead to another.
+/// The maximum length of a chain of symbolic refs.
 const SYMBOLIC_MAX: usize = 5;
 
-/// The folders of a repository.
+/// The directories of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Repository {
-    /// Where HEAD is.
-    own: PathBuf,
-    /// Where everything else is, which several working trees may share.
-    common: PathBuf,
+pub(super) struct LocalRepository {
+    /// The directory with HEAD.
+    git_dir: PathBuf,
+    /// The directory with everything else, which several working trees may share.
+    common_dir: PathBuf,
 }
 
-impl Repository {
-    /// Finds the repository in a folder: its `.git`, or the folder itself.
+impl LocalRepository {
+    /// Opens the repository in a directory: its `.git`, or the directory itself.
     pub(super) fn open(folder: &Path, url: String) -> Result<Self, GitError> {
         let not_found = || GitError::NotFound { url: url.clone() };
-        let not_git = || GitError::NotGit { url: url.clone(), why: "the folder holds none".to_owned() };
+        let not_git =
+            || GitError::NotGit { url: url.clone(), reason: "the directory has no repository".to_owned() };
         let folder = fs::canonicalize(folder).map_err(|_| not_found())?;
         let inside = folder.join(".git");
         let own = if inside.is_dir() {
             inside
-        } else if let Some(text) = text(&inside, REF_MAX)? {
-            // A working tree beside the first, or a submodule.
-            let leads = text.trim_end().strip_prefix("gitdir: ").ok_or_else(not_git)?;
-            folder.join(leads)
+        } else if let Some(text) = read_text(&inside, REF_MAX)? {
+            // A linked working tree or a submodule.
+            let target = text.trim_end().strip_prefix("gitdir: ").ok_or_else(not_git)?;
+            folder.join(target)
         } else {
             folder
         };
-        let common = match text(&own.join("commondir"), REF_MAX)? {
-            Some(leads) => own.join(leads.trim_end()),
+        let common = match read_text(&own.join("commondir"), REF_MAX)? {
+            Some(target) => own.join(target.trim_end()),
             None => own.clone(),
         };
         if !own.join("HEAD").is_file() || !common.join("objects").is_dir() {
             return Err(not_git());
         }
         if common.join("reftable").is_dir() {
-            let what = "the repository keeps its names as a reftable, which is not read here".to_owned();
-            return Err(GitError::Unsupported { what });
+            let what = "the repository uses the reftable format, which is not supported".to_owned();
+            return Err(GitError::Unsupported { message: what });
         }
         if common.join("objects/info/alternates").symlink_metadata().is_ok() {
-            let what = "the repository borrows objects of another one, which is not followed; \
-                        `git repack -a -d` and removing objects/info/alternates makes it whole";
-            return Err(GitError::Unsupported { what: what.to_owned() });
+            let what = "the repository uses objects of another one, which is not supported; \
+                        run `git repack -a -d` and remove objects/info/alternates";
+            return Err(GitError::Unsupported { message: what.to_owned() });
         }
-        only_files(&common.join("objects"))?;
-        Ok(Self { own, common })
+        check_only_files(&common.join("objects"))?;
+        Ok(Self { git_dir: own, common_dir: common })
     }
 
-    /// Where the objects are.
-    pub(super) fn objects(&self) -> PathBuf {
-        self.common.join("objects")
+    /// Returns the directory of the objects.
+    pub(super) fn objects_dir(&self) -> PathBuf {
+        self.common_dir.join("objects")
     }
 
-    /// The names: those that are asked for, or with `None` all that are branches or tags.
+    /// Returns the refs: those that match `reference`, or all branches and tags if `all`.
     pub(super) fn refs(&self, reference: Option<&GitRef>, all: bool) -> Result<Refs, GitError> {
-        let packed = text(&self.common.join("packed-refs"), PACKED_MAX)?.unwrap_or_default();
+        let packed = read_text(&self.common_dir.join("packed-refs"), PACKED_MAX)?.unwrap_or_default();
         let mut refs = Refs::default();
-        let (head, target) = self.value("HEAD", &packed, &mut 0)?;
+        let (head, target) = self.resolve_ref("HEAD", &packed, &mut 0)?;
         (refs.head, refs.head_target) = (head, target);
         if all {
-            refs.all = packed_refs(&packed).take(REFS_MAX).map(|(name, id)| named(name, id)).collect();
+            refs.all = packed_refs(&packed).take(REFS_MAX).map(|(name, id)| new_ref(name, id)).collect();
             for kind in ["refs/heads", "refs/tags"] {
-                self.loose(kind, 0, &mut refs.all);
+                self.add_loose_refs(kind, 0, &mut refs.all);
             }
         } else {
-            for name in Refs::wanted(reference) {
-                if let (Some(id), _) = self.value(&name, &packed, &mut 0)? {
-                    refs.all.push(named(&name, id));
+            for name in Refs::names_for(reference) {
+                if let (Some(id), _) = self.resolve_ref(&name, &packed, &mut 0)? {
+                    refs.all.push(new_ref(&name, id));
                 }
             }
         }
         Ok(refs)
     }
 
-    /// What a name stands for, and the name that it leads to.
-    fn value(
+    /// Returns the object id of a ref, and the target of a symbolic ref.
+    fn resolve_ref(
         &self,
         name: &str,
         packed: &str,
         steps: &mut usize,
     ) -> Result<(Option<ObjectId>, Option<String>), GitError> {
-        // Each working tree has a HEAD of its own; branches and tags are shared.
-        let folder = if name.starts_with("refs/") { &self.common } else { &self.own };
-        let Some(text) = text(&folder.join(name), REF_MAX)? else {
+        // Each working tree has its own HEAD; branches and tags are shared.
+        let folder = if name.starts_with("refs/") { &self.common_dir } else { &self.git_dir };
+        let Some(text) = read_text(&folder.join(name), REF_MAX)? else {
             let found = packed_refs(packed).find(|(packed, _)| *packed == name);
             return Ok((found.map(|(_, id)| id), None));
         };
@@ -110,26 +112,26 @@ impl Repository {
             let id = ObjectId::from_hex(text.as_bytes());
             return id
                 .map(|id| (Some(id), None))
-                .map_err(|_| GitError::damaged("a name stands for no commit"));
+                .map_err(|_| GitError::damaged("a ref does not contain an object id"));
         };
         *steps += 1;
         if *steps > SYMBOLIC_MAX || !target.starts_with("refs/") || GitRef::parse(target).is_err() {
-            return Err(GitError::damaged("a name leads nowhere"));
+            return Err(GitError::damaged("a symbolic ref cannot be resolved"));
         }
-        let (id, _) = self.value(target, packed, steps)?;
+        let (id, _) = self.resolve_ref(target, packed, steps)?;
         Ok((id, Some(target.to_owned())))
     }
 
-    /// The names that have a file each. Only for telling people what there is.
-    fn loose(&self, folder: &str, depth: usize, into: &mut Vec<Ref>) {
-        let Ok(entries) = fs::read_dir(self.common.join(folder)) else { return };
+    /// Adds the refs that have a file of their own. Only used for suggestions.
+    fn add_loose_refs(&self, folder: &str, depth: usize, into: &mut Vec<Ref>) {
+        let Ok(entries) = fs::read_dir(self.common_dir.join(folder)) else { return };
         for entry in entries.flatten() {
             let Ok(name) = entry.file_name().into_string() else { continue };
             let name = format!("{folder}/{name}");
             match entry.file_type() {
-                Ok(kind) if kind.is_dir() && depth < 8 => self.loose(&name, depth + 1, into),
+                Ok(kind) if kind.is_dir() && depth < 8 => self.add_loose_refs(&name, depth + 1, into),
                 Ok(kind) if kind.is_file() && into.len() < REFS_MAX => {
-                    into.push(named(&name, ObjectId::null(gix_hash::Kind::Sha1)));
+                    into.push(new_ref(&name, ObjectId::null(gix_hash::Kind::Sha1)));
                 }
                 _ => {}
             }
@@ -137,13 +139,13 @@ impl Repository {
     }
 }
 
-/// Objects are opened where they lie, and opening a FIFO waits for somebody who never comes.
-fn only_files(objects: &Path) -> Result<(), GitError> {
-    let inside = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
-    for folder in inside(objects).filter(|entry| entry.path().is_dir()) {
-        for entry in inside(&folder.path()) {
-            let plain = entry.file_type().is_ok_and(|kind| kind.is_file() || kind.is_dir());
-            if !plain && !entry.path().is_file() {
+/// Rejects special files among the objects: opening a FIFO would block.
+fn check_only_files(objects: &Path) -> Result<(), GitError> {
+    let list = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
+    for folder in list(objects).filter(|entry| entry.path().is_dir()) {
+        for entry in list(&folder.path()) {
+            let is_plain = entry.file_type().is_ok_and(|kind| kind.is_file() || kind.is_dir());
+            if !is_plain && !entry.path().is_file() {
                 return Err(GitError::damaged("an object is not a file"));
             }
         }
@@ -151,7 +153,7 @@ fn only_files(objects: &Path) -> Result<(), GitError> {
     Ok(())
 }
 
-fn named(name: &str, id: ObjectId) -> Ref {
+fn new_ref(name: &str, id: ObjectId) -> Ref {
     Ref { name: name.to_owned(), id, peeled: None }
 }
 
@@ -162,17 +164,17 @@ fn packed_refs(packed: &str) -> impl Iterator<Item = (&str, ObjectId)> {
     })
 }
 
-/// The text of a regular file. Nothing waits for what is none, such as a FIFO.
-fn text(path: &Path, max: u64) -> Result<Option<String>, GitError> {
-    let Ok(file) = open_without_waiting(path, LastStep::Followed) else { return Ok(None) };
+/// Returns the text of a regular file; `None` for other files, which are not opened in a blocking way.
+fn read_text(path: &Path, max: u64) -> Result<Option<String>, GitError> {
+    let Ok(file) = open_nonblocking(path, SymlinkMode::Follow) else { return Ok(None) };
     if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
         return Ok(None);
     }
     let mut bytes = Vec::new();
     let read = file.take(max + 1).read_to_end(&mut bytes);
-    read.map_err(|error| GitError::io("reading the repository", &error))?;
+    read.map_err(|error| GitError::io("read the repository", &error))?;
     if bytes.len() as u64 > max {
-        return Err(GitError::damaged("a file with names in it is too large"));
+        return Err(GitError::damaged("a file with refs is too large"));
     }
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }

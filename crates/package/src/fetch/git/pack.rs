@@ -1,4 +1,4 @@
-//! Keeps a pack that comes from a server, after having computed the hash of everything in it.
+//! Stores a pack from a server after computing the hashes of all objects.
 
 use std::fs;
 use std::io::{self, BufReader, Read};
@@ -9,31 +9,31 @@ use std::time::Duration;
 use gix_pack::bundle::write::Options;
 
 use super::error::GitError;
-use super::meter::Meter;
-use super::packet::words;
-use crate::Work;
+use super::packet::display_message;
+use super::unpack_meter::UnpackMeter;
+use crate::Task;
 
-/// How much is unpacked.
+/// The limits for unpacking, in bytes.
 #[derive(Debug, Clone, Copy)]
-struct Bounds {
+struct UnpackLimits {
     object: usize,
-    all: usize,
+    total: usize,
 }
 
-const BOUNDS: Bounds = Bounds {
-    // One thing. Beyond what is ever installed, since a repository may hold more than skills.
+const BOUNDS: UnpackLimits = UnpackLimits {
+    // One object. Larger than any installed file, because a repository may contain more than skills.
     object: 256 * 1024 * 1024,
-    // All together. A pack of a few bytes can come to any size: one thing may be said to be another many times over.
-    all: 8 * 1024 * 1024 * 1024,
+    // All objects. A small pack can unpack to any size, because of deltas that repeat data.
+    total: 8 * 1024 * 1024 * 1024,
 };
 
-/// Passes bytes on and keeps the first failure, which would not come through whole.
-struct Tap<'f, R> {
+/// Passes bytes on and records the first error, because gix-pack does not return it completely.
+struct ErrorTap<'f, R> {
     from: R,
     failure: &'f mut Option<GitError>,
 }
 
-impl<R: Read> Read for Tap<'_, R> {
+impl<R: Read> Read for ErrorTap<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.from.read(buffer).inspect_err(|error| {
             if error.kind() != io::ErrorKind::Interrupted {
@@ -43,31 +43,33 @@ impl<R: Read> Read for Tap<'_, R> {
     }
 }
 
-/// Keeps the pack in a new folder `objects` of `scratch`, and gives that.
-pub(super) fn keep(
+/// Stores the pack in a new directory `objects` of `scratch`, and returns its path.
+pub(super) fn store_pack(
     pack: impl Read,
     scratch: &Path,
     format: gix_hash::Kind,
-    work: &Work,
+    work: &Task,
 ) -> Result<PathBuf, GitError> {
-    keep_within(BOUNDS, pack, scratch, format, work)
+    store_pack_within(BOUNDS, pack, scratch, format, work)
 }
 
-fn keep_within(
-    bounds: Bounds,
+fn store_pack_within(
+    bounds: UnpackLimits,
     pack: impl Read,
     scratch: &Path,
     format: gix_hash::Kind,
-    work: &Work,
+    work: &Task,
 ) -> Result<PathBuf, GitError> {
     let objects = scratch.join("objects");
     let packs = objects.join("pack");
-    fs::create_dir_all(&packs).map_err(|error| GitError::io("making a folder for the repository", &error))?;
-    let (unpacked, stop, done) = (Meter::default(), AtomicBool::new(false), AtomicBool::new(false));
+    fs::create_dir_all(&packs)
+        .map_err(|error| GitError::io("create a directory for the repository", &error))?;
+    let (unpacked, stop, done) = (UnpackMeter::default(), AtomicBool::new(false), AtomicBool::new(false));
     let mut failure = None;
-    let mut pack = BufReader::with_capacity(64 * 1024, Tap { from: pack, failure: &mut failure });
+    let mut pack = BufReader::with_capacity(64 * 1024, ErrorTap { from: pack, failure: &mut failure });
     let written = std::thread::scope(|scope| {
-        let guard = scope.spawn(|| guard(work, || unpacked.bytes() > bounds.all, &stop, &done));
+        let guard =
+            scope.spawn(|| watch_limits(work, || unpacked.unpacked_bytes() > bounds.total, &stop, &done));
         let written = gix_pack::Bundle::write_to_directory(
             &mut pack,
             Some(&packs),
@@ -82,20 +84,22 @@ fn keep_within(
         written
     });
     drop(pack);
-    work.go_on()?;
+    work.check_cancelled()?;
     match (written, failure) {
-        _ if unpacked.bytes() > bounds.all => Err(GitError::Unpacked),
+        _ if unpacked.unpacked_bytes() > bounds.total => Err(GitError::UnpackedTooLarge),
         (Ok(_), _) => Ok(objects),
         (Err(_), Some(failure)) => Err(failure),
-        (Err(error), None) if error.is_resource_exhausted() => Err(GitError::Unpacked),
-        (Err(error), None) => Err(GitError::Damaged { why: words(error.to_string().as_bytes()) }),
+        (Err(error), None) if error.is_resource_exhausted() => Err(GitError::UnpackedTooLarge),
+        (Err(error), None) => {
+            Err(GitError::Damaged { reason: display_message(error.to_string().as_bytes()) })
+        }
     }
 }
 
-/// Ends the work when nobody wants it any more, or when it comes to more than is taken.
-fn guard(work: &Work, too_much: impl Fn() -> bool, stop: &AtomicBool, done: &AtomicBool) {
+/// Stops unpacking if the task is cancelled or the limit is exceeded.
+fn watch_limits(work: &Task, is_too_large: impl Fn() -> bool, stop: &AtomicBool, done: &AtomicBool) {
     while !done.load(Ordering::Relaxed) {
-        if work.go_on().is_err() || too_much() {
+        if work.check_cancelled().is_err() || is_too_large() {
             stop.store(true, Ordering::Relaxed);
         }
         std::thread::park_timeout(Duration::from_millis(50));

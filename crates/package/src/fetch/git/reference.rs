@@ -1,4 +1,4 @@
-//! What of a repository is wanted: a branch, a tag or a commit.
+//! References: a branch, a tag or a commit.
 
 use std::fmt;
 
@@ -6,61 +6,66 @@ use prowess_format::hidden;
 
 /// A branch, a tag or a commit.
 ///
-/// All 40 (or 64) digits of a commit are a commit. Any other name is looked for as a tag first and as a branch then, as
-/// git itself does; `refs/heads/…` and `refs/tags/…` say which.
+/// A full commit id with 40 (or 64) digits is a commit. Any other name is resolved as a tag first, then as a branch,
+/// like in git; `refs/heads/…` and `refs/tags/…` are unambiguous.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct GitRef(String);
 
-/// Why a text is not taken as a branch, tag or commit.
+/// The reason why a text is not a valid reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum RefError {
-    /// Nothing at all.
+pub enum ParseRefError {
+    /// The name is empty.
     #[error("the name of the branch, tag or commit is empty")]
     Empty,
-    /// Something that a program would take for an option.
-    #[error("a branch or tag cannot begin with “-”")]
-    Option,
-    /// Not by git's own rules.
-    #[error("this cannot be the name of a branch, tag or commit")]
-    Name,
-    /// Longer than any name.
+    /// The name looks like a command-line option.
+    #[error("a branch or tag cannot start with “-”")]
+    LooksLikeOption,
+    /// The name violates the rules of git.
+    #[error("invalid name of a branch, tag or commit")]
+    InvalidName,
+    /// The name is too long.
     #[error("the name of the branch, tag or commit is longer than 255 bytes")]
-    Long,
+    TooLong,
 }
 
 impl GitRef {
-    /// Takes a text for a name, by the rules of `git check-ref-format`.
-    pub fn parse(raw: &str) -> Result<Self, RefError> {
+    /// Parses a reference by the rules of `git check-ref-format`.
+    pub fn parse(raw: &str) -> Result<Self, ParseRefError> {
         if raw.is_empty() {
-            return Err(RefError::Empty);
+            return Err(ParseRefError::Empty);
         }
         if raw.starts_with('-') {
-            return Err(RefError::Option);
+            return Err(ParseRefError::LooksLikeOption);
         }
         if raw.len() > 255 {
-            return Err(RefError::Long);
+            return Err(ParseRefError::TooLong);
         }
-        let odd = |c: char| c.is_control() || " ~^:?*[\\".contains(c);
-        let wrong = raw == "@" || raw.ends_with('.') || raw.contains("..") || raw.contains("@{");
-        if wrong || raw.contains(odd) || hidden::first(raw).is_some() {
-            return Err(RefError::Name);
+        let is_forbidden = |c: char| c.is_control() || " ~^:?*[\\".contains(c);
+        let is_invalid = raw == "@" || raw.ends_with('.') || raw.contains("..") || raw.contains("@{");
+        if is_invalid || raw.contains(is_forbidden) || hidden::find_hidden(raw).is_some() {
+            return Err(ParseRefError::InvalidName);
         }
-        let bad = |part: &str| part.is_empty() || part.starts_with('.') || part.ends_with(".lock");
-        if raw.split('/').any(bad) { Err(RefError::Name) } else { Ok(Self(raw.to_owned())) }
+        let is_bad_component =
+            |part: &str| part.is_empty() || part.starts_with('.') || part.ends_with(".lock");
+        if raw.split('/').any(is_bad_component) {
+            Err(ParseRefError::InvalidName)
+        } else {
+            Ok(Self(raw.to_owned()))
+        }
     }
 
-    /// The name as it was given.
+    /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The commit, in small letters, if all its digits were given.
+    /// Returns the commit id in lower case, if it is complete.
     pub(super) fn as_commit(&self) -> Option<String> {
         (matches!(self.0.len(), 40 | 64) && is_hex(&self.0)).then(|| self.0.to_ascii_lowercase())
     }
 
-    /// Whether somebody may have meant a commit and left out digits.
-    pub(super) fn is_short_commit(&self) -> bool {
+    /// Returns `true` if the name may be an abbreviated commit id.
+    pub(super) fn may_be_abbreviated(&self) -> bool {
         (4..40).contains(&self.0.len()) && is_hex(&self.0)
     }
 }
@@ -109,25 +114,25 @@ mod tests {
             "a\n",
             "a\u{202e}",
         ] {
-            assert_eq!(GitRef::parse(name), Err(RefError::Name), "{name:?}");
+            assert_eq!(GitRef::parse(name), Err(ParseRefError::InvalidName), "{name:?}");
         }
-        assert_eq!(GitRef::parse("--upload-pack=id"), Err(RefError::Option));
-        assert_eq!(GitRef::parse(""), Err(RefError::Empty));
-        assert_eq!(GitRef::parse(&"a".repeat(256)), Err(RefError::Long));
+        assert_eq!(GitRef::parse("--upload-pack=id"), Err(ParseRefError::LooksLikeOption));
+        assert_eq!(GitRef::parse(""), Err(ParseRefError::Empty));
+        assert_eq!(GitRef::parse(&"a".repeat(256)), Err(ParseRefError::TooLong));
     }
 
     #[test]
-    fn a_commit_has_all_its_digits() {
+    fn a_full_commit_id_is_a_commit() {
         assert_eq!(GitRef::parse(&"AB".repeat(20)).unwrap().as_commit(), Some("ab".repeat(20)));
         assert_eq!(GitRef::parse(&"ab".repeat(32)).unwrap().as_commit(), Some("ab".repeat(32)));
-        let short = GitRef::parse("abcdef12").unwrap();
-        assert!(short.as_commit().is_none() && short.is_short_commit());
+        let abbreviated = GitRef::parse("abcdef12").unwrap();
+        assert!(abbreviated.as_commit().is_none() && abbreviated.may_be_abbreviated());
     }
 
     proptest! {
-        /// A name never leads out of the folder of names, nor on to another line or packet.
+        /// A name cannot escape the directory of refs or inject a line or packet.
         #[test]
-        fn a_name_stays_a_name(raw in "\\PC{0,20}") {
+        fn a_name_stays_a_single_path(raw in "\\PC{0,20}") {
             if let Ok(name) = GitRef::parse(&raw) {
                 let plain = |part: std::path::Component<'_>| matches!(part, std::path::Component::Normal(_));
                 prop_assert!(std::path::Path::new(name.as_str()).components().all(plain));

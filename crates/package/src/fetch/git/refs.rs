@@ -1,64 +1,64 @@
-//! The names that a repository has for its commits, and finding the one that is meant.
+//! The refs of a repository, and how a reference is resolved.
 
 use gix_hash::ObjectId;
 
 use super::error::GitError;
 use super::reference::GitRef;
 
-/// The most names that are listened to.
+/// The maximum number of refs that are read.
 pub(super) const REFS_MAX: usize = 500_000;
 
-/// The longest name that is listened to.
+/// The maximum length of a ref name.
 pub(super) const NAME_MAX: usize = 1_024;
 
-/// How many names are compared with one that is not there.
-const LOOKED_AT: usize = 5_000;
+/// The maximum number of names that are compared for suggestions.
+const SUGGEST_FROM_MAX: usize = 5_000;
 
-/// How what was asked for was understood.
+/// How a reference was resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Resolved {
-    /// Nothing was asked for: the repository's own branch, if it names one.
+pub enum ResolvedRef {
+    /// No reference: the default branch, if HEAD names one.
     Head(Option<String>),
     /// A branch.
     Branch(String),
     /// A tag.
     Tag(String),
-    /// A commit itself.
+    /// A commit id.
     Commit,
 }
 
-/// One name.
+/// A ref.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Ref {
     /// Such as `refs/heads/main`.
     pub(super) name: String,
     pub(super) id: ObjectId,
-    /// What an annotated tag is of.
+    /// The target of an annotated tag.
     pub(super) peeled: Option<ObjectId>,
 }
 
-/// All names that a repository has, or those that were asked for.
+/// All refs of a repository, or the requested ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Refs {
     pub(super) head: Option<ObjectId>,
-    /// Where HEAD leads to, such as `refs/heads/main`.
+    /// The target of HEAD, such as `refs/heads/main`.
     pub(super) head_target: Option<String>,
     pub(super) all: Vec<Ref>,
 }
 
-/// The one that is meant.
+/// The commit that matches a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Chosen {
-    /// What to ask the server for: servers give what has a name, which may be the tag of a commit.
-    pub(super) want: ObjectId,
-    /// The commit, as far as names tell.
+pub(super) struct ChosenCommit {
+    /// The object to request from the server: the ref's object, which may be an annotated tag.
+    pub(super) request: ObjectId,
+    /// The commit, as far as the refs show it.
     pub(super) commit: ObjectId,
-    pub(super) resolved: Resolved,
+    pub(super) resolved: ResolvedRef,
 }
 
 impl Refs {
-    /// The names to ask a server for. Nobody needs all of them until a name is not found.
-    pub(super) fn wanted(reference: Option<&GitRef>) -> Vec<String> {
+    /// Returns the names to request from a server. All names are needed only for suggestions.
+    pub(super) fn names_for(reference: Option<&GitRef>) -> Vec<String> {
         match reference.map(GitRef::as_str) {
             None | Some("HEAD") => vec!["HEAD".to_owned()],
             Some(name) if name.starts_with("refs/") => vec![name.to_owned()],
@@ -66,46 +66,46 @@ impl Refs {
         }
     }
 
-    /// The commit of what was asked for, or of HEAD. `None` if there is none of the name.
-    pub(super) fn choose(&self, reference: Option<&GitRef>) -> Option<Chosen> {
+    /// Returns the commit of a reference, or of HEAD; `None` if it does not exist.
+    pub(super) fn choose(&self, reference: Option<&GitRef>) -> Option<ChosenCommit> {
         let Some(name) = reference.map(GitRef::as_str).filter(|name| *name != "HEAD") else {
             let id = self.head?;
             let branch = self.head_target.as_deref().and_then(|target| target.strip_prefix("refs/heads/"));
-            return Some(Chosen {
-                want: id,
+            return Some(ChosenCommit {
+                request: id,
                 commit: id,
-                resolved: Resolved::Head(branch.map(str::to_owned)),
+                resolved: ResolvedRef::Head(branch.map(str::to_owned)),
             });
         };
-        let found = |wanted: &str| self.all.iter().find(|one| one.name == wanted);
+        let find = |wanted: &str| self.all.iter().find(|one| one.name == wanted);
         let one = if name.starts_with("refs/") {
-            found(name)?
+            find(name)?
         } else {
-            found(&format!("refs/tags/{name}")).or_else(|| found(&format!("refs/heads/{name}")))?
+            find(&format!("refs/tags/{name}")).or_else(|| find(&format!("refs/heads/{name}")))?
         };
         let resolved = match (one.name.strip_prefix("refs/tags/"), one.name.strip_prefix("refs/heads/")) {
-            (Some(tag), _) => Resolved::Tag(tag.to_owned()),
-            (_, Some(branch)) => Resolved::Branch(branch.to_owned()),
-            _ => Resolved::Branch(one.name.clone()),
+            (Some(tag), _) => ResolvedRef::Tag(tag.to_owned()),
+            (_, Some(branch)) => ResolvedRef::Branch(branch.to_owned()),
+            _ => ResolvedRef::Branch(one.name.clone()),
         };
-        Some(Chosen { want: one.id, commit: one.peeled.unwrap_or(one.id), resolved })
+        Some(ChosenCommit { request: one.id, commit: one.peeled.unwrap_or(one.id), resolved })
     }
 
-    /// Says that there is no such name, and which are like it.
-    pub(super) fn unknown(&self, url: String, reference: &GitRef) -> GitError {
+    /// Returns the error for an unknown reference, with similar names.
+    pub(super) fn unknown_ref(&self, url: String, reference: &GitRef) -> GitError {
         let name = reference.as_str();
         let short = |full: &'_ str| {
             let bare = full.strip_prefix("refs/heads/").or_else(|| full.strip_prefix("refs/tags/"));
-            bare.map(|bare| prowess_format::hidden::shown(bare).into_owned())
+            bare.map(|bare| prowess_format::hidden::escape_for_display(bare).into_owned())
         };
         let mut near: Vec<(usize, String)> = self
             .all
             .iter()
             .filter_map(|one| short(&one.name))
-            .take(LOOKED_AT)
+            .take(SUGGEST_FROM_MAX)
             .map(|bare| (strsim::damerau_levenshtein(&bare, name), bare))
             .filter(|(distance, bare)| {
-                // A branch that HEAD names may not be there: then any other will do.
+                // HEAD may point to a branch that does not exist: then suggest any branch.
                 name == "HEAD"
                     || *distance <= (name.chars().count() / 3).max(1)
                     || bare.contains(name)
@@ -116,7 +116,12 @@ impl Refs {
         near.dedup();
         near.truncate(3);
         let near = near.into_iter().map(|(_, bare)| bare).collect();
-        GitError::UnknownRef { url, name: name.to_owned(), near, short: reference.is_short_commit() }
+        GitError::UnknownRef {
+            url,
+            name: name.to_owned(),
+            suggestions: near,
+            is_abbreviated: reference.may_be_abbreviated(),
+        }
     }
 }
 
@@ -144,28 +149,28 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_goes_before_a_branch() {
+    fn a_tag_precedes_a_branch() {
         let chosen = |name: Option<&str>| {
             let reference = name.map(|name| GitRef::parse(name).unwrap());
             let chosen = refs().choose(reference.as_ref()).unwrap();
-            (chosen.want.as_bytes()[0], chosen.commit.as_bytes()[0], chosen.resolved)
+            (chosen.request.as_bytes()[0], chosen.commit.as_bytes()[0], chosen.resolved)
         };
-        assert_eq!(chosen(None), (1, 1, Resolved::Head(Some("main".to_owned()))));
-        assert_eq!(chosen(Some("HEAD")).2, Resolved::Head(Some("main".to_owned())));
-        assert_eq!(chosen(Some("main")), (1, 1, Resolved::Branch("main".to_owned())));
-        assert_eq!(chosen(Some("v1")), (3, 4, Resolved::Tag("v1".to_owned())));
-        assert_eq!(chosen(Some("refs/heads/v1")), (2, 2, Resolved::Branch("v1".to_owned())));
-        assert_eq!(chosen(Some("v2")), (5, 5, Resolved::Tag("v2".to_owned())));
+        assert_eq!(chosen(None), (1, 1, ResolvedRef::Head(Some("main".to_owned()))));
+        assert_eq!(chosen(Some("HEAD")).2, ResolvedRef::Head(Some("main".to_owned())));
+        assert_eq!(chosen(Some("main")), (1, 1, ResolvedRef::Branch("main".to_owned())));
+        assert_eq!(chosen(Some("v1")), (3, 4, ResolvedRef::Tag("v1".to_owned())));
+        assert_eq!(chosen(Some("refs/heads/v1")), (2, 2, ResolvedRef::Branch("v1".to_owned())));
+        assert_eq!(chosen(Some("v2")), (5, 5, ResolvedRef::Tag("v2".to_owned())));
         assert_eq!(refs().choose(Some(&GitRef::parse("v3").unwrap())), None);
     }
 
     #[test]
-    fn an_unknown_name_brings_those_like_it() {
-        let hint = |name: &str| refs().unknown("u".to_owned(), &GitRef::parse(name).unwrap()).hint();
-        assert_eq!(hint("mian").as_deref(), Some("there is main"));
-        assert_eq!(hint("v3").as_deref(), Some("there is v1, v2"));
-        assert_eq!(hint("abc1234").as_deref(), Some("name the commit by all of its 40 digits"));
+    fn an_unknown_name_has_suggestions() {
+        let hint = |name: &str| refs().unknown_ref("u".to_owned(), &GitRef::parse(name).unwrap()).hint();
+        assert_eq!(hint("mian").as_deref(), Some("did you mean main?"));
+        assert_eq!(hint("v3").as_deref(), Some("did you mean v1, v2?"));
+        assert_eq!(hint("abc1234").as_deref(), Some("use the full commit id with 40 digits"));
         assert_eq!(hint("something-else"), None);
-        assert_eq!(hint("HEAD").as_deref(), Some("there is main, v1, v2"));
+        assert_eq!(hint("HEAD").as_deref(), Some("did you mean main, v1, v2?"));
     }
 }

@@ -1,7 +1,7 @@
-//! The way to a server through the user's own `ssh`, with its configuration, keys and known hosts.
+//! The git protocol over the user's `ssh`, with its configuration, keys and known hosts.
 //!
-//! What must always hold: nobody is asked for anything; nothing of the URL is taken for an option or by a shell here;
-//! and when this ends, `ssh` ends with whatever it started.
+//! Invariants: `ssh` never prompts; no part of the URL is interpreted as an option or by a local shell; when the
+//! transport is dropped, `ssh` ends together with all processes that it started.
 
 use std::ffi::OsString;
 use std::io::{self, BufReader, Read, Write};
@@ -10,36 +10,36 @@ use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use prowess_fs::{in_own_group, kill_group, wait_readable};
+use prowess_fs::{kill_group, set_own_group, wait_readable};
 
 use super::error::GitError;
-use super::packet::words;
-use super::url::Ssh;
-use super::wire::Link;
-use crate::Work;
+use super::packet::display_message;
+use super::url::SshLocation;
+use super::wire::GitTransport;
+use crate::Task;
 use prowess_archive::limits::DOWNLOAD_MAX;
 
-/// How long a cancelled request may go on.
-const STEP: Duration = Duration::from_millis(100);
+/// The interval at which cancellation is checked.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What `ssh` says is kept up to here.
-const COMPLAINT_MAX: u64 = 8 * 1024;
+/// The maximum size of the recorded error output of `ssh`.
+const STDERR_MAX: u64 = 8 * 1024;
 
-/// The program that connects. `GIT_SSH_COMMAND` is a line for the shell, `GIT_SSH` a program, as in git.
+/// The program that connects. As in git, `GIT_SSH_COMMAND` is a shell command and `GIT_SSH` a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SshProgram {
-    /// A program that takes the options of OpenSSH.
+    /// A program that accepts the options of OpenSSH.
     Program(OsString),
-    /// A line for `sh`, to which the options of OpenSSH are added.
-    Line(OsString),
+    /// A command for `sh`, to which the options of OpenSSH are appended.
+    ShellCommand(OsString),
 }
 
 impl SshProgram {
-    /// What the environment says, or `ssh`.
+    /// Returns the program from the environment, or `ssh`.
     pub fn from_env() -> Self {
-        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        match (set("GIT_SSH_COMMAND"), set("GIT_SSH")) {
-            (Some(line), _) => Self::Line(line),
+        let var = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        match (var("GIT_SSH_COMMAND"), var("GIT_SSH")) {
+            (Some(line), _) => Self::ShellCommand(line),
             (None, Some(program)) => Self::Program(program),
             (None, None) => Self::Program("ssh".into()),
         }
@@ -48,11 +48,11 @@ impl SshProgram {
     fn command(&self) -> Command {
         match self {
             Self::Program(program) => Command::new(program),
-            Self::Line(line) => {
-                let mut script = line.clone();
+            Self::ShellCommand(command_line) => {
+                let mut script = command_line.clone();
                 script.push(" \"$@\"");
                 let mut command = Command::new("sh");
-                // What comes after the line is $0 and the arguments.
+                // The arguments after the script are $0, $1 and so on.
                 command.arg("-c").arg(script).arg("ssh");
                 command
             }
@@ -61,106 +61,106 @@ impl SshProgram {
 }
 
 /// A running `ssh`.
-pub(super) struct Connection {
+pub(super) struct SshTransport {
     host: String,
     url: String,
     child: Child,
     input: ChildStdin,
-    output: BufReader<Output>,
-    complaint: Arc<Mutex<Vec<u8>>>,
-    complained: Receiver<()>,
+    output: BufReader<BoundedOutput>,
+    stderr: Arc<Mutex<Vec<u8>>>,
+    stderr_closed: Receiver<()>,
 }
 
-/// What comes, within its bounds.
-struct Output {
+/// The output of `ssh`, with a timeout and a size limit.
+struct BoundedOutput {
     from: ChildStdout,
     host: String,
     stall: Duration,
-    /// How long all of it may take, and since when.
+    /// The maximum total duration, since `started`.
     total: Duration,
-    begun: Instant,
-    left: u64,
-    work: Arc<Work>,
+    started: Instant,
+    remaining: u64,
+    work: Arc<Task>,
 }
 
-impl Connection {
+impl SshTransport {
     pub(super) fn open(
-        ssh: &Ssh,
+        ssh: &SshLocation,
         url: String,
         program: &SshProgram,
         timeouts: crate::fetch::http::Timeouts,
-        work: &Arc<Work>,
+        work: &Arc<Task>,
     ) -> Result<Self, GitError> {
-        work.go_on()?;
+        work.check_cancelled()?;
         let mut command = program.command();
-        // Its own group, so that it can be ended with all that it started, and so that it gets no terminal to ask on.
-        in_own_group(&mut command);
+        // A separate process group, to end it with all its children, and to detach it from the terminal.
+        set_own_group(&mut command);
         command.args(["-T", "-o", "BatchMode=yes", "-o", "SendEnv=GIT_PROTOCOL"]);
         if let Some(port) = ssh.port {
             command.arg("-p").arg(port.to_string());
         }
         let bare = ssh.host.trim_matches(['[', ']']);
         let host = ssh.user.as_ref().map_or_else(|| bare.to_owned(), |user| format!("{user}@{bare}"));
-        command.arg("--").arg(&host).arg(format!("git-upload-pack {}", quoted(&ssh.path)));
+        command.arg("--").arg(&host).arg(format!("git-upload-pack {}", shell_quote(&ssh.path)));
         command.env("GIT_PROTOCOL", "version=2").env("SSH_ASKPASS_REQUIRE", "never");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let no_ssh = |error: io::Error| GitError::NoSsh { why: error.kind().to_string() };
-        let mut child = command.spawn().map_err(no_ssh)?;
-        let (Some(input), Some(from), Some(complaints)) =
+        let not_started = |error: io::Error| GitError::SshNotStarted { reason: error.kind().to_string() };
+        let mut child = command.spawn().map_err(not_started)?;
+        let (Some(input), Some(from), Some(stderr_pipe)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
-            return Err(GitError::NoSsh { why: "it has no pipes".to_owned() });
+            return Err(GitError::SshNotStarted { reason: "no pipes were created".to_owned() });
         };
-        let complaint = Arc::<Mutex<Vec<u8>>>::default();
-        let complained = listen(complaints, Arc::clone(&complaint));
+        let stderr = Arc::<Mutex<Vec<u8>>>::default();
+        let stderr_closed = record_stderr(stderr_pipe, Arc::clone(&stderr));
         let output = BufReader::with_capacity(
             64 * 1024,
-            Output {
+            BoundedOutput {
                 from,
                 host: bare.to_owned(),
                 stall: timeouts.stall,
                 total: timeouts.total,
-                begun: Instant::now(),
-                left: DOWNLOAD_MAX,
+                started: Instant::now(),
+                remaining: DOWNLOAD_MAX,
                 work: Arc::clone(work),
             },
         );
-        Ok(Self { host: bare.to_owned(), url, child, input, output, complaint, complained })
+        Ok(Self { host: bare.to_owned(), url, child, input, output, stderr, stderr_closed })
     }
 
-    /// Why nothing came at all, by what `ssh` or the program on the other side said.
-    fn complaint(&self) -> GitError {
-        // A connection that is shared with others keeps the channel open: what is there by then has to do.
-        let _ = self.complained.recv_timeout(Duration::from_secs(1));
-        let heard = words(&self.complaint.lock().unwrap_or_else(PoisonError::into_inner));
-        let small = heard.to_lowercase();
-        let gone =
+    /// Returns the error for a missing response, from the error output of `ssh` or of the remote program.
+    fn connection_error(&self) -> GitError {
+        // A shared connection keeps the pipe open, so the wait is limited.
+        let _ = self.stderr_closed.recv_timeout(Duration::from_secs(1));
+        let message = display_message(&self.stderr.lock().unwrap_or_else(PoisonError::into_inner));
+        let lower = message.to_lowercase();
+        let not_found =
             ["not found", "does not exist", "not appear to be a git", "no such file", "not a git repository"];
-        if gone.iter().any(|words| small.contains(words)) && !small.contains("command not found") {
+        if not_found.iter().any(|phrase| lower.contains(phrase)) && !lower.contains("command not found") {
             return GitError::NotFound { url: self.url.clone() };
         }
-        let why = if heard.is_empty() { "it ended without a word".to_owned() } else { heard };
-        GitError::Ssh { host: self.host.clone(), why }
+        let why = if message.is_empty() { "ssh ended without a message".to_owned() } else { message };
+        GitError::Ssh { host: self.host.clone(), reason: why }
     }
 }
 
-impl Link for Connection {
+impl GitTransport for SshTransport {
     fn greeting(&mut self) -> Result<Box<dyn Read + '_>, GitError> {
         use std::io::BufRead as _;
         let empty = self.output.fill_buf().map_err(|error| GitError::from_io(&error))?.is_empty();
-        if empty { Err(self.complaint()) } else { Ok(Box::new(&mut self.output)) }
+        if empty { Err(self.connection_error()) } else { Ok(Box::new(&mut self.output)) }
     }
 
-    fn ask(&mut self, request: &[u8]) -> Result<Box<dyn Read + '_>, GitError> {
-        // Requests are far smaller than a pipe holds, so that this does not wait.
+    fn request(&mut self, request: &[u8]) -> Result<Box<dyn Read + '_>, GitError> {
+        // Requests are much smaller than the pipe's buffer, so writing does not block.
         if self.input.write_all(request).and_then(|()| self.input.flush()).is_err() {
-            return Err(self.complaint());
+            return Err(self.connection_error());
         }
         Ok(Box::new(&mut self.output))
     }
 }
 
-impl Drop for Connection {
+impl Drop for SshTransport {
     fn drop(&mut self) {
         kill_group(self.child.id());
         let _ = self.child.kill();
@@ -168,54 +168,55 @@ impl Drop for Connection {
     }
 }
 
-impl Output {
+impl BoundedOutput {
     fn wait(&self) -> Result<(), GitError> {
-        let begin = Instant::now();
+        let wait_start = Instant::now();
         loop {
-            self.work.go_on()?;
-            let total = self.total.saturating_sub(self.begun.elapsed());
-            let left = self.stall.saturating_sub(begin.elapsed()).min(total);
-            if left.is_zero() {
+            self.work.check_cancelled()?;
+            let total = self.total.saturating_sub(self.started.elapsed());
+            let timeout = self.stall.saturating_sub(wait_start.elapsed()).min(total);
+            if timeout.is_zero() {
                 return Err(GitError::Timeout { host: self.host.clone() });
             }
-            match wait_readable(&self.from, left.min(STEP)) {
+            match wait_readable(&self.from, timeout.min(POLL_INTERVAL)) {
                 Ok(false) => {}
                 Ok(true) => return Ok(()),
-                Err(error) => return Err(GitError::io("reading from ssh", &error)),
+                Err(error) => return Err(GitError::io("read from ssh", &error)),
             }
         }
     }
 }
 
-impl Read for Output {
+impl Read for BoundedOutput {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.wait().map_err(io::Error::other)?;
         let count = self.from.read(buffer)?;
         let bytes = count as u64;
-        self.left = self.left.checked_sub(bytes).ok_or_else(|| io::Error::other(GitError::TooLarge))?;
-        self.work.add(bytes);
+        self.remaining =
+            self.remaining.checked_sub(bytes).ok_or_else(|| io::Error::other(GitError::TooLarge))?;
+        self.work.advance(bytes);
         Ok(count)
     }
 }
 
-/// Keeps the beginning of what is said, and reads on so that nobody waits for us.
-fn listen(mut from: impl Read + Send + 'static, into: Arc<Mutex<Vec<u8>>>) -> Receiver<()> {
-    let (done, complained) = mpsc::channel();
+/// Records the beginning of the error output, and drains the rest so that `ssh` does not block.
+fn record_stderr(mut from: impl Read + Send + 'static, into: Arc<Mutex<Vec<u8>>>) -> Receiver<()> {
+    let (done, closed) = mpsc::channel();
     std::thread::spawn(move || {
         let mut buffer = [0; 1024];
         while let Ok(count @ 1..) = from.read(&mut buffer) {
-            let mut kept = into.lock().unwrap_or_else(PoisonError::into_inner);
-            if (kept.len() as u64) < COMPLAINT_MAX {
-                kept.extend_from_slice(&buffer[..count]);
+            let mut recorded = into.lock().unwrap_or_else(PoisonError::into_inner);
+            if (recorded.len() as u64) < STDERR_MAX {
+                recorded.extend_from_slice(&buffer[..count]);
             }
         }
         let _ = done.send(());
     });
-    complained
+    closed
 }
 
-/// For the shell of the other side, as git does it.
-fn quoted(path: &str) -> String {
+/// Quotes a path for the remote shell, like git.
+fn shell_quote(path: &str) -> String {
     let mut out = String::from("'");
     for c in path.chars() {
         match c {
@@ -232,12 +233,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_one_word_for_the_other_side() {
-        assert_eq!(quoted("/srv/x y"), "'/srv/x y'");
-        assert_eq!(quoted("a'b!c"), "'a'\\''b'\\!'c'");
+    fn a_path_is_quoted_for_the_remote_shell() {
+        assert_eq!(shell_quote("/srv/x y"), "'/srv/x y'");
+        assert_eq!(shell_quote("a'b!c"), "'a'\\''b'\\!'c'");
         let hostile = "x'; touch pwned; echo '$(id)`id`";
         let echoed =
-            Command::new("sh").arg("-c").arg(format!("printf %s {}", quoted(hostile))).output().unwrap();
+            Command::new("sh").arg("-c").arg(format!("printf %s {}", shell_quote(hostile))).output().unwrap();
         assert_eq!(String::from_utf8(echoed.stdout).unwrap(), hostile);
     }
 }

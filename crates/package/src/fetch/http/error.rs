@@ -1,4 +1,4 @@
-//! What can go wrong with a request, in words that show no secret.
+//! Errors of HTTP requests. Messages contain no secrets.
 
 use std::io;
 
@@ -7,130 +7,129 @@ use prowess_format::hidden;
 use ureq::Error;
 
 use super::REDIRECTS_MAX;
-use crate::Work;
+use crate::Task;
 
-/// Why something could not be fetched.
+/// The reason why a request failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HttpError {
-    /// Not an https URL.
+    /// The URL is not an https URL.
     #[error("{url} is not an https URL")]
     NotHttps {
-        /// The URL, without what may be secret.
+        /// The URL without secrets.
         url: String,
     },
-    /// The server sends us on to a URL that is not https.
-    #[error("{host} sends us on to a URL without https")]
+    /// The server redirects to a URL that is not https.
+    #[error("{host} redirects to a URL without https")]
     Downgrade {
-        /// Who does.
+        /// The host.
         host: String,
     },
-    /// A user or password in the URL.
-    #[error("{url} was given with a user or password in it")]
+    /// The URL contains a user or password.
+    #[error("{url} contains a user or password")]
     Credentials {
-        /// The URL, without them.
+        /// The URL without secrets.
         url: String,
     },
-    /// Not a URL.
-    #[error("{url} is not a URL that can be asked for")]
-    BadUrl {
-        /// What was given, without what may be secret.
+    /// The URL is invalid.
+    #[error("invalid URL {url}")]
+    InvalidUrl {
+        /// The URL without secrets.
         url: String,
     },
-    /// Sent on again and again.
-    #[error("{host} sent us on more than {REDIRECTS_MAX} times")]
-    Redirects {
-        /// Who did.
+    /// There are too many redirects.
+    #[error("{host} redirected more than {REDIRECTS_MAX} times")]
+    TooManyRedirects {
+        /// The host.
         host: String,
     },
-    /// Nobody answers.
-    #[error("{host} cannot be reached: {why}")]
+    /// No connection can be established.
+    #[error("cannot connect to {host}: {reason}")]
     Unreachable {
-        /// Whom we asked.
+        /// The host.
         host: String,
-        /// What the system says.
-        why: String,
+        /// The cause.
+        reason: String,
     },
-    /// Somebody answers, and cannot prove to be who we asked.
-    #[error("{host} has no valid certificate: {why}")]
-    Certificate {
-        /// Whom we asked.
+    /// The server cannot be authenticated.
+    #[error("invalid certificate of {host}: {reason}")]
+    InvalidCertificate {
+        /// The host.
         host: String,
-        /// What is wrong with it.
-        why: String,
+        /// The problem.
+        reason: String,
     },
-    /// Nothing comes any more.
-    #[error("{host} did not answer in time")]
+    /// The server does not respond.
+    #[error("{host} timed out")]
     Timeout {
-        /// Whom we asked.
+        /// The host.
         host: String,
     },
-    /// More than the caller takes.
-    #[error("{url} sends more than {max} bytes")]
+    /// The response exceeds the limit of the caller.
+    #[error("the response of {url} is larger than {max} bytes")]
     TooLarge {
-        /// The URL, without what may be secret.
+        /// The URL without secrets.
         url: String,
-        /// How much would have been taken.
+        /// The limit.
         max: u64,
     },
-    /// An answer that is no success.
-    #[error("{url} answered with status {status}")]
+    /// The status is not a success.
+    #[error("{url} returned status {status}")]
     Status {
-        /// The URL, without what may be secret.
+        /// The URL without secrets.
         url: String,
         /// The status.
         status: u16,
     },
-    /// The connection ended half-way, or what came is not HTTP.
-    #[error("the connection to {host} broke: {why}")]
-    Broken {
-        /// Whom we asked.
+    /// The connection was closed early, or the response is not HTTP.
+    #[error("the connection to {host} failed: {reason}")]
+    ConnectionFailed {
+        /// The host.
         host: String,
-        /// What happened.
-        why: String,
+        /// The cause.
+        reason: String,
     },
-    /// Nobody wants the result any more.
+    /// The operation was cancelled.
     #[error("cancelled")]
     Cancelled,
 }
 
 impl HttpError {
-    /// For programs.
+    /// Returns the error code.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::NotHttps { .. } | Self::BadUrl { .. } | Self::Credentials { .. } => ErrorCode::InvalidParam,
-            Self::Downgrade { .. } | Self::Certificate { .. } => ErrorCode::AccessDenied,
+            Self::NotHttps { .. } | Self::InvalidUrl { .. } | Self::Credentials { .. } => {
+                ErrorCode::InvalidParam
+            }
+            Self::Downgrade { .. } | Self::InvalidCertificate { .. } => ErrorCode::AccessDenied,
             Self::Status { status: 404 | 410, .. } => ErrorCode::NotFound,
             Self::Status { status: 401 | 403, .. } => ErrorCode::PermissionDenied,
             Self::Unreachable { .. } => ErrorCode::ExecutionError,
             Self::Timeout { .. } => ErrorCode::Timeout,
             Self::TooLarge { .. } => ErrorCode::TooLarge,
-            Self::Redirects { .. } | Self::Status { .. } | Self::Broken { .. } | Self::Cancelled => {
-                ErrorCode::ExecutionError
-            }
+            Self::TooManyRedirects { .. }
+            | Self::Status { .. }
+            | Self::ConnectionFailed { .. }
+            | Self::Cancelled => ErrorCode::ExecutionError,
         }
     }
 
-    /// What to do about it.
+    /// Returns a hint for the user.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::NotHttps { .. } => {
-                "use https: what comes over plain http can be changed by anybody on the way"
-            }
+            Self::NotHttps { .. } => "use https, because plain http is not protected against tampering",
             Self::Credentials { .. } => {
-                "leave user and password out; for what is private, use the ssh form, git@host:owner/repo"
+                "remove the user and password; for a private repository, use the ssh form git@host:owner/repo"
             }
-            Self::Certificate { .. } => {
-                "if you trust the server's own authority, name its certificates in SSL_CERT_FILE"
+            Self::InvalidCertificate { .. } => {
+                "if you trust the certificate authority of the server, set SSL_CERT_FILE to its certificates"
             }
-            Self::Unreachable { .. } => {
-                "check the name and your connection; a proxy is taken from HTTPS_PROXY"
-            }
-            Self::Timeout { .. } | Self::Broken { .. } => "try again later",
-            Self::Status { status: 500..=599, .. } => "the server has a problem of its own; try again later",
-            Self::Status { status: 429, .. } => "the server is asked too often; try again later",
-            Self::BadUrl { .. }
+            Self::Unreachable { .. } => "check the host name, your network connection, and HTTPS_PROXY",
+            Self::Timeout { .. } | Self::ConnectionFailed { .. } => "try again later",
+            Self::Status { status: 500..=599, .. } => "the server has an internal error; try again later",
+            Self::Status { status: 429, .. } => "the server limits the request rate; try again later",
+            Self::InvalidUrl { .. }
             | Self::Downgrade { .. }
-            | Self::Redirects { .. }
+            | Self::TooManyRedirects { .. }
             | Self::TooLarge { .. }
             | Self::Status { .. }
             | Self::Cancelled => return None,
@@ -138,70 +137,73 @@ impl HttpError {
         Some(hint.to_owned())
     }
 
-    /// The failure inside an error of [`Response`](super::Response), which is [`Read`](std::io::Read).
+    /// Extracts the error from an [`io::Error`] of [`Response`](super::Response).
     pub(crate) fn from_io(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
 
-    pub(super) fn of(error: Error, url: &str, work: &Work) -> Self {
-        if work.go_on().is_err() {
+    pub(super) fn from_ureq(error: Error, url: &str, work: &Task) -> Self {
+        if work.check_cancelled().is_err() {
             return Self::Cancelled;
         }
-        let host = host(url);
+        let host = host_of(url);
         match error {
             Error::Timeout(_) => Self::Timeout { host },
-            Error::HostNotFound => {
-                Self::Unreachable { host, why: "there is no host of that name".to_owned() }
-            }
-            Error::ConnectionFailed => Self::Unreachable { host, why: "no connection".to_owned() },
-            // What these hold may name the proxy with its password.
+            Error::HostNotFound => Self::Unreachable { host, reason: "unknown host".to_owned() },
+            Error::ConnectionFailed => Self::Unreachable { host, reason: "no connection".to_owned() },
+            // These errors may contain the password of the proxy.
             Error::ConnectProxyFailed(_) | Error::InvalidProxyUrl => {
-                Self::Unreachable { host, why: "the proxy does not let us through".to_owned() }
+                Self::Unreachable { host, reason: "the proxy rejected the connection".to_owned() }
             }
-            Error::TooManyRedirects => Self::Redirects { host },
+            Error::TooManyRedirects => Self::TooManyRedirects { host },
             Error::RequireHttpsOnly(_) => Self::Downgrade { host },
-            Error::BadUri(_) | Error::Http(_) => Self::BadUrl { url: shown(url) },
-            Error::Rustls(error) => Self::tls(host, &error),
-            Error::Io(error) => Self::io(host, &error),
-            Error::RedirectFailed => Self::Broken { host, why: "it sends us on in a wrong way".to_owned() },
+            Error::BadUri(_) | Error::Http(_) => Self::InvalidUrl { url: redact_url(url) },
+            Error::Rustls(error) => Self::from_tls(host, &error),
+            Error::Io(error) => Self::from_connection_error(host, &error),
+            Error::RedirectFailed => Self::ConnectionFailed { host, reason: "invalid redirect".to_owned() },
             Error::Protocol(_) | Error::LargeResponseHeader(..) => {
-                Self::Broken { host, why: "its answer is not HTTP".to_owned() }
+                Self::ConnectionFailed { host, reason: "the response is not HTTP".to_owned() }
             }
-            _ => Self::Broken { host, why: "it failed".to_owned() },
+            _ => Self::ConnectionFailed { host, reason: "unknown error".to_owned() },
         }
     }
 
-    fn io(host: String, error: &io::Error) -> Self {
+    fn from_connection_error(host: String, error: &io::Error) -> Self {
         if let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
-            return Self::tls(host, tls);
+            return Self::from_tls(host, tls);
         }
         match error.kind() {
             io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Self::Timeout { host },
-            io::ErrorKind::UnexpectedEof => Self::Broken { host, why: "it ended half-way".to_owned() },
+            io::ErrorKind::UnexpectedEof => {
+                Self::ConnectionFailed { host, reason: "it was closed unexpectedly".to_owned() }
+            }
             io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe => {
-                Self::Broken { host, why: error.kind().to_string() }
+                Self::ConnectionFailed { host, reason: error.kind().to_string() }
             }
-            // The system's resolver fails without a kind of its own.
+            // The system's resolver has no error kind of its own.
             _ if error.to_string().starts_with("failed to lookup address") => {
-                Self::Unreachable { host, why: "its name cannot be resolved".to_owned() }
+                Self::Unreachable { host, reason: "the host name cannot be resolved".to_owned() }
             }
-            kind => Self::Unreachable { host, why: kind.to_string() },
+            kind => Self::Unreachable { host, reason: kind.to_string() },
         }
     }
 
-    fn tls(host: String, error: &rustls::Error) -> Self {
+    fn from_tls(host: String, error: &rustls::Error) -> Self {
         match error {
-            rustls::Error::InvalidCertificate(why) => {
-                Self::Certificate { host, why: hidden::shown(&why.to_string()).into_owned() }
+            rustls::Error::InvalidCertificate(why) => Self::InvalidCertificate {
+                host,
+                reason: hidden::escape_for_display(&why.to_string()).into_owned(),
+            },
+            rustls::Error::General(why) => {
+                Self::InvalidCertificate { host, reason: hidden::escape_for_display(why).into_owned() }
             }
-            rustls::Error::General(why) => Self::Certificate { host, why: hidden::shown(why).into_owned() },
-            _ => Self::Broken { host, why: "it does not speak TLS as we do".to_owned() },
+            _ => Self::ConnectionFailed { host, reason: "TLS error".to_owned() },
         }
     }
 }
 
-/// A URL without user, password, query and fragment, fit for a message.
-pub(crate) fn shown(url: &str) -> String {
+/// Returns a URL without user, password, query and fragment, for messages.
+pub(crate) fn redact_url(url: &str) -> String {
     let end = url.find(['?', '#']).unwrap_or(url.len());
     let bare = match url[..end].split_once("://") {
         Some((scheme, rest)) => {
@@ -211,12 +213,12 @@ pub(crate) fn shown(url: &str) -> String {
         }
         None => url[..end].rsplit('@').next().unwrap_or_default().to_owned(),
     };
-    hidden::shown(&bare).into_owned()
+    hidden::escape_for_display(&bare).into_owned()
 }
 
-fn host(url: &str) -> String {
-    let shown = shown(url);
-    let rest = shown.split_once("://").map_or(shown.as_str(), |(_, rest)| rest);
+fn host_of(url: &str) -> String {
+    let redacted = redact_url(url);
+    let rest = redacted.split_once("://").map_or(redacted.as_str(), |(_, rest)| rest);
     rest.split('/').next().unwrap_or_default().to_owned()
 }
 
@@ -225,19 +227,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_cannot_be_resolved_is_reported_as_that() {
-        // The name is reserved for never being there.
+    fn an_unresolvable_name_is_reported() {
+        // The domain `.invalid` is reserved and never exists.
         let error = std::net::ToSocketAddrs::to_socket_addrs("prowess.invalid:443").unwrap_err();
-        let told = HttpError::io("prowess.invalid".to_owned(), &error).to_string();
-        assert!(told.contains("its name cannot be resolved"), "{told}");
+        let message = HttpError::from_connection_error("prowess.invalid".to_owned(), &error).to_string();
+        assert!(message.contains("the host name cannot be resolved"), "{message}");
     }
 
     #[test]
-    fn a_message_shows_no_secret() {
-        assert_eq!(shown("https://me:token@host:8443/a/b?key=1#x"), "https://host:8443/a/b");
-        assert_eq!(shown("https://token@host"), "https://host");
-        assert_eq!(shown("me:token@host/a"), "host/a");
-        assert_eq!(shown("https://a@b@host/x@y"), "https://host/x@y");
-        assert_eq!(host("https://me:token@host:8443/a"), "host:8443");
+    fn a_message_contains_no_secret() {
+        assert_eq!(redact_url("https://me:token@host:8443/a/b?key=1#x"), "https://host:8443/a/b");
+        assert_eq!(redact_url("https://token@host"), "https://host");
+        assert_eq!(redact_url("me:token@host/a"), "host/a");
+        assert_eq!(redact_url("https://a@b@host/x@y"), "https://host/x@y");
+        assert_eq!(host_of("https://me:token@host:8443/a"), "host:8443");
     }
 }

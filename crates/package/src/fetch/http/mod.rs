@@ -1,10 +1,10 @@
-//! The one HTTPS client of this crate.
+//! The HTTPS client of this crate.
 //!
-//! What must always hold: only https, also after a redirect; no wait without an end, and none that a cancelled piece
-//! of work sits out; no more bytes than the caller allowed; no message with a password, token or query in it.
+//! Invariants: only https, also after redirects; every wait has a timeout and ends if the task is cancelled; a
+//! response is never larger than the caller's limit; messages contain no passwords, tokens or queries.
 
+mod cancel;
 mod error;
-mod watch;
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -16,21 +16,21 @@ use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{ConnectProxyConnector, Connector, RustlsConnector, TcpConnector};
 
 pub use error::HttpError;
-pub(crate) use error::shown;
+pub(crate) use error::redact_url;
 
-use crate::Work;
+use crate::Task;
 
-/// How often a request may be sent elsewhere.
+/// The maximum number of redirects.
 const REDIRECTS_MAX: u32 = 5;
 
-/// How long a server is waited for.
+/// The timeouts of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// Until there is a connection.
+    /// For connecting.
     pub connect: Duration,
-    /// While nothing comes.
+    /// Without receiving data.
     pub stall: Duration,
-    /// For one request in all.
+    /// For a request in total.
     pub total: Duration,
 }
 
@@ -41,30 +41,30 @@ impl Default for Timeouts {
     }
 }
 
-/// Fetches over https. Proxies are taken from the environment, certificates from the system (or `SSL_CERT_FILE`).
+/// An HTTPS client. Proxies are read from the environment, certificates from the system (or `SSL_CERT_FILE`).
 #[derive(Debug, Clone)]
-pub(crate) struct Http {
+pub(crate) struct HttpClient {
     agent: ureq::Agent,
-    work: Arc<Work>,
+    work: Arc<Task>,
 }
 
-/// What a server answered. The body is read from it.
-pub(crate) struct Response {
+/// A response. Implements [`Read`] for its body.
+pub(crate) struct HttpResponse {
     status: u16,
     url: String,
     content_type: String,
     body: Box<dyn Read + Send>,
-    left: u64,
+    remaining: u64,
     max: u64,
-    work: Arc<Work>,
+    work: Arc<Task>,
 }
 
-impl Http {
-    pub(crate) fn new(work: Arc<Work>) -> Self {
+impl HttpClient {
+    pub(crate) fn new(work: Arc<Task>) -> Self {
         Self::with_timeouts(work, Timeouts::default())
     }
 
-    pub(crate) fn with_timeouts(work: Arc<Work>, timeouts: Timeouts) -> Self {
+    pub(crate) fn with_timeouts(work: Arc<Task>, timeouts: Timeouts) -> Self {
         let tls = TlsConfig::builder()
             .provider(TlsProvider::Rustls)
             .root_certs(RootCerts::PlatformVerifier)
@@ -86,121 +86,129 @@ impl Http {
         let connector =
             ().chain(ConnectProxyConnector::default())
                 .chain(TcpConnector::default())
-                .chain(watch::Watch(Arc::clone(&work)))
+                .chain(cancel::CancellableConnector(Arc::clone(&work)))
                 .chain(RustlsConnector::default());
         Self { agent: ureq::Agent::with_parts(config, connector, DefaultResolver::default()), work }
     }
 
-    /// Asks for a URL. Any status is an answer; the caller judges it.
-    pub(crate) fn get(&self, url: &str, max_bytes: u64, accept: &str) -> Result<Response, HttpError> {
+    /// Sends a GET request. A response with any status is returned.
+    pub(crate) fn get(&self, url: &str, max_bytes: u64, accept: &str) -> Result<HttpResponse, HttpError> {
         self.get_with(url, max_bytes, accept, &[])
     }
 
-    /// The same with more headers.
+    /// Sends a GET request with additional headers; see [`get`](Self::get).
     pub(crate) fn get_with(
         &self,
         url: &str,
         max_bytes: u64,
         accept: &str,
         headers: &[(&str, &str)],
-    ) -> Result<Response, HttpError> {
-        self.check(url)?;
+    ) -> Result<HttpResponse, HttpError> {
+        self.check_url(url)?;
         let mut request = self.agent.get(url).header("Accept", accept);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        self.answer(url, max_bytes, request.call())
+        self.convert_response(url, max_bytes, request.call())
     }
 
-    /// Sends a body. It goes to this URL or nowhere: redirects are not followed.
+    /// Sends a POST request. Redirects are not followed.
     pub(crate) fn post(
         &self,
         url: &str,
         max_bytes: u64,
         headers: &[(&str, &str)],
         body: &[u8],
-    ) -> Result<Response, HttpError> {
-        self.check(url)?;
+    ) -> Result<HttpResponse, HttpError> {
+        self.check_url(url)?;
         let mut request = self.agent.post(url);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let request = request.config().max_redirects(0).max_redirects_will_error(false).build();
-        self.answer(url, max_bytes, request.send(body))
+        self.convert_response(url, max_bytes, request.send(body))
     }
 
-    fn check(&self, url: &str) -> Result<(), HttpError> {
-        self.work.go_on().map_err(|_| HttpError::Cancelled)?;
+    fn check_url(&self, url: &str) -> Result<(), HttpError> {
+        self.work.check_cancelled().map_err(|_| HttpError::Cancelled)?;
         let Some(rest) = url.strip_prefix("https://") else {
-            return Err(HttpError::NotHttps { url: shown(url) });
+            return Err(HttpError::NotHttps { url: redact_url(url) });
         };
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        if authority.contains('@') { Err(HttpError::Credentials { url: shown(url) }) } else { Ok(()) }
+        if authority.contains('@') { Err(HttpError::Credentials { url: redact_url(url) }) } else { Ok(()) }
     }
 
-    fn answer(
+    fn convert_response(
         &self,
         url: &str,
         max: u64,
-        answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
-    ) -> Result<Response, HttpError> {
-        let answer = answer.map_err(|error| HttpError::of(error, url, &self.work))?;
-        let url = answer.get_uri().to_string();
-        let header = answer.headers().get("content-type").and_then(|value| value.to_str().ok());
+        response: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
+    ) -> Result<HttpResponse, HttpError> {
+        let response = response.map_err(|error| HttpError::from_ureq(error, url, &self.work))?;
+        let url = response.get_uri().to_string();
+        let header = response.headers().get("content-type").and_then(|value| value.to_str().ok());
         let content_type = header.unwrap_or_default().to_owned();
-        let status = answer.status().as_u16();
-        let body = answer.into_body();
+        let status = response.status().as_u16();
+        let body = response.into_body();
         if body.content_length().is_some_and(|length| length > max) {
-            return Err(HttpError::TooLarge { url: shown(&url), max });
+            return Err(HttpError::TooLarge { url: redact_url(&url), max });
         }
         let body = Box::new(body.into_with_config().limit(u64::MAX).reader());
-        Ok(Response { status, url, content_type, body, left: max, max, work: Arc::clone(&self.work) })
+        Ok(HttpResponse {
+            status,
+            url,
+            content_type,
+            body,
+            remaining: max,
+            max,
+            work: Arc::clone(&self.work),
+        })
     }
 }
 
-impl Response {
-    /// The status, such as 200.
+impl HttpResponse {
+    /// Returns the status, such as 200.
     pub(crate) fn status(&self) -> u16 {
         self.status
     }
 
-    /// Where the answer came from in the end.
+    /// Returns the URL of the response, after redirects.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    /// What the server says it is, or nothing.
+    /// Returns the content type; empty if there is none.
     pub(crate) fn content_type(&self) -> &str {
         &self.content_type
     }
 
-    /// This answer, if it is a success.
-    pub(crate) fn ok(self) -> Result<Self, HttpError> {
+    /// Returns the response if it is a success.
+    pub(crate) fn error_for_status(self) -> Result<Self, HttpError> {
         match self.status {
             200..=299 => Ok(self),
-            status => Err(HttpError::Status { url: shown(&self.url), status }),
+            status => Err(HttpError::Status { url: redact_url(&self.url), status }),
         }
     }
 }
 
-impl Read for Response {
-    /// A failure is an [`HttpError`] inside the [`io::Error`]; see [`HttpError::from_io`].
+impl Read for HttpResponse {
+    /// Reads from the body. Errors contain an [`HttpError`]; see [`HttpError::from_io`].
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.work.go_on().map_err(|_| io::Error::other(HttpError::Cancelled))?;
+        self.work.check_cancelled().map_err(|_| io::Error::other(HttpError::Cancelled))?;
         if buffer.is_empty() {
             return Ok(0);
         }
-        // One byte beyond the limit tells a body that is just as large from one that is larger.
-        let room = usize::try_from(self.left.saturating_add(1)).unwrap_or(usize::MAX).min(buffer.len());
+        // One more byte than the limit shows whether the body exceeds it.
+        let room = usize::try_from(self.remaining.saturating_add(1)).unwrap_or(usize::MAX).min(buffer.len());
         let count = self.body.read(&mut buffer[..room]).map_err(|error| {
-            io::Error::other(HttpError::of(ureq::Error::from(error), &self.url, &self.work))
+            io::Error::other(HttpError::from_ureq(ureq::Error::from(error), &self.url, &self.work))
         })?;
         let bytes = count as u64;
-        if bytes > self.left {
-            return Err(io::Error::other(HttpError::TooLarge { url: shown(&self.url), max: self.max }));
+        if bytes > self.remaining {
+            return Err(io::Error::other(HttpError::TooLarge { url: redact_url(&self.url), max: self.max }));
         }
-        self.left -= bytes;
-        self.work.add(bytes);
+        self.remaining -= bytes;
+        self.work.advance(bytes);
         Ok(count)
     }
 }

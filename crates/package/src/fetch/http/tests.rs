@@ -5,41 +5,41 @@ use super::*;
 use prowess_testing::servers::https::Server;
 use prowess_testing::servers::trusting;
 
-/// A server with one file of ten bytes.
-fn server(certificates: &Path) -> (tempfile::TempDir, Server) {
+/// Starts a server with a file of ten bytes.
+fn start_server(certificates: &Path) -> (tempfile::TempDir, Server) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("ten"), "0123456789").unwrap();
     let server = Server::start(folder.path(), certificates, "server");
     (folder, server)
 }
 
-fn read(mut answer: Response) -> Result<String, HttpError> {
+fn read_body(mut response: HttpResponse) -> Result<String, HttpError> {
     let mut text = String::new();
-    match answer.read_to_string(&mut text) {
+    match response.read_to_string(&mut text) {
         Ok(_) => Ok(text),
         Err(error) => Err(HttpError::from_io(&error).unwrap().clone()),
     }
 }
 
 #[test]
-fn an_answer_is_read_and_counted() {
+fn a_response_is_read_and_counted() {
     trusting(|certificates| {
-        let (_folder, server) = server(certificates);
-        let work = Arc::<Work>::default();
-        let http = Http::new(Arc::clone(&work));
+        let (_folder, server) = start_server(certificates);
+        let work = Arc::<Task>::default();
+        let http = HttpClient::new(Arc::clone(&work));
         let url = server.url("file/ten");
-        let answer = http.get(&url, 10, "*/*").unwrap().ok().unwrap();
-        assert_eq!((answer.status(), answer.content_type()), (200, "application/octet-stream"));
-        assert_eq!(answer.url(), url);
-        assert_eq!(read(answer), Ok("0123456789".to_owned()));
-        assert_eq!(work.state().1, 10);
+        let response = http.get(&url, 10, "*/*").unwrap().error_for_status().unwrap();
+        assert_eq!((response.status(), response.content_type()), (200, "application/octet-stream"));
+        assert_eq!(response.url(), url);
+        assert_eq!(read_body(response), Ok("0123456789".to_owned()));
+        assert_eq!(work.progress().1, 10);
 
-        let more = read(http.get(&url, 9, "*/*").unwrap());
-        assert_eq!(more, Err(HttpError::TooLarge { url, max: 9 }));
+        let too_large = read_body(http.get(&url, 9, "*/*").unwrap());
+        assert_eq!(too_large, Err(HttpError::TooLarge { url, max: 9 }));
 
         let missing = http.get(&server.url("file/none"), 9, "*/*").unwrap();
         assert_eq!(missing.status(), 404);
-        let error = missing.ok().map(|_| ()).unwrap_err();
+        let error = missing.error_for_status().map(|_| ()).unwrap_err();
         assert_eq!(error.code(), prowess::ErrorCode::NotFound);
 
         work.cancel();
@@ -48,32 +48,33 @@ fn an_answer_is_read_and_counted() {
 }
 
 #[test]
-fn a_redirect_is_followed_and_shown() {
+fn a_redirect_is_followed_for_get_only() {
     trusting(|certificates| {
-        let (_folder, server) = server(certificates);
-        let answer = Http::new(Arc::default()).get(&server.url("moved/x"), 10, "*/*").unwrap();
-        assert_eq!(answer.url(), server.url("git/x"));
-        // What is sent goes where it was meant for, or nowhere.
-        let answer = Http::new(Arc::default()).post(&server.url("moved/x"), 10, &[], b"secret").unwrap();
-        assert_eq!((answer.status(), answer.url()), (302, server.url("moved/x").as_str()));
+        let (_folder, server) = start_server(certificates);
+        let response = HttpClient::new(Arc::default()).get(&server.url("moved/x"), 10, "*/*").unwrap();
+        assert_eq!(response.url(), server.url("git/x"));
+        // A request body is not sent to another URL.
+        let response =
+            HttpClient::new(Arc::default()).post(&server.url("moved/x"), 10, &[], b"secret").unwrap();
+        assert_eq!((response.status(), response.url()), (302, server.url("moved/x").as_str()));
     });
 }
 
 #[test]
-fn what_is_not_https_is_not_asked() {
-    let error = |url: &str| Http::new(Arc::default()).get(url, 1, "*/*").map(|_| ()).unwrap_err();
+fn urls_without_https_are_rejected() {
+    let error = |url: &str| HttpClient::new(Arc::default()).get(url, 1, "*/*").map(|_| ()).unwrap_err();
     let plain = error("http://me:token@localhost/x?key=1");
     assert_eq!(plain, HttpError::NotHttps { url: "http://localhost/x".to_owned() });
     assert!(plain.hint().unwrap().starts_with("use https"));
     assert_eq!(error("file:///etc/passwd").code(), prowess::ErrorCode::InvalidParam);
     let secret = error("https://me:token@localhost/x?key=1");
     assert_eq!(secret, HttpError::Credentials { url: "https://localhost/x".to_owned() });
-    assert!(matches!(error("https://local host/"), HttpError::BadUrl { .. }));
-    assert!(matches!(error("https://"), HttpError::BadUrl { .. }));
+    assert!(matches!(error("https://local host/"), HttpError::InvalidUrl { .. }));
+    assert!(matches!(error("https://"), HttpError::InvalidUrl { .. }));
 }
 
 #[test]
-fn no_failure_names_a_secret() {
+fn errors_contain_no_secrets() {
     let url = "https://token@host/x?key=secret";
     for failure in [
         ureq::Error::ConnectProxyFailed("http://me:secret@proxy".to_owned()),
@@ -83,8 +84,8 @@ fn no_failure_names_a_secret() {
         ureq::Error::HostNotFound,
         ureq::Error::Io(io::Error::other("https://me:secret@host")),
     ] {
-        let error = HttpError::of(failure, url, &Work::default());
-        let said = format!("{error} {error:?} {:?}", error.hint());
-        assert!(!said.contains("secret") && !said.contains("token"), "{said}");
+        let error = HttpError::from_ureq(failure, url, &Task::default());
+        let text = format!("{error} {error:?} {:?}", error.hint());
+        assert!(!text.contains("secret") && !text.contains("token"), "{text}");
     }
 }

@@ -1,141 +1,141 @@
-//! Why an index, or a skill of it, cannot be used.
+//! Errors of skill indexes.
 
 use prowess::ErrorCode;
 use prowess_format::hidden;
 use url::Url;
 
-use super::{FetchFailure, INDEX_MAX, SCHEMA, SKILLS_MAX};
-use crate::PathError;
+use super::{FetchUrlError, INDEX_MAX, SCHEMA, SKILLS_MAX};
+use crate::InnerPathError;
 use prowess_archive::ArchiveError;
 use prowess_archive::limits::{FILE_MAX, FILES_MAX, TOTAL_MAX};
 
-/// Why an index, or a skill of it, cannot be used.
+/// The reason why an index, or a skill in it, cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WellKnownError {
-    /// Nothing came.
+    /// The request failed.
     #[error(transparent)]
-    Fetch(#[from] FetchFailure),
+    Fetch(#[from] FetchUrlError),
     /// The site has no index.
     #[error("{site} has no index of skills")]
     NoIndex {
         /// The site.
         site: Url,
     },
-    /// Not `https`.
-    #[error("{0} is not an https address")]
-    Plain(Url),
-    /// More than is read.
+    /// The URL is not https.
+    #[error("{0} is not an https URL")]
+    NotHttps(Url),
+    /// The index is too large.
     #[error("the index is larger than {} MiB", INDEX_MAX >> 20)]
-    TooLarge,
-    /// More skills than are read.
+    IndexTooLarge,
+    /// The index has too many skills.
     #[error("the index has more than {SKILLS_MAX} skills")]
-    TooMany,
-    /// Not an index.
-    #[error("the index cannot be understood: {0}")]
+    TooManySkills,
+    /// The index cannot be parsed.
+    #[error("invalid index: {0}")]
     Malformed(String),
-    /// A version that is not known.
+    /// The version is unknown.
     #[error("the index has the unknown $schema “{0}”")]
-    Schema(String),
-    /// Not what the index promised.
-    #[error("the bytes of “{name}” have the digest {found}, but the index says {expected}")]
-    Digest {
+    UnknownSchema(String),
+    /// The digest does not match.
+    #[error("“{name}” has the digest {found}, but the index has {expected}")]
+    DigestMismatch {
         /// The skill.
         name: String,
-        /// What the index says.
+        /// The digest in the index.
         expected: String,
-        /// What came.
+        /// The digest of the received bytes.
         found: String,
     },
-    /// An archive that is refused.
-    #[error("the archive of “{name}” is refused: {error}")]
+    /// The archive is invalid.
+    #[error("invalid archive of “{name}”: {error}")]
     Archive {
         /// The skill.
         name: String,
-        /// Why.
+        /// The cause.
         error: ArchiveError,
     },
-    /// An archive that does not hold a skill where it must.
-    #[error("the archive of “{0}” has no SKILL.md at its top")]
+    /// The archive has no skill at its root.
+    #[error("the archive of “{0}” has no SKILL.md at its root")]
     NoSkill(String),
-    /// More than a skill may have.
+    /// The skill exceeds the limits.
     #[error("“{0}” is larger than {all} MiB, or one of its files than {one} MiB", all = TOTAL_MAX >> 20, one = FILE_MAX >> 20)]
     SkillTooLarge(String),
 }
 
 impl WellKnownError {
-    pub(super) fn schema(text: &str) -> Self {
-        Self::Schema(hidden::shown(text).chars().take(200).collect())
+    pub(super) fn unknown_schema(text: &str) -> Self {
+        Self::UnknownSchema(hidden::escape_for_display(text).chars().take(200).collect())
     }
 
-    /// For programs.
+    /// Returns the error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Fetch(failure) => failure.code,
             Self::NoIndex { .. } => ErrorCode::NotFound,
-            Self::TooLarge | Self::TooMany | Self::SkillTooLarge(_) => ErrorCode::TooLarge,
+            Self::IndexTooLarge | Self::TooManySkills | Self::SkillTooLarge(_) => ErrorCode::TooLarge,
             Self::Archive { error, .. } => error.code(),
-            Self::Digest { .. } | Self::Plain(_) => ErrorCode::AccessDenied,
-            Self::Malformed(_) | Self::Schema(_) | Self::NoSkill(_) => ErrorCode::InvalidParam,
+            Self::DigestMismatch { .. } | Self::NotHttps(_) => ErrorCode::AccessDenied,
+            Self::Malformed(_) | Self::UnknownSchema(_) | Self::NoSkill(_) => ErrorCode::InvalidParam,
         }
     }
 
-    /// What to do about it, where there is something.
+    /// Returns a hint for the user.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Fetch(failure) => failure.hint.clone(),
             Self::Archive { error, .. } => error.hint(),
             Self::NoIndex { .. } => Some(
-                "a site publishes skills at /.well-known/agent-skills/index.json; if it is a repository, write \
+                "a site publishes skills at /.well-known/agent-skills/index.json; for a repository, use \
                  git+https://…"
                     .to_owned(),
             ),
-            Self::Schema(_) => Some(format!("known is {SCHEMA}")),
-            Self::Digest { .. } => {
-                Some("the site changed it without its index, or somebody else did; ask the site".to_owned())
+            Self::UnknownSchema(_) => Some(format!("supported is {SCHEMA}")),
+            Self::DigestMismatch { .. } => {
+                Some("the file was changed without the index; contact the operator of the site".to_owned())
             }
             _ => None,
         }
     }
 }
 
-/// Why one entry of an index is left out.
+/// The reason why an entry of an index is skipped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum EntryError {
-    /// A field is missing or of another type.
-    #[error("it is not an entry: {0}")]
+pub enum IndexEntryError {
+    /// A field is missing or has the wrong type.
+    #[error("invalid entry: {0}")]
     Malformed(String),
-    /// Not a skill's name.
-    #[error("its name is not made of a-z, 0-9 and single hyphens, at most 64 of them")]
+    /// The name is invalid.
+    #[error("the name must have at most 64 characters of a-z, 0-9 and single hyphens")]
     Name,
-    /// A name that is there already.
-    #[error("the name is there already")]
-    Twice,
-    /// No description, or too long a one.
-    #[error("its description does not have 1 to 1,024 characters")]
+    /// The name is used by a previous entry.
+    #[error("duplicate name")]
+    Duplicate,
+    /// The description is empty or too long.
+    #[error("the description must have 1 to 1,024 characters")]
     Description,
-    /// A type that is not known.
-    #[error("its type “{0}” is not known")]
+    /// The type is unknown.
+    #[error("unknown type “{0}”")]
     Type(String),
-    /// An address that is not fetched.
-    #[error("its address is refused: {0}")]
-    Address(&'static str),
-    /// Not a digest.
-    #[error("its digest is not sha256: and 64 small hexadecimal digits")]
+    /// The URL is not allowed.
+    #[error("invalid URL: {0}")]
+    Url(&'static str),
+    /// The digest is malformed.
+    #[error("the digest must be sha256: and 64 lower-case hexadecimal digits")]
     Digest,
-    /// A file's path that leads elsewhere.
-    #[error("its file “{path}” is refused: {why}")]
+    /// The path of a file is not allowed.
+    #[error("invalid file “{path}”: {reason}")]
     File {
         /// The path.
         path: String,
-        /// Why.
-        why: PathError,
+        /// The reason.
+        reason: InnerPathError,
     },
-    /// A file's path that cannot stand in an address.
-    #[error("its file “{0}” has a character that the format does not allow")]
+    /// The path of a file contains a character that is not allowed.
+    #[error("the file “{0}” contains a character that the format does not allow")]
     Character(String),
-    /// No files, too many, one twice, or none that is a skill.
-    #[error("it does not list between 1 and {FILES_MAX} different files with a SKILL.md among them")]
+    /// The list of files is empty, too long, has duplicates, or has no `SKILL.md`.
+    #[error("the entry must list 1 to {FILES_MAX} different files, including SKILL.md")]
     Files,
 }

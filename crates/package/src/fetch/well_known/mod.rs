@@ -1,20 +1,20 @@
-//! Skills that a site publishes: `/.well-known/agent-skills/index.json`, versions 0.2.0 and 0.1.0.
+//! Skills that a site publishes at `/.well-known/agent-skills/index.json`, versions 0.2.0 and 0.1.0.
 //!
 //! | module | subject |
 //! |---|---|
-//! | `parse` | the index, entry by entry |
-//! | `get` | an entry's bytes, checked, as a tree |
+//! | `parse` | parses the index |
+//! | `fetch` | fetches and verifies a skill |
 //!
-//! What must always hold: only `https` is fetched, within bounds; what has a digest is used only if its raw bytes have
-//! it; and one bad entry does not take the others with it, but is reported.
+//! Invariants: only `https` URLs are fetched, with limits; data with a digest is used only if its bytes match; an
+//! invalid entry is reported and does not affect the others.
 //!
-//! An index of version 0.2.0 may point to another host, as the format allows: the index's own digest binds what comes
-//! from there, so nobody there can change it. Hosts that are numbers or `localhost` are refused unless the index is
-//! there, too: an index from outside must not make this machine ask inside. Version 0.1.0 has no digests and never
-//! leaves the folder of its index. Whoever asks the user shows [`IndexEntry::elsewhere`].
+//! An index of version 0.2.0 may refer to another host, as the format allows: the digest in the index protects the
+//! data. IP addresses and `localhost` are rejected unless the index has the same host, so that an external index
+//! cannot cause requests to the internal network. Version 0.1.0 has no digests; its files are below the directory
+//! of the index. User interfaces should show [`IndexEntry::other_host`].
 
 mod error;
-mod get;
+mod fetch;
 mod parse;
 
 use prowess::ErrorCode;
@@ -23,119 +23,119 @@ use url::Url;
 
 use prowess_archive::InnerPath;
 
-pub use error::{EntryError, WellKnownError};
+pub use error::{IndexEntryError, WellKnownError};
 
-/// The most bytes of an index.
+/// The maximum size of an index in bytes.
 pub const INDEX_MAX: u64 = 4 * 1024 * 1024;
 
-/// The most skills of an index.
+/// The maximum number of skills in an index.
 pub const SKILLS_MAX: usize = 10_000;
 
-/// What identifies version 0.2.0.
+/// The schema of version 0.2.0.
 pub const SCHEMA: &str = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
 
-/// Where a site keeps its index, the newer place first.
-pub const PLACES: [&str; 2] = [".well-known/agent-skills/index.json", ".well-known/skills/index.json"];
+/// The paths of the index on a site; the newer one first.
+pub const INDEX_PATHS: [&str; 2] = [".well-known/agent-skills/index.json", ".well-known/skills/index.json"];
 
-/// Whether an address is that of an index, not of a site.
-pub(crate) fn is_index(url: &Url) -> bool {
-    let before = |place| url.path().strip_suffix(place);
-    PLACES.into_iter().filter_map(before).any(|before| before.ends_with('/'))
+/// Returns `true` if a URL refers to an index, not to a site.
+pub(crate) fn is_index_url(url: &Url) -> bool {
+    let before = |path| url.path().strip_suffix(path);
+    INDEX_PATHS.into_iter().filter_map(before).any(|before| before.ends_with('/'))
 }
 
-/// Gets bytes from `https` addresses.
-pub trait Fetch {
-    /// All bytes at an address. More than `max` is a failure, not a shorter answer.
-    fn get(&self, url: &Url, max: u64) -> Result<Vec<u8>, FetchFailure>;
+/// Fetches `https` URLs.
+pub trait Fetcher {
+    /// Returns all bytes at a URL. Fails if there are more than `max`.
+    fn get(&self, url: &Url, max: u64) -> Result<Vec<u8>, FetchUrlError>;
 }
 
-/// Why nothing came. A server that says that there is nothing has the code [`ErrorCode::NotFound`].
+/// The reason why a URL could not be fetched. A missing file has the code [`ErrorCode::NotFound`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct FetchFailure {
-    /// For programs.
+pub struct FetchUrlError {
+    /// The error code.
     pub code: ErrorCode,
-    /// For people.
+    /// The message.
     pub message: String,
-    /// What to do about it.
+    /// A hint for the user.
     pub hint: Option<String>,
 }
 
-/// The skills of a site.
+/// The index of a site.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Index {
-    /// Where it is.
+pub struct SkillIndex {
+    /// The URL of the index.
     pub url: Url,
-    /// The skills, in the site's order.
+    /// The skills, in the order of the site.
     pub entries: Vec<IndexEntry>,
-    /// What the site lists and nobody can use, with the reason.
-    pub skipped: Vec<Skipped>,
+    /// Invalid entries.
+    pub skipped: Vec<SkippedEntry>,
 }
 
-/// One skill of a site.
+/// A skill in an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexEntry {
-    /// Its name.
+    /// The name.
     pub name: SkillName,
-    /// What it says of itself, with hidden characters made visible.
+    /// The description, with hidden characters escaped.
     pub description: String,
-    /// How to get it.
-    pub artifact: Artifact,
+    /// The files.
+    pub artifact: IndexArtifact,
 }
 
-/// How a skill is to be had.
+/// The files of a skill in an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Artifact {
+pub enum IndexArtifact {
     /// One `SKILL.md`.
     SkillMd {
-        /// Where.
+        /// The URL.
         url: Url,
         /// `sha256:` and 64 digits.
         digest: String,
     },
-    /// An archive of the skill's folder.
+    /// An archive of the skill's directory.
     Archive {
-        /// Where.
+        /// The URL.
         url: Url,
         /// `sha256:` and 64 digits.
         digest: String,
     },
-    /// File by file, and nothing to check them against: version 0.1.0.
+    /// Individual files without digests (version 0.1.0).
     Files(Vec<(InnerPath, Url)>),
 }
 
-/// An entry that was left out.
+/// An invalid entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skipped {
-    /// The name, as far as there is one.
+pub struct SkippedEntry {
+    /// The name, if there is one.
     pub name: String,
-    /// Why.
-    pub why: EntryError,
+    /// The reason.
+    pub reason: IndexEntryError,
 }
 
-impl Index {
-    /// The skill of a name.
+impl SkillIndex {
+    /// Returns the skill with this name.
     pub fn get(&self, name: &str) -> Option<&IndexEntry> {
         self.entries.iter().find(|entry| entry.name.as_str() == name)
     }
 }
 
 impl IndexEntry {
-    /// The host it comes from, if that is not the index's own.
-    pub fn elsewhere(&self, index: &Index) -> Option<&str> {
+    /// Returns the host of the skill, if it differs from the host of the index.
+    pub fn other_host(&self, index: &SkillIndex) -> Option<&str> {
         match &self.artifact {
-            Artifact::SkillMd { url, .. } | Artifact::Archive { url, .. } => {
+            IndexArtifact::SkillMd { url, .. } | IndexArtifact::Archive { url, .. } => {
                 url.host_str().filter(|_| url.origin() != index.url.origin())
             }
-            Artifact::Files(_) => None,
+            IndexArtifact::Files(_) => None,
         }
     }
 
-    /// What its bytes must have, where the index says so.
+    /// Returns the digest in the index, if there is one.
     pub fn digest(&self) -> Option<&str> {
         match &self.artifact {
-            Artifact::SkillMd { digest, .. } | Artifact::Archive { digest, .. } => Some(digest),
-            Artifact::Files(_) => None,
+            IndexArtifact::SkillMd { digest, .. } | IndexArtifact::Archive { digest, .. } => Some(digest),
+            IndexArtifact::Files(_) => None,
         }
     }
 }

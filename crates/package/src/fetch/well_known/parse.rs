@@ -1,4 +1,4 @@
-//! The index, entry by entry.
+//! Parses an index.
 
 use std::collections::HashSet;
 
@@ -8,123 +8,134 @@ use serde_json::Value;
 use url::{Host, Url};
 
 use super::{
-    Artifact, EntryError, INDEX_MAX, Index, IndexEntry, SCHEMA, SKILLS_MAX, Skipped, WellKnownError,
+    INDEX_MAX, IndexArtifact, IndexEntry, IndexEntryError, SCHEMA, SKILLS_MAX, SkillIndex, SkippedEntry,
+    WellKnownError,
 };
 use prowess_archive::InnerPath;
 use prowess_archive::limits::FILES_MAX;
 
-/// The format's own limits.
+/// The limits of the format.
 const NAME_MAX: usize = 64;
 const DESCRIPTION_MAX: usize = 1_024;
 
 #[derive(Deserialize)]
-struct Raw {
+struct RawIndex {
     #[serde(rename = "$schema")]
     schema: Option<String>,
     skills: Vec<Value>,
 }
 
 #[derive(Deserialize)]
-struct Common {
+struct RawEntry {
     name: String,
     description: String,
 }
 
-/// Of version 0.2.0.
+/// The additional fields in version 0.2.0.
 #[derive(Deserialize)]
-struct One {
+struct RawArtifact {
     #[serde(rename = "type")]
     kind: String,
     url: String,
     digest: String,
 }
 
-/// Of version 0.1.0.
+/// The additional fields in version 0.1.0.
 #[derive(Deserialize)]
-struct Many {
+struct RawFiles {
     files: Vec<String>,
 }
 
-impl Index {
-    /// Reads an index that came from `url`, to which everything in it is relative. Without a `$schema` it is one of
-    /// version 0.1.0.
+impl SkillIndex {
+    /// Parses an index from `url`. URLs in it are relative to `url`. An index without `$schema` has version 0.1.0.
     pub fn parse(bytes: &[u8], url: &Url) -> Result<Self, WellKnownError> {
         if url.scheme() != "https" || !url.username().is_empty() || url.password().is_some() {
-            return Err(WellKnownError::Plain(url.clone()));
+            return Err(WellKnownError::NotHttps(url.clone()));
         }
         if bytes.len() as u64 > INDEX_MAX {
-            return Err(WellKnownError::TooLarge);
+            return Err(WellKnownError::IndexTooLarge);
         }
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let raw: Raw =
+        let raw: RawIndex =
             serde_json::from_slice(bytes).map_err(|error| WellKnownError::Malformed(error.to_string()))?;
         if raw.skills.len() > SKILLS_MAX {
-            return Err(WellKnownError::TooMany);
+            return Err(WellKnownError::TooManySkills);
         }
         let artifact = match raw.schema.as_deref() {
-            Some(SCHEMA) => one,
-            None => many,
-            Some(other) => return Err(WellKnownError::schema(other)),
+            Some(SCHEMA) => parse_artifact,
+            None => parse_files,
+            Some(other) => return Err(WellKnownError::unknown_schema(other)),
         };
         let mut index = Self { url: url.clone(), entries: Vec::new(), skipped: Vec::new() };
         let mut names = HashSet::new();
         for value in raw.skills {
             let name = value.get("name").and_then(Value::as_str).unwrap_or_default();
-            let name: String = hidden::shown(name).chars().take(NAME_MAX).collect();
-            match entry(value, url, artifact) {
+            let name: String = hidden::escape_for_display(name).chars().take(NAME_MAX).collect();
+            match parse_entry(value, url, artifact) {
                 Ok(entry) if names.insert(entry.name.clone()) => index.entries.push(entry),
-                Ok(_) => index.skipped.push(Skipped { name, why: EntryError::Twice }),
-                Err(why) => index.skipped.push(Skipped { name, why }),
+                Ok(_) => index.skipped.push(SkippedEntry { name, reason: IndexEntryError::Duplicate }),
+                Err(why) => index.skipped.push(SkippedEntry { name, reason: why }),
             }
         }
         Ok(index)
     }
 }
 
-type ToArtifact = fn(Value, &SkillName, &Url) -> Result<Artifact, EntryError>;
+type ParseArtifact = fn(Value, &SkillName, &Url) -> Result<IndexArtifact, IndexEntryError>;
 
-fn entry(value: Value, index: &Url, artifact: ToArtifact) -> Result<IndexEntry, EntryError> {
-    let common: Common = Deserialize::deserialize(&value).map_err(malformed)?;
-    let name = SkillName::parse(&common.name).map_err(|_| EntryError::Name)?;
-    // The name must be as it is written: parsing trims.
-    if name.as_str() != common.name || name.length() > NAME_MAX || !name.breaks(NameRule::Ascii).is_empty() {
-        return Err(EntryError::Name);
+fn parse_entry(
+    value: Value,
+    index: &Url,
+    parse_artifact: ParseArtifact,
+) -> Result<IndexEntry, IndexEntryError> {
+    let common: RawEntry = Deserialize::deserialize(&value).map_err(malformed)?;
+    let name = SkillName::parse(&common.name).map_err(|_| IndexEntryError::Name)?;
+    // Parsing trims the name, but the index must contain it exactly.
+    if name.as_str() != common.name
+        || name.char_count() > NAME_MAX
+        || !name.violations(NameRule::Ascii).is_empty()
+    {
+        return Err(IndexEntryError::Name);
     }
     let length = common.description.trim().chars().count();
     if length == 0 || length > DESCRIPTION_MAX {
-        return Err(EntryError::Description);
+        return Err(IndexEntryError::Description);
     }
-    let description = hidden::shown(common.description.trim()).into_owned();
-    let artifact = artifact(value, &name, index)?;
+    let description = hidden::escape_for_display(common.description.trim()).into_owned();
+    let artifact = parse_artifact(value, &name, index)?;
     Ok(IndexEntry { name, description, artifact })
 }
 
-fn one(value: Value, _: &SkillName, index: &Url) -> Result<Artifact, EntryError> {
+fn parse_artifact(value: Value, _: &SkillName, index: &Url) -> Result<IndexArtifact, IndexEntryError> {
     let kind = value.get("type").and_then(Value::as_str);
     if let Some(other) = kind.filter(|kind| !matches!(*kind, "skill-md" | "archive")) {
-        return Err(EntryError::Type(hidden::shown(other).chars().take(40).collect()));
+        return Err(IndexEntryError::Type(hidden::escape_for_display(other).chars().take(40).collect()));
     }
-    let One { kind, url, digest } = Deserialize::deserialize(&value).map_err(malformed)?;
-    let url = address(&url, index)?;
+    let RawArtifact { kind, url, digest } = Deserialize::deserialize(&value).map_err(malformed)?;
+    let url = resolve_url(&url, index)?;
     let digits = digest.strip_prefix("sha256:").unwrap_or_default();
     if digits.len() != 64 || !digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')) {
-        return Err(EntryError::Digest);
+        return Err(IndexEntryError::Digest);
     }
     let is_archive = kind == "archive";
-    Ok(if is_archive { Artifact::Archive { url, digest } } else { Artifact::SkillMd { url, digest } })
+    Ok(if is_archive {
+        IndexArtifact::Archive { url, digest }
+    } else {
+        IndexArtifact::SkillMd { url, digest }
+    })
 }
 
-/// An address in an index, relative to it.
-fn address(text: &str, index: &Url) -> Result<Url, EntryError> {
-    let mut url = index.join(text).map_err(|_| EntryError::Address("it is not a URL"))?;
+/// Resolves a URL in an index.
+fn resolve_url(text: &str, index: &Url) -> Result<Url, IndexEntryError> {
+    let mut url = index.join(text).map_err(|_| IndexEntryError::Url("it cannot be parsed"))?;
     url.set_fragment(None);
     if url.scheme() != "https" {
-        return Err(EntryError::Address("it is not https"));
+        return Err(IndexEntryError::Url("it is not https"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(EntryError::Address("it has a user or a password in it"));
+        return Err(IndexEntryError::Url("it contains a user or a password"));
     }
-    let inside = match url.host() {
+    let is_internal = match url.host() {
         Some(Host::Domain(name)) => {
             let name = name.trim_end_matches('.');
             name == "localhost"
@@ -134,41 +145,41 @@ fn address(text: &str, index: &Url) -> Result<Url, EntryError> {
         }
         _ => true,
     };
-    if inside && url.host() != index.host() {
-        return Err(EntryError::Address("it is on another host, which is not a public one"));
+    if is_internal && url.host() != index.host() {
+        return Err(IndexEntryError::Url("it refers to another host that is not public"));
     }
     Ok(url)
 }
 
-fn many(value: Value, name: &SkillName, index: &Url) -> Result<Artifact, EntryError> {
-    let Many { files } = Deserialize::deserialize(&value).map_err(malformed)?;
+fn parse_files(value: Value, name: &SkillName, index: &Url) -> Result<IndexArtifact, IndexEntryError> {
+    let RawFiles { files } = Deserialize::deserialize(&value).map_err(malformed)?;
     if files.is_empty() || files.len() > FILES_MAX || !files.iter().any(|file| file == "SKILL.md") {
-        return Err(EntryError::Files);
+        return Err(IndexEntryError::Files);
     }
     let mut seen = HashSet::new();
     let mut list = Vec::with_capacity(files.len());
     for file in files {
-        let shown = || hidden::shown(&file).chars().take(200).collect();
-        let path =
-            InnerPath::parse(file.as_bytes()).map_err(|why| EntryError::File { path: shown(), why })?;
+        let shown = || hidden::escape_for_display(&file).chars().take(200).collect();
+        let path = InnerPath::parse(file.as_bytes())
+            .map_err(|why| IndexEntryError::File { path: shown(), reason: why })?;
         if !file.bytes().all(|byte| matches!(byte, b' '..=b'~') && !b"?#[]".contains(&byte)) {
-            return Err(EntryError::Character(shown()));
+            return Err(IndexEntryError::Character(shown()));
         }
         if !seen.insert(path.as_str().to_ascii_lowercase()) {
-            return Err(EntryError::Files);
+            return Err(IndexEntryError::Files);
         }
         let mut url = index.clone();
         url.set_query(None);
         url.set_fragment(None);
-        if let Ok(mut steps) = url.path_segments_mut() {
-            // The index's own name goes, and the rest is written so that it cannot be read as anything but a path.
-            steps.pop().push(name.as_str()).extend(path.as_str().split('/'));
+        if let Ok(mut segments) = url.path_segments_mut() {
+            // Replaces the file name of the index. `extend` percent-encodes, so that the rest can only be a path.
+            segments.pop().push(name.as_str()).extend(path.as_str().split('/'));
         }
         list.push((path, url));
     }
-    Ok(Artifact::Files(list))
+    Ok(IndexArtifact::Files(list))
 }
 
-fn malformed(error: serde_json::Error) -> EntryError {
-    EntryError::Malformed(error.to_string())
+fn malformed(error: serde_json::Error) -> IndexEntryError {
+    IndexEntryError::Malformed(error.to_string())
 }

@@ -1,4 +1,4 @@
-//! A world with skills in it, and what the user does to them.
+//! A test home directory and project with skills.
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
@@ -6,138 +6,157 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prowess::{Policy, Preset, Progress, Registry, Snapshot, Surroundings};
-use prowess_package::own::{Expected, Made, NewSkill, OwnError, Written, delete, make, write};
-use prowess_package::{Import, Item, Judge, Known, PackageError, Place, Plan, Upload, Work, plan_import};
+use prowess::{HostEnv, Policy, Preset, Registry, ScanProgress, Snapshot};
+use prowess_package::user_skills::{
+    CreatedSkill, ExpectedContent, NewSkill, UserSkillError, WrittenFile, create_skill, delete_skill,
+    write_skill_file,
+};
+use prowess_package::{
+    IdentifiedBy, ImportRequest, InstallChecks, InstallPlan, InstallTarget, PackageError, PlanItem, Task,
+    Upload, plan_import,
+};
 
-pub struct World {
-    folder: Folder,
+pub struct TestHome {
+    dir: TestDir,
     pub policy: Policy,
 }
 
-/// A folder that goes away, or one that somebody else made.
-enum Folder {
-    Own(tempfile::TempDir),
-    Others(PathBuf),
+/// A temporary directory, or one of another process.
+enum TestDir {
+    Temporary(tempfile::TempDir),
+    Existing(PathBuf),
 }
 
 pub fn skill_md(name: &str, description: &str) -> String {
     format!("---\nname: {name}\ndescription: {description}\n---\n\n# {name}\n")
 }
 
-impl World {
+impl TestHome {
     pub fn new(preset: Preset) -> Self {
-        let folder = Folder::Own(tempfile::tempdir().unwrap());
-        let world = Self { folder, policy: Policy { enabled: true, ..Policy::preset(preset) } };
-        fs::create_dir(world.path("")).unwrap();
-        fs::create_dir(world.path("~/")).unwrap();
-        world
+        let folder = TestDir::Temporary(tempfile::tempdir().unwrap());
+        let home = Self { dir: folder, policy: Policy { enabled: true, ..Policy::from_preset(preset) } };
+        fs::create_dir(home.path("")).unwrap();
+        fs::create_dir(home.path("~/")).unwrap();
+        home
     }
 
-    /// The world of another process.
-    pub fn at(folder: &Path, preset: Preset) -> Self {
-        Self { folder: Folder::Others(folder.to_owned()), policy: Policy::preset(preset) }
+    /// Opens the directory of another process.
+    pub fn open(folder: &Path, preset: Preset) -> Self {
+        Self { dir: TestDir::Existing(folder.to_owned()), policy: Policy::from_preset(preset) }
     }
 
-    pub fn top(&self) -> PathBuf {
-        match &self.folder {
-            Folder::Own(folder) => folder.path().canonicalize().unwrap(),
-            Folder::Others(folder) => folder.clone(),
+    pub fn root(&self) -> PathBuf {
+        match &self.dir {
+            TestDir::Temporary(folder) => folder.path().canonicalize().unwrap(),
+            TestDir::Existing(folder) => folder.clone(),
         }
     }
 
-    /// `~/…` in the home, everything else in the project.
+    /// Returns a path in the home directory for `~/…`, else in the project.
     pub fn path(&self, inner: &str) -> PathBuf {
         match inner.strip_prefix("~/") {
-            Some(inner) => self.top().join("home").join(inner),
-            None => self.top().join("project").join(inner),
+            Some(inner) => self.root().join("home").join(inner),
+            None => self.root().join("project").join(inner),
         }
     }
 
-    pub fn file(&self, inner: &str, content: impl AsRef<[u8]>) -> &Self {
+    pub fn write_file(&self, inner: &str, content: impl AsRef<[u8]>) -> &Self {
         let path = self.path(inner);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
         self
     }
 
-    pub fn skill(&self, folder: &str) -> &Self {
+    pub fn write_skill(&self, folder: &str) -> &Self {
         let name = Path::new(folder).file_name().unwrap().to_str().unwrap();
-        self.file(&format!("{folder}/SKILL.md"), skill_md(name, "Does."))
+        self.write_file(&format!("{folder}/SKILL.md"), skill_md(name, "Does."))
     }
 
-    pub fn link(&self, inner: &str, target: &str) -> &Self {
+    pub fn symlink(&self, inner: &str, target: &str) -> &Self {
         fs::create_dir_all(self.path(inner).parent().unwrap()).unwrap();
         std::os::unix::fs::symlink(target, self.path(inner)).unwrap();
         self
     }
 
-    pub fn text(&self, inner: &str) -> String {
+    pub fn read_text(&self, inner: &str) -> String {
         fs::read_to_string(self.path(inner)).unwrap_or_default()
     }
 
-    pub fn surroundings(&self) -> Surroundings {
-        Surroundings { project: self.path(""), home: Some(self.path("~/")), path: "".into() }
+    pub fn host(&self) -> HostEnv {
+        HostEnv { project: self.path(""), home: Some(self.path("~/")), path: "".into() }
     }
 
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        Registry::open_in(self.policy.clone(), self.surroundings(), &Progress::default()).snapshot()
+        Registry::open_in(self.policy.clone(), self.host(), &ScanProgress::default()).snapshot()
     }
 
-    pub fn place(&self) -> Place {
-        Place::own(&self.policy, &self.surroundings()).unwrap()
+    pub fn target(&self) -> InstallTarget {
+        InstallTarget::user_skills(&self.policy, &self.host()).unwrap()
     }
 
-    pub fn make(&self, id: &str, name: &str, description: &str) -> Result<Made, OwnError> {
+    pub fn create(&self, id: &str, name: &str, description: &str) -> Result<CreatedSkill, UserSkillError> {
         let new = NewSkill { id, name, description, body: None };
-        make(&new, &Place::own(&self.policy, &self.surroundings())?, &self.policy.manifest)
+        create_skill(&new, &InstallTarget::user_skills(&self.policy, &self.host())?, &self.policy.manifest)
     }
 
-    pub fn write(&self, id: &str, path: &str, bytes: &[u8], expected: Expected) -> Result<Written, OwnError> {
+    pub fn write(
+        &self,
+        id: &str,
+        path: &str,
+        bytes: &[u8],
+        expected: ExpectedContent,
+    ) -> Result<WrittenFile, UserSkillError> {
         let snapshot = self.snapshot();
         let skill = snapshot.copies(id).next().unwrap();
-        write(skill, path, bytes, &expected, &self.policy, &self.surroundings())
+        write_skill_file(skill, path, bytes, &expected, &self.policy, &self.host())
     }
 
-    pub fn delete(&self, id: &str) -> Result<(), OwnError> {
+    pub fn delete(&self, id: &str) -> Result<(), UserSkillError> {
         let snapshot = self.snapshot();
         let skill = snapshot.copies(id).next().unwrap();
-        delete(skill, &self.policy, &self.surroundings())
+        delete_skill(skill, &self.policy, &self.host())
     }
 
     pub fn plan(
         &self,
         upload: &Upload,
-        change: impl FnOnce(Import<'_>) -> Import<'_>,
-    ) -> Result<Plan, PackageError> {
+        change: impl FnOnce(ImportRequest<'_>) -> ImportRequest<'_>,
+    ) -> Result<InstallPlan, PackageError> {
         let known = match self.policy.scan.identity {
-            prowess::policy::Identity::Id => Known::ByFolder,
-            prowess::policy::Identity::Name => Known::ByName,
+            prowess::policy::SkillIdentity::Id => IdentifiedBy::Directory,
+            prowess::policy::SkillIdentity::Name => IdentifiedBy::Name,
         };
         let (overwrite, accept_risk, accept_findings) = (false, false, false);
-        let import = change(Import { upload, id: None, known, overwrite, accept_risk, accept_findings });
-        let judge = Judge { manifest: &self.policy.manifest, suppressions: Vec::new() };
-        plan_import(&import, &self.place(), &judge, &Work::default())
+        let import = change(ImportRequest {
+            upload,
+            id: None,
+            identified_by: known,
+            overwrite,
+            accept_risk,
+            accept_findings,
+        });
+        let checks = InstallChecks { rules: &self.policy.manifest, suppressions: Vec::new() };
+        plan_import(&import, &self.target(), &checks, &Task::default())
     }
 
-    pub fn import(&self, upload: &Upload) -> Result<Vec<Item>, PackageError> {
+    pub fn import(&self, upload: &Upload) -> Result<Vec<PlanItem>, PackageError> {
         self.plan(upload, |import| import)?.commit()
     }
 
-    /// Every file and folder that is there, but for the state of other things.
-    pub fn tree(&self, inner: &str) -> Vec<String> {
+    /// Returns all files below a directory, sorted.
+    pub fn list_files(&self, inner: &str) -> Vec<String> {
         let mut all = Vec::new();
-        list(&self.path(inner), "", &mut all);
+        add_files(&self.path(inner), "", &mut all);
         all.sort();
         all
     }
 }
 
-fn list(folder: &Path, below: &str, all: &mut Vec<String>) {
+fn add_files(folder: &Path, prefix: &str, all: &mut Vec<String>) {
     for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
-        let path = format!("{below}{}", entry.file_name().to_string_lossy());
+        let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
         match entry.file_type().unwrap().is_dir() {
-            true => list(&entry.path(), &format!("{path}/"), all),
+            true => add_files(&entry.path(), &format!("{path}/"), all),
             false => all.push(path),
         }
     }

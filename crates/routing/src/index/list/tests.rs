@@ -2,32 +2,32 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-fn written(postings: &BTreeMap<u32, u8>) -> (Source, Place) {
+fn write_to_memory(postings: &BTreeMap<u32, u8>) -> (SegmentSource, ListLocation) {
     let list: Vec<_> = postings.iter().map(|(skill, impact)| (*skill, *impact)).collect();
     let mut bytes = Vec::new();
-    write(&list, &mut bytes);
-    let place = Place { start: 0, length: bytes.len() as u32, count: list.len() as u32 };
-    (Source::Memory(bytes), place)
+    write_list(&list, &mut bytes);
+    let place = ListLocation { start: 0, length: bytes.len() as u32, count: list.len() as u32 };
+    (SegmentSource::Memory(bytes), place)
 }
 
 proptest! {
     #[test]
-    fn lists_come_back(
+    fn lists_round_trip(
         postings in prop::collection::btree_map(0u32..5000, any::<u8>(), 0..700), window in 50u32..3000,
     ) {
-        let (source, place) = written(&postings);
+        let (source, place) = write_to_memory(&postings);
         let mut read = BTreeMap::new();
-        let mut list = List::open(&source, place).unwrap();
+        let mut list = PostingList::open(&source, place).unwrap();
         for from in (0..5000).step_by(window as usize) {
             let to = from + window;
-            let (largest, count) = list.within(from, to).unwrap();
-            let mut met = 0;
+            let (largest, count) = list.upper_bound(from, to).unwrap();
+            let mut count_read = 0;
             list.scan(from, to, |skill, impact| {
-                met += 1;
+                count_read += 1;
                 assert!(impact <= largest && (from..to).contains(&skill));
                 read.insert(skill, impact);
             }).unwrap();
-            prop_assert!(met <= count);
+            prop_assert!(count_read <= count);
         }
         prop_assert_eq!(&read, &postings);
         list.rewind();
@@ -37,37 +37,37 @@ proptest! {
     }
 
     #[test]
-    fn asking_finds_what_scanning_finds(
+    fn lookups_find_the_same_as_scanning(
         postings in prop::collection::btree_map(0u32..5000, any::<u8>(), 0..700),
         wanted in prop::collection::btree_set(0u32..5000, 0..60),
     ) {
-        let (source, place) = written(&postings);
+        let (source, place) = write_to_memory(&postings);
         let wanted: Vec<u32> = wanted.into_iter().collect();
-        let mut list = List::open(&source, place).unwrap();
-        let met: Vec<_> = wanted
+        let mut list = PostingList::open(&source, place).unwrap();
+        let found: Vec<_> = wanted
             .iter()
             .filter_map(|skill| Some((*skill, list.impact(*skill).unwrap()?)))
             .collect();
         let expected: Vec<_> =
             wanted.iter().filter_map(|skill| Some((*skill, *postings.get(skill)?))).collect();
-        prop_assert_eq!(met, expected);
+        prop_assert_eq!(found, expected);
     }
 
     #[test]
-    fn any_bytes_are_read_or_refused(
+    fn any_bytes_are_read_or_rejected(
         bytes in prop::collection::vec(any::<u8>(), 0..600), count in 0u32..2000, wanted in any::<[u32; 3]>(),
     ) {
         let mut wanted = wanted;
         wanted.sort_unstable();
-        let place = Place { start: 0, length: bytes.len() as u32, count };
-        let source = Source::Memory(bytes);
-        let mut most = 0;
-        if let Ok(mut list) = List::open(&source, place) {
-            let _ = (list.within(0, 50), list.scan(0, 50, |skill, _| most = most.max(skill)));
-            let _ = (list.within(50, 100), list.scan(50, 100, |skill, _| most = most.max(skill)));
+        let place = ListLocation { start: 0, length: bytes.len() as u32, count };
+        let source = SegmentSource::Memory(bytes);
+        let mut max = 0;
+        if let Ok(mut list) = PostingList::open(&source, place) {
+            let _ = (list.upper_bound(0, 50), list.scan(0, 50, |skill, _| max = max.max(skill)));
+            let _ = (list.upper_bound(50, 100), list.scan(50, 100, |skill, _| max = max.max(skill)));
             list.rewind();
             let _ = wanted.map(|skill| list.impact(skill));
         }
-        prop_assert!(most < 100);
+        prop_assert!(max < 100);
     }
 }

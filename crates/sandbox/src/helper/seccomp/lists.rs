@@ -1,10 +1,10 @@
-//! The calls, by what they are refused for.
+//! System calls by the reason for which they are denied.
 
-/// Typing for somebody else, and the same through the console's selection.
+/// Requests that insert input into a terminal, directly or through the console selection.
 pub(super) const TIOCSTI: u64 = 0x5412;
 pub(super) const TIOCLINUX: u64 = 0x541C;
 
-/// Looking into other processes, and changing them.
+/// Calls that inspect or change other processes.
 pub(super) const OTHER_PROCESSES: &[i64] = &[
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
@@ -22,7 +22,7 @@ pub(super) const OTHER_PROCESSES: &[i64] = &[
     libc::SYS_sched_setattr,
 ];
 
-/// Changing the system, and the parts of the kernel in which most holes were found.
+/// Calls that change the system, and parts of the kernel with many past vulnerabilities.
 pub(super) const SYSTEM: &[i64] = &[
     libc::SYS_mount,
     libc::SYS_umount2,
@@ -70,7 +70,7 @@ pub(super) const SYSTEM: &[i64] = &[
     libc::SYS_nfsservctl,
 ];
 
-/// Memory, queues and locks that every process of a user can reach by a number or a name.
+/// Shared memory, queues and semaphores that other processes of the user can access by number or name.
 pub(super) const SHARED: &[i64] = &[
     libc::SYS_shmget,
     libc::SYS_shmat,
@@ -87,7 +87,7 @@ pub(super) const SHARED: &[i64] = &[
     libc::SYS_mq_unlink,
 ];
 
-/// Every way to send a signal.
+/// Calls that send signals.
 pub(super) const SIGNALS: &[i64] = &[
     libc::SYS_kill,
     libc::SYS_tkill,
@@ -97,35 +97,35 @@ pub(super) const SIGNALS: &[i64] = &[
     libc::SYS_pidfd_send_signal,
 ];
 
-/// Memory that is seen in no count: files that lie nowhere, and pages that nobody else can look at. Programs can also be
-/// started from such files, which then lie nowhere.
+/// Memory that is not counted: files without a directory entry, and pages that no other process can read. Such files
+/// could also be executed.
 ///
-/// `vmsplice` lends pages to a pipe, where they stay after the process has given them back.
+/// `vmsplice` lends pages to a pipe, where they stay after the process has freed them.
 pub(super) const HIDDEN_MEMORY: &[i64] =
     &[libc::SYS_memfd_create, libc::SYS_memfd_secret, libc::SYS_vmsplice];
 
-/// The command of `prctl` that keeps others from looking at the open files of a process.
+/// The command of `prctl` that hides the open files of a process from others.
 pub(super) const PR_SET_DUMPABLE: u64 = 4;
 
 /// The command of `fcntl` that sets the size of a pipe.
 pub(super) const F_SETPIPE_SZ: u64 = 1031;
 
-/// The command of `fcntl` that reports what happens in a folder.
+/// The command of `fcntl` that reports changes in a directory.
 pub(super) const F_NOTIFY: u64 = 1026;
 
-/// The level of the options of all sockets.
+/// The level of socket options that apply to all sockets.
 pub(super) const SOL_SOCKET: u64 = 1;
 
-/// The options that set the sizes of a socket's buffers: `SO_SNDBUF`, `SO_RCVBUF` and both with `FORCE`.
+/// Options that set the buffer sizes of a socket: `SO_SNDBUF`, `SO_RCVBUF` and their `FORCE` variants.
 pub(super) const BUFFER_SIZES: &[u64] = &[7, 8, 32, 33];
 
-/// Commands of `fcntl` that say who gets signals for an open file.
+/// Commands of `fcntl` that set the receiver of signals for an open file.
 pub(super) const OWNERS: &[u64] = &[8, 15];
 
-/// The same as requests of `ioctl`.
+/// Requests of `ioctl` that set the receiver of signals for an open file.
 pub(super) const OWNER_REQUESTS: &[u64] = &[0x8901, 0x8902];
 
-/// Extended attributes of files by their names.
+/// Calls for extended attributes of files by name.
 pub(super) const ATTRIBUTES: &[i64] = &[
     libc::SYS_getxattr,
     libc::SYS_lgetxattr,
@@ -137,7 +137,7 @@ pub(super) const ATTRIBUTES: &[i64] = &[
     libc::SYS_lremovexattr,
 ];
 
-/// Modes and times of files by their names.
+/// Calls that set modes and times of files by name.
 #[cfg(target_arch = "x86_64")]
 pub(super) const MODES: &[i64] = &[
     libc::SYS_chmod,
@@ -148,14 +148,14 @@ pub(super) const MODES: &[i64] = &[
     libc::SYS_futimesat,
 ];
 
-/// Modes and times of files by their names.
+/// Calls that set modes and times of files by name.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) const MODES: &[i64] = &[libc::SYS_fchmodat, libc::SYS_fchmodat2];
 
-/// Owners of files by their names.
+/// Calls that set owners of files by name.
 #[cfg(target_arch = "x86_64")]
 pub(super) const OWNERSHIP: &[i64] = &[libc::SYS_chown, libc::SYS_lchown, libc::SYS_fchownat];
 
-/// Owners of files by their names.
+/// Calls that set owners of files by name.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) const OWNERSHIP: &[i64] = &[libc::SYS_fchownat];

@@ -1,14 +1,14 @@
-//! Which calls the kernel refuses a script.
+//! System calls that the kernel denies a script.
 //!
-//! Filters are installed on top of each other, one for each answer: one for calls that no program of this machine's own
-//! kind makes, one for calls that are said not to exist, so that programs take another way, one for calls that are
-//! forbidden, and two for what Landlock leaves open where a script has no namespace of its own.
+//! One filter is installed for each result: for calls of other architectures, for calls that are reported as missing so
+//! that programs use an alternative, for forbidden calls, and two for calls that Landlock does not cover if the script has
+//! no namespace.
 
 mod lists;
 
 use std::collections::BTreeMap;
 
-use crate::wire::Around;
+use crate::wire::NameableFiles;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
     TargetArch, apply_filter, sock_filter,
@@ -16,49 +16,50 @@ use seccompiler::{
 
 /// Whether a script may send signals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Signals {
-    /// Something else keeps them inside.
+pub(super) enum SignalPolicy {
+    /// Allowed, because something else confines them.
     Allowed,
-    /// To nobody.
+    /// No signals can be sent.
     Denied,
 }
 
-/// Installs the filters for this process and all that come from it.
-pub(super) fn apply(network: bool, signals: Signals, around: Around) -> Result<(), String> {
-    let told = |error: &dyn std::fmt::Display| format!("seccomp: {error}");
-    let arch: TargetArch =
-        std::env::consts::ARCH.try_into().map_err(|_| "seccomp: this processor is not known".to_owned())?;
-    let mut filters = vec![own_kind(arch)];
+/// Installs the filters for this process and its descendants.
+pub(super) fn apply(network: bool, signals: SignalPolicy, around: NameableFiles) -> Result<(), String> {
+    let failed = |error: &dyn std::fmt::Display| format!("seccomp: {error}");
+    let arch: TargetArch = std::env::consts::ARCH
+        .try_into()
+        .map_err(|_| "seccomp: unsupported processor architecture".to_owned())?;
+    let mut filters = vec![architecture_filter(arch)];
     for (rules, errno) in [
-        (Rules::unknown(), libc::ENOSYS),
-        (Rules::without_attributes(around), libc::EOPNOTSUPP),
-        (Rules::without_effect(around), DONE),
-        (Rules::forbidden(network, signals, around), libc::EPERM),
+        (SeccompRules::missing(), libc::ENOSYS),
+        (SeccompRules::without_attributes(around), libc::EOPNOTSUPP),
+        (SeccompRules::without_effect(around), NO_ERROR),
+        (SeccompRules::forbidden(network, signals, around), libc::EPERM),
     ] {
-        let rules = rules.map_err(|error| told(&error))?;
+        let rules = rules.map_err(|error| failed(&error))?;
         if rules.0.is_empty() {
             continue;
         }
         let action = SeccompAction::Errno(errno.cast_unsigned());
-        let filter =
-            SeccompFilter::new(rules.0, SeccompAction::Allow, action, arch).map_err(|error| told(&error))?;
-        filters.push(filter.try_into().map_err(|error: seccompiler::BackendError| told(&error))?);
+        let filter = SeccompFilter::new(rules.0, SeccompAction::Allow, action, arch)
+            .map_err(|error| failed(&error))?;
+        filters.push(filter.try_into().map_err(|error: seccompiler::BackendError| failed(&error))?);
     }
-    filters.iter().try_for_each(|filter: &BpfProgram| apply_filter(filter).map_err(|error| told(&error)))
+    filters.iter().try_for_each(|filter: &BpfProgram| apply_filter(filter).map_err(|error| failed(&error)))
 }
 
-/// Said to have been done.
-const DONE: i32 = 0;
+/// The errno of calls that are reported as successful without effect.
+const NO_ERROR: i32 = 0;
 
-/// The last call that is known here. What later kernels add could be anything, and counts as not there.
+/// The last known system call. Calls of later kernels are reported as missing.
 const LAST_KNOWN: u32 = 462;
 
-/// Refuses calls of another processor's kind, which have other numbers, and calls that are not known yet.
-fn own_kind(arch: TargetArch) -> BpfProgram {
+/// Denies calls of other architectures, which have different numbers, and unknown calls.
+fn architecture_filter(arch: TargetArch) -> BpfProgram {
     const LOAD: u16 = 0x20;
     const EQUAL: u16 = 0x15;
     const GREATER: u16 = 0x25;
-    const ANSWER: u16 = 0x06;
+    const RETURN: u16 = 0x06;
     const NUMBER: u32 = 0;
     const ARCH: u32 = 4;
     let own = match arch {
@@ -70,61 +71,61 @@ fn own_kind(arch: TargetArch) -> BpfProgram {
     vec![
         step(LOAD, 0, 0, ARCH),
         step(EQUAL, 1, 0, own),
-        step(ANSWER, 0, 0, libc::SECCOMP_RET_KILL_PROCESS),
+        step(RETURN, 0, 0, libc::SECCOMP_RET_KILL_PROCESS),
         step(LOAD, 0, 0, NUMBER),
-        // That includes the numbers of x32, which begin at 2^30.
+        // This includes the x32 calls, whose numbers start at 2^30.
         step(GREATER, 0, 1, LAST_KNOWN),
-        step(ANSWER, 0, 0, libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned()),
-        step(ANSWER, 0, 0, libc::SECCOMP_RET_ALLOW),
+        step(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned()),
+        step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW),
     ]
 }
 
-/// Calls, each with the arguments for which it is meant; none for all.
-struct Rules(BTreeMap<i64, Vec<SeccompRule>>);
+/// System calls with the conditions under which they match; an empty list matches always.
+struct SeccompRules(BTreeMap<i64, Vec<SeccompRule>>);
 
-type Built<T> = Result<T, seccompiler::BackendError>;
+type RuleResult<T> = Result<T, seccompiler::BackendError>;
 
-impl Rules {
-    /// Calls whose arguments a filter cannot see.
-    fn unknown() -> Built<Self> {
+impl SeccompRules {
+    /// Calls that are reported as missing, because a filter cannot see their arguments.
+    fn missing() -> RuleResult<Self> {
         let mut rules = Self(BTreeMap::new());
-        // Namespaces could be asked for in its structure; libraries then use clone.
+        // Its structure can request namespaces. Libraries fall back to clone.
         rules.always(&[libc::SYS_clone3]);
         rules.always(lists::HIDDEN_MEMORY);
         Ok(rules)
     }
 
-    /// Attributes of files that a script may not open, which Landlock does not keep it from.
-    fn without_attributes(around: Around) -> Built<Self> {
+    /// Calls for attributes of files that the script cannot open, which Landlock does not restrict.
+    fn without_attributes(around: NameableFiles) -> RuleResult<Self> {
         let mut rules = Self(BTreeMap::new());
-        if around != Around::Nothing {
+        if around != NameableFiles::Nothing {
             rules.always(lists::ATTRIBUTES);
         }
         Ok(rules)
     }
 
-    /// Sizes of socket buffers, and modes and times of files by their names. Programs that copy files set them as a matter of course, and nothing
-    /// hangs on them in a scratch folder: where they cannot be kept to that folder, they are left as they are.
-    fn without_effect(around: Around) -> Built<Self> {
+    /// Calls that set sizes of socket buffers, and modes and times of files by name. Programs that copy files make them
+    /// routinely, and they do not matter in a scratch directory. Where they cannot be restricted to it, they have no effect.
+    fn without_effect(around: NameableFiles) -> RuleResult<Self> {
         let mut rules = Self(BTreeMap::new());
-        // Programs ask for more as a hint, and the kernel grants what it likes. Buffers are memory that no process has, so
-        // their size has to be known.
+        // Programs request larger buffers as a hint. Buffers are memory that belongs to no process, so their size must
+        // be known.
         for option in lists::BUFFER_SIZES {
-            let is_it = [(1, SeccompCmpOp::Eq, lists::SOL_SOCKET), (2, SeccompCmpOp::Eq, *option)];
-            rules.when(libc::SYS_setsockopt, &is_it)?;
+            let conditions = [(1, SeccompCmpOp::Eq, lists::SOL_SOCKET), (2, SeccompCmpOp::Eq, *option)];
+            rules.when(libc::SYS_setsockopt, &conditions)?;
         }
-        if around >= Around::OwnFiles {
+        if around >= NameableFiles::OwnFiles {
             rules.always(lists::MODES);
-            // Without a name it is about an open file.
+            // Without a name, the call applies to an open file.
             rules.when_pointer(libc::SYS_utimensat, 1)?;
         }
-        if around >= Around::OwnPrograms {
+        if around >= NameableFiles::OwnPrograms {
             rules.always(&[libc::SYS_fchmod, libc::SYS_utimensat]);
         }
         Ok(rules)
     }
 
-    fn forbidden(network: bool, signals: Signals, around: Around) -> Built<Self> {
+    fn forbidden(network: bool, signals: SignalPolicy, around: NameableFiles) -> RuleResult<Self> {
         let mut rules = Self(BTreeMap::new());
         rules.always(lists::OTHER_PROCESSES);
         rules.always(lists::SYSTEM);
@@ -133,18 +134,18 @@ impl Rules {
         rules.always(&[libc::SYS_iopl, libc::SYS_ioperm, libc::SYS_modify_ldt]);
         rules.namespaces()?;
         rules.network(network)?;
-        // Only its own limits and priority.
+        // Only for the process itself.
         rules.when(libc::SYS_prlimit64, &[(0, SeccompCmpOp::Ne, 0)])?;
-        // What cannot be seen cannot be counted.
+        // Resources that cannot be seen cannot be counted.
         rules.when(libc::SYS_prctl, &[(0, SeccompCmpOp::Eq, lists::PR_SET_DUMPABLE)])?;
         rules.when(libc::SYS_fcntl, &[(1, SeccompCmpOp::Eq, lists::F_SETPIPE_SZ)])?;
-        // Letters that appear as if typed at a terminal.
+        // Input that appears as if typed at a terminal.
         for request in [lists::TIOCSTI, lists::TIOCLINUX] {
             rules.when(libc::SYS_ioctl, &[(1, SeccompCmpOp::Eq, request)])?;
         }
-        if signals == Signals::Denied {
+        if signals == SignalPolicy::Denied {
             rules.always(lists::SIGNALS);
-            // A signal whenever something happens to an open file, to whomever.
+            // Signals about events on an open file, to any process.
             for command in lists::OWNERS {
                 rules.when(libc::SYS_fcntl, &[(1, SeccompCmpOp::Eq, *command)])?;
             }
@@ -152,16 +153,16 @@ impl Rules {
                 rules.when(libc::SYS_ioctl, &[(1, SeccompCmpOp::Eq, *request)])?;
             }
         }
-        if around != Around::Nothing {
-            // What happens to files elsewhere, and where other processes run.
+        if around != NameableFiles::Nothing {
+            // Changes of other files, and the processors of other processes.
             rules.always(&[libc::SYS_inotify_add_watch]);
             rules.when(libc::SYS_fcntl, &[(1, SeccompCmpOp::Eq, lists::F_NOTIFY)])?;
             rules.when(libc::SYS_sched_setaffinity, &[(0, SeccompCmpOp::Ne, 0)])?;
         }
-        if around >= Around::OwnFiles {
+        if around >= NameableFiles::OwnFiles {
             rules.always(lists::OWNERSHIP);
         }
-        if around >= Around::OwnPrograms {
+        if around >= NameableFiles::OwnPrograms {
             rules.always(&[libc::SYS_fchown, libc::SYS_fsetxattr, libc::SYS_fremovexattr]);
         }
         Ok(rules)
@@ -173,19 +174,19 @@ impl Rules {
         }
     }
 
-    /// Where all of these hold.
-    fn when(&mut self, call: i64, conditions: &[(u8, SeccompCmpOp, u64)]) -> Built<()> {
+    /// Adds a call that matches if all conditions hold.
+    fn when(&mut self, call: i64, conditions: &[(u8, SeccompCmpOp, u64)]) -> RuleResult<()> {
         let conditions = conditions
             .iter()
             .map(|(index, op, value)| {
                 SeccompCondition::new(*index, SeccompCmpArgLen::Dword, op.clone(), *value)
             })
-            .collect::<Built<Vec<_>>>()?;
+            .collect::<RuleResult<Vec<_>>>()?;
         self.0.entry(call).or_default().push(SeccompRule::new(conditions)?);
         Ok(())
     }
 
-    fn namespaces(&mut self) -> Built<()> {
+    fn namespaces(&mut self) -> RuleResult<()> {
         self.always(&[libc::SYS_unshare, libc::SYS_setns]);
         for flag in [
             libc::CLONE_NEWNS,
@@ -202,9 +203,9 @@ impl Rules {
         Ok(())
     }
 
-    fn network(&mut self, network: bool) -> Built<()> {
+    fn network(&mut self, network: bool) -> RuleResult<()> {
         let family = |family: i32| u64::from(family.cast_unsigned());
-        // Nobody is waited for, with or without a network.
+        // Listening is never allowed, with or without network access.
         self.always(&[libc::SYS_listen, libc::SYS_accept, libc::SYS_accept4]);
         match network {
             false => {
@@ -215,10 +216,10 @@ impl Rules {
                     libc::SYS_sendmsg,
                     libc::SYS_sendmmsg,
                 ]);
-                // Writing to a pair of one's own names nobody.
+                // Sending on one's own socket pair has no address.
                 self.when_pointer(libc::SYS_sendto, 4)?;
             }
-            // Sockets by path or abstract name lead to services of this machine, and others deeper still.
+            // UNIX sockets lead to services of this machine; other families are rarely used and risky.
             true => {
                 self.when(
                     libc::SYS_socket,
@@ -228,7 +229,7 @@ impl Rules {
                         (0, SeccompCmpOp::Ne, family(libc::AF_NETLINK)),
                     ],
                 )?;
-                // Resolvers ask for addresses and routes; other protocols are about other sockets, audits and firewalls.
+                // Resolvers query addresses and routes; other protocols are about sockets, audits and firewalls.
                 let route = u64::from(libc::NETLINK_ROUTE.cast_unsigned());
                 self.when(
                     libc::SYS_socket,
@@ -236,7 +237,7 @@ impl Rules {
                 )?;
             }
         }
-        // A pair is good for talking to oneself, unless it can be pointed at somebody else afterwards.
+        // A stream pair only connects the process to itself; other types can be redirected afterwards.
         self.when(libc::SYS_socketpair, &[(0, SeccompCmpOp::Ne, family(libc::AF_UNIX))])?;
         for kind in 0..=15_u64 {
             if kind != u64::from(libc::SOCK_STREAM.cast_unsigned()) {
@@ -246,8 +247,8 @@ impl Rules {
         Ok(())
     }
 
-    /// Where a pointer is not null.
-    fn when_pointer(&mut self, call: i64, index: u8) -> Built<()> {
+    /// Adds a call that matches if a pointer argument is not null.
+    fn when_pointer(&mut self, call: i64, index: u8) -> RuleResult<()> {
         let condition = SeccompCondition::new(index, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
         self.0.entry(call).or_default().push(SeccompRule::new(vec![condition])?);
         Ok(())

@@ -1,6 +1,6 @@
-//! Linux: bubblewrap around the helper, or the helper alone.
+//! The sandboxes of Linux: bubblewrap with the helper inside, or the helper alone.
 
-mod running;
+mod process;
 mod user;
 
 use std::fs::File;
@@ -14,72 +14,73 @@ use std::time::Duration;
 
 use rustix::fs::{MemfdFlags, SealFlags, SeekFrom};
 
-pub use running::{Enforced, Running};
-pub(crate) use user::{may_enter, scratch_parent, unused_user};
+pub use process::{Enforced, SandboxedProcess};
+pub(crate) use user::{can_access, scratch_parent, unused_user};
 
-use super::{Sandbox, SandboxError, Task, Tier, places};
-use crate::options::{Feed, Helper, Input, Network};
+use super::{Sandbox, SandboxError, SandboxTask, SandboxTier, system_paths};
+use crate::options::{InputSource, NetworkAccess, SandboxHelper, ScriptInput};
 use crate::wire::{
-    Around, HIDDEN, LAUNCH, Launch, Order, Rlimits, Said, Signals, Way, receive, receive_fd, send, send_fd,
+    HELPER_ARG, HelperLaunch, HelperMessage, LAUNCH_ROLE, LaunchMode, NameableFiles, Rlimits, SandboxOrder,
+    SignalIsolation, receive, receive_fd, send, send_fd,
 };
 
-/// Where bubblewrap may lie. It is never looked up: what a search would find could be anybody's.
-const BUBBLEWRAP: &[&str] =
+/// Paths of bubblewrap. It is not looked up in `PATH`, which could lead to another program.
+const BUBBLEWRAP_PATHS: &[&str] =
     &["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
 
-/// How long getting ready may take.
-const READY: Duration = Duration::from_secs(20);
+/// How long the preparation may take.
+const READY_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Bubblewrap on this machine.
-pub(super) fn bubblewrap() -> Option<PathBuf> {
-    BUBBLEWRAP.iter().map(PathBuf::from).find(|path| path.is_file())
+/// Returns the path of bubblewrap, if it is installed.
+pub(super) fn find_bubblewrap() -> Option<PathBuf> {
+    BUBBLEWRAP_PATHS.iter().map(PathBuf::from).find(|path| path.is_file())
 }
 
-struct Bubblewrap {
-    helper: Helper,
+struct BubblewrapSandbox {
+    helper: SandboxHelper,
 }
 
-struct Watched {
-    helper: Helper,
+struct HelperSandbox {
+    helper: SandboxHelper,
     confined: bool,
 }
 
-pub(super) fn ways(helper: &Helper) -> Vec<Box<dyn Sandbox>> {
+pub(super) fn backends(helper: &SandboxHelper) -> Vec<Box<dyn Sandbox>> {
     vec![
-        Box::new(Bubblewrap { helper: helper.clone() }),
-        Box::new(Watched { helper: helper.clone(), confined: true }),
+        Box::new(BubblewrapSandbox { helper: helper.clone() }),
+        Box::new(HelperSandbox { helper: helper.clone(), confined: true }),
     ]
 }
 
-pub(super) fn unprotected(helper: &Helper) -> Box<dyn Sandbox> {
-    Box::new(Watched { helper: helper.clone(), confined: false })
+pub(super) fn unprotected(helper: &SandboxHelper) -> Box<dyn Sandbox> {
+    Box::new(HelperSandbox { helper: helper.clone(), confined: false })
 }
 
-impl Sandbox for Bubblewrap {
-    fn tier(&self) -> Tier {
-        Tier::Tier1
+impl Sandbox for BubblewrapSandbox {
+    fn tier(&self) -> SandboxTier {
+        SandboxTier::Tier1
     }
 
-    fn enforce(&self, task: &Task<'_>) -> Result<Enforced, SandboxError> {
-        let failed = |why: &dyn std::fmt::Display| SandboxError::new(Tier::Tier1, why);
-        let program = bubblewrap().ok_or_else(|| failed(&"bubblewrap is not installed"))?;
-        let mut has = Features { disable_userns: true, size: true };
+    fn enforce(&self, task: &SandboxTask<'_>) -> Result<Enforced, SandboxError> {
+        let failed = |reason: &dyn std::fmt::Display| SandboxError::new(SandboxTier::Tier1, reason);
+        let program = find_bubblewrap().ok_or_else(|| failed(&"bubblewrap is not installed"))?;
+        let mut features = BubblewrapFeatures { disable_userns: true, size: true };
         loop {
-            match self.start(task, &program, has) {
-                // Older versions do not know these. Namespaces are denied by seccomp as well, and files on a disk are counted.
-                Err(error) if has.disable_userns && error.why.contains(DISABLE_USERNS) => {
-                    has.disable_userns = false;
+            match self.start(task, &program, features) {
+                // Older versions lack these options. Seccomp also denies namespaces, and files on disk are counted.
+                Err(error) if features.disable_userns && error.reason.contains(DISABLE_USERNS) => {
+                    features.disable_userns = false;
                 }
-                Err(error) if has.size && error.why.contains(SIZE) => has.size = false,
+                Err(error) if features.size && error.reason.contains(SIZE) => features.size = false,
                 other => return other,
             }
         }
     }
 }
 
-/// The options of bubblewrap that older versions do not have.
+/// Options of bubblewrap that older versions lack.
 #[derive(Debug, Clone, Copy)]
-struct Features {
+struct BubblewrapFeatures {
     /// [`DISABLE_USERNS`], since 0.8.
     disable_userns: bool,
     /// [`SIZE`], since 0.7.
@@ -89,65 +90,82 @@ struct Features {
 const DISABLE_USERNS: &str = "--disable-userns";
 const SIZE: &str = "--size";
 
-/// How much larger the scratch folder is than its limit: a script is ended for exceeding it, where it does not write this
-/// much between two looks.
+/// How much larger the scratch file system is than its limit, so that a script is killed for exceeding the limit instead
+/// of running out of space between two measurements.
 const SCRATCH_MARGIN: u64 = 64 * 1024 * 1024;
 
-impl Bubblewrap {
-    fn start(&self, task: &Task<'_>, program: &Path, has: Features) -> Result<Enforced, SandboxError> {
-        let way = Way::Bubblewrap { program: program.to_owned(), arguments: arguments(task, has) };
-        let mut order = order(task, Signals::Namespace);
-        order.private_scratch = has.size;
+impl BubblewrapSandbox {
+    fn start(
+        &self,
+        task: &SandboxTask<'_>,
+        program: &Path,
+        features: BubblewrapFeatures,
+    ) -> Result<Enforced, SandboxError> {
+        let mode = LaunchMode::Bubblewrap {
+            program: program.to_owned(),
+            arguments: bubblewrap_arguments(task, features),
+        };
+        let mut order = build_order(task, SignalIsolation::Namespace);
+        order.private_scratch = features.size;
         order.readable.push("/proc".into());
-        start(&self.helper, Launch { user: task.user, way }, &order, task, Tier::Tier1)
+        start(&self.helper, HelperLaunch { user: task.user, way: mode }, &order, task, SandboxTier::Tier1)
     }
 }
 
-impl Sandbox for Watched {
-    fn tier(&self) -> Tier {
-        if self.confined { Tier::Tier2 } else { Tier::None }
+impl Sandbox for HelperSandbox {
+    fn tier(&self) -> SandboxTier {
+        if self.confined { SandboxTier::Tier2 } else { SandboxTier::None }
     }
 
-    fn enforce(&self, task: &Task<'_>) -> Result<Enforced, SandboxError> {
-        let mut order = order(task, if self.helper.deny_signals { Signals::Denied } else { Signals::Scoped });
-        order.around = around(task, &order.readable);
-        order.readable.extend(places::machine());
+    fn enforce(&self, task: &SandboxTask<'_>) -> Result<Enforced, SandboxError> {
+        let mut order = build_order(
+            task,
+            if self.helper.deny_signals { SignalIsolation::Denied } else { SignalIsolation::Scoped },
+        );
+        order.around = nameable_files(task, &order.readable);
+        order.readable.extend(system_paths::machine_files());
         order.confined = self.confined;
-        start(&self.helper, Launch { user: task.user, way: Way::Watch }, &order, task, self.tier())
+        start(
+            &self.helper,
+            HelperLaunch { user: task.user, way: LaunchMode::Watch },
+            &order,
+            task,
+            self.tier(),
+        )
     }
 }
 
-/// What bubblewrap is told: everything is taken away, and little given back.
-fn arguments(task: &Task<'_>, has: Features) -> Vec<String> {
+/// Returns the arguments of bubblewrap: everything is removed, and only a few paths are added.
+fn bubblewrap_arguments(task: &SandboxTask<'_>, features: BubblewrapFeatures) -> Vec<String> {
     let mut arguments: Vec<String> = Vec::new();
     let mut add = |parts: &[&str]| arguments.extend(parts.iter().map(|part| (*part).to_owned()));
     add(&["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--as-pid-1"]);
-    if has.disable_userns {
+    if features.disable_userns {
         add(&[DISABLE_USERNS]);
     }
     add(&["--cap-drop", "ALL", "--clearenv", "--hostname", "sandbox"]);
-    if task.network == Network::On {
+    if task.network == NetworkAccess::On {
         add(&["--share-net"]);
     }
-    for place in places::system(task.network == Network::On) {
-        let text = place.to_string_lossy();
-        match std::fs::read_link(&place) {
-            // A distribution whose /bin is a link to usr/bin.
-            Ok(target) if target.is_relative() && place.parent() == Some(Path::new("/")) => {
+    for path in system_paths::system_paths(task.network == NetworkAccess::On) {
+        let text = path.to_string_lossy();
+        match std::fs::read_link(&path) {
+            // In some distributions, /bin is a symlink to usr/bin.
+            Ok(target) if target.is_relative() && path.parent() == Some(Path::new("/")) => {
                 add(&["--symlink", &target.to_string_lossy(), &text]);
             }
             _ => add(&["--ro-bind-try", &text, &text]),
         }
     }
     add(&["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]);
-    for place in &task.readable {
-        let text = place.to_string_lossy();
+    for path in &task.readable {
+        let text = path.to_string_lossy();
         add(&["--ro-bind", &text, &text]);
     }
     let (skill, scratch) = (task.skill.to_string_lossy(), task.scratch.to_string_lossy());
     add(&["--ro-bind", &skill, &skill]);
-    match has.size {
-        // The kernel keeps the size, and knows how much is used, whatever the script does to hide it.
+    match features.size {
+        // The kernel limits the size and knows the usage, which the script cannot hide.
         true => {
             let size = task.limits.scratch_bytes.saturating_add(SCRATCH_MARGIN).to_string();
             add(&["--perms", "0700", SIZE, &size, "--tmpfs", &scratch]);
@@ -158,11 +176,11 @@ fn arguments(task: &Task<'_>, has: Features) -> Vec<String> {
     arguments
 }
 
-fn order(task: &Task<'_>, signals: Signals) -> Order {
-    let mut readable = places::system(task.network == Network::On);
+fn build_order(task: &SandboxTask<'_>, signals: SignalIsolation) -> SandboxOrder {
+    let mut readable = system_paths::system_paths(task.network == NetworkAccess::On);
     readable.extend(task.readable.iter().cloned());
     readable.push(task.skill.to_owned());
-    Order {
+    SandboxOrder {
         program: task.program.clone(),
         arguments: task.arguments.clone(),
         environment: task
@@ -173,7 +191,7 @@ fn order(task: &Task<'_>, signals: Signals) -> Order {
         directory: task.skill.to_owned(),
         readable,
         writable: vec![task.scratch.to_owned()],
-        devices: places::DEVICES.iter().map(PathBuf::from).collect(),
+        devices: system_paths::DEVICES.iter().map(PathBuf::from).collect(),
         limits: Rlimits {
             memory: task.limits.memory_bytes,
             processes: u64::from(task.limits.processes),
@@ -181,64 +199,64 @@ fn order(task: &Task<'_>, signals: Signals) -> Order {
             open_files: u64::from(task.limits.open_files),
         },
         private_scratch: false,
-        network: task.network == Network::On,
+        network: task.network == NetworkAccess::On,
         confined: true,
         signals,
-        around: Around::Nothing,
+        around: NameableFiles::Nothing,
     }
 }
 
-/// Whose files can be named where there is no namespace.
-fn around(task: &Task<'_>, readable: &[PathBuf]) -> Around {
+/// Returns which files the script can name without a namespace.
+fn nameable_files(task: &SandboxTask<'_>, readable: &[PathBuf]) -> NameableFiles {
     use std::os::unix::fs::MetadataExt;
     if task.user.is_some() {
-        return Around::Others;
+        return NameableFiles::Others;
     }
-    let own = rustix::process::geteuid().as_raw();
-    let is_own = |path: &&PathBuf| path.metadata().is_ok_and(|metadata| metadata.uid() == own);
+    let uid = rustix::process::geteuid().as_raw();
+    let is_own = |path: &&PathBuf| path.metadata().is_ok_and(|metadata| metadata.uid() == uid);
     match readable.iter().filter(|path| *path != task.skill).any(|path| is_own(&path)) {
-        true => Around::OwnPrograms,
-        false => Around::OwnFiles,
+        true => NameableFiles::OwnPrograms,
+        false => NameableFiles::OwnFiles,
     }
 }
 
-/// Starts the helper and waits until it says that everything holds.
+/// Starts the helper and waits until it reports that everything is enforced.
 fn start(
-    helper: &Helper,
-    launch: Launch,
-    order: &Order,
-    task: &Task<'_>,
-    tier: Tier,
+    helper: &SandboxHelper,
+    launch: HelperLaunch,
+    order: &SandboxOrder,
+    task: &SandboxTask<'_>,
+    tier: SandboxTier,
 ) -> Result<Enforced, SandboxError> {
-    let failed = |why: &dyn std::fmt::Display| SandboxError::new(tier, why);
-    let path = helper.path().map_err(|why| failed(&why))?;
-    let (ours, theirs) = UnixStream::pair().map_err(|error| failed(&error))?;
-    let (input, pipe) = input(&task.input).map_err(|error| failed(&error))?;
+    let failed = |reason: &dyn std::fmt::Display| SandboxError::new(tier, reason);
+    let path = helper.path().map_err(|reason| failed(&reason))?;
+    let (socket, helper_socket) = UnixStream::pair().map_err(|error| failed(&error))?;
+    let (input, pipe) = open_input(&task.input).map_err(|error| failed(&error))?;
     let mut child = Command::new(path)
-        .args([HIDDEN, LAUNCH])
+        .args([HELPER_ARG, LAUNCH_ROLE])
         .env_clear()
         .current_dir("/")
-        .stdin(OwnedFd::from(theirs))
+        .stdin(OwnedFd::from(helper_socket))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| failed(&format_args!("the helper cannot be started: {error}")))?;
-    let asked = ask(&ours, &launch, order, &input);
-    let said = match asked {
-        Ok((Said::Enforced { .. }, None)) if order.private_scratch => {
-            Err("the helper did not hand the scratch folder over".to_owned())
+        .map_err(|error| failed(&format_args!("cannot start the helper: {error}")))?;
+    let answer = exchange(&socket, &launch, order, &input);
+    let result = match answer {
+        Ok((HelperMessage::Enforced { .. }, None)) if order.private_scratch => {
+            Err("the helper did not send the scratch directory".to_owned())
         }
-        Ok((Said::Enforced { landlock }, scratch)) => Ok((landlock, scratch)),
-        Ok((Said::Refused(why) | Said::NotStarted(why), _)) => Err(why),
-        Ok((Said::Exited { .. } | Said::Scratch, _)) => Err("the helper ended".to_owned()),
+        Ok((HelperMessage::Enforced { landlock }, scratch)) => Ok((landlock, scratch)),
+        Ok((HelperMessage::Refused(why) | HelperMessage::NotStarted(why), _)) => Err(why),
+        Ok((HelperMessage::Exited { .. } | HelperMessage::Scratch, _)) => Err("the helper exited".to_owned()),
         Err(_) => Err(String::new()),
     };
-    match (said, child.stdout.take(), child.stderr.take()) {
+    match (result, child.stdout.take(), child.stderr.take()) {
         (Ok((landlock, scratch)), Some(stdout), Some(stderr)) => {
-            let control = File::from(OwnedFd::from(ours));
+            let control = File::from(OwnedFd::from(socket));
             Ok(Enforced {
                 landlock,
-                running: Running {
+                process: SandboxedProcess {
                     tier,
                     child,
                     control: Some(control),
@@ -251,64 +269,65 @@ fn start(
                 },
             })
         }
-        (said, _, stderr) => {
-            drop(ours);
-            // Nothing of a script has run yet; what is left is the helper.
+        (result, _, stderr) => {
+            drop(socket);
+            // No part of the script has run yet; only the helper is left.
             let _ = child.kill();
-            let told = stderr.map(first_line).unwrap_or_default();
+            let message = stderr.map(first_line).unwrap_or_default();
             let _ = child.wait();
-            let why = said.err().filter(|why| !why.is_empty()).unwrap_or_default();
-            let why = [why, told].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ");
-            Err(failed(&if why.is_empty() { "the helper did not answer".to_owned() } else { why }))
+            let reason = result.err().filter(|reason| !reason.is_empty()).unwrap_or_default();
+            let reason =
+                [reason, message].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ");
+            Err(failed(&if reason.is_empty() { "the helper did not respond".to_owned() } else { reason }))
         }
     }
 }
 
-/// Sends everything that the helper needs. Returns its answer, with the scratch folder where that is its own.
-fn ask(
-    ours: &UnixStream,
-    launch: &Launch,
-    order: &Order,
+/// Sends the task to the helper. Returns its answer, with the scratch directory if that is a separate file system.
+fn exchange(
+    socket: &UnixStream,
+    launch: &HelperLaunch,
+    order: &SandboxOrder,
     input: &OwnedFd,
-) -> io::Result<(Said, Option<OwnedFd>)> {
-    ours.set_read_timeout(Some(READY))?;
-    let mut writer = ours;
+) -> io::Result<(HelperMessage, Option<OwnedFd>)> {
+    socket.set_read_timeout(Some(READY_TIMEOUT))?;
+    let mut writer = socket;
     send(&mut writer, launch)?;
-    send_fd(&ours, input)?;
+    send_fd(&socket, input)?;
     send(&mut writer, order)?;
-    match receive(&mut &*ours)? {
-        Said::Scratch => {
-            let scratch = receive_fd(&ours)?;
-            Ok((receive(&mut &*ours)?, Some(scratch)))
+    match receive(&mut &*socket)? {
+        HelperMessage::Scratch => {
+            let scratch = receive_fd(&socket)?;
+            Ok((receive(&mut &*socket)?, Some(scratch)))
         }
-        said => Ok((said, None)),
+        message => Ok((message, None)),
     }
 }
 
-/// What bubblewrap or the loader complained about.
+/// Returns the first line of an error message of bubblewrap or the loader.
 fn first_line(mut stderr: ChildStderr) -> String {
     let mut bytes = Vec::new();
     let _ = stderr.by_ref().take(4096).read_to_end(&mut bytes);
     String::from_utf8_lossy(&bytes).lines().next().unwrap_or_default().trim().to_owned()
 }
 
-/// The script's standard input, and our end of it where it is a pipe.
-fn input(feed: &Feed) -> io::Result<(OwnedFd, Option<File>)> {
-    match feed {
-        Feed::Given(Input::Nothing) => Ok((File::open("/dev/null")?.into(), None)),
-        Feed::Given(Input::Bytes(bytes)) => {
+/// Returns the standard input of the script, and our end of it if it is a pipe.
+fn open_input(source: &InputSource) -> io::Result<(OwnedFd, Option<File>)> {
+    match source {
+        InputSource::Complete(ScriptInput::Empty) => Ok((File::open("/dev/null")?.into(), None)),
+        InputSource::Complete(ScriptInput::Bytes(bytes)) => {
             let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
             let mut file = File::from(rustix::fs::memfd_create("input", flags)?);
             file.write_all(bytes)?;
-            // It is memory that no limit counts, so the script can only read it.
+            // This memory is not counted by any limit, so the script must not change it.
             let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
             rustix::fs::fcntl_add_seals(&file, seals)?;
             rustix::fs::seek(&file, SeekFrom::Start(0))?;
             Ok((file.into(), None))
         }
-        Feed::Open => {
+        InputSource::Open => {
             let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
-            // Whoever does not read must not hold up whoever writes.
+            // A script that does not read must not block the writer.
             rustix::io::ioctl_fionbio(&write, true)?;
             Ok((read, Some(File::from(write))))
         }

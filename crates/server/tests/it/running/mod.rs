@@ -1,4 +1,4 @@
-//! A server that runs on a free port of this machine, and ways to talk to it that no client library would take.
+//! A server on a free local port, and raw requests that no client library would send.
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::panic)]
 
@@ -6,26 +6,26 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use prowess::{Progress, Registry, Surroundings};
-use prowess_chat::store::{Address, Store, open};
-use prowess_config::{Inputs, load_strictly};
-use prowess_mcp::http::Token;
-use prowess_server::{Guard, Options, Parts, Server};
-use prowess_tools::Runner;
+use prowess::{HostEnv, Registry, ScanProgress};
+use prowess_chat::store::{Store, StoreAddress, open};
+use prowess_config::{ConfigInputs, load_strict};
+use prowess_mcp::http::AccessToken;
+use prowess_server::{Guard, Server, ServerOptions, ServerParts};
+use prowess_tools::ScriptRunner;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// A token of users.
+/// The token of users.
 pub const USER: &str = "user-0123456789abcdef";
 
-/// One of administrators.
+/// The token of administrators.
 pub const ADMIN: &str = "admin-0123456789abcdef";
 
-/// A server that runs. It is stopped when it is dropped.
-pub struct Running {
+/// A running server.
+pub struct RunningServer {
     pub at: SocketAddr,
     pub stop: CancellationToken,
     pub store: Arc<dyn Store>,
@@ -34,23 +34,23 @@ pub struct Running {
     folder: tempfile::TempDir,
 }
 
-/// With what users and administrators show.
-pub fn with_tokens() -> Options {
-    let token = |text| Some(Token::new(text).unwrap());
+/// Returns options with both tokens.
+pub fn with_tokens() -> ServerOptions {
+    let token = |text| Some(AccessToken::parse(text).unwrap());
     let guard = Guard { token: token(USER), admin_token: token(ADMIN), ..Guard::default() };
-    Options { guard, ..Options::default() }
+    ServerOptions { guard, ..ServerOptions::default() }
 }
 
-impl Running {
-    /// With an empty home and no model.
-    pub async fn start(options: Options) -> Self {
+impl RunningServer {
+    /// Starts a server with an empty home directory and no model.
+    pub async fn start(options: ServerOptions) -> Self {
         Self::configured("", options).await
     }
 
-    /// With this configuration of the user's.
-    pub async fn configured(toml: &str, options: Options) -> Self {
+    /// Starts a server with this user configuration.
+    pub async fn configured(toml: &str, options: ServerOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let surroundings = Surroundings {
+        let host = HostEnv {
             project: folder.path().join("project"),
             home: Some(folder.path().join("home")),
             path: Default::default(),
@@ -58,12 +58,12 @@ impl Running {
         std::fs::create_dir_all(folder.path().join("home/.prowess")).unwrap();
         std::fs::create_dir_all(folder.path().join("project")).unwrap();
         std::fs::write(folder.path().join("home/.prowess/config.toml"), toml).unwrap();
-        let store = open(&Address::of(&surroundings, None).unwrap()).await.unwrap();
+        let store = open(&StoreAddress::resolve(&host, None).unwrap()).await.unwrap();
         let load = move || {
-            let configuration = load_strictly(&Inputs::new(surroundings.clone()))?;
+            let configuration = load_strict(&ConfigInputs::new(host.clone()))?;
             let policy = configuration.policy.clone();
-            let registry = Registry::open_in(policy, surroundings.clone(), &Progress::default());
-            Ok(Parts { configuration, registry: Arc::new(registry), runner: Runner::default() })
+            let registry = Registry::open_in(policy, host.clone(), &ScanProgress::default());
+            Ok(ServerParts { configuration, registry: Arc::new(registry), runner: ScriptRunner::default() })
         };
         let stop = CancellationToken::new();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -75,7 +75,7 @@ impl Running {
         Self { at, stop, store, http, served, folder }
     }
 
-    /// Replaces the user's configuration in one step: a server that reads it in between finds the old one or the new one.
+    /// Replaces the user configuration atomically, so that the server never reads an empty file.
     pub fn configure(&self, toml: &str) {
         let path = self.folder.path().join("home/.prowess/config.toml");
         let staged = path.with_extension("staged");
@@ -83,7 +83,7 @@ impl Running {
         std::fs::rename(staged, path).unwrap();
     }
 
-    /// Puts a file below the home.
+    /// Writes a file in the home directory.
     pub fn home_file(&self, path: &str, text: &str) {
         let path = self.folder.path().join("home").join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -102,31 +102,31 @@ impl Running {
         self.http.post(self.url(path)).json(body).send().await.unwrap()
     }
 
-    /// A new chat.
+    /// Creates a chat.
     pub async fn chat(&self) -> String {
         let chat: Value = self.post("/api/chats", &json!({})).await.json().await.unwrap();
         chat["id"].as_str().unwrap().to_owned()
     }
 
-    /// A connection that nobody has said anything on.
+    /// Opens a connection.
     pub async fn connect(&self) -> TcpStream {
         TcpStream::connect(self.at).await.unwrap()
     }
 
-    /// These bytes, and all that is answered until the connection is closed.
+    /// Sends bytes, and returns the response until the connection closes.
     pub async fn raw(&self, bytes: &str) -> String {
         let mut stream = self.connect().await;
         stream.write_all(bytes.as_bytes()).await.unwrap();
         rest(&mut stream).await
     }
 
-    /// A request of these lines; the status of the answer, 0 where there is none.
+    /// Sends a request with these lines, and returns the status; 0 without a response.
     pub async fn status(&self, lines: &[&str]) -> u16 {
         let text = self.raw(&format!("{}\r\nConnection: close\r\n\r\n", lines.join("\r\n"))).await;
         text.split(' ').nth(1).map_or(0, |status| status.parse().unwrap())
     }
 
-    /// As a signal would, and waits for the end.
+    /// Stops the server like a signal would, and waits until it has ended.
     pub async fn end(self) -> Arc<dyn Store> {
         self.stop.cancel();
         self.served.await.unwrap();
@@ -134,14 +134,14 @@ impl Running {
     }
 }
 
-/// All that is said until the connection is closed.
+/// Reads until the connection closes.
 pub async fn rest(stream: &mut TcpStream) -> String {
     let mut answer = Vec::new();
     let _ = tokio::time::timeout(Duration::from_secs(30), stream.read_to_end(&mut answer)).await.unwrap();
     String::from_utf8_lossy(&answer).into_owned()
 }
 
-/// A model that says one word, and the rest only when it is told to. Answers with its base URL and what to tell it with.
+/// Starts a model that streams one word, and the rest when a permit is added. Returns its base URL and the semaphore.
 pub async fn slow_model() -> (String, Arc<tokio::sync::Semaphore>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -170,18 +170,18 @@ pub async fn slow_model() -> (String, Arc<tokio::sync::Semaphore>) {
     (base, go)
 }
 
-/// The configuration that talks to it.
-pub fn talking_to(base: &str) -> String {
+/// Returns a configuration that uses the model at this URL.
+pub fn model_config(base: &str) -> String {
     format!("chat.provider = \"openai-chat\"\nchat.model = \"model-1\"\nchat.base-url = \"{base}\"\n")
 }
 
-/// Waits until something is so.
-pub async fn until<F: Future<Output = bool>>(mut so: impl FnMut() -> F) {
+/// Waits until a condition holds, at most ten seconds.
+pub async fn wait_until<F: Future<Output = bool>>(mut condition: impl FnMut() -> F) {
     for _ in 0..400 {
-        if so().await {
+        if condition().await {
             return;
         }
         tokio::time::sleep(Duration::from_millis(25)).await;
     }
-    panic!("it has not become so in ten seconds");
+    panic!("the condition did not hold within ten seconds");
 }

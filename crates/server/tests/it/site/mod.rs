@@ -1,4 +1,4 @@
-//! A server on loopback with a world of its own, and whoever asks it.
+//! A local server with its own project and home directory, and requests to it.
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::panic)]
 
@@ -6,22 +6,22 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use prowess::{Preset, Progress, Registry, Surroundings};
-use prowess_chat::store::{self, Address, Store};
-use prowess_config::{Inputs, load};
-use prowess_mcp::http::Token;
-use prowess_server::{Guard, Options, Parts, Server};
-use prowess_tools::Runner;
+use prowess::{HostEnv, Preset, Registry, ScanProgress};
+use prowess_chat::store::{self, Store, StoreAddress};
+use prowess_config::{ConfigInputs, load};
+use prowess_mcp::http::AccessToken;
+use prowess_server::{Guard, Server, ServerOptions, ServerParts};
+use prowess_tools::ScriptRunner;
 use reqwest::{Client, Method, Response};
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// What users and administrators show, where tokens are needed.
+/// The tokens of users and administrators.
 pub const USER: &str = "token-of-a-user-0123456789";
 pub const ADMIN: &str = "token-of-an-admin-0123456789";
 
-pub struct Site {
+pub struct SkillServer {
     folder: Arc<tempfile::TempDir>,
     preset: Preset,
     pub store: Arc<dyn Store>,
@@ -31,25 +31,25 @@ pub struct Site {
     stop: CancellationToken,
 }
 
-impl Drop for Site {
+impl Drop for SkillServer {
     fn drop(&mut self) {
         self.stop.cancel();
     }
 }
 
-/// A world before its server is started.
-pub struct Plan {
+/// Builds the project and home directory of a server.
+pub struct ServerBuilder {
     folder: Arc<tempfile::TempDir>,
     preset: Preset,
     guard: Guard,
 }
 
-pub fn site(preset: Preset) -> Plan {
+pub fn site(preset: Preset) -> ServerBuilder {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     for name in ["project", "home", "bin"] {
         fs::create_dir(folder.path().join(name)).unwrap();
     }
-    Plan { folder, preset, guard: Guard::default() }
+    ServerBuilder { folder, preset, guard: Guard::default() }
 }
 
 pub fn skill_md(name: &str, description: &str) -> String {
@@ -69,7 +69,7 @@ fn write(path: PathBuf, content: &[u8]) {
     fs::write(path, content).unwrap();
 }
 
-impl Plan {
+impl ServerBuilder {
     pub fn file(self, inner: &str, content: impl AsRef<[u8]>) -> Self {
         write(path(&self.folder, inner), content.as_ref());
         self
@@ -81,57 +81,58 @@ impl Plan {
         self.file(&format!("{folder}/SKILL.md"), text)
     }
 
-    /// With a token for users and one for administrators.
-    pub fn guarded(mut self) -> Self {
-        self.guard.token = Some(Token::new(USER).unwrap());
-        self.guard.admin_token = Some(Token::new(ADMIN).unwrap());
+    /// Requires a token for users and one for administrators.
+    pub fn with_tokens(mut self) -> Self {
+        self.guard.token = Some(AccessToken::parse(USER).unwrap());
+        self.guard.admin_token = Some(AccessToken::parse(ADMIN).unwrap());
         self
     }
 
-    pub async fn start(self) -> Site {
-        let store = store::open(&Address::File(self.folder.path().join("chats.sqlite3"))).await.unwrap();
+    pub async fn start(self) -> SkillServer {
+        let store = store::open(&StoreAddress::File(self.folder.path().join("chats.sqlite3"))).await.unwrap();
         self.start_on(store).await
     }
 
-    async fn start_on(self, store: Arc<dyn Store>) -> Site {
+    async fn start_on(self, store: Arc<dyn Store>) -> SkillServer {
         let Self { folder, preset, guard } = self;
-        let surroundings = Surroundings {
+        let host = HostEnv {
             project: path(&folder, "").components().collect(),
             home: Some(path(&folder, "~/").components().collect()),
             path: folder.path().join("bin").into(),
         };
         let enabled = ("PROWESS_SKILLS_ENABLED".to_owned(), "true".to_owned());
         let environment = Vec::from_iter((preset == Preset::Chat).then_some(enabled));
-        // The user's own file may say another.
+        // The user's file may set another preset.
         let preset_flag = (preset != Preset::Standard).then_some(preset);
-        let inputs = Inputs { preset: preset_flag, environment, ..Inputs::new(surroundings.clone()) };
+        let inputs = ConfigInputs { preset: preset_flag, environment, ..ConfigInputs::new(host.clone()) };
         let load = move || {
             let configuration = load(&inputs);
             let policy = configuration.policy.clone();
-            let registry = Registry::open_in(policy, inputs.surroundings.clone(), &Progress::default());
-            Ok(Parts { configuration, registry: Arc::new(registry), runner: Runner::default() })
+            let registry = Registry::open_in(policy, inputs.host.clone(), &ScanProgress::default());
+            Ok(ServerParts { configuration, registry: Arc::new(registry), runner: ScriptRunner::default() })
         };
         let stop = CancellationToken::new();
-        let options = Options { guard, ..Options::default() };
+        let options = ServerOptions { guard, ..ServerOptions::default() };
         let server = Server::new(Box::new(load), Arc::clone(&store), options, stop.clone()).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(server.serve(listener));
-        // Nothing here is encrypted, and the client wants to know how all the same.
+        // The client requires a TLS provider even without TLS.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Site { folder, preset, store, base, client: Client::new(), token: None, stop }
+        SkillServer { folder, preset, store, base, client: Client::new(), token: None, stop }
     }
 }
 
-impl Site {
-    /// Another server in the same world, on the same store.
-    pub async fn second(&self) -> Site {
-        let plan = Plan { folder: Arc::clone(&self.folder), preset: self.preset, guard: Guard::default() };
+impl SkillServer {
+    /// Starts another server on the same directories and store.
+    pub async fn second(&self) -> SkillServer {
+        let plan =
+            ServerBuilder { folder: Arc::clone(&self.folder), preset: self.preset, guard: Guard::default() };
         plan.start_on(Arc::clone(&self.store)).await
     }
 
-    /// The same server, asked by somebody who shows this.
-    pub fn shows(&mut self, token: &'static str) -> &mut Self {
+    /// Sends this token with all following requests.
+    pub fn use_token(&mut self, token: &'static str) -> &mut Self {
         self.token = Some(token);
         self
     }
@@ -174,7 +175,7 @@ impl Site {
         answer(request.send().await.unwrap()).await
     }
 
-    /// A form: fields, and files with their paths.
+    /// Sends a form with fields and files.
     pub async fn form(&self, inner: &str, fields: &[(&str, &str)], files: &[(&str, &[u8])]) -> (u16, Value) {
         let mut body = Vec::new();
         for (name, value) in fields {
@@ -196,8 +197,8 @@ impl Site {
         answer(request.send().await.unwrap()).await
     }
 
-    /// The ids on offer, as the list has them.
-    pub async fn offered(&self) -> Vec<String> {
+    /// Returns the ids of available skills.
+    pub async fn available(&self) -> Vec<String> {
         let (status, list) = self.get("/api/skills").await;
         assert_eq!(status, 200, "{list}");
         list["skills"]
@@ -208,9 +209,9 @@ impl Site {
             .collect()
     }
 
-    /// An answer as text, without where it was.
-    pub fn told(&self, (status, mut value): (u16, Value)) -> String {
-        // A problem has the number of its request.
+    /// Returns a response as text, without the temporary directory.
+    pub fn redacted(&self, (status, mut value): (u16, Value)) -> String {
+        // An error response has a request id.
         if let Some(entries) = value.as_object_mut().filter(|_| status >= 400) {
             assert!(entries.remove("request_id").is_some());
         }

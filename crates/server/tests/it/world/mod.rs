@@ -1,4 +1,4 @@
-//! Servers on a free port of this machine, and somebody who talks to them over HTTP.
+//! Servers on a free local port, and an HTTP client for them.
 
 #![allow(
     dead_code,
@@ -17,12 +17,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use prowess::{Preset, Progress, Registry};
-use prowess_chat::store::{Address, Options as StoreOptions, Store, open_with};
-use prowess_config::{Inputs, Provider, load_strictly};
-use prowess_server::{LoadError, Options, Parts, Server};
+use prowess::{Preset, Registry, ScanProgress};
+use prowess_chat::store::{Store, StoreAddress, StoreOptions, open_with};
+use prowess_config::{ChatProvider, ConfigInputs, load_strict};
+use prowess_server::{LoadError, Server, ServerOptions, ServerParts};
 use prowess_testing::{World, postgres};
-use prowess_tools::Runner;
+use prowess_tools::ScriptRunner;
 use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 use stream::Events;
@@ -30,34 +30,34 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// Each of these tests on SQLite and on PostgreSQL.
+/// Runs each of these tests on SQLite and on PostgreSQL.
 #[allow(unused_macros)]
 macro_rules! both {
     ($($name:ident),* $(,)?) => {
         mod sqlite {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $name() { super::$name(&mut crate::world::Place::sqlite()).await })*
+            async fn $name() { super::$name(&mut crate::world::TestStore::sqlite()).await })*
         }
         mod postgres {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $name() { super::$name(&mut crate::world::Place::postgres()).await })*
+            async fn $name() { super::$name(&mut crate::world::TestStore::postgres()).await })*
         }
     };
 }
 #[allow(unused_imports)]
 pub(crate) use both;
 
-/// Where chats are kept.
-pub struct Place {
+/// A chat store for a test.
+pub struct TestStore {
     pub folder: tempfile::TempDir,
     pub database: Option<postgres::Server>,
     pub options: StoreOptions,
 }
 
-impl Place {
+impl TestStore {
     pub fn sqlite() -> Self {
         let options = StoreOptions {
-            busy: Duration::from_millis(500),
+            busy_timeout: Duration::from_millis(500),
             lease: Duration::from_secs(2),
             ..StoreOptions::default()
         };
@@ -80,46 +80,46 @@ impl Place {
     }
 
     pub async fn open(&self) -> Arc<dyn Store> {
-        open_with(&Address::parse(&self.address()).unwrap(), self.options).await.unwrap()
+        open_with(&StoreAddress::parse(&self.address()).unwrap(), self.options).await.unwrap()
     }
 
-    /// A server of its own connections, as another machine would have.
-    pub async fn serve(&self, world: &World) -> Site {
-        Site::start(world, self.open().await, Options::default()).await
+    /// Starts a server with its own connections, like one on another machine.
+    pub async fn serve(&self, world: &World) -> ChatServer {
+        ChatServer::start(world, self.open().await, ServerOptions::default()).await
     }
 }
 
-/// A world that talks to a model server of ours, without a key, and asks it once.
-pub fn talking(preset: Preset, provider: Provider, base: &str) -> World {
+/// Returns a project that uses a local model server, without a key and without retries.
+pub fn project_with_model(preset: Preset, provider: ChatProvider, base: &str) -> World {
     let mut world = World::new(preset).talking(provider, base);
     world.chat.key_env = None;
     world.chat.limits.retries = 0;
     world
 }
 
-/// What a world's configuration makes.
-pub fn parts(world: &World) -> impl Fn() -> Result<Parts, LoadError> + Send + Sync + use<> {
-    let (policy, chat, mut surroundings) = (world.policy.clone(), world.chat.clone(), world.surroundings());
-    surroundings.path = std::env::var_os("PATH").unwrap_or_default();
+/// Returns a function that loads the configuration of a project.
+pub fn parts(world: &World) -> impl Fn() -> Result<ServerParts, LoadError> + Send + Sync + use<> {
+    let (policy, chat, mut host) = (world.policy.clone(), world.chat.clone(), world.surroundings());
+    host.path = std::env::var_os("PATH").unwrap_or_default();
     move || {
-        let mut configuration = load_strictly(&Inputs::new(surroundings.clone()))?;
+        let mut configuration = load_strict(&ConfigInputs::new(host.clone()))?;
         configuration.policy = policy.clone();
         configuration.chat = chat.clone();
-        let registry = Registry::open_in(policy.clone(), surroundings.clone(), &Progress::default());
-        Ok(Parts { configuration, registry: Arc::new(registry), runner: Runner::default() })
+        let registry = Registry::open_in(policy.clone(), host.clone(), &ScanProgress::default());
+        Ok(ServerParts { configuration, registry: Arc::new(registry), runner: ScriptRunner::default() })
     }
 }
 
-/// A server that runs. It is stopped when it is dropped.
-pub struct Site {
+/// A running server. It stops on drop.
+pub struct ChatServer {
     pub client: Client,
     pub store: Option<Arc<dyn Store>>,
     pub stop: CancellationToken,
     served: Option<JoinHandle<()>>,
 }
 
-impl Site {
-    pub async fn start(world: &World, store: Arc<dyn Store>, options: Options) -> Self {
+impl ChatServer {
+    pub async fn start(world: &World, store: Arc<dyn Store>, options: ServerOptions) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let at = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
@@ -132,20 +132,20 @@ impl Site {
         Arc::clone(self.store.as_ref().unwrap())
     }
 
-    /// As a signal would, and waits for its end.
+    /// Stops the server like a signal would, and waits until it has ended.
     pub async fn end(&mut self) {
         self.stop.cancel();
         self.served.take().unwrap().await.unwrap();
     }
 }
 
-impl Drop for Site {
+impl Drop for ChatServer {
     fn drop(&mut self) {
         self.stop.cancel();
     }
 }
 
-impl std::ops::Deref for Site {
+impl std::ops::Deref for ChatServer {
     type Target = Client;
 
     fn deref(&self) -> &Client {
@@ -153,7 +153,7 @@ impl std::ops::Deref for Site {
     }
 }
 
-/// Somebody who talks to a server.
+/// A client of a server.
 #[derive(Clone)]
 pub struct Client {
     pub base: String,
@@ -183,7 +183,7 @@ impl Client {
         self.request(Method::POST, path).json(body).send().await.unwrap()
     }
 
-    /// A new chat.
+    /// Creates a chat.
     pub async fn chat(&self) -> String {
         let response = self.post("/api/chats", &json!({})).await;
         assert_eq!(response.status(), StatusCode::CREATED);
@@ -191,13 +191,13 @@ impl Client {
         chat["id"].as_str().unwrap().to_owned()
     }
 
-    /// Says something; the stream of what happens.
+    /// Sends a message and returns the event stream.
     pub async fn say(&self, chat: &str, text: &str) -> Events {
         let path = format!("/api/chats/{chat}/messages");
         Events::of(self.post(&path, &json!({"text": text})).await).await
     }
 
-    /// Follows a chat from after this event.
+    /// Follows a chat after this event.
     pub async fn follow(&self, chat: &str, after: u64) -> Events {
         let path = format!("/api/chats/{chat}/events?after={after}");
         Events::of(self.request(Method::GET, &path).send().await.unwrap()).await
@@ -209,13 +209,13 @@ impl Client {
         response.json::<Value>().await.unwrap()["stopped"].as_bool().unwrap()
     }
 
-    /// The messages of a chat.
+    /// Returns the messages of a chat.
     pub async fn messages(&self, chat: &str) -> Vec<Value> {
         self.get(&format!("/api/chats/{chat}?limit=1000")).await["messages"].as_array().unwrap().clone()
     }
 
-    /// Waits until nothing is written in a chat.
-    pub async fn settled(&self, chat: &str) -> Value {
+    /// Waits until no turn is running in a chat.
+    pub async fn wait_until_idle(&self, chat: &str) -> Value {
         loop {
             let now = self.get(&format!("/api/chats/{chat}")).await;
             if now["writing"].is_null() {
@@ -226,8 +226,8 @@ impl Client {
     }
 }
 
-/// A refusal: status, code and what it says.
-pub async fn refused(response: Response) -> (u16, String, String) {
+/// Returns the status, code and detail of an error response.
+pub async fn rejection(response: Response) -> (u16, String, String) {
     let status = response.status().as_u16();
     assert_eq!(response.headers()["content-type"], "application/problem+json");
     let body: Value = response.json().await.unwrap();
@@ -236,14 +236,14 @@ pub async fn refused(response: Response) -> (u16, String, String) {
     (status, text("code"), text("detail"))
 }
 
-/// The words of a message.
-pub fn words(message: &Value) -> String {
+/// Returns the text of a message.
+pub fn message_text(message: &Value) -> String {
     message["parts"].as_array().unwrap().iter().filter_map(|part| part["text"].as_str()).collect()
 }
 
-/// Waits until something is so. Nothing is asserted about how long it takes.
-pub async fn until(mut so: impl AsyncFnMut() -> bool) {
-    while !so().await {
+/// Waits until a condition holds, without a time limit.
+pub async fn wait_until(mut condition: impl AsyncFnMut() -> bool) {
+    while !condition().await {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

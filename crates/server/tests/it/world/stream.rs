@@ -1,23 +1,23 @@
-//! Reading server-sent events as they come.
+//! Reads server-sent events incrementally.
 
 use reqwest::Response;
 use serde_json::Value;
 
-/// One event of a stream.
+/// An event of a stream.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Heard {
+pub struct SseEvent {
     pub id: Option<u64>,
     pub event: String,
     pub data: Value,
 }
 
-impl Heard {
+impl SseEvent {
     pub fn is_end(&self) -> bool {
         matches!(self.event.as_str(), "done" | "error")
     }
 }
 
-/// A stream that is being read.
+/// An open event stream.
 #[derive(Debug)]
 pub struct Events {
     response: Response,
@@ -37,13 +37,13 @@ impl Events {
         Self { response, bytes: Vec::new() }
     }
 
-    /// The next event; `None` where the stream ends. Comments are passed over.
-    pub async fn next(&mut self) -> Option<Heard> {
+    /// Returns the next event; `None` at the end of the stream. Skips comments.
+    pub async fn next(&mut self) -> Option<SseEvent> {
         loop {
             if let Some(at) = self.bytes.windows(2).position(|two| two == b"\n\n") {
                 let block: Vec<u8> = self.bytes.drain(..at + 2).collect();
-                if let Some(heard) = parse(std::str::from_utf8(&block).unwrap()) {
-                    return Some(heard);
+                if let Some(received) = parse(std::str::from_utf8(&block).unwrap()) {
+                    return Some(received);
                 }
                 continue;
             }
@@ -57,27 +57,27 @@ impl Events {
         }
     }
 
-    pub async fn expect(&mut self, event: &str) -> Heard {
-        let heard = self.next().await.expect("the stream goes on");
-        assert_eq!(heard.event, event, "{heard:?}");
-        heard
+    pub async fn expect(&mut self, event: &str) -> SseEvent {
+        let received = self.next().await.expect("the stream continues");
+        assert_eq!(received.event, event, "{received:?}");
+        received
     }
 
-    /// Everything until the stream ends.
-    pub async fn all(mut self) -> Vec<Heard> {
+    /// Returns all events until the stream ends.
+    pub async fn all(mut self) -> Vec<SseEvent> {
         let mut all = Vec::new();
-        while let Some(heard) = self.next().await {
-            all.push(heard);
+        while let Some(received) = self.next().await {
+            all.push(received);
         }
         all
     }
 
-    /// Everything up to the end of a turn.
-    pub async fn turn(&mut self) -> Vec<Heard> {
+    /// Returns all events until the turn ends.
+    pub async fn turn(&mut self) -> Vec<SseEvent> {
         let mut all = Vec::new();
-        while let Some(heard) = self.next().await {
-            let is_end = heard.is_end();
-            all.push(heard);
+        while let Some(received) = self.next().await {
+            let is_end = received.is_end();
+            all.push(received);
             if is_end {
                 return all;
             }
@@ -86,32 +86,32 @@ impl Events {
     }
 }
 
-fn parse(block: &str) -> Option<Heard> {
+fn parse(block: &str) -> Option<SseEvent> {
     let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
     let data = field("data")?;
-    Some(Heard {
+    Some(SseEvent {
         id: field("id").map(|id| id.parse().unwrap()),
         event: field("event").unwrap().to_owned(),
         data: serde_json::from_str(data).unwrap(),
     })
 }
 
-/// What was said.
-pub fn said(all: &[Heard]) -> String {
+/// Returns the streamed text.
+pub fn streamed_text(all: &[SseEvent]) -> String {
     all.iter()
-        .filter(|heard| heard.event == "delta")
-        .map(|heard| heard.data["text"].as_str().unwrap())
+        .filter(|received| received.event == "delta")
+        .map(|received| received.data["text"].as_str().unwrap())
         .collect()
 }
 
-/// The kinds of events, those that follow each other once.
-pub fn kinds(all: &[Heard]) -> Vec<&str> {
-    let mut kinds: Vec<&str> = all.iter().map(|heard| heard.event.as_str()).collect();
-    kinds.dedup();
-    kinds
+/// Returns the kinds of events without consecutive duplicates.
+pub fn event_kinds(all: &[SseEvent]) -> Vec<&str> {
+    let mut event_kinds: Vec<&str> = all.iter().map(|received| received.event.as_str()).collect();
+    event_kinds.dedup();
+    event_kinds
 }
 
-/// Whether every number comes after the one before it, without a hole.
-pub fn is_whole(all: &[Heard]) -> bool {
+/// Returns whether the event numbers are consecutive.
+pub fn is_contiguous(all: &[SseEvent]) -> bool {
     all.windows(2).all(|pair| pair[1].id == pair[0].id.map(|id| id + 1))
 }

@@ -1,4 +1,4 @@
-//! A world in a line: a project, a home, skills in them, and the tools over them.
+//! A test project with a home directory, skills, and a toolbox.
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
@@ -6,17 +6,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prowess::{Policy, Preset, Progress, Registry, Surroundings};
+use prowess::{HostEnv, Policy, Preset, Registry, ScanProgress};
 use prowess_tools::{Envelope, Session, Toolbox};
 use serde_json::{Value, json};
 
-pub struct World {
+pub struct TestProject {
     folder: tempfile::TempDir,
     pub policy: Policy,
 }
 
-impl World {
-    /// A project and a home without any skill, the bundled ones left out, with skills switched on.
+impl TestProject {
+    /// Creates a project and a home directory without skills. Bundled skills are excluded, and skills are
+    /// enabled.
     pub fn new(preset: Preset) -> Self {
         Self::with_bundled(preset).without_bundled()
     }
@@ -25,7 +26,7 @@ impl World {
         Self::on(tempfile::tempdir().unwrap(), preset)
     }
 
-    /// For very many files, which take long on a disk: in memory, where there is a gigabyte of room for it.
+    /// Creates a project for very many files, in memory if there is a gigabyte of free space.
     pub fn large(preset: Preset) -> Self {
         let memory = Path::new("/dev/shm");
         let room = rustix::fs::statvfs(memory).map_or(0, |system| system.f_bavail * system.f_frsize);
@@ -42,12 +43,12 @@ impl World {
         for name in ["project", "home", "bin"] {
             fs::create_dir(folder.path().join(name)).unwrap();
         }
-        let mut policy = Policy::preset(preset);
+        let mut policy = Policy::from_preset(preset);
         policy.enabled = true;
         Self { folder, policy }
     }
 
-    /// `~/` is the home, everything else is in the project.
+    /// Returns a path in the home directory (`~/`) or in the project.
     pub fn path(&self, inner: &str) -> PathBuf {
         match inner.strip_prefix("~/") {
             Some(inner) => self.folder.path().join("home").join(inner),
@@ -55,7 +56,7 @@ impl World {
         }
     }
 
-    /// Writes a file, folders included.
+    /// Writes a file and creates its directories.
     pub fn file(&self, inner: &str, content: impl AsRef<[u8]>) -> &Self {
         let path = self.path(inner);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -63,7 +64,7 @@ impl World {
         self
     }
 
-    /// A good skill in this folder, named after it, with this body.
+    /// Creates a valid skill with this body, named after its directory.
     pub fn skill(&self, folder: &str, body: &str) -> &Self {
         let name = Path::new(folder).file_name().unwrap().to_str().unwrap();
         self.file(
@@ -76,28 +77,28 @@ impl World {
         self.toolbox_on(self.folder.path().join("bin").into())
     }
 
-    /// The same with the programs of this machine.
+    /// Returns a toolbox with this `PATH`.
     pub fn toolbox_on(&self, path: std::ffi::OsString) -> Toolbox {
-        let surroundings = Surroundings {
+        let surroundings = HostEnv {
             project: self.path("").components().collect(),
             home: Some(self.path("~/").components().collect()),
             path,
         };
-        Toolbox::new(Arc::new(Registry::open_in(self.policy.clone(), surroundings, &Progress::default())))
+        Toolbox::new(Arc::new(Registry::open_in(self.policy.clone(), surroundings, &ScanProgress::default())))
     }
 
-    /// One call in a conversation of its own.
+    /// Executes one call in a new conversation.
     pub fn call(&self, tool: &str, params: Value) -> Envelope {
         checked(self.toolbox().call(&mut Session::default(), tool, params))
     }
 
-    /// Whether a text names a place on this machine.
+    /// Returns `true` if a text contains a local path.
     pub fn is_named_in(&self, text: &str) -> bool {
         text.contains(self.folder.path().to_str().unwrap())
     }
 }
 
-/// The directory of the preset that is scanned first, where no trust is needed.
+/// Returns the preset's first root that needs no trust.
 pub fn root(preset: Preset) -> &'static str {
     match preset {
         Preset::Standard => "~/.agents/skills",
@@ -108,15 +109,15 @@ pub fn root(preset: Preset) -> &'static str {
     }
 }
 
-/// A world with one skill `a` of this body, and the toolbox over it.
-pub fn one(preset: Preset, body: &str) -> (World, Toolbox) {
-    let world = World::new(preset);
+/// Creates a project with one skill `a` with this body, and its toolbox.
+pub fn one(preset: Preset, body: &str) -> (TestProject, Toolbox) {
+    let world = TestProject::new(preset);
     world.skill(&format!("{}/a", root(preset)), body);
     let toolbox = world.toolbox();
     (world, toolbox)
 }
 
-/// The envelope, once it was seen to have exactly the contract's form.
+/// Checks that an envelope has exactly the documented fields.
 pub fn checked(envelope: Envelope) -> Envelope {
     let value = serde_json::to_value(&envelope).unwrap();
     let keys: Vec<_> = value.as_object().unwrap().keys().map(String::as_str).collect();
@@ -145,7 +146,7 @@ pub fn checked(envelope: Envelope) -> Envelope {
     envelope
 }
 
-/// Code and message of a failure.
+/// Returns the code and message of a failed call.
 pub fn error(envelope: &Envelope) -> (&'static str, &str) {
     let error = envelope.error.as_ref().unwrap();
     (error.code.as_str(), &error.message)

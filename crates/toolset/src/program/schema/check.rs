@@ -1,29 +1,29 @@
-//! Whether a value fits a schema, and everything that is wrong where it does not.
+//! Validates a value against a schema and collects all errors.
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::words::{counted, is_of, kind, named, same};
-use super::{Schema, shown, target};
+use super::types::{has_type, json_equal, list_types, pluralize, type_with_article};
+use super::{ToolSchema, display, resolve_ref};
 
-/// How many schemas are looked at for one value. References can lead in circles, and alternatives multiply.
+/// The maximum number of schemas to evaluate for one value. References can be circular, and alternatives multiply.
 const STEPS_MAX: usize = 100_000;
 
-/// How deep schemas are followed into each other: a value is at most 128 deep, and each level may take some.
+/// The maximum nesting of schemas: a value is at most 128 levels deep, and each level may need several schemas.
 const DEPTH_MAX: usize = 400;
 
-/// The most that is told.
+/// The maximum number of errors to report.
 const ISSUES_MAX: usize = 10;
 
-impl Schema {
-    /// Everything that is wrong with a value, in one line.
+impl ToolSchema {
+    /// Returns all errors of a value, in one line.
     pub(in crate::program) fn check(&self, value: &Value) -> Result<(), String> {
-        let mut check = Check { schema: self, steps: 0, depth: 0, issues: Vec::new(), path: Vec::new() };
-        check.value(&self.root, value);
+        let mut check = Validation { schema: self, steps: 0, depth: 0, issues: Vec::new(), path: Vec::new() };
+        check.check_value(&self.root, value);
         if check.steps > STEPS_MAX {
             return Err(
-                "the arguments cannot be checked: the schema has too many alternatives, or leads to itself"
+                "cannot validate the arguments: the schema has too many alternatives or refers to itself"
                     .to_owned(),
             );
         }
@@ -31,221 +31,229 @@ impl Schema {
     }
 }
 
-struct Check<'s> {
-    schema: &'s Schema,
+struct Validation<'s> {
+    schema: &'s ToolSchema,
     steps: usize,
     depth: usize,
     issues: Vec<String>,
     path: Vec<String>,
 }
 
-impl Check<'_> {
-    fn issue(&mut self, what: impl AsRef<str>) {
-        let at = shown(&self.path.join("."));
-        let at = if at.is_empty() { at } else { format!("{at}: ") };
+impl Validation<'_> {
+    fn add_issue(&mut self, message: impl AsRef<str>) {
+        let path = display(&self.path.join("."));
+        let path = if path.is_empty() { path } else { format!("{path}: ") };
         match self.issues.len() {
             ISSUES_MAX => self.issues.push("and more".to_owned()),
-            count if count < ISSUES_MAX => self.issues.push(format!("{at}{}", what.as_ref())),
+            count if count < ISSUES_MAX => self.issues.push(format!("{path}{}", message.as_ref())),
             _ => {}
         }
     }
 
-    /// Whether a value fits, without a word about it.
-    fn fits(&mut self, schema: &Value, value: &Value) -> bool {
+    /// Returns `true` if a value matches, without recording errors.
+    fn matches_schema(&mut self, schema: &Value, value: &Value) -> bool {
         let (issues, path) = (std::mem::take(&mut self.issues), self.path.clone());
-        self.value(schema, value);
+        self.check_value(schema, value);
         self.path = path;
         std::mem::replace(&mut self.issues, issues).is_empty()
     }
 
-    fn inside(&mut self, part: impl Into<String>, schema: &Value, value: &Value) {
+    fn check_child(&mut self, part: impl Into<String>, schema: &Value, value: &Value) {
         self.path.push(part.into());
-        self.value(schema, value);
+        self.check_value(schema, value);
         self.path.pop();
     }
 
-    fn value(&mut self, schema: &Value, value: &Value) {
+    fn check_value(&mut self, schema: &Value, value: &Value) {
         self.steps += 1;
         if self.depth >= DEPTH_MAX {
             self.steps = STEPS_MAX + 1;
         }
         if self.steps > STEPS_MAX {
-            // The whole check has failed, whatever is said here.
-            return self.issue("it cannot be checked");
+            // The whole validation has failed, so the message does not matter.
+            return self.add_issue("cannot be validated");
         }
         self.depth += 1;
-        self.judged(schema, value);
+        self.check_keywords(schema, value);
         self.depth -= 1;
     }
 
-    fn judged(&mut self, schema: &Value, value: &Value) {
+    fn check_keywords(&mut self, schema: &Value, value: &Value) {
         let keywords = match schema {
             Value::Bool(true) => return,
             Value::Object(keywords) => keywords,
-            _ => return self.issue("nothing is accepted here"),
+            _ => return self.add_issue("no value is allowed"),
         };
         if let Some(types) = keywords.get("type")
-            && !is_of(types, value)
+            && !has_type(types, value)
         {
-            // What else is said about another type would only confuse.
-            return self.issue(format!("has to be {}, is {}", named(types), kind(value)));
+            // Other keywords would only be confusing for a wrong type.
+            return self.add_issue(format!(
+                "must be {}, not {}",
+                list_types(types),
+                type_with_article(value)
+            ));
         }
-        for (keyword, wanted) in keywords {
-            self.general(keyword, wanted, value);
+        for (keyword, expected) in keywords {
+            self.check_keyword(keyword, expected, value);
         }
         match value {
-            Value::String(text) => self.text(keywords, text),
-            Value::Number(_) => self.number(keywords, value.as_f64().unwrap_or_default()),
-            Value::Array(items) => self.items(keywords, items),
-            Value::Object(properties) => self.properties(keywords, properties),
+            Value::String(text) => self.check_string(keywords, text),
+            Value::Number(_) => self.check_number(keywords, value.as_f64().unwrap_or_default()),
+            Value::Array(items) => self.check_array(keywords, items),
+            Value::Object(properties) => self.check_object(keywords, properties),
             Value::Null | Value::Bool(_) => {}
         }
     }
 
-    fn general(&mut self, keyword: &str, wanted: &Value, value: &Value) {
-        let each = || wanted.as_array().into_iter().flatten();
+    fn check_keyword(&mut self, keyword: &str, expected: &Value, value: &Value) {
+        let each = || expected.as_array().into_iter().flatten();
         match keyword {
-            "enum" if !each().any(|one| same(one, value)) => {
-                let all: Vec<_> = each().take(20).map(|one| shown(&one.to_string())).collect();
-                self.issue(format!("has to be one of {}", all.join(", ")));
+            "enum" if !each().any(|option| json_equal(option, value)) => {
+                let all: Vec<_> = each().take(20).map(|option| display(&option.to_string())).collect();
+                self.add_issue(format!("must be one of {}", all.join(", ")));
             }
-            "const" if !same(wanted, value) => {
-                self.issue(format!("has to be {}", shown(&wanted.to_string())));
+            "const" if !json_equal(expected, value) => {
+                self.add_issue(format!("must be {}", display(&expected.to_string())));
             }
             "$ref" => {
-                // The schema was judged: it leads somewhere, perhaps to itself.
-                if let Some(target) = wanted.as_str().and_then(|pointer| target(&self.schema.root, pointer)) {
-                    self.value(target, value);
+                // The schema was validated: the reference exists, but may be circular.
+                if let Some(target) =
+                    expected.as_str().and_then(|pointer| resolve_ref(&self.schema.root, pointer))
+                {
+                    self.check_value(target, value);
                 }
             }
-            "allOf" => each().for_each(|schema| self.value(schema, value)),
-            "anyOf" if !each().any(|schema| self.fits(schema, value)) => self.alternatives(wanted, value),
-            "oneOf" => match each().filter(|schema| self.fits(schema, value)).count() {
+            "allOf" => each().for_each(|schema| self.check_value(schema, value)),
+            "anyOf" if !each().any(|schema| self.matches_schema(schema, value)) => {
+                self.check_alternatives(expected, value)
+            }
+            "oneOf" => match each().filter(|schema| self.matches_schema(schema, value)).count() {
                 1 => {}
-                0 => self.alternatives(wanted, value),
-                count => self.issue(format!("fits {count} alternatives, and has to fit exactly one")),
+                0 => self.check_alternatives(expected, value),
+                count => self.add_issue(format!("matches {count} alternatives, but must match exactly one")),
             },
-            "not" if self.fits(wanted, value) => self.issue("is what it must not be"),
+            "not" if self.matches_schema(expected, value) => self.add_issue("is not allowed"),
             _ => {}
         }
     }
 
-    /// That no alternative fits: with what is wrong where there is only one for this type.
-    fn alternatives(&mut self, schemas: &Value, value: &Value) {
-        let of_type = |schema: &&Value| schema.get("type").is_some_and(|types| is_of(types, value));
-        let mut near = schemas.as_array().into_iter().flatten().filter(of_type);
-        match (near.next(), near.next()) {
-            (Some(only), None) => self.value(only, value),
-            _ => self.issue("fits none of the alternatives"),
+    /// Records that no alternative matches, with details if only one has the type of the value.
+    fn check_alternatives(&mut self, schemas: &Value, value: &Value) {
+        let of_type = |schema: &&Value| schema.get("type").is_some_and(|types| has_type(types, value));
+        let mut candidates = schemas.as_array().into_iter().flatten().filter(of_type);
+        match (candidates.next(), candidates.next()) {
+            (Some(only), None) => self.check_value(only, value),
+            _ => self.add_issue("matches none of the alternatives"),
         }
     }
 
-    fn text(&mut self, keywords: &Map<String, Value>, text: &str) {
+    fn check_string(&mut self, keywords: &Map<String, Value>, text: &str) {
         let length = text.chars().count() as u64;
         let number = |key: &str| keywords.get(key).and_then(Value::as_u64);
-        if let Some(least) = number("minLength").filter(|least| length < *least) {
-            self.issue(format!("has to have at least {}, has {length}", counted(least, "character")));
+        if let Some(min) = number("minLength").filter(|min| length < *min) {
+            self.add_issue(format!("must have at least {}, but has {length}", pluralize(min, "character")));
         }
-        if let Some(most) = number("maxLength").filter(|most| length > *most) {
-            self.issue(format!("has to have at most {}, has {length}", counted(most, "character")));
+        if let Some(max) = number("maxLength").filter(|max| length > *max) {
+            self.add_issue(format!("must have at most {}, but has {length}", pluralize(max, "character")));
         }
         if let Some(pattern) = keywords.get("pattern").and_then(Value::as_str)
-            && !self.matches(pattern, text)
+            && !self.matches_pattern(pattern, text)
         {
-            self.issue(format!("has to match {}", shown(pattern)));
+            self.add_issue(format!("must match {}", display(pattern)));
         }
     }
 
-    fn matches(&self, pattern: &str, text: &str) -> bool {
+    fn matches_pattern(&self, pattern: &str, text: &str) -> bool {
         self.schema.patterns.get(pattern).is_some_and(|pattern| pattern.is_match(text))
     }
 
-    fn number(&mut self, keywords: &Map<String, Value>, number: f64) {
+    fn check_number(&mut self, keywords: &Map<String, Value>, number: f64) {
         let bound = |key: &str| keywords.get(key).and_then(Value::as_f64);
-        if let Some(least) = bound("minimum").filter(|least| number < *least) {
-            self.issue(format!("has to be at least {least}"));
+        if let Some(min) = bound("minimum").filter(|min| number < *min) {
+            self.add_issue(format!("must be at least {min}"));
         }
-        if let Some(most) = bound("maximum").filter(|most| number > *most) {
-            self.issue(format!("has to be at most {most}"));
+        if let Some(max) = bound("maximum").filter(|max| number > *max) {
+            self.add_issue(format!("must be at most {max}"));
         }
-        if let Some(least) = bound("exclusiveMinimum").filter(|least| number <= *least) {
-            self.issue(format!("has to be more than {least}"));
+        if let Some(min) = bound("exclusiveMinimum").filter(|min| number <= *min) {
+            self.add_issue(format!("must be greater than {min}"));
         }
-        if let Some(most) = bound("exclusiveMaximum").filter(|most| number >= *most) {
-            self.issue(format!("has to be less than {most}"));
+        if let Some(max) = bound("exclusiveMaximum").filter(|max| number >= *max) {
+            self.add_issue(format!("must be less than {max}"));
         }
         if let Some(step) = bound("multipleOf").filter(|step| {
             let times = number / step;
             (times - times.round()).abs() > f64::EPSILON * times.abs().max(1.0) * 4.0
         }) {
-            self.issue(format!("has to be a multiple of {step}"));
+            self.add_issue(format!("must be a multiple of {step}"));
         }
     }
 
-    fn items(&mut self, keywords: &Map<String, Value>, items: &[Value]) {
+    fn check_array(&mut self, keywords: &Map<String, Value>, items: &[Value]) {
         let count = items.len() as u64;
         let number = |key: &str| keywords.get(key).and_then(Value::as_u64);
-        if let Some(least) = number("minItems").filter(|least| count < *least) {
-            self.issue(format!("has to have at least {}, has {count}", counted(least, "item")));
+        if let Some(min) = number("minItems").filter(|min| count < *min) {
+            self.add_issue(format!("must have at least {}, but has {count}", pluralize(min, "item")));
         }
-        if let Some(most) = number("maxItems").filter(|most| count > *most) {
-            self.issue(format!("has to have at most {}, has {count}", counted(most, "item")));
+        if let Some(max) = number("maxItems").filter(|max| count > *max) {
+            self.add_issue(format!("must have at most {}, but has {count}", pluralize(max, "item")));
         }
         if keywords.get("uniqueItems") == Some(&Value::Bool(true)) {
             let mut seen = HashSet::new();
             if !items.iter().all(|item| seen.insert(item.to_string())) {
-                self.issue("has the same item twice");
+                self.add_issue("contains a duplicate item");
             }
         }
         let first = keywords.get("prefixItems").and_then(Value::as_array);
         for (n, (schema, item)) in first.into_iter().flatten().zip(items).enumerate() {
-            self.inside(n.to_string(), schema, item);
+            self.check_child(n.to_string(), schema, item);
         }
         if let Some(schema) = keywords.get("items") {
             for (n, item) in items.iter().enumerate().skip(first.map_or(0, Vec::len)) {
-                self.inside(n.to_string(), schema, item);
+                self.check_child(n.to_string(), schema, item);
             }
         }
     }
 
-    fn properties(&mut self, keywords: &Map<String, Value>, properties: &Map<String, Value>) {
+    fn check_object(&mut self, keywords: &Map<String, Value>, properties: &Map<String, Value>) {
         let count = properties.len() as u64;
         let number = |key: &str| keywords.get(key).and_then(Value::as_u64);
-        if let Some(least) = number("minProperties").filter(|least| count < *least) {
-            self.issue(format!("has to have at least {}, has {count}", counted(least, "property")));
+        if let Some(min) = number("minProperties").filter(|min| count < *min) {
+            self.add_issue(format!("must have at least {}, but has {count}", pluralize(min, "property")));
         }
-        if let Some(most) = number("maxProperties").filter(|most| count > *most) {
-            self.issue(format!("has to have at most {}, has {count}", counted(most, "property")));
+        if let Some(max) = number("maxProperties").filter(|max| count > *max) {
+            self.add_issue(format!("must have at most {}, but has {count}", pluralize(max, "property")));
         }
         for name in keywords.get("required").and_then(Value::as_array).into_iter().flatten() {
             if let Some(name) = name.as_str().filter(|name| !properties.contains_key(*name)) {
-                self.issue(format!("{} is missing", shown(name)));
+                self.add_issue(format!("{} is required", display(name)));
             }
         }
         let known = keywords.get("properties").and_then(Value::as_object);
         let patterns = keywords.get("patternProperties").and_then(Value::as_object);
         for (name, value) in properties {
             if let Some(schema) = keywords.get("propertyNames")
-                && !self.fits(schema, &Value::String(name.clone()))
+                && !self.matches_schema(schema, &Value::String(name.clone()))
             {
-                self.issue(format!("{} is no name that is accepted", shown(name)));
+                self.add_issue(format!("{} is not an allowed name", display(name)));
             }
             let mut covered = false;
             if let Some(schema) = known.and_then(|known| known.get(name)) {
                 covered = true;
-                self.inside(name, schema, value);
+                self.check_child(name, schema, value);
             }
             for (pattern, schema) in patterns.into_iter().flatten() {
-                if self.matches(pattern, name) {
+                if self.matches_pattern(pattern, name) {
                     covered = true;
-                    self.inside(name, schema, value);
+                    self.check_child(name, schema, value);
                 }
             }
             match keywords.get("additionalProperties") {
                 Some(Value::Bool(false)) if !covered => {
-                    self.issue(format!("{} is not known", shown(name)));
+                    self.add_issue(format!("{} is not allowed", display(name)));
                 }
-                Some(schema) if !covered => self.inside(name, schema, value),
+                Some(schema) if !covered => self.check_child(name, schema, value),
                 _ => {}
             }
         }

@@ -1,25 +1,25 @@
-//! The part of JSON Schema that tool parameters are written in: judged once, then checked before every call. Pure.
+//! The subset of JSON Schema for tool parameters: validated once, then used to check every call.
 //!
-//! What must always hold: a keyword that would not be checked is not accepted, so that whoever relies on a schema can;
-//! and checking ends, whatever schema and arguments strangers bring.
+//! Invariants: a keyword that would not be checked is refused, so that a schema can be relied on; and validation
+//! terminates for any untrusted schema and arguments.
 
 mod check;
-mod words;
+mod types;
 
 use std::collections::HashMap;
 
 use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
-/// How deep a schema may lie in itself.
+/// The maximum nesting of a schema.
 const DEPTH_MAX: usize = 32;
 
-/// The longest pattern, in characters, and the most memory that one may take.
+/// The maximum length of a pattern in characters, and its maximum memory.
 const PATTERN_MAX: usize = 1_000;
 const PATTERN_BYTES: usize = 1024 * 1024;
 
-/// Keywords that say something about a value and check nothing.
-const REMARKS: [&str; 15] = [
+/// Keywords that are annotations and check nothing.
+const ANNOTATIONS: [&str; 15] = [
     "$schema",
     "$id",
     "$comment",
@@ -40,18 +40,18 @@ const REMARKS: [&str; 15] = [
 /// The types of JSON Schema.
 const TYPES: [&str; 7] = ["object", "array", "string", "number", "integer", "boolean", "null"];
 
-/// A schema that is understood to the last keyword.
+/// A schema of which all keywords are supported.
 #[derive(Debug, Clone)]
-pub(in crate::program) struct Schema {
+pub(in crate::program) struct ToolSchema {
     root: Value,
     patterns: HashMap<String, Regex>,
 }
 
-impl Schema {
-    /// Judges a schema. `patterns` is how many more of them there may be. What is wrong comes with where.
+impl ToolSchema {
+    /// Validates a schema. `patterns` is the remaining number of patterns. Errors include their location.
     pub(in crate::program) fn new(root: Value, patterns: &mut usize) -> Result<Self, String> {
         let mut schema = Self { root: Value::Null, patterns: HashMap::new() };
-        Judge { root: &root, patterns: &mut schema.patterns, left: patterns }.judge(
+        SchemaValidator { root: &root, patterns: &mut schema.patterns, patterns_left: patterns }.validate(
             &root,
             "parameters",
             0,
@@ -60,123 +60,132 @@ impl Schema {
         Ok(schema)
     }
 
-    /// The schema as it was written.
+    /// Returns the original schema.
     pub(in crate::program) fn value(&self) -> &Value {
         &self.root
     }
 }
 
-struct Judge<'a> {
+struct SchemaValidator<'a> {
     root: &'a Value,
     patterns: &'a mut HashMap<String, Regex>,
-    left: &'a mut usize,
+    patterns_left: &'a mut usize,
 }
 
-impl Judge<'_> {
-    fn judge(&mut self, schema: &Value, at: &str, depth: usize) -> Result<(), String> {
+impl SchemaValidator<'_> {
+    fn validate(&mut self, schema: &Value, at: &str, depth: usize) -> Result<(), String> {
         if depth > DEPTH_MAX {
-            return Err(format!("{at}: the schema is nested deeper than {DEPTH_MAX}"));
+            return Err(format!("{at}: the schema is nested more than {DEPTH_MAX} levels deep"));
         }
         let keywords = match schema {
             Value::Bool(_) => return Ok(()),
             Value::Object(keywords) => keywords,
-            _ => return Err(format!("{at}: a schema is an object, true or false")),
+            _ => return Err(format!("{at}: a schema must be an object, true or false")),
         };
         for (keyword, value) in keywords {
-            self.keyword(keyword, value, &format!("{at}.{}", shown(keyword)), depth)?;
+            self.keyword(keyword, value, &format!("{at}.{}", display(keyword)), depth)?;
         }
         Ok(())
     }
 
     fn keyword(&mut self, keyword: &str, value: &Value, at: &str, depth: usize) -> Result<(), String> {
-        let wants = |fits: bool, what: &str| if fits { Ok(()) } else { Err(format!("{at}: {what}")) };
+        let require =
+            |valid: bool, message: &str| if valid { Ok(()) } else { Err(format!("{at}: {message}")) };
         match keyword {
             "type" => {
                 let known = |value: &Value| value.as_str().is_some_and(|text| TYPES.contains(&text));
-                let fits = match value {
+                let valid = match value {
                     Value::Array(all) => !all.is_empty() && all.iter().all(known),
                     one => known(one),
                 };
-                wants(fits, &format!("it is one of {}, or an array of them", TYPES.join(", ")))
+                require(valid, &format!("must be one of {}, or an array of them", TYPES.join(", ")))
             }
-            "enum" => wants(value.as_array().is_some_and(|all| !all.is_empty()), "it is an array of values"),
+            "enum" => {
+                require(value.as_array().is_some_and(|all| !all.is_empty()), "must be an array of values")
+            }
             "const" => Ok(()),
             "required" => {
-                let fits = value.as_array().is_some_and(|all| all.iter().all(Value::is_string));
-                wants(fits, "it is an array of names")
+                let valid = value.as_array().is_some_and(|all| all.iter().all(Value::is_string));
+                require(valid, "must be an array of names")
             }
             "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
-                wants(value.as_u64().is_some(), "it is a whole number from 0")
+                require(value.as_u64().is_some(), "must be a non-negative integer")
             }
             "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => {
-                wants(value.is_number(), "it is a number")
+                require(value.is_number(), "must be a number")
             }
-            "multipleOf" => wants(value.as_f64().is_some_and(|step| step > 0.0), "it is a number above 0"),
-            "uniqueItems" => wants(value.is_boolean(), "it is true or false"),
+            "multipleOf" => {
+                require(value.as_f64().is_some_and(|step| step > 0.0), "must be a number greater than 0")
+            }
+            "uniqueItems" => require(value.is_boolean(), "must be true or false"),
             "pattern" => match value {
-                Value::String(pattern) => self.pattern(pattern, at),
-                _ => Err(format!("{at}: it is a text")),
+                Value::String(pattern) => self.compile_pattern(pattern, at),
+                _ => Err(format!("{at}: must be a string")),
             },
-            "items" | "additionalProperties" | "propertyNames" | "not" => self.judge(value, at, depth + 1),
+            "items" | "additionalProperties" | "propertyNames" | "not" => self.validate(value, at, depth + 1),
             "prefixItems" | "allOf" | "anyOf" | "oneOf" => {
                 let all = value.as_array().filter(|all| !all.is_empty());
-                let all = all.ok_or_else(|| format!("{at}: it is an array of schemas"))?;
+                let all = all.ok_or_else(|| format!("{at}: must be an array of schemas"))?;
                 let mut each = all.iter().enumerate();
-                each.try_for_each(|(n, schema)| self.judge(schema, &format!("{at}.{n}"), depth + 1))
+                each.try_for_each(|(n, schema)| self.validate(schema, &format!("{at}.{n}"), depth + 1))
             }
-            "properties" | "$defs" | "definitions" => self.named(value, at, depth),
+            "properties" | "$defs" | "definitions" => self.validate_named(value, at, depth),
             "patternProperties" => {
-                self.named(value, at, depth)?;
+                self.validate_named(value, at, depth)?;
                 let mut patterns = value.as_object().into_iter().flat_map(Map::keys);
-                patterns.try_for_each(|pattern| self.pattern(pattern, at))
+                patterns.try_for_each(|pattern| self.compile_pattern(pattern, at))
             }
             "$ref" => {
-                let target = value.as_str().and_then(|pointer| target(self.root, pointer));
-                let what = "it leads nowhere; it is #, #/$defs/NAME or #/definitions/NAME, and that is there";
-                wants(target.is_some_and(|target| target.is_object() || target.is_boolean()), what)
+                let target = value.as_str().and_then(|pointer| resolve_ref(self.root, pointer));
+                let message = "must refer to an existing #, #/$defs/NAME or #/definitions/NAME";
+                require(target.is_some_and(|target| target.is_object() || target.is_boolean()), message)
             }
-            remark if REMARKS.contains(&remark) || remark.starts_with("x-") => Ok(()),
-            _ => Err(format!("{at}: this keyword is not checked here, so it is not accepted")),
+            keyword if ANNOTATIONS.contains(&keyword) || keyword.starts_with("x-") => Ok(()),
+            _ => Err(format!("{at}: this keyword is not supported")),
         }
     }
 
-    fn named(&mut self, value: &Value, at: &str, depth: usize) -> Result<(), String> {
-        let all = value.as_object().ok_or_else(|| format!("{at}: it is an object of schemas"))?;
+    fn validate_named(&mut self, value: &Value, at: &str, depth: usize) -> Result<(), String> {
+        let all = value.as_object().ok_or_else(|| format!("{at}: must be an object of schemas"))?;
         let mut each = all.iter();
-        each.try_for_each(|(name, schema)| self.judge(schema, &format!("{at}.{}", shown(name)), depth + 1))
+        each.try_for_each(|(name, schema)| {
+            self.validate(schema, &format!("{at}.{}", display(name)), depth + 1)
+        })
     }
 
-    fn pattern(&mut self, pattern: &str, at: &str) -> Result<(), String> {
+    fn compile_pattern(&mut self, pattern: &str, at: &str) -> Result<(), String> {
         if self.patterns.contains_key(pattern) {
             return Ok(());
         }
         if pattern.chars().count() > PATTERN_MAX {
-            return Err(format!("{at}: a pattern has at most {PATTERN_MAX} characters"));
+            return Err(format!("{at}: a pattern must not exceed {PATTERN_MAX} characters"));
         }
-        *self.left = self.left.checked_sub(1).ok_or_else(|| format!("{at}: there are too many patterns"))?;
-        let made = RegexBuilder::new(pattern).size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES).build();
-        let made = made.map_err(|error| {
-            // The last line says what it is; those before show where.
-            let told = error.to_string();
-            let told = told.lines().last().unwrap_or_default().trim_start_matches("error: ");
-            format!("{at}: the pattern cannot be used: {}", shown(told))
+        *self.patterns_left =
+            self.patterns_left.checked_sub(1).ok_or_else(|| format!("{at}: there are too many patterns"))?;
+        let regex =
+            RegexBuilder::new(pattern).size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES).build();
+        let regex = regex.map_err(|error| {
+            // The last line has the reason; the lines before show the position.
+            let message = error.to_string();
+            let message = message.lines().last().unwrap_or_default().trim_start_matches("error: ");
+            format!("{at}: invalid pattern: {}", display(message))
         })?;
-        self.patterns.insert(pattern.to_owned(), made);
+        self.patterns.insert(pattern.to_owned(), regex);
         Ok(())
     }
 }
 
-/// What a reference leads to: only to where schemas are judged.
-fn target<'s>(root: &'s Value, pointer: &str) -> Option<&'s Value> {
+/// Resolves a reference. It can only refer to validated schemas.
+fn resolve_ref<'s>(root: &'s Value, pointer: &str) -> Option<&'s Value> {
     let pointer = pointer.strip_prefix('#')?;
     let name = pointer.strip_prefix("/$defs/").or_else(|| pointer.strip_prefix("/definitions/"));
-    let is_judged = pointer.is_empty() || name.is_some_and(|name| !name.contains('/'));
-    is_judged.then(|| root.pointer(pointer)).flatten()
+    let is_validated = pointer.is_empty() || name.is_some_and(|name| !name.contains('/'));
+    is_validated.then(|| root.pointer(pointer)).flatten()
 }
 
-fn shown(text: &str) -> String {
+fn display(text: &str) -> String {
     let text: String = text.chars().take(80).collect();
-    prowess::format::hidden::shown(&text).into_owned()
+    prowess::format::hidden::escape_for_display(&text).into_owned()
 }
 
 #[cfg(test)]

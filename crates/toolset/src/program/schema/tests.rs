@@ -3,18 +3,18 @@ use serde_json::json;
 
 use super::*;
 
-fn wrong(schema: Value) -> String {
-    Schema::new(schema, &mut 4).unwrap_err()
+fn error_for(schema: Value) -> String {
+    ToolSchema::new(schema, &mut 4).unwrap_err()
 }
 
 fn check(schema: &Value, value: &Value) -> String {
-    Schema::new(schema.clone(), &mut 8).unwrap().check(value).err().unwrap_or_default()
+    ToolSchema::new(schema.clone(), &mut 8).unwrap().check(value).err().unwrap_or_default()
 }
 
 #[test]
-fn schemas_that_would_not_be_checked_are_refused() {
+fn unsupported_schemas_are_refused() {
     let deep = (0..40).fold(json!(true), |inner, _| json!({"not": inner}));
-    let told: Vec<_> = [
+    let errors: Vec<_> = [
         json!(5),
         json!({"type": "text"}),
         json!({"type": []}),
@@ -41,13 +41,13 @@ fn schemas_that_would_not_be_checked_are_refused() {
         json!({"un\u{200b}known": 1}),
         deep,
     ]
-    .map(wrong)
+    .map(error_for)
     .to_vec();
-    insta::assert_snapshot!(told.join("\n"));
+    insta::assert_snapshot!(errors.join("\n"));
 }
 
 #[test]
-fn what_does_not_fit_is_told_with_its_place() {
+fn errors_include_their_location() {
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object",
@@ -76,7 +76,7 @@ fn what_does_not_fit_is_told_with_its_place() {
         "either": null, "exactly": 5.5, "never": 1, "map": {"a": 1, "x": true}, "all": "ab",
     });
     assert_eq!(check(&schema, &good), "");
-    let told: Vec<_> = [
+    let errors: Vec<_> = [
         json!([]),
         json!({}),
         json!({"name": 5}),
@@ -95,24 +95,27 @@ fn what_does_not_fit_is_told_with_its_place() {
     .iter()
     .map(|value| check(&schema, value))
     .collect();
-    insta::assert_snapshot!(told.join("\n"));
+    insta::assert_snapshot!(errors.join("\n"));
     let many: Map<String, Value> = (0..30).map(|n| (format!("k{n:02}"), json!(1))).collect();
     assert!(check(&schema, &many.into()).ends_with("; and more"));
 }
 
 #[test]
-fn checking_ends() {
+fn validation_terminates() {
     let circle = json!({"$ref": "#"});
     let twice = json!({"anyOf": [{"$ref": "#"}, {"$ref": "#"}]});
-    let told = "the arguments cannot be checked: the schema has too many alternatives, or leads to itself";
-    assert_eq!((check(&circle, &json!({})), check(&twice, &json!({}))), (told.to_owned(), told.to_owned()));
-    // One that leads to itself for what lies inside is fine.
+    let message = "cannot validate the arguments: the schema has too many alternatives or refers to itself";
+    assert_eq!(
+        (check(&circle, &json!({})), check(&twice, &json!({}))),
+        (message.to_owned(), message.to_owned())
+    );
+    // A reference to itself for a child is fine.
     let tree =
         json!({"type": "object", "properties": {"next": {"$ref": "#"}}, "additionalProperties": false});
     let deep = (0..100).fold(json!({}), |inner, _| json!({"next": inner}));
     assert_eq!(check(&tree, &deep), "");
     let deep = (0..5).fold(json!(5), |inner, _| json!({"next": inner}));
-    assert_eq!(check(&tree, &deep), "next.next.next.next.next: has to be an object, is a number");
+    assert_eq!(check(&tree, &deep), "next.next.next.next.next: must be an object, not a number");
 }
 
 fn json_value() -> impl Strategy<Value = Value> {
@@ -150,21 +153,21 @@ fn json_value() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn any_schema_is_judged_and_any_value_checked(schema in json_value(), value in json_value()) {
-        match Schema::new(schema, &mut 8) {
+    fn any_schema_and_value_can_be_validated(schema in json_value(), value in json_value()) {
+        match ToolSchema::new(schema, &mut 8) {
             Ok(schema) => {
-                if let Err(told) = schema.check(&value) {
-                    prop_assert!(!told.is_empty() && !told.contains('\n'));
+                if let Err(message) = schema.check(&value) {
+                    prop_assert!(!message.is_empty() && !message.contains('\n'));
                 }
             }
-            Err(told) => prop_assert!(told.starts_with("parameters") && !told.contains('\n')),
+            Err(message) => prop_assert!(message.starts_with("parameters") && !message.contains('\n')),
         }
     }
 
     #[test]
-    fn a_type_accepts_what_is_of_it_and_nothing_else(value in json_value()) {
-        let fits: Vec<_> = TYPES.iter().filter(|name| check(&json!({"type": name}), &value).is_empty()).collect();
+    fn a_type_accepts_only_its_values(value in json_value()) {
+        let accepting: Vec<_> = TYPES.iter().filter(|name| check(&json!({"type": name}), &value).is_empty()).collect();
         let expected = if value.is_number() && value.as_f64().is_some_and(|n| n.fract() == 0.0) { 2 } else { 1 };
-        prop_assert_eq!(fits.len(), expected);
+        prop_assert_eq!(accepting.len(), expected);
     }
 }

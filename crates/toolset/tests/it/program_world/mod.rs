@@ -1,19 +1,19 @@
-//! Worlds with one skill `s` that brings tools as a program in Python.
+//! A test project with one skill `s` that provides tools as a Python program.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 use std::time::{Duration, Instant};
 
 use prowess::Registry;
-use prowess_sandbox::{Options, Protection, Tier};
+use prowess_sandbox::{Protection, RunOptions, SandboxTier};
 #[allow(unused_imports)]
 pub use prowess_testing::scripts::{TIERS, World, once_more_as_an_ordinary_user};
 use prowess_toolset::{
-    Cancel, Conversation, Loaded, ProgramLimits, Programs, ToolCall, ToolResult, ToolsetError,
+    Cancel, Conversation, LoadedTools, ProgramLimits, Programs, ToolCall, ToolResult, ToolsetError,
 };
 use serde_json::{Value, json};
 
-/// What every program of these tests begins with: `answer` says a result, and `call` is what a test brings.
-const BEGIN: &str = r#"import json, os, sys, time
+/// The start of every test program: `answer` writes a result, and `call` is defined by the test.
+const PROGRAM_START: &str = r#"import json, os, sys, time
 def say(**message):
     sys.stdout.write(json.dumps(message) + "\n"); sys.stdout.flush()
 def answer(call, output, **more):
@@ -21,7 +21,7 @@ def answer(call, output, **more):
 TOOLS = [{"name": "t", "description": "T.", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}]
 "#;
 
-const END: &str = r#"
+const PROGRAM_END: &str = r#"
 if __name__ == "__main__":
     for line in sys.stdin:
         message = json.loads(line)
@@ -29,34 +29,34 @@ if __name__ == "__main__":
         elif message["type"] == "call": call(message)
 "#;
 
-/// A program of one tool `t` that does this with `call`.
-pub fn doing(body: &str) -> String {
+/// Returns a program with one tool `t` and this body of `call`.
+pub fn program_with_call(body: &str) -> String {
     let body: String = body.lines().map(|line| format!("    {line}\n")).collect();
-    format!("{BEGIN}def call(call):\n{body}{END}")
+    format!("{PROGRAM_START}def call(call):\n{body}{PROGRAM_END}")
 }
 
-/// One skill, its programs, and a conversation that goes on.
-pub struct Scene {
+/// A skill with programs, and a conversation.
+pub struct TestPrograms {
     pub world: World,
     pub programs: Programs,
     pub conversation: Conversation,
-    pub tier: Option<Tier>,
+    pub tier: Option<SandboxTier>,
 }
 
-impl Scene {
-    /// A skill whose program does this when it is called.
-    pub fn doing(body: &str) -> Self {
-        Self::of(&doing(body))
+impl TestPrograms {
+    /// Creates a skill whose program runs this body when it is called.
+    pub fn with_call(body: &str) -> Self {
+        Self::with_program(&program_with_call(body))
     }
 
-    /// A skill whose program is this.
-    pub fn of(text: &str) -> Self {
+    /// Creates a skill with this program.
+    pub fn with_program(text: &str) -> Self {
         let world = World::with("toolsets: [toolsets/tools.py]\n");
         world.write("home/.prowess/skills/s/toolsets/tools.py", text);
-        Self::over(world)
+        Self::with_project(world)
     }
 
-    pub fn over(mut world: World) -> Self {
+    pub fn with_project(mut world: World) -> Self {
         world.policy.run.limits.time = std::time::Duration::from_millis(20_000);
         let limits = ProgramLimits { failures: 100, ..ProgramLimits::default() };
         let (programs, conversation) = (Programs::with_limits(limits), Conversation::default());
@@ -70,35 +70,35 @@ impl Scene {
         self
     }
 
-    /// A call may take so long.
+    /// Sets the time limit of a call.
     pub fn timeout_ms(mut self, time: u32) -> Self {
         self.world.policy.run.limits.time = std::time::Duration::from_millis(time.into());
         self
     }
 
-    pub fn on(mut self, tier: Tier) -> Self {
+    pub fn on(mut self, tier: SandboxTier) -> Self {
         self.tier = Some(tier);
         self
     }
 
-    fn with<T>(&self, work: impl FnOnce(&prowess::Skill, &Options<'_>) -> T) -> T {
+    fn with<T>(&self, action: impl FnOnce(&prowess::Skill, &RunOptions<'_>) -> T) -> T {
         let registry: Registry = self.world.registry();
         let snapshot = registry.snapshot();
         let skill = snapshot.all().iter().find(|skill| skill.name() == "s").unwrap();
-        let mut options = Options::of(&registry);
+        let mut options = RunOptions::from_registry(&registry);
         options.helper = prowess_testing::scripts::helper();
         options.environment = vec![("SECRET".into(), "hunter2".into()), ("GIVEN".into(), "given".into())];
         if let Some(tier) = self.tier {
             options.protection = Protection::Only(tier);
         }
-        work(skill, &options)
+        action(skill, &options)
     }
 
-    pub fn tools(&self) -> Result<Loaded, ToolsetError> {
+    pub fn tools(&self) -> Result<LoadedTools, ToolsetError> {
         self.with(|skill, options| self.programs.tools(skill, &self.conversation, options))
     }
 
-    /// What is wrong with the one program.
+    /// Returns the error of the program.
     pub fn failure(&self) -> String {
         let loaded = self.tools().unwrap();
         assert!(loaded.tools.is_empty(), "{loaded:?}");
@@ -119,32 +119,32 @@ impl Scene {
         self.call(json!({})).unwrap().output
     }
 
-    /// The error of a call, in words.
+    /// Returns the error of a call.
     pub fn error(&self) -> String {
         self.call(json!({})).unwrap_err().to_string()
     }
 
-    pub fn log(&self) -> Vec<prowess_sandbox::log::Record> {
+    pub fn log(&self) -> Vec<prowess_sandbox::log::RunRecord> {
         let path = prowess_sandbox::log::path(&self.world.surroundings()).unwrap();
-        prowess_sandbox::log::read(&path, 100)
+        prowess_sandbox::log::read_records(&path, 100)
     }
 }
 
-/// How many processes have this in their command line.
-pub fn running(text: &str) -> usize {
+/// Returns how many processes have this text in their command line.
+pub fn count_processes(text: &str) -> usize {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let commands = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
     commands.filter(|command| String::from_utf8_lossy(command).contains(text)).count()
 }
 
-/// Waits until something is so; whether it came to be.
-pub fn wait_for(what: impl Fn() -> bool) -> bool {
-    let begun = Instant::now();
+/// Waits until a condition is met. Returns `false` on a timeout.
+pub fn wait_for(condition: impl Fn() -> bool) -> bool {
+    let started = Instant::now();
     loop {
-        if what() {
+        if condition() {
             return true;
         }
-        if begun.elapsed() >= Duration::from_secs(10) {
+        if started.elapsed() >= Duration::from_secs(10) {
             return false;
         }
         std::thread::sleep(Duration::from_millis(10));

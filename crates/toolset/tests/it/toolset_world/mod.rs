@@ -1,4 +1,4 @@
-//! A world in a line: skills with toolsets in a folder, and the engine over them.
+//! A test directory of skills with toolsets.
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
@@ -7,33 +7,33 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use prowess::{Policy, Registry};
-use prowess_toolset::{Cancel, Limits, Loaded, ToolCall, ToolResult, ToolsetError, Toolsets};
+use prowess_toolset::{Cancel, LoadedTools, ToolCall, ToolResult, ToolsetError, ToolsetLimits, Toolsets};
 use serde_json::Value;
 
-pub struct World {
-    folder: tempfile::TempDir,
-    pub limits: Limits,
+pub struct TestSkills {
+    dir: tempfile::TempDir,
+    pub limits: ToolsetLimits,
 }
 
-impl World {
+impl TestSkills {
     pub fn new() -> Self {
-        let limits = Limits {
+        let limits = ToolsetLimits {
             load_time: Duration::from_secs(20),
             call_time: Duration::from_secs(20),
-            ..Limits::default()
+            ..ToolsetLimits::default()
         };
-        Self { folder: tempfile::tempdir().unwrap(), limits }
+        Self { dir: tempfile::tempdir().unwrap(), limits }
     }
 
-    /// A world with one skill `a` of this module, whose export is `Set`.
-    pub fn of(module: &str) -> Self {
-        let world = Self::new();
-        world.skill("a", module);
-        world
+    /// Creates a directory with one skill `a` whose module exports `Set`.
+    pub fn with_module(module: &str) -> Self {
+        let skills = Self::new();
+        skills.skill("a", module);
+        skills
     }
 
     pub fn path(&self, inner: &str) -> PathBuf {
-        self.folder.path().join("skills").join(inner)
+        self.dir.path().join("skills").join(inner)
     }
 
     pub fn file(&self, inner: &str, content: impl AsRef<[u8]>) -> &Self {
@@ -43,7 +43,7 @@ impl World {
         self
     }
 
-    /// A skill with one toolset in TypeScript.
+    /// Adds a skill with one TypeScript toolset.
     pub fn skill(&self, name: &str, module: &str) -> &Self {
         let head = format!(
             "---\nname: {name}\ndescription: Does {name}.\ntoolsets: [\"toolsets/index:Set\"]\n---\nB\n"
@@ -53,7 +53,7 @@ impl World {
 
     pub fn registry(&self) -> Registry {
         let mut policy =
-            Policy::preset(prowess::Preset::Triggers).with_roots([self.folder.path().join("skills")]);
+            Policy::from_preset(prowess::Preset::Triggers).with_roots([self.dir.path().join("skills")]);
         policy.enabled = true;
         Registry::open(policy).unwrap()
     }
@@ -62,12 +62,12 @@ impl World {
         Toolsets::with_limits(self.limits.clone())
     }
 
-    /// The tools of a skill, loaded for the occasion.
-    pub fn tools(&self, skill: &str) -> Result<Loaded, ToolsetError> {
+    /// Returns the tools of a skill, loaded in a new engine.
+    pub fn tools(&self, skill: &str) -> Result<LoadedTools, ToolsetError> {
         self.toolsets().tools(self.registry().snapshot().get(skill).unwrap())
     }
 
-    /// The one thing that is wrong with loading skill `a`.
+    /// Returns the error of loading skill `a`.
     pub fn failure(&self) -> ToolsetError {
         match self.tools("a") {
             Ok(loaded) => {
@@ -78,7 +78,7 @@ impl World {
         }
     }
 
-    /// One call in an engine of its own.
+    /// Calls a tool in a new engine.
     pub fn call(&self, skill: &str, tool: &str, arguments: Value) -> Result<ToolResult, ToolsetError> {
         let registry = self.registry();
         let snapshot = registry.snapshot();
@@ -86,20 +86,20 @@ impl World {
     }
 }
 
-/// A tool `t` without parameters that does this and answers with `r`.
-pub fn tool(body: &str) -> World {
-    World::of(&format!(
+/// Creates a tool `t` without parameters and with this body.
+pub fn tool(body: &str) -> TestSkills {
+    TestSkills::with_module(&format!(
         "import {{ Tool }} from '@agent/tools';\nexport const Set = [Tool.define('t', {{ description: 'T.',\n  \
          execute: async (args, ctx) => {{ {body} }} }})];\n"
     ))
 }
 
-/// The error of calling that tool.
+/// Returns the error of calling a tool with this body.
 pub fn error(body: &str) -> ToolsetError {
     tool(body).call("a", "t", Value::Object(Default::default())).unwrap_err()
 }
 
-/// What that tool puts out.
+/// Returns the output of a tool with this body.
 pub fn output(body: &str) -> String {
     tool(body).call("a", "t", Value::Object(Default::default())).unwrap().output
 }

@@ -1,12 +1,13 @@
-//! Any text: an entry that is put is found, everything else means the same, and taking it away leaves the text as it
-//! was, but for white space, commas and comments beside the entry. What is put never takes a comment away.
+//! Random texts: an entry that was put is found, everything else keeps its value, and removing the entry
+//! restores the text except for white space, commas and comments next to it. Putting an entry never removes a
+//! comment.
 
 use proptest::prelude::*;
 
-use super::super::super::entry::{Form, find, put, take};
+use super::super::super::entry::{ConfigFormat, find, put, remove};
 use super::{PATH, server};
 
-/// What may stand between the parts of JSON.
+/// The text between two tokens of JSON.
 fn gap() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "",
@@ -73,27 +74,27 @@ fn map(inner: impl Strategy<Value = String> + Clone) -> impl Strategy<Value = St
     })
 }
 
-/// All comments that are generated.
+/// All generated comments.
 const COMMENTS: [&str; 4] = ["// c", "/* c */", "/* a\n b */", "// } c"];
 
-/// The text without what an entry may leave or take along: white space, commas, comments, and maps that are empty.
-fn bare(text: &str) -> String {
+/// Removes everything that an edit may change: white space, commas, comments and empty maps.
+fn normalize(text: &str) -> String {
     let text = COMMENTS.iter().fold(text.to_owned(), |text, comment| text.replace(comment, ""));
     let text: String = text.chars().filter(|c| !c.is_whitespace() && *c != ',').collect();
     let text = text.replace("\"servers\":{}", "");
     text.strip_suffix("{}").unwrap_or(&text).to_owned()
 }
 
-fn holds(text: &str, form: Form) -> Result<(), TestCaseError> {
+fn holds(text: &str, form: ConfigFormat) -> Result<(), TestCaseError> {
     let Ok(known) = find(text, form, PATH) else { return Ok(()) };
     if known.is_some() {
-        // What somebody else wrote: taken away, it is gone.
-        if let Ok(gone) = take(text, form, PATH) {
+        // An entry that existed before is gone after removing it.
+        if let Ok(gone) = remove(text, form, PATH) {
             prop_assert_eq!(find(&gone, form, PATH).unwrap(), None, "{:?} to {:?}", text, gone);
         }
         return Ok(());
     }
-    prop_assert_eq!(take(text, form, PATH).unwrap(), text);
+    prop_assert_eq!(remove(text, form, PATH).unwrap(), text);
     let Ok(after) = put(text, form, PATH, &server()) else { return Ok(()) };
     prop_assert_eq!(
         find(&after, form, PATH).unwrap().map(|found| found.value),
@@ -102,12 +103,12 @@ fn holds(text: &str, form: Form) -> Result<(), TestCaseError> {
         after
     );
     prop_assert_eq!(put(&after, form, PATH, &server()).unwrap(), after.clone());
-    if form == Form::Json {
+    if form == ConfigFormat::Json {
         for comment in COMMENTS {
             prop_assert_eq!(after.matches(comment).count(), text.matches(comment).count(), "{:?}", after);
         }
-        let back = take(&after, form, PATH).unwrap();
-        prop_assert_eq!(bare(&back), bare(text), "{:?} back from {:?}", back, after);
+        let back = remove(&after, form, PATH).unwrap();
+        prop_assert_eq!(normalize(&back), normalize(text), "{:?} back from {:?}", back, after);
     }
     let crlf = text.contains("\r\n") && !text.replace("\r\n", "").contains('\n');
     prop_assert!(!crlf || !after.replace("\r\n", "").contains('\n'), "{:?}", after);
@@ -118,13 +119,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_500))]
 
     #[test]
-    fn json_comes_back(text in json()) {
-        holds(&text, Form::Json)?;
+    fn json_is_restored(text in json()) {
+        holds(&text, ConfigFormat::Json)?;
     }
 
     #[test]
-    fn no_text_is_too_odd(text in "[{}\\[\\]a-c:,\"/* \\n\\r\\t1\\\\]{0,40}") {
-        for form in [Form::Json, Form::Toml, Form::Yaml] {
+    fn no_text_causes_a_panic(text in "[{}\\[\\]a-c:,\"/* \\n\\r\\t1\\\\]{0,40}") {
+        for form in [ConfigFormat::Json, ConfigFormat::Toml, ConfigFormat::Yaml] {
             holds(&text, form)?;
             holds(&format!("{{\"servers\": {{{text}"), form)?;
             holds(&format!("{{\"servers\": {{}}{text}"), form)?;

@@ -1,7 +1,7 @@
-use super::super::super::entry::{Form, put, take};
+use super::super::super::entry::{ConfigFormat, put, remove};
 use super::{PATH, and_back, refused, server, text};
 
-const J: Form = Form::Json;
+const J: ConfigFormat = ConfigFormat::Json;
 
 const LINES: &str = r#""x": {
       "command": "/bin/x",
@@ -14,20 +14,20 @@ const LINES: &str = r#""x": {
 const TIGHT: &str = r#""x": {"command": "/bin/x", "args": ["mcp", "a \"b\""], "headers": {"A": "b"}}"#;
 
 #[test]
-fn where_there_is_nothing() {
+fn an_empty_text_gets_the_entry() {
     and_back(J, "", &format!("{{\n  \"servers\": {{\n    {LINES}\n  }}\n}}\n"));
     and_back(J, "// mine\n", &format!("// mine\n{{\n  \"servers\": {{\n    {LINES}\n  }}\n}}\n"));
     and_back(J, "\u{feff}", &format!("\u{feff}{{\n  \"servers\": {{\n    {LINES}\n  }}\n}}\n"));
     and_back(J, "{}\n", &format!("{{\n  \"servers\": {{\n    {TIGHT}\n  }}\n}}\n"));
     and_back(J, "{ // mine\n}\n", &format!("{{ // mine\n  \"servers\": {{\n    {TIGHT}\n  }}\n}}\n"));
-    // Of an empty object, the line break inside is not remembered.
+    // The line break inside an empty object is not restored.
     let after = put("{\n}", J, PATH, &server()).unwrap();
     assert_eq!(after, format!("{{\n  \"servers\": {{\n    {TIGHT}\n  }}\n}}"));
-    assert_eq!(take(&after, J, PATH).unwrap(), "{}");
+    assert_eq!(remove(&after, J, PATH).unwrap(), "{}");
 }
 
 #[test]
-fn where_the_section_is_missing() {
+fn a_missing_section_is_created() {
     and_back(
         J,
         "{\n  \"a\": 1 // one\n}\n",
@@ -42,7 +42,7 @@ fn where_the_section_is_missing() {
 }
 
 #[test]
-fn where_the_section_is_there() {
+fn an_existing_section_gets_the_entry() {
     and_back(J, "{\"servers\": {}}", &format!("{{\"servers\": {{{TIGHT}}}}}"));
     and_back(
         J,
@@ -58,7 +58,7 @@ fn where_the_section_is_there() {
 }
 
 #[test]
-fn tabs_and_line_ends_are_kept() {
+fn tabs_and_line_endings_stay() {
     let lines =
         LINES.replace("\n      ", "\r\n\t\t\t").replace("  \"A\"", "\t\"A\"").replace("\n    }", "\r\n\t\t}");
     and_back(
@@ -69,7 +69,7 @@ fn tabs_and_line_ends_are_kept() {
 }
 
 #[test]
-fn what_is_there_is_replaced_in_its_place() {
+fn an_existing_entry_is_replaced_in_place() {
     let before =
         "{\n  \"servers\": {\n    \"x\": {\n      \"command\": \"old\"\n    },\n    \"y\": 1\n  }\n}";
     let after = put(before, J, PATH, &server()).unwrap();
@@ -82,8 +82,8 @@ fn what_is_there_is_replaced_in_its_place() {
 }
 
 #[test]
-fn what_others_wrote_is_removed_plainly() {
-    let gone = |text: &str| take(text, J, PATH).unwrap();
+fn entries_of_other_tools_are_removed() {
+    let gone = |text: &str| remove(text, J, PATH).unwrap();
     assert_eq!(gone("{\"servers\": {\"x\": {}}}"), "{\"servers\": {}}");
     assert_eq!(gone("{\"servers\": {\"x\": 1, \"y\": 2}}"), "{\"servers\": { \"y\": 2}}");
     assert_eq!(gone("{\"servers\": {\"w\": 0, \"x\": 1, \"y\": 2}}"), "{\"servers\": {\"w\": 0, \"y\": 2}}");
@@ -104,7 +104,7 @@ fn what_others_wrote_is_removed_plainly() {
 }
 
 #[test]
-fn what_is_broken_has_a_place() {
+fn errors_have_a_location() {
     for (text, told) in [
         ("{", "line 1, column 1: unterminated object"),
         ("{\n  \"a\": 1\n  \"b\": 2\n}", "line 2, column 9: expected comma"),
@@ -116,8 +116,8 @@ fn what_is_broken_has_a_place() {
         ("{\"é\": \"\\x\"}", "line 1, column 8: invalid escape"),
         ("{} {}", "line 1, column 4: text cannot contain more than one JSON value"),
         ("{} /*", "line 1, column 4: unterminated comment block"),
-        ("[]", "line 1, column 1: the configuration takes an object, {…}"),
-        ("{\"servers\": []}", "line 1, column 13: servers takes an object, {…}"),
+        ("[]", "line 1, column 1: the configuration must be an object"),
+        ("{\"servers\": []}", "line 1, column 13: servers must be an object"),
         (
             "{\"servers\": {},\n \"servers\": {}}",
             "line 2, column 2: duplicate key servers; delete one of them",
@@ -131,7 +131,7 @@ fn what_is_broken_has_a_place() {
 }
 
 #[test]
-fn hidden_characters_are_written_as_escapes() {
+fn hidden_characters_are_escaped() {
     let after = put("", J, PATH, &text("a\u{202e}\u{1b}\u{e0041}é\\")).unwrap();
     assert!(after.contains(r#""a\u202e\u001b\udb40\udc41é\\""#), "{after}");
 }

@@ -1,4 +1,4 @@
-//! One entry put and taken: what changes, and that nothing else does.
+//! Adding and removing one entry changes nothing else.
 
 mod generated;
 mod json;
@@ -7,7 +7,7 @@ mod yaml;
 
 use prowess_format::Value;
 
-use super::super::entry::{EntryError, Form, find, put, take};
+use super::super::entry::{ConfigFormat, EditEntryError, find, put, remove};
 
 const PATH: [&str; 2] = ["servers", "x"];
 
@@ -15,7 +15,7 @@ fn text(text: &str) -> Value {
     Value::Text(text.into())
 }
 
-/// What an MCP client keeps of a server.
+/// The configuration of a server in an MCP client.
 fn server() -> Value {
     Value::Map(vec![
         ("command".into(), text("/bin/x")),
@@ -24,20 +24,20 @@ fn server() -> Value {
     ])
 }
 
-/// What becomes of a text; taking it away again leads back.
-fn and_back(form: Form, before: &str, expected: &str) {
+/// Checks the text after adding the entry; removing it must restore the original text.
+fn and_back(form: ConfigFormat, before: &str, expected: &str) {
     let after = put(before, form, PATH, &server()).unwrap_or_else(|error| panic!("{error}: {before:?}"));
     assert_eq!(after, expected, "from {before:?}");
     assert_eq!(find(&after, form, PATH).unwrap().unwrap().value, server());
     assert_eq!(put(&after, form, PATH, &server()).unwrap(), after, "again");
-    assert_eq!(take(&after, form, PATH).unwrap(), before, "back from {after:?}");
+    assert_eq!(remove(&after, form, PATH).unwrap(), before, "back from {after:?}");
 }
 
-fn refused(form: Form, before: &str) -> String {
+fn refused(form: ConfigFormat, before: &str) -> String {
     match put(before, form, PATH, &server()) {
-        Err(error @ (EntryError::Malformed { .. } | EntryError::Refused { .. })) => {
+        Err(error @ (EditEntryError::Malformed { .. } | EditEntryError::Unsafe { .. })) => {
             assert_eq!(
-                take(before, form, PATH).err().map(|error| error.to_string()),
+                remove(before, form, PATH).err().map(|error| error.to_string()),
                 Some(error.to_string())
             );
             error.to_string()

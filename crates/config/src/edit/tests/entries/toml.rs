@@ -1,13 +1,13 @@
-use super::super::super::entry::{Form, put, take};
+use super::super::super::entry::{ConfigFormat, put, remove};
 use super::{PATH, and_back, refused, server, text};
 
-const T: Form = Form::Toml;
+const T: ConfigFormat = ConfigFormat::Toml;
 
 const TABLE: &str =
     "[servers.x]\ncommand = \"/bin/x\"\nargs = [\"mcp\", \"a \\\"b\\\"\"]\nheaders = { A = \"b\" }";
 
 #[test]
-fn at_the_end() {
+fn a_table_is_added_at_the_end() {
     and_back(T, "", &format!("{TABLE}\n"));
     and_back(T, "a = 1", &format!("a = 1\n\n{TABLE}"));
     and_back(T, "# mine\na = 1 # one\n", &format!("# mine\na = 1 # one\n\n{TABLE}\n"));
@@ -25,14 +25,14 @@ fn at_the_end() {
 }
 
 #[test]
-fn inside_an_inline_table() {
+fn an_entry_is_added_to_an_inline_table() {
     let after = put("servers = { a = { command = \"a\" } }\n", T, PATH, &text("n")).unwrap();
     assert_eq!(after, "servers = { a = { command = \"a\" }, x = \"n\" }\n");
 }
 
 #[test]
-fn what_others_wrote_is_removed_with_its_tables() {
-    let gone = |text: &str| take(text, T, PATH).unwrap();
+fn entries_of_other_tools_are_removed_with_their_tables() {
+    let gone = |text: &str| remove(text, T, PATH).unwrap();
     assert_eq!(
         gone(
             "a = 1\n\n[servers.x]\ncommand = \"y\"\n\n[servers.x.env]\nA = \"b\"\n\n# other\n[other]\nb = 2\n"
@@ -49,20 +49,20 @@ fn what_others_wrote_is_removed_with_its_tables() {
 
 #[test]
 fn comments_above_the_entry_stay() {
-    let gone = |text: &str| take(text, T, PATH).unwrap();
+    let gone = |text: &str| remove(text, T, PATH).unwrap();
     assert_eq!(gone("a = 1\n\n# mine\n[servers.x]\nb = 1\n[c]\n"), "a = 1\n\n# mine\n[c]\n");
     assert_eq!(gone("[servers]\n# mine\nx = 1 # theirs\ny = 2\n"), "[servers]\n# mine\ny = 2\n");
 }
 
 #[test]
-fn what_is_there_is_replaced() {
+fn an_existing_entry_is_replaced() {
     let before = "[servers.x]\ncommand = \"old\"\n\n[b]\nc = 1\n";
     assert_eq!(put(before, T, PATH, &server()).unwrap(), format!("{TABLE}\n\n[b]\nc = 1\n"));
 }
 
 #[test]
-fn what_is_broken_has_a_place() {
-    assert_eq!(refused(T, "a = 1\nservers = 3\n"), "line 2, column 1: servers takes a table");
+fn errors_have_a_location() {
+    assert_eq!(refused(T, "a = 1\nservers = 3\n"), "line 2, column 1: servers must be a table");
     assert!(refused(T, "a = 1\nb = = 2\n").starts_with("line 2, column 5: "));
-    assert_eq!(refused(T, "a = 1\na = 2\n"), "line 2, column 1: a stands twice");
+    assert_eq!(refused(T, "a = 1\na = 2\n"), "line 2, column 1: duplicate key a");
 }

@@ -1,13 +1,13 @@
-use super::super::super::entry::{Form, put, take};
+use super::super::super::entry::{ConfigFormat, put, remove};
 use super::{PATH, and_back, refused, server};
 
-const Y: Form = Form::Yaml;
+const Y: ConfigFormat = ConfigFormat::Yaml;
 
 const BLOCK: &str = "  x:\n    command: \"/bin/x\"\n    args:\n      - mcp\n      - \"a \\\"b\\\"\"\n    headers:\n      A: b";
 const FLOW: &str = "x: {command: \"/bin/x\", args: [mcp, \"a \\\"b\\\"\"], headers: {A: b}}";
 
 #[test]
-fn into_a_mapping() {
+fn an_entry_is_added_to_a_mapping() {
     and_back(Y, "", &format!("servers:\n{BLOCK}\n"));
     and_back(Y, "a: 1", &format!("a: 1\nservers:\n{BLOCK}"));
     and_back(Y, "# mine\na: 1 # one\n", &format!("# mine\na: 1 # one\nservers:\n{BLOCK}\n"));
@@ -27,8 +27,8 @@ fn into_a_mapping() {
 }
 
 #[test]
-fn what_others_wrote_is_removed_plainly() {
-    let gone = |text: &str| take(text, Y, PATH).unwrap();
+fn entries_of_other_tools_are_removed() {
+    let gone = |text: &str| remove(text, Y, PATH).unwrap();
     assert_eq!(gone("servers:\n  x:\n    a: 1 # mine\n  y: 2\n"), "servers:\n  y: 2\n");
     assert_eq!(gone("a: 1\nservers:\n  x:\n    a: 1 # mine\nb: 2\n"), "a: 1\nservers: {}\nb: 2\n");
     assert_eq!(gone("servers: {a: 1, x: 2}\n"), "servers: {a: 1}\n");
@@ -36,15 +36,15 @@ fn what_others_wrote_is_removed_plainly() {
 }
 
 #[test]
-fn what_is_there_is_replaced() {
+fn an_existing_entry_is_replaced() {
     let before = "servers:\n  x:\n    a: 1\n  y: 2\n";
     assert_eq!(put(before, Y, PATH, &server()).unwrap(), format!("servers:\n  y: 2\n{BLOCK}\n"));
 }
 
 #[test]
-fn what_is_broken_has_a_place() {
-    assert_eq!(refused(Y, "a: 1\nservers: [a]\n"), "line 2, column 1: this takes a mapping");
+fn errors_have_a_location() {
+    assert_eq!(refused(Y, "a: 1\nservers: [a]\n"), "line 2, column 1: this must be a mapping");
     assert!(refused(Y, "a: 1\n\tb: [\n").starts_with("line "));
     let twice = "servers:\n  a: 1\nservers:\n  b: 1\n";
-    assert_eq!(refused(Y, twice), "line 3, column 1: servers stands twice; delete one of them");
+    assert_eq!(refused(Y, twice), "line 3, column 1: duplicate key servers; delete one of them");
 }

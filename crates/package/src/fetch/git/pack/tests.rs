@@ -2,7 +2,7 @@ use super::*;
 
 use gix_hash::{Kind, hasher};
 
-/// An entry of a pack: its type, the size that it claims, what stands before its bytes, and those.
+/// An entry of a pack: its type, its claimed size, the index of its base, and its bytes.
 struct Object {
     kind: u8,
     size: u64,
@@ -17,7 +17,7 @@ fn blob(bytes: &[u8]) -> Object {
     Object { kind: BLOB, size: bytes.len() as u64, base: None, bytes: bytes.to_vec() }
 }
 
-/// Stored without compression, which takes no library: enough for what is small.
+/// Stores bytes without compression, which suffices for small data.
 fn zlib(bytes: &[u8]) -> Vec<u8> {
     let mut out = vec![0x78, 0x01, 0x01];
     let length = bytes.len() as u16;
@@ -45,12 +45,12 @@ fn varint(mut value: u64) -> Vec<u8> {
     }
 }
 
-fn pack(claimed: u32, objects: &[Object]) -> Vec<u8> {
+fn pack(claimed_count: u32, objects: &[Object]) -> Vec<u8> {
     let mut out = b"PACK\0\0\0\x02".to_vec();
-    out.extend_from_slice(&claimed.to_be_bytes());
-    let mut begins = Vec::new();
+    out.extend_from_slice(&claimed_count.to_be_bytes());
+    let mut offsets = Vec::new();
     for object in objects {
-        begins.push(out.len());
+        offsets.push(out.len());
         let mut rest = object.size >> 4;
         let more = |rest: u64| if rest > 0 { 0x80 } else { 0 };
         out.push(more(rest) | (object.kind << 4) | (object.size & 15) as u8);
@@ -59,9 +59,9 @@ fn pack(claimed: u32, objects: &[Object]) -> Vec<u8> {
             rest >>= 7;
         }
         if let Some(base) = object.base {
-            let back = begins[begins.len() - 1] - begins[base];
-            assert!(back < 128, "a longer way back takes two bytes");
-            out.push(back as u8);
+            let distance = offsets[offsets.len() - 1] - offsets[base];
+            assert!(distance < 128, "a longer distance takes two bytes");
+            out.push(distance as u8);
         }
         out.extend_from_slice(&zlib(&object.bytes));
     }
@@ -71,31 +71,31 @@ fn pack(claimed: u32, objects: &[Object]) -> Vec<u8> {
     out
 }
 
-fn kept(pack: &[u8]) -> Result<PathBuf, GitError> {
+fn store(pack: &[u8]) -> Result<PathBuf, GitError> {
     let folder = tempfile::tempdir().unwrap();
-    keep(pack, folder.path(), Kind::Sha1, &Work::default())
+    store_pack(pack, folder.path(), Kind::Sha1, &Task::default())
 }
 
-/// A delta that claims sizes for what it is of and what it makes.
+/// A delta with claimed sizes of its base and its result.
 fn delta(base: u64, result: u64, steps: &[u8]) -> Object {
     let bytes = [varint(base), varint(result), steps.to_vec()].concat();
     Object { kind: OFFSET_DELTA, size: bytes.len() as u64, base: Some(0), bytes }
 }
 
 #[test]
-fn a_good_pack_is_kept() {
+fn a_valid_pack_is_stored() {
     // Copies the first five bytes.
     let copy = delta(5, 5, &[0b1001_0000, 5]);
-    assert!(kept(&pack(2, &[blob(b"hello"), copy])).is_ok());
-    assert!(kept(&pack(0, &[])).is_ok());
+    assert!(store(&pack(2, &[blob(b"hello"), copy])).is_ok());
+    assert!(store(&pack(0, &[])).is_ok());
 }
 
 #[test]
-fn damage_is_found() {
+fn damage_is_detected() {
     let good = pack(1, &[blob(b"hello")]);
-    let damaged = |pack: &[u8]| assert!(matches!(kept(pack), Err(GitError::Damaged { .. })), "{pack:?}");
+    let damaged = |pack: &[u8]| assert!(matches!(store(pack), Err(GitError::Damaged { .. })), "{pack:?}");
     damaged(b"");
-    damaged(b"nothing like a pack");
+    damaged(b"not a pack");
     for end in [3, 11, 12, 15, good.len() - 1] {
         damaged(&good[..end]);
     }
@@ -108,35 +108,44 @@ fn damage_is_found() {
 }
 
 #[test]
-fn what_lies_about_its_size_takes_no_memory() {
+fn false_sizes_do_not_allocate_memory() {
     let huge = 1 << 50;
-    assert!(kept(&pack(1, &[Object { size: huge, ..blob(b"hello") }])).is_err());
-    assert_eq!(kept(&pack(2, &[blob(b"hello"), delta(5, huge, &[0b1001_0000, 5])])), Err(GitError::Unpacked));
-    assert!(kept(&pack(2, &[blob(b"hello"), delta(huge, 5, &[0b1001_0000, 5])])).is_err());
-    assert!(kept(&pack(u32::MAX, &[blob(b"hello")])).is_err());
-    // Reads beyond what it is of.
-    assert!(kept(&pack(2, &[blob(b"hello"), delta(5, 50, &[0b1001_0000, 50])])).is_err());
+    assert!(store(&pack(1, &[Object { size: huge, ..blob(b"hello") }])).is_err());
+    assert_eq!(
+        store(&pack(2, &[blob(b"hello"), delta(5, huge, &[0b1001_0000, 5])])),
+        Err(GitError::UnpackedTooLarge)
+    );
+    assert!(store(&pack(2, &[blob(b"hello"), delta(huge, 5, &[0b1001_0000, 5])])).is_err());
+    assert!(store(&pack(u32::MAX, &[blob(b"hello")])).is_err());
+    // Reads beyond the end of the base.
+    assert!(store(&pack(2, &[blob(b"hello"), delta(5, 50, &[0b1001_0000, 50])])).is_err());
 }
 
 #[test]
-fn what_unpacks_to_too_much_in_all_is_refused() {
+fn a_pack_that_unpacks_to_too_much_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
-    let kept = |all| {
-        // Five bytes, and ten times the same five.
+    let store = |all| {
+        // Five bytes, repeated ten times.
         let copies = (0..4).map(|_| delta(5, 50, &[0b1001_0000, 5].repeat(10)));
         let objects: Vec<Object> = [blob(b"hello")].into_iter().chain(copies).collect();
         let pack = pack(5, &objects);
-        keep_within(Bounds { all, ..BOUNDS }, &*pack, folder.path(), Kind::Sha1, &Work::default())
+        store_pack_within(
+            UnpackLimits { total: all, ..BOUNDS },
+            &*pack,
+            folder.path(),
+            Kind::Sha1,
+            &Task::default(),
+        )
     };
-    assert_eq!(kept(200).map(|_| ()), Err(GitError::Unpacked));
-    assert!(kept(1_000).is_ok());
+    assert_eq!(store(200).map(|_| ()), Err(GitError::UnpackedTooLarge));
+    assert!(store(1_000).is_ok());
 }
 
 #[test]
-fn a_cancelled_work_ends() {
-    let work = Work::default();
+fn a_cancelled_task_ends() {
+    let work = Task::default();
     work.cancel();
     let folder = tempfile::tempdir().unwrap();
-    let error = keep(&*pack(1, &[blob(b"hello")]), folder.path(), Kind::Sha1, &work).unwrap_err();
+    let error = store_pack(&*pack(1, &[blob(b"hello")]), folder.path(), Kind::Sha1, &work).unwrap_err();
     assert_eq!(error, GitError::Cancelled);
 }

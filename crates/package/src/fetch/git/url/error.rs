@@ -1,57 +1,58 @@
-//! Why a text is no place of a repository.
+//! Errors of parsing the URL of a repository.
 
-/// Why a text is not taken as the place of a repository. No text of it is shown, since it may hold a token.
+/// The reason why the URL of a repository is invalid. Messages do not contain the URL, because it may contain a
+/// token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum UrlError {
-    /// Nothing at all.
-    #[error("there is no URL")]
+pub enum ParseGitUrlError {
+    /// The text is empty.
+    #[error("the URL is empty")]
     Empty,
-    /// Longer than any URL.
+    /// The URL is too long.
     #[error("the URL is longer than 2,048 bytes")]
-    Long,
-    /// Control characters, hidden ones, white space, or a backslash.
-    #[error("the URL has a character that belongs in no URL")]
+    TooLong,
+    /// A control character, hidden character, white space or backslash.
+    #[error("the URL contains an invalid character")]
     Character,
-    /// Something that a program would take for an option.
-    #[error("a part of the URL begins with “-”")]
-    Option,
-    /// `http`, `git`, `ftp`, a helper such as `ext::`.
-    #[error("only https and ssh are used for repositories")]
+    /// A part looks like a command-line option.
+    #[error("a part of the URL starts with “-”")]
+    LooksLikeOption,
+    /// An unsupported scheme, such as `git`, `ftp`, or a helper such as `ext::`.
+    #[error("unsupported URL scheme; repositories are fetched over https or ssh")]
     Scheme,
     /// `http://`.
-    #[error("plain http is not used for repositories")]
+    #[error("plain http is not supported for repositories")]
     Http,
-    /// A place on this machine where none may be named.
-    #[error("a repository on this machine cannot be named here")]
+    /// A `file://` URL where it is not allowed.
+    #[error("file:// repositories are not allowed here")]
     Local,
-    /// A user, password or token.
-    #[error("the URL has a user, password or token in it")]
+    /// The URL contains a user, password or token.
+    #[error("the URL contains a user, password or token")]
     Credentials,
-    /// No host, or what cannot be one.
+    /// The host is missing or invalid.
     #[error("the URL has no valid host")]
     Host,
-    /// Not a port.
+    /// The port is invalid.
     #[error("the URL has no valid port")]
     Port,
-    /// No path, a query, or a fragment.
+    /// The path is missing, or there is a query or a fragment.
     #[error("the URL has no valid path")]
     Path,
 }
 
-impl UrlError {
-    /// What to do about it.
+impl ParseGitUrlError {
+    /// Returns a hint for the user.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Scheme | Self::Empty => {
-                Some("write https://host/owner/repo, ssh://user@host/path or user@host:path")
+                Some("use https://host/owner/repo, ssh://user@host/path or user@host:path")
             }
-            Self::Http => Some("write https:// instead"),
+            Self::Http => Some("use https://"),
             Self::Credentials => {
-                Some("leave it out; for a private repository use the ssh form, git@host:owner/repo")
+                Some("remove it; for a private repository, use the ssh form git@host:owner/repo")
             }
-            Self::Path => Some("name the repository itself, without ? and #"),
-            Self::Local => Some("PROWESS_ALLOW_FILE_URLS=1 allows it; a folder is named by its path"),
-            Self::Long | Self::Character | Self::Option | Self::Host | Self::Port => None,
+            Self::Path => Some("use the URL of the repository, without ? and #"),
+            Self::Local => Some("set PROWESS_ALLOW_FILE_URLS=1, or pass the path of the directory"),
+            Self::TooLong | Self::Character | Self::LooksLikeOption | Self::Host | Self::Port => None,
         }
     }
 }

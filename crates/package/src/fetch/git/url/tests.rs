@@ -1,17 +1,18 @@
 use super::*;
 use proptest::prelude::*;
 
-fn parsed(raw: &str) -> String {
-    GitUrl::parse(raw, Local::Allowed).map_or_else(|error| format!("{error:?}"), |url| url.to_string())
+fn parse_to_text(raw: &str) -> String {
+    GitUrl::parse(raw, LocalRepositories::Allowed)
+        .map_or_else(|error| format!("{error:?}"), |url| url.to_string())
 }
 
 #[test]
-fn what_people_write_is_taken() {
+fn valid_urls_are_accepted() {
     for (raw, shown) in [
         ("https://example.com/owner/repo", "https://example.com/owner/repo"),
         ("HTTPS://Example.com:8443/owner/repo.git/", "https://example.com:8443/owner/repo.git"),
         ("git@example.com:owner/repo.git", "git@example.com:owner/repo.git"),
-        // A host may be a name in the configuration of ssh, where small and large letters differ.
+        // A host may be an alias in the configuration of ssh, which is case-sensitive.
         ("Work:/srv/repo", "ssh://Work/srv/repo"),
         ("example.com:/srv/repo", "ssh://example.com/srv/repo"),
         ("ssh://me@example.com:2222/srv/re%20po", "ssh://me@example.com:2222/srv/re%20po"),
@@ -22,23 +23,23 @@ fn what_people_write_is_taken() {
         ("file:///srv/my repo", "file:///srv/my%20repo"),
         ("file://localhost/srv", "file:///srv"),
     ] {
-        assert_eq!(parsed(raw), shown, "{raw}");
+        assert_eq!(parse_to_text(raw), shown, "{raw}");
     }
 }
 
 #[test]
-fn what_is_a_trick_or_a_slip_is_refused() {
+fn malicious_and_mistyped_urls_are_rejected() {
     for (raw, error) in [
         ("", "Empty"),
-        ("--upload-pack=touch x", "Option"),
-        ("ssh://-oProxyCommand=id/x", "Option"),
-        ("ssh://-oProxyCommand=id@host/x", "Option"),
-        ("-oProxyCommand=id:x", "Option"),
-        ("me@-oProxyCommand=id:x", "Option"),
-        ("host:-x", "Option"),
-        ("ssh://host/-x", "Option"),
-        ("ssh://host/%2dx", "Option"),
-        ("https://-x/y", "Option"),
+        ("--upload-pack=touch x", "LooksLikeOption"),
+        ("ssh://-oProxyCommand=id/x", "LooksLikeOption"),
+        ("ssh://-oProxyCommand=id@host/x", "LooksLikeOption"),
+        ("-oProxyCommand=id:x", "LooksLikeOption"),
+        ("me@-oProxyCommand=id:x", "LooksLikeOption"),
+        ("host:-x", "LooksLikeOption"),
+        ("ssh://host/-x", "LooksLikeOption"),
+        ("ssh://host/%2dx", "LooksLikeOption"),
+        ("https://-x/y", "LooksLikeOption"),
         ("ext::sh -c id", "Scheme"),
         ("fd::7", "Scheme"),
         ("http://example.com/x", "Http"),
@@ -75,20 +76,20 @@ fn what_is_a_trick_or_a_slip_is_refused() {
         ("file://srv/x", "Path"),
         ("file:///a%", "Path"),
     ] {
-        assert_eq!(parsed(raw), error, "{raw}");
+        assert_eq!(parse_to_text(raw), error, "{raw}");
     }
-    assert_eq!(GitUrl::parse("file:///srv", Local::Refused), Err(UrlError::Local));
+    assert_eq!(GitUrl::parse("file:///srv", LocalRepositories::Refused), Err(ParseGitUrlError::Local));
 }
 
 proptest! {
-    /// Whatever is taken is taken again in the form in which it is shown, and gives a program no option.
+    /// A displayed URL parses again to the same URL, and contains nothing that a program reads as an option.
     #[test]
-    fn what_is_taken_is_safe(raw in "(https://|ssh://|file://|[a-z]{1,3}@|)[-a-z0-9@:/.%~ \\[\\]]{0,24}") {
-        if let Ok(url) = GitUrl::parse(&raw, Local::Allowed) {
+    fn parsed_urls_are_safe(raw in "(https://|ssh://|file://|[a-z]{1,3}@|)[-a-z0-9@:/.%~ \\[\\]]{0,24}") {
+        if let Ok(url) = GitUrl::parse(&raw, LocalRepositories::Allowed) {
             let shown = url.to_string();
-            let again = GitUrl::parse(&shown, Local::Allowed);
-            prop_assert_eq!(again.as_ref().map(ToString::to_string), Ok(shown));
-            if let Place::Ssh(ssh) = &url.0 {
+            let reparsed = GitUrl::parse(&shown, LocalRepositories::Allowed);
+            prop_assert_eq!(reparsed.as_ref().map(ToString::to_string), Ok(shown));
+            if let GitLocation::Ssh(ssh) = &url.0 {
                 prop_assert!(!ssh.host.starts_with('-') && !ssh.path.starts_with('-'));
                 prop_assert!(!ssh.user.as_ref().is_some_and(|user| user.starts_with('-')));
                 prop_assert!(!ssh.host.contains(char::is_whitespace));
@@ -97,7 +98,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_makes_it_panic(raw in "\\PC{0,40}") {
-        let _ = GitUrl::parse(&raw, Local::Allowed);
+    fn arbitrary_input_does_not_panic(raw in "\\PC{0,40}") {
+        let _ = GitUrl::parse(&raw, LocalRepositories::Allowed);
     }
 }

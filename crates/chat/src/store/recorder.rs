@@ -1,0 +1,231 @@
+//! Records a turn in a store and reports its numbered events.
+
+use std::sync::Arc;
+
+use super::{Chat, NumberedEvent, Store, StoreError, StoredTurn, TurnWriter};
+use crate::provider::BoxFuture;
+use crate::turn::{RecordError, TurnMessages, TurnRecorder, is_reminder, loaded_skill};
+use crate::{Message, Part, TurnEvent, TurnOutcome};
+
+/// How many messages of a chat are loaded for a turn.
+const HISTORY_MAX: usize = 1_000;
+
+/// The maximum number of characters of a title that is derived from a message.
+const DERIVED_TITLE_MAX: usize = 60;
+
+/// The state of a chat before a turn.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ChatHistory {
+    /// The messages, oldest first.
+    pub messages: Vec<Message>,
+    /// The active skills.
+    pub activated: Vec<String>,
+    /// The title of the chat.
+    pub title: String,
+}
+
+impl ChatHistory {
+    fn is_untitled(&self) -> bool {
+        self.title.is_empty() && self.messages.is_empty()
+    }
+
+    /// Loads the history of a chat.
+    pub async fn load(store: &dyn Store, chat: &str) -> Result<Self, StoreError> {
+        let Chat { activated_skill_names: activated, title, .. } = store.chat(chat).await?;
+        let mut page = store.messages(chat, None, HISTORY_MAX).await?;
+        let mut messages = std::mem::take(&mut page.messages);
+        // Pages are shorter if messages are long; one more page is enough for any model.
+        if let Some(before) = page.before.filter(|_| messages.len() < HISTORY_MAX) {
+            let earlier = store.messages(chat, Some(before), HISTORY_MAX).await?;
+            messages.splice(0..0, earlier.messages);
+        }
+        Ok(Self { messages, activated, title })
+    }
+
+    /// Returns the history without this message and everything after it.
+    #[must_use]
+    pub fn before(mut self, message: &str) -> Self {
+        if let Some(at) = self.messages.iter().position(|known| known.id == message) {
+            let removed = self.messages.split_off(at);
+            self.activated = without_skills_activated_in(&self.activated, &removed);
+        }
+        self
+    }
+}
+
+/// Returns the active skills without those that were activated in these messages.
+pub(super) fn without_skills_activated_in(active: &[String], messages: &[Message]) -> Vec<String> {
+    let parts = || messages.iter().flat_map(|message| &message.parts);
+    let was_activated = |name: &str| {
+        parts().any(|part| match part {
+            Part::ToolResult { name: tool, summary, status, .. } => {
+                status != "error" && loaded_skill(tool, summary) == Some(name) && !is_reminder(summary)
+            }
+            Part::Text { .. } | Part::ToolCall { .. } => false,
+        })
+    };
+    active.iter().filter(|name| !was_activated(name)).cloned().collect()
+}
+
+/// Derives the title of a chat from its first message: the first line, truncated at a word.
+///
+/// ```
+/// use prowess_chat::store::derive_title;
+///
+/// assert_eq!(derive_title("/pdf  fill in\nthe form"), "/pdf fill in");
+/// assert_eq!(derive_title(&"word ".repeat(30)), format!("{}…", "word ".repeat(12).trim_end()));
+/// ```
+pub fn derive_title(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    let mut title = String::new();
+    for word in line.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+        let sum = title.chars().count() + 1 + word.chars().count();
+        if sum > DERIVED_TITLE_MAX && title.is_empty() {
+            return word.chars().take(DERIVED_TITLE_MAX - 1).chain(['…']).collect();
+        }
+        if sum > DERIVED_TITLE_MAX {
+            return title + "…";
+        }
+        if !title.is_empty() {
+            title.push(' ');
+        }
+        title.push_str(word);
+    }
+    title
+}
+
+/// Records a turn in a store. `on_event` receives every event with its number.
+pub struct StoreRecorder<F> {
+    store: Arc<dyn Store>,
+    messages: TurnMessages,
+    turn: StoredTurn,
+    on_event: F,
+    writer: Option<TurnWriter>,
+    activated: Vec<String>,
+}
+
+impl<F: FnMut(NumberedEvent) + Send> StoreRecorder<F> {
+    /// Stores a message of the user and starts the reply. Dropping the recorder before the end marks the turn as
+    /// interrupted.
+    pub async fn ask(
+        store: &Arc<dyn Store>,
+        chat: &str,
+        text: &str,
+        past: &ChatHistory,
+        on_event: F,
+    ) -> Result<Self, StoreError> {
+        let started = store.ask(chat, text).await?;
+        Ok(Self::start(store, chat, text, past, on_event, started).await)
+    }
+
+    /// [`ask`](StoreRecorder::ask) that replaces the last message of the user; see [`Store::replace_question`]. `past` is
+    /// the history [`before`](ChatHistory::before) that message.
+    pub async fn replace_question(
+        store: &Arc<dyn Store>,
+        chat: &str,
+        text: &str,
+        message: &str,
+        past: &ChatHistory,
+        on_event: F,
+    ) -> Result<Self, StoreError> {
+        let started = store.replace_question(chat, text, message).await?;
+        Ok(Self::start(store, chat, text, past, on_event, started).await)
+    }
+
+    async fn start(
+        store: &Arc<dyn Store>,
+        chat: &str,
+        text: &str,
+        past: &ChatHistory,
+        on_event: F,
+        (message, turn): (Message, StoredTurn),
+    ) -> Self {
+        // The writer marks the reply as interrupted if this recorder is dropped.
+        let writer = Some(TurnWriter::new(store.clone(), turn.clone()));
+        if past.is_untitled() {
+            // A missing title must not fail the turn.
+            let _ = store.rename_chat(chat, &derive_title(text)).await;
+        }
+        let messages = TurnMessages { message_id: message.id, reply_id: turn.message.clone() };
+        Self { store: store.clone(), messages, turn, on_event, writer, activated: past.activated.clone() }
+    }
+
+    /// Returns the turn that is being written.
+    pub fn turn(&self) -> &StoredTurn {
+        &self.turn
+    }
+
+    async fn push(&mut self, event: TurnEvent) -> Result<(), RecordError> {
+        let writer = self.writer.as_mut().ok_or_else(|| to_record_error(StoreError::TurnEnded))?;
+        let numbered = writer.push(event).await.map_err(to_record_error)?;
+        (self.on_event)(numbered);
+        Ok(())
+    }
+
+    async fn store_active_skills(&mut self, activated: &[String]) -> Result<(), RecordError> {
+        if self.activated != activated {
+            self.store.set_skills(&self.turn.chat, activated).await.map_err(to_record_error)?;
+            self.activated = activated.to_vec();
+        }
+        Ok(())
+    }
+}
+
+impl<F: FnMut(NumberedEvent) + Send> TurnRecorder for StoreRecorder<F> {
+    fn begin<'a>(&'a mut self, _: &'a str) -> BoxFuture<'a, Result<TurnMessages, RecordError>> {
+        // The turn was started before, so that the caller sees an error immediately.
+        Box::pin(async { Ok(self.messages.clone()) })
+    }
+
+    fn delta<'a>(&'a mut self, text: &'a str) -> BoxFuture<'a, Result<(), RecordError>> {
+        Box::pin(self.push(TurnEvent::Delta { text: text.to_owned() }))
+    }
+
+    fn call<'a>(&'a mut self, call: &'a Part) -> BoxFuture<'a, Result<(), RecordError>> {
+        Box::pin(async move {
+            let Part::ToolCall { id, name, arguments } = call.clone() else { return Ok(()) };
+            self.push(TurnEvent::ToolCall { id, name, arguments }).await?;
+            // The effects of a tool cannot be undone, so the call is stored first.
+            match &self.writer {
+                Some(writer) => writer.flush().await.map_err(to_record_error),
+                None => Ok(()),
+            }
+        })
+    }
+
+    fn result<'a>(
+        &'a mut self,
+        result: &'a Part,
+        activated: &'a [String],
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        Box::pin(async move {
+            let Part::ToolResult { id, name, summary, status } = result.clone() else { return Ok(()) };
+            self.store_active_skills(activated).await?;
+            let used = loaded_skill(&name, &summary).filter(|_| status != "error");
+            if let Some(used) = used {
+                // A missing count must not fail the turn.
+                let _ = self.store.record_skill_uses(&[used.to_owned()]).await;
+            }
+            self.push(TurnEvent::ToolResult { id, name, status, data: summary }).await
+        })
+    }
+
+    fn end<'a>(
+        &'a mut self,
+        outcome: &'a TurnOutcome,
+        activated: &'a [String],
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        Box::pin(async move {
+            let stored = self.store_active_skills(activated).await;
+            let Some(writer) = self.writer.take() else { return Ok(()) };
+            let last = writer.end(outcome.clone()).await.map_err(to_record_error)?;
+            (self.on_event)(last);
+            stored
+        })
+    }
+}
+
+fn to_record_error(error: StoreError) -> RecordError {
+    // The message is stored with the chat and shown to users.
+    RecordError { code: error.code(), message: error.public_message() }
+}

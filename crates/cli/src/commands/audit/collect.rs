@@ -1,0 +1,42 @@
+//! Audits the files of a skill, from a directory or from the binary.
+
+use std::path::Path;
+
+use prowess::bundled::{BUNDLED, BundledSkill};
+use prowess::{Skill, VisitedEntry, visit_files};
+use prowess_package::audit::{AuditFile, Auditor, SCAN_MAX, Verdict, audit};
+
+use super::AuditedSkill;
+
+/// Audits a discovered skill, regardless of its status.
+pub(super) fn audit_skill(skill: &Skill) -> AuditedSkill {
+    let name = Some(skill.name().into_owned());
+    if skill.root().is_embedded() {
+        let files =
+            BUNDLED.iter().find(|bundled| bundled.id == skill.id()).map_or(&[][..], |bundled| bundled.files);
+        let files =
+            files.iter().map(|(path, bytes)| AuditFile::new(path, BundledSkill::is_executable(path), bytes));
+        return AuditedSkill { dir: skill.dir(), name, verdict: audit(files) };
+    }
+    if skill.is_outside_known_dirs() {
+        let target = skill.link().map(|link| link.target.to_string_lossy().into_owned());
+        let link = AuditFile::link(".", target.as_deref());
+        return AuditedSkill { dir: skill.dir(), name, verdict: audit([link].into_iter()) };
+    }
+    AuditedSkill { dir: skill.dir(), name, verdict: audit_files(&skill.canonical_dir()) }
+}
+
+/// Audits the files of a directory.
+pub(super) fn audit_dir(folder: &Path, name: Option<String>) -> AuditedSkill {
+    AuditedSkill { dir: folder.to_owned(), name, verdict: audit_files(folder) }
+}
+
+fn audit_files(folder: &Path) -> Verdict {
+    let mut auditor = Auditor::default();
+    visit_files(folder, SCAN_MAX as u64 + 1, &mut |path, each| match each {
+        VisitedEntry::File { executable, bytes } => auditor.add(&AuditFile::new(path, executable, &bytes)),
+        VisitedEntry::Link(target) => auditor.add(&AuditFile::link(path, Some(&target.to_string_lossy()))),
+        VisitedEntry::Skipped(why) => auditor.add(&AuditFile::unread(path, &why)),
+    });
+    auditor.verdict()
+}

@@ -1,0 +1,88 @@
+//! Loads the suppressions of the user and of a trusted project.
+
+use std::path::{Path, PathBuf};
+
+use prowess::trust;
+use prowess_package::InstallChecks;
+use prowess_package::audit::{Suppressions, Verdict};
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::{Output, clean, clean_path};
+
+/// The path of a suppression list, relative to the home directory or the project.
+const FILE: &str = ".prowess/audit.toml";
+
+/// The maximum size of a suppression list.
+const FILE_MAX: u64 = 256 * 1024;
+
+/// The suppression lists that apply, with their paths.
+pub(in crate::commands) struct SuppressionLists(Vec<(PathBuf, Suppressions)>);
+
+impl SuppressionLists {
+    /// Reads the lists. An invalid list is a failure, so that it is not silently ignored.
+    pub(in crate::commands) fn load(context: &Context, output: &mut Output) -> Result<Self, Failure> {
+        let host_env = &context.host_env;
+        let mut lists = Vec::new();
+        let home = host_env.home.as_ref().map(|home| home.join(FILE));
+        if let Some(path) = home.filter(|path| path.exists()) {
+            let list = read_list(&path)?;
+            lists.push((path, list));
+        }
+        let path = host_env.project.join(FILE);
+        let is_same_file = lists.iter().any(|(known, _)| *known == path);
+        if !is_same_file && path.exists() {
+            // An untrusted project must not suppress findings in its is_same_file skills.
+            if trust::record_for(&host_env.project, host_env).is_some_and(|record| record.trusted) {
+                let list = read_list(&path)?;
+                lists.push((path, list));
+            } else {
+                output.note(format!(
+                    "{} is ignored because the project is not trusted; to trust it: prowess trust",
+                    clean_path(&path)
+                ));
+            }
+        }
+        Ok(Self(lists))
+    }
+
+    /// Returns the checks for skills before installation.
+    pub(in crate::commands) fn install_checks<'a>(&'a self, context: &'a Context) -> InstallChecks<'a> {
+        let suppressions = self.0.iter().map(|(_, list)| list).collect();
+        InstallChecks { rules: &context.policy().manifest, suppressions }
+    }
+
+    /// Marks the suppressed findings of a skill.
+    pub(super) fn apply(&self, skill: &str, verdict: &mut Verdict) {
+        for (_, list) in &self.0 {
+            list.apply(skill, verdict);
+        }
+    }
+
+    /// Prints the unused suppressions.
+    pub(super) fn print_unused(&self, output: &mut Output) {
+        for (path, list) in &self.0 {
+            for one in list.unused() {
+                let skill =
+                    one.skill.as_ref().map(|skill| format!(" in {}", clean(skill))).unwrap_or_default();
+                output.note(format!(
+                    "{}:{}: unused suppression of {}{skill}",
+                    clean_path(path),
+                    one.line,
+                    one.rule
+                ));
+            }
+        }
+    }
+}
+
+fn read_list(path: &Path) -> Result<Suppressions, Failure> {
+    let invalid = |why: String| {
+        let hint = "each entry is a [[suppress]] table with rule and reason, and optionally skill and path";
+        Failure::usage(format!("{}: {why}", clean_path(path))).hint(hint)
+    };
+    let bytes =
+        prowess::read_bounded(path, FILE_MAX).ok_or_else(|| invalid("cannot read the file".to_owned()))?;
+    let text = String::from_utf8(bytes).map_err(|_| invalid("not valid UTF-8".to_owned()))?;
+    Suppressions::parse(&text).map_err(|error| invalid(error.to_string()))
+}

@@ -1,0 +1,101 @@
+//! Prints the events of a turn.
+
+use std::io::{self, Write};
+
+use prowess_chat::TurnEvent;
+use prowess_chat::store::NumberedEvent;
+use tokio_util::sync::CancellationToken;
+
+use super::sanitize::StreamSanitizer;
+use super::tool_calls::ToolCallLog;
+use crate::output::{Output, TextStyle};
+
+/// The maximum width of a tool call in a pipe.
+const LINE_MAX: usize = 300;
+
+/// Prints the events of a turn. If standard output is closed, the turn is cancelled.
+pub(super) struct TurnRenderer<'a> {
+    output: &'a mut Output,
+    calls: &'a mut ToolCallLog,
+    sanitizer: StreamSanitizer,
+    /// Whether a tool was called since the last text.
+    called_tool: bool,
+    write_error: Option<io::Error>,
+    stop: CancellationToken,
+}
+
+impl<'a> TurnRenderer<'a> {
+    pub(super) fn new(output: &'a mut Output, calls: &'a mut ToolCallLog, stop: CancellationToken) -> Self {
+        let words = StreamSanitizer::new(output.is_terminal());
+        Self { output, calls, sanitizer: words, called_tool: false, write_error: None, stop }
+    }
+
+    /// Prints an event.
+    pub(super) fn print_event(&mut self, numbered: &NumberedEvent) {
+        if self.write_error.is_some() {
+            return;
+        }
+        let written = match self.output.json() {
+            true => self.output.write_json(numbered).and_then(|()| self.output.finish()),
+            false => self.show(&numbered.event),
+        };
+        if let Err(error) = written {
+            self.write_error = Some(error);
+            self.stop.cancel();
+        }
+    }
+
+    fn show(&mut self, event: &TurnEvent) -> io::Result<()> {
+        match event {
+            TurnEvent::Delta { text } => self.write_text(text),
+            TurnEvent::ToolCall { id, name, arguments } => {
+                self.calls.record_call(id, name, arguments);
+                Ok(())
+            }
+            TurnEvent::ToolResult { id, status, data, .. } => {
+                let line = self.calls.record_result(id, status, data, self.width());
+                // On a terminal, start a new line.
+                if self.output.is_terminal() && !self.sanitizer.at_line_start() {
+                    self.write_text("\n")?;
+                }
+                self.called_tool = true;
+                self.output.finish()?;
+                self.output.styled_note(TextStyle::Faint, &line);
+                Ok(())
+            }
+            TurnEvent::Done { .. } | TurnEvent::Error { .. } => Ok(()),
+        }
+    }
+
+    /// Returns the maximum width of a tool call, which is larger in a pipe.
+    fn width(&self) -> usize {
+        if self.output.is_terminal() { self.output.width() } else { LINE_MAX }
+    }
+
+    fn write_text(&mut self, text: &str) -> io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        // Separate the texts before and after a tool call.
+        if self.called_tool && !self.sanitizer.at_line_start() {
+            let separator = self.sanitizer.sanitize("\n\n");
+            self.output.out().write_all(separator.as_bytes())?;
+        }
+        self.called_tool = false;
+        let shown = self.sanitizer.sanitize(text);
+        self.output.out().write_all(shown.as_bytes())?;
+        self.output.finish()
+    }
+
+    /// Terminates the last line. Returns the error if an event could not be written.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        if let Some(error) = self.write_error {
+            return Err(error);
+        }
+        if !self.output.json() && !self.sanitizer.at_line_start() {
+            self.called_tool = false;
+            self.write_text("\n")?;
+        }
+        Ok(())
+    }
+}

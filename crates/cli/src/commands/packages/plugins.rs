@@ -1,0 +1,144 @@
+//! `prowess plugins` and `prowess skill manage list`: lists installed skills, with the marks of document 002.
+
+use prowess::Snapshot;
+use prowess::lock::{LockEntry, LockFile};
+use prowess_package::InstallTarget;
+use prowess_package::interchange::link;
+use prowess_package::plugins::{ListedPlugin, PluginStatus, list_plugins};
+use serde_json::{Value, json};
+
+use super::super::{CommandResult, SUCCESS};
+use super::{display_path, failure, install_targets, render};
+use crate::args::Global;
+use crate::context::Context;
+use crate::failure::{ErrorCode, Failure};
+use crate::output::{Output, TextStyle, clean};
+use crate::scope::ScopeArgs;
+
+/// An installed skill.
+struct InstalledPlugin {
+    name: String,
+    origin: String,
+    status: PluginStatus,
+    reason: Option<String>,
+    json: Value,
+}
+
+pub(in crate::commands) fn run(
+    context: &Context,
+    global: &Global,
+    scope: &ScopeArgs,
+    output: &mut Output,
+) -> CommandResult {
+    let snapshot = context.registry_for(global, &[]).snapshot();
+    let mut groups: Vec<(&'static str, Vec<InstalledPlugin>)> = Vec::new();
+    let mut known = Vec::new();
+    for target in install_targets(context, scope)? {
+        let lock = LockFile::read(&target.lock_path).map_err(|error| failure(error.into()))?;
+        known.extend(lock.skills.iter().map(|locked| locked.name.clone()));
+        let skills = lock.skills.iter().map(|locked| installed_plugin(locked, &target, &snapshot, context));
+        groups.push((target.scope.as_str(), skills.collect::<Result<Vec<_>, _>>()?));
+    }
+    let plugins = list_plugins(&context.configuration, &context.host_env, &snapshot)
+        .map_err(|error| Failure::new(ErrorCode::Conflict, error.to_string()))?;
+    let others =
+        plugins.into_iter().filter(|plugin| !known.iter().any(|name| name == plugin.plugin.effective_name()));
+    groups.push(("configuration", others.map(configured_plugin).collect()));
+    groups.retain(|(_, skills)| !skills.is_empty());
+    if output.json() {
+        let plugins: Vec<&Value> =
+            groups.iter().flat_map(|(_, skills)| skills.iter().map(|one| &one.json)).collect();
+        output.write_json(&json!({"schema": 1, "plugins": plugins}))?;
+        return Ok(SUCCESS);
+    }
+    if groups.is_empty() {
+        output.note("no skills installed; run `prowess install SOURCE` to install one");
+    }
+    for (at, (scope, skills)) in groups.iter().enumerate() {
+        if at > 0 {
+            output.line("")?;
+        }
+        let title = match *scope {
+            "project" => "[Installed in the project]",
+            "user" => "[Installed for the current user]",
+            _ => "[In the configuration]",
+        };
+        let title = output.styled_text(TextStyle::Strong, title);
+        output.line(title)?;
+        for one in skills {
+            print_plugin(one, output)?;
+        }
+    }
+    Ok(SUCCESS)
+}
+
+fn installed_plugin(
+    locked: &LockEntry,
+    target: &InstallTarget,
+    snapshot: &Snapshot,
+    context: &Context,
+) -> Result<InstalledPlugin, Failure> {
+    let folder = target.dir(locked).map_err(failure)?;
+    let canonical = std::fs::canonicalize(&folder).ok();
+    let skill = snapshot.all().iter().find(|skill| Some(skill.canonical_dir()) == canonical);
+    let (status, reason) = match skill {
+        Some(skill) => (PluginStatus::from_skill(skill), skill.reason()),
+        None if canonical.is_some() => (
+            PluginStatus::Unavailable,
+            Some(format!(
+                "this preset does not search {}",
+                display_path(folder.parent().unwrap_or(&folder), context)
+            )),
+        ),
+        None => (
+            PluginStatus::Unavailable,
+            Some("directory not found; to restore it: prowess install --locked".to_owned()),
+        ),
+    };
+    let folders = match (target.scope, target.base()) {
+        (prowess_package::InstallScope::Project, Some(base)) => {
+            link::agents_with(&folder, link::AgentScope::Project(base))
+        }
+        (prowess_package::InstallScope::User, Some(base)) => {
+            link::agents_with(&folder, link::AgentScope::Home(base))
+        }
+        (_, None) => Vec::new(),
+    };
+    let agents: Vec<&str> = folders.into_iter().map(|agent| agent.id).collect();
+    let json = json!({
+        "name": locked.name, "scope": target.scope.as_str(), "folder": folder,
+        "url": locked.source, "ref": locked.reference, "commit": locked.commit, "path": locked.path,
+        "tree": locked.tree, "audit": locked.audit.verdict,
+        "enabled": status == PluginStatus::Enabled, "installed_at": locked.installed_at,
+        "status": status.as_str(), "reason": reason, "agents": agents,
+    });
+    Ok(InstalledPlugin { name: locked.name.clone(), origin: render::origin(locked), status, reason, json })
+}
+
+/// Returns a plugin that is only in the configuration of preset `harness`, not in a lock file.
+fn configured_plugin(listed: ListedPlugin) -> InstalledPlugin {
+    let ListedPlugin { plugin, status, reason, .. } = listed;
+    let reference = plugin.reference.as_ref().map(|reference| format!(" at {reference}")).unwrap_or_default();
+    let json = json!({
+        "name": plugin.effective_name(), "scope": "user", "url": plugin.url, "ref": plugin.reference,
+        "enabled": plugin.enabled, "installed_at": plugin.installed_at,
+        "status": status.as_str(), "reason": reason,
+    });
+    let origin = clean(&format!("{}{reference}", plugin.url)).into_owned();
+    InstalledPlugin { name: plugin.effective_name().to_owned(), origin, status, reason, json }
+}
+
+fn print_plugin(one: &InstalledPlugin, output: &mut Output) -> std::io::Result<()> {
+    let tone = match one.status {
+        PluginStatus::Enabled => TextStyle::Good,
+        PluginStatus::Disabled | PluginStatus::Shadowed => TextStyle::Faint,
+        PluginStatus::Unavailable => TextStyle::Bad,
+    };
+    let mark = output.styled_text(tone, one.status.mark());
+    output.line(format!("  {mark} {}", clean(&one.name)))?;
+    output.line(format!("      {} ({})", one.origin, one.status.as_str()))?;
+    for line in one.reason.as_ref().map(|reason| output.wrap(&clean(reason), 6)).unwrap_or_default() {
+        output.line(format!("      {line}"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,308 @@
+//! Prints the changes to installed skills, as text and as JSON.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use prowess::lock::{Capabilities, LockEntry};
+use prowess_package::{InstallConflict, InstallTarget, PackageError, PlanAction, PlanItem, SkillChanges};
+use serde_json::{Value, json};
+
+use super::super::{SUCCESS, check_failed};
+use super::display_path;
+use super::links::AgentLink;
+use crate::context::Context;
+use crate::output::{Output, TextStyle, clean, pluralize};
+
+/// Returns the error for a skill that already exists.
+pub(super) fn conflict_error(conflict: &InstallConflict<'_>) -> PackageError {
+    let name = conflict.prepared.name.clone();
+    let message = match (conflict.installed, conflict.is_modified) {
+        (Some(_), true) => format!("{name} was modified since it was installed"),
+        (Some(locked), false) => format!("{name} is already installed, from {}", locked.source),
+        (None, _) => format!("{name} already exists, and was not installed by prowess"),
+    };
+    let hint = match (conflict.installed, conflict.is_modified) {
+        (Some(locked), false) if locked.source == conflict.source => format!(
+            "run `prowess update {name}` to update it, or pass --yes --on-conflict overwrite, skip or rename"
+        ),
+        (Some(_), true) => {
+            format!(
+                "run `prowess verify {name}` to see the changes, or pass --yes --on-conflict overwrite to replace them"
+            )
+        }
+        (Some(_), false) | (None, _) => {
+            "pass --yes --on-conflict overwrite, skip or rename, or choose another name with --name"
+                .to_owned()
+        }
+    };
+    PackageError::ChoiceRequired { message, hint }
+}
+
+/// Returns the differences, one per line.
+pub(super) fn change_lines(changes: &SkillChanges) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (mark, paths) in [("+", &changes.added), ("-", &changes.removed), ("~", &changes.changed)] {
+        lines.extend(paths.iter().map(|path| format!("{mark} {}", clean(path))));
+    }
+    for (what, capabilities) in [("new", &changes.gained), ("removed", &changes.lost)] {
+        lines.extend(
+            capability_rows(capabilities).into_iter().map(|(kind, list)| format!("{what} {kind}: {list}")),
+        );
+    }
+    for (what, granted) in [("newly granted", &changes.granted), ("no longer granted", &changes.revoked)] {
+        if !granted.is_empty() {
+            lines.push(format!("{what}: {}", clean(&granted.describe())));
+        }
+    }
+    lines
+}
+
+/// Returns the capabilities of a skill, by kind.
+fn capability_rows(capabilities: &Capabilities) -> Vec<(&'static str, String)> {
+    let Capabilities { scripts, hosts, tools, env } = capabilities;
+    let all = [("scripts", scripts), ("hosts", hosts), ("tools", tools), ("variables", env)];
+    let first_few = |set: &std::collections::BTreeSet<String>| {
+        let shown: Vec<_> = set.iter().take(6).map(|word| clean(word).into_owned()).collect();
+        let more = set.len().saturating_sub(6);
+        if more > 0 { format!("{}, and {more} more", shown.join(", ")) } else { shown.join(", ") }
+    };
+    all.into_iter().filter(|(_, set)| !set.is_empty()).map(|(kind, set)| (kind, first_few(set))).collect()
+}
+
+/// Returns the source of a skill with its path and commit.
+pub(in crate::commands) fn origin(locked: &LockEntry) -> String {
+    format!("{}{}", clean(&locked.source), path_and_commit(locked))
+}
+
+/// Returns the path inside the source and the commit.
+fn path_and_commit(locked: &LockEntry) -> String {
+    let inner = locked.path.as_deref().map(|path| format!(" ({path})")).unwrap_or_default();
+    let at = match (&locked.reference, &locked.commit) {
+        (Some(reference), Some(commit)) => format!(" at {reference}, commit {}", short_commit(commit)),
+        (None, Some(commit)) => format!(" at commit {}", short_commit(commit)),
+        _ => String::new(),
+    };
+    clean(&format!("{inner}{at}")).into_owned()
+}
+
+fn short_commit(commit: &str) -> &str {
+    commit.get(..12).unwrap_or(commit)
+}
+
+/// Prints the change of a skill, with all details if `in_full` is set.
+fn print_item(
+    item: &PlanItem,
+    done: bool,
+    in_full: bool,
+    context: &Context,
+    output: &mut Output,
+) -> std::io::Result<()> {
+    let (mark, tone) = match &item.action {
+        PlanAction::Add | PlanAction::Replace | PlanAction::Remove => ("✓", TextStyle::Good),
+        PlanAction::Keep => ("=", TextStyle::Faint),
+        PlanAction::Skip(_) => ("○", TextStyle::Caution),
+        PlanAction::Fail(_) => ("✗", TextStyle::Bad),
+    };
+    let verb = match (&item.action, done) {
+        (action, true) => action.as_str(),
+        (PlanAction::Add, false) => "would install",
+        (PlanAction::Replace, false) => "would update",
+        (PlanAction::Remove, false) => "would remove",
+        (action, false) => action.as_str(),
+    };
+    let why = match &item.action {
+        PlanAction::Skip(why) | PlanAction::Fail(why) => format!(": {}", clean(why)),
+        PlanAction::Keep => format!(" ({})", display_path(&item.dir, context)),
+        PlanAction::Add if !in_full => format!(" ({})", display_path(&item.dir, context)),
+        PlanAction::Add | PlanAction::Replace | PlanAction::Remove => String::new(),
+    };
+    let mark = output.styled_text(tone, mark);
+    let name = output.styled_text(TextStyle::Strong, &item.name);
+    output.line(format!("{mark} {verb} {name}{why}"))?;
+    if !matches!(item.action, PlanAction::Add | PlanAction::Replace) && !is_refused_increase(item) {
+        return Ok(());
+    }
+    if in_full {
+        print_details(item, context, output)?;
+    } else if let Some(moved) = commit_change(item) {
+        output.line(format!("    {moved}"))?;
+    } else if let (PlanAction::Add, Some(prepared)) = (&item.action, &item.prepared) {
+        for (kind, list) in capability_rows(&prepared.capabilities) {
+            output.line(format!("    {kind:<9} {list}"))?;
+        }
+    }
+    if let Some(changed) = item.changes().filter(|_| item.action != PlanAction::Add) {
+        for line in change_lines(&changed) {
+            output.line(format!("    {line}"))?;
+        }
+    }
+    print_findings(item, output)
+}
+
+/// Prints the number of failures and returns the exit code, which is 1 if any skill failed or all were skipped.
+pub(super) fn exit_code_for(items: &[PlanItem], done: &str, output: &mut Output) -> ExitCode {
+    let failed = items.iter().filter(|item| matches!(item.action, PlanAction::Fail(_))).count();
+    let is_skipped = |item: &PlanItem| matches!(item.action, PlanAction::Skip(_) | PlanAction::Fail(_));
+    if failed > 0 && !output.json() {
+        output.note(format!("{} of {} could not be {done}", failed, pluralize(items.len(), "skill")));
+    }
+    match failed > 0 || (!items.is_empty() && items.iter().all(is_skipped)) {
+        true => check_failed(),
+        false => SUCCESS,
+    }
+}
+
+/// Returns `true` if an update was skipped because it adds capabilities, which are then shown.
+fn is_refused_increase(item: &PlanItem) -> bool {
+    let increases = || item.changes().is_some_and(|changes| changes.is_increase());
+    matches!(item.action, PlanAction::Skip(_)) && item.prepared.is_some() && increases()
+}
+
+/// Returns the commits before and after an update.
+fn commit_change(item: &PlanItem) -> Option<String> {
+    let commit = |locked: &Option<LockEntry>| locked.as_ref()?.commit.clone();
+    let (before, after) = (commit(&item.before)?, commit(&item.after)?);
+    (before != after).then(|| format!("commit {} → {}", short_commit(&before), short_commit(&after)))
+}
+
+fn print_details(item: &PlanItem, context: &Context, output: &mut Output) -> std::io::Result<()> {
+    let (Some(after), Some(prepared)) = (&item.after, &item.prepared) else { return Ok(()) };
+    let bytes: u64 = prepared.tree.files().iter().map(|file| file.bytes).sum();
+    let files = format!("{}, {}", pluralize(prepared.tree.files().len(), "file"), size(bytes));
+    let from = match Path::new(&after.source) {
+        path if path.is_absolute() => display_path(path, context) + &path_and_commit(after),
+        _ => origin(after),
+    };
+    let mut rows = vec![("to", display_path(&item.dir, context)), ("from", from), ("files", files)];
+    rows.extend(capability_rows(&prepared.capabilities));
+    if !after.granted.is_empty() {
+        rows.push(("granted", clean(&after.granted.describe()).into_owned()));
+    }
+    rows.push(("tree", prepared.tree.hash()));
+    let verdict = &prepared.verdict;
+    let suppressed = match verdict.findings.len() - verdict.unsuppressed().count() {
+        0 => String::new(),
+        count => format!(", {count} suppressed"),
+    };
+    rows.push(("audit", format!("{}{suppressed} (rules {})", verdict.as_str(), verdict.rules_version)));
+    for (key, value) in rows {
+        output.line(format!("    {key:<9} {value}"))?;
+    }
+    Ok(())
+}
+
+/// Prints the findings of the audit.
+fn print_findings(item: &PlanItem, output: &mut Output) -> std::io::Result<()> {
+    let Some(prepared) = &item.prepared else { return Ok(()) };
+    let serious = |finding: &&prowess_package::audit::Finding| {
+        finding.severity >= prowess_package::audit::FindingSeverity::Medium
+    };
+    for finding in prepared.verdict.unsuppressed().filter(serious).take(10) {
+        let severity = output.styled_text(TextStyle::Caution, finding.severity.as_str());
+        let location = clean(&format!("{}:{}", finding.path, finding.line)).into_owned();
+        output.line(format!("    {severity} {location} {} ({})", clean(&finding.message), finding.rule))?;
+    }
+    Ok(())
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_024 => format!("{bytes} bytes"),
+        1_024..1_048_576 => format!("{} KiB", bytes.div_ceil(1_024)),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}
+
+/// Returns the change of a skill as JSON.
+pub(super) fn item_json(item: &PlanItem) -> Value {
+    let entry = item.after.as_ref().or(item.before.as_ref());
+    let mut value = json!({
+        "name": item.name,
+        "action": item.action.as_str(),
+        "folder": item.dir,
+        "source": entry.map(|locked| &locked.source),
+        "ref": entry.and_then(|locked| locked.reference.as_ref()),
+        "commit": entry.and_then(|locked| locked.commit.as_ref()),
+        "path": entry.and_then(|locked| locked.path.as_ref()),
+        "tree": entry.map(|locked| &locked.tree),
+        "audit": entry.map(|locked| &locked.audit.verdict),
+    });
+    if let PlanAction::Skip(why) | PlanAction::Fail(why) = &item.action {
+        value["reason"] = json!(why);
+    }
+    if let Some(locked) = entry {
+        value["capabilities"] = json!(locked.capabilities);
+        value["granted"] = json!(locked.granted);
+    }
+    let shown = item.action == PlanAction::Replace || is_refused_increase(item);
+    if let Some(changes) = item.changes().filter(|_| shown) {
+        value["changes"] = json!({
+            "added": changes.added, "removed": changes.removed, "changed": changes.changed,
+            "gained": changes.gained, "lost": changes.lost,
+            "granted": changes.granted, "revoked": changes.revoked,
+        });
+    }
+    if let Some(prepared) = &item.prepared {
+        let found = |finding: &prowess_package::audit::Finding| {
+            json!({"rule": finding.rule, "severity": finding.severity.as_str(), "path": finding.path,
+                   "line": finding.line, "message": finding.message})
+        };
+        value["findings"] = prepared.verdict.unsuppressed().map(found).collect();
+    }
+    value
+}
+
+/// Prints the change of each skill and its links for other agents.
+pub(super) fn print_items(
+    items: &[PlanItem],
+    links: &[AgentLink],
+    done: bool,
+    in_full: bool,
+    context: &Context,
+    output: &mut Output,
+) -> std::io::Result<()> {
+    for one in items {
+        print_item(one, done, in_full, context, output)?;
+        for link in links.iter().filter(|link| link.skill == one.dir) {
+            output.line(format!("    {}", link.describe(done, context)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Prints all changes of a command.
+pub(super) fn print_changes(
+    items: &[PlanItem],
+    links: &[AgentLink],
+    target: &InstallTarget,
+    done: bool,
+    context: &Context,
+    output: &mut Output,
+) -> std::io::Result<()> {
+    if output.json() {
+        let skills: Vec<Value> = items.iter().map(item_json).collect();
+        return output.write_json(&json!({
+            "schema": 1, "scope": target.scope.as_str(), "root": target.root, "lock": target.lock_path,
+            "dry_run": !done, "skills": skills, "links": links.iter().map(AgentLink::json).collect::<Vec<_>>(),
+        }));
+    }
+    print_items(items, links, done, items.len() == 1, context, output)
+}
+
+/// Returns the message about the updated lock file.
+pub(super) fn lock_message(items: &[PlanItem], target: &InstallTarget, context: &Context) -> String {
+    let lock = display_path(&target.lock_path, context);
+    let local =
+        |item: &&PlanItem| item.after.as_ref().is_some_and(|after| Path::new(&after.source).is_absolute());
+    match (target.scope, items.iter().find(local)) {
+        (prowess_package::InstallScope::User, _) => format!("Updated {lock}"),
+        (prowess_package::InstallScope::Project, None) => {
+            format!("Updated {lock} (commit this file)")
+        }
+        (prowess_package::InstallScope::Project, Some(item)) => format!(
+            "Updated {lock} (commit this file)\n\
+             {} cannot be installed on other machines: its source is a local path outside the project",
+            clean(&item.name)
+        ),
+    }
+}

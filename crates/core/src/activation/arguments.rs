@@ -1,0 +1,185 @@
+//! The arguments of a skill, and their substitution into the instructions.
+//!
+//! Pure functions. Substitution is a single pass: placeholders inside the arguments are not replaced.
+
+use std::fmt;
+
+use super::pieces::{Piece, may_have_placeholders, split_pieces};
+use crate::error_code::ErrorCode;
+use crate::resources::text::strip_escapes;
+
+/// The maximum size of the arguments in bytes.
+pub const ARGUMENTS_MAX: usize = 64 * 1024;
+
+const PLACEHOLDER: &str = "$ARGUMENTS";
+
+/// Arguments for a skill: bounded, without escapes and control characters.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Arguments {
+    text: String,
+    words: Vec<String>,
+}
+
+/// The reason why arguments are rejected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParseArgumentsError {
+    /// They are longer than [`ARGUMENTS_MAX`].
+    #[error("the arguments have {0} bytes; the limit is {ARGUMENTS_MAX}")]
+    TooLong(usize),
+    /// They contain a NUL.
+    #[error("the arguments contain a NUL")]
+    Nul,
+}
+
+impl ParseArgumentsError {
+    /// Returns the error code that tools report.
+    pub fn code(&self) -> ErrorCode {
+        ErrorCode::InvalidParam
+    }
+}
+
+/// The placeholders that are replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlaceholderSyntax {
+    /// Only `$ARGUMENTS`, anywhere. Without arguments, it stays (document 001).
+    Whole,
+    /// `$ARGUMENTS`, anywhere, which is empty without arguments; and outside of code `$ARGUMENTS[0]` and `$0`
+    /// to `$9`, counted from zero. `$5` without a sixth argument stays: it may be a price. So do `$10`, `$name`
+    /// and `\$1`.
+    Positions,
+}
+
+/// Whether the instructions had a placeholder for the arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Substituted {
+    /// The arguments are in the text.
+    Yes,
+    /// The arguments are not in the text.
+    No,
+}
+
+impl Arguments {
+    /// Parses arguments. Removes escapes and control characters except line breaks and tabs.
+    pub fn parse(args: Option<&str>) -> Result<Self, ParseArgumentsError> {
+        let Some(args) = args else { return Ok(Self::default()) };
+        if args.len() > ARGUMENTS_MAX {
+            return Err(ParseArgumentsError::TooLong(args.len()));
+        }
+        if args.contains('\0') {
+            return Err(ParseArgumentsError::Nul);
+        }
+        let mut text = args.replace("\r\n", "\n");
+        text.retain(|c| c != '\r');
+        strip_escapes(&mut text, 0);
+        if text.trim().is_empty() {
+            return Ok(Self::default());
+        }
+        let words = split_words(&text);
+        Ok(Self { text, words })
+    }
+
+    /// Returns `true` if there are no arguments.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// Returns all arguments as one text.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the arguments, split as by a shell.
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// Writes `body` with the arguments substituted.
+    pub fn write(
+        &self,
+        body: &str,
+        placeholders: PlaceholderSyntax,
+        out: &mut impl fmt::Write,
+    ) -> Result<Substituted, fmt::Error> {
+        match placeholders {
+            PlaceholderSyntax::Whole => self.write_whole(body, out),
+            PlaceholderSyntax::Positions => self.write_positions(body, out),
+        }
+    }
+
+    fn write_whole(&self, body: &str, out: &mut impl fmt::Write) -> Result<Substituted, fmt::Error> {
+        if self.is_empty() {
+            out.write_str(body)?;
+            return Ok(Substituted::No);
+        }
+        let mut substituted = Substituted::No;
+        for (at, text) in body.split(PLACEHOLDER).enumerate() {
+            if at > 0 {
+                out.write_str(&self.text)?;
+                substituted = Substituted::Yes;
+            }
+            out.write_str(text)?;
+        }
+        Ok(substituted)
+    }
+
+    fn write_positions(&self, body: &str, out: &mut impl fmt::Write) -> Result<Substituted, fmt::Error> {
+        let mut substituted = Substituted::No;
+        if !may_have_placeholders(body, self.words.len()) {
+            out.write_str(body)?;
+            return Ok(substituted);
+        }
+        for piece in split_pieces(body) {
+            let text = match piece {
+                Piece::Text(text) => text,
+                Piece::All => {
+                    substituted = Substituted::Yes;
+                    &self.text
+                }
+                Piece::Indexed(at) => {
+                    substituted = Substituted::Yes;
+                    self.words.get(at).map_or("", String::as_str)
+                }
+                Piece::Digit(at, source) => match self.words.get(at) {
+                    Some(word) => {
+                        substituted = Substituted::Yes;
+                        word
+                    }
+                    None => source,
+                },
+            };
+            out.write_str(text)?;
+        }
+        Ok(substituted)
+    }
+}
+
+/// Splits text like a shell: at white space, with quotes and backslashes. An unclosed quote extends to the end.
+fn split_words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (None, '"' | '\'') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (None | Some('"'), '\\') => {
+                // Between double quotes, a backslash only escapes a quote or a backslash.
+                let escapes = |next: &char| quote.is_none() || matches!(next, '"' | '\\');
+                let next = characters.next_if(escapes).unwrap_or('\\');
+                word.get_or_insert_default().push(next);
+            }
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! Which skills a model is shown, and how much of each at most.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::CatalogRequest;
+use super::escape::one_line;
+use crate::policy::{ActivationMode, CatalogFormat, LocationVisibility, Policy};
+use crate::registry::{Skill, Snapshot};
+
+/// The longest description that is shown, in characters. Longer ones are only complete after activation.
+const DESCRIPTION_MAX: usize = 1024;
+
+/// Whether and how a skill is listed for the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Visibility {
+    /// Name and description.
+    Full,
+    /// The name only.
+    NameOnly,
+    /// Users can activate it; the model does not see it.
+    Manual,
+}
+
+/// Returns the visibility of a skill. Both the user's settings and the skill's manifest can restrict it.
+pub fn visibility(skill: &Skill, policy: &Policy) -> Visibility {
+    let selection = &policy.selection;
+    let is_listed = |list: &[String]| {
+        !list.is_empty() && list.iter().any(|name| *name == skill.name() || *name == skill.id())
+    };
+    let hides = skill.manifest().is_some_and(|manifest| manifest.disable_model_invocation());
+    if hides || is_listed(&selection.manual) {
+        Visibility::Manual
+    } else if is_listed(&selection.name_only) {
+        Visibility::NameOnly
+    } else {
+        Visibility::Full
+    }
+}
+
+/// A skill in the catalog: sanitized, on one line and bounded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CatalogEntry<'a> {
+    /// The name of its directory.
+    pub id: Cow<'a, str>,
+    /// The name.
+    pub name: Cow<'a, str>,
+    /// The description; empty if only the name is shown.
+    pub description: Cow<'a, str>,
+    /// The first sentence of the description, for formats that show no more.
+    pub brief: Cow<'a, str>,
+    /// The server of a remote skill, so that the model can distinguish it from local skills.
+    pub origin: Option<String>,
+    /// The path of the skill's file, if it is shown.
+    pub location: Option<String>,
+    /// Entries with a higher rank are cut later: pinned, then relevant, then recently used.
+    pub(super) rank: u32,
+}
+
+/// Returns the entries in catalog order.
+pub(super) fn entries<'a>(
+    snapshot: &'a Snapshot,
+    policy: &Policy,
+    request: &CatalogRequest<'_>,
+) -> Vec<CatalogEntry<'a>> {
+    let ranks = ranks(policy, request);
+    snapshot
+        .enabled()
+        .filter_map(|skill| {
+            let is_described = match visibility(skill, policy) {
+                Visibility::Manual => return None,
+                Visibility::NameOnly => false,
+                Visibility::Full => true,
+            };
+            // Models that read files by themselves cannot read those of a server.
+            if policy.activation == ActivationMode::ReadFile && skill.remote().is_some() {
+                return None;
+            }
+            let manifest = skill.manifest()?;
+            let name = skill.name();
+            // Queries and usage may refer to the skill by name or by id.
+            let rank = |name: &str| ranks.get(name).copied().unwrap_or(0);
+            let rank = if ranks.is_empty() { 0 } else { rank(&name).max(rank(&skill.id())) };
+            let text =
+                |text: &'a str| if is_described { one_line(text, DESCRIPTION_MAX) } else { Cow::from("") };
+            Some(CatalogEntry {
+                id: clean(skill.id()),
+                name: clean(name),
+                description: text(manifest.description()),
+                brief: match request.format {
+                    CatalogFormat::Tiers => text(manifest.brief_description()),
+                    _ => Cow::from(""),
+                },
+                origin: skill.remote().map(|supplied| one_line(&supplied.origin(), 256).into_owned()),
+                location: (request.location == LocationVisibility::Shown).then(|| location(skill)),
+                rank,
+            })
+        })
+        .collect()
+}
+
+fn location(skill: &Skill) -> String {
+    one_line(&skill.skill_md_path().to_string_lossy(), 4096).into_owned()
+}
+
+fn clean(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => one_line(text, 256),
+        Cow::Owned(text) => Cow::Owned(one_line(&text, 256).into_owned()),
+    }
+}
+
+/// Ranks pinned before relevant before recently used names; within each list, earlier names rank higher.
+fn ranks<'r>(policy: &'r Policy, request: &CatalogRequest<'r>) -> HashMap<&'r str, u32> {
+    let mut ranks = HashMap::new();
+    for (base, names) in [
+        (1_000_000, request.recent),
+        (2_000_000, request.relevant),
+        (3_000_000, policy.selection.pinned.as_slice()),
+    ] {
+        for (at, name) in names.iter().enumerate() {
+            ranks.insert(name.as_str(), base - u32::try_from(at).unwrap_or(u32::MAX).min(999_999));
+        }
+    }
+    ranks
+}

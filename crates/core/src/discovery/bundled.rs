@@ -1,0 +1,31 @@
+//! Turns the bundled skills into discovered skills.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use prowess_format::{Rules, parse};
+
+use crate::bundled::BUNDLED;
+use crate::skill::{DiscoveredSkill, FileName, Root};
+use prowess_fs::Fingerprint;
+
+/// Returns all bundled skills.
+pub(crate) fn discover_bundled(root: &Arc<Root>, rules: &Rules) -> Vec<Arc<DiscoveredSkill>> {
+    let found = BUNDLED.iter().map(|skill| {
+        let source = skill.skill_md();
+        let parsed = parse(source, Some(skill.id), rules);
+        Arc::new(DiscoveredSkill {
+            root: Arc::clone(root),
+            relative_dir: Path::new(skill.id).into(),
+            file: FileName::Standard,
+            fingerprint: Fingerprint::synthetic(source.len() as u64),
+            settled: true,
+            manifest: parsed.document.map(|document| document.manifest),
+            diagnostics: parsed.diagnostics.into(),
+            link: None,
+            canonical_path: None,
+            remote: None,
+        })
+    });
+    found.collect()
+}

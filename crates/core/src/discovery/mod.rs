@@ -1,0 +1,39 @@
+//! Finds skills in roots: bounded, deterministic and in parallel.
+//!
+//! A scan reads each `SKILL.md` once, and only up to the end of its frontmatter. A later scan gets the previous
+//! result and reads only what has changed according to the file system.
+
+mod bundled;
+mod links;
+mod manifest;
+mod remote;
+mod roots;
+mod visit;
+mod walk;
+
+pub(crate) use bundled::discover_bundled;
+pub(crate) use links::KnownDirs;
+pub(crate) use manifest::{ManifestRead, read_and_parse, read_frontmatter};
+pub(crate) use remote::{RemoteScan, scan_remote};
+pub use roots::RootProblem;
+pub(crate) use roots::{ResolvedRoots, resolve_roots};
+pub(crate) use walk::{RootScan, ScanContext, scan_root};
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A counter that shows the progress of a scan.
+#[derive(Debug, Default)]
+pub struct ScanProgress {
+    dirs: AtomicU64,
+}
+
+impl ScanProgress {
+    /// Returns the number of directories visited so far.
+    pub fn dirs(&self) -> u64 {
+        self.dirs.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn add(&self, dirs: u64) {
+        self.dirs.fetch_add(dirs, Ordering::Relaxed);
+    }
+}

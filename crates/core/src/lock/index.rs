@@ -1,0 +1,205 @@
+//! The lock files that cover the skills of a registry, loaded on first use and reloaded when they change.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::host_env::HostEnv;
+use crate::lock_file::{
+    LockComparison, LockEntry, LockFile, ReadLockError, accepted_tree, compare_with_lock, project_lock_path,
+    resolve_lock_dir, user_lock_path,
+};
+use crate::skill::{ResourceUnavailable, Skill, display_name, display_text};
+use prowess_fs::Fingerprint;
+use prowess_fs::{HashedTree, TreeHashError, digest};
+
+/// All lock files of one host environment.
+#[derive(Debug, Default)]
+pub(crate) struct LockIndex {
+    host: Option<HostEnv>,
+    loaded: Mutex<HashMap<PathBuf, CachedLock>>,
+}
+
+/// A lock file and the fingerprint it had when it was read.
+type CachedLock = (Option<Fingerprint>, Arc<IndexedLock>);
+
+/// The entries of one lock file, by canonical directory.
+#[derive(Debug)]
+pub(super) struct IndexedLock(Result<HashMap<PathBuf, Vec<LockEntry>>, ReadLockError>);
+
+/// A skill's directory and the lock file that covers it.
+#[derive(Debug)]
+pub(crate) struct Coverage {
+    lock: Arc<IndexedLock>,
+    folder: PathBuf,
+}
+
+impl LockIndex {
+    pub(crate) fn new(host: &HostEnv) -> Self {
+        Self { host: Some(host.clone()), loaded: Mutex::default() }
+    }
+
+    /// Returns the lock file that covers a skill: that of its project, or the user's.
+    fn coverage(&self, skill: &Skill) -> Result<Option<Coverage>, ResourceUnavailable> {
+        let Some(host) = &self.host else { return Ok(None) };
+        if !skill.root().is_dir() {
+            return Ok(None);
+        }
+        let project = skill.root().base().map(|base| (project_lock_path(base), Some(base)));
+        let user = user_lock_path(host).map(|path| (path, None));
+        for (path, base) in project.into_iter().chain(user) {
+            let lock = self.load(&path, base, host);
+            let folders = lock.0.as_ref().map_err(|error| ResourceUnavailable::Lock {
+                name: display_name(skill),
+                why: display_text(&error.without_dir()),
+            })?;
+            let folder = skill.canonical_dir();
+            if folders.contains_key(&folder) {
+                return Ok(Some(Coverage { lock, folder }));
+            }
+        }
+        Ok(None)
+    }
+
+    pub(super) fn load(&self, path: &Path, base: Option<&Path>, host: &HostEnv) -> Arc<IndexedLock> {
+        let now = Fingerprint::from_path(path);
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        match loaded.get(path) {
+            Some((then, lock)) if *then == now => return Arc::clone(lock),
+            _ => {}
+        }
+        let lock = Arc::new(IndexedLock::read(path, base, host.home.as_deref()));
+        loaded.insert(path.to_owned(), (now, Arc::clone(&lock)));
+        lock
+    }
+
+    /// Returns the lock file's entry for an installed skill.
+    pub(crate) fn lock_entry(&self, skill: &Skill) -> Option<LockEntry> {
+        self.coverage(skill).ok()??.expected().first().cloned()
+    }
+
+    /// Verifies that a skill matches its lock file and that its file at `path` has these bytes.
+    pub(crate) fn verify(&self, skill: &Skill, path: &str, bytes: &[u8]) -> Result<(), ResourceUnavailable> {
+        let Some(coverage) = self.coverage(skill)? else { return Ok(()) };
+        let tree = HashedTree::from_resolved_dir(&coverage.folder);
+        let used = digest(bytes);
+        // The hashed bytes must be the ones that are used, even if the file changed in between.
+        let is_used = |tree: &HashedTree| tree.file(path).is_some_and(|file| file.digest() == used);
+        if let Ok(tree) = &tree
+            && is_used(tree)
+            && self.accepts(&coverage, &tree.hash())
+        {
+            return Ok(());
+        }
+        let difference =
+            coverage.expected().last().map(|locked| compare_with_lock(locked, &tree)).unwrap_or_default();
+        Err(ResourceUnavailable::Modified {
+            name: display_name(skill),
+            difference: describe_difference(&difference),
+        })
+    }
+
+    /// Verifies one file of a skill that is already in use. See [`Self::verify`].
+    pub(crate) fn verify_file(
+        &self,
+        skill: &Skill,
+        path: &str,
+        bytes: &[u8],
+    ) -> Result<(), ResourceUnavailable> {
+        let Some(coverage) = self.coverage(skill)? else { return Ok(()) };
+        let used = digest(bytes);
+        match coverage.expected().iter().any(|locked| locked.files.get(path) == Some(&used)) {
+            true => Ok(()),
+            false => self.verify(skill, path, bytes),
+        }
+    }
+
+    /// Verifies files that were read together against the lock file and pinned trust. Does not read them again,
+    /// so that the verified bytes are the ones that are used.
+    pub(crate) fn verify_tree(
+        &self,
+        skill: &Skill,
+        tree: &HashedTree,
+        skipped: &[String],
+    ) -> Result<(), ResourceUnavailable> {
+        let Some(host) = &self.host else { return Ok(()) };
+        if !skill.root().is_dir() {
+            return Ok(());
+        }
+        let hash = tree.hash();
+        if let Some(coverage) = self.coverage(skill)?
+            && (!skipped.is_empty() || !self.accepts(&coverage, &hash))
+        {
+            let tree = match skipped.first() {
+                Some(path) => Err(TreeHashError::NotRegular(path.into())),
+                None => Ok(tree.clone()),
+            };
+            let difference =
+                coverage.expected().last().map(|locked| compare_with_lock(locked, &tree)).unwrap_or_default();
+            return Err(ResourceUnavailable::Modified {
+                name: display_name(skill),
+                difference: describe_difference(&difference),
+            });
+        }
+        match skill.root().base().is_some() && !crate::trust_store::is_still_pinned(skill, &hash, host) {
+            true => Err(ResourceUnavailable::Untrusted {
+                name: display_name(skill),
+                why: "it changed since it was trusted",
+            }),
+            false => Ok(()),
+        }
+    }
+
+    fn accepts(&self, coverage: &Coverage, tree: &str) -> bool {
+        let accepted_hash = || accepted_tree(self.host.as_ref()?, &coverage.folder);
+        coverage.expected().iter().any(|locked| locked.tree == tree)
+            || accepted_hash().as_deref() == Some(tree)
+    }
+}
+
+fn describe_difference(difference: &LockComparison) -> String {
+    match difference.is_unchanged() {
+        true => "the files changed while they were read".to_owned(),
+        false => difference.to_string(),
+    }
+}
+
+impl IndexedLock {
+    /// Returns `true` if the lock file affects any skill: it has entries, or it cannot be read.
+    pub(super) fn is_relevant(&self) -> bool {
+        !self.0.as_ref().is_ok_and(HashMap::is_empty)
+    }
+
+    /// Returns the entries that a directory may match; `None` if the lock file does not name it.
+    pub(super) fn expected(&self, folder: &Path) -> Result<Option<&[LockEntry]>, &ReadLockError> {
+        Ok(self.0.as_ref()?.get(folder).map(Vec::as_slice))
+    }
+
+    fn read(path: &Path, base: Option<&Path>, home: Option<&Path>) -> Self {
+        let lock = match LockFile::read(path) {
+            Ok(lock) => lock,
+            Err(error) => return Self(Err(error)),
+        };
+        let mut parents: HashMap<PathBuf, PathBuf> = HashMap::new();
+        let mut folders: HashMap<PathBuf, Vec<LockEntry>> = HashMap::new();
+        // A directory may match its entry or, while a change is pending, the entry after the change.
+        let changes = lock.pending.into_iter().flat_map(|pending| pending.changes);
+        let changes = changes.map(|change| (change.folder, change.after));
+        let skills = lock.skills.into_iter().map(|locked| (locked.folder.clone(), Some(locked)));
+        for (folder, locked) in skills.chain(changes) {
+            let Some(path) = resolve_lock_dir(&folder, base, home) else { continue };
+            let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
+            let canonical = parents
+                .entry(parent.to_owned())
+                .or_insert_with(|| std::fs::canonicalize(parent).unwrap_or_else(|_| parent.to_owned()));
+            folders.entry(canonical.join(name)).or_default().extend(locked);
+        }
+        Self(Ok(folders))
+    }
+}
+
+impl Coverage {
+    fn expected(&self) -> &[LockEntry] {
+        self.lock.expected(&self.folder).ok().flatten().unwrap_or_default()
+    }
+}

@@ -1,0 +1,129 @@
+//! Opens a skill's directory and files so that no symlink can replace them.
+//!
+//! A skill was discovered at a path without symlinks. A symlink may have been added to that path since. The
+//! path is therefore resolved again from the top without following symlinks: the result is the discovered file,
+//! or an error.
+
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use crate::bundled::{BUNDLED, BundledSkill};
+use crate::skill::{DiscoveredSkill, SkillLink};
+use prowess_fs::{Dir, Errno, ReadError, Stat, read_with_fingerprint};
+
+/// The hard limit on the size of any file.
+pub(crate) const FILE_MAX: u64 = 16 * 1024 * 1024;
+
+/// Returns the bundled skill, if this is one.
+pub(crate) fn find_bundled(found: &DiscoveredSkill) -> Option<&'static BundledSkill> {
+    if !found.root().is_embedded() {
+        return None;
+    }
+    BUNDLED.iter().find(|skill| skill.id == found.id())
+}
+
+/// Opens the skill's directory.
+pub(crate) fn open_dir(found: &DiscoveredSkill) -> Result<Dir, Errno> {
+    if found.is_outside_known_dirs() {
+        return Err(Errno::LOOP);
+    }
+    Dir::open_resolved(&found.canonical_dir())
+}
+
+/// Opens a file of the skill.
+///
+/// The whole path is opened in one step from the top without following symlinks, which nearly always succeeds.
+/// Without symlinks and `..`, the file is inside the directory. If this fails, or if the path may leave the
+/// directory, the directory is opened first: the error then distinguishes the two, and the kernel keeps the
+/// path inside.
+pub(super) fn open_file(found: &DiscoveredSkill, inner: &str) -> Result<(OwnedFd, Stat), OpenFileError> {
+    let stays_inside = !inner.starts_with('/') && inner.split('/').all(|segment| segment != "..");
+    if stays_inside
+        && !found.is_outside_known_dirs()
+        && let Ok(opened) = Dir::open_file_resolved(&found.canonical_file(inner))
+    {
+        return Ok(opened);
+    }
+    let dir = open_dir(found).map_err(OpenFileError::Dir)?;
+    dir.open_file(Path::new(inner)).map_err(OpenFileError::File)
+}
+
+/// The part of a path that could not be opened.
+pub(super) enum OpenFileError {
+    /// The skill's directory.
+    Dir(Errno),
+    /// The file in it.
+    File(Errno),
+}
+
+impl OpenFileError {
+    fn errno(self) -> Errno {
+        match self {
+            Self::Dir(error) | Self::File(error) => error,
+        }
+    }
+}
+
+/// Opens `SKILL.md`, which may be a symlink to a known directory.
+pub(crate) fn open_skill_md(found: &DiscoveredSkill) -> Result<(OwnedFd, Stat), Errno> {
+    match found.link() {
+        Some(SkillLink { is_known: false, .. }) => Err(Errno::LOOP),
+        Some(SkillLink { target, is_dir: false, is_known: true }) => {
+            let (Some(parent), Some(name)) = (target.parent(), target.file_name()) else {
+                return Err(Errno::NOENT);
+            };
+            Dir::open_resolved(parent)?.open_file(Path::new(name))
+        }
+        _ => open_file(found, found.file.as_str()).map_err(OpenFileError::errno),
+    }
+}
+
+/// The current `SKILL.md` of a skill.
+pub(crate) struct SkillMd {
+    /// All its bytes.
+    pub(crate) bytes: Vec<u8>,
+    /// Whether the file is unchanged since discovery.
+    pub(crate) is_unchanged: bool,
+}
+
+/// Reads `SKILL.md`.
+pub(crate) fn read_skill_md(found: &DiscoveredSkill) -> Result<SkillMd, ReadError> {
+    if let Some(skill) = find_bundled(found) {
+        return Ok(SkillMd { bytes: skill.skill_md().to_vec(), is_unchanged: true });
+    }
+    let (file, stat) = open_skill_md(found)?;
+    let (bytes, fingerprint) = read_with_fingerprint(&file, &stat, FILE_MAX)?;
+    Ok(SkillMd { bytes, is_unchanged: found.settled && fingerprint == found.fingerprint })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn no_path_leaves_the_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let skill = dir.path().join("skills/a");
+        fs::create_dir_all(skill.join("deep")).unwrap();
+        fs::write(skill.join("SKILL.md"), "---\nname: a\ndescription: D.\n---\nB\n").unwrap();
+        fs::write(dir.path().join("secret"), "s").unwrap();
+        symlink("../../secret", skill.join("link")).unwrap();
+        let policy = crate::Policy::default().with_roots([dir.path().join("skills")]);
+        let registry = crate::Registry::open(policy).unwrap();
+        let snapshot = registry.snapshot();
+        let found = snapshot.get("a").unwrap();
+        let open = |inner: &str| open_file(found, inner).map(|_| ()).map_err(OpenFileError::errno);
+        let secret = dir.path().canonicalize().unwrap().join("secret");
+        assert_eq!(open("SKILL.md"), Ok(()));
+        assert_eq!(open("../../secret"), Err(Errno::XDEV));
+        assert_eq!(open("deep/../../../secret"), Err(Errno::XDEV));
+        assert_eq!(open(secret.to_str().unwrap()), Err(Errno::XDEV));
+        assert_eq!(open("link"), Err(Errno::LOOP));
+        assert_eq!(open("none"), Err(Errno::NOENT));
+        fs::rename(&skill, dir.path().join("moved")).unwrap();
+        symlink(dir.path().join("moved"), &skill).unwrap();
+        assert_eq!(open("SKILL.md"), Err(Errno::LOOP));
+    }
+}

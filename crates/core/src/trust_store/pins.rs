@@ -1,0 +1,93 @@
+//! Trust in installed skills: each is pinned to its files, and all skills of one command at once.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::store::{TrustFile, TrustRecord, canonicalize_existing_part, find_decision, is_repository, now};
+use crate::host_env::HostEnv;
+use crate::user_state::TrustError;
+
+/// Pins trust in installed skills to these tree hashes. A skill has two hashes only while it is being replaced;
+/// one without any loses its pin. Writes nothing if a directory above is trusted without pins or nothing
+/// changes.
+pub fn pin_installed(skills: &[(PathBuf, Vec<String>)], host: &HostEnv) -> Result<(), TrustError> {
+    let mut paths = CanonicalPaths::default();
+    let pin = |(folder, trees): &(PathBuf, Vec<String>)| (paths.canonicalize(folder), trees.join(" "));
+    let wanted: HashMap<PathBuf, String> = skills.iter().map(pin).collect();
+    if changed(&TrustFile::load(host).0, &wanted).is_empty() {
+        return Ok(());
+    }
+    TrustFile::update(host, |state| {
+        let changed: HashSet<PathBuf> = changed(state, &wanted).into_iter().cloned().collect();
+        state.folders.retain(|record| !changed.contains(&record.path));
+        let pinned = changed.into_iter().filter_map(|path| {
+            let trees = wanted.get(&path).filter(|trees| !trees.is_empty())?;
+            let skills = BTreeMap::from([(path.clone(), trees.clone())]);
+            Some(TrustRecord { path, trusted: true, pinned: true, at: now(), skills })
+        });
+        state.folders.extend(pinned);
+    })
+}
+
+/// Returns the tree hashes to which each of these skills is pinned.
+pub fn installed_pins(folders: &[PathBuf], host: &HostEnv) -> Vec<Vec<String>> {
+    let state = TrustFile::load(host).0;
+    let known: HashMap<&Path, &TrustRecord> = by_path(&state);
+    let mut paths = CanonicalPaths::default();
+    let trees = |folder: &PathBuf| {
+        let path = paths.canonicalize(folder);
+        let nearest = find_decision(&path, |above| known.get(above).copied(), is_repository).record();
+        let nearest = nearest.filter(|record| record.trusted && record.pinned);
+        let pinned = nearest.and_then(|record| record.skills.get(&path));
+        pinned.map(|trees| trees.split(' ').map(str::to_owned).collect()).unwrap_or_default()
+    };
+    folders.iter().map(trees).collect()
+}
+
+/// Returns the directories whose records have to change.
+fn changed<'w>(state: &TrustFile, wanted: &'w HashMap<PathBuf, String>) -> Vec<&'w PathBuf> {
+    let known = by_path(state);
+    let differs = |(path, trees): &(&PathBuf, &String)| {
+        let own = known.get(path.as_path());
+        if trees.is_empty() {
+            return own.is_some();
+        }
+        let nearest = find_decision(path, |above| known.get(above).copied(), is_repository).record();
+        let trusted_anyway = nearest.is_some_and(|record| record.trusted && !record.pinned);
+        let same = |record: &&&TrustRecord| {
+            record.trusted && record.skills.len() == 1 && record.skills.get(*path) == Some(*trees)
+        };
+        !trusted_anyway && own.filter(same).is_none()
+    };
+    wanted.iter().filter(differs).map(|(path, _)| path).collect()
+}
+
+fn by_path(state: &TrustFile) -> HashMap<&Path, &TrustRecord> {
+    state.folders.iter().map(|record| (record.path.as_path(), record)).collect()
+}
+
+/// Canonical paths. Most skills share a parent directory, which is resolved only once.
+#[derive(Default)]
+struct CanonicalPaths {
+    parents: HashMap<PathBuf, Option<PathBuf>>,
+}
+
+impl CanonicalPaths {
+    fn canonicalize(&mut self, folder: &Path) -> PathBuf {
+        let is_link = fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_symlink());
+        let parts = folder.parent().zip(folder.file_name()).filter(|_| !is_link);
+        let path = parts.and_then(|(parent, name)| {
+            let known = self.parents.get(parent).cloned();
+            let parent = known.unwrap_or_else(|| {
+                let canonical = fs::canonicalize(parent).ok();
+                self.parents.insert(parent.to_owned(), canonical.clone());
+                canonical
+            });
+            Some(parent?.join(name))
+        });
+        path.unwrap_or_else(|| {
+            fs::canonicalize(folder).unwrap_or_else(|_| canonicalize_existing_part(folder))
+        })
+    }
+}

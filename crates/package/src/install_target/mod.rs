@@ -1,0 +1,315 @@
+//! The directory into which skills are installed, and its lock file.
+
+mod cleanup;
+pub(crate) mod clock;
+pub(crate) mod commit;
+mod editable;
+mod plugin_records;
+pub(crate) mod stage;
+pub(crate) mod verify;
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use prowess::grants::Grantee;
+use prowess::lock::{self, GrantedAccess, LockEntry, LockFile};
+use prowess::policy::{ProjectTrust, RootLocation, RunPolicy};
+use prowess::{HostEnv, Policy, Preset, RootSpec, Scope};
+use prowess_format::hidden;
+use prowess_fs::{LockGuard, SyncPolicy, lock_path, write_atomic};
+
+use crate::error::PackageError;
+use prowess_archive::InnerPath;
+
+pub use clock::format_iso_time;
+pub use editable::NotEditableReason;
+pub use verify::{VerificationStatus, VerifiedSkill, accept_modified, verify_skills};
+
+/// For whom skills are installed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InstallScope {
+    /// For everyone who works on the project; the lock file is committed.
+    Project,
+    /// For the user, in all projects.
+    User,
+}
+
+impl InstallScope {
+    /// The name used in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Project => "project",
+            Self::User => "user",
+        }
+    }
+
+    /// Returns the default scope: the project if the directory looks like one, else the user.
+    pub fn default_for(policy: &Policy, host: &HostEnv) -> Self {
+        let markers = [".git", lock::LOCK_FILE_NAME, ".agents", ".prowess"];
+        let is_home = host.home.as_deref() == Some(&host.project);
+        let is_project = !is_home && markers.iter().any(|marker| host.project.join(marker).exists());
+        let has_user_root = user_root(policy, host).is_some();
+        match policy.preset {
+            // Document 002 installs plugins for the user; document 000 only has the application's directory.
+            Preset::Harness => Self::User,
+            _ if is_project || host.git_root().is_some() || !has_user_root => Self::Project,
+            _ => Self::User,
+        }
+    }
+}
+
+/// A directory of skills and its lock file.
+#[derive(Debug, Clone)]
+pub struct InstallTarget {
+    /// The scope.
+    pub scope: InstallScope,
+    /// The directory that skills are installed into.
+    pub root: PathBuf,
+    /// The lock file.
+    pub lock_path: PathBuf,
+    /// The project; `None` if the lock file is in the user's state directory.
+    pub(crate) project: Option<PathBuf>,
+    pub(crate) host: HostEnv,
+    /// Whether skills in it require trust.
+    pub(crate) needs_trust: bool,
+    /// The configuration of document 002, in which plugins are recorded.
+    pub(crate) plugin_config: Option<PathBuf>,
+    /// The user's grants, which are recorded in the lock file.
+    run_policy: RunPolicy,
+    /// Whether skills in it are project skills.
+    is_project: bool,
+}
+
+impl InstallTarget {
+    /// Returns the target for a scope under a policy.
+    pub fn new(scope: InstallScope, policy: &Policy, host: &HostEnv) -> Result<Self, PackageError> {
+        let no_home = || PackageError::InvalidArgument {
+            message: "no home directory to record installed skills in".to_owned(),
+            hint: "set HOME, or pass --home DIR".to_owned(),
+        };
+        let explicit =
+            policy.scan.roots.iter().find(|spec| spec.is_explicit).map(|spec| spec.path().to_owned());
+        let user_lock = || lock::user_lock_path(host).ok_or_else(no_home);
+        let host = host.clone();
+        let needs_trust = false;
+        let plugins = None;
+        let run = policy.run.clone();
+        let of_project = explicit.is_some() || scope == InstallScope::Project;
+        if let Some(root) = explicit {
+            let lock = user_lock()?;
+            let scope = InstallScope::User;
+            return Ok(Self {
+                scope,
+                root,
+                lock_path: lock,
+                project: None,
+                host,
+                needs_trust,
+                plugin_config: plugins,
+                run_policy: run,
+                is_project: of_project,
+            });
+        }
+        match scope {
+            InstallScope::Project => {
+                let root = project_root(policy).ok_or_else(|| PackageError::InvalidArgument {
+                    message: "this configuration has no project directory for skills".to_owned(),
+                    hint: "install for the current user with --user".to_owned(),
+                })?;
+                let base = host.project.clone();
+                let (root, lock) = (base.join(root), lock::project_lock_path(&base));
+                let needs_trust = policy.trust == ProjectTrust::Required;
+                let base = Some(base);
+                Ok(Self {
+                    scope,
+                    root,
+                    lock_path: lock,
+                    project: base,
+                    host,
+                    needs_trust,
+                    plugin_config: plugins,
+                    run_policy: run,
+                    is_project: of_project,
+                })
+            }
+            InstallScope::User => {
+                let root = user_root(policy, &host).ok_or_else(|| match host.home {
+                    None => no_home(),
+                    Some(_) => PackageError::InvalidArgument {
+                        message: "this configuration has no user directory for skills".to_owned(),
+                        hint: "install into the project with --project".to_owned(),
+                    },
+                })?;
+                let home = host.home.clone().ok_or_else(no_home)?;
+                let plugins = (policy.preset == Preset::Harness).then(|| home.join(".agent/config.yaml"));
+                let lock = user_lock()?;
+                Ok(Self {
+                    scope,
+                    root,
+                    lock_path: lock,
+                    project: None,
+                    host,
+                    needs_trust,
+                    plugin_config: plugins,
+                    run_policy: run,
+                    is_project: of_project,
+                })
+            }
+        }
+    }
+
+    /// Returns what the user grants to a skill in this target.
+    pub(crate) fn grants_for(&self, name: &str, needs: &[String]) -> GrantedAccess {
+        let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
+        let (name, folder) = (name.to_owned(), Some(root.join(name)));
+        Grantee { name, dir: folder, is_project_skill: self.is_project }.grants(
+            needs,
+            &self.run_policy,
+            &self.host,
+        )
+    }
+
+    /// Returns the key of a directory in the lock file.
+    pub(crate) fn lock_key(&self, folder: &Path) -> String {
+        let home = self.host.home.as_deref();
+        let (prefix, inner) = match (&self.project, home.and_then(|home| folder.strip_prefix(home).ok())) {
+            (Some(base), _) => ("", folder.strip_prefix(base).unwrap_or(folder)),
+            (None, Some(inner)) => ("~/", inner),
+            (None, None) => ("", folder),
+        };
+        format!("{prefix}{}", inner.to_string_lossy())
+    }
+
+    /// Returns the project, or the home directory.
+    pub fn base(&self) -> Option<&Path> {
+        self.project.as_deref().or(self.host.home.as_deref())
+    }
+
+    /// Returns the directory of a lock entry.
+    pub fn dir(&self, locked: &LockEntry) -> Result<PathBuf, PackageError> {
+        let folder = self.unresolved_dir(locked)?;
+        self.check_contained(&folder)?;
+        Ok(folder)
+    }
+
+    /// Returns the directories of many lock entries. Each parent directory is resolved once.
+    pub(crate) fn dirs(&self, all: &[LockEntry]) -> Result<Vec<PathBuf>, PackageError> {
+        let mut known: HashSet<PathBuf> = HashSet::new();
+        let dir = |locked: &LockEntry| {
+            let folder = self.unresolved_dir(locked)?;
+            if let Some(parent) = folder.parent().filter(|parent| !known.contains(*parent)) {
+                self.check_contained(&folder)?;
+                known.insert(parent.to_owned());
+            }
+            Ok(folder)
+        };
+        all.iter().map(dir).collect()
+    }
+
+    /// Returns the directory of a lock entry, without resolving symlinks.
+    fn unresolved_dir(&self, locked: &LockEntry) -> Result<PathBuf, PackageError> {
+        let folder = self.unresolved_dir_for_key(&locked.folder)?;
+        // The directory must have the name of the skill, because the lock file is untrusted.
+        if folder.file_name().is_none_or(|name| name != locked.name.as_str()) {
+            return Err(self.bad_entry(
+                &locked.folder,
+                &format!("is not a directory for a skill named {}", locked.name),
+            ));
+        }
+        Ok(folder)
+    }
+
+    /// Returns the directory with this key in the lock file; see [`dir`](Self::dir).
+    pub(crate) fn dir_for_key(&self, folder: &str) -> Result<PathBuf, PackageError> {
+        let path = self.unresolved_dir_for_key(folder)?;
+        self.check_contained(&path)?;
+        Ok(path)
+    }
+
+    /// Returns the directory with this key in the lock file, without resolving symlinks.
+    fn unresolved_dir_for_key(&self, folder: &str) -> Result<PathBuf, PackageError> {
+        let locked = LockEntry { folder: folder.to_owned(), ..LockEntry::default() };
+        let path = locked.resolve_dir(self.project.as_deref(), self.host.home.as_deref());
+        let path = path.ok_or_else(|| self.bad_entry(folder, "is outside"))?;
+        if self.project.is_some() {
+            InnerPath::parse(folder.as_bytes())
+                .map_err(|why| self.bad_entry(folder, &format!("is not a valid path: {why}")))?;
+        }
+        Ok(path)
+    }
+
+    /// Rejects a directory if symlinks on its path point out of the project.
+    fn check_contained(&self, folder: &Path) -> Result<(), PackageError> {
+        self.project.as_deref().map_or(Ok(()), |base| check_within(base, folder.parent().unwrap_or(base)))
+    }
+
+    fn bad_entry(&self, folder: &str, problem: &str) -> PackageError {
+        let folder = if folder.is_empty() { "“”" } else { folder };
+        let (folder, problem) = (hidden::escape_for_display(folder), hidden::escape_for_display(problem));
+        PackageError::InvalidArgument {
+            message: format!("{} contains {folder}, which {problem}", self.lock_path.display()),
+            hint: "remove the entry from the lock file".to_owned(),
+        }
+    }
+
+    /// Rejects a skill directory that is outside of the project because of symlinks.
+    pub(crate) fn check_writable(&self) -> Result<(), PackageError> {
+        self.project.as_deref().map_or(Ok(()), |base| check_within(base, &self.root))
+    }
+
+    /// Locks the target against changes by other processes.
+    pub(crate) fn lock(&self) -> Result<LockGuard, PackageError> {
+        LockGuard::acquire(&self.lock_path).map_err(PackageError::io("lock", &lock_path(&self.lock_path)))
+    }
+
+    /// Writes the lock file; removes it if it is empty.
+    pub(crate) fn write_lock(&self, lock: &LockFile) -> Result<(), PackageError> {
+        if lock.skills.is_empty() && lock.pending.is_none() {
+            return match std::fs::remove_file(&self.lock_path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    Err(PackageError::io("remove", &self.lock_path)(error))
+                }
+                _ => Ok(()),
+            };
+        }
+        let mode = if self.project.is_some() { 0o644 } else { 0o600 };
+        let sync = if lock.pending.is_some() { SyncPolicy::NoSync } else { SyncPolicy::Sync };
+        write_atomic(&self.lock_path, &lock.to_bytes(), mode, sync)
+            .map_err(PackageError::io("write", &self.lock_path))
+    }
+}
+
+fn project_root(policy: &Policy) -> Option<PathBuf> {
+    let is_writable =
+        |spec: &&RootSpec| matches!(spec.location, RootLocation::Project(_)) && spec.scope != Scope::Bundled;
+    policy.scan.roots.iter().find(is_writable).map(|spec| spec.path().to_owned())
+}
+
+fn user_root(policy: &Policy, host: &HostEnv) -> Option<PathBuf> {
+    let scope = if policy.preset == Preset::Harness { Scope::Plugin } else { Scope::User };
+    let is_user_root =
+        |spec: &&RootSpec| spec.scope == scope && !matches!(spec.location, RootLocation::Project(_));
+    let spec = policy.scan.roots.iter().find(is_user_root)?;
+    match &spec.location {
+        RootLocation::Home(inner) => Some(host.home.as_ref()?.join(inner)),
+        RootLocation::Absolute(path) => Some(path.clone()),
+        RootLocation::Project(_) | RootLocation::Embedded => None,
+    }
+}
+
+/// Rejects a directory that is outside of the project or in its `.git` because of symlinks. It need not exist.
+fn check_within(base: &Path, folder: &Path) -> Result<(), PackageError> {
+    let outside = |why| PackageError::OutsideProject { path: folder.to_owned(), reason: why };
+    let existing =
+        folder.ancestors().find(|ancestor| fs::symlink_metadata(ancestor).is_ok()).unwrap_or(folder);
+    let real = fs::canonicalize(existing).map_err(|_| outside("it is a dangling symlink"))?;
+    let base = fs::canonicalize(base).map_err(PackageError::io("find", base))?;
+    let Ok(inner) = real.strip_prefix(base) else {
+        return Err(outside("a symlink points out of the project"));
+    };
+    match inner.components().any(|component| component == Component::Normal(".git".as_ref())) {
+        true => Err(outside("a symlink points into the project's .git")),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,195 @@
+//! Verifies installed skills against the lock file.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use prowess::lock::{FileChange, LockComparison, LockEntry, LockFile, compare_with_lock};
+use prowess::{HashedTree, lock};
+
+use super::InstallTarget;
+use crate::error::PackageError;
+use prowess_fs::parallel_map;
+
+/// Compares an installed directory with its lock entry.
+pub(crate) fn check_installed(
+    target: &InstallTarget,
+    locked: &LockEntry,
+) -> Result<(PathBuf, InstalledState), PackageError> {
+    let folder = target.dir(locked)?;
+    let state = check_dir(&folder, locked);
+    Ok((folder, state))
+}
+
+/// Compares a directory with its lock entry; see [`check_installed`].
+fn check_dir(folder: &Path, locked: &LockEntry) -> InstalledState {
+    match std::fs::symlink_metadata(folder) {
+        Err(_) => InstalledState::Missing,
+        Ok(metadata) if metadata.is_symlink() => InstalledState::Symlink,
+        Ok(_) => {
+            let comparison = compare_with_lock(locked, &HashedTree::from_dir(folder));
+            if comparison.is_unchanged() {
+                InstalledState::Unchanged
+            } else {
+                InstalledState::Modified(comparison)
+            }
+        }
+    }
+}
+
+/// The state of an installed directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum InstalledState {
+    Unchanged,
+    Missing,
+    Symlink,
+    Modified(LockComparison),
+}
+
+/// The result of verifying a skill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VerificationStatus {
+    /// The files are identical to the installed ones.
+    Ok,
+    /// Files differ or are missing.
+    Modified,
+    /// The directory does not exist.
+    Missing,
+    /// There are only additional files.
+    Extra,
+    /// The skill is not in the lock file.
+    Unlocked,
+    /// The directory or a file was replaced by a symlink.
+    Symlink,
+}
+
+impl VerificationStatus {
+    /// The name used in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Modified => "modified",
+            Self::Missing => "missing",
+            Self::Extra => "extra",
+            Self::Unlocked => "unlocked",
+            Self::Symlink => "link",
+        }
+    }
+}
+
+/// A verified skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerifiedSkill {
+    /// The name.
+    pub name: String,
+    /// The directory.
+    pub dir: PathBuf,
+    /// The result.
+    pub status: VerificationStatus,
+    /// The files that differ, and how.
+    pub files: Vec<(String, FileChange)>,
+    /// Another problem.
+    pub problem: Option<String>,
+    /// Whether the user accepted the current files.
+    pub accepted: bool,
+    /// The lock entry.
+    pub locked: Option<LockEntry>,
+}
+
+/// Verifies all skills of a target, sorted by name. Skills that are not in the lock file are `unlocked`.
+pub fn verify_skills(target: &InstallTarget) -> Result<Vec<VerifiedSkill>, PackageError> {
+    let lock = target.clean_up_and_read().or_else(|error| {
+        let lock = LockFile::read(&target.lock_path)?;
+        // In a read-only directory, leftovers are acceptable, but pending changes are not.
+        if lock.pending.is_some() { Err(error) } else { Ok(lock) }
+    })?;
+    let folders = target.dirs(&lock.skills)?;
+    let located: Vec<(PathBuf, &LockEntry)> = folders.into_iter().zip(&lock.skills).collect();
+    // Hashing takes most of the time, so it runs in parallel.
+    let mut verified: Vec<VerifiedSkill> =
+        parallel_map(&located, 1, |(folder, locked)| verify_entry(target, folder, locked));
+    for (verified, locked) in verified.iter_mut().zip(lock.skills) {
+        verified.locked = Some(locked);
+    }
+    let known: HashSet<&Path> = verified.iter().map(|verified| verified.dir.as_path()).collect();
+    let mut roots: HashSet<&Path> = known.iter().filter_map(|folder| folder.parent()).collect();
+    roots.insert(&target.root);
+    let others: Vec<VerifiedSkill> = roots.into_iter().flat_map(|root| find_unlocked(root, &known)).collect();
+    verified.extend(others);
+    verified.sort_by(|a, b| (&a.name, &a.dir).cmp(&(&b.name, &b.dir)));
+    Ok(verified)
+}
+
+/// Verifies a skill. The result does not contain the lock entry.
+fn verify_entry(target: &InstallTarget, folder: &Path, locked: &LockEntry) -> VerifiedSkill {
+    let state = check_dir(folder, locked);
+    let mut verified = VerifiedSkill {
+        name: locked.name.clone(),
+        dir: folder.to_owned(),
+        status: VerificationStatus::Ok,
+        files: Vec::new(),
+        problem: None,
+        accepted: false,
+        locked: None,
+    };
+    match state {
+        InstalledState::Unchanged => {}
+        InstalledState::Missing => verified.status = VerificationStatus::Missing,
+        InstalledState::Symlink => verified.status = VerificationStatus::Symlink,
+        InstalledState::Modified(comparison) => {
+            let all = |wanted: FileChange| {
+                let mut changes = comparison.files.iter().map(|(_, change)| *change);
+                comparison.problem.is_none() && changes.all(|change| change == wanted)
+            };
+            verified.status = match comparison.files.iter().any(|(_, change)| *change == FileChange::Link) {
+                true => VerificationStatus::Symlink,
+                false if all(FileChange::Extra) => VerificationStatus::Extra,
+                false => VerificationStatus::Modified,
+            };
+            let tree = HashedTree::from_dir(&verified.dir).ok().map(|tree| tree.hash());
+            let canonical = std::fs::canonicalize(&verified.dir).unwrap_or_default();
+            verified.accepted = tree.is_some() && lock::accepted_tree(&target.host, &canonical) == tree;
+            verified.files = comparison.files;
+            verified.problem = comparison.problem;
+        }
+    }
+    verified
+}
+
+/// Accepts the current files of a skill, and trusts them if required.
+pub fn accept_modified(target: &InstallTarget, verified: &VerifiedSkill) -> Result<(), PackageError> {
+    let folder = canonicalize(&verified.dir)?;
+    let tree = HashedTree::from_resolved_dir(&folder)?.hash();
+    lock::accept_tree(&target.host, &folder, &tree).map_err(PackageError::io("accept", &folder))?;
+    if target.needs_trust {
+        let failed = |error: prowess::trust::TrustError| PackageError::FetchFailed {
+            code: prowess::ErrorCode::ExecutionError,
+            message: error.to_string(),
+            hint: None,
+        };
+        prowess::trust::pin_installed(&[(folder, vec![tree])], &target.host).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn canonicalize(folder: &Path) -> Result<PathBuf, PackageError> {
+    std::fs::canonicalize(folder).map_err(PackageError::io("find", folder))
+}
+
+/// Returns the skills of a directory that are not in the lock file.
+fn find_unlocked(root: &Path, known: &HashSet<&Path>) -> Vec<VerifiedSkill> {
+    let folders = std::fs::read_dir(root).into_iter().flatten().filter_map(Result::ok);
+    let is_unlocked = |path: &PathBuf| {
+        let is_hidden = path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.'));
+        !is_hidden && !known.contains(path.as_path()) && path.join("SKILL.md").exists()
+    };
+    let verified = |folder: PathBuf| VerifiedSkill {
+        name: folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        dir: folder,
+        status: VerificationStatus::Unlocked,
+        files: Vec::new(),
+        problem: None,
+        accepted: false,
+        locked: None,
+    };
+    folders.map(|entry| entry.path()).filter(is_unlocked).map(verified).collect()
+}

@@ -1,0 +1,35 @@
+//! Deletes a skill: moves it away with one rename, and removes its lock entry.
+
+use prowess::{HostEnv, Policy, Skill};
+
+use super::UserSkillError;
+use crate::agents::AGENTS;
+use crate::install::plan_remove;
+use crate::install_target::{InstallScope, InstallTarget};
+use crate::interchange::copies::find_copies;
+use crate::interchange::link;
+
+/// Deletes a skill of the user, installed or created, and its symlinks and copies in the directories of other agents.
+pub fn delete_skill(skill: &Skill, policy: &Policy, host: &HostEnv) -> Result<(), UserSkillError> {
+    let name = skill.name().into_owned();
+    let target = InstallTarget::for_editing(skill, policy, host)
+        .map_err(|why| UserSkillError::NotEditable { name: name.clone(), reason: why })?;
+    let folder = skill.dir();
+    let plan = plan_remove(&[(&name, &folder)], &target)?;
+    let trees: Vec<String> =
+        plan.items.iter().filter_map(|item| Some(item.before.as_ref()?.tree.clone())).collect();
+    plan.commit()?;
+    let scope = target.base().map(|base| match target.scope {
+        InstallScope::Project => link::AgentScope::Project(base),
+        InstallScope::User => link::AgentScope::Home(base),
+    });
+    let Some(scope) = scope else { return Ok(()) };
+    for agent in AGENTS {
+        // A symlink that cannot be removed is dangling, and is reported where it is found.
+        let _ = link::unlink(&folder, agent, scope);
+    }
+    for copy in trees.iter().flat_map(|tree| find_copies(&folder, tree, scope)) {
+        let _ = copy.remove();
+    }
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! Reads a file of a user's skill for editing, unmodified and whatever the status of the skill.
+
+use std::path::Path;
+
+use prowess::{ErrorCode, HostEnv, Policy, Skill};
+use prowess_fs::{Dir, FileType, ReadError, describe_errno, read_whole};
+
+use super::UserSkillError;
+use crate::install_target::InstallTarget;
+use prowess_archive::InnerPath;
+use prowess_archive::errno_to_code;
+use prowess_archive::limits::FILE_MAX;
+
+/// Returns the contents of a file of a user's skill. Symlinks are not followed.
+pub fn read_skill_file(
+    skill: &Skill,
+    path: &str,
+    policy: &Policy,
+    host: &HostEnv,
+) -> Result<Vec<u8>, UserSkillError> {
+    let not_editable = |why| UserSkillError::NotEditable { name: skill.name().into_owned(), reason: why };
+    InstallTarget::for_editing(skill, policy, host).map_err(not_editable)?;
+    let parsed = InnerPath::parse(path.as_bytes());
+    let inner = parsed.map_err(|why| UserSkillError::InvalidPath { path: path.to_owned(), reason: why })?;
+    let failed = |code, why: String| UserSkillError::File { path: inner.to_string(), code, message: why };
+    let opened = Dir::open_resolved(&skill.canonical_dir())
+        .and_then(|folder| folder.open_file(Path::new(inner.as_str())));
+    let (file, stat) = opened.map_err(|error| failed(errno_to_code(error), describe_errno(error)))?;
+    read_whole(&file, &stat, FILE_MAX).map_err(|error| {
+        let code = match error {
+            ReadError::NotAFile(FileType::Directory) => ErrorCode::IsDirectory,
+            ReadError::NotAFile(_) => ErrorCode::AccessDenied,
+            ReadError::TooLarge(_) => ErrorCode::TooLarge,
+            ReadError::Changing => ErrorCode::Conflict,
+            ReadError::Os(error) => errno_to_code(error),
+        };
+        failed(code, error.to_string())
+    })
+}

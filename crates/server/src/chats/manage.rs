@@ -1,0 +1,207 @@
+//! Creates, lists, reads, changes and deletes chats.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use prowess_chat::store::{CHATS_MAX, Chat, MESSAGES_MAX, MessagePage, NewChat, Topic};
+use prowess_chat::{Message, MessageState};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::app::App;
+use crate::extract::{JsonBody, OptionalJsonBody, Path, Query};
+use crate::markdown;
+use crate::problem::{ApiResult, Problem};
+use crate::render::run_blocking;
+
+/// The default number of chats per page.
+const PAGE_DEFAULT: usize = 50;
+
+/// Selects chats.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListChatsParams {
+    /// The `next` value of the previous page.
+    after: Option<String>,
+    /// The maximum number of chats, up to 200.
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<usize>,
+}
+
+/// A page of chats.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Chats {
+    schema: u32,
+    /// The chats, most recent first.
+    chats: Vec<Chat>,
+    /// The `after` value for the next page; null on the last page.
+    next: Option<String>,
+}
+
+/// Lists chats, most recent first.
+#[utoipa::path(get, path = "/api/chats", tag = "chats", params(ListChatsParams), responses((status = 200, body = Chats)))]
+pub(crate) async fn list(
+    State(app): State<App>,
+    Query(params): Query<ListChatsParams>,
+) -> ApiResult<Json<Chats>> {
+    let limit = check_limit(params.limit, PAGE_DEFAULT, CHATS_MAX)?;
+    let page = app.store.chats(params.after.as_deref(), limit).await?;
+    Ok(Json(Chats { schema: 1, chats: page.chats, next: page.next }))
+}
+
+/// A chat to create.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = NewChat)]
+pub(crate) struct CreateChat {
+    /// The title. By default it is taken from the first message.
+    #[serde(default)]
+    #[schema(max_length = 200)]
+    title: String,
+}
+
+/// Creates a chat.
+#[utoipa::path(post, path = "/api/chats", tag = "chats", request_body = CreateChat, responses((status = 201, body = Chat)))]
+pub(crate) async fn create(
+    State(app): State<App>,
+    OptionalJsonBody(new): OptionalJsonBody<CreateChat>,
+) -> ApiResult<(StatusCode, Json<Chat>)> {
+    let preset = app.reloadable.current().configuration.policy.preset.to_string();
+    let chat = app.store.create_chat(NewChat { title: new.title, preset }).await?;
+    Ok((StatusCode::CREATED, Json(chat)))
+}
+
+/// Selects messages of a chat.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MessagesParams {
+    /// The `before` value of the previous page, to get earlier messages.
+    before: Option<u64>,
+    /// The maximum number of messages, up to 1000.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<usize>,
+    /// `1`: text parts also have an `html` field, with the Markdown render_message as safe HTML.
+    #[param(minimum = 0, maximum = 1)]
+    html: Option<u8>,
+}
+
+/// A chat with its latest messages.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = WithMessages)]
+pub(crate) struct ChatWithMessages {
+    schema: u32,
+    #[serde(flatten)]
+    chat: Chat,
+    /// The messages, oldest first.
+    #[schema(value_type = Vec<Message>)]
+    messages: Messages,
+    /// The `before` value for earlier messages; null if there are none.
+    before: Option<u64>,
+}
+
+/// Messages as they are stored, or with render_message HTML.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Messages {
+    Plain(Vec<Message>),
+    Rendered(Vec<Value>),
+}
+
+/// Returns a chat with its latest messages. `seq` is the number of the last event that they include; a client that follows the
+/// chat starts after it.
+#[utoipa::path(get, path = "/api/chats/{id}", tag = "chats", params(("id" = String, Path), MessagesParams),
+    responses((status = 200, body = ChatWithMessages)))]
+pub(crate) async fn one(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(params): Query<MessagesParams>,
+) -> ApiResult<Json<ChatWithMessages>> {
+    let limit = check_limit(params.limit, 100, MESSAGES_MAX)?;
+    let (mut chat, page) = read_chat(&app, &id, params.before, limit).await?;
+    chat.seq = page.seq;
+    let messages = match params.html {
+        None | Some(0) => Messages::Plain(page.messages),
+        Some(1) => Messages::Rendered(
+            run_blocking(move || page.messages.iter().map(render_message).collect()).await?,
+        ),
+        Some(_) => return Err(Problem::invalid("html must be 0 or 1")),
+    };
+    Ok(Json(ChatWithMessages { schema: 1, chat, messages, before: page.before }))
+}
+
+fn render_message(message: &Message) -> Value {
+    let mut message = serde_json::to_value(message).unwrap_or_default();
+    for part in message.get_mut("parts").and_then(Value::as_array_mut).into_iter().flatten() {
+        let is_text = part.get("type").is_some_and(|kind| kind == "text");
+        if let (true, Some(text)) = (is_text, part.get("text").and_then(Value::as_str)) {
+            part["html"] = markdown::render(text).into();
+        }
+    }
+    message
+}
+
+/// Reads a chat and its messages consistently. They are two reads, and a turn may end in between; then both are read again.
+async fn read_chat(app: &App, id: &str, before: Option<u64>, limit: usize) -> ApiResult<(Chat, MessagePage)> {
+    loop {
+        let page = app.store.messages(id, before, limit).await?;
+        let chat = app.store.chat(id).await?;
+        let unfinished = page.messages.last().filter(|last| last.state == MessageState::Writing);
+        if before.is_some() || chat.writing.as_ref() == unfinished.map(|last| &last.id) {
+            return Ok((chat, page));
+        }
+    }
+}
+
+/// The changes to a chat; missing fields stay unchanged.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = Change)]
+pub(crate) struct ChatChange {
+    /// The title.
+    #[schema(max_length = 200)]
+    title: Option<String>,
+    /// The active skills to keep; the others are deactivated.
+    activated_skill_names: Option<Vec<String>>,
+}
+
+/// Changes the title of a chat, or deactivates skills.
+#[utoipa::path(patch, path = "/api/chats/{id}", tag = "chats", params(("id" = String, Path)), request_body = ChatChange,
+    responses((status = 200, body = Chat)))]
+pub(crate) async fn change(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    JsonBody(change): JsonBody<ChatChange>,
+) -> ApiResult<Json<Chat>> {
+    if let Some(kept) = &change.activated_skill_names {
+        let mut names = app.store.chat(&id).await?.activated_skill_names;
+        if let Some(unknown) = kept.iter().find(|name| !names.contains(name)) {
+            return Err(Problem::invalid(format!(
+                "{unknown} is not active in this chat; to activate a skill, start a message with /NAME"
+            )));
+        }
+        names.retain(|name| kept.contains(name));
+        app.store.set_skills(&id, &names).await?;
+        app.store.announce(Topic::Chats);
+    }
+    if let Some(title) = &change.title {
+        app.store.rename_chat(&id, title).await?;
+    }
+    Ok(Json(app.store.chat(&id).await?))
+}
+
+/// Deletes a chat and everything in it.
+#[utoipa::path(delete, path = "/api/chats/{id}", tag = "chats", params(("id" = String, Path)), responses((status = 204)))]
+pub(crate) async fn delete(State(app): State<App>, Path(id): Path<String>) -> ApiResult<StatusCode> {
+    app.store.delete_chat(&id).await?;
+    app.turns.cancel(&id, None);
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn check_limit(limit: Option<usize>, default: usize, max: usize) -> ApiResult<usize> {
+    match limit.unwrap_or(default) {
+        0 => Err(Problem::invalid("limit must be at least 1")),
+        limit if limit > max => Err(Problem::invalid(format!("limit must be at most {max}"))),
+        limit => Ok(limit),
+    }
+}

@@ -1,0 +1,63 @@
+//! Sends messages and stops answers.
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::Response;
+use prowess::ErrorCode;
+use prowess_chat::turn::MESSAGE_MAX;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::stream;
+use crate::app::App;
+use crate::extract::{JsonBody, Path};
+use crate::problem::{ApiResult, Problem};
+
+/// A message to send.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = Words)]
+pub(crate) struct NewMessage {
+    /// The text, at most 1 MiB. `/name` at the start activates a skill.
+    #[schema(min_length = 1)]
+    text: String,
+    /// The id of the last user message, to replace it with this one. The replaced message and its answer are removed from the
+    /// chat.
+    replaces: Option<String>,
+}
+
+/// Sends a message and streams the answer: `delta`, `tool_call`, `tool_result`, then `done` or `error`. Each event has a number
+/// (`id`), after which `GET …/events` can resume. Closing the connection does not stop the answer.
+#[utoipa::path(post, path = "/api/chats/{id}/messages", tag = "chats", params(("id" = String, Path)), request_body = NewMessage,
+    responses((status = 200, body = stream::StreamEvent, content_type = "text/event-stream"), (status = 409, body = Problem)))]
+pub(crate) async fn send(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    JsonBody(message): JsonBody<NewMessage>,
+) -> ApiResult<Response> {
+    if message.text.trim().is_empty() {
+        return Err(Problem::invalid("the message is empty"));
+    }
+    if message.text.len() > MESSAGE_MAX {
+        let detail = format!("the message has {} bytes; the maximum is {MESSAGE_MAX}", message.text.len());
+        return Err(Problem::new(ErrorCode::TooLarge, detail));
+    }
+    let permit = app.streams.acquire()?;
+    let agent = app.reloadable.current().agent.clone();
+    let started = app.turns.begin(agent, id, message.text, message.replaces).await?;
+    Ok(stream::turn_response(&app, started, permit))
+}
+
+/// The result of stopping an answer.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Stopped {
+    /// Whether an answer was being written.
+    stopped: bool,
+}
+
+/// Stops the running turn of a chat, on whichever server it runs. The text so far is kept, and the next message can be sent.
+#[utoipa::path(post, path = "/api/chats/{id}/stop", tag = "chats", params(("id" = String, Path)),
+    responses((status = 200, body = Stopped)))]
+pub(crate) async fn stop(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Json<Stopped>> {
+    Ok(Json(Stopped { stopped: app.turns.stop(&*app.store, &id).await? }))
+}

@@ -1,0 +1,136 @@
+//! A cache of catalogs for the latest snapshot: a turn does not render a catalog again while the skills are
+//! unchanged.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use prowess::Snapshot;
+use prowess::catalog::{Catalog, CatalogBudget, CatalogRequest};
+use prowess::policy::{CatalogFormat, LocationVisibility};
+
+use crate::tokens;
+
+/// The maximum number of cached catalogs: messages that match different skills may get different ones.
+const CATALOGS_MAX: usize = 16;
+
+/// The inputs of a catalog, besides the snapshot and the policy of the toolbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CatalogKey {
+    pub(crate) format: CatalogFormat,
+    pub(crate) location: LocationVisibility,
+    pub(crate) chars: Option<u32>,
+    pub(crate) tokens: Option<u32>,
+    pub(crate) order: CutOrder,
+}
+
+impl CatalogKey {
+    pub(crate) fn request(&self) -> CatalogRequest<'_> {
+        CatalogRequest {
+            format: self.format,
+            location: self.location,
+            budget: CatalogBudget::chars(self.chars).and_tokens(self.tokens, &tokens::count),
+            relevant: &self.order.relevant,
+            recent: &self.order.recent,
+        }
+    }
+}
+
+/// The skills that are cut last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CutOrder {
+    pub(crate) relevant: Vec<String>,
+    pub(crate) recent: Vec<String>,
+}
+
+/// The cached catalogs of one snapshot, the most recently used last.
+#[derive(Debug, Default)]
+pub(crate) struct CatalogCache(Mutex<Option<(Arc<Snapshot>, Vec<CachedCatalog>)>>);
+
+#[derive(Debug)]
+struct CachedCatalog {
+    key: CatalogKey,
+    catalog: Arc<Catalog>,
+}
+
+impl CachedCatalog {
+    /// Returns `true` if this catalog matches a key. If nothing was cut, the order does not matter.
+    fn matches(&self, key: &CatalogKey) -> bool {
+        let CatalogKey { format, location, chars, tokens, order } = &self.key;
+        (format, location, chars, tokens) == (&key.format, &key.location, &key.chars, &key.tokens)
+            && (*order == key.order || self.catalog.plan.is_complete())
+    }
+}
+
+impl CatalogCache {
+    /// Returns the catalog for a key, from the cache or from `make`.
+    pub(crate) fn get(
+        &self,
+        snapshot: &Arc<Snapshot>,
+        key: CatalogKey,
+        make: impl FnOnce(&CatalogKey) -> Catalog,
+    ) -> Arc<Catalog> {
+        if let Some(cached) = self.cached(snapshot, &key) {
+            return cached;
+        }
+        // Do not hold the lock while rendering, so that other turns do not wait.
+        let catalog = Arc::new(make(&key));
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (cached_snapshot, all) = cache.get_or_insert_with(|| (Arc::clone(snapshot), Vec::new()));
+        if !Arc::ptr_eq(cached_snapshot, snapshot) {
+            (*cached_snapshot, *all) = (Arc::clone(snapshot), Vec::new());
+        }
+        if all.len() >= CATALOGS_MAX {
+            all.remove(0);
+        }
+        all.push(CachedCatalog { key, catalog: Arc::clone(&catalog) });
+        catalog
+    }
+
+    fn cached(&self, snapshot: &Arc<Snapshot>, key: &CatalogKey) -> Option<Arc<Catalog>> {
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, all) = cache.as_mut().filter(|(of, _)| Arc::ptr_eq(of, snapshot))?;
+        let at = all.iter().position(|cached| cached.matches(key))?;
+        let cached = all.remove(at);
+        let catalog = Arc::clone(&cached.catalog);
+        all.push(cached);
+        Some(catalog)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prowess::catalog::render_catalog;
+    use prowess::{Policy, Registry};
+
+    #[test]
+    fn a_catalog_is_rendered_once_per_snapshot_and_key() {
+        let registry = Registry::open(Policy::default()).unwrap();
+        let (snapshot, catalogs) = (registry.snapshot(), CatalogCache::default());
+        let wanted = |chars: u32, relevant: &str| CatalogKey {
+            format: CatalogFormat::Xml,
+            location: LocationVisibility::Hidden,
+            chars: Some(chars),
+            tokens: None,
+            order: CutOrder { relevant: vec![relevant.to_owned()], recent: Vec::new() },
+        };
+        let is_made = |snapshot: &Arc<Snapshot>, wanted: CatalogKey| {
+            let mut made = false;
+            let got = catalogs.get(snapshot, wanted.clone(), |wanted| {
+                made = true;
+                render_catalog(snapshot, registry.policy(), &wanted.request())
+            });
+            assert_eq!(*got, render_catalog(snapshot, registry.policy(), &wanted.request()));
+            made
+        };
+        let (enough, little) = (100_000, 1);
+        assert!(is_made(&snapshot, wanted(enough, "a")));
+        assert!(!is_made(&snapshot, wanted(enough, "a")));
+        assert!(!is_made(&snapshot, wanted(enough, "b")), "nothing is cut, so the order does not matter");
+        assert!(is_made(&snapshot, wanted(little, "a")));
+        assert!(is_made(&snapshot, wanted(little, "b")), "the order decides what is cut");
+        assert!(!is_made(&snapshot, wanted(little, "a")));
+        let other = Registry::open(Policy::default()).unwrap().snapshot();
+        assert!(is_made(&other, wanted(enough, "a")));
+        assert!(is_made(&snapshot, wanted(enough, "a")));
+    }
+}

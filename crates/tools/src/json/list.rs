@@ -1,0 +1,123 @@
+//! All skills and their diagnostics.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use prowess::format::Diagnostic;
+use prowess::{Skill, Snapshot};
+use serde::Serialize;
+use serde::ser::{SerializeSeq, SerializeStruct};
+
+/// Returns the enabled skills, or all.
+pub fn listed_skills(snapshot: &Snapshot, all: bool) -> impl Iterator<Item = &Skill> {
+    snapshot.all().iter().filter(move |skill| all || skill.is_enabled())
+}
+
+/// The JSON of a list of skills. Serializes skill by skill, to avoid a copy of large collections.
+#[derive(Debug)]
+pub struct ListJson<'a> {
+    /// The skills.
+    pub snapshot: &'a Snapshot,
+    /// Whether to include skills that are not enabled.
+    pub all: bool,
+}
+
+impl Serialize for ListJson<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let passed_over: Vec<_> =
+            self.snapshot.skipped_dirs().iter().map(|path| path.to_string_lossy()).collect();
+        let fields = 3 + usize::from(!passed_over.is_empty());
+        let mut answer = serializer.serialize_struct("List", fields)?;
+        answer.serialize_field("schema", &1)?;
+        answer.serialize_field("skills", &SkillsJson(self))?;
+        answer.serialize_field("diagnostics", &DiagnosticsJson(self.snapshot))?;
+        if passed_over.is_empty() {
+            answer.skip_field("passed_over")?;
+        } else {
+            answer.serialize_field("passed_over", &passed_over)?;
+        }
+        answer.end()
+    }
+}
+
+struct SkillsJson<'a>(&'a ListJson<'a>);
+
+impl Serialize for SkillsJson<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(None)?;
+        for skill in listed_skills(self.0.snapshot, self.0.all) {
+            list.serialize_element(&SkillJson::new(skill))?;
+        }
+        list.end()
+    }
+}
+
+struct DiagnosticsJson<'a>(&'a Snapshot);
+
+impl Serialize for DiagnosticsJson<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(None)?;
+        for located in self.0.diagnostics() {
+            list.serialize_element(&DiagnosticJson::new(&located.path, &located.diagnostic))?;
+        }
+        list.end()
+    }
+}
+
+/// The JSON of one skill.
+#[derive(Debug, Serialize)]
+pub struct SkillJson<'a> {
+    id: Cow<'a, str>,
+    name: Cow<'a, str>,
+    description: &'a str,
+    scope: &'static str,
+    source: Cow<'a, str>,
+    location: String,
+    status: &'static str,
+    reason: Option<String>,
+    bytes: u64,
+}
+
+impl<'a> SkillJson<'a> {
+    /// Returns the JSON of a skill with any status.
+    pub fn new(skill: &'a Skill) -> Self {
+        Self {
+            id: skill.id(),
+            name: skill.name(),
+            description: skill.description(),
+            scope: skill.root().scope().as_str(),
+            source: skill.root().path().to_string_lossy(),
+            location: skill.skill_md_path().to_string_lossy().into_owned(),
+            status: skill.status().as_str(),
+            reason: skill.reason(),
+            bytes: skill.skill_md_size(),
+        }
+    }
+}
+
+/// The JSON of a diagnostic in `list --json` and `check --format json`.
+#[derive(Debug, Serialize)]
+pub struct DiagnosticJson<'a> {
+    code: &'static str,
+    severity: &'static str,
+    message: &'a str,
+    path: Cow<'a, str>,
+    line: Option<u32>,
+    column: Option<u32>,
+    help: Option<&'a str>,
+}
+
+impl<'a> DiagnosticJson<'a> {
+    /// Returns the JSON of a diagnostic for the file at `path`.
+    pub fn new(path: &'a Path, diagnostic: &'a Diagnostic) -> Self {
+        Self {
+            code: diagnostic.code.as_str(),
+            severity: diagnostic.severity.as_str(),
+            message: &diagnostic.message,
+            path: path.to_string_lossy(),
+            line: diagnostic.location.map(|at| at.line),
+            column: diagnostic.location.map(|at| at.column),
+            help: diagnostic.help.as_deref(),
+        }
+    }
+}

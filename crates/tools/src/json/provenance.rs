@@ -1,0 +1,68 @@
+//! The source of an installed skill, and whether its files are unchanged.
+
+use std::path::PathBuf;
+
+use prowess::lock::{self, LockComparison, LockEntry};
+use prowess::{HashedTree, HostEnv, Skill};
+use serde_json::{Value, json};
+
+/// The lock file's entry of a skill, compared with its files.
+#[derive(Debug)]
+pub struct Provenance {
+    /// The entry.
+    pub entry: LockEntry,
+    /// The path of the lock file.
+    pub lock_path: PathBuf,
+    difference: LockComparison,
+    /// Whether the user accepted the current files.
+    accepted: bool,
+}
+
+impl Provenance {
+    /// Returns the provenance of an installed skill. Hashes its files.
+    pub fn for_skill(skill: &Skill, host: &HostEnv) -> Option<Self> {
+        let locked = skill.lock_entry()?;
+        let lock = lock::lock_path_for_skill(skill, &locked, host)?;
+        let dir = skill.canonical_dir();
+        let tree = HashedTree::from_resolved_dir(&dir);
+        let hash = tree.as_ref().ok().map(HashedTree::hash);
+        let accepted = hash.is_some() && lock::accepted_tree(host, &dir) == hash;
+        let difference = lock::compare_with_lock(&locked, &tree);
+        Some(Self { entry: locked, lock_path: lock, difference, accepted })
+    }
+
+    /// Describes how the skill differs from the installed files; `None` if it does not.
+    pub fn describe_changes(&self) -> Option<String> {
+        match (self.difference.is_unchanged(), self.accepted) {
+            (true, _) => None,
+            (false, true) => Some(format!("modified and accepted: {}", self.difference)),
+            (false, false) => Some(format!("modified since it was installed: {}", self.difference)),
+        }
+    }
+
+    /// Returns `true` if the skill is not loaded because of its changes.
+    pub fn is_blocked(&self) -> bool {
+        !self.difference.is_unchanged() && !self.accepted
+    }
+
+    /// Returns the provenance as JSON.
+    pub fn to_json(&self) -> Value {
+        let locked = &self.entry;
+        json!({
+            "source": locked.source,
+            "ref": locked.reference,
+            "commit": locked.commit,
+            "path": locked.path,
+            "renamed_from": locked.renamed_from,
+            "tree": locked.tree,
+            "audit": locked.audit,
+            "capabilities": locked.capabilities,
+            "granted": locked.granted,
+            "installed_at": locked.installed_at,
+            "lock": self.lock_path,
+            "status": if self.difference.is_unchanged() { "ok" } else { "modified" },
+            "difference": self.describe_changes().map(|_| self.difference.to_string()),
+            "accepted": self.accepted,
+        })
+    }
+}

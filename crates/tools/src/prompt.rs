@@ -1,0 +1,145 @@
+//! Builds the system prompt.
+
+use std::sync::Arc;
+
+use prowess::Snapshot;
+use prowess::activation::activate;
+use prowess::catalog::{
+    Catalog, CatalogPlan, DisclosureTier, SKILL_TOOL_RULES, active_skills, render_catalog,
+};
+use prowess::policy::{ActivationMode, CatalogFormat, LocationVisibility};
+use prowess::usage::{self, SkillUsage};
+use prowess_routing::{RouteOptions, Routing, Tier};
+
+use crate::catalog_cache::{CatalogKey, CutOrder};
+use crate::session::Session;
+use crate::toolbox::Toolbox;
+
+/// Parameters of a prompt that override the policy.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PromptRequest<'a> {
+    /// The user's message.
+    pub query: Option<&'a str>,
+    /// The catalog format, if not the policy's.
+    pub format: Option<CatalogFormat>,
+    /// Whether to include locations even if the policy does not.
+    pub location: bool,
+    /// The maximum number of characters, instead of the policy's limits.
+    pub budget_chars: Option<u32>,
+    /// The maximum number of tokens, instead of the policy's limits.
+    pub budget_tokens: Option<u32>,
+}
+
+/// A prompt, its plan and routing.
+#[derive(Debug, Clone)]
+pub struct RenderedPrompt {
+    /// The text for the model.
+    pub text: String,
+    /// How much of each skill is shown.
+    pub plan: CatalogPlan,
+    /// The skills that match the query, if there is one.
+    pub routing: Option<Routing>,
+}
+
+/// Renders the prompt that a model is shown for the skills of a toolbox.
+pub fn render_prompt(toolbox: &Toolbox, request: &PromptRequest<'_>) -> RenderedPrompt {
+    let (catalog, routing) = build_catalog(toolbox, request);
+    let Catalog { text, plan } = Arc::unwrap_or_clone(catalog);
+    RenderedPrompt { text, plan, routing }
+}
+
+/// Returns the catalog of a prompt, and the skills that match the query.
+fn build_catalog(toolbox: &Toolbox, request: &PromptRequest<'_>) -> (Arc<Catalog>, Option<Routing>) {
+    let (snapshot, policy) = (toolbox.snapshot(), toolbox.registry().policy());
+    let usage = SkillUsage::load(toolbox.registry().host());
+    let format = request.format.unwrap_or(policy.catalog.format);
+    let routing = request.query.map(|query| route(toolbox, &snapshot, query, &usage));
+    let relevant =
+        routing.iter().flat_map(|routing| routing.matches.iter().map(|found| found.name.clone())).collect();
+    // Requested limits replace all limits of the policy.
+    let has_limits = request.budget_chars.is_some() || request.budget_tokens.is_some();
+    let (chars, tokens) = match has_limits {
+        true => (request.budget_chars, request.budget_tokens),
+        false => (policy.catalog.budget_chars, policy.catalog.token_limit()),
+    };
+    let wanted = CatalogKey {
+        format,
+        location: if request.location { LocationVisibility::Shown } else { policy.catalog.location },
+        chars,
+        tokens,
+        order: CutOrder { relevant, recent: usage.recent(16) },
+    };
+    let catalog = match format {
+        CatalogFormat::Tiers => tiered_catalog(&snapshot, toolbox, routing.as_ref(), wanted),
+        CatalogFormat::Xml | CatalogFormat::Json | CatalogFormat::Bullets | CatalogFormat::Tool => {
+            full_catalog(&snapshot, toolbox, wanted)
+        }
+    };
+    (catalog, routing)
+}
+
+/// Returns the catalog of all skills.
+fn full_catalog(snapshot: &Arc<Snapshot>, toolbox: &Toolbox, wanted: CatalogKey) -> Arc<Catalog> {
+    let policy = toolbox.registry().policy();
+    toolbox.catalogs.get(snapshot, wanted, |wanted| render_catalog(snapshot, policy, &wanted.request()))
+}
+
+fn route(toolbox: &Toolbox, snapshot: &Arc<Snapshot>, query: &str, usage: &SkillUsage) -> Routing {
+    let policy = toolbox.registry().policy();
+    let max = match policy.activation {
+        ActivationMode::Pushed { max } => max as usize,
+        _ => 3,
+    };
+    let options = RouteOptions { max_skills: max, k: 16, usage, now: usage::now(), mention: policy.mention };
+    toolbox.router(snapshot).route(query, &options)
+}
+
+/// Returns the tier that the query asks for; without a query, names and brief descriptions.
+fn tiered_catalog(
+    snapshot: &Arc<Snapshot>,
+    toolbox: &Toolbox,
+    routing: Option<&Routing>,
+    wanted: CatalogKey,
+) -> Arc<Catalog> {
+    let policy = toolbox.registry().policy();
+    let mut full = Vec::new();
+    let tier = match routing.map(|routing| routing.tier) {
+        None | Some(Tier::Registry) => return full_catalog(snapshot, toolbox, wanted),
+        Some(Tier::Nothing) => DisclosureTier::Nothing,
+        Some(Tier::Breadcrumb) => DisclosureTier::Count,
+        Some(Tier::Full) => {
+            let names = routing
+                .iter()
+                .flat_map(|routing| routing.full_matches().iter().map(|found| found.name.as_str()));
+            full.extend(names.filter_map(|name| {
+                // Text of remote skills must not be part of the system prompt; the model may load it by itself.
+                let skill = snapshot.get(name).filter(|skill| skill.remote().is_none())?;
+                Some((name.to_owned(), activate(skill, None, policy).ok()?.content()))
+            }));
+            if full.is_empty() {
+                return full_catalog(snapshot, toolbox, wanted);
+            }
+            DisclosureTier::Full(&full)
+        }
+    };
+    let text = tier.render(snapshot, policy, &wanted.request());
+    Arc::new(Catalog { text, plan: CatalogPlan::default() })
+}
+
+/// Returns the system prompt of a turn: the catalog, its rules, and the active skills.
+pub fn system_prompt(toolbox: &Toolbox, session: &Session, query: Option<&str>) -> String {
+    if !toolbox.registry().policy().enabled {
+        return String::new();
+    }
+    let (catalog, routing) = build_catalog(toolbox, &PromptRequest { query, ..PromptRequest::default() });
+    if query.is_some() && toolbox.registry().policy().catalog.format == CatalogFormat::Tiers {
+        let pushed = routing.iter().filter(|routing| routing.tier == Tier::Full);
+        session.set_pushed(pushed.flat_map(Routing::full_matches).map(|found| found.name.clone()).collect());
+    }
+    let mut text = catalog.text.clone();
+    if !text.is_empty() && toolbox.registry().policy().activation == ActivationMode::SkillTool {
+        text = format!("{SKILL_TOOL_RULES}\n\n{text}");
+    }
+    text.push_str(&active_skills(session.ledger.names()));
+    text
+}
