@@ -146,7 +146,7 @@ impl<'a> TarHeader<'a> {
             let why = "it is too long";
             return Err(ArchiveError::Malformed { what: "an extended header".to_owned(), why });
         }
-        // Entries other than files have no content, regardless of their size field; they are rejected later.
+        // Links and devices have no content, regardless of their size field; they are rejected later.
         let has_no_content = matches!(self.kind, b'1'..=b'4' | b'6');
         let size = if has_no_content { 0 } else { usize::try_from(self.size).map_err(|_| TRUNCATED)? };
         let data = rest.get(..size).ok_or(TRUNCATED)?;

@@ -1,9 +1,9 @@
 //! Whether Markdown instructs the reader to do what a rule found, or quotes it as a bad example.
 //!
 //! The author of a skill is not trusted: a warning next to an instruction only lowers a critical finding to
-//! high, and words in a code block are not a warning. Only a quotation is rated lower: the sentence itself must
+//! high, and words in a code block are not a warning. Only a quotation is rated medium: the sentence itself must
 //! forbid exactly what it quotes, without a condition ("never run `…` as root" forbids root, not the command).
-//! A code block is always treated as an instruction.
+//! A code block is never a quotation.
 
 use std::sync::OnceLock;
 

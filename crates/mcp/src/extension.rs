@@ -142,7 +142,7 @@ pub enum ResultType {
     /// `"complete"`.
     #[default]
     #[serde(rename = "complete")]
-    ResultType,
+    Complete,
 }
 
 /// Who may cache a result.

@@ -21,7 +21,7 @@ const FEATURE_WEIGHTS: FeatureWeights = FeatureWeights {
     near: 0.62,
 };
 
-/// The weight of the lead, and its maximum. Without other candidates, there is no lead.
+/// The weight of the lead, and its maximum. A skill without competitors gets the maximum.
 const LEAD_WEIGHT: f32 = 6.6;
 const LEAD_MAX: f32 = 0.4;
 

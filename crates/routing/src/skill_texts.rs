@@ -62,7 +62,7 @@ pub(super) fn collection_id(snapshot: &Snapshot) -> u64 {
     snapshot.roots().fold(0, |sums, root| sum(sums, root.path()))
 }
 
-/// Returns the version of a skill. The key is equal for the same bytes at the same path, and never 0. For
+/// Returns the version of a skill. It changes with the path or the fingerprint of the file, and is never 0. For
 /// skills that are not on disk, it depends on name and description.
 fn skill_version(skill: &Skill) -> SkillVersion {
     let mut sum = checksum(skill.relative_dir().as_os_str().as_encoded_bytes());

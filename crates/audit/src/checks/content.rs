@@ -95,7 +95,7 @@ fn is_encrypted_zip(bytes: &[u8]) -> bool {
     matches!(bytes, [b'P', b'K', 3, 4, _, _, flags, ..] if flags & 1 == 1)
 }
 
-/// Returns `true` if the name is that of a text or an image.
+/// Returns `true` if the name is that of a text, an image or another file that is not an archive.
 fn poses_as_text(path: &str) -> bool {
     let other = "png jpg jpeg gif svg webp pdf json yaml yml toml csv css xml mp3 mp4";
     let readable =
@@ -108,12 +108,12 @@ fn is_zipapp(path: &str) -> bool {
     has_extension(path, "pyz")
 }
 
-/// Returns `true` for documents that should not contain code.
+/// Returns `true` for office documents.
 fn is_office(path: &str) -> bool {
     has_extension(path, "docx xlsx pptx dotx xltx potx odt ods odp vsdx xlsm pptm docm key pages numbers")
 }
 
-/// Returns `true` for documents and fonts in an archive format.
+/// Returns `true` for documents and packages that are archives by design.
 fn is_document(path: &str) -> bool {
     let known = "docx xlsx pptx dotx xltx potx odt ods odp epub jar whl sketch key pages \
                  numbers vsdx svgz xlsm pptm docm";

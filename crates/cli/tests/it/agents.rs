@@ -40,7 +40,7 @@ fn copies_are_updated() {
         assert_snapshot!(env.runs(&[&install, &install]));
     });
     env.described("~/shelf/pdf", "Does more.");
-    assert_snapshot!("copies_are_updated", env.run(&["update"]).transcript());
+    assert_snapshot!("copies_after_update", env.run(&["update"]).transcript());
     assert_eq!(env.text(".claude/skills/pdf/SKILL.md"), env.text(".agents/skills/pdf/SKILL.md"));
     assert_eq!(env.tree(".claude"), ["skills/pdf/SKILL.md"]);
     assert_snapshot!("copies_are_removed", env.run(&["remove", "pdf"]).transcript());

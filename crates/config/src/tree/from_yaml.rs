@@ -9,7 +9,7 @@ use super::{ConfigSyntaxError, ConfigTree, DEPTH_MAX, TreeEntry, TreeKind, clip_
 
 const BUDGET: YamlBudget = YamlBudget { depth: DEPTH_MAX, ..YamlBudget::DEFAULT };
 
-/// Parses YAML and returns the mapping at `path`; `None` if it does not exist.
+/// Parses YAML and returns the value at `path`; `None` if a key is missing or a parent is not a mapping.
 pub fn parse_yaml(text: &str, path: &[&str]) -> Result<Option<ConfigTree>, Vec<ConfigSyntaxError>> {
     let root = yaml::parse(text, BUDGET).map_err(|error| {
         let at = error.offset();

@@ -251,9 +251,9 @@ pub enum MentionSyntax {
 /// When changes on disk are detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefreshPolicy {
-    /// On each call, by the fingerprint of each file. Servers watch the file system in addition.
+    /// On each call, by the fingerprint of each file; a watched registry waits for the watcher instead.
     Fingerprint,
-    /// On each call, by the modification time of the directory only.
+    /// On each call. A modification time is part of the fingerprint, so this works like [`Self::Fingerprint`].
     DirectoryTime,
     /// When a skill is added, deleted or imported.
     OnChange,

@@ -89,7 +89,7 @@ fn bytes_that_are_not_a_skill() {
         ("bom", b"\xEF\xBB\xBF", "the file has no frontmatter"),
         ("utf16", b"\xFF\xFE-\0-\0-\0\n\0", "the file contains NUL bytes and is not text"),
         ("latin1", b"---\nname: latin1\ndescription: caf\xE9\n---\n", "the frontmatter is not UTF-8"),
-        ("list", b"---\n- name\n---\n", "the frontmatter is a list, not fields"),
+        ("list", b"---\n- name\n---\n", "the frontmatter is a list, not a mapping"),
         ("elf", b"\x7fELF\x02\x01\x01\0\0\0", "the file contains NUL bytes and is not text"),
     ] {
         world.file(&format!("~/.agents/skills/{name}/SKILL.md"), bytes);

@@ -82,7 +82,7 @@ impl McpRemoteSource {
             .ok_or_else(|| FetchError::Malformed("the result is not the entry of that skill".to_owned()))
     }
 
-    /// Starts listing in the background if there is no valid listing.
+    /// Loads the cached listing, or starts listing in the background if there is none.
     pub(super) fn prefetch(&self) {
         let mut state = self.server.lock();
         if state.listing.is_some() || state.is_refreshing {

@@ -112,7 +112,7 @@ fn list_skills(shared: &Shared, params: ListSkillsParams) -> Result<ListSkillsRe
     // Skills that hosts would reject are omitted; `skills/get` reports the reason.
     let entries = page.into_iter().filter_map(|(_, skill)| shared.manifests.entry(skill, policy).ok());
     Ok(ListSkillsResult {
-        result_type: ResultType::ResultType,
+        result_type: ResultType::Complete,
         skills: entries.map(|entry| extension::SkillEntry::clone(&entry)).collect(),
         next_cursor,
         ttl_ms: TTL_MS,
@@ -133,7 +133,7 @@ fn get_skill(shared: &Shared, uri: &str) -> Result<GetSkillResult, ErrorData> {
         errors::invalid_params(format!("{} is not served: {reason}", escape_and_truncate(uri)))
     })?;
     Ok(GetSkillResult {
-        result_type: ResultType::ResultType,
+        result_type: ResultType::Complete,
         skill: extension::SkillEntry::clone(&entry),
         ttl_ms: TTL_MS,
         cache_scope: CacheScope::Private,

@@ -32,8 +32,8 @@ fn s001_19_invalid_parameters() {
         (json!({"name": "a", "args": "x\0"}), "args contains a NUL character"),
         (json!({"name": "a", "arg": "x"}), "unknown parameter arg; did you mean args?"),
         (json!({"name": "a", "frobnicate": 1}), "unknown parameter frobnicate; valid parameters: name, args"),
-        (json!(null), "the parameters have to be an object"),
-        (json!("a"), "the parameters have to be an object"),
+        (json!(null), "the parameters must be an object"),
+        (json!("a"), "the parameters must be an object"),
     ] {
         assert_eq!(refused(params), pair("INVALID_PARAM", message));
     }
