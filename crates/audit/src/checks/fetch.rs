@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use memchr::memmem;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::Regex;
 
 use super::hosts::{HostKind, UrlMatch, classify_host, find_urls};
@@ -37,12 +37,21 @@ pub(super) fn is_dropper(text: &[u8]) -> bool {
     runs.find_iter(text).any(|found| rule(found) == "PA102")
 }
 
+/// Words of which every download that [`RUNS`] matches contains one.
+const KEYWORDS: [&str; 7] = ["curl", "wget", "irm", "iwr", "invoke-", "webclient", "fetch"];
+
+/// Returns the automaton that finds [`KEYWORDS`]. Case is ignored, as PowerShell does.
+fn keywords() -> Option<&'static AhoCorasick> {
+    static AUTOMATON: OnceLock<Option<AhoCorasick>> = OnceLock::new();
+    AUTOMATON
+        .get_or_init(|| {
+            let mut builder = AhoCorasick::builder();
+            builder.kind(Some(AhoCorasickKind::DFA)).ascii_case_insensitive(true).build(KEYWORDS).ok()
+        })
+        .as_ref()
+}
+
 pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
-    // Skip texts that cannot contain a download.
-    let hints = [&b"curl"[..], b"wget", b"http", b"irm ", b"iwr "];
-    if !hints.iter().any(|word| memmem::find(&text.bytes, word).is_some()) {
-        return;
-    }
     let Some((runs, fetches)) = patterns() else { return };
     check_piped(text, runs, raw);
     check_bare_ips(text, fetches, raw);
@@ -50,15 +59,13 @@ pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
 
 /// Checks downloads that are piped into an interpreter.
 fn check_piped(text: &SourceText<'_>, runs: &Regex, raw: &mut Vec<RawFinding>) {
+    let Some(keywords) = keywords() else { return };
     let mut until = 0;
-    let words = [&b"curl"[..], b"wget", b"irm", b"iwr", b"nvoke-", b"WebClient", b"webclient", b"fetch"];
-    let mut starts: Vec<_> = words.iter().flat_map(|word| memmem::find_iter(&text.bytes, word)).collect();
-    starts.sort_unstable();
-    for at in starts {
-        if at < until {
+    for keyword in keywords.find_iter(&text.bytes) {
+        if keyword.start() < until {
             continue;
         }
-        let (start, window) = text.window(at);
+        let (start, window) = text.window(keyword.start());
         until = start + window.len().max(1);
         for found in runs.find_iter(window) {
             // The URL may follow the part that the pattern matches.

@@ -28,7 +28,7 @@ fn every_attack_of_the_table_has_its_test() {
     // Tests that are not attacks: what scripts can do, and that the attacks work without a sandbox.
     let others = [
         "cancelling_ends_everything_and_output_streams",
-        "each_number_is_what_it_says",
+        "each_limit_has_its_exact_value",
         "files_can_be_copied_in_the_scratch_folder",
         "once_more_as_an_ordinary_user",
         "the_attacks_are_real",
