@@ -50,13 +50,11 @@ fn main() -> ExitCode {
     exit_code(result, &mut output)
 }
 
-/// Flushes the output, reports a failure and returns the exit code.
+/// Flushes the output, reports a failure and returns the exit code. It names the signal if one stopped the command.
 fn exit_code(result: commands::CommandResult, output: &mut Output) -> ExitCode {
     let result = result.and_then(|code| output.finish().map(|()| code).map_err(Failure::from));
-    match result {
-        Ok(code) => code,
-        Err(failure) => failure.report(output),
-    }
+    let code = result.unwrap_or_else(|failure| failure.report(output));
+    if code == ExitCode::SUCCESS { code } else { signals::exit_code().unwrap_or(code) }
 }
 
 /// Handles a plain `prowess --version` without building the command-line parser. Returns `None` for anything else.

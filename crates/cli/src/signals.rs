@@ -1,12 +1,27 @@
 //! Signals that end the process: Ctrl-C, `kill` and a hangup.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use tokio::signal::unix::SignalKind;
 use tokio_util::sync::CancellationToken;
+
+/// The last signal that [`set_on_termination`] handled; 0 if there was none.
+static RECEIVED: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
+
+/// Returns the exit code of a command that was stopped by a handled signal; `None` if there was none.
+pub(crate) fn exit_code() -> Option<ExitCode> {
+    let signal = i32::try_from(RECEIVED.load(Ordering::Relaxed)).ok().filter(|signal| *signal > 0)?;
+    Some(exit_code_for(signal))
+}
+
+/// Returns the exit code that shells report for a signal: 130 for Ctrl-C.
+pub(crate) fn exit_code_for(signal: i32) -> ExitCode {
+    ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX))
+}
 
 /// Sets `flag` at the first signal; the second one ends the process at once.
 pub(crate) fn set_on_termination(flag: &Arc<AtomicBool>) {
@@ -14,6 +29,9 @@ pub(crate) fn set_on_termination(flag: &Arc<AtomicBool>) {
         // If a handler cannot be installed, the first signal ends the process.
         let _ = flag::register_conditional_default(signal, Arc::clone(flag));
         let _ = flag::register(signal, Arc::clone(flag));
+        if let Ok(number) = usize::try_from(signal) {
+            let _ = flag::register_usize(signal, Arc::clone(&RECEIVED), number);
+        }
     }
 }
 

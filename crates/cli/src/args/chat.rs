@@ -10,7 +10,7 @@ use clap::Subcommand;
     after_help = "Without a message, starts an interactive chat on a terminal; type /help there for a list of commands.\n\
     Standard input is appended to the message: git diff | prowess chat \"Review this\"\n\n\
     Standard output contains only the answer, or with --json, one event per line.\n\
-    Exit codes: 0 complete answer, 1 interrupted or limit reached, 2 usage or environment error"
+    Exit codes: 0 complete answer, 1 incomplete, 2 usage or environment error, 130 after Ctrl-C"
 )]
 pub(crate) struct Chat {
     /// Message; start it with /NAME to call a skill

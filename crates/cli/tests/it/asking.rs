@@ -93,7 +93,7 @@ fn ctrl_c_at_a_prompt_leaves_nothing_behind() {
     session.until("Which skills?");
     rustix::process::kill_process(session.id(), rustix::process::Signal::INT).unwrap();
     let (seen, code) = session.end();
-    assert_eq!(code, 2, "{seen}");
+    assert_eq!(code, 130, "{seen}");
     assert_eq!(env.tree("~/.agents"), Vec::<String>::new());
 }
 

@@ -207,7 +207,7 @@ fn ctrl_c_during_a_download_leaves_nothing_behind() {
     session.until("receiving");
     rustix::process::kill_process(session.id(), rustix::process::Signal::INT).unwrap();
     let (seen, code) = session.end();
-    assert_eq!(code, 2, "{seen}");
+    assert_eq!(code, 130, "{seen}");
     assert!(seen.contains("error: cancelled"), "{seen}");
     net.assert_empty();
 }

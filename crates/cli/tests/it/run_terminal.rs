@@ -101,7 +101,7 @@ fn output_is_streamed_and_ctrl_c_stops_the_script() {
         kill_process(Pid::from_child(&child), signal).unwrap();
         let mut err = String::new();
         child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(1), "{err}");
+        assert_eq!(child.wait().unwrap().code(), Some(128 + signal.as_raw()), "{err}");
         assert!(err.contains(": cancelled, "), "{err}");
         assert!(!std::path::Path::new(scratch.trim()).exists(), "{scratch}");
         assert_eq!(sleeping(&long), 0, "{signal:?}");

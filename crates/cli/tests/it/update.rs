@@ -120,6 +120,11 @@ fn pinned_skills_are_not_updated() {
     assert_snapshot!(env.runs(&[&["update"], &["update", "one"], &["update", "two", "--json"]]));
     repository.run(&["tag", "-f", "v1.0", "main"]);
     let again = ["install", &url, "--ref", "v1.0", "--skill", "one", "--yes", "--on-conflict", "overwrite"];
+    // A missing skill is not restored from a tag that has moved.
+    fs::rename(env.path("~/.agents/skills/one"), env.path("~/one")).unwrap();
+    assert_eq!(env.run(&["update"]).code, 0);
+    assert!(!env.path("~/.agents/skills/one").exists());
+    fs::rename(env.path("~/one"), env.path("~/.agents/skills/one")).unwrap();
     with_settings!({ filters => CHANGING }, {
         assert_snapshot!("a_tag_that_moved", env.runs(&[&["update"], &again]));
     });

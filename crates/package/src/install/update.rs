@@ -90,23 +90,26 @@ impl Updater<'_> {
             match latest_commit(&source, group.reference.as_deref(), self.file_urls, self.work)? {
                 None => (Vec::new(), group.skills.clone()),
                 Some((commit, resolved)) => {
+                    let pin = describe_pin(&resolved);
+                    // A tag that has moved is not followed, not even to restore missing files.
                     let is_current = |locked: &&LockEntry| {
-                        let same = locked.commit.as_deref() == Some(commit.as_str());
-                        let intact = matches!(
-                            check_installed(&self.plan.target, locked),
-                            Ok((_, InstalledState::Unchanged))
-                        );
-                        intact && (same || describe_pin(&resolved).is_some())
+                        let is_same = locked.commit.as_deref() == Some(commit.as_str());
+                        let is_intact = || {
+                            let installed = check_installed(&self.plan.target, locked);
+                            matches!(installed, Ok((_, InstalledState::Unchanged)))
+                        };
+                        if is_same { is_intact() } else { pin.is_some() }
                     };
-                    let (current, outdated) = group.skills.iter().copied().partition(is_current);
-                    if let Some(pin) = describe_pin(&resolved) {
-                        let current: Vec<&LockEntry> = current;
-                        for locked in current {
-                            self.add_skipped(locked, pin_reason(&pin, locked, &commit))?;
+                    let (current, outdated): (Vec<&LockEntry>, _) =
+                        group.skills.iter().copied().partition(is_current);
+                    match pin {
+                        None => (current, outdated),
+                        Some(pin) => {
+                            for locked in current {
+                                self.add_skipped(locked, pin_reason(&pin, locked, &commit))?;
+                            }
+                            (Vec::new(), outdated)
                         }
-                        (Vec::new(), outdated)
-                    } else {
-                        (current, outdated)
                     }
                 }
             };

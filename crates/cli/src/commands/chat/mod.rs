@@ -38,6 +38,7 @@ use crate::args::{Chat, Global};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::signals;
 use setup::{ChatSetup, ContinueHint, SelectedChat};
 use turn::TurnEnd;
 
@@ -90,11 +91,12 @@ async fn answer_once(
     match ended {
         TurnEnd::Ended(EndReason::Finished) => return Ok(SUCCESS),
         TurnEnd::Ended(end) => end.description().into_iter().for_each(|about| output.note(about)),
-        // The exit code is 1 regardless of the cause, because the usage was correct.
+        // The exit code does not depend on the cause, because the usage was correct.
         TurnEnd::Failed(failure) => drop(failure.report(output)),
         TurnEnd::Abandoned => {}
     }
-    Ok(check_failed())
+    let stopped_by = stops.received.map(|signal| signals::exit_code_for(signal.as_raw_value()));
+    Ok(stopped_by.unwrap_or_else(check_failed))
 }
 
 /// Prints the notices of the tools.

@@ -18,6 +18,8 @@ pub(super) struct StopSignals {
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
+    /// The last signal that stopped a turn.
+    pub(super) received: Option<SignalKind>,
 }
 
 impl StopSignals {
@@ -26,6 +28,7 @@ impl StopSignals {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
+            received: None,
         })
     }
 
@@ -34,11 +37,11 @@ impl StopSignals {
         while tokio::time::timeout(std::time::Duration::ZERO, self.recv()).await.is_ok() {}
     }
 
-    async fn recv(&mut self) {
+    async fn recv(&mut self) -> SignalKind {
         tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-            _ = self.hangup.recv() => {}
+            _ = self.interrupt.recv() => SignalKind::interrupt(),
+            _ = self.terminate.recv() => SignalKind::terminate(),
+            _ = self.hangup.recv() => SignalKind::hangup(),
         }
     }
 }
@@ -81,7 +84,8 @@ pub(super) async fn run_turn(
         loop {
             tokio::select! {
                 outcome = &mut turn => break Some(outcome),
-                () = stops.recv() => {
+                signal = stops.recv() => {
+                    stops.received = Some(signal);
                     if cancel.is_cancelled() {
                         break None;
                     }

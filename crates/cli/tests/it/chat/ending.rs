@@ -51,7 +51,7 @@ fn ctrl_c_stops_the_turn_and_the_chat_is_saved() {
         let (mut rest, mut err) = (String::new(), String::new());
         out.read_to_string(&mut rest).unwrap();
         child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(1), "{err}");
+        assert_eq!(child.wait().unwrap().code(), Some(128 + signal.as_raw()), "{err}");
         assert_eq!((rest.as_str(), err.as_str()), ("two\n", "the turn was cancelled\n"));
         let kept = messages(&env);
         assert_eq!(kept[1]["parts"], json!([{"type": "text", "text": "one\ntwo"}]));
@@ -128,7 +128,7 @@ fn a_second_ctrl_c_exits_at_once() {
         kill_process(Pid::from_child(&child), Signal::INT).unwrap();
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
-    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(child.wait().unwrap().code(), Some(130));
     holder.execute_batch("ROLLBACK").unwrap();
     assert_eq!(env.run(&["chat", "--continue", "go on"]).out, "Back again.\n");
     assert_eq!(messages(&env)[1]["state"], "interrupted");
@@ -167,7 +167,7 @@ fn ctrl_c_stops_scripts() {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(sleeping(), 0);
     assert_eq!(messages(&env)[1]["parts"][1]["status"], "error");
 }
