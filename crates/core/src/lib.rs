@@ -81,5 +81,5 @@ pub use prowess_format as format;
 pub use prowess_format::error_code::{self, ErrorCode};
 pub use prowess_fs::{HashedFile, HashedTree, TreeHashError, digest, read_bounded, tree_hash};
 pub use registry::{Registry, Skill, SkillStatus, Snapshot, SnapshotDiff, short_path};
-pub use skill::{DiscoveredSkill, Root, SkillLink};
+pub use skill::{DiscoveredSkill, Root, SkillKey, SkillLink};
 pub use visit_files::{VisitedEntry, visit_files};

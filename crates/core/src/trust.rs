@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::discovery::ScanProgress;
 use crate::host_env::HostEnv;
 use crate::policy::{Policy, ProjectTrust};
-use crate::registry::{Registry, Snapshot, SnapshotDiff};
+use crate::registry::{Registry, Snapshot};
 use crate::skill::Skill;
 use crate::trust_store::{TrustFile, canonicalize_dir, now};
 pub use crate::trust_store::{TrustRecord, installed_pins, pin_installed, record_for, untrust};
@@ -37,9 +37,26 @@ pub fn trust(
     Ok((record, before))
 }
 
-/// Returns the skills in a trusted directory that were added, changed or removed since it was trusted, by their
-/// directories.
-pub fn changes_since(record: &TrustRecord, policy: &Policy, host: &HostEnv) -> SnapshotDiff {
+/// The directories of skills that changed since their project was trusted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ChangedSkills {
+    /// New skills.
+    pub added: Vec<PathBuf>,
+    /// Skills that no longer exist.
+    pub removed: Vec<PathBuf>,
+    /// Skills with different files.
+    pub changed: Vec<PathBuf>,
+}
+
+impl ChangedSkills {
+    /// Returns `true` if nothing changed.
+    pub fn is_empty(&self) -> bool {
+        self == &Self::default()
+    }
+}
+
+/// Returns the skills in a trusted directory that were added, removed or changed since it was trusted.
+pub fn changes_since(record: &TrustRecord, policy: &Policy, host: &HostEnv) -> ChangedSkills {
     let mut now = hashes(&record.path, policy, host);
     for folder in record.skills.keys() {
         // Discovery depends on the current project; a skill that it does not cover is not removed.
@@ -47,14 +64,13 @@ pub fn changes_since(record: &TrustRecord, policy: &Policy, host: &HostEnv) -> S
             now.insert(folder.clone(), hash(folder));
         }
     }
-    let text = |path: &PathBuf| path.display().to_string();
-    SnapshotDiff {
-        added: now.keys().filter(|path| !record.skills.contains_key(*path)).map(text).collect(),
-        removed: record.skills.keys().filter(|path| !now.contains_key(*path)).map(text).collect(),
+    ChangedSkills {
+        added: now.keys().filter(|path| !record.skills.contains_key(*path)).cloned().collect(),
+        removed: record.skills.keys().filter(|path| !now.contains_key(*path)).cloned().collect(),
         changed: now
             .iter()
             .filter(|(path, hash)| record.skills.get(*path).is_some_and(|before| before != *hash))
-            .map(|(path, _)| text(path))
+            .map(|(path, _)| path.clone())
             .collect(),
     }
 }

@@ -8,11 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use prowess::activation::verbatim_frontmatter;
 use prowess::format::hidden::escape_and_truncate;
 use prowess::format::{NameRule, SkillName};
-use prowess::policy::Policy;
 use prowess::remote::{RemoteFile, RemoteSkill};
 use prowess::resources::{self, SkillStamp};
-use prowess::{Skill, Snapshot, digest};
-use prowess_tools::skill_key;
+use prowess::{Skill, SkillKey, Snapshot, digest};
 use serde_json::{Map, Value};
 
 use crate::extension::{self, BYTES_MAX, FILES_MAX, SkillFileEntry, SkillResources};
@@ -50,7 +48,7 @@ pub(crate) enum NotServedReason {
 /// The cached entries.
 #[derive(Debug, Default)]
 pub(crate) struct EntryCache {
-    entries: Mutex<HashMap<String, CachedEntry>>,
+    entries: Mutex<HashMap<SkillKey, CachedEntry>>,
 }
 
 #[derive(Debug)]
@@ -61,13 +59,9 @@ struct CachedEntry {
 
 impl EntryCache {
     /// Returns the current entry of a skill.
-    pub(crate) fn entry(
-        &self,
-        skill: &Skill,
-        policy: &Policy,
-    ) -> Result<Arc<extension::SkillEntry>, NotServedReason> {
+    pub(crate) fn entry(&self, skill: &Skill) -> Result<Arc<extension::SkillEntry>, NotServedReason> {
         if let Some(remote) = skill.remote() {
-            return build_remote_entry(skill, remote, policy).map(Arc::new);
+            return build_remote_entry(skill, remote).map(Arc::new);
         }
         if !is_allowed(&skill.name()) {
             return Err(NotServedReason::Name(escape_and_truncate(&skill.name())));
@@ -85,15 +79,15 @@ impl EntryCache {
         if bytes > BYTES_MAX {
             return Err(NotServedReason::TooLarge(bytes));
         }
-        let key_text = skill_key(skill, policy);
-        if let Some(cached) = self.lock().get(&*key_text)
+        let key = skill.key();
+        if let Some(cached) = self.lock().get(key)
             && cached.stamp == stamp
             && cached.stamp.is_settled()
         {
             return Ok(Arc::clone(&cached.entry));
         }
-        let entry = Arc::new(build_entry(skill, policy)?);
-        self.lock().insert(key_text.into_owned(), CachedEntry { stamp, entry: Arc::clone(&entry) });
+        let entry = Arc::new(build_entry(skill)?);
+        self.lock().insert(key.clone(), CachedEntry { stamp, entry: Arc::clone(&entry) });
         Ok(entry)
     }
 
@@ -102,7 +96,7 @@ impl EntryCache {
         self.lock().retain(|key, _| snapshot.get(key).is_some());
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, CachedEntry>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<SkillKey, CachedEntry>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -121,11 +115,7 @@ pub(crate) fn manifest_file_name(skill: &Skill) -> String {
 
 /// Builds the entry of a skill from another server: the entry of that server, with our URIs. Nothing is fetched;
 /// files that are read later are verified against it.
-fn build_remote_entry(
-    skill: &Skill,
-    remote: &RemoteSkill,
-    policy: &Policy,
-) -> Result<extension::SkillEntry, NotServedReason> {
+fn build_remote_entry(skill: &Skill, remote: &RemoteSkill) -> Result<extension::SkillEntry, NotServedReason> {
     let offered = remote.entry();
     if !skill.is_enabled() {
         return Err(NotServedReason::Unavailable(skill.reason().unwrap_or_default()));
@@ -136,25 +126,25 @@ fn build_remote_entry(
         return Err(NotServedReason::Name(escape_and_truncate(&skill.name())));
     }
     let file_entry = |file: &RemoteFile| SkillFileEntry {
-        uri: uri::file_uri(skill, policy, &file.path),
+        uri: uri::file_uri(skill, &file.path),
         digest: file.digest.clone(),
         size: file.size,
     };
     Ok(extension::SkillEntry {
-        uri: uri::file_uri(skill, policy, "SKILL.md"),
+        uri: uri::file_uri(skill, "SKILL.md"),
         frontmatter: offered.frontmatter.clone(),
         resources: SkillResources::Listed(offered.files.iter().map(file_entry).collect()),
     })
 }
 
-fn build_entry(skill: &Skill, policy: &Policy) -> Result<extension::SkillEntry, NotServedReason> {
+fn build_entry(skill: &Skill) -> Result<extension::SkillEntry, NotServedReason> {
     let skill_files = resources::read_skill_files(skill)
         .map_err(|error| NotServedReason::Unavailable(error.to_string()))?;
     if let Some((path, _)) = skill_files.files().find(|(path, _)| path.contains('\\')) {
         return Err(NotServedReason::Backslash(escape_and_truncate(path)));
     }
     let file_entry = |(path, file): (&str, &resources::LoadedFile)| SkillFileEntry {
-        uri: uri::file_uri(skill, policy, path),
+        uri: uri::file_uri(skill, path),
         digest: digest(&file.bytes),
         size: file.bytes.len() as u64,
     };
@@ -162,7 +152,7 @@ fn build_entry(skill: &Skill, policy: &Policy) -> Result<extension::SkillEntry, 
     let source =
         skill_files.file("SKILL.md").map_err(|error| NotServedReason::Unavailable(error.to_string()))?.1;
     Ok(extension::SkillEntry {
-        uri: uri::file_uri(skill, policy, "SKILL.md"),
+        uri: uri::file_uri(skill, "SKILL.md"),
         frontmatter: read_frontmatter(skill, &source.bytes)?,
         resources: SkillResources::Listed(files),
     })

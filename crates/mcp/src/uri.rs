@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use prowess::policy::Policy;
 use prowess::{Skill, Snapshot};
-use prowess_tools::skill_key;
 
 /// The scheme.
 const SCHEME: &str = "skill://";
@@ -72,12 +70,12 @@ impl SkillUriSegments {
     }
 
     /// Returns the skill and the path in its directory, which is empty for the directory itself.
-    pub(crate) fn resolve<'s>(&self, snapshot: &'s Snapshot, policy: &Policy) -> Option<(&'s Skill, String)> {
+    pub(crate) fn resolve<'s>(&self, snapshot: &'s Snapshot) -> Option<(&'s Skill, String)> {
         // The key of a remote skill contains slashes.
         (1..=self.0.len()).find_map(|at| {
             let (key_segments, rest) = self.0.split_at(at);
             let skill = snapshot.get(&key_segments.join("/"))?;
-            let rest = match name_after_key(skill, policy) {
+            let rest = match name_after_key(skill) {
                 None => rest,
                 Some(name) => rest.strip_prefix(&[name.into_owned()])?,
             };
@@ -95,18 +93,17 @@ impl std::fmt::Display for SkillUriSegments {
 
 /// Returns the name that follows the key of a skill in its URI; `None` if the key ends in the name. The last segment
 /// before the path is always the name.
-fn name_after_key<'s>(skill: &'s Skill, policy: &Policy) -> Option<std::borrow::Cow<'s, str>> {
-    let (skill_key, name) = (skill_key(skill, policy), skill.name());
-    let ends_in_name =
-        skill_key == name || skill_key.strip_suffix(&*name).is_some_and(|before| before.ends_with('/'));
+fn name_after_key(skill: &Skill) -> Option<std::borrow::Cow<'_, str>> {
+    let (key, name) = (skill.key(), skill.name());
+    let ends_in_name = *key == *name || key.strip_suffix(&*name).is_some_and(|before| before.ends_with('/'));
     (!ends_in_name).then_some(name)
 }
 
 /// Returns the URI of a file of a skill, or of the skill's directory if the path is empty.
-pub(crate) fn file_uri(skill: &Skill, policy: &Policy, path: &str) -> String {
-    let (skill_key, name) = (skill_key(skill, policy), name_after_key(skill, policy));
+pub(crate) fn file_uri(skill: &Skill, path: &str) -> String {
+    let (key, name) = (skill.key(), name_after_key(skill));
     join_segments(
-        skill_key.split('/').chain(name.as_deref()).chain(path.split('/').filter(|part| !part.is_empty())),
+        key.split('/').chain(name.as_deref()).chain(path.split('/').filter(|part| !part.is_empty())),
     )
 }
 

@@ -118,8 +118,8 @@ impl Router {
         let mut matches: Vec<SkillMatch> = hits
             .chunk_by(|a, b| a.skill == b.skill)
             .filter_map(|hits| {
-                let name = self.key(self.snapshot.all().get(hits.first()?.skill)?);
-                explicit_match(&name, mentioned.contains(&name.as_ref()), hits, options)
+                let name = self.snapshot.all().get(hits.first()?.skill)?.key();
+                explicit_match(name, mentioned.contains(&name.as_str()), hits, options)
             })
             .collect();
         let known: HashSet<String> = matches.iter().map(|found| found.name.clone()).collect();
@@ -173,7 +173,7 @@ impl Router {
         self.completions.get_or_init(|| {
             let name = |(index, skill): (usize, &Skill)| {
                 let is_invocable = skill.is_enabled() && skill.manifest()?.user_invocable();
-                is_invocable.then(|| (self.key(skill).into_owned(), index))
+                is_invocable.then(|| (skill.key().into(), index))
             };
             CompletionIndex::new((0..).zip(self.snapshot.all()).filter_map(name))
         })
@@ -182,15 +182,15 @@ impl Router {
     /// Returns the searched text of a skill besides its key: the description, and the name if it differs from
     /// the key.
     fn searchable_text(&self, skill: &Skill) -> String {
-        let (key, name, description) = (self.key(skill), skill.name(), skill.description());
-        if key == name { description.to_owned() } else { format!("{name}\n{description}") }
+        let (key, name, description) = (skill.key(), skill.name(), skill.description());
+        if *key == *name { description.to_owned() } else { format!("{name}\n{description}") }
     }
 
     /// Checks how well the selectable skills can be distinguished. Returns their names and the advice.
     pub fn lint(&self) -> (Vec<String>, Vec<RoutingAdvice>) {
         let skills: Vec<&Skill> = self.skills().map(|(_, skill)| skill).collect();
         let texts = parallel_map(&skills, 32, |skill| skill_texts(skill));
-        (skills.iter().map(|skill| self.key(skill).into_owned()).collect(), lint(&texts))
+        (skills.iter().map(|skill| skill.key().into()).collect(), lint(&texts))
     }
 
     /// Adds skills that share words with the message, up to `k`, and adds this reason to matches that are
@@ -202,13 +202,13 @@ impl Router {
             else {
                 continue;
             };
-            let name = self.key(skill);
-            match matches.iter_mut().find(|known| known.name == name) {
+            let name = skill.key();
+            match matches.iter_mut().find(|known| *name == *known.name) {
                 Some(known) => {
                     known.reasons.extend(found.lexical.map(|words| lexical_reason(words.score)));
                     known.reasons.extend(found.similarity.map(semantic::similarity_reason));
                 }
-                None => others.push(semantic::fused_match(&name, found, options)),
+                None => others.push(semantic::fused_match(name, found, options)),
             }
         }
         sort_matches(&mut others, options);
@@ -221,8 +221,8 @@ impl Router {
         let exact = |name: &str| {
             // Names are stored in NFKC; input may use another form.
             let name = if name.is_ascii() { name.into() } else { name.nfkc().collect::<Cow<'_, str>>() };
-            let key = self.snapshot.interned_name(&name)?;
-            self.snapshot.get(key).filter(|skill| skill.is_enabled()).map(|_| key)
+            let skill = self.snapshot.get(&name).filter(|skill| skill.is_enabled())?;
+            Some(skill.key().as_str())
         };
         let mut names = Vec::new();
         if options.mention.slash == MentionSyntax::Enabled {
@@ -238,16 +238,6 @@ impl Router {
         let mut seen = HashSet::new();
         names.retain(|name| seen.insert(*name));
         names
-    }
-
-    /// Returns the name under which the snapshot finds a skill: its name, or its id if the name belongs to
-    /// another skill.
-    fn key<'s>(&self, skill: &'s Skill) -> Cow<'s, str> {
-        let name = skill.name();
-        match self.snapshot.get(&name) {
-            Some(known) if std::ptr::eq(known, skill) => name,
-            _ => skill.id(),
-        }
     }
 
     fn trigger_index(&self) -> &(TriggerIndex, Vec<FileDiagnostic>) {
@@ -302,7 +292,7 @@ impl Router {
 
     fn folded_names(&self) -> &HashMap<String, String> {
         self.folded_names.get_or_init(|| {
-            let names = self.snapshot.enabled().map(|skill| self.key(skill).into_owned());
+            let names = self.snapshot.enabled().map(|skill| String::from(skill.key()));
             names.map(|name| (fold_trimmed(&name), name)).collect()
         })
     }

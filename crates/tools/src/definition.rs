@@ -1,10 +1,8 @@
 //! The tools and their parameters.
 
-use std::borrow::Cow;
-
 use prowess::catalog::{CatalogRequest, Visibility, render_catalog, visibility};
-use prowess::policy::{ActivationMode, CatalogFormat, Policy, SkillIdentity};
-use prowess::{Skill, Snapshot};
+use prowess::policy::{ActivationMode, CatalogFormat, Policy};
+use prowess::{Skill, SkillKey, Snapshot};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -198,19 +196,11 @@ pub(crate) fn callable_names<'s>(
     snapshot: &'s Snapshot,
     policy: &Policy,
     session: &Session,
-) -> impl Iterator<Item = Cow<'s, str>> {
-    snapshot.enabled().filter(|skill| may_call(skill, policy, session)).map(|skill| skill_key(skill, policy))
+) -> impl Iterator<Item = &'s SkillKey> {
+    snapshot.enabled().filter(|skill| may_call(skill, policy, session)).map(Skill::key)
 }
 
 /// Returns `true` if a model may use a skill: it is in the catalog, or the user requested it.
 pub(crate) fn may_call(skill: &Skill, policy: &Policy, session: &Session) -> bool {
-    visibility(skill, policy) != Visibility::Manual || session.was_invoked(&skill_key(skill, policy))
-}
-
-/// Returns the key of a skill: its name, or its directory name if that is the policy's identity.
-pub fn skill_key<'s>(skill: &'s Skill, policy: &Policy) -> Cow<'s, str> {
-    match policy.scan.identity {
-        SkillIdentity::Id => skill.id(),
-        SkillIdentity::Name => skill.name(),
-    }
+    visibility(skill, policy) != Visibility::Manual || session.was_invoked(skill.key())
 }

@@ -14,7 +14,7 @@ use prowess::{ErrorCode, Skill, SkillStatus, Snapshot};
 use prowess_routing::RouteOptions;
 use serde_json::{Value, json};
 
-use crate::definition::{BuiltinTool, callable_names, may_call, skill_key};
+use crate::definition::{BuiltinTool, callable_names, may_call};
 use crate::envelope::{Envelope, ToolError};
 use crate::params::ToolParams;
 use crate::remote_guard::{check_loaded_files, check_run_allowed};
@@ -45,13 +45,13 @@ impl Toolbox {
             BuiltinTool::ReadResource => {
                 let params = ToolParams::new(params, &["name", "path"])?;
                 let skill = find_skill(&snapshot, policy, session, params.required_text("name")?)?;
-                check_loaded_files(skill, policy, session)?;
+                check_loaded_files(skill, session)?;
                 self.read_resource(skill, params.required_text("path")?, policy)
             }
             BuiltinTool::ListResources => {
                 let params = ToolParams::new(params, &["name"])?;
                 let skill = find_skill(&snapshot, policy, session, params.required_text("name")?)?;
-                check_loaded_files(skill, policy, session)?;
+                check_loaded_files(skill, session)?;
                 list_resources(skill)
             }
             BuiltinTool::Search => {
@@ -86,11 +86,11 @@ impl Toolbox {
         let activated =
             activate(skill, args, policy).map_err(|error| ToolError::new(error.code(), error.to_string()))?;
         // With arguments, the text differs, so it is returned again.
-        let name = skill_key(skill, policy);
-        let outcome = session.ledger.record_activation(&name, activated.digest());
-        session.ledger.pin_file_set(&name, activated.origin.as_ref().map(|origin| origin.file_set.as_str()));
+        let name = skill.key();
+        let outcome = session.ledger.record_activation(name, activated.digest());
+        session.ledger.pin_file_set(name, activated.origin.as_ref().map(|origin| origin.file_set.as_str()));
         if !session.call_options.is_preview {
-            self.uses.record(&name);
+            self.uses.record(name);
         }
         let is_known = outcome == LoadOutcome::Unchanged && activated.args.is_empty();
         if is_known
@@ -206,17 +206,17 @@ impl Toolbox {
             && let Some(skill) = skill_at(snapshot, &project.join(&read.path))
             && let Ok(activated) = activate(skill, None, policy)
         {
-            let name = skill_key(skill, policy);
-            let outcome = session.ledger.record_activation(&name, activated.digest());
+            let name = skill.key();
+            let outcome = session.ledger.record_activation(name, activated.digest());
             if !session.call_options.is_preview {
-                self.uses.record(&name);
+                self.uses.record(name);
             }
             data["name"] = json!(name);
             if outcome == LoadOutcome::Unchanged {
                 data["already_active"] = true.into();
             }
             if let Some(reminder) =
-                outcome.reminder(&name).filter(|_| !session.call_options.repeat_instructions)
+                outcome.reminder(name).filter(|_| !session.call_options.repeat_instructions)
             {
                 data["content"] = json!(reminder);
                 return Ok(Envelope::success(data, reminder));

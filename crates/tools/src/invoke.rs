@@ -3,7 +3,7 @@
 use prowess::{ErrorCode, Skill, Snapshot};
 use serde_json::{Map, Value};
 
-use crate::definition::{BuiltinTool, skill_key};
+use crate::definition::BuiltinTool;
 use crate::dispatch::find_skill;
 use crate::envelope::{Envelope, ToolError};
 use crate::session::Session;
@@ -23,7 +23,7 @@ impl Toolbox {
     /// Activates a skill that the user requested, even if the model may not load it. Always returns the
     /// instructions, even if the conversation has them already.
     pub fn invoke(&self, session: &mut Session, skill: &Skill, args: Option<&str>) -> Envelope {
-        let name = skill_key(skill, self.registry().policy()).into_owned();
+        let name = String::from(skill.key());
         if !self.registry().policy().enabled {
             return Envelope::error(ToolError::new(ErrorCode::Disabled, "skills are disabled"));
         }

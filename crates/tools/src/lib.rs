@@ -57,7 +57,7 @@ pub mod tokens;
 mod toolbox;
 mod usage_recorder;
 
-pub use definition::{BuiltinTool, ToolDefinition, skill_key};
+pub use definition::{BuiltinTool, ToolDefinition};
 pub use envelope::{CallContext, CallStats, CallStatus, Envelope, ToolError};
 pub use prompt::{PromptRequest, RenderedPrompt, render_prompt, system_prompt};
 pub use run::ScriptRunner;

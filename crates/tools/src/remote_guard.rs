@@ -1,18 +1,16 @@
 //! Restrictions for conversations that load remote skills.
 
 use prowess::format::hidden;
-use prowess::policy::Policy;
 use prowess::{ErrorCode, Skill, Snapshot};
 
-use crate::definition::skill_key;
 use crate::envelope::ToolError;
 use crate::session::Session;
 
 /// Returns an error if the files of a remote skill changed since the conversation loaded it.
-pub(crate) fn check_loaded_files(skill: &Skill, policy: &Policy, session: &Session) -> Result<(), ToolError> {
+pub(crate) fn check_loaded_files(skill: &Skill, session: &Session) -> Result<(), ToolError> {
     session
         .ledger
-        .check_file_set(&skill_key(skill, policy), skill)
+        .check_file_set(skill.key(), skill)
         .map_err(|error| ToolError::new(error.code(), error.to_string()))
 }
 

@@ -86,7 +86,7 @@ pub struct ConversationInfo {
 }
 
 impl Session {
-    /// Records that the user requested this skill, by its [`key`](crate::skill_key). The model may load it even
+    /// Records that the user requested this skill, by its [`key`](prowess::SkillKey). The model may load it even
     /// if it is not in the catalog.
     pub fn mark_invoked(&mut self, name: &str) {
         self.invoked.insert(name.to_owned());

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use prowess::activation::activate;
 use prowess::ledger::Ledger;
-use prowess_tools::{Session, Toolbox, skill_key, tokens};
+use prowess_tools::{Session, Toolbox, tokens};
 
 use crate::provider::{ConversationEntry, ModelError};
 
@@ -130,7 +130,7 @@ impl ConversationContext {
         let policy = toolbox.registry().policy();
         let mut ledger = session.ledger.clone();
         let contents = ledger.collect_reinjection(&toolbox.snapshot(), |skill| {
-            let args = self.arguments.get(skill_key(skill, policy).as_ref()).map(String::as_str);
+            let args = self.arguments.get(skill.key().as_str()).map(String::as_str);
             let activated = activate(skill, args, policy).ok()?;
             Some((activated.content(), activated.digest().to_owned()))
         });

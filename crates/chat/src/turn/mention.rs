@@ -5,7 +5,7 @@ use prowess::activation::arguments::ARGUMENTS_MAX;
 use prowess::policy::{ActivationMode, MentionSyntax, Policy};
 use prowess::{Skill, Snapshot, short_path};
 use prowess_routing::mention::{dollar, slash};
-use prowess_tools::{BuiltinTool, CallStatus, Envelope, Session, Toolbox, skill_key};
+use prowess_tools::{BuiltinTool, CallStatus, Envelope, Session, Toolbox};
 use serde_json::{Value, json};
 
 use super::summary::safe_id;
@@ -55,7 +55,9 @@ pub(super) fn load_mentions(
         names.push((mentioned.name.to_owned(), Some(mentioned.rest.to_owned())));
     }
     if policy.mention.dollar == MentionSyntax::Enabled {
-        for name in dollar(message, |name| snapshot.interned_name(name).filter(|name| is_skill(name))) {
+        for name in dollar(message, |name| {
+            snapshot.get(name).map(|skill| skill.key().as_str()).filter(|name| is_skill(name))
+        }) {
             if !names.iter().any(|(known, _)| known == name) {
                 names.push((name.to_owned(), None));
             }
@@ -69,7 +71,7 @@ pub(super) fn load_mentions(
         let (tool, arguments) = equivalent_call(toolbox, skill, &name, args.as_deref());
         let id = safe_id(&format!("{MENTION_PREFIX}{answer_id}_{number}"));
         let call = ToolInvocation { id, name: tool.name().to_owned(), arguments };
-        Some(LoadedMention { skill: skill_key(skill, policy).into_owned(), call, envelope })
+        Some(LoadedMention { skill: skill.key().into(), call, envelope })
     });
     let loaded = loaded.collect();
     MentionedSkills { text, loaded }

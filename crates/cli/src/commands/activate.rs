@@ -27,7 +27,7 @@ pub(super) fn run(
         }
     })?;
     // Recording the use is optional, so a failure is ignored.
-    let _ = SkillUsage::record(&context.host_env, &prowess_tools::skill_key(skill, context.policy()));
+    let _ = SkillUsage::record(&context.host_env, skill.key());
     let content = activated.content();
     if output.json() {
         let mut answer = json!({

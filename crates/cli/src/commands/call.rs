@@ -1,7 +1,7 @@
 //! `prowess tools` and `prowess call`: lists and calls the tools of a model.
 
 use prowess::{Skill, SkillStatus};
-use prowess_tools::{CallStatus as Status, Session, Toolbox, skill_key};
+use prowess_tools::{CallStatus as Status, Session, Toolbox};
 use serde_json::{Value, json};
 
 use super::{
@@ -103,7 +103,7 @@ fn session(toolbox: &Toolbox, skills: &[String]) -> Result<Session, Failure> {
     let mut session = Session::default();
     for name in skills {
         let skill = find_active(&snapshot, name)?;
-        session.mark_invoked(&skill_key(skill, toolbox.registry().policy()));
+        session.mark_invoked(skill.key());
     }
     Ok(session)
 }

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use prowess::trust::ChangedSkills;
 use prowess::trust::{self, TrustError};
-use prowess::{Skill, SkillStatus, SnapshotDiff};
+use prowess::{Skill, SkillStatus};
 use serde_json::json;
 
 use super::{CommandResult, SUCCESS, check_failed, status_and_reason};
@@ -91,7 +92,7 @@ fn display_dir(skill: &Skill, base: &Path) -> String {
     }
 }
 
-fn print_changes(changes: &SnapshotDiff, base: &Path, output: &mut Output) -> std::io::Result<()> {
+fn print_changes(changes: &ChangedSkills, base: &Path, output: &mut Output) -> std::io::Result<()> {
     for (mark, paths) in [("+", &changes.added), ("-", &changes.removed), ("~", &changes.changed)] {
         for path in paths {
             let inner = Path::new(path).strip_prefix(base).unwrap_or(Path::new(path));

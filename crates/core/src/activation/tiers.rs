@@ -3,7 +3,7 @@
 
 use crate::activation::activate_with_mode;
 use crate::catalog::{CatalogRequest, render_catalog};
-use crate::policy::{ActivationMode, CatalogFormat, LocationVisibility, Policy, SkillIdentity};
+use crate::policy::{ActivationMode, CatalogFormat, LocationVisibility, Policy};
 use crate::registry::{Skill, Snapshot};
 use crate::resources::{self, ResourceKind};
 
@@ -29,11 +29,7 @@ impl<'a> SkillTiers<'a> {
 
     /// Returns the names of all enabled skills, in catalog order.
     pub fn skill_names(&self) -> Vec<String> {
-        let name = |skill: &Skill| match self.policy.scan.identity {
-            SkillIdentity::Id => skill.id().into_owned(),
-            SkillIdentity::Name => skill.name().into_owned(),
-        };
-        self.snapshot.enabled().map(name).collect()
+        self.snapshot.enabled().map(|skill| skill.key().into()).collect()
     }
 
     /// Returns tier 1: `<available_skills>` with the name, description and location of each skill.

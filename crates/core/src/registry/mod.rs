@@ -202,7 +202,7 @@ impl ScanState {
             .collect();
         let present: Vec<_> =
             present.iter().chain(remote.iter().map(|scan| &scan.root)).map(Arc::clone).collect();
-        let mut snapshot = Snapshot::new(skills, policy.scan.identity, present, absent, diagnostics);
+        let mut snapshot = Snapshot::new(skills, present, absent, diagnostics);
         snapshot.skipped_dirs = scans.iter().flat_map(|scan| scan.skipped_dirs.iter().cloned()).collect();
         let (pinned, repositories) = gate.map(TrustGate::finish).unwrap_or_default();
         let commands = commands.into_results();

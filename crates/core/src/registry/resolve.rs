@@ -10,9 +10,10 @@ use prowess_format::{Code, Diagnostic, Severity};
 
 use super::lookalike::skeleton;
 use crate::file_diagnostic::FileDiagnostic;
-use crate::policy::{DuplicatePolicy, Policy, RequiresPolicy, Scope, SkillIdentity};
+use crate::policy::{DuplicatePolicy, Policy, RequiresPolicy, Scope};
 use crate::skill::{
-    DisabledReason, DiscoveredSkill, ModifiedReason, ShadowedBy, Skill, SkillStatus, UntrustedReason, Verify,
+    DisabledReason, DiscoveredSkill, ModifiedReason, ShadowedBy, Skill, SkillKey, SkillStatus,
+    UntrustedReason, Verify,
 };
 
 /// The environment of a skill that its status depends on.
@@ -86,7 +87,7 @@ struct Resolver<'a> {
     policy: &'a Policy,
     env: &'a dyn ResolveEnv,
     /// The skill that holds each name.
-    winners: HashMap<String, Arc<DiscoveredSkill>>,
+    winners: HashMap<SkillKey, Arc<DiscoveredSkill>>,
     /// Whether the same directory may be found twice.
     may_overlap: bool,
     folders: HashMap<PathBuf, Arc<DiscoveredSkill>>,
@@ -95,10 +96,12 @@ struct Resolver<'a> {
 
 impl Resolver<'_> {
     fn resolve(&mut self, found: &Arc<DiscoveredSkill>) -> Skill {
-        Skill { status: self.status(found), discovered: Arc::clone(found), verifier: self.env.verifier() }
+        let key = SkillKey::new(found, self.policy.scan.identity);
+        let status = self.status(found, &key);
+        Skill { key, status, discovered: Arc::clone(found), verifier: self.env.verifier() }
     }
 
-    fn status(&mut self, found: &Arc<DiscoveredSkill>) -> SkillStatus {
+    fn status(&mut self, found: &Arc<DiscoveredSkill>, key: &SkillKey) -> SkillStatus {
         if let Some(link) = found.link()
             && !link.is_known
         {
@@ -129,11 +132,7 @@ impl Resolver<'_> {
                 }
             }
         }
-        let key = match self.policy.scan.identity {
-            SkillIdentity::Id => found.id(),
-            SkillIdentity::Name => found.resolved_name().map_or_else(|| found.id(), Cow::from),
-        };
-        let winner = match self.winners.entry(key.into_owned()) {
+        let winner = match self.winners.entry(key.clone()) {
             Entry::Vacant(entry) => {
                 entry.insert(Arc::clone(found));
                 None

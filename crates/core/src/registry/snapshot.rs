@@ -1,14 +1,12 @@
 //! All skills at one moment, immutable and cheap to share.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::discovery::RootProblem;
 use crate::file_diagnostic::FileDiagnostic;
-use crate::policy::SkillIdentity;
-use crate::skill::{Root, Skill, SkillStatus};
+use crate::skill::{Root, Skill, SkillKey, SkillStatus};
 
 /// A configured root that was not scanned, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,9 +21,8 @@ pub struct AbsentRoot {
 #[derive(Debug, PartialEq)]
 pub struct Snapshot {
     pub(crate) skills: Vec<Skill>,
-    /// The index of the skill that counts under each name.
-    pub(crate) index: HashMap<Box<str>, u32>,
-    identity: SkillIdentity,
+    /// The index of the skill that counts under each key.
+    pub(crate) index: HashMap<SkillKey, u32>,
     pub(crate) roots: Vec<Arc<Root>>,
     pub(crate) absent: Vec<AbsentRoot>,
     /// Diagnostics about roots, symlinks and collisions. Those about a skill are stored with the skill.
@@ -33,15 +30,15 @@ pub struct Snapshot {
     pub(crate) skipped_dirs: Vec<PathBuf>,
 }
 
-/// The difference between two snapshots, by skill name.
+/// The difference between two snapshots, by skill key.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SnapshotDiff {
     /// Skills that are newly offered.
-    pub added: Vec<String>,
+    pub added: Vec<SkillKey>,
     /// Skills that are no longer offered.
-    pub removed: Vec<String>,
+    pub removed: Vec<SkillKey>,
     /// Skills with different content or a different location.
-    pub changed: Vec<String>,
+    pub changed: Vec<SkillKey>,
 }
 
 impl SnapshotDiff {
@@ -54,7 +51,6 @@ impl SnapshotDiff {
 impl Snapshot {
     pub(crate) fn new(
         skills: Vec<Skill>,
-        identity: SkillIdentity,
         roots: Vec<Arc<Root>>,
         absent: Vec<AbsentRoot>,
         diagnostics: Vec<FileDiagnostic>,
@@ -72,9 +68,9 @@ impl Snapshot {
             .iter()
             .enumerate()
             .filter(|(_, skill)| is_effective(skill))
-            .map(|(at, skill)| (key(identity, skill).into(), u32::try_from(at).unwrap_or(u32::MAX)))
+            .map(|(at, skill)| (skill.key.clone(), u32::try_from(at).unwrap_or(u32::MAX)))
             .collect();
-        Self { skills, index, identity, roots, absent, diagnostics, skipped_dirs: Vec::new() }
+        Self { skills, index, roots, absent, diagnostics, skipped_dirs: Vec::new() }
     }
 
     /// Returns the skills that are offered to models, in catalog order.
@@ -87,14 +83,9 @@ impl Snapshot {
         &self.skills
     }
 
-    /// Returns the skill that counts under a name: enabled, disabled, unavailable or modified.
-    pub fn get(&self, name: &str) -> Option<&Skill> {
-        self.index.get(name).and_then(|at| self.skills.get(*at as usize))
-    }
-
-    /// Returns the name under which [`Snapshot::get`] finds a skill, borrowed from the snapshot.
-    pub fn interned_name(&self, name: &str) -> Option<&str> {
-        self.index.get_key_value(name).map(|(known, _)| &**known)
+    /// Returns the skill that counts under a key: enabled, disabled, unavailable or modified.
+    pub fn get(&self, key: &str) -> Option<&Skill> {
+        self.index.get(key).and_then(|at| self.skills.get(*at as usize))
     }
 
     /// Returns every skill with this name or directory name, the one that counts first.
@@ -138,24 +129,16 @@ impl Snapshot {
     pub fn diff_from(&self, earlier: &Self) -> SnapshotDiff {
         let mut difference = SnapshotDiff::default();
         for skill in self.enabled() {
-            let name = key(self.identity, skill).into_owned();
-            match earlier.get(&name).filter(|skill| skill.is_enabled()) {
-                None => difference.added.push(name),
-                Some(before) if before.discovered != skill.discovered => difference.changed.push(name),
+            match earlier.get(&skill.key).filter(|skill| skill.is_enabled()) {
+                None => difference.added.push(skill.key.clone()),
+                Some(before) if before.discovered != skill.discovered => {
+                    difference.changed.push(skill.key.clone());
+                }
                 Some(_) => {}
             }
         }
-        let names = earlier.enabled().map(|skill| key(earlier.identity, skill));
-        let removed = names.filter(|name| !self.get(name).is_some_and(Skill::is_enabled));
-        difference.removed.extend(removed.map(Cow::into_owned));
+        let is_removed = |skill: &&Skill| !self.get(&skill.key).is_some_and(Skill::is_enabled);
+        difference.removed.extend(earlier.enabled().filter(is_removed).map(|skill| skill.key.clone()));
         difference
-    }
-}
-
-/// Returns the name under which a skill is looked up.
-fn key(identity: SkillIdentity, skill: &Skill) -> Cow<'_, str> {
-    match identity {
-        SkillIdentity::Id => skill.id(),
-        SkillIdentity::Name => skill.name(),
     }
 }

@@ -4,6 +4,7 @@
 //! Each skill carries a handle to it, so that no code can read its files without verification.
 
 mod discovered;
+mod key;
 mod root;
 mod status;
 mod unavailable;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 
 pub use discovered::{DiscoveredSkill, SkillLink};
 pub(crate) use discovered::{FileName, SKILL_MD_MAX};
+pub use key::SkillKey;
 pub use root::Root;
 pub use status::{DisabledReason, ModifiedReason, ShadowedBy, SkillStatus, UntrustedReason};
 pub use unavailable::ResourceUnavailable;
@@ -54,6 +56,7 @@ pub(crate) trait Verify: Debug + Send + Sync {
 /// A discovered skill and its status.
 #[derive(Debug, Clone)]
 pub struct Skill {
+    pub(crate) key: SkillKey,
     pub(crate) discovered: Arc<DiscoveredSkill>,
     pub(crate) status: SkillStatus,
     /// Passed in by the registry; not part of the skill's identity.
@@ -76,6 +79,11 @@ impl Deref for Skill {
 }
 
 impl Skill {
+    /// Returns what the skill is called in its registry.
+    pub fn key(&self) -> &SkillKey {
+        &self.key
+    }
+
     /// Returns the skill's status.
     pub fn status(&self) -> &SkillStatus {
         &self.status

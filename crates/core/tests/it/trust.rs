@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use prowess::trust::{self, TrustError};
-use prowess::{HostEnv, Preset, SnapshotDiff};
+use prowess::trust::{self, ChangedSkills, TrustError};
+use prowess::{HostEnv, Preset};
 use prowess_testing::library::{World, names, skill_md};
 
 const STATE: &str = "~/.prowess/state/trust.json";
@@ -26,11 +26,13 @@ fn statuses(world: &World) -> Vec<String> {
 }
 
 /// Returns the changes in the project since it was trusted, with paths relative to the test directory.
-fn changes(world: &World) -> SnapshotDiff {
+fn changes(world: &World) -> ChangedSkills {
     let record = trust::record_for(&world.path(""), &world.surroundings()).unwrap();
     let difference = trust::changes_since(&record, &world.policy, &world.surroundings());
-    let short = |paths: Vec<String>| paths.iter().map(|path| world.short(path)).collect();
-    SnapshotDiff {
+    let short = |paths: Vec<PathBuf>| {
+        paths.iter().map(|path| world.short(&path.display().to_string()).into()).collect()
+    };
+    ChangedSkills {
         added: short(difference.added),
         removed: short(difference.removed),
         changed: short(difference.changed),
@@ -177,20 +179,20 @@ fn trust_is_bound_to_the_directory_and_not_to_a_symlink() {
 fn edits_keep_trust_and_are_reported() {
     let world = world();
     world.trust("");
-    assert_eq!(changes(&world), SnapshotDiff::default());
+    assert_eq!(changes(&world), ChangedSkills::default());
     world.file(".agents/skills/a/SKILL.md", skill_md("a", "Another text."));
     world.file(".agents/skills/b/scripts/run.sh", "echo").skill(".agents/skills/c");
     assert_eq!(names(&world.snapshot()), ["a", "b", "c"]);
     assert_eq!(
         changes(&world),
-        SnapshotDiff {
-            added: vec!["/project/.agents/skills/c".to_owned()],
+        ChangedSkills {
+            added: vec!["/project/.agents/skills/c".into()],
             removed: vec![],
-            changed: vec!["/project/.agents/skills/a".to_owned(), "/project/.agents/skills/b".to_owned()],
+            changed: vec!["/project/.agents/skills/a".into(), "/project/.agents/skills/b".into()],
         }
     );
     fs::remove_dir_all(world.path(".agents/skills/a")).unwrap();
-    assert_eq!(changes(&world).removed, ["/project/.agents/skills/a"]);
+    assert_eq!(changes(&world).removed, [PathBuf::from("/project/.agents/skills/a")]);
 }
 
 #[test]
@@ -516,7 +518,7 @@ fn trusting_from_a_subdirectory_covers_the_whole_directory() {
     let skills: Vec<_> = record.skills.keys().map(|path| world.short(&path.to_string_lossy())).collect();
     assert_eq!(skills, ["/project/.agents/skills/top", "/project/sub/.agents/skills/inner"]);
     // From the top, the inner skill is not discovered, which is not a change.
-    assert_eq!(changes(&world), SnapshotDiff::default());
+    assert_eq!(changes(&world), ChangedSkills::default());
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(super) async fn complete(
             },
             Reference::Prompt(prompt) => {
                 let snapshot = shared.toolbox.snapshot();
-                if !shared.invocable_skills(&snapshot).iter().any(|(key, _)| **key == prompt.name) {
+                if !shared.invocable_skills(&snapshot).iter().any(|skill| *skill.key() == *prompt.name) {
                     return Err(errors::invalid_params("no such prompt"));
                 }
                 // The arguments of a skill are often its files.

@@ -29,13 +29,12 @@ mod skills;
 mod subscriptions;
 mod tools;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use prowess::catalog::{Visibility, visibility};
 use prowess::{Registry, Skill, Snapshot};
-use prowess_tools::{Toolbox, skill_key};
+use prowess_tools::Toolbox;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -158,25 +157,21 @@ impl Shared {
     }
 
     /// Returns the skills that clients can see, sorted by key.
-    fn visible_skills<'s>(&self, snapshot: &'s Snapshot) -> Vec<(Cow<'s, str>, &'s Skill)> {
+    fn visible_skills<'s>(&self, snapshot: &'s Snapshot) -> Vec<&'s Skill> {
         let policy = self.registry().policy();
-        let visible = snapshot.enabled().filter(|skill| visibility(skill, policy) != Visibility::Manual);
-        sort_by_key(visible.map(|skill| (skill_key(skill, policy), skill)))
+        sort_by_key(snapshot.enabled().filter(|skill| visibility(skill, policy) != Visibility::Manual))
     }
 
     /// Returns the skills that users can call, sorted by key.
-    fn invocable_skills<'s>(&self, snapshot: &'s Snapshot) -> Vec<(Cow<'s, str>, &'s Skill)> {
-        let policy = self.registry().policy();
+    fn invocable_skills<'s>(&self, snapshot: &'s Snapshot) -> Vec<&'s Skill> {
         let is_invocable =
             |skill: &&Skill| skill.manifest().is_some_and(|manifest| manifest.user_invocable());
-        sort_by_key(snapshot.enabled().filter(is_invocable).map(|skill| (skill_key(skill, policy), skill)))
+        sort_by_key(snapshot.enabled().filter(is_invocable))
     }
 }
 
-fn sort_by_key<'s>(
-    skills: impl Iterator<Item = (Cow<'s, str>, &'s Skill)>,
-) -> Vec<(Cow<'s, str>, &'s Skill)> {
+fn sort_by_key<'s>(skills: impl Iterator<Item = &'s Skill>) -> Vec<&'s Skill> {
     let mut skills: Vec<_> = skills.collect();
-    skills.sort_by(|a, b| a.0.cmp(&b.0));
+    skills.sort_by(|a, b| a.key().cmp(b.key()));
     skills
 }

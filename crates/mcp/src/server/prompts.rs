@@ -32,9 +32,15 @@ pub(super) async fn list(
         let snapshot = shared.toolbox.snapshot();
         let (page, next) = shared
             .cursors
-            .page("prompts", cursor.as_deref(), shared.invocable_skills(&snapshot), |(key, _)| key, PAGE_SIZE)
+            .page(
+                "prompts",
+                cursor.as_deref(),
+                shared.invocable_skills(&snapshot),
+                |skill| skill.key(),
+                PAGE_SIZE,
+            )
             .map_err(ProtocolError::from)?;
-        let prompts = page.into_iter().map(|(key, skill)| to_prompt(&key, skill)).collect();
+        let prompts = page.into_iter().map(to_prompt).collect();
         let mut result = ListPromptsResult::with_all_items(prompts);
         result.next_cursor = next;
         Ok(result)
@@ -42,7 +48,7 @@ pub(super) async fn list(
     listed.await?
 }
 
-fn to_prompt(key: &str, skill: &Skill) -> Prompt {
+fn to_prompt(skill: &Skill) -> Prompt {
     let description = one_line(skill.description(), 1024).into_owned();
     let arguments = parse_hint(argument_hint(skill)).into_iter().map(|argument| {
         let prompt_argument = PromptArgument::new(argument.name).with_required(argument.required);
@@ -51,7 +57,7 @@ fn to_prompt(key: &str, skill: &Skill) -> Prompt {
             None => prompt_argument,
         }
     });
-    Prompt::new(key, Some(description), Some(arguments.collect()))
+    Prompt::new(skill.key(), Some(description), Some(arguments.collect()))
 }
 
 fn argument_hint(skill: &Skill) -> Option<&str> {
@@ -111,7 +117,7 @@ pub(super) async fn get(
     let result = connection.update_session(move |shared, session| {
         let snapshot = shared.toolbox.snapshot();
         let invocable = shared.invocable_skills(&snapshot);
-        let skill = invocable.iter().find(|(key, _)| **key == request.name).map(|(_, skill)| *skill);
+        let skill = invocable.into_iter().find(|skill| *skill.key() == *request.name);
         let skill = skill.ok_or_else(|| {
             errors::invalid_params(format!("no prompt named {}", escape_and_truncate(&request.name)))
         })?;

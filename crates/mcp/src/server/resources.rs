@@ -3,7 +3,6 @@
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use prowess::Skill;
-use prowess::policy::Policy;
 use prowess::resources::{self, RawResource};
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -33,10 +32,15 @@ pub(super) async fn list(
         let snapshot = shared.toolbox.snapshot();
         let (page, next) = shared
             .cursors
-            .page("resources", cursor.as_deref(), shared.visible_skills(&snapshot), |(key, _)| key, PAGE_SIZE)
+            .page(
+                "resources",
+                cursor.as_deref(),
+                shared.visible_skills(&snapshot),
+                |skill| skill.key(),
+                PAGE_SIZE,
+            )
             .map_err(ProtocolError::from)?;
-        let policy = shared.registry().policy();
-        let resources = page.into_iter().map(|(_, skill)| to_resource(skill, policy)).collect();
+        let resources = page.into_iter().map(to_resource).collect();
         let mut result = ListResourcesResult::with_all_items(resources);
         result.next_cursor = next;
         Ok(result)
@@ -44,8 +48,8 @@ pub(super) async fn list(
     listed.await?
 }
 
-fn to_resource(skill: &Skill, policy: &Policy) -> Resource {
-    Resource::new(uri::file_uri(skill, policy, &manifest_file_name(skill)), skill.name())
+fn to_resource(skill: &Skill) -> Resource {
+    Resource::new(uri::file_uri(skill, &manifest_file_name(skill)), skill.name())
         .with_description(skill.description())
         .with_mime_type("text/markdown")
         .with_size(skill.skill_md_size())
@@ -75,9 +79,9 @@ pub(super) async fn read(connection: &Connection, uri: String) -> Result<ReadRes
 
 fn read_file(shared: &Shared, uri: &str) -> Result<RawResource, ErrorData> {
     let parts = SkillUriSegments::parse(uri).map_err(ProtocolError::from)?;
-    let (snapshot, policy) = (shared.toolbox.snapshot(), shared.registry().policy());
+    let snapshot = shared.toolbox.snapshot();
     let (skill, path) =
-        parts.resolve(&snapshot, policy).ok_or_else(|| errors::resource_not_found("no such skill"))?;
+        parts.resolve(&snapshot).ok_or_else(|| errors::resource_not_found("no such skill"))?;
     if path.is_empty() {
         return Err(errors::invalid_params("the URI is a directory; read it with resources/directory/read"));
     }

@@ -95,7 +95,7 @@ fn to_json(result: impl Serialize) -> Result<Value, ErrorData> {
 }
 
 fn list_skills(shared: &Shared, params: ListSkillsParams) -> Result<ListSkillsResult, ErrorData> {
-    let (snapshot, policy) = (shared.toolbox.snapshot(), shared.registry().policy());
+    let snapshot = shared.toolbox.snapshot();
     if params.cursor.is_none() {
         shared.manifests.retain(&snapshot);
     }
@@ -105,12 +105,12 @@ fn list_skills(shared: &Shared, params: ListSkillsParams) -> Result<ListSkillsRe
             extension::LIST_METHOD,
             params.cursor.as_deref(),
             shared.visible_skills(&snapshot),
-            |(key, _)| key,
+            |skill| skill.key(),
             PAGE_SIZE,
         )
         .map_err(ProtocolError::from)?;
     // Skills that hosts would reject are omitted; `skills/get` reports the reason.
-    let entries = page.into_iter().filter_map(|(_, skill)| shared.manifests.entry(skill, policy).ok());
+    let entries = page.into_iter().filter_map(|skill| shared.manifests.entry(skill).ok());
     Ok(ListSkillsResult {
         result_type: ResultType::Complete,
         skills: entries.map(|entry| extension::SkillEntry::clone(&entry)).collect(),
@@ -123,12 +123,12 @@ fn list_skills(shared: &Shared, params: ListSkillsParams) -> Result<ListSkillsRe
 fn get_skill(shared: &Shared, uri: &str) -> Result<GetSkillResult, ErrorData> {
     let not_found = || errors::invalid_params(format!("no skill at {}", escape_and_truncate(uri)));
     let parts = SkillUriSegments::parse(uri).map_err(ProtocolError::from)?;
-    let (snapshot, policy) = (shared.toolbox.snapshot(), shared.registry().policy());
-    let (skill, path) = parts.resolve(&snapshot, policy).ok_or_else(not_found)?;
+    let snapshot = shared.toolbox.snapshot();
+    let (skill, path) = parts.resolve(&snapshot).ok_or_else(not_found)?;
     if path != manifest_file_name(skill) || !skill.is_enabled() {
         return Err(not_found());
     }
-    let entry = shared.manifests.entry(skill, policy);
+    let entry = shared.manifests.entry(skill);
     let entry = entry.map_err(|reason| {
         errors::invalid_params(format!("{} is not served: {reason}", escape_and_truncate(uri)))
     })?;
@@ -143,10 +143,10 @@ fn get_skill(shared: &Shared, uri: &str) -> Result<GetSkillResult, ErrorData> {
 fn read_directory(shared: &Shared, params: &ReadDirectoryParams) -> Result<ListResourcesResult, ErrorData> {
     let uri = &params.uri;
     let parts = SkillUriSegments::parse(uri).map_err(ProtocolError::from)?;
-    let (snapshot, policy) = (shared.toolbox.snapshot(), shared.registry().policy());
+    let snapshot = shared.toolbox.snapshot();
     let not_a_directory =
         || errors::invalid_params(format!("{} is not a directory", escape_and_truncate(uri)));
-    let (skill, path) = parts.resolve(&snapshot, policy).ok_or_else(not_a_directory)?;
+    let (skill, path) = parts.resolve(&snapshot).ok_or_else(not_a_directory)?;
     let children = resources::list_dir(skill, &path).map_err(|error| match error.code() {
         ErrorCode::Disabled | ErrorCode::TooLarge => errors::invalid_params(error.to_string()),
         ErrorCode::InternalError => errors::internal_error(error.to_string()),
@@ -154,8 +154,7 @@ fn read_directory(shared: &Shared, params: &ReadDirectoryParams) -> Result<ListR
     })?;
     let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
     let child = |child: resources::ChildEntry| {
-        let resource =
-            Resource::new(uri::file_uri(skill, policy, &format!("{prefix}{}", child.name)), &child.name);
+        let resource = Resource::new(uri::file_uri(skill, &format!("{prefix}{}", child.name)), &child.name);
         match (child.bytes, resources::mime_type_for_path(&child.name)) {
             (None, _) => resource.with_mime_type(DIRECTORY_MEDIA_TYPE),
             (Some(bytes), Some(mime)) => resource.with_mime_type(mime).with_size(bytes),

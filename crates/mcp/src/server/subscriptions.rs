@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use prowess::Snapshot;
-use prowess::policy::Policy;
 use prowess::resources::{self, SkillStamp};
 use rmcp::ErrorData;
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
@@ -40,8 +39,8 @@ pub(super) struct Subscriptions {
 impl Subscriptions {
     /// Creates the subscriptions of a list of URIs.
     fn new(shared: &Shared, uris: &[String]) -> Self {
-        let (snapshot, policy) = (shared.toolbox.snapshot(), shared.registry().policy());
-        let mut stamps = StampReader::new(&snapshot, policy);
+        let snapshot = shared.toolbox.snapshot();
+        let mut stamps = StampReader::new(&snapshot);
         let files = uris.iter().map(|uri| (uri.clone(), stamps.stamp_of(uri).map(|(stamp, _)| stamp)));
         Self { files: Mutex::new(files.collect()), ..Self::default() }
     }
@@ -50,8 +49,7 @@ impl Subscriptions {
     pub(super) fn add(&self, shared: &Shared, uri: &str) -> Result<(), ErrorData> {
         SkillUriSegments::parse(uri).map_err(ProtocolError::from)?;
         let snapshot = shared.toolbox.snapshot();
-        let stamp =
-            StampReader::new(&snapshot, shared.registry().policy()).stamp_of(uri).map(|(stamp, _)| stamp);
+        let stamp = StampReader::new(&snapshot).stamp_of(uri).map(|(stamp, _)| stamp);
         let mut files = self.lock();
         if files.len() >= SUBSCRIPTIONS_MAX && !files.contains_key(uri) {
             return Err(errors::invalid_params(format!(
@@ -75,8 +73,8 @@ impl Subscriptions {
     fn take_changed(&self, shared: &Shared) -> Vec<String> {
         let mut changed = Vec::new();
         let uris: Vec<String> = self.lock().keys().cloned().collect();
-        let (snapshot, policy) = (shared.toolbox.snapshot(), shared.registry().policy());
-        let mut stamps = StampReader::new(&snapshot, policy);
+        let snapshot = shared.toolbox.snapshot();
+        let mut stamps = StampReader::new(&snapshot);
         for uri in uris {
             let now = stamps.stamp_of(&uri);
             let mut files = self.lock();
@@ -102,18 +100,17 @@ impl Subscriptions {
 /// Reads the stamps of files. Each skill is read once, however many of its files are requested.
 struct StampReader<'s> {
     snapshot: &'s Snapshot,
-    policy: &'s Policy,
     stamps: HashMap<PathBuf, Option<Arc<SkillStamp>>>,
 }
 
 impl<'s> StampReader<'s> {
-    fn new(snapshot: &'s Snapshot, policy: &'s Policy) -> Self {
-        Self { snapshot, policy, stamps: HashMap::new() }
+    fn new(snapshot: &'s Snapshot) -> Self {
+        Self { snapshot, stamps: HashMap::new() }
     }
 
     /// Returns the stamp of a file's skill, and the path of the file in it.
     fn stamp_of(&mut self, uri: &str) -> Option<(Arc<SkillStamp>, String)> {
-        let (skill, path) = SkillUriSegments::parse(uri).ok()?.resolve(self.snapshot, self.policy)?;
+        let (skill, path) = SkillUriSegments::parse(uri).ok()?.resolve(self.snapshot)?;
         let stamp = self
             .stamps
             .entry(skill.skill_md_path())

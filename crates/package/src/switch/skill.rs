@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use prowess::policy::SkillIdentity;
 use prowess::registry::DisabledReason;
 use prowess::{Scope, Skill, SkillStatus, Snapshot};
 use prowess_config::{ConfigLayer, Configuration};
@@ -51,7 +50,7 @@ pub(super) fn switch_skill(
     let (configuration, snapshot) = env.load();
     let own = files::editable_files(&configuration, env.inputs, scope)?;
     let names = match find_skill(&snapshot, name) {
-        Some(skill) => skill_names(skill, &configuration),
+        Some(skill) => skill_names(skill),
         // The entry of a removed skill can still be deleted.
         None => SkillNames { key: name.to_owned(), names: vec![name.to_owned()], is_bundled: true },
     };
@@ -82,7 +81,7 @@ pub(super) fn switch_skill(
 pub(super) fn find_disabling_entry(env: &SwitchEnv<'_>, name: &str) -> Option<SwitchObstacle> {
     let (configuration, snapshot) = env.load();
     let skill = find_skill(&snapshot, name)?;
-    find_obstacle(env, &configuration, skill, &skill_names(skill, &configuration), DesiredState::Enabled)
+    find_obstacle(env, &configuration, skill, &skill_names(skill), DesiredState::Enabled)
 }
 
 /// Adds the skill to the list of disabled skills, unless it is disabled.
@@ -258,13 +257,13 @@ fn find_entry(
     files.iter().rev().flat_map(|file| file.entries(key)).find(|(text, _)| matches(text))
 }
 
-fn skill_names(skill: &Skill, configuration: &Configuration) -> SkillNames {
+fn skill_names(skill: &Skill) -> SkillNames {
     let (name, id) = (skill.name().into_owned(), skill.id().into_owned());
-    let key = match configuration.policy.scan.identity {
-        SkillIdentity::Id => id.clone(),
-        SkillIdentity::Name => name.clone(),
-    };
-    SkillNames { key, names: vec![name, id], is_bundled: skill.root().scope() == Scope::Bundled }
+    SkillNames {
+        key: skill.key().into(),
+        names: vec![name, id],
+        is_bundled: skill.root().scope() == Scope::Bundled,
+    }
 }
 
 /// Returns the skill with this name or directory; the effective one first.

@@ -11,7 +11,6 @@ use prowess::{Skill, SkillStatus, Snapshot};
 use prowess_chat::store::SkillUse;
 use prowess_package::InstallTarget;
 use prowess_tools::json::{DiagnosticJson, SkillJson};
-use prowess_tools::skill_key;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
@@ -90,7 +89,7 @@ fn admin_skills(snapshot: &Snapshot, loaded: &Arc<LoadedState>, uses: &[SkillUse
 
 fn admin_entry(skill: &Skill, loaded: &LoadedState, uses: &HashMap<&str, &SkillUse>) -> Value {
     let (policy, host) = (loaded.registry.policy(), loaded.registry.host());
-    let key = skill_key(skill, policy);
+    let key = skill.key();
     // Uses are counted by name, so a shadowed skill must not get those of the skill that shadows it.
     let used = uses.get(key.as_ref()).filter(|_| !matches!(skill.status(), SkillStatus::Shadowed(_)));
     let errors = skill.diagnostics().iter().filter(|diagnostic| diagnostic.is_error()).count();

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use prowess::ErrorCode;
+use prowess::{ErrorCode, SkillKey};
 use prowess_chat::store::Topic;
 use prowess_package::InstallTarget;
 use prowess_package::switch::{self, ConfigScope, DesiredState, SwitchTarget};
@@ -173,11 +173,12 @@ pub(crate) async fn rescan(State(app): State<App>, _: Admin) -> ApiResult<Json<R
     let now = blocking(move || work.reloadable.refresh()).await?;
     app.store.announce(Topic::Skills);
     let diff = now.diff_from(&before);
+    let names = |keys: &[SkillKey]| keys.iter().map(String::from).collect();
     Ok(Json(RescanResult {
         schema: 1,
-        added: diff.added,
-        removed: diff.removed,
-        changed: diff.changed,
+        added: names(&diff.added),
+        removed: names(&diff.removed),
+        changed: names(&diff.changed),
         offered: now.enabled().count(),
     }))
 }

@@ -11,7 +11,7 @@ use prowess_chat::provider::{ConversationEntry, without_dots};
 use prowess_chat::store::ChatHistory;
 use prowess_chat::turn::{MESSAGE_MAX, TurnInput, TurnPreview};
 use prowess_chat::{Message, Part, Role};
-use prowess_tools::{PromptRequest, RenderedPrompt, ToolDefinition, render_prompt, skill_key, tokens};
+use prowess_tools::{PromptRequest, RenderedPrompt, ToolDefinition, render_prompt, tokens};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -208,7 +208,7 @@ fn disclosures(prompt: &RenderedPrompt, preview: &TurnPreview, loaded: &LoadedSt
     let matches = prompt.routing.as_ref().map(|routing| routing.matches.as_slice()).unwrap_or_default();
     let mut skills: Vec<SkillDisclosure> = Vec::new();
     skills.extend(snapshot.enabled().map(|skill| {
-        let name = skill_key(skill, policy).into_owned();
+        let name = String::from(skill.key());
         let matched = matches.iter().find(|candidate| candidate.name == name);
         let (disclosed, why) = if preview.activated.contains(&name) {
             ("full", "active: its instructions are in the conversation".to_owned())

@@ -8,10 +8,10 @@ use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use prowess::catalog::DetailLevel;
-use prowess::{ErrorCode, Snapshot};
+use prowess::{ErrorCode, Skill, SkillKey, Snapshot};
 use prowess_chat::store::SkillUse;
 use prowess_tools::json::DiagnosticJson;
-use prowess_tools::{PromptRequest, render_prompt, skill_key, tokens};
+use prowess_tools::{PromptRequest, render_prompt, tokens};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
@@ -98,7 +98,7 @@ pub(crate) async fn overview(State(app): State<App>, access: Access) -> ApiResul
 
 fn render_overview(loaded: &LoadedState, inputs: OverviewInputs) -> ApiResult<Bytes> {
     let catalog = loaded.overview.catalog(&inputs.snapshot, || catalog(loaded));
-    let mut figures = figures(&inputs.snapshot, loaded, &inputs.uses, inputs.chats, catalog);
+    let mut figures = figures(&inputs.snapshot, &inputs.uses, inputs.chats, catalog);
     if !inputs.admin {
         PathRedactor::new(&inputs.snapshot, loaded.registry.host()).redact(&mut figures);
     }
@@ -121,14 +121,7 @@ fn catalog(loaded: &LoadedState) -> Value {
     })
 }
 
-fn figures(
-    snapshot: &Arc<Snapshot>,
-    loaded: &LoadedState,
-    uses: &[SkillUse],
-    chats: u64,
-    catalog: Value,
-) -> Value {
-    let policy = loaded.registry.policy();
+fn figures(snapshot: &Arc<Snapshot>, uses: &[SkillUse], chats: u64, catalog: Value) -> Value {
     let mut statuses: BTreeMap<&str, u64> = BTreeMap::new();
     let mut sources: Vec<(String, &str, BTreeMap<&str, u64>)> = Vec::new();
     for root in snapshot.roots() {
@@ -149,11 +142,8 @@ fn figures(
         })
         .collect();
     let known: HashSet<&str> = uses.iter().map(|used| used.name.as_str()).collect();
-    let never: Vec<String> = snapshot
-        .enabled()
-        .map(|skill| skill_key(skill, policy).into_owned())
-        .filter(|name| !known.contains(name.as_str()))
-        .collect();
+    let never: Vec<&SkillKey> =
+        snapshot.enabled().map(Skill::key).filter(|key| !known.contains(key.as_str())).collect();
     let mut used: Vec<&SkillUse> = uses.iter().collect();
     used.sort_by_key(|used| std::cmp::Reverse((used.count, used.last)));
     let used: Vec<Value> = used

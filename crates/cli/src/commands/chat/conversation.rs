@@ -186,11 +186,8 @@ impl Conversation<'_> {
 
     fn skills(&mut self) -> Result<(), Failure> {
         let snapshot = self.setup.toolbox.snapshot();
-        let policy = self.context.policy();
-        let skills: Vec<_> = snapshot
-            .enabled()
-            .map(|skill| (clean(&prowess_tools::skill_key(skill, policy)).into_owned(), skill.description()))
-            .collect();
+        let skills: Vec<_> =
+            snapshot.enabled().map(|skill| (clean(skill.key()).into_owned(), skill.description())).collect();
         if skills.is_empty() {
             print_no_skills(self.context, self.output);
         }

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use prowess::Snapshot;
 use prowess::policy::{MentionPolicy, MentionSyntax};
-use prowess::{Policy, Snapshot};
 use prowess_format::hidden;
 use prowess_routing::Router;
-use prowess_tools::{Toolbox, skill_key};
+use prowess_tools::Toolbox;
 use rustyline::completion::{Completer, Pair};
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
@@ -75,7 +75,7 @@ impl LineEditor {
         let policy = toolbox.registry().policy();
         if let Some(completion) = self.editor.helper_mut() {
             let snapshot = toolbox.snapshot();
-            completion.skills = completable_skills(&snapshot, policy);
+            completion.skills = completable_skills(&snapshot);
             completion.router = Some(toolbox.router(&snapshot));
             completion.mention = policy.mention;
         }
@@ -111,12 +111,12 @@ struct CompletableSkill {
     about: String,
 }
 
-fn completable_skills(snapshot: &Snapshot, policy: &Policy) -> Vec<CompletableSkill> {
+fn completable_skills(snapshot: &Snapshot) -> Vec<CompletableSkill> {
     let mut skills: Vec<_> = snapshot
         .enabled()
         .filter(|skill| skill.manifest().is_some_and(|manifest| manifest.user_invocable()))
         .map(|skill| CompletableSkill {
-            name: skill_key(skill, policy).into_owned(),
+            name: skill.key().into(),
             about: clean(skill.description()).into_owned(),
         })
         // Names that cannot be typed are not completed.
@@ -262,12 +262,14 @@ mod tests {
         }
         let host_env =
             prowess::HostEnv { project: home.join("p"), home: Some(home.clone()), path: "".into() };
-        let registry =
-            prowess::Registry::open_in(Policy::default(), host_env, &prowess::ScanProgress::default());
+        let registry = prowess::Registry::open_in(
+            prowess::Policy::default(),
+            host_env,
+            &prowess::ScanProgress::default(),
+        );
         let snapshot = registry.snapshot();
         assert!(snapshot.get("for-models").is_some());
-        let names: Vec<_> =
-            completable_skills(&snapshot, registry.policy()).into_iter().map(|skill| skill.name).collect();
+        let names: Vec<_> = completable_skills(&snapshot).into_iter().map(|skill| skill.name).collect();
         assert!(names.iter().any(|name| name == "for-all"), "{names:?}");
         assert!(!names.iter().any(|name| name == "for-models"), "{names:?}");
     }
@@ -304,11 +306,11 @@ mod tests {
 
     #[test]
     fn similar_names_are_completed_if_no_prefix_matches() {
-        let mut policy = Policy::default();
+        let mut policy = prowess::Policy::default();
         policy.scan.roots.retain(|root| root.to_string() == "bundled");
-        let snapshot = prowess::Registry::open(policy.clone()).unwrap().snapshot();
+        let snapshot = prowess::Registry::open(policy).unwrap().snapshot();
         let completion = ChatCompleter {
-            skills: completable_skills(&snapshot, &policy),
+            skills: completable_skills(&snapshot),
             router: Some(Arc::new(Router::new(snapshot))),
             ..completion()
         };

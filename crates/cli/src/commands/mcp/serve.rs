@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use prowess_mcp::http::{self, HttpOptions, ServeHttpError};
 use prowess_mcp::{McpServer, McpServerOptions, stdio};
-use prowess_tools::skill_key;
 use serde_json::json;
 
 use crate::args::{Global, ServeMcp};
@@ -32,12 +31,8 @@ pub(super) fn serve(
     if let Some(line) = unavailable_summary(&snapshot) {
         output.note(line);
     }
-    let policy = context.policy();
-    let active: Result<Vec<String>, Failure> = call
-        .skill
-        .iter()
-        .map(|name| Ok(skill_key(find_active(&snapshot, name)?, policy).into_owned()))
-        .collect();
+    let active: Result<Vec<String>, Failure> =
+        call.skill.iter().map(|name| Ok(find_active(&snapshot, name)?.key().into())).collect();
     let server = McpServer::new(
         toolbox,
         McpServerOptions { active: active?, instructions_chars: call.instructions_chars },

@@ -12,7 +12,7 @@ use diagnostics::toolset_diagnostic;
 use envelope::skill_tool_envelope;
 
 use super::Toolbox;
-use crate::definition::{BuiltinTool, ToolDefinition, skill_key};
+use crate::definition::{BuiltinTool, ToolDefinition};
 use crate::envelope::{Envelope, ToolError};
 use crate::run::hint_suffix;
 use crate::session::Session;
@@ -159,9 +159,9 @@ pub(crate) fn call(
     let Some(tool) = bound.iter().find(has_name).or_else(|| bound.iter().find(has_dotless_name)) else {
         if let Some((skill, error)) = failed {
             let hint = hint_suffix(error.hint(), skill);
-            let name = skill_key(skill, toolbox.registry().policy());
+            let name = skill.key();
             let message =
-                format!("cannot load a toolset of {}: {error}{hint}", hidden::escape_for_display(&name));
+                format!("cannot load a toolset of {}: {error}{hint}", hidden::escape_for_display(name));
             return Err(ToolError::new(error.code(), message));
         }
         // For a built-in tool that is not available, `otherwise` is the better message.
