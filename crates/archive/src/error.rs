@@ -153,6 +153,8 @@ pub enum Mismatch {
     Checksum,
     /// The compression method differs between two records.
     Method,
+    /// The flags differ between two records, such as whether the entry is encrypted.
+    Flags,
 }
 
 impl std::fmt::Display for Mismatch {
@@ -162,6 +164,7 @@ impl std::fmt::Display for Mismatch {
             Self::Size => "its size is wrong",
             Self::Checksum => "its headers have different checksums",
             Self::Method => "its headers have different compression methods",
+            Self::Flags => "its headers have different flags",
         })
     }
 }

@@ -147,10 +147,13 @@ pub(crate) fn check_local_header(bytes: &[u8], central: &EntryHeader<'_>) -> Res
         return inconsistent(Mismatch::Name);
     }
     check_extra_fields(bytes.get(30 + name_length..end).ok_or(TRUNCATED)?, local_name)?;
+    if u16_field(8)? != central.method {
+        return inconsistent(Mismatch::Method);
+    }
     // The flags for the compression level may differ.
     const LEVEL_FLAGS: u16 = 6;
-    if u16_field(8)? != central.method || u16_field(6)? & !LEVEL_FLAGS != central.flags & !LEVEL_FLAGS {
-        return inconsistent(Mismatch::Method);
+    if u16_field(6)? & !LEVEL_FLAGS != central.flags & !LEVEL_FLAGS {
+        return inconsistent(Mismatch::Flags);
     }
     let (crc, compressed_size, size) = (u32_field(14)?, u32_field(18)?, u32_field(22)?);
     // With a data descriptor, programs write the known values here, or zero.

@@ -5,7 +5,7 @@ use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, OFlags};
 use rustix::io::Errno;
@@ -67,6 +67,15 @@ pub fn is_executable(metadata: &Metadata) -> bool {
 /// Returns `true` if the path is a file that this process may execute.
 pub fn can_execute(path: &Path) -> bool {
     path.is_file() && rustix::fs::access(path, Access::EXEC_OK).is_ok()
+}
+
+/// Returns the programs with this name in the directories of a `PATH`, in order. Empty and relative entries are
+/// ignored: they depend on the current directory, which a project controls.
+pub fn programs_on_path(name: &str, path: &OsStr) -> impl Iterator<Item = PathBuf> {
+    std::env::split_paths(path)
+        .filter(|dir| dir.is_absolute())
+        .map(move |dir| dir.join(name))
+        .filter(|program| can_execute(program))
 }
 
 /// Returns the id of the user who owns the file.

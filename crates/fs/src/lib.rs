@@ -23,7 +23,7 @@ mod walk;
 pub use access::{
     SymlinkMode, can_execute, create_new, create_private, create_private_dir, create_private_dir_all,
     create_symlink, current_uid, device_id, file_id, is_executable, is_symlink_error, open_nonblocking,
-    owner_uid, path_from_bytes, permissions, read_exact_at, set_permissions,
+    owner_uid, path_from_bytes, permissions, programs_on_path, read_exact_at, set_permissions,
 };
 pub use atomic::{
     AtomicFile, SyncPolicy, create_dir_all, remove_staged, staging_path, write_atomic, write_private,

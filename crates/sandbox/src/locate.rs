@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::sandbox::{can_access, system_paths::is_system};
+use super::sandbox::{others_can_access, system_paths::is_system};
 
 /// An interpreter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,14 +35,9 @@ impl LocateError {
 /// Finds an interpreter. `user` is the user that runs scripts, if it is a different one.
 pub(super) fn locate(name: &str, path: &OsStr, user: Option<u32>) -> Result<LocatedInterpreter, LocateError> {
     let mut error = LocateError::NotInPath;
-    // Empty and relative entries would be under control of the project.
-    for dir in std::env::split_paths(path).filter(|dir| dir.is_absolute()) {
-        let file = dir.join(name);
-        if !is_executable(&file) {
-            continue;
-        }
+    for file in prowess_fs::programs_on_path(name, path) {
         match resolve_program(&file, name) {
-            Some(located) if user.is_none_or(|user| can_access(&located.program, user)) => {
+            Some(located) if user.is_none() || others_can_access(&located.program) => {
                 return Ok(located);
             }
             _ => error = LocateError::NotAccessible,

@@ -1,7 +1,5 @@
 //! Determines what this machine can enforce, by enforcing it.
 
-use prowess::HostEnv;
-
 use super::Limits;
 use super::options::{InputSource, NetworkAccess, SandboxHelper, ScriptInput};
 use super::run_dir::RunDir;
@@ -21,8 +19,7 @@ pub struct SandboxStatus {
 }
 
 /// Confines a task without starting it.
-pub fn status(helper: &SandboxHelper, env: &HostEnv) -> SandboxStatus {
-    let _ = env;
+pub fn status(helper: &SandboxHelper) -> SandboxStatus {
     let mut status = SandboxStatus { tier: None, landlock: 0, missing: Vec::new(), root: false };
     let user = match sandbox::unused_user() {
         Ok(user) => user,

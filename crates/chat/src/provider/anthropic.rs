@@ -112,7 +112,7 @@ impl ReplyParser for AnthropicParser {
         let value: Value = serde_json::from_str(&event.data)
             .map_err(|error| ModelError::Malformed(format!("an event is not JSON: {error}")))?;
         match value["type"].as_str().unwrap_or_default() {
-            "message_start" => self.add_usage(&value["message"]["usage"], out),
+            "message_start" => self.update_usage(&value["message"]["usage"], out),
             "content_block_start" => self.start_block(&value),
             "content_block_delta" => self.add_delta(&value, out)?,
             "content_block_stop" => self.finish_call(block_index(&value), out),
@@ -120,7 +120,7 @@ impl ReplyParser for AnthropicParser {
                 if let Some(reason) = value["delta"]["stop_reason"].as_str() {
                     self.stop = Some(parse_stop_reason(reason));
                 }
-                self.add_usage(&value["usage"], out);
+                self.update_usage(&value["usage"], out);
             }
             "message_stop" => self.finish(out),
             "error" => return Err(stream_error(&value)),
@@ -181,7 +181,7 @@ impl AnthropicParser {
         }
     }
 
-    fn add_usage(&mut self, usage: &Value, out: &mut VecDeque<Chunk>) {
+    fn update_usage(&mut self, usage: &Value, out: &mut VecDeque<Chunk>) {
         let count = |key: &str| usage[key].as_u64();
         if let Some(input) = count("input_tokens").filter(|input| *input > 0 || self.usage.input == 0) {
             let cached = count("cache_read_input_tokens").unwrap_or_default();

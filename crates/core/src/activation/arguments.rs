@@ -52,7 +52,7 @@ pub enum PlaceholderSyntax {
 
 /// Whether the instructions had a placeholder for the arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Substituted {
+pub enum Substitution {
     /// The arguments are in the text.
     Yes,
     /// The arguments are not in the text.
@@ -100,31 +100,31 @@ impl Arguments {
         body: &str,
         placeholders: PlaceholderSyntax,
         out: &mut impl fmt::Write,
-    ) -> Result<Substituted, fmt::Error> {
+    ) -> Result<Substitution, fmt::Error> {
         match placeholders {
             PlaceholderSyntax::Whole => self.write_whole(body, out),
             PlaceholderSyntax::Positions => self.write_positions(body, out),
         }
     }
 
-    fn write_whole(&self, body: &str, out: &mut impl fmt::Write) -> Result<Substituted, fmt::Error> {
+    fn write_whole(&self, body: &str, out: &mut impl fmt::Write) -> Result<Substitution, fmt::Error> {
         if self.is_empty() {
             out.write_str(body)?;
-            return Ok(Substituted::No);
+            return Ok(Substitution::No);
         }
-        let mut substituted = Substituted::No;
+        let mut substituted = Substitution::No;
         for (at, text) in body.split(PLACEHOLDER).enumerate() {
             if at > 0 {
                 out.write_str(&self.text)?;
-                substituted = Substituted::Yes;
+                substituted = Substitution::Yes;
             }
             out.write_str(text)?;
         }
         Ok(substituted)
     }
 
-    fn write_positions(&self, body: &str, out: &mut impl fmt::Write) -> Result<Substituted, fmt::Error> {
-        let mut substituted = Substituted::No;
+    fn write_positions(&self, body: &str, out: &mut impl fmt::Write) -> Result<Substitution, fmt::Error> {
+        let mut substituted = Substitution::No;
         if !may_have_placeholders(body, self.words.len()) {
             out.write_str(body)?;
             return Ok(substituted);
@@ -133,16 +133,16 @@ impl Arguments {
             let text = match piece {
                 Piece::Text(text) => text,
                 Piece::All => {
-                    substituted = Substituted::Yes;
+                    substituted = Substitution::Yes;
                     &self.text
                 }
                 Piece::Indexed(at) => {
-                    substituted = Substituted::Yes;
+                    substituted = Substitution::Yes;
                     self.words.get(at).map_or("", String::as_str)
                 }
                 Piece::Digit(at, source) => match self.words.get(at) {
                     Some(word) => {
-                        substituted = Substituted::Yes;
+                        substituted = Substitution::Yes;
                         word
                     }
                     None => source,

@@ -12,7 +12,7 @@
 pub mod arguments;
 mod error;
 mod frontmatter;
-mod late;
+mod lazy;
 mod once;
 mod pieces;
 mod render;
@@ -37,7 +37,7 @@ use crate::remote::RemoteSkill;
 use crate::resources::open::{self, SkillMd};
 use crate::resources::{Truncation, text};
 use crate::skill::{DiscoveredSkill, ResourceUnavailable, Skill};
-use late::LazyFields;
+use lazy::LazyFields;
 
 /// An activated skill.
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use prowess_format::hidden;
 
 use super::ActivatedSkill;
-use super::arguments::{PlaceholderSyntax, Substituted};
+use super::arguments::{PlaceholderSyntax, Substitution};
 use crate::policy::ActivationMode;
 
 /// Writes the text for the model.
@@ -99,7 +99,7 @@ fn write_instructions(
     if let Some(truncated) = activated.truncated {
         write!(out, "\n\n{truncated}")?;
     }
-    if substituted == Substituted::No && !activated.args.is_empty() {
+    if substituted == Substitution::No && !activated.args.is_empty() {
         write!(out, "\n\nARGUMENTS: {}", activated.args.as_str())?;
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
-use prowess_fs::can_execute;
+use prowess_fs::programs_on_path;
 
 /// Looks up commands and caches the results.
 #[derive(Debug)]
@@ -41,8 +41,7 @@ fn is_on_path(name: &str, path: &OsStr) -> bool {
     if name.is_empty() || name.contains(['/', '\0']) {
         return false;
     }
-    // An empty entry of `PATH` means the current directory, which a project controls.
-    std::env::split_paths(path).filter(|dir| dir.is_absolute()).any(|dir| can_execute(&dir.join(name)))
+    programs_on_path(name, path).next().is_some()
 }
 
 #[cfg(test)]

@@ -41,8 +41,8 @@ pub trait RemoteSource: fmt::Debug + Send + Sync {
     /// Fetches the bytes of one file. The caller verifies them.
     fn read_file(&self, skill: &RemoteEntry, file: &RemoteFile) -> Result<Vec<u8>, FetchError>;
 
-    /// Reports that a file did not match the listing, so the source should refresh its entry for the skill.
-    fn mark_stale(&self, skill: &RemoteEntry) {
+    /// Fetches the entry of a skill again, because a file did not match it.
+    fn refresh_entry(&self, skill: &RemoteEntry) {
         let _ = skill;
     }
 }

@@ -26,7 +26,7 @@ pub(crate) fn fetch(
     let bytes = source.read_file(offered, file).map_err(|why| {
         // If the server no longer has the file, the skill has changed.
         if matches!(why, FetchError::Refused(_)) {
-            source.mark_stale(offered);
+            source.refresh_entry(offered);
         }
         let (path, origin) = (escape_and_truncate(path), source.title());
         RemoteFileError::Fetch { name: name.clone(), path, origin, why }
@@ -39,7 +39,7 @@ pub(crate) fn fetch(
     } else {
         return Ok(bytes);
     };
-    source.mark_stale(offered);
+    source.refresh_entry(offered);
     Err(RemoteFileError::Changed { name, path: escape_and_truncate(path), what })
 }
 

@@ -1,7 +1,7 @@
 //! `docs/glossary.md` names only types and modules that exist.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 #[test]
 fn every_item_in_the_glossary_exists() {
@@ -20,36 +20,23 @@ fn items(line: &str) -> Vec<&str> {
     code.split('`').skip(1).step_by(2).filter(|path| path.starts_with("prowess")).collect()
 }
 
-/// Returns `true` if the crate of a path defines its last segment as a type, or has a module of that name.
+/// Returns `true` if the item at a path exists: its modules have source files, and the innermost one, or the crate's root,
+/// contains its name. A path with one segment is a crate.
 fn exists(root: &Path, path: &str) -> bool {
-    let name = path.rsplit("::").next().unwrap_or_default();
-    let krate = path.split("::").next().unwrap_or_default();
+    let segments: Vec<&str> = path.split("::").collect();
+    let [krate, modules @ .., name] = segments.as_slice() else { return true };
     let krate = krate.strip_prefix("prowess_").unwrap_or("core");
-    let sources = rust_files(&root.join("crates").join(krate).join("src"));
-    let is_type = name.starts_with(char::is_uppercase);
-    let defines = |source: &PathBuf| {
-        let text = fs::read_to_string(source).unwrap();
-        let kinds: &[&str] = if is_type { &["struct", "enum", "trait", "type"] } else { &["mod", "fn"] };
-        kinds.iter().any(|kind| {
-            text.split(&format!("{kind} {name}")).skip(1).any(|rest| !rest.starts_with(is_identifier))
-        })
-    };
-    path == name || sources.iter().any(defines)
+    let mut dir = root.join("crates").join(krate).join("src");
+    let mut source = dir.join("lib.rs");
+    for module in modules {
+        let file = dir.join(format!("{module}.rs"));
+        dir.push(module);
+        source = if file.exists() { file } else { dir.join("mod.rs") };
+    }
+    let text = fs::read_to_string(source).unwrap_or_default();
+    text.split(|c| !is_identifier(c)).any(|word| word == *name)
 }
 
 fn is_identifier(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
-}
-
-fn rust_files(dir: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(dir).into_iter().flatten() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files.extend(rust_files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    files
 }

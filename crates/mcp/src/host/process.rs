@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use prowess::HostEnv;
-use prowess_fs::{can_execute, kill_group, set_own_group};
+use prowess_fs::{can_execute, kill_group, programs_on_path, set_own_group};
 use tokio::io::AsyncReadExt;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
@@ -102,12 +102,8 @@ impl Drop for ServerProcess {
 
 /// Finds a program. Relative entries of `PATH` are ignored.
 fn find_program(program: &str, path: &OsStr) -> Option<PathBuf> {
-    let is_executable = |file: &PathBuf| can_execute(file);
-    if program.starts_with('/') {
-        return Some(PathBuf::from(program)).filter(is_executable);
+    match program.starts_with('/') {
+        true => Some(PathBuf::from(program)).filter(|program| can_execute(program)),
+        false => programs_on_path(program, path).next(),
     }
-    std::env::split_paths(path)
-        .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(program))
-        .find(is_executable)
 }

@@ -35,7 +35,7 @@ pub(super) struct ServerState {
     /// When it should be refreshed.
     pub(super) valid_until: Option<Instant>,
     /// When the last refresh started.
-    pub(super) refreshed_at: Option<Instant>,
+    pub(super) refresh_started_at: Option<Instant>,
     /// Whether a refresh is in progress.
     pub(super) is_refreshing: bool,
 }

@@ -101,7 +101,7 @@ impl McpRemoteSource {
     fn start_refresh(&self, state: &mut ServerState) {
         let server = Arc::clone(&self.server);
         state.is_refreshing = true;
-        state.refreshed_at = Some(Instant::now());
+        state.refresh_started_at = Some(Instant::now());
         let started = self.runtime.spawn(async move {
             let listing = server.fetch_listing().await;
             server.finish_refresh(listing);
@@ -134,17 +134,23 @@ impl RemoteSource for McpRemoteSource {
             let mut state = self.server.lock();
             if let Some(listing) = state.listing.clone() {
                 let is_outdated = state.valid_until.is_none_or(|until| until < Instant::now());
-                let may_refresh =
-                    state.refreshed_at.is_none_or(|refreshed| refreshed.elapsed() > NOTIFIED_REFRESH_MIN);
+                let may_refresh = state
+                    .refresh_started_at
+                    .is_none_or(|refreshed| refreshed.elapsed() > NOTIFIED_REFRESH_MIN);
                 let is_notified = may_refresh && self.server.handler.has_changed();
                 if (is_outdated || is_notified) && !state.is_refreshing {
                     self.start_refresh(&mut state);
                 }
                 return listing;
             }
-            if !state.is_refreshing || Instant::now() > deadline {
+            let error = match state.is_refreshing {
+                true if Instant::now() <= deadline => None,
+                true => Some(self.timeout_error()),
+                false => Some(FetchError::Unreachable("the connection is closing".to_owned())),
+            };
+            if let Some(error) = error {
                 drop(state);
-                self.server.finish_refresh(Err(self.timeout_error()));
+                self.server.finish_refresh(Err(error));
                 continue;
             }
             drop(state);
@@ -165,7 +171,7 @@ impl RemoteSource for McpRemoteSource {
         read.unwrap_or_else(|| Err(self.timeout_error()))
     }
 
-    fn mark_stale(&self, skill: &RemoteEntry) {
+    fn refresh_entry(&self, skill: &RemoteEntry) {
         let (server, uri) = (Arc::clone(&self.server), skill.uri.clone());
         let entry = self.runtime.block_on(self.max_duration(), async move { server.get_entry(&uri).await });
         match entry {

@@ -1,5 +1,6 @@
 //! URIs of skills and their files. They are opaque names of a server and are never dereferenced.
 
+use percent_encoding::percent_decode_str;
 use prowess::format::hidden;
 
 /// The maximum length of a URI.
@@ -67,22 +68,12 @@ impl<'u> SkillUri<'u> {
 
 /// Decodes a segment of a path; `None` if it is invalid.
 fn decode_segment(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, more)) = rest.split_first() {
-        rest = more;
-        if *first != b'%' {
-            bytes.push(*first);
-            continue;
-        }
-        let (code, more) = rest.split_at_checked(2)?;
-        let code = std::str::from_utf8(code)
-            .ok()
-            .filter(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
-        bytes.push(u8::from_str_radix(code, 16).ok()?);
-        rest = more;
+    let is_escape =
+        |after: &str| after.as_bytes().get(..2).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit));
+    if !text.split('%').skip(1).all(is_escape) {
+        return None;
     }
-    let text = String::from_utf8(bytes).ok()?;
+    let text = percent_decode_str(text).decode_utf8().ok()?.into_owned();
     let is_invalid = |c: char| c == '/' || c == '\\' || c.is_control() || hidden::is_hidden(c);
     (!text.is_empty() && text != "." && text != ".." && !text.contains(is_invalid)).then_some(text)
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use prowess_format::Value;
+use prowess_fs::programs_on_path;
 
 use super::client_env::ClientEnv;
 use super::clients::Client;
@@ -35,7 +36,7 @@ pub struct ConnectionStatus {
 /// Returns evidence that a client is installed; `None` if there is none.
 pub fn find_trace(env: &ClientEnv, client: &Client) -> Option<ClientTrace> {
     let config_paths = client.traces.iter().filter_map(|location| env.resolve(location));
-    let programs = || client.programs.iter().find_map(|name| find_on_path(env, name));
+    let programs = || client.programs.iter().find_map(|name| programs_on_path(name, &env.host.path).next());
     config_paths
         .into_iter()
         .find(|path| path.exists())
@@ -56,21 +57,12 @@ pub fn connection_status(
     Ok(ConnectionStatus { file, entry, is_ours })
 }
 
-/// Finds a program on `PATH`.
-fn find_on_path(env: &ClientEnv, name: &str) -> Option<PathBuf> {
-    let is_program = |path: &Path| {
-        path.metadata().is_ok_and(|metadata| metadata.is_file() && prowess_fs::is_executable(&metadata))
-    };
-    let dirs = std::env::split_paths(&env.host.path).filter(|dir| dir.is_absolute());
-    dirs.map(|dir| dir.join(name)).find(|path| is_program(path))
-}
-
 impl ClientEnv {
     /// Returns the command with which a client should start this program, installed at `executable`: its name if
     /// `PATH` finds it and `by_name`, else its path on `PATH`, which survives upgrades, else `executable`.
     pub fn command(&self, executable: &Path, by_name: bool) -> PathBuf {
         let name = "prowess";
-        let found = find_on_path(self, name).filter(|path| same_file(path, executable));
+        let found = programs_on_path(name, &self.host.path).next().filter(|path| same_file(path, executable));
         match found {
             Some(_) if by_name => PathBuf::from(name),
             Some(path) => path,

@@ -1,5 +1,8 @@
 //! Parses `https://` URLs: repositories, pages of repositories, archives, sites.
 
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
 use url::Url;
 
 use super::git::{self, is_owner, is_repo};
@@ -101,20 +104,6 @@ fn parse_tree_page(
 
 /// Decodes percent-encoded characters.
 fn percent_decode(text: &str) -> Result<String, ParseSourceError> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let digit = |at: usize| after.get(at).and_then(|digit| char::from(*digit).to_digit(16));
-        match (first, digit(0), digit(1)) {
-            (b'%', Some(high), Some(low)) => {
-                bytes.extend(u8::try_from(high * 16 + low));
-                rest = after.get(2..).unwrap_or_default();
-            }
-            _ => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8(bytes).map_err(|_| ParseSourceError::InvalidUrl("its path is not Unicode"))
+    let decoded = percent_decode_str(text).decode_utf8();
+    decoded.map(Cow::into_owned).map_err(|_| ParseSourceError::InvalidUrl("its path is not Unicode"))
 }

@@ -118,7 +118,7 @@ fn check_limits(
     let contents = FileListing::for_skill(skill);
     let limit = |what: &str, limit| Err(PackageError::Limit { what: what.to_owned(), limit }.into());
     if existing.is_none() && (contents.truncated || contents.files.len() >= FILES_MAX) {
-        return limit("the number of files", contents.files.len() as u64);
+        return limit("the number of files", FILES_MAX as u64);
     }
     let old = existing.map_or(0, |existing| existing.size);
     if contents.total_bytes().saturating_sub(old) + bytes.len() as u64 > TOTAL_MAX {

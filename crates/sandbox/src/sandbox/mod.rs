@@ -22,7 +22,7 @@ use linux as system;
 use unsupported as system;
 
 pub use system::{Enforced, SandboxedProcess};
-pub(crate) use system::{can_access, scratch_parent, unused_user};
+pub(crate) use system::{others_can_access, scratch_parent, unused_user};
 
 use super::Limits;
 use super::options::{InputSource, NetworkAccess, SandboxHelper};

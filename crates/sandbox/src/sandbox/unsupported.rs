@@ -90,7 +90,7 @@ pub(crate) fn unused_user() -> Result<Option<u32>, SandboxError> {
     Ok(None)
 }
 
-pub(crate) fn can_access(_: &Path, _: u32) -> bool {
+pub(crate) fn others_can_access(_: &Path) -> bool {
     true
 }
 

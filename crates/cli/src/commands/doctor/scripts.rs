@@ -10,7 +10,7 @@ use crate::context::Context;
 
 /// Returns the state of the sandbox, the script policy, and the variables that skills need but do not get.
 pub(super) fn scripts(context: &Context, snapshot: &Snapshot) -> Vec<DoctorCheck> {
-    let status = prowess_sandbox::status(&prowess_sandbox::SandboxHelper::current_exe(), &context.host_env);
+    let status = prowess_sandbox::status(&prowess_sandbox::SandboxHelper::current_exe());
     let root = if status.root { "; root privileges are dropped first" } else { "" };
     let (state, message) = match status.tier {
         Some(SandboxTier::Tier1) => {

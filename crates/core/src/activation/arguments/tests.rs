@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn apply(body: &str, args: &str, placeholders: PlaceholderSyntax) -> (String, Substituted) {
+fn apply(body: &str, args: &str, placeholders: PlaceholderSyntax) -> (String, Substitution) {
     let mut out = String::new();
     let substituted = Arguments::parse(Some(args)).unwrap().write(body, placeholders, &mut out).unwrap();
     (out, substituted)
@@ -15,8 +15,8 @@ fn positions(body: &str, args: &str) -> String {
 #[test]
 fn s001_10_the_placeholder_is_replaced_everywhere() {
     let (text, substituted) = apply("a $ARGUMENTS b `$ARGUMENTS`", "x y", PlaceholderSyntax::Whole);
-    assert_eq!((text.as_str(), substituted), ("a x y b `x y`", Substituted::Yes));
-    assert_eq!(apply("none $1", "x", PlaceholderSyntax::Whole), ("none $1".to_owned(), Substituted::No));
+    assert_eq!((text.as_str(), substituted), ("a x y b `x y`", Substitution::Yes));
+    assert_eq!(apply("none $1", "x", PlaceholderSyntax::Whole), ("none $1".to_owned(), Substitution::No));
 }
 
 #[test]
@@ -98,7 +98,7 @@ proptest! {
     fn a_body_without_placeholders_is_unchanged(body in "[^$]*", args in "[^\0]*") {
         for placeholders in [PlaceholderSyntax::Whole, PlaceholderSyntax::Positions] {
             let (once, substituted) = apply(&body, &args, placeholders);
-            prop_assert_eq!(substituted, Substituted::No);
+            prop_assert_eq!(substituted, Substitution::No);
             prop_assert_eq!(&apply(&once, &args, placeholders).0, &once);
             prop_assert_eq!(once, body.clone());
         }

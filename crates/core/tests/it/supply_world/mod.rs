@@ -120,7 +120,7 @@ impl RemoteSource for FakeServer {
         state.files.get(&file.uri).cloned().ok_or_else(|| FetchError::Refused("no such resource".to_owned()))
     }
 
-    fn mark_stale(&self, _: &RemoteEntry) {
+    fn refresh_entry(&self, _: &RemoteEntry) {
         self.state.lock().unwrap().stale_reports += 1;
     }
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use rustix::fs::{MemfdFlags, SealFlags, SeekFrom};
 
 pub use process::{Enforced, SandboxedProcess};
-pub(crate) use user::{can_access, scratch_parent, unused_user};
+pub(crate) use user::{others_can_access, scratch_parent, unused_user};
 
 use super::{Sandbox, SandboxError, SandboxTask, SandboxTier, system_paths};
 use crate::options::{InputSource, NetworkAccess, SandboxHelper, ScriptInput};

@@ -38,7 +38,7 @@ fn contains_id(file: &str, user: u32) -> bool {
 }
 
 /// Returns `true` if a user who owns nothing can access and execute the file.
-pub(crate) fn can_access(path: &Path, _user: u32) -> bool {
+pub(crate) fn others_can_access(path: &Path) -> bool {
     path.ancestors().all(|ancestor| ancestor.metadata().is_ok_and(|metadata| metadata.mode() & 0o001 != 0))
 }
 
