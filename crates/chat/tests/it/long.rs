@@ -1,12 +1,12 @@
 //! Long conversations: what is dropped and what stays.
 
-use crate::world::{StartConversation, World};
+use crate::support::{StartConversation, TestEnv};
 use prowess::Preset;
 use prowess_chat::EndReason;
 use prowess_chat::{Message, MessageState, Part, Role};
 use prowess_config::ChatProvider;
-use prowess_testing::model::speech::{ALL, answer, call, results, system, text};
-use prowess_testing::model::{Reply, Server};
+use prowess_testing::model::wire_format::{PROVIDERS, call, encode_reply, system_prompt, text, tool_results};
+use prowess_testing::model::{ModelServer, Reply};
 use prowess_tools::tokens;
 use serde_json::json;
 
@@ -30,35 +30,38 @@ fn history(exchanges: usize) -> Vec<Message> {
 
 #[tokio::test]
 async fn the_oldest_exchanges_are_dropped_and_active_skills_stay() {
-    for provider in ALL {
+    for provider in PROVIDERS {
         let steps = [
             vec![call("c1", "skills_activate", json!({"name": "pdf"}))],
             vec![text("loaded")],
             vec![text("ok")],
         ];
-        let server = Server::start(steps.iter().map(|step| Reply::events(answer(provider, step)))).await;
-        let mut world = World::new(Preset::Standard).talking(provider, &server.base);
-        world.chat.limits.context_tokens = 6_000;
-        world.chat.limits.output_tokens = 500;
-        world.skill("pdf", "Merge with UNFORGETTABLE care.");
-        let mut talk = world.start();
+        let server =
+            ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(provider, step)))).await;
+        let mut env = TestEnv::new(Preset::Standard).with_provider(provider, &server.base);
+        env.chat.limits.context_tokens = 6_000;
+        env.chat.limits.output_tokens = 500;
+        env.skill("pdf", "Merge with UNFORGETTABLE care.");
+        let mut talk = env.start();
         talk.send("load it").await;
         talk.chat.messages.extend(history(100));
         let outcome = talk.send("and now?").await;
         assert_eq!((outcome.end, outcome.activated), (Ok(EndReason::Finished), vec!["pdf".to_owned()]));
-        let asked = &server.asked()[2];
-        let body = asked.body.to_string();
+        let request = &server.requests()[2];
+        let body = request.body.to_string();
         assert!(body.contains("UNFORGETTABLE"), "the instructions are added again");
-        assert!(results(provider, asked).is_empty(), "the call itself was dropped");
+        assert!(tool_results(provider, request).is_empty(), "the call itself was dropped");
         assert!(body.contains("question 99") && body.contains("answer 99") && !body.contains("answer 3 "));
-        assert!(system(provider, asked).contains("Skills already active in this conversation: pdf."));
+        assert!(
+            system_prompt(provider, request).contains("Skills already active in this conversation: pdf.")
+        );
         // The limit counts texts; the body also has the syntax of JSON.
         assert!(tokens::count(&body) < 6_200, "{}", tokens::count(&body));
         if provider == ChatProvider::OpenAiChat {
-            let first = asked.body["messages"][1]["content"].as_str().unwrap();
+            let first = request.body["messages"][1]["content"].as_str().unwrap();
             let first =
                 first.lines().map(|line| line.chars().take(120).collect::<String>()).collect::<Vec<_>>();
-            insta::assert_snapshot!(world.filtered(&first.join("\n")));
+            insta::assert_snapshot!(env.redact(&first.join("\n")));
         }
     }
 }
@@ -73,20 +76,20 @@ async fn a_reminder_does_not_replace_the_instructions() {
         vec![call("c3", "skills_readResource", json!({"name": "pdf", "path": "big.md"}))],
         vec![text("ok")],
     ];
-    let server = Server::start(steps.iter().map(|step| Reply::events(answer(provider, step)))).await;
-    let mut world = World::new(Preset::Chat).talking(provider, &server.base);
-    world.chat.limits.context_tokens = 4_000;
-    world.chat.limits.output_tokens = 200;
-    world
-        .skill("pdf", "Merge for $ARGUMENTS with UNFORGETTABLE care.")
+    let server =
+        ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(provider, step)))).await;
+    let mut env = TestEnv::new(Preset::Chat).with_provider(provider, &server.base);
+    env.chat.limits.context_tokens = 4_000;
+    env.chat.limits.output_tokens = 200;
+    env.skill("pdf", "Merge for $ARGUMENTS with UNFORGETTABLE care.")
         .file(".skills/pdf/big.md", "alpha ".repeat(4_000));
-    let mut talk = world.start();
+    let mut talk = env.start();
     talk.send("load it").await;
     assert_eq!(talk.send("and read").await.end, Ok(EndReason::Finished));
-    let asked = server.asked();
-    let reminder = &results(provider, &asked[3]).last().unwrap().1.clone();
+    let requests = server.requests();
+    let reminder = &tool_results(provider, &requests[3]).last().unwrap().1.clone();
     assert!(reminder.contains("already loaded in this conversation"), "{reminder}");
-    let last = asked[4].body.to_string();
+    let last = requests[4].body.to_string();
     assert!(last.contains("The first message of this conversation"), "the first turn was dropped: {last}");
     assert!(last.contains("Merge for Ada with UNFORGETTABLE care."), "with its arguments: {last}");
 }
@@ -96,20 +99,21 @@ async fn a_skill_whose_file_was_read_is_active_like_any_other() {
     let provider = ChatProvider::OpenAiChat;
     let read = |id| vec![call(id, "ReadFile", json!({"path": ".agents/skills/pdf/SKILL.md"}))];
     let steps = [read("c1"), vec![text("loaded")], read("c2"), vec![text("ok")], vec![text("ok")]];
-    let server = Server::start(steps.iter().map(|step| Reply::events(answer(provider, step)))).await;
-    let mut world = World::new(Preset::App).talking(provider, &server.base);
-    world.chat.limits.context_tokens = 6_000;
-    world.chat.limits.output_tokens = 500;
-    world.skill("pdf", "Merge with UNFORGETTABLE care.");
-    let mut talk = world.start();
+    let server =
+        ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(provider, step)))).await;
+    let mut env = TestEnv::new(Preset::App).with_provider(provider, &server.base);
+    env.chat.limits.context_tokens = 6_000;
+    env.chat.limits.output_tokens = 500;
+    env.skill("pdf", "Merge with UNFORGETTABLE care.");
+    let mut talk = env.start();
     assert_eq!(talk.send("load it").await.activated, ["pdf"]);
     talk.send("and again").await;
-    let texts = results(provider, &server.asked()[3]);
+    let texts = tool_results(provider, &server.requests()[3]);
     assert!(texts[0].1.contains("UNFORGETTABLE"), "{texts:?}");
     assert!(texts[1].1.contains("already loaded in this conversation"), "{texts:?}");
     talk.chat.messages.extend(history(100));
     talk.send("and now?").await;
-    let body = server.asked()[4].body.to_string();
+    let body = server.requests()[4].body.to_string();
     assert!(body.contains("UNFORGETTABLE") && !body.contains("load it\""), "{body}");
 }
 
@@ -118,12 +122,13 @@ async fn a_skill_that_does_not_fit_is_only_named() {
     let provider = ChatProvider::OpenAiChat;
     let steps =
         [vec![text("ok")], vec![call("c1", "skills_activate", json!({"name": "big"}))], vec![text("ok")]];
-    let server = Server::start(steps.iter().map(|step| Reply::events(answer(provider, step)))).await;
-    let mut world = World::new(Preset::Chat).talking(provider, &server.base);
-    world.chat.limits.context_tokens = 4_000;
-    world.chat.limits.output_tokens = 200;
-    world.skill("big", &"many words of instruction ".repeat(200)).skill("small", "Small INSTRUCTIONS.");
-    let mut talk = world.start();
+    let server =
+        ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(provider, step)))).await;
+    let mut env = TestEnv::new(Preset::Chat).with_provider(provider, &server.base);
+    env.chat.limits.context_tokens = 4_000;
+    env.chat.limits.output_tokens = 200;
+    env.skill("big", &"many words of instruction ".repeat(200)).skill("small", "Small INSTRUCTIONS.");
+    let mut talk = env.start();
     talk.chat.messages = history(60);
     talk.chat.activated = vec!["big".to_owned(), "small".to_owned()];
     let outcome = talk.send(&"a long question ".repeat(700)).await;
@@ -131,7 +136,7 @@ async fn a_skill_that_does_not_fit_is_only_named() {
         (outcome.end, outcome.activated),
         (Ok(EndReason::Finished), vec!["big".to_owned(), "small".to_owned()])
     );
-    let body = server.asked()[0].body.to_string();
+    let body = server.requests()[0].body.to_string();
     assert!(body.contains("Load them again when you need them: big.]"), "{body}");
     assert!(!body.contains("many words of instruction many words"));
 }
@@ -141,27 +146,27 @@ async fn old_results_of_a_turn_are_dropped_first() {
     let provider = ChatProvider::OpenAiChat;
     let read = |id, path| vec![call(id, "skills_readResource", json!({"name": "pdf", "path": path}))];
     let steps = [read("c1", "one.md"), read("c2", "two.md"), vec![text("ok")]];
-    let server = Server::start(steps.iter().map(|step| Reply::events(answer(provider, step)))).await;
-    let mut world = World::new(Preset::Chat).talking(provider, &server.base);
-    world.chat.limits.context_tokens = 4_000;
-    world.chat.limits.output_tokens = 200;
-    world
-        .skill("pdf", "x")
+    let server =
+        ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(provider, step)))).await;
+    let mut env = TestEnv::new(Preset::Chat).with_provider(provider, &server.base);
+    env.chat.limits.context_tokens = 4_000;
+    env.chat.limits.output_tokens = 200;
+    env.skill("pdf", "x")
         .file(".skills/pdf/one.md", "alpha ".repeat(2_000))
         .file(".skills/pdf/two.md", "beta ".repeat(2_000));
-    let mut talk = world.start();
+    let mut talk = env.start();
     assert_eq!(talk.send("/pdf read both").await.end, Ok(EndReason::Finished));
-    let texts = results(provider, &server.asked()[2]);
+    let texts = tool_results(provider, &server.requests()[2]);
     assert_eq!(texts[1].1, "[This result was removed to save space. Call the tool again if you need it.]");
     assert!(texts[2].1.starts_with("beta"));
 }
 
 #[tokio::test]
 async fn a_single_turn_that_is_too_long_is_an_error() {
-    let server = Server::start([Reply::events(answer(ChatProvider::OpenAi, &[text("ok")]))]).await;
-    let mut world = World::new(Preset::Chat).talking(ChatProvider::OpenAi, &server.base);
-    world.chat.limits.context_tokens = 2_000;
-    let mut talk = world.start();
+    let server = ModelServer::start([Reply::events(encode_reply(ChatProvider::OpenAi, &[text("ok")]))]).await;
+    let mut env = TestEnv::new(Preset::Chat).with_provider(ChatProvider::OpenAi, &server.base);
+    env.chat.limits.context_tokens = 2_000;
+    let mut talk = env.start();
     talk.send(&"too many words ".repeat(2_000)).await;
     let (code, message) = talk.last_error();
     assert_eq!(code, "TOO_LARGE");
@@ -169,14 +174,14 @@ async fn a_single_turn_that_is_too_long_is_an_error() {
         message.contains("this turn needs about 6") && message.contains("chat.context-tokens"),
         "{message}"
     );
-    assert!(server.asked().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 #[tokio::test]
 async fn a_conversation_that_the_provider_rejects_as_too_long_is_shortened() {
-    for provider in ALL {
-        let fine = answer(provider, &[text("ok")]);
-        let server = Server::answering(move |asked, _| match asked.body.to_string().len() {
+    for provider in PROVIDERS {
+        let fine = encode_reply(provider, &[text("ok")]);
+        let server = ModelServer::with_handler(move |request, _| match request.body.to_string().len() {
             0..60_000 => Reply::events(fine.clone()),
             _ => Reply::failure(
                 400,
@@ -184,22 +189,22 @@ async fn a_conversation_that_the_provider_rejects_as_too_long_is_shortened() {
             ),
         });
         let server = server.await;
-        let mut world = World::new(Preset::Chat).talking(provider, &server.base);
-        world.chat.limits.context_tokens = 30_000;
-        let mut talk = world.start();
+        let mut env = TestEnv::new(Preset::Chat).with_provider(provider, &server.base);
+        env.chat.limits.context_tokens = 30_000;
+        let mut talk = env.start();
         talk.chat.messages = history(250);
         assert_eq!(talk.send("still there?").await.end, Ok(EndReason::Finished));
-        assert!(server.asked().len() > 1);
+        assert!(server.requests().len() > 1);
     }
 }
 
 #[tokio::test]
 async fn a_chat_can_continue_after_an_abandoned_turn() {
-    for provider in ALL {
-        let server = Server::start([Reply::events(answer(provider, &[text("ok")]))]).await;
-        let world = World::new(Preset::Chat).talking(provider, &server.base);
-        world.skill("pdf", "x");
-        let mut talk = world.start();
+    for provider in PROVIDERS {
+        let server = ModelServer::start([Reply::events(encode_reply(provider, &[text("ok")]))]).await;
+        let env = TestEnv::new(Preset::Chat).with_provider(provider, &server.base);
+        env.skill("pdf", "x");
+        let mut talk = env.start();
         let call = |id: &str| Part::ToolCall {
             id: id.to_owned(),
             name: "skills.activate".to_owned(),
@@ -229,13 +234,13 @@ async fn a_chat_can_continue_after_an_abandoned_turn() {
             message(4, Role::User, "hello?"),
         ];
         assert_eq!(talk.send("are you there?").await.end, Ok(EndReason::Finished));
-        let texts = results(provider, &server.asked()[0]);
+        let texts = tool_results(provider, &server.requests()[0]);
         assert_eq!(
             texts.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(),
             ["out", "[no result: the turn was interrupted]"]
         );
         assert!(texts.iter().all(|(id, _)| !id.contains(' ')));
-        let body = server.asked()[0].body.to_string();
+        let body = server.requests()[0].body.to_string();
         for expected in ["[The reply was interrupted.]", "[The reply was interrupted: killed.]", "[no reply]"]
         {
             assert!(body.contains(expected), "{expected}: {body}");

@@ -11,6 +11,6 @@ mod rehearsal;
 mod requests;
 mod store;
 mod streams;
+mod support;
 mod tls;
 mod turn;
-mod world;

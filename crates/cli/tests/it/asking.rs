@@ -1,7 +1,7 @@
 //! Prompts on a terminal: selection, conflicts, new capabilities.
 
-use crate::world::terminal::TerminalSession;
-use crate::world::{CHANGING, DROPPER, HIGH, TestEnv, skill_md};
+use crate::support::terminal::TerminalSession;
+use crate::support::{CHANGING, DROPPER, HIGH, TestEnv, skill_md};
 use insta::{assert_snapshot, with_settings};
 
 fn env() -> TestEnv {

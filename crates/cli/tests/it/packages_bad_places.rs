@@ -5,8 +5,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use crate::world::TestEnv;
-use crate::world::listing::{Listing, changed};
+use crate::support::TestEnv;
+use crate::support::listing::{Listing, changed};
 use insta::assert_snapshot;
 use rustix::fs::{CWD, Mode, mkfifoat};
 

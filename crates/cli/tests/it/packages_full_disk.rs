@@ -141,5 +141,5 @@ fn read_only_disk() {
     scene.offer(1);
     let output = mounted(&scene, READ_ONLY, 0, 0);
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
-    insta::assert_snapshot!(scene.env.filtered(&String::from_utf8(output.stdout).unwrap()));
+    insta::assert_snapshot!(scene.env.redact(&String::from_utf8(output.stdout).unwrap()));
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, Write};
 use std::path::Path;
 
-use crate::world::TestEnv;
+use crate::support::TestEnv;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
-use crate::world::TestEnv;
+use crate::support::TestEnv;
 use serde_json::Value;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_prowess");

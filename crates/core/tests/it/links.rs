@@ -5,30 +5,30 @@ use std::fs;
 use std::path::Path;
 
 use prowess::{FileListing, Preset};
-use prowess_testing::library::{World, disturbed, names, skill_md};
+use prowess_testing::registry_env::{RegistryEnv, names, repeat_while, skill_md};
 
 /// A trusted project.
-fn trusted() -> World {
-    let world = World::new(Preset::Standard);
-    world.trust("");
-    world
+fn trusted() -> RegistryEnv {
+    let env = RegistryEnv::new(Preset::Standard);
+    env.trust("");
+    env
 }
 
 #[test]
 fn a_linked_directory_inside_a_known_root_is_a_skill() {
-    let world = World::new(Preset::Standard);
-    world.skill("~/.prowess/skills/store/pdf").file("~/.prowess/skills/store/pdf/a.txt", "a");
-    world.link("~/.agents/skills/pdf", "~/.prowess/skills/store/pdf");
+    let env = RegistryEnv::new(Preset::Standard);
+    env.skill("~/.prowess/skills/store/pdf").file("~/.prowess/skills/store/pdf/a.txt", "a");
+    env.symlink("~/.agents/skills/pdf", "~/.prowess/skills/store/pdf");
     assert_eq!(
-        world.told(),
+        env.skill_lines(),
         [
             "pdf in /home/.agents/skills/pdf is enabled",
             "pdf in /home/.prowess/skills/store/pdf is shadowed: same directory as /home/.agents/skills/pdf/SKILL.md",
         ]
     );
-    let snapshot = world.snapshot();
+    let snapshot = env.snapshot();
     let pdf = snapshot.get("pdf").unwrap();
-    assert_eq!(pdf.canonical_dir(), world.path("~/.prowess/skills/store/pdf"));
+    assert_eq!(pdf.canonical_dir(), env.path("~/.prowess/skills/store/pdf"));
     assert!(pdf.read_skill_md().is_some());
     let files: Vec<_> = FileListing::for_skill(pdf).files.into_iter().map(|file| file.path).collect();
     assert_eq!(files, ["SKILL.md", "a.txt"]);
@@ -36,14 +36,14 @@ fn a_linked_directory_inside_a_known_root_is_a_skill() {
 
 #[test]
 fn a_linked_file_inside_a_known_root_is_a_skill() {
-    let world = World::new(Preset::Standard);
-    world.file("~/.prowess/skills/store/shared.md", skill_md("pdf", "Reads."));
-    world.file("~/.agents/skills/pdf/a.txt", "a");
-    world.link("~/.agents/skills/pdf/SKILL.md", "~/.prowess/skills/store/shared.md");
-    let snapshot = world.snapshot();
+    let env = RegistryEnv::new(Preset::Standard);
+    env.file("~/.prowess/skills/store/shared.md", skill_md("pdf", "Reads."));
+    env.file("~/.agents/skills/pdf/a.txt", "a");
+    env.symlink("~/.agents/skills/pdf/SKILL.md", "~/.prowess/skills/store/shared.md");
+    let snapshot = env.snapshot();
     let pdf = snapshot.get("pdf").unwrap();
-    assert_eq!(world.tell(pdf), "pdf in /home/.agents/skills/pdf is enabled");
-    assert_eq!(pdf.canonical_dir(), world.path("~/.agents/skills/pdf"));
+    assert_eq!(env.skill_line(pdf), "pdf in /home/.agents/skills/pdf is enabled");
+    assert_eq!(pdf.canonical_dir(), env.path("~/.agents/skills/pdf"));
     assert_eq!(pdf.read_skill_md(), Some(skill_md("pdf", "Reads.").into_bytes()));
     let contents = FileListing::for_skill(pdf);
     let files: Vec<_> = contents.files.iter().map(|file| (file.path.as_str(), file.bytes)).collect();
@@ -53,25 +53,25 @@ fn a_linked_file_inside_a_known_root_is_a_skill() {
 
 #[test]
 fn a_linked_file_in_a_linked_directory_is_resolved() {
-    let world = World::new(Preset::Standard);
-    world.file("~/.prowess/skills/store/shared.md", skill_md("pdf", "Reads."));
-    world.link("~/.prowess/skills/store/pdf/SKILL.md", "../shared.md");
-    world.link("~/.agents/skills/pdf", "~/.prowess/skills/store/pdf");
-    let snapshot = world.snapshot();
+    let env = RegistryEnv::new(Preset::Standard);
+    env.file("~/.prowess/skills/store/shared.md", skill_md("pdf", "Reads."));
+    env.symlink("~/.prowess/skills/store/pdf/SKILL.md", "../shared.md");
+    env.symlink("~/.agents/skills/pdf", "~/.prowess/skills/store/pdf");
+    let snapshot = env.snapshot();
     let pdf = snapshot.get("pdf").unwrap();
-    assert_eq!(world.tell(pdf), "pdf in /home/.agents/skills/pdf is enabled");
-    assert_eq!(pdf.canonical_dir(), world.path("~/.prowess/skills/store/pdf"));
+    assert_eq!(env.skill_line(pdf), "pdf in /home/.agents/skills/pdf is enabled");
+    assert_eq!(pdf.canonical_dir(), env.path("~/.prowess/skills/store/pdf"));
     assert_eq!(pdf.read_skill_md(), Some(skill_md("pdf", "Reads.").into_bytes()));
 }
 
 #[test]
 fn symlinks_to_outside_are_reported_and_never_read() {
-    let world = trusted();
-    world.skill("/elsewhere/evil").file("/elsewhere/evil/secret", "s").skill(".agents/skills/good");
-    world.link(".agents/skills/evil", "/elsewhere/evil");
-    world.link(".agents/skills/odd/SKILL.md", "/elsewhere/evil/SKILL.md");
+    let env = trusted();
+    env.skill("/elsewhere/evil").file("/elsewhere/evil/secret", "s").skill(".agents/skills/good");
+    env.symlink(".agents/skills/evil", "/elsewhere/evil");
+    env.symlink(".agents/skills/odd/SKILL.md", "/elsewhere/evil/SKILL.md");
     assert_eq!(
-        world.told(),
+        env.skill_lines(),
         [
             "evil in /project/.agents/skills/evil is untrusted: a symlink to outside the known directories: \
              /elsewhere/evil",
@@ -81,7 +81,7 @@ fn symlinks_to_outside_are_reported_and_never_read() {
         ]
     );
     assert_eq!(
-        world.said(),
+        env.diagnostic_lines(),
         [
             "SK074 /project/.agents/skills/evil/SKILL.md: the symlink points outside the known directories: \
              /elsewhere/evil",
@@ -89,7 +89,7 @@ fn symlinks_to_outside_are_reported_and_never_read() {
              /elsewhere/evil/SKILL.md",
         ]
     );
-    for skill in world.snapshot().all().iter().filter(|skill| skill.is_outside_known_dirs()) {
+    for skill in env.snapshot().all().iter().filter(|skill| skill.is_outside_known_dirs()) {
         assert_eq!((skill.read_skill_md(), FileListing::for_skill(skill)), (None, FileListing::default()));
         assert_eq!((skill.manifest(), skill.skill_md_size()), (None, 0));
     }
@@ -97,10 +97,10 @@ fn symlinks_to_outside_are_reported_and_never_read() {
 
 #[test]
 fn a_symlink_in_a_user_root_to_outside_is_reported_too() {
-    let world = World::new(Preset::Standard);
-    world.skill("/elsewhere/x").link("~/.agents/skills/x", "/elsewhere/x");
+    let env = RegistryEnv::new(Preset::Standard);
+    env.skill("/elsewhere/x").symlink("~/.agents/skills/x", "/elsewhere/x");
     assert_eq!(
-        world.told(),
+        env.skill_lines(),
         [
             "x in /home/.agents/skills/x is untrusted: a symlink to outside the known directories: /elsewhere/x"
         ]
@@ -109,27 +109,27 @@ fn a_symlink_in_a_user_root_to_outside_is_reported_too() {
 
 #[test]
 fn a_trusted_directory_is_known() {
-    let world = World::new(Preset::Standard);
-    world.skill("/dotfiles/x").skill("/dotfiles/group/y");
-    world.link("~/.agents/skills/x", "/dotfiles/x").link("~/.agents/skills/group", "/dotfiles/group");
-    world.trust("/dotfiles");
+    let env = RegistryEnv::new(Preset::Standard);
+    env.skill("/dotfiles/x").skill("/dotfiles/group/y");
+    env.symlink("~/.agents/skills/x", "/dotfiles/x").symlink("~/.agents/skills/group", "/dotfiles/group");
+    env.trust("/dotfiles");
     assert_eq!(
-        world.told(),
+        env.skill_lines(),
         ["x in /home/.agents/skills/x is enabled", "y in /home/.agents/skills/group/y is enabled"]
     );
-    let snapshot = world.snapshot();
-    assert_eq!(snapshot.get("y").unwrap().canonical_dir(), world.path("/dotfiles/group/y"));
+    let snapshot = env.snapshot();
+    assert_eq!(snapshot.get("y").unwrap().canonical_dir(), env.path("/dotfiles/group/y"));
     assert!(snapshot.get("y").unwrap().read_skill_md().is_some());
 }
 
 #[test]
 fn a_directory_excluded_from_trust_is_not_known() {
-    let world = World::new(Preset::Standard);
-    world.skill("/dotfiles/x").skill("/dotfiles/bad/y");
-    world.link("~/.agents/skills/x", "/dotfiles/x").link("~/.agents/skills/y", "/dotfiles/bad/y");
-    world.trust("/dotfiles").untrust("/dotfiles/bad");
+    let env = RegistryEnv::new(Preset::Standard);
+    env.skill("/dotfiles/x").skill("/dotfiles/bad/y");
+    env.symlink("~/.agents/skills/x", "/dotfiles/x").symlink("~/.agents/skills/y", "/dotfiles/bad/y");
+    env.trust("/dotfiles").untrust("/dotfiles/bad");
     assert_eq!(
-        world.told(),
+        env.skill_lines(),
         [
             "x in /home/.agents/skills/x is enabled",
             "y in /home/.agents/skills/y is untrusted: the project is not trusted; to trust it, run prowess trust \
@@ -140,44 +140,45 @@ fn a_directory_excluded_from_trust_is_not_known() {
 
 #[test]
 fn the_configuration_can_list_known_directories() {
-    let mut world = World::new(Preset::Standard);
-    world.skill("/nix/store/abc/x").link("~/.agents/skills/x", "/nix/store/abc/x");
-    world.policy.scan.links = vec![world.path("/nix/store")];
-    assert_eq!(world.told(), ["x in /home/.agents/skills/x is enabled"]);
-    world.policy.scan.links = vec!["~/../nix".into()];
-    assert_eq!(world.told(), ["x in /home/.agents/skills/x is enabled"], "with a tilde, too");
+    let mut env = RegistryEnv::new(Preset::Standard);
+    env.skill("/nix/store/abc/x").symlink("~/.agents/skills/x", "/nix/store/abc/x");
+    env.policy.scan.links = vec![env.path("/nix/store")];
+    assert_eq!(env.skill_lines(), ["x in /home/.agents/skills/x is enabled"]);
+    env.policy.scan.links = vec!["~/../nix".into()];
+    assert_eq!(env.skill_lines(), ["x in /home/.agents/skills/x is enabled"], "with a tilde, too");
 }
 
 /// Otherwise a trusted project could bring in skills that the user does not trust.
 #[test]
 fn the_target_of_a_symlink_must_be_trusted_itself() {
-    let world = World::new(Preset::Standard);
-    world.folder("/.git").trust("").skill("/.agents/skills/top");
-    world.link(".agents/skills/up", "/.agents/skills/top").link("~/.agents/skills/up", "/.agents/skills/top");
+    let env = RegistryEnv::new(Preset::Standard);
+    env.create_dir("/.git").trust("").skill("/.agents/skills/top");
+    env.symlink(".agents/skills/up", "/.agents/skills/top")
+        .symlink("~/.agents/skills/up", "/.agents/skills/top");
     let untrusted = "is untrusted: the project is not trusted; to trust it, run prowess trust ";
     assert_eq!(
-        world.told(),
+        env.skill_lines(),
         [
             format!("top in /project/.agents/skills/up {untrusted}"),
             format!("top in /.agents/skills/top {untrusted}"),
             format!("top in /home/.agents/skills/up {untrusted}"),
         ]
     );
-    world.trust("/");
-    assert_eq!(names(&world.snapshot()), ["top"]);
+    env.trust("/");
+    assert_eq!(names(&env.snapshot()), ["top"]);
 }
 
 #[test]
 fn broken_symlinks_and_loops_are_reported_and_other_skills_are_found() {
-    let world = trusted();
-    world.skill(".agents/skills/good").link(".agents/skills/gone", "./nowhere");
-    world.link(".agents/skills/self", "./self");
-    world.link(".agents/skills/one", "./two").link(".agents/skills/two", "./one");
-    world.link(".agents/skills/up", "..").link(".agents/skills/here", ".");
-    world.link(".agents/skills/file/SKILL.md", "./nowhere");
-    world.link(".agents/skills/round/SKILL.md", "./SKILL.md");
+    let env = trusted();
+    env.skill(".agents/skills/good").symlink(".agents/skills/gone", "./nowhere");
+    env.symlink(".agents/skills/self", "./self");
+    env.symlink(".agents/skills/one", "./two").symlink(".agents/skills/two", "./one");
+    env.symlink(".agents/skills/up", "..").symlink(".agents/skills/here", ".");
+    env.symlink(".agents/skills/file/SKILL.md", "./nowhere");
+    env.symlink(".agents/skills/round/SKILL.md", "./SKILL.md");
     assert_eq!(
-        world.told(),
+        env.skill_lines(),
         [
             "file in /project/.agents/skills/file is invalid: SKILL.md is a broken symlink",
             "gone in /project/.agents/skills/gone is invalid: broken symlink",
@@ -190,16 +191,16 @@ fn broken_symlinks_and_loops_are_reported_and_other_skills_are_found() {
             "up in /project/.agents/skills/up is invalid: the symlink points to a directory above it",
         ]
     );
-    assert_eq!(world.codes(), ["SK075"; 8]);
+    assert_eq!(env.codes(), ["SK075"; 8]);
 }
 
 #[test]
 fn groups_that_link_to_each_other_are_visited_once() {
-    let world = trusted();
-    world.skill(".agents/skills/a/x").skill(".agents/skills/b/y");
-    world.link(".agents/skills/a/to-b", "../b").link(".agents/skills/b/to-a", "../a");
+    let env = trusted();
+    env.skill(".agents/skills/a/x").skill(".agents/skills/b/y");
+    env.symlink(".agents/skills/a/to-b", "../b").symlink(".agents/skills/b/to-a", "../a");
     assert_eq!(
-        world.told(),
+        env.skill_lines(),
         [
             "to-a in /project/.agents/skills/a/to-b/to-a is invalid: the symlink points to a directory above it",
             "to-b in /project/.agents/skills/b/to-a/to-b is invalid: the symlink points to a directory above it",
@@ -216,14 +217,14 @@ fn groups_that_link_to_each_other_are_visited_once() {
 /// Thirty directories that all link to each other: the number of paths through them is exponential.
 #[test]
 fn a_maze_of_symlinks_is_scanned_quickly() {
-    let world = trusted();
+    let env = trusted();
     for one in 0..30 {
-        world.skill(&format!(".agents/skills/g{one}/s{one}"));
+        env.skill(&format!(".agents/skills/g{one}/s{one}"));
         for other in 0..30 {
-            world.link(&format!(".agents/skills/g{one}/to{other}"), &format!("../g{other}"));
+            env.symlink(&format!(".agents/skills/g{one}/to{other}"), &format!("../g{other}"));
         }
     }
-    let snapshot = world.snapshot();
+    let snapshot = env.snapshot();
     assert_eq!(names(&snapshot).len(), 30);
     assert!(snapshot.all().len() < 3000, "{}", snapshot.all().len());
 }
@@ -231,41 +232,43 @@ fn a_maze_of_symlinks_is_scanned_quickly() {
 /// Target directories must not stay open: there are more symlinks than a process may have open files.
 #[test]
 fn thousands_of_linked_groups_do_not_exhaust_file_descriptors() {
-    let world = World::large(Preset::Standard);
+    let env = RegistryEnv::large(Preset::Standard);
     for at in 0..2000 {
-        world.skill(&format!("/store/{at}/s{at}"));
-        world.link(&format!("~/.agents/skills/g{at}"), &format!("/store/{at}"));
+        env.skill(&format!("/store/{at}/s{at}"));
+        env.symlink(&format!("~/.agents/skills/g{at}"), &format!("/store/{at}"));
     }
-    world.trust("/store");
+    env.trust("/store");
     let (soft, hard) = (Some(256), rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum);
     let limit = rustix::process::Rlimit { current: soft, maximum: hard };
     rustix::process::setrlimit(rustix::process::Resource::Nofile, limit).unwrap();
-    let snapshot = world.snapshot();
+    let snapshot = env.snapshot();
     assert_eq!(names(&snapshot).len(), 2000);
     assert_eq!(snapshot.diagnostics().count(), 0);
 }
 
 #[test]
 fn a_chain_of_links_is_one_link() {
-    let world = World::new(Preset::Standard);
-    world.skill("~/.prowess/skills/real").link("/hop/1", "~/.prowess/skills/real").link("/hop/2", "/hop/1");
-    world.link("~/.agents/skills/real", "/hop/2");
-    let snapshot = world.snapshot();
+    let env = RegistryEnv::new(Preset::Standard);
+    env.skill("~/.prowess/skills/real")
+        .symlink("/hop/1", "~/.prowess/skills/real")
+        .symlink("/hop/2", "/hop/1");
+    env.symlink("~/.agents/skills/real", "/hop/2");
+    let snapshot = env.snapshot();
     let real = snapshot.get("real").unwrap();
-    assert_eq!(world.tell(real), "real in /home/.agents/skills/real is enabled");
-    assert_eq!(real.canonical_dir(), world.path("~/.prowess/skills/real"));
+    assert_eq!(env.skill_line(real), "real in /home/.agents/skills/real is enabled");
+    assert_eq!(real.canonical_dir(), env.path("~/.prowess/skills/real"));
 }
 
 #[test]
 fn nested_linked_groups_are_followed_four_times() {
-    let world = World::new(Preset::Standard);
+    let env = RegistryEnv::new(Preset::Standard);
     for (at, next) in [(1, 2), (2, 3), (3, 4), (4, 5), (5, 6)] {
-        world.skill(&format!("/store/{at}/s{at}"));
-        world.link(&format!("/store/{at}/n"), &format!("/store/{next}"));
+        env.skill(&format!("/store/{at}/s{at}"));
+        env.symlink(&format!("/store/{at}/n"), &format!("/store/{next}"));
     }
-    world.skill("/store/6/s6").link("~/.agents/skills/n", "/store/1").trust("/store");
+    env.skill("/store/6/s6").symlink("~/.agents/skills/n", "/store/1").trust("/store");
     assert_eq!(
-        world.told(),
+        env.skill_lines(),
         [
             "n in /home/.agents/skills/n/n/n/n/n is invalid: there are more than 4 symlinks on the path to it",
             "s1 in /home/.agents/skills/n/s1 is enabled",
@@ -278,72 +281,75 @@ fn nested_linked_groups_are_followed_four_times() {
 
 #[test]
 fn a_directory_that_becomes_a_symlink_and_back_is_detected() {
-    let world = World::new(Preset::Standard);
-    world.skill("~/.agents/skills/x").skill("/elsewhere/y").folder("~/.prowess/skills").settle();
-    let registry = world.registry();
-    let told = || world.told_of(&registry.refresh());
-    assert_eq!(told(), ["x in /home/.agents/skills/x is enabled"]);
+    let env = RegistryEnv::new(Preset::Standard);
+    env.skill("~/.agents/skills/x")
+        .skill("/elsewhere/y")
+        .create_dir("~/.prowess/skills")
+        .wait_for_timestamps();
+    let registry = env.registry();
+    let lines = || env.skill_lines_in(&registry.refresh());
+    assert_eq!(lines(), ["x in /home/.agents/skills/x is enabled"]);
 
     // The file keeps its identity and timestamps when its directory is moved.
-    fs::rename(world.path("~/.agents/skills/x"), world.path("~/.prowess/skills/x")).unwrap();
-    world.link("~/.agents/skills/x", "~/.prowess/skills/x");
+    fs::rename(env.path("~/.agents/skills/x"), env.path("~/.prowess/skills/x")).unwrap();
+    env.symlink("~/.agents/skills/x", "~/.prowess/skills/x");
     assert_eq!(
-        told(),
+        lines(),
         [
             "x in /home/.agents/skills/x is enabled",
             "x in /home/.prowess/skills/x is shadowed: same directory as /home/.agents/skills/x/SKILL.md",
         ]
     );
 
-    fs::remove_file(world.path("~/.agents/skills/x")).unwrap();
-    world.link("~/.agents/skills/x", "/elsewhere/y");
+    fs::remove_file(env.path("~/.agents/skills/x")).unwrap();
+    env.symlink("~/.agents/skills/x", "/elsewhere/y");
     assert_eq!(
-        told(),
+        lines(),
         [
             "x in /home/.prowess/skills/x is enabled",
             "x in /home/.agents/skills/x is untrusted: a symlink to outside the known directories: /elsewhere/y",
         ]
     );
 
-    fs::remove_file(world.path("~/.agents/skills/x")).unwrap();
-    fs::rename(world.path("~/.prowess/skills/x"), world.path("~/.agents/skills/x")).unwrap();
-    assert_eq!(told(), ["x in /home/.agents/skills/x is enabled"]);
+    fs::remove_file(env.path("~/.agents/skills/x")).unwrap();
+    fs::rename(env.path("~/.prowess/skills/x"), env.path("~/.agents/skills/x")).unwrap();
+    assert_eq!(lines(), ["x in /home/.agents/skills/x is enabled"]);
 }
 
 /// Activation happens long after the checks during discovery.
 #[test]
 fn a_directory_replaced_by_a_symlink_after_the_scan_is_not_read() {
-    let world = trusted();
-    world.skill(".agents/skills/group/x").skill("/secret/x").skill("/secret/group/x");
-    world.link(".claude/skills/l", "../../.agents/skills/group/x");
+    let env = trusted();
+    env.skill(".agents/skills/group/x").skill("/secret/x").skill("/secret/group/x");
+    env.symlink(".claude/skills/l", "../../.agents/skills/group/x");
     for (swapped, target) in [
         (".agents/skills/group/x/SKILL.md", "/secret/x/SKILL.md"),
         (".agents/skills/group/x", "/secret/x"),
         (".agents/skills/group", "/secret/group"),
     ] {
-        let snapshot = world.snapshot();
+        let snapshot = env.snapshot();
         assert_eq!(snapshot.all().iter().filter(|skill| skill.name() == "x").count(), 2);
-        fs::rename(world.path(swapped), world.path("/aside")).unwrap();
-        world.link(swapped, target);
+        fs::rename(env.path(swapped), env.path("/aside")).unwrap();
+        env.symlink(swapped, target);
         for skill in snapshot.all().iter().filter(|skill| skill.name() == "x") {
             assert_eq!(skill.read_skill_md(), None, "{swapped}");
             let read = FileListing::for_skill(skill).files;
             assert!(read.is_empty(), "{swapped}: {read:?}");
         }
-        fs::remove_file(world.path(swapped)).unwrap();
-        fs::rename(world.path("/aside"), world.path(swapped)).unwrap();
+        fs::remove_file(env.path(swapped)).unwrap();
+        fs::rename(env.path("/aside"), env.path(swapped)).unwrap();
     }
 }
 
 /// Replaces a directory with a symlink as fast as possible while it is scanned.
 #[test]
 fn a_race_with_a_symlink_never_reads_outside() {
-    let world = trusted();
-    world.file("/secret/x/SKILL.md", skill_md("stolen", "Stolen.")).skill(".agents/skills/y");
-    world.skill("/real/x");
-    let (folder, aside) = (world.path(".agents/skills/x"), world.path(".agents/aside"));
-    let (real, secret) = (world.path("/real/x"), world.path("/secret/x"));
-    disturbed(
+    let env = trusted();
+    env.file("/secret/x/SKILL.md", skill_md("stolen", "Stolen.")).skill(".agents/skills/y");
+    env.skill("/real/x");
+    let (folder, aside) = (env.path(".agents/skills/x"), env.path(".agents/aside"));
+    let (real, secret) = (env.path("/real/x"), env.path("/secret/x"));
+    repeat_while(
         |_| {
             fs::rename(&real, &folder).unwrap();
             fs::rename(&folder, &real).unwrap();
@@ -352,7 +358,7 @@ fn a_race_with_a_symlink_never_reads_outside() {
             fs::remove_file(&folder).unwrap();
         },
         || {
-            let snapshot = world.snapshot();
+            let snapshot = env.snapshot();
             assert!(snapshot.get("y").is_some());
             for skill in snapshot.all() {
                 assert_ne!(skill.name(), "stolen");
@@ -365,28 +371,28 @@ fn a_race_with_a_symlink_never_reads_outside() {
 
 #[test]
 fn a_linked_root_may_only_point_into_the_project() {
-    let world = trusted();
-    world.skill("vendor/skills/in").skill("/elsewhere/out").skill("~/.ssh/key");
-    world.link(".agents/skills", "../vendor/skills");
-    world.link(".prowess/skills", "/elsewhere").link(".claude/skills", "~/.ssh");
-    assert_eq!(world.told(), ["in in /project/.agents/skills/in is enabled"]);
+    let env = trusted();
+    env.skill("vendor/skills/in").skill("/elsewhere/out").skill("~/.ssh/key");
+    env.symlink(".agents/skills", "../vendor/skills");
+    env.symlink(".prowess/skills", "/elsewhere").symlink(".claude/skills", "~/.ssh");
+    assert_eq!(env.skill_lines(), ["in in /project/.agents/skills/in is enabled"]);
     assert_eq!(
-        world.said(),
+        env.diagnostic_lines(),
         [
             "SK074 /project/.prowess/skills: the directory is a symlink to outside the project: /elsewhere",
             "SK074 /project/.claude/skills: the directory is a symlink to outside the project: /home/.ssh",
         ]
     );
-    world.trust("/elsewhere");
-    assert_eq!(names(&world.snapshot()), ["in", "out"]);
+    env.trust("/elsewhere");
+    assert_eq!(names(&env.snapshot()), ["in", "out"]);
 }
 
 #[test]
 fn a_linked_root_of_an_untrusted_project_stays_untrusted() {
-    let world = World::new(Preset::Standard);
-    world.skill("/elsewhere/out").link(".agents/skills", "/elsewhere").trust("/elsewhere");
+    let env = RegistryEnv::new(Preset::Standard);
+    env.skill("/elsewhere/out").symlink(".agents/skills", "/elsewhere").trust("/elsewhere");
     assert_eq!(
-        world.told(),
+        env.skill_lines(),
         [
             "out in /project/.agents/skills/out is untrusted: the project is not trusted; to trust it, run prowess trust \
              /project"
@@ -397,18 +403,18 @@ fn a_linked_root_of_an_untrusted_project_stays_untrusted() {
 /// Otherwise an untrusted directory could claim a trusted root and hide it.
 #[test]
 fn a_root_that_links_to_another_does_not_replace_it() {
-    let world = World::new(Preset::Standard);
-    world.folder("/.git").skill("/.agents/skills/top").trust("/").untrust("");
-    world.link(".agents/skills", "/.agents/skills");
-    assert_eq!(world.told(), ["top in /.agents/skills/top is enabled"]);
+    let env = RegistryEnv::new(Preset::Standard);
+    env.create_dir("/.git").skill("/.agents/skills/top").trust("/").untrust("");
+    env.symlink(".agents/skills", "/.agents/skills");
+    assert_eq!(env.skill_lines(), ["top in /.agents/skills/top is enabled"]);
 }
 
 #[test]
 fn a_root_that_is_a_broken_symlink_is_reported() {
-    let world = trusted();
-    world.link(".agents/skills", "./nowhere").link(".claude/skills", "./skills");
+    let env = trusted();
+    env.symlink(".agents/skills", "./nowhere").symlink(".claude/skills", "./skills");
     assert_eq!(
-        world.said(),
+        env.diagnostic_lines(),
         [
             "SK072 /project/.agents/skills: cannot read the directory: broken symlink",
             "SK072 /project/.claude/skills: cannot read the directory: symlink loop",
@@ -418,22 +424,22 @@ fn a_root_that_is_a_broken_symlink_is_reported() {
 
 #[test]
 fn symlinks_in_proc_are_not_followed() {
-    let world = trusted();
-    world.skill(".agents/skills/good").skill("~/.agents/skills/mine");
-    world.link_out(".agents/skills/root", "/proc/self/root");
-    world.link_out(".agents/skills/cwd", "/proc/self/cwd");
-    world.link_out(".agents/skills/etc", "/etc");
-    world.link_out(".agents/skills/fd/SKILL.md", "/proc/self/fd/0");
-    world.link_out(".agents/skills/passwd/SKILL.md", "/etc/passwd");
-    world.link_out(".agents/skills/zero/SKILL.md", "/dev/zero");
-    world.link_out(".agents/skills/device", "/dev/zero");
-    let mine = format!("/proc/self/root{}", world.path("~/.agents/skills/mine").display());
-    world.link_out(".agents/skills/mine", mine);
-    let told = world.told();
-    let told: Vec<_> =
-        told.iter().map(|told| told.split_once(": ").map_or(&**told, |(told, _)| told)).collect();
+    let env = trusted();
+    env.skill(".agents/skills/good").skill("~/.agents/skills/mine");
+    env.symlink_to(".agents/skills/root", "/proc/self/root");
+    env.symlink_to(".agents/skills/cwd", "/proc/self/cwd");
+    env.symlink_to(".agents/skills/etc", "/etc");
+    env.symlink_to(".agents/skills/fd/SKILL.md", "/proc/self/fd/0");
+    env.symlink_to(".agents/skills/passwd/SKILL.md", "/etc/passwd");
+    env.symlink_to(".agents/skills/zero/SKILL.md", "/dev/zero");
+    env.symlink_to(".agents/skills/device", "/dev/zero");
+    let mine = format!("/proc/self/root{}", env.path("~/.agents/skills/mine").display());
+    env.symlink_to(".agents/skills/mine", mine);
+    let lines = env.skill_lines();
+    let lines: Vec<_> =
+        lines.iter().map(|line| line.split_once(": ").map_or(&**line, |(line, _)| line)).collect();
     assert_eq!(
-        told,
+        lines,
         [
             "cwd in /project/.agents/skills/cwd is untrusted",
             "etc in /project/.agents/skills/etc is untrusted",
@@ -450,25 +456,25 @@ fn symlinks_in_proc_are_not_followed() {
 
 #[test]
 fn symlinks_to_plain_files_are_not_skills() {
-    let world = trusted();
-    world.file("/elsewhere/README.md", "x").file(".agents/skills/notes/real.md", "x");
-    world.link(".agents/skills/README.md", "/elsewhere/README.md");
-    world.link(".agents/skills/NOTES.md", "./notes/real.md");
-    world.skill(".agents/skills/good").skill(".agents/skills/notes/deep");
-    assert_eq!(names(&world.snapshot()), ["deep", "good"]);
-    assert_eq!(world.said(), [] as [&str; 0]);
+    let env = trusted();
+    env.file("/elsewhere/README.md", "x").file(".agents/skills/notes/real.md", "x");
+    env.symlink(".agents/skills/README.md", "/elsewhere/README.md");
+    env.symlink(".agents/skills/NOTES.md", "./notes/real.md");
+    env.skill(".agents/skills/good").skill(".agents/skills/notes/deep");
+    assert_eq!(names(&env.snapshot()), ["deep", "good"]);
+    assert_eq!(env.diagnostic_lines(), [] as [&str; 0]);
 }
 
 /// With the directory's name as identity, a symlink has a name of its own; one directory must still not take
 /// two names.
 #[test]
 fn a_symlink_with_another_name_does_not_shadow_it() {
-    let mut world = World::new(Preset::App);
-    world.skill(".agents/skills/a").link(".agents/skills/b", "./a");
-    world.policy.scan.roots.push(prowess::RootSpec::explicit(world.path("/more")));
-    world.skill("/more/b");
+    let mut env = RegistryEnv::new(Preset::App);
+    env.skill(".agents/skills/a").symlink(".agents/skills/b", "./a");
+    env.policy.scan.roots.push(prowess::RootSpec::explicit(env.path("/more")));
+    env.skill("/more/b");
     assert_eq!(
-        world.told(),
+        env.skill_lines(),
         [
             "a in /project/.agents/skills/a is enabled",
             "a in /project/.agents/skills/b is shadowed: same directory as /project/.agents/skills/a/SKILL.md",
@@ -482,22 +488,23 @@ fn a_symlink_with_another_name_does_not_shadow_it() {
 fn checking_follows_explicit_symlinks_but_none_out_of_the_tree() {
     use prowess::check::check;
     let rules = prowess::format::Rules::strict();
-    let world = World::new(Preset::Standard);
-    world.file("/store/shared.md", skill_md("pdf", "Reads.")).link("/tree/pdf/SKILL.md", "/store/shared.md");
-    world.skill("/tree/store/a").link("/tree/b/SKILL.md", "../store/a/SKILL.md");
-    world.link("/tree/gone/SKILL.md", "./nowhere");
-    let told = |path: &Path| {
+    let env = RegistryEnv::new(Preset::Standard);
+    env.file("/store/shared.md", skill_md("pdf", "Reads.")).symlink("/tree/pdf/SKILL.md", "/store/shared.md");
+    env.skill("/tree/store/a").symlink("/tree/b/SKILL.md", "../store/a/SKILL.md");
+    env.symlink("/tree/gone/SKILL.md", "./nowhere");
+    let lines = |path: &Path| {
         let checked = check(path, &rules, &Default::default()).unwrap();
         let lines = checked.iter().map(|checked| {
-            let codes: Vec<_> = checked.diagnostics.iter().map(|said| said.code.as_str()).collect();
+            let codes: Vec<_> =
+                checked.diagnostics.iter().map(|diagnostic| diagnostic.code.as_str()).collect();
             let name = checked.name.as_deref().unwrap_or("-");
-            format!("{} {name} {codes:?}", world.short(&checked.path.to_string_lossy()))
+            format!("{} {name} {codes:?}", env.strip_base(&checked.path.to_string_lossy()))
         });
         lines.collect::<Vec<_>>()
     };
-    assert_eq!(told(&world.path("/tree/pdf/SKILL.md")), ["/tree/pdf/SKILL.md pdf [\"SK044\"]"]);
+    assert_eq!(lines(&env.path("/tree/pdf/SKILL.md")), ["/tree/pdf/SKILL.md pdf [\"SK044\"]"]);
     assert_eq!(
-        told(&world.path("/tree")),
+        lines(&env.path("/tree")),
         [
             "/tree/b/SKILL.md - [\"SK036\"]",
             "/tree/gone/SKILL.md - [\"SK075\"]",

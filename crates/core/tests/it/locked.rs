@@ -6,25 +6,25 @@ use std::path::PathBuf;
 use prowess::lock::{self, LockEntry, LockFile, PendingChange, Replacement};
 use prowess::{ErrorCode, HashedTree, HostEnv, Policy, Registry, ScanProgress, activation, resources, trust};
 
-struct World {
+struct RegistryEnv {
     _folder: tempfile::TempDir,
-    world: HostEnv,
+    env: HostEnv,
     skill: PathBuf,
 }
 
-impl World {
+impl RegistryEnv {
     /// A trusted project with one skill, locked in its current state.
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let top = folder.path().canonicalize().unwrap();
-        let world = HostEnv { project: top.join("p"), home: Some(top.join("h")), path: "".into() };
-        let skill = world.project.join(".agents/skills/pdf");
+        let env = HostEnv { project: top.join("p"), home: Some(top.join("h")), path: "".into() };
+        let skill = env.project.join(".agents/skills/pdf");
         fs::create_dir_all(skill.join("scripts")).unwrap();
         fs::create_dir_all(top.join("h")).unwrap();
         fs::write(skill.join("SKILL.md"), "---\nname: pdf\ndescription: Reads.\n---\nDo it.\n").unwrap();
         fs::write(skill.join("scripts/x.py"), "print(1)\n").unwrap();
-        trust::trust(&world.project, false, &Policy::default(), &world).unwrap();
-        let this = Self { _folder: folder, world, skill };
+        trust::trust(&env.project, false, &Policy::default(), &env).unwrap();
+        let this = Self { _folder: folder, env, skill };
         this.lock(&this.locked());
         this
     }
@@ -42,11 +42,11 @@ impl World {
     }
 
     fn write(&self, lock: &LockFile) {
-        fs::write(lock::project_lock_path(&self.world.project), lock.to_bytes()).unwrap();
+        fs::write(lock::project_lock_path(&self.env.project), lock.to_bytes()).unwrap();
     }
 
     fn registry(&self) -> Registry {
-        Registry::open_in(Policy::default(), self.world.clone(), &ScanProgress::default())
+        Registry::open_in(Policy::default(), self.env.clone(), &ScanProgress::default())
     }
 
     /// Returns the text for the model, or the code and message of the error.
@@ -70,139 +70,139 @@ impl World {
 
 #[test]
 fn an_unchanged_skill_loads() {
-    let world = World::new();
-    assert_eq!(world.activate(), Ok("Do it.\n".to_owned()));
-    assert_eq!(world.read("scripts/x.py"), Ok("print(1)\n".to_owned()));
-    let registry = world.registry();
+    let env = RegistryEnv::new();
+    assert_eq!(env.activate(), Ok("Do it.\n".to_owned()));
+    assert_eq!(env.read("scripts/x.py"), Ok("print(1)\n".to_owned()));
+    let registry = env.registry();
     let snapshot = registry.snapshot();
-    assert_eq!(snapshot.get("pdf").unwrap().lock_entry(), Some(world.locked()));
+    assert_eq!(snapshot.get("pdf").unwrap().lock_entry(), Some(env.locked()));
 }
 
 #[test]
 fn security_20_a_modified_skill_is_rejected_with_the_difference() {
-    let world = World::new();
-    fs::write(world.skill.join("scripts/x.py"), "evil()").unwrap();
-    fs::write(world.skill.join("more"), "").unwrap();
-    let (code, message) = world.activate().unwrap_err();
+    let env = RegistryEnv::new();
+    fs::write(env.skill.join("scripts/x.py"), "evil()").unwrap();
+    fs::write(env.skill.join("more"), "").unwrap();
+    let (code, message) = env.activate().unwrap_err();
     assert_eq!(code, ErrorCode::Untrusted);
     insta::assert_snapshot!(message);
-    assert_eq!(world.read("scripts/x.py"), Err(ErrorCode::Untrusted));
-    assert_eq!(world.read("more"), Err(ErrorCode::Untrusted));
+    assert_eq!(env.read("scripts/x.py"), Err(ErrorCode::Untrusted));
+    assert_eq!(env.read("more"), Err(ErrorCode::Untrusted));
 }
 
 #[test]
 fn only_accepted_changes_load() {
-    let world = World::new();
-    fs::write(world.skill.join("scripts/x.py"), "print(2)\n").unwrap();
-    lock::accept_tree(&world.world, &world.skill, &prowess::tree_hash(&world.skill).unwrap()).unwrap();
-    assert_eq!(world.activate(), Ok("Do it.\n".to_owned()));
-    assert_eq!(world.read("scripts/x.py"), Ok("print(2)\n".to_owned()));
-    fs::write(world.skill.join("scripts/x.py"), "print(3)\n").unwrap();
-    assert_eq!(world.read("scripts/x.py"), Err(ErrorCode::Untrusted));
-    lock::forget_accepted(&world.world, [world.skill.as_path()]).unwrap();
-    assert!(world.activate().is_err());
+    let env = RegistryEnv::new();
+    fs::write(env.skill.join("scripts/x.py"), "print(2)\n").unwrap();
+    lock::accept_tree(&env.env, &env.skill, &prowess::tree_hash(&env.skill).unwrap()).unwrap();
+    assert_eq!(env.activate(), Ok("Do it.\n".to_owned()));
+    assert_eq!(env.read("scripts/x.py"), Ok("print(2)\n".to_owned()));
+    fs::write(env.skill.join("scripts/x.py"), "print(3)\n").unwrap();
+    assert_eq!(env.read("scripts/x.py"), Err(ErrorCode::Untrusted));
+    lock::forget_accepted(&env.env, [env.skill.as_path()]).unwrap();
+    assert!(env.activate().is_err());
 }
 
 #[test]
 fn both_states_load_while_a_change_is_pending() {
-    let world = World::new();
-    let before = world.locked();
-    fs::write(world.skill.join("scripts/x.py"), "print(2)\n").unwrap();
-    let after = world.locked();
+    let env = RegistryEnv::new();
+    let before = env.locked();
+    fs::write(env.skill.join("scripts/x.py"), "print(2)\n").unwrap();
+    let after = env.locked();
     let mut lock = LockFile::default();
     lock.set(&before.folder, Some(before.clone()));
     let change = Replacement { folder: before.folder.clone(), after: Some(after) };
     lock.pending =
         Some(PendingChange { stage: "/nowhere".into(), owner: String::new(), changes: vec![change] });
-    world.write(&lock);
-    assert!(world.activate().is_ok());
-    fs::write(world.skill.join("scripts/x.py"), "print(1)\n").unwrap();
-    assert!(world.activate().is_ok());
-    fs::write(world.skill.join("scripts/x.py"), "print(3)\n").unwrap();
-    assert!(world.activate().is_err());
+    env.write(&lock);
+    assert!(env.activate().is_ok());
+    fs::write(env.skill.join("scripts/x.py"), "print(1)\n").unwrap();
+    assert!(env.activate().is_ok());
+    fs::write(env.skill.join("scripts/x.py"), "print(3)\n").unwrap();
+    assert!(env.activate().is_err());
 }
 
 #[test]
 fn an_unreadable_lock_file_accepts_nothing() {
-    let world = World::new();
-    fs::write(lock::project_lock_path(&world.world.project), "{\n<<<<<<< ours\n").unwrap();
-    let (code, message) = world.activate().unwrap_err();
+    let env = RegistryEnv::new();
+    fs::write(lock::project_lock_path(&env.env.project), "{\n<<<<<<< ours\n").unwrap();
+    let (code, message) = env.activate().unwrap_err();
     assert_eq!(code, ErrorCode::Untrusted);
     insta::assert_snapshot!(message);
 }
 
 #[test]
 fn no_skill_is_offered_while_the_lock_file_is_unreadable() {
-    let world = World::new();
+    let env = RegistryEnv::new();
     let (project, user) =
-        (lock::project_lock_path(&world.world.project), lock::user_lock_path(&world.world).unwrap());
-    let registry = world.registry();
-    let said = || {
+        (lock::project_lock_path(&env.env.project), lock::user_lock_path(&env.env).unwrap());
+    let registry = env.registry();
+    let diagnostics = || {
         let snapshot = registry.refresh();
         let skill = snapshot.get("pdf").unwrap();
-        let top = world.world.project.parent().unwrap().to_str().unwrap();
+        let top = env.env.project.parent().unwrap().to_str().unwrap();
         let reason = skill.reason().unwrap_or_default().replace(top, "[TOP]");
         format!("{} {}: {reason}", skill.status().as_str(), skill.is_enabled())
     };
     let good = fs::read(&project).unwrap();
     fs::write(&project, "{\n<<<<<<< ours\n").unwrap();
-    let of_project = said();
+    let of_project = diagnostics();
     fs::write(&project, &good).unwrap();
-    assert_eq!(said(), "enabled true: ");
+    assert_eq!(diagnostics(), "enabled true: ");
     // The project's lock file names the skill, so the user's does not matter.
     fs::write(&user, "{").unwrap();
-    assert_eq!(said(), "enabled true: ");
-    world.write(&LockFile::default());
-    let of_user = said();
+    assert_eq!(diagnostics(), "enabled true: ");
+    env.write(&LockFile::default());
+    let of_user = diagnostics();
     insta::assert_snapshot!(format!("{of_project}\n{of_user}"));
     fs::remove_file(&user).unwrap();
-    assert_eq!(said(), "enabled true: ");
+    assert_eq!(diagnostics(), "enabled true: ");
 }
 
 #[test]
 fn an_open_registry_detects_changes_of_the_lock_file() {
-    let world = World::new();
-    let registry = world.registry();
+    let env = RegistryEnv::new();
+    let registry = env.registry();
     let snapshot = registry.snapshot();
     let skill = snapshot.get("pdf").unwrap();
     assert!(activation::activate(skill, None, registry.policy()).is_ok());
-    fs::remove_file(lock::project_lock_path(&world.world.project)).unwrap();
-    fs::write(world.skill.join("scripts/x.py"), "mine").unwrap();
+    fs::remove_file(lock::project_lock_path(&env.env.project)).unwrap();
+    fs::write(env.skill.join("scripts/x.py"), "mine").unwrap();
     assert!(activation::activate(skill, None, registry.policy()).is_ok());
-    world.lock(&LockEntry { tree: "sha256-tree-v1:0".to_owned(), ..world.locked() });
+    env.lock(&LockEntry { tree: "sha256-tree-v1:0".to_owned(), ..env.locked() });
     assert!(activation::activate(skill, None, registry.policy()).is_err());
 }
 
 #[test]
 fn a_modified_skill_is_not_offered_and_reports_the_reason() {
-    let world = World::new();
+    let env = RegistryEnv::new();
     let status = |registry: &Registry| {
         let snapshot = registry.refresh();
         let skill = snapshot.get("pdf").unwrap();
         (skill.status().as_str(), skill.is_enabled(), skill.reason())
     };
-    let registry = world.registry();
+    let registry = env.registry();
     assert_eq!(status(&registry), ("enabled", true, None));
     // A file that discovery does not read.
-    fs::write(world.skill.join("scripts/x.py"), "evil()").unwrap();
+    fs::write(env.skill.join("scripts/x.py"), "evil()").unwrap();
     let (word, offered, reason) = status(&registry);
     assert_eq!((word, offered), ("modified", false));
     insta::assert_snapshot!(reason.unwrap());
-    assert_eq!(status(&world.registry()).0, "modified");
+    assert_eq!(status(&env.registry()).0, "modified");
     // Accepting the changes takes effect although the skill's own file is unchanged.
-    lock::accept_tree(&world.world, &world.skill, &prowess::tree_hash(&world.skill).unwrap()).unwrap();
+    lock::accept_tree(&env.env, &env.skill, &prowess::tree_hash(&env.skill).unwrap()).unwrap();
     assert_eq!(status(&registry), ("enabled", true, None));
-    fs::remove_file(world.skill.join("scripts/x.py")).unwrap();
+    fs::remove_file(env.skill.join("scripts/x.py")).unwrap();
     assert_eq!(status(&registry).0, "modified");
     // So does removing the entry from the lock file.
-    world.write(&LockFile::default());
+    env.write(&LockFile::default());
     assert_eq!(status(&registry).0, "enabled");
 }
 
 /// Sets the timestamps of all files of the skill far enough into the past to count as settled.
-fn settle(world: &World) {
+fn settle(env: &RegistryEnv) {
     for file in ["SKILL.md", "scripts/x.py"] {
-        let file = fs::File::options().write(true).open(world.skill.join(file)).unwrap();
+        let file = fs::File::options().write(true).open(env.skill.join(file)).unwrap();
         file.set_modified(std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000))
             .unwrap();
     }
@@ -212,19 +212,19 @@ fn settle(world: &World) {
 
 #[test]
 fn hashes_are_cached_until_a_file_changes() {
-    let world = World::new();
-    settle(&world);
-    let remembered = world.world.home.as_ref().unwrap().join(".prowess/state/hashes.json");
-    let status = || world.registry().snapshot().get("pdf").unwrap().status().as_str();
+    let env = RegistryEnv::new();
+    settle(&env);
+    let remembered = env.env.home.as_ref().unwrap().join(".prowess/state/hashes.json");
+    let status = || env.registry().snapshot().get("pdf").unwrap().status().as_str();
     assert_eq!(status(), "enabled");
     let known = fs::read_to_string(&remembered).unwrap();
-    assert!(known.contains(&world.locked().tree), "{known}");
+    assert!(known.contains(&env.locked().tree), "{known}");
     assert_eq!(status(), "enabled");
-    fs::write(world.skill.join("scripts/x.py"), "print(2)\n").unwrap();
+    fs::write(env.skill.join("scripts/x.py"), "print(2)\n").unwrap();
     assert_eq!(status(), "modified");
     // A damaged cache costs only time.
     fs::write(&remembered, "{").unwrap();
     assert_eq!(status(), "modified");
-    fs::write(world.skill.join("scripts/x.py"), "print(1)\n").unwrap();
+    fs::write(env.skill.join("scripts/x.py"), "print(1)\n").unwrap();
     assert_eq!(status(), "enabled");
 }

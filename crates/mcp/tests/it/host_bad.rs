@@ -191,7 +191,7 @@ fn approved(script: &Value) -> (TestHost, ServerScript, McpRemoteSources, Regist
 fn contents_must_match_the_listing() {
     let mut all = String::new();
     for fault in ["returns invalid base64", "returns another file", "returns two contents"] {
-        let (_world, script, _sources, registry) = approved(&json!({"skills": [skill("pdf")]}));
+        let (_env, script, _sources, registry) = approved(&json!({"skills": [skill("pdf")]}));
         script.write(&json!({"skills": [skill("pdf")], "fault": fault}));
         all.push_str(&format!(
             "{fault}: {}\n",
@@ -199,7 +199,7 @@ fn contents_must_match_the_listing() {
         ));
     }
     for (case, content) in [("other bytes", "B\n"), ("more bytes", "A\nA\n"), ("nothing", "")] {
-        let (_world, script, _sources, registry) = approved(&json!({"skills": [skill("pdf")]}));
+        let (_env, script, _sources, registry) = approved(&json!({"skills": [skill("pdf")]}));
         script.write(&json!({"skills": [skill("pdf")], "serve": {"skill://pdf/references/a.md": content}}));
         all.push_str(&format!(
             "{case}: {}\n",
@@ -252,7 +252,7 @@ fn a_removed_skill_disappears() {
 fn frontmatter_that_differs_from_the_listing_is_rejected() {
     let mut lying = skill("pdf");
     lying["frontmatter"] = json!({"name": "pdf", "description": "Harmless."});
-    let (_world, _script, _sources, registry) = approved(&json!({"skills": [lying]}));
+    let (_env, _script, _sources, registry) = approved(&json!({"skills": [lying]}));
     let error = activate_skill(&registry, "docs/pdf").unwrap_err();
     assert_eq!(
         error,

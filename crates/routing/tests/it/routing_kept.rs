@@ -9,12 +9,12 @@ use prowess::Preset;
 use prowess::catalog::{CatalogBudget, CatalogRequest, render_catalog};
 use prowess::usage::SkillUsage;
 use prowess_routing::{RouteOptions, Router};
-use prowess_testing::library::{World, skill_md};
+use prowess_testing::registry_env::{RegistryEnv, skill_md};
 
 const SKILLS: usize = 300;
 
-fn large_project() -> World {
-    let mut project = World::new(Preset::Standard);
+fn large_project() -> RegistryEnv {
+    let mut project = RegistryEnv::new(Preset::Standard);
     project.policy.scan.roots.retain(|root| root.to_string() != "bundled");
     project.policy.trust = prowess::policy::ProjectTrust::NotNeeded;
     for number in 0..SKILLS {
@@ -38,7 +38,7 @@ fn settle() {
     std::thread::sleep(Duration::from_millis(3_100));
 }
 
-fn results(project: &World, cache_dir: Option<&Path>) -> Vec<String> {
+fn results(project: &RegistryEnv, cache_dir: Option<&Path>) -> Vec<String> {
     let router = Router::new(project.snapshot()).with_cache_dir(cache_dir.map(Path::to_path_buf));
     let usage = SkillUsage::default();
     let mut results = Vec::new();
@@ -126,7 +126,7 @@ fn the_index_is_cached_updated_and_rebuilt_if_damaged() {
 
 #[test]
 fn small_collections_are_not_cached() {
-    let project = World::new(Preset::Standard);
+    let project = RegistryEnv::new(Preset::Standard);
     project.file(".agents/skills/a/SKILL.md", skill_md("a", "Does a."));
     let temp = tempfile::tempdir().unwrap();
     results(&project, Some(temp.path()));
@@ -135,7 +135,7 @@ fn small_collections_are_not_cached() {
 
 #[test]
 fn a_large_catalog_under_a_budget_contains_the_right_skill() {
-    let mut project = World::large(Preset::Standard);
+    let mut project = RegistryEnv::large(Preset::Standard);
     project.policy.scan.roots.retain(|root| root.to_string() != "bundled");
     project.policy.trust = prowess::policy::ProjectTrust::NotNeeded;
     for number in 0..5_000 {

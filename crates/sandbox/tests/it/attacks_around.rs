@@ -9,7 +9,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::sync::mpsc::channel;
 
 use prowess_sandbox::{Cancel, Protection, RunLimit, SandboxTier};
-use prowess_testing::scripts::{TIERS, World, helper};
+use prowess_testing::script_env::{ScriptEnv, TIERS, helper};
 
 /// The start of each script: `attempt` prints `DID` if something succeeded, `call` makes a system call by number.
 const PRELUDE: &str = r#"
@@ -49,17 +49,17 @@ for f in (lambda: os.chmod(file, 0o777), lambda: os.chmod(folder, 0o777), lambda
 attempt("attributes", lambda: os.listxattr(file))
 attempt("watch", lambda: call(254, call(253), folder.encode(), 0xfff))
 "#;
-    let world = World::new();
-    let file = world.write("home/.ssh/id_rsa", "secret");
+    let env = ScriptEnv::new();
+    let file = env.write("home/.ssh/id_rsa", "secret");
     let folder = file.parent().unwrap().to_owned();
     let facts = || {
-        [&file, &folder, &world.skill_folder()].map(|path| {
+        [&file, &folder, &env.skill_dir()].map(|path| {
             let metadata = fs::metadata(path).unwrap();
             let attributes = rustix::fs::listxattr(path, &mut [0_u8; 256]).unwrap_or_default();
             (metadata.mode(), metadata.mtime(), metadata.gid(), attributes)
         })
     };
-    let script = world.script("x.py", &text).args(&[&folder.display().to_string()]);
+    let script = env.script("x.py", &text).args(&[&folder.display().to_string()]);
     let before = facts();
     for tier in TIERS {
         let ran = script.run_on(tier).unwrap();
@@ -76,9 +76,9 @@ attempt("watch", lambda: call(254, call(253), folder.encode(), 0xfff))
 fn files_can_be_copied_in_the_scratch_folder() {
     let text = "import shutil, os\nhome = os.environ['HOME']\nshutil.copy2('x.py', home + '/a'); shutil.copy(home + '/a', home + '/b')\n\
                 shutil.copytree('.', home + '/all'); print(sorted(os.listdir(home)))\n";
-    let world = World::new();
+    let env = ScriptEnv::new();
     for tier in TIERS {
-        let ran = world.script("x.py", text).run_on(tier).unwrap();
+        let ran = env.script("x.py", text).run_on(tier).unwrap();
         assert_eq!(ran.stdout_text(), "['a', 'all', 'b']\n", "{tier}: {}", ran.stderr_text());
     }
 }
@@ -94,21 +94,21 @@ attempt("shm", lambda: open("/dev/shm/x", "w"))
 attempt("tmp", lambda: open("/tmp/x", "w"))
 attempt("queue", lambda: call(240, b"x", 0o102, 0o600, 0))
 "#;
-    let world = World::new();
+    let env = ScriptEnv::new();
     for tier in TIERS {
-        let ran = world.script("x.py", &text).run_on(tier).unwrap();
+        let ran = env.script("x.py", &text).run_on(tier).unwrap();
         assert_eq!(successes(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
     }
 }
 
 #[test]
 fn files_without_a_name_count_like_others() {
-    let mut world = World::new();
-    world.policy.run.limits.scratch_bytes = 8 * 1024 * 1024;
+    let mut env = ScriptEnv::new();
+    env.policy.run.limits.scratch_bytes = 8 * 1024 * 1024;
     let text = "import os, time\nkept = []\nfor n in range(40):\n    path = os.environ['HOME'] + '/f'\n    f = open(path, 'wb'); os.unlink(path)\n    \
                 f.write(b'x' * (1 << 20)); f.flush(); kept.append(f); time.sleep(0.02)\ntime.sleep(20)\nprint('GOT')\n";
     for tier in TIERS {
-        let ran = world.script("x.py", text).run_on(tier).unwrap();
+        let ran = env.script("x.py", text).run_on(tier).unwrap();
         assert_eq!(
             (ran.limits_hit.as_slice(), ran.signal),
             (&[RunLimit::Scratch][..], Some(9)),
@@ -130,9 +130,9 @@ attempt("open again", lambda: os.write(os.open("/proc/self/fd/0", os.O_RDWR), b"
 attempt("unseal", lambda: fcntl.fcntl(0, 1033, 0))
 print(sys.stdin.read(), "denied")
 "#;
-    let world = World::new();
+    let env = ScriptEnv::new();
     for tier in TIERS {
-        let ran = world
+        let ran = env
             .script("x.py", &text)
             .run_with(|options| {
                 options.protection = Protection::Only(tier);
@@ -158,8 +158,8 @@ for name in ("status", "stat", "statm", "maps", "cmdline", "limits"):
     if not open("/proc/self/" + name).read(): print(name)
 if not os.listdir("/proc/self/fd") or not os.listdir("/proc/self/task"): print("lists")
 "#;
-    let world = World::new();
-    let ran = world.script("x.py", &text).run_on(SandboxTier::Tier2).unwrap();
+    let env = ScriptEnv::new();
+    let ran = env.script("x.py", &text).run_on(SandboxTier::Tier2).unwrap();
     assert_eq!(successes(&ran.stdout_text()), [""; 0], "{}", ran.stderr_text());
     assert_eq!(ran.exit_code, Some(0), "{}", ran.stderr_text());
 }
@@ -187,12 +187,12 @@ attempt("root", lambda: os.listdir("/proc/self/root/etc"))
 attempt("own memory", lambda: open("/proc/self/mem", "r+b"))
 attempt("handle", lambda: call(303, -100, b"/", 0, 0, 0))
 "#;
-    let world = World::new();
-    let secret = world.write("home/secret", "secret");
+    let env = ScriptEnv::new();
+    let secret = env.write("home/secret", "secret");
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o666)).unwrap();
     fs::set_permissions(secret.parent().unwrap(), fs::Permissions::from_mode(0o777)).unwrap();
     for tier in TIERS {
-        let ran = world.script("x.py", &text).args(&[&secret.display().to_string()]).run_on(tier).unwrap();
+        let ran = env.script("x.py", &text).args(&[&secret.display().to_string()]).run_on(tier).unwrap();
         assert_eq!(successes(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
         assert_eq!(fs::read_to_string(&secret).unwrap(), "secret", "{tier}");
         assert!(!secret.with_file_name("o").exists(), "{tier}");
@@ -220,16 +220,16 @@ attempt("settings", lambda: open("/proc/sys/kernel/core_pattern", "w"))
 attempt("cgroups", lambda: os.mkdir("/sys/fs/cgroup/x"))
 attempt("kernel log", lambda: open("/dev/kmsg"))
 "#;
-    let world = World::new();
+    let env = ScriptEnv::new();
     // Inherited by every program that is started from here.
-    let secret = fs::File::open(world.write("secret", "secret")).unwrap();
+    let secret = fs::File::open(env.write("secret", "secret")).unwrap();
     rustix::io::fcntl_setfd(&secret, rustix::io::FdFlags::empty()).unwrap();
     let host = std::process::id().to_string();
     for tier in TIERS {
-        let ran = world.script("x.py", &text).args(&[&host]).run_on(tier).unwrap();
+        let ran = env.script("x.py", &text).args(&[&host]).run_on(tier).unwrap();
         assert_eq!(successes(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
     }
-    let ran = world
+    let ran = env
         .script("y.sh", "#!/bin/sh\n[ -e /proc/self/fd/$1 ] && echo OPEN\n")
         .args(&[&secret.as_raw_fd().to_string()]);
     let bare = std::process::Command::new("/bin/sh")
@@ -254,10 +254,10 @@ attempt("owner by structure", lambda: fcntl.fcntl(r, 15, bytes(8)))
 attempt("owner by ioctl", lambda: fcntl.ioctl(r, 0x8901, host.to_bytes(4, "little")))
 attempt("signal", lambda: os.kill(os.getpid(), 0))
 "#;
-    let world = World::new();
+    let env = ScriptEnv::new();
     let mut helper = helper();
     helper.deny_signals = true;
-    let ran = world
+    let ran = env
         .script("x.py", &text)
         .args(&[&std::process::id().to_string()])
         .run_with(|options| {
@@ -272,7 +272,7 @@ attempt("signal", lambda: os.kill(os.getpid(), 0))
         fcntl.fcntl(r, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK); os.write(w, b'x')\nexcept OSError: pass\ntime.sleep(0.05)\n";
     for tier in TIERS {
         let mut bystander = std::process::Command::new("/bin/sleep").arg("60").spawn().unwrap();
-        let ran = world.script("y.py", text).args(&[&bystander.id().to_string()]).run_on(tier).unwrap();
+        let ran = env.script("y.py", text).args(&[&bystander.id().to_string()]).run_on(tier).unwrap();
         assert_eq!(ran.exit_code, Some(0), "{tier}: {}", ran.stderr_text());
         assert_eq!(bystander.try_wait().unwrap(), None, "{tier}");
         bystander.kill().unwrap();
@@ -293,17 +293,17 @@ attempt("skill", lambda: open(os.path.dirname(home) + "/skill/SKILL.md").read())
 attempt("signal", lambda: os.kill(pid, 0))
 attempt("environ", lambda: open(f"/proc/{pid}/environ").read())
 "#;
-    let world = World::new();
-    world.script("a.sh", "#!/bin/sh\necho secret > \"$HOME/mine\"; echo \"$HOME $$\"; sleep 60\n");
-    world.script("b.py", &text);
+    let env = ScriptEnv::new();
+    env.script("a.sh", "#!/bin/sh\necho secret > \"$HOME/mine\"; echo \"$HOME $$\"; sleep 60\n");
+    env.script("b.py", &text);
     for tier in TIERS {
         let cancel = Cancel::default();
         std::thread::scope(|scope| {
             let (sender, receiver) = channel();
             let running = cancel.clone();
-            let world = &world;
+            let env = &env;
             let first = scope.spawn(move || {
-                world.named("a.sh").run_with(|options| {
+                env.script_named("a.sh").run_with(|options| {
                     options.protection = Protection::Only(tier);
                     options.cancel = running;
                     options.on_output = Some(Box::new(move |_, bytes| sender.send(bytes.to_vec()).unwrap()));
@@ -313,7 +313,7 @@ attempt("environ", lambda: open(f"/proc/{pid}/environ").read())
             let (home, pid) = line.trim().split_once(' ').unwrap();
             // In a namespace, every run has the same low process ids.
             let pid = if tier == SandboxTier::Tier1 { "4000000" } else { pid };
-            let ran = world.named("b.py").args(&[home, pid]).run_on(tier).unwrap();
+            let ran = env.script_named("b.py").args(&[home, pid]).run_on(tier).unwrap();
             cancel.cancel();
             assert_eq!(successes(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
             assert!(first.join().unwrap().unwrap().cancelled, "{tier}");
@@ -324,20 +324,20 @@ attempt("environ", lambda: open(f"/proc/{pid}/environ").read())
 /// Removing a scratch directory does not follow symlinks of the script.
 #[test]
 fn a_link_in_place_of_the_scratch_folder_removes_nothing_else() {
-    let world = World::new();
-    let precious = world.write("home/precious/file", "kept");
-    symlink(precious.parent().unwrap(), world.path("home/link")).unwrap();
+    let env = ScriptEnv::new();
+    let precious = env.write("home/precious/file", "kept");
+    symlink(precious.parent().unwrap(), env.path("home/link")).unwrap();
     let text = "import os, sys\nhome = os.environ['HOME']\nos.makedirs(home + '/a/b')\nos.symlink(sys.argv[1], home + '/a/b/c')\n\
                 os.symlink('/', home + '/root')\nos.fchmod(os.open(home + '/a', os.O_RDONLY), 0)\n";
     for tier in TIERS {
         let folder = precious.parent().unwrap().display().to_string();
-        let ran = world.script("x.py", text).args(&[&folder]).run_on(tier).unwrap();
+        let ran = env.script("x.py", text).args(&[&folder]).run_on(tier).unwrap();
         assert_eq!(ran.exit_code, Some(0), "{tier}: {}", ran.stderr_text());
         assert_eq!(fs::read_to_string(&precious).unwrap(), "kept", "{tier}");
     }
 }
 
 #[test]
-fn once_more_as_an_ordinary_user() {
-    prowess_testing::scripts::once_more_as_an_ordinary_user(module_path!());
+fn rerun_as_unprivileged_user() {
+    prowess_testing::script_env::rerun_as_unprivileged_user(module_path!());
 }

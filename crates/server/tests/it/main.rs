@@ -17,4 +17,4 @@ mod skills;
 mod skills_asked;
 mod skills_import;
 mod streams;
-mod world;
+mod support;

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use crate::world::process::{Process, serve_if_requested};
-use crate::world::stream::{is_contiguous, streamed_text};
-use crate::world::{ChatServer, TestStore, both, message_text, project_with_model, wait_until};
+use crate::support::process::{Process, serve_if_requested};
+use crate::support::stream::{is_contiguous, streamed_text};
+use crate::support::{ChatServer, TestStore, both, message_text, project_with_model, wait_until};
 use prowess::Preset;
 use prowess_chat::store::Topic;
 use prowess_config::ChatProvider;
 use prowess_server::ServerOptions;
-use prowess_testing::World;
-use prowess_testing::model::speech::{answer, system, text};
-use prowess_testing::model::{Piece, Reply, Server};
+use prowess_testing::TestEnv;
+use prowess_testing::model::wire_format::{encode_reply, system_prompt, text};
+use prowess_testing::model::{ModelServer, Piece, Reply};
 use serde_json::json;
 
 const CHAT: ChatProvider = ChatProvider::OpenAiChat;
@@ -44,17 +44,17 @@ fn long() -> Reply {
     for n in 0..5_000 {
         reply = reply.then(Piece::Bytes(word(n))).then(Piece::Pause(Duration::from_millis(10)));
     }
-    reply.then(Piece::Bytes(answer(CHAT, &[])))
+    reply.then(Piece::Bytes(encode_reply(CHAT, &[])))
 }
 
 fn short() -> Reply {
-    Reply::events(answer(CHAT, &[text("fine")]))
+    Reply::events(encode_reply(CHAT, &[text("fine")]))
 }
 
-async fn two(test_store: &TestStore, replies: Vec<Reply>) -> (ChatServer, ChatServer, Server, World) {
-    let model = Server::start(replies).await;
-    let world = project_with_model(Preset::Chat, CHAT, &model.base);
-    (test_store.serve(&world).await, test_store.serve(&world).await, model, world)
+async fn two(test_store: &TestStore, replies: Vec<Reply>) -> (ChatServer, ChatServer, ModelServer, TestEnv) {
+    let model = ModelServer::start(replies).await;
+    let env = project_with_model(Preset::Chat, CHAT, &model.base);
+    (test_store.serve(&env).await, test_store.serve(&env).await, model, env)
 }
 
 async fn a_turn_can_be_followed_on_another_server(test_store: &mut TestStore) {
@@ -62,7 +62,7 @@ async fn a_turn_can_be_followed_on_another_server(test_store: &mut TestStore) {
     for n in 1..30 {
         reply = reply.then(Piece::Pause(Duration::from_millis(20))).then(Piece::Bytes(word(n)));
     }
-    let (a, b, _model, _world) = two(test_store, vec![reply.then(Piece::Bytes(answer(CHAT, &[])))]).await;
+    let (a, b, _model, _env) = two(test_store, vec![reply.then(Piece::Bytes(encode_reply(CHAT, &[])))]).await;
     let chat = a.chat().await;
     let mut events = a.say(&chat, "count").await;
     let first = events.expect("delta").await;
@@ -78,7 +78,7 @@ async fn a_turn_can_be_followed_on_another_server(test_store: &mut TestStore) {
 }
 
 async fn a_streaming_turn_can_be_stopped_on_another_server(test_store: &mut TestStore) {
-    let (a, b, _model, _world) = two(test_store, vec![long(), short()]).await;
+    let (a, b, _model, _env) = two(test_store, vec![long(), short()]).await;
     let chat = a.chat().await;
     let mut events = a.say(&chat, "count").await;
     let first = events.expect("delta").await;
@@ -102,10 +102,10 @@ async fn a_streaming_turn_can_be_stopped_on_another_server(test_store: &mut Test
 
 async fn a_silent_turn_can_be_stopped_on_another_server(test_store: &mut TestStore) {
     let never = Reply { pieces: vec![Piece::Hang], ..Reply::events("") };
-    let (a, b, model, _world) = two(test_store, vec![never, short()]).await;
+    let (a, b, model, _env) = two(test_store, vec![never, short()]).await;
     let chat = a.chat().await;
     let events = a.say(&chat, "hello?").await;
-    wait_until(async || model.asked().len() == 1).await;
+    wait_until(async || model.requests().len() == 1).await;
     assert!(b.stop(&chat).await);
     let all = events.all().await;
     assert_eq!((all.len(), &all[0].data["reason"]), (1, &json!("cancelled")), "{all:?}");
@@ -113,7 +113,7 @@ async fn a_silent_turn_can_be_stopped_on_another_server(test_store: &mut TestSto
 }
 
 async fn a_killed_server_leaves_the_partial_answer(test_store: &mut TestStore) {
-    let model = Server::start([long(), short()]).await;
+    let model = ModelServer::start([long(), short()]).await;
     let mut a = Process::start(test_store, &model.base);
     let b = test_store.serve(&project_with_model(Preset::Chat, CHAT, &model.base)).await;
     let chat = a.client.chat().await;
@@ -147,7 +147,7 @@ async fn a_killed_server_leaves_the_partial_answer(test_store: &mut TestStore) {
 
 async fn a_stopping_server_marks_unfinished_turns(test_store: &mut TestStore) {
     let never = Reply { pieces: vec![Piece::Hang], ..Reply::events("") };
-    let model = Server::start([long(), long(), never, short()]).await;
+    let model = ModelServer::start([long(), long(), never, short()]).await;
     let mut a = Process::start(test_store, &model.base);
     let b = test_store.serve(&project_with_model(Preset::Chat, CHAT, &model.base)).await;
     // One with a client, one without, and one whose model is silent.
@@ -155,9 +155,9 @@ async fn a_stopping_server_marks_unfinished_turns(test_store: &mut TestStore) {
     let mut listening = a.client.say(&chats[0], "count").await;
     listening.expect("delta").await;
     drop(a.client.say(&chats[1], "count").await);
-    wait_until(async || model.asked().len() == 2).await;
+    wait_until(async || model.requests().len() == 2).await;
     let silent = a.client.say(&chats[2], "count").await;
-    wait_until(async || model.asked().len() == 3).await;
+    wait_until(async || model.requests().len() == 3).await;
     assert!(a.end(), "the process exits successfully");
     for events in [listening, silent] {
         let all = events.all().await;
@@ -179,11 +179,11 @@ async fn a_stopping_server_marks_unfinished_turns(test_store: &mut TestStore) {
 
 async fn a_stopping_server_lets_turns_finish(test_store: &mut TestStore) {
     let mut reply = Reply::events(word(0)).then(Piece::Pause(Duration::from_millis(700)));
-    reply = reply.then(Piece::Bytes(word(1))).then(Piece::Bytes(answer(CHAT, &[])));
-    let model = Server::start([reply]).await;
-    let world = project_with_model(Preset::Chat, CHAT, &model.base);
+    reply = reply.then(Piece::Bytes(word(1))).then(Piece::Bytes(encode_reply(CHAT, &[])));
+    let model = ModelServer::start([reply]).await;
+    let env = project_with_model(Preset::Chat, CHAT, &model.base);
     let options = ServerOptions { grace: Duration::from_secs(60), ..ServerOptions::default() };
-    let mut site = ChatServer::start(&world, test_store.open().await, options).await;
+    let mut site = ChatServer::start(&env, test_store.open().await, options).await;
     let (one, other) = (site.chat().await, site.chat().await);
     let mut events = site.say(&one, "count").await;
     events.expect("delta").await;
@@ -198,14 +198,14 @@ async fn a_stopping_server_lets_turns_finish(test_store: &mut TestStore) {
         client.request(reqwest::Method::GET, "/healthz").send().await.is_err(),
         "the server no longer accepts connections"
     );
-    let again = test_store.serve(&world).await;
+    let again = test_store.serve(&env).await;
     for chat in [one, other] {
         assert_eq!(again.messages(&chat).await[1]["state"], "complete");
     }
 }
 
 async fn servers_can_start_concurrently(test_store: &mut TestStore) {
-    let model = Server::start([short()]).await;
+    let model = ModelServer::start([short()]).await;
     let (test_store, base) = (&*test_store, model.base.as_str());
     // The database is empty; any of them may create the tables.
     let processes: Vec<Process> = std::thread::scope(|scope| {
@@ -222,20 +222,20 @@ async fn servers_can_start_concurrently(test_store: &mut TestStore) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn changed_skills_are_visible_on_all_servers() {
     let test_store = TestStore::postgres();
-    let (a, b, model, world) = two(&test_store, vec![short()]).await;
+    let (a, b, model, env) = two(&test_store, vec![short()]).await;
     let chat = a.chat().await;
     b.say(&chat, "hello").await.all().await;
     let mut received = b.store().announcements();
-    world.skill("added", "x");
+    env.skill("added", "x");
     // As after a change through the API.
     a.store().announce(Topic::Skills);
     while received.next().await != Some(Topic::Skills) {}
     wait_until(async || {
         b.say(&chat, "hello").await.all().await;
-        system(CHAT, model.asked().last().unwrap()).contains("Does added.")
+        system_prompt(CHAT, model.requests().last().unwrap()).contains("Does added.")
     })
     .await;
-    assert!(!system(CHAT, &model.asked()[0]).contains("Does added."));
+    assert!(!system_prompt(CHAT, &model.requests()[0]).contains("Does added."));
     a.say(&chat, "hello").await.all().await;
-    assert!(system(CHAT, model.asked().last().unwrap()).contains("Does added."));
+    assert!(system_prompt(CHAT, model.requests().last().unwrap()).contains("Does added."));
 }

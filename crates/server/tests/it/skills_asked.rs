@@ -17,7 +17,7 @@ fn unscored((status, mut answer): (u16, Value)) -> (u16, Value) {
     (status, answer)
 }
 
-fn world(preset: Preset) -> ServerBuilder {
+fn env(preset: Preset) -> ServerBuilder {
     site(preset)
         .file(".agents/skills/pdf/SKILL.md", skill_md("pdf", "Fills PDF forms."))
         .file(".agents/skills/csv/SKILL.md", skill_md("csv", "Reads tables."))
@@ -25,7 +25,7 @@ fn world(preset: Preset) -> ServerBuilder {
 
 #[tokio::test]
 async fn the_prompt_the_matches_and_the_completions() {
-    let site = world(Preset::App).start().await;
+    let site = env(Preset::App).start().await;
     assert_snapshot!("prompt", site.redacted(site.get("/api/prompt?query=fill%20a%20pdf%20form").await));
     assert_snapshot!(
         "match",
@@ -49,7 +49,7 @@ async fn the_prompt_the_matches_and_the_completions() {
 
 #[tokio::test]
 async fn inspection_previews_the_model_input() {
-    let site = world(Preset::Chat).start().await;
+    let site = env(Preset::Chat).start().await;
     let (status, inspected) = site.get("/api/inspect?query=/pdf%20fill%20it").await;
     assert_eq!(status, 200);
     assert_snapshot!("inspect", site.redacted(unscored((status, inspected.clone()))));
@@ -78,7 +78,7 @@ async fn inspection_previews_the_model_input() {
 
 #[tokio::test]
 async fn overview_statistics() {
-    let site = world(Preset::App).skill(".agents/sys.skills/shipped").start().await;
+    let site = env(Preset::App).skill(".agents/sys.skills/shipped").start().await;
     site.store.record_skill_uses(&["pdf".to_owned(), "pdf".to_owned(), "csv".to_owned()]).await.unwrap();
     let (status, mut figures) = site.get("/api/overview").await;
     for used in figures["most_used"].as_array_mut().unwrap() {
@@ -130,7 +130,7 @@ async fn settings_are_changed_in_the_user_file_and_take_effect_at_once() {
 
 #[tokio::test]
 async fn published_skills_can_be_installed() {
-    let site = world(Preset::App).file(".agents/skills/pdf/more.md", "more").start().await;
+    let site = env(Preset::App).file(".agents/skills/pdf/more.md", "more").start().await;
     let (status, index) = site.get("/.well-known/agent-skills/index.json").await;
     assert_snapshot!("index", site.redacted((status, index.clone())));
     for skill in index["skills"].as_array().unwrap() {
@@ -145,7 +145,7 @@ async fn published_skills_can_be_installed() {
 /// The OpenAPI description contains all skill paths.
 #[tokio::test]
 async fn the_description_has_all_skill_paths() {
-    let site = world(Preset::App).start().await;
+    let site = env(Preset::App).start().await;
     let (_, description) = site.get("/openapi.json").await;
     let ours = ["skills", "prompt", "match", "complete", "inspect", "overview", "settings", "rescan"];
     let paths = description["paths"].as_object().unwrap().keys();

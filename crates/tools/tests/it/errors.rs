@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 /// Returns the error of a call that loads a skill, in the preset of document 001.
 fn refused(params: Value) -> (String, String) {
-    let (_world, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
+    let (_env, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
     let answer = checked(toolbox.call(&mut Session::default(), "Skill", params));
     let (code, message) = error(&answer);
     (code.to_owned(), message.to_owned())
@@ -56,7 +56,7 @@ fn s001_19_unknown_names_are_reported_with_a_suggestion() {
 
 #[test]
 fn unknown_and_unavailable_tools() {
-    let (_world, toolbox) = one(Preset::SkillTool, "x");
+    let (_env, toolbox) = one(Preset::SkillTool, "x");
     for (tool, message) in [
         ("Skil", "no tool named Skil; did you mean Skill?"),
         ("rm", "no tool named rm"),
@@ -166,7 +166,7 @@ fn long_arguments_are_rejected_and_placeholders_in_them_are_text() {
     let (code, message) = refused(json!({"name": "a", "args": "x".repeat(100_000)}));
     assert_eq!(code, "INVALID_PARAM");
     assert!(message.contains("100000 bytes") && message.len() < 200, "{message}");
-    let (_world, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
+    let (_env, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
     let args = "$ARGUMENTS $ARGUMENTS[0] $1 \u{1b}[31mred";
     let answer = toolbox.call(&mut Session::default(), "Skill", json!({"name": "a", "args": args}));
     assert!(answer.text.ends_with("Do $ARGUMENTS $ARGUMENTS[0] $1 red."), "{}", answer.text);

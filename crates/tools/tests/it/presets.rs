@@ -98,7 +98,7 @@ fn s001_09_s001_10_s001_11_s001_12_the_text_of_the_skill_tool() {
 
 #[test]
 fn s001_16_s001_17_the_system_prompt_has_the_rules_and_the_tool_s_text() {
-    let (_world, toolbox) = one(Preset::SkillTool, "BODY");
+    let (_env, toolbox) = one(Preset::SkillTool, "BODY");
     let text = system_prompt(&toolbox, &Session::default(), None);
     insta::assert_snapshot!(text);
     assert!(text.contains(&toolbox.definitions()[0].description));
@@ -159,7 +159,7 @@ fn s004_11_the_prompt_of_the_chat_has_no_paths() {
 
 #[test]
 fn s004_15_activation_returns_name_frontmatter_and_body() {
-    let (_world, toolbox) = one(Preset::Chat, "Body.");
+    let (_env, toolbox) = one(Preset::Chat, "Body.");
     let call =
         |name: &str| checked(toolbox.call(&mut Session::default(), "skills.activate", json!({"name": name})));
     let answer = call("a");
@@ -261,7 +261,7 @@ fn s002_06_the_token_costs_of_each_tier() {
 /// For models without tools, the server adds the requested skill to that one request.
 #[test]
 fn s004_14_a_requested_skill_can_be_added_to_one_request() {
-    let (_world, toolbox) = one(Preset::Chat, "BODY");
+    let (_env, toolbox) = one(Preset::Chat, "BODY");
     let snapshot = toolbox.snapshot();
     let called = slash("/a now", |name| snapshot.get(name).is_some()).unwrap();
     assert_eq!((called.name, called.rest), ("a", "now"));

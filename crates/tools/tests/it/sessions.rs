@@ -28,7 +28,7 @@ fn loading_twice_returns_a_reminder_unless_the_skill_changed() {
 
 #[test]
 fn arguments_return_the_text_again() {
-    let (_world, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
+    let (_env, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
     let mut session = Session::default();
     let mut with = |args: &str| toolbox.call(&mut session, "Skill", json!({"name": "a", "args": args}));
     assert!(with("x").text.contains("Do x."));
@@ -42,7 +42,7 @@ fn arguments_return_the_text_again() {
 
 #[test]
 fn s004_12_s004_19_active_skills_are_in_the_next_prompt_by_name_only() {
-    let (_world, toolbox) = one(Preset::Chat, "SECRET BODY");
+    let (_env, toolbox) = one(Preset::Chat, "SECRET BODY");
     let mut session = Session::default();
     let before = system_prompt(&toolbox, &session, None);
     assert!(before.contains("before you use its instructions") && !before.contains("already active"));

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::program_world::{TIERS, TestPrograms, World, count_processes, program_with_call, wait_for};
+use crate::program_support::{ScriptEnv, TIERS, TestPrograms, count_processes, program_with_call, wait_for};
 use prowess_toolset::{Cancel, Conversation, ToolCall, ToolsetError};
 use serde_json::{Value, json};
 
@@ -108,7 +108,7 @@ fn each_conversation_has_its_own_process() {
     let previous = std::mem::take(&mut other.conversation);
     assert_eq!((other.tools().unwrap().tools.len(), other.programs.running()), (1, 1));
     // The process of a skill that is no longer active ends.
-    other.programs.keep_only(&previous, &[other.world.skill_folder()]);
+    other.programs.keep_only(&previous, &[other.env.skill_dir()]);
     assert_eq!(other.programs.running(), 1);
     other.programs.keep_only(&Conversation::default(), &[]);
     assert_eq!(other.programs.running(), 1);
@@ -122,13 +122,11 @@ fn dropping_the_programs_removes_everything() {
         let scene = TestPrograms::with_call("answer(call, os.environ['HOME'])").on(tier);
         let home = scene.output();
         assert!(std::path::Path::new(&home).exists());
-        let TestPrograms { programs, conversation, world, .. } = scene;
+        let TestPrograms { programs, conversation, env, .. } = scene;
         drop(programs);
         assert!(!std::path::Path::new(&home).exists(), "{tier}");
-        let log = prowess_sandbox::log::read_records(
-            &prowess_sandbox::log::path(&world.surroundings()).unwrap(),
-            1,
-        );
+        let log =
+            prowess_sandbox::log::read_records(&prowess_sandbox::log::path(&env.host_env()).unwrap(), 1);
         let end = log[0].end.clone().unwrap();
         assert_eq!((end.exit_code, end.signal, end.error), (Some(0), None, None), "{tier}");
         drop(conversation);
@@ -157,9 +155,9 @@ fn a_changed_file_restarts_the_program() {
         "from beside import WORD\n{}",
         program_with_call("answer(call, WORD)")
     ));
-    scene.world.write("home/.prowess/skills/s/toolsets/beside.py", "WORD = 'one'\n");
+    scene.env.write("home/.prowess/skills/s/toolsets/beside.py", "WORD = 'one'\n");
     assert_eq!(scene.output(), "one");
-    scene.world.write("home/.prowess/skills/s/toolsets/beside.py", "WORD = 'two'\n");
+    scene.env.write("home/.prowess/skills/s/toolsets/beside.py", "WORD = 'two'\n");
     assert_eq!((scene.output(), scene.programs.running()), ("two".to_owned(), 1));
 }
 
@@ -176,18 +174,18 @@ fn the_least_recently_used_process_is_ended() {
 
 #[test]
 fn a_skill_can_have_several_programs_in_several_languages() {
-    let world = World::with(
+    let env = ScriptEnv::with(
         "toolsets: [./toolsets/tools.py, toolsets/more.sh, toolsets/same.py, toolsets/none.py]\n",
     );
-    world.write("home/.prowess/skills/s/toolsets/tools.py", &program_with_call("answer(call, 'python')"));
-    world.write("home/.prowess/skills/s/toolsets/same.py", &program_with_call("answer(call, 'python')"));
-    world.write(
+    env.write("home/.prowess/skills/s/toolsets/tools.py", &program_with_call("answer(call, 'python')"));
+    env.write("home/.prowess/skills/s/toolsets/same.py", &program_with_call("answer(call, 'python')"));
+    env.write(
         "home/.prowess/skills/s/toolsets/more.sh",
         "#!/bin/sh\nwhile read -r line; do case $line in *'\"type\":\"tools\"'*) \
          echo '{\"type\":\"tools\",\"tools\":[{\"name\":\"u\",\"description\":\"U.\"}]}';; \
          *) echo '{\"type\":\"result\",\"id\":1,\"output\":\"shell\"}';; esac; done\n",
     );
-    let scene = TestPrograms::with_project(world);
+    let scene = TestPrograms::with_project(env);
     let loaded = scene.tools().unwrap();
     assert_eq!(loaded.tools.iter().map(|tool| tool.id.as_str()).collect::<Vec<_>>(), ["t", "u"]);
     let failures: Vec<_> = loaded.failures.iter().map(ToString::to_string).collect();
@@ -254,6 +252,6 @@ fn child_processes_end_with_the_program() {
 }
 
 #[test]
-fn once_more_as_an_ordinary_user() {
-    crate::program_world::once_more_as_an_ordinary_user(module_path!());
+fn rerun_as_unprivileged_user() {
+    crate::program_support::rerun_as_unprivileged_user(module_path!());
 }

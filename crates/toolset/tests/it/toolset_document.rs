@@ -1,14 +1,14 @@
 //! The example of document 003, unmodified, and its requirements for toolsets.
 
-use crate::toolset_world::TestSkills;
+use crate::toolset_support::TestSkills;
 use prowess_toolset::ToolResult;
 use serde_json::{Map, json};
 
 fn example() -> TestSkills {
-    let world = TestSkills::new();
-    world.file("my-skill/SKILL.md", include_str!("../fixtures/my-skill/SKILL.md"));
-    world.file("my-skill/toolsets/index.ts", include_str!("../fixtures/my-skill/toolsets/index.ts"));
-    world
+    let env = TestSkills::new();
+    env.file("my-skill/SKILL.md", include_str!("../fixtures/my-skill/SKILL.md"));
+    env.file("my-skill/toolsets/index.ts", include_str!("../fixtures/my-skill/toolsets/index.ts"));
+    env
 }
 
 #[test]

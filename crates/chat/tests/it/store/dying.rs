@@ -8,7 +8,7 @@ use prowess_chat::store::{ChatFollower, FollowedEvent, StoreError, Topic, TurnWr
 use prowess_chat::{EndReason, TurnOutcome};
 
 use crate::store::child::{Job, Process};
-use crate::store::world::{TestStore, both, delta, interruption, message_text, messages, wait_until};
+use crate::store::support::{TestStore, both, delta, interruption, message_text, messages, wait_until};
 
 both![a_killed_process_loses_no_stored_text, a_turn_of_a_live_process_is_not_ended];
 

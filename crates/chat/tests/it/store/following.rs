@@ -5,7 +5,7 @@ use prowess_chat::store::{ChatFollower, FollowedEvent, NumberedEvent, Store, Sto
 use prowess_chat::{EndReason, TurnOutcome};
 use std::sync::Arc;
 
-use crate::store::world::{TestStore, both, delta, exchange};
+use crate::store::support::{TestStore, both, delta, exchange};
 
 both![
     a_stream_can_be_resumed,
@@ -103,7 +103,7 @@ async fn announcements_reach_all_subscribers(fixture: &mut TestStore) {
     let (mut one, mut other) = (store.announcements(), store.announcements());
     store.announce(Topic::Skills);
     assert_eq!((one.next().await, other.next().await), (Some(Topic::Skills), Some(Topic::Skills)));
-    let chat = crate::store::world::new_chat(&store).await;
+    let chat = crate::store::support::new_chat(&store).await;
     store.delete_chat(&chat.id).await.unwrap();
     assert_eq!(one.next().await, Some(Topic::Chats));
 }

@@ -10,7 +10,7 @@ use prowess_chat::{EndReason, MessageState, Part, Role, TurnEvent};
 use prowess_config::{ChatLimits, ChatSettings as ChatConfig};
 use prowess_tools::Toolbox;
 
-use crate::store::world::{TestStore, both};
+use crate::store::support::{TestStore, both};
 
 both![
     reported_events_match_stored_events,
@@ -27,8 +27,8 @@ fn agent(fixture: &TestStore) -> Agent {
     std::fs::create_dir_all(&skill).unwrap();
     std::fs::write(skill.join("SKILL.md"), SKILL).unwrap();
     let policy = Policy::default().with_roots([project.join("skills")]);
-    let surroundings = HostEnv { project, home: None, path: Default::default() };
-    let registry = Registry::open_in(policy, surroundings, &Default::default());
+    let host_env = HostEnv { project, home: None, path: Default::default() };
+    let registry = Registry::open_in(policy, host_env, &Default::default());
     let toolbox = Arc::new(Toolbox::new(Arc::new(registry)));
     let model = connect(&ChatConfig::default(), |_| None, &toolbox).unwrap();
     Agent::new(toolbox, model, ChatLimits::default())
@@ -109,7 +109,8 @@ async fn the_last_question_can_be_replaced(fixture: &mut TestStore) {
         }
     }
     let past = ChatHistory::load(&*store, &chat).await.unwrap();
-    let questions: Vec<_> = past.messages.iter().step_by(2).map(crate::store::world::message_text).collect();
+    let questions: Vec<_> =
+        past.messages.iter().step_by(2).map(crate::store::support::message_text).collect();
     assert_eq!(questions, ["hello", "just buy milk"]);
     assert_eq!((past.messages.len(), store.chat(&chat).await.unwrap().messages), (4, 4));
     assert_eq!(past.activated, [""; 0], "the skill was loaded by the removed reply");
@@ -125,9 +126,9 @@ async fn dropping_a_recorder_marks_the_message(fixture: &mut TestStore) {
     let (store, chat) = fixture.chat().await;
     let past = ChatHistory::load(&*store, &chat.id).await.unwrap();
     drop(StoreRecorder::ask(&store, &chat.id, "hello", &past, |_| {}).await.unwrap());
-    crate::store::world::wait_until(async || store.chat(&chat.id).await.unwrap().writing.is_none()).await;
-    let messages = crate::store::world::messages(&store, &chat.id).await;
-    assert_eq!(crate::store::world::message_text(&messages[0]), "hello");
-    crate::store::world::interruption(&messages[1]);
+    crate::store::support::wait_until(async || store.chat(&chat.id).await.unwrap().writing.is_none()).await;
+    let messages = crate::store::support::messages(&store, &chat.id).await;
+    assert_eq!(crate::store::support::message_text(&messages[0]), "hello");
+    crate::store::support::interruption(&messages[1]);
     StoreRecorder::ask(&store, &chat.id, "again", &past, |_| {}).await.unwrap();
 }

@@ -4,7 +4,7 @@ use prowess::ErrorCode;
 use prowess_chat::store::StoreError;
 
 use crate::store::child::{Job, Process};
-use crate::store::world::{TestStore, both};
+use crate::store::support::{TestStore, both};
 
 both![many_processes_open_at_once, a_newer_store_is_not_changed, reopening_changes_nothing];
 

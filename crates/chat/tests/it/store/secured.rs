@@ -7,8 +7,8 @@ use prowess::ErrorCode;
 use prowess_chat::store::{StoreAddress, StoreError, open};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 
-use crate::store::world::TestStore;
-use prowess_testing::postgres::{Server, done};
+use crate::store::support::TestStore;
+use prowess_testing::postgres::{PostgresServer, run_checked};
 
 const PASSWORD: &str = "s3cret/with@signs";
 
@@ -16,8 +16,8 @@ const PASSWORD: &str = "s3cret/with@signs";
 const ENCODED_PASSWORD: &str = "s3cret%2Fwith%40signs";
 
 /// Starts a server and returns it with the path of its root certificate.
-async fn secured(fixture: &TestStore) -> (Server, String) {
-    let mut server = Server::start();
+async fn secured(fixture: &TestStore) -> (PostgresServer, String) {
+    let mut server = PostgresServer::start();
     let (client, connection) = tokio_postgres::connect(&server.url(), tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
     client.batch_execute(&format!("ALTER ROLE prowess PASSWORD '{PASSWORD}'")).await.unwrap();
@@ -33,13 +33,13 @@ async fn secured(fixture: &TestStore) -> (Server, String) {
     let issuer = Issuer::new(authority, authority_key);
     let certificate =
         CertificateParams::new(vec!["localhost".to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
-    let data = server.data();
+    let data = server.data_dir();
     fs::write(data.join("server.crt"), certificate.pem()).unwrap();
     fs::write(data.join("server.key"), key.serialize_pem()).unwrap();
     fs::write(data.join("pg_hba.conf"), "hostssl all all 127.0.0.1/32 scram-sha-256\n").unwrap();
-    done(Command::new("chmod").arg("600").arg(data.join("server.key")));
+    run_checked(Command::new("chmod").arg("600").arg(data.join("server.key")));
     for file in ["server.key", "server.crt", "pg_hba.conf"] {
-        done(Command::new("chown").arg("--reference").arg(&data).arg(data.join(file)));
+        run_checked(Command::new("chown").arg("--reference").arg(&data).arg(data.join(file)));
     }
     server.settings.push("ssl=on".to_owned());
     server.run();
@@ -84,7 +84,7 @@ async fn passwords_and_certificates() {
 /// A database that would lose characters is refused before any change.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_with_another_encoding_is_refused() {
-    let server = Server::start();
+    let server = PostgresServer::start();
     let (client, connection) = tokio_postgres::connect(&server.url(), tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
     client

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use prowess_chat::store::{StoreError, Topic};
 
-use crate::store::world::{TestStore, both, delta, exchange, message_text, messages, new_chat};
+use crate::store::support::{TestStore, both, delta, exchange, message_text, messages, new_chat};
 
 both![concurrent_writers_lose_nothing, only_one_of_two_turns_starts];
 

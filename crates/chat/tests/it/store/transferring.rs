@@ -7,7 +7,7 @@ use prowess_chat::{EndReason, TurnOutcome};
 use prowess_chat::{MessageState, TokenUsage};
 use std::sync::Arc;
 
-use crate::store::world::{
+use crate::store::support::{
     TestStore, both, call, delta, exchange, interruption, message_text, messages, new_chat, result,
 };
 

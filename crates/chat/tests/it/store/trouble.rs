@@ -8,7 +8,7 @@ use prowess::ErrorCode;
 use prowess_chat::store::StoreError;
 
 use crate::store::child::{Job, Process};
-use crate::store::world::{TestStore, exchange, messages};
+use crate::store::support::{TestStore, exchange, messages};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_locked_by_another_process() {

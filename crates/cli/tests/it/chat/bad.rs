@@ -8,7 +8,7 @@ use insta::assert_snapshot;
 use prowess_config::ChatProvider;
 
 use crate::chat::talking::{bare, bind_filters, configure, model_answering};
-use crate::world::TestEnv;
+use crate::support::TestEnv;
 
 fn piped(env: &TestEnv, args: &[&str], input: &[u8]) -> Output {
     let mut child = env
@@ -45,7 +45,7 @@ fn invalid_messages() {
     put(command.arg(std::ffi::OsStr::from_bytes(b"a\xff")).stdin(Stdio::null()).output().unwrap());
     assert_snapshot!(result.join("\n\n"));
     // No request was sent, and no chat was created.
-    assert_eq!(server.asked().len(), 0);
+    assert_eq!(server.requests().len(), 0);
     assert_eq!(env.run(&["chats", "--json"]).json()["chats"], serde_json::json!([]));
 }
 
@@ -56,7 +56,7 @@ fn a_message_of_the_maximum_size() {
     let input = "x ".repeat(512 * 1024);
     let output = piped(&env, &["chat"], input.as_bytes());
     assert_eq!(String::from_utf8_lossy(&output.stdout), "Fine.\n");
-    assert_eq!(server.asked().len(), 1);
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[test]
@@ -105,7 +105,10 @@ fn incomplete_model_configuration() {
 #[test]
 fn a_project_cannot_redirect_chats() {
     let (server, env) = model_answering("Fine.");
-    let theirs = prowess_testing::model::Blocking::start([prowess_testing::model::Reply::failure(500, "{}")]);
+    let theirs =
+        prowess_testing::model::BlockingModelServer::start([prowess_testing::model::Reply::failure(
+            500, "{}",
+        )]);
     configure(&env, ChatProvider::OpenAiChat, &server.base, "");
     env.file(
         ".prowess/config.toml",
@@ -115,6 +118,6 @@ fn a_project_cannot_redirect_chats() {
         ),
     );
     assert_eq!(env.run(&["chat", "hello"]).out, "Fine.\n");
-    assert_eq!((server.asked().len(), theirs.asked().len()), (1, 0));
+    assert_eq!((server.requests().len(), theirs.requests().len()), (1, 0));
     assert_eq!(env.run(&["chats", "--json"]).json()["chats"].as_array().unwrap().len(), 1);
 }

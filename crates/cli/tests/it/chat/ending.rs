@@ -5,14 +5,14 @@ use std::process::{Child, Stdio};
 
 use insta::assert_snapshot;
 use prowess_config::ChatProvider;
-use prowess_testing::model::speech::{answer, text};
-use prowess_testing::model::{Blocking, Piece, Reply};
+use prowess_testing::model::wire_format::{encode_reply, text};
+use prowess_testing::model::{BlockingModelServer, Piece, Reply};
 use prowess_testing::postgres;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::chat::talking::{bind_filters, configure, env_with_model, hanging_model, latest_chat, messages};
-use crate::world::TestEnv;
+use crate::support::TestEnv;
 
 /// A turn that has printed its first line and hangs.
 fn start_turn(env: &TestEnv, args: &[&str]) -> (Child, BufReader<std::process::ChildStdout>) {
@@ -32,11 +32,11 @@ fn kept(env: &TestEnv, text: &str) {
 }
 
 /// A model that sends a line and hangs, and answers the next request.
-fn at_first_hanging() -> (Blocking, TestEnv) {
+fn at_first_hanging() -> (BlockingModelServer, TestEnv) {
     let chunk = json!({"choices": [{"index": 0, "delta": {"content": "one\ntwo"}, "finish_reason": null}]});
-    let server = Blocking::start([
+    let server = BlockingModelServer::start([
         Reply::events(format!("data: {chunk}\n\n")).then(Piece::Hang),
-        Reply::events(answer(ChatProvider::OpenAiChat, &[text("Back again.")])),
+        Reply::events(encode_reply(ChatProvider::OpenAiChat, &[text("Back again.")])),
     ]);
     let env = env_with_model(ChatProvider::OpenAiChat, &server);
     (server, env)
@@ -72,13 +72,13 @@ fn a_chat_continues_after_a_kill() {
     assert_eq!((result.out.as_str(), result.code), ("Back again.\n", 0), "{}", result.transcript());
     assert_snapshot!(env.run(&["chats", "show", &latest_chat(&env)]).transcript());
     // The model receives its partial answer.
-    let asked = server.asked()[1].body["messages"].to_string();
-    assert!(asked.contains("one\\ntwo"), "{asked}");
+    let request = server.requests()[1].body["messages"].to_string();
+    assert!(request.contains("one\\ntwo"), "{request}");
 }
 
 #[test]
 fn a_chat_continues_after_a_kill_with_postgresql() {
-    let database = postgres::Server::start();
+    let database = postgres::PostgresServer::start();
     let (_server, env) = at_first_hanging();
     let env = env.variable("PROWESS_STORE", &database.url());
     let (mut child, _out) = start_turn(&env, &["chat", "hello"]);
@@ -137,7 +137,7 @@ fn a_second_ctrl_c_exits_at_once() {
 /// Scripts started by the model end with the turn.
 #[test]
 fn ctrl_c_stops_scripts() {
-    let calls = [prowess_testing::model::speech::call(
+    let calls = [prowess_testing::model::wire_format::call(
         "1",
         "skills_run",
         json!({"name": "notes", "script": "long.sh"}),

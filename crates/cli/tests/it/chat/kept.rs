@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::chat::talking::{
     bare, bind_filters, latest_chat, messages, model_answering, model_loading_skills,
 };
-use crate::world::{TestEnv, keys};
+use crate::support::{TestEnv, keys};
 
 #[test]
 fn messages_as_text() {
@@ -59,7 +59,7 @@ fn deleting_chats() {
 /// Chats are exported from one kind of store and imported into another.
 #[test]
 fn export_and_import() {
-    let database = postgres::Server::start();
+    let database = postgres::PostgresServer::start();
     let (_server, env) = model_loading_skills();
     env.run(&["chat", "Take a note"]);
     let id = latest_chat(&env);

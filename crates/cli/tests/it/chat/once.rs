@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::chat::talking::{
     bare, bind_filters, latest_chat, messages, model_answering, model_loading_skills,
 };
-use crate::world::TestEnv;
+use crate::support::TestEnv;
 
 #[test]
 fn without_a_model_the_first_line_explains_rehearsal_mode() {
@@ -35,16 +35,16 @@ fn standard_output_contains_only_the_answer() {
 #[test]
 fn standard_input_is_the_message_or_appended_to_it() {
     let (server, env) = model_answering("Fine.");
-    let asked = |at: usize| {
-        let messages = server.asked()[at].body["messages"].as_array().unwrap().clone();
+    let request_text = |at: usize| {
+        let messages = server.requests()[at].body["messages"].as_array().unwrap().clone();
         messages.last().unwrap()["content"].as_str().unwrap().to_owned()
     };
     assert_eq!(env.run_with(&["chat"], "What is this?\n").out, "Fine.\n");
-    assert_eq!(asked(0), "What is this?");
+    assert_eq!(request_text(0), "What is this?");
     assert_eq!(env.run_with(&["chat", "Review this"], "+ a\n- b\n").out, "Fine.\n");
-    assert_eq!(asked(1), "Review this\n\n+ a\n- b");
+    assert_eq!(request_text(1), "Review this\n\n+ a\n- b");
     assert_eq!(env.run(&["chat", "Nothing is piped"]).code, 0);
-    assert_eq!(asked(2), "Nothing is piped");
+    assert_eq!(request_text(2), "Nothing is piped");
     // Skills can be called from a pipe.
     env.run_with(&["chat", "/notes"], "milk\n");
     assert_eq!(messages(&env)[1]["parts"][0]["name"], "skills.activate");
@@ -54,7 +54,7 @@ fn standard_input_is_the_message_or_appended_to_it() {
 fn continuing_a_chat() {
     let (server, env) = model_answering("Fine.");
     let roles = |at: usize| {
-        let messages = server.asked()[at].body["messages"].as_array().unwrap().clone();
+        let messages = server.requests()[at].body["messages"].as_array().unwrap().clone();
         messages.iter().map(|message| message["role"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(env.run(&["chat", "one"]).code, 0);

@@ -2,11 +2,11 @@
 
 use insta::Settings;
 use prowess_config::ChatProvider;
-use prowess_testing::model::speech::{Say, answer, call, text};
-use prowess_testing::model::{Blocking, Piece, Reply};
+use prowess_testing::model::wire_format::{ReplyPart, call, encode_reply, text};
+use prowess_testing::model::{BlockingModelServer, Piece, Reply};
 use serde_json::{Value, json};
 
-use crate::world::{RunOutput, TestEnv};
+use crate::support::{RunOutput, TestEnv};
 
 /// The skill that the model loads in most tests.
 pub const NOTES: &str = "---\nname: notes\ndescription: Take notes.\n---\n\nWrite it down.\n";
@@ -19,7 +19,7 @@ pub fn bare() -> TestEnv {
 }
 
 /// Returns an environment with a model behind this API.
-pub fn env_with_model(provider: ChatProvider, server: &Blocking) -> TestEnv {
+pub fn env_with_model(provider: ChatProvider, server: &BlockingModelServer) -> TestEnv {
     let env = bare();
     configure(&env, provider, &server.base, "");
     env
@@ -35,19 +35,21 @@ pub fn configure(env: &TestEnv, provider: ChatProvider, base: &str, more: &str) 
 }
 
 /// Returns a model with these answers, in order.
-pub fn scripted_model(provider: ChatProvider, answers: &[&[Say]]) -> Blocking {
-    Blocking::start(answers.iter().map(|steps| Reply::events(answer(provider, steps))).collect::<Vec<_>>())
+pub fn scripted_model(provider: ChatProvider, answers: &[&[ReplyPart]]) -> BlockingModelServer {
+    BlockingModelServer::start(
+        answers.iter().map(|steps| Reply::events(encode_reply(provider, steps))).collect::<Vec<_>>(),
+    )
 }
 
 /// Returns a chat completions model that always gives this answer.
-pub fn model_answering(content: &'static str) -> (Blocking, TestEnv) {
+pub fn model_answering(content: &'static str) -> (BlockingModelServer, TestEnv) {
     let server = scripted_model(ChatProvider::OpenAiChat, &[&[text(content)]]);
     let env = env_with_model(ChatProvider::OpenAiChat, &server);
     (server, env)
 }
 
 /// Returns a model that loads `notes` and a missing skill first.
-pub fn model_loading_skills() -> (Blocking, TestEnv) {
+pub fn model_loading_skills() -> (BlockingModelServer, TestEnv) {
     let calls = [
         text("I will look. "),
         call("1", "skills_activate", json!({"name": "notes"})),
@@ -59,9 +61,9 @@ pub fn model_loading_skills() -> (Blocking, TestEnv) {
 }
 
 /// Returns a model that sends a text and then hangs.
-pub fn hanging_model(content: &'static str) -> (Blocking, TestEnv) {
+pub fn hanging_model(content: &'static str) -> (BlockingModelServer, TestEnv) {
     let chunk = json!({"choices": [{"index": 0, "delta": {"content": content}, "finish_reason": null}]});
-    let server = Blocking::start([Reply::events(format!("data: {chunk}\n\n")).then(Piece::Hang)]);
+    let server = BlockingModelServer::start([Reply::events(format!("data: {chunk}\n\n")).then(Piece::Hang)]);
     let env = env_with_model(ChatProvider::OpenAiChat, &server);
     (server, env)
 }

@@ -2,13 +2,13 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use prowess_testing::model::Blocking;
+use prowess_testing::model::BlockingModelServer;
 
 use crate::chat::talking::model_answering;
-use crate::world::TestEnv;
-use crate::world::terminal::TerminalSession;
+use crate::support::TestEnv;
+use crate::support::terminal::TerminalSession;
 
-fn env() -> (Blocking, TestEnv) {
+fn env() -> (BlockingModelServer, TestEnv) {
     let (server, env) = model_answering("Fine.");
     let env = env.variable("TERM", "xterm-256color").variable("NO_COLOR", "1");
     env.described("~/.agents/skills/nothing-much", "Does nothing, and takes long to say so.");
@@ -16,9 +16,9 @@ fn env() -> (Blocking, TestEnv) {
 }
 
 /// Returns the last request to the model.
-fn asked(server: &Blocking) -> String {
-    let asked = server.asked();
-    let messages = asked.last().unwrap().body["messages"].as_array().unwrap().clone();
+fn last_request(server: &BlockingModelServer) -> String {
+    let requests = server.requests();
+    let messages = requests.last().unwrap().body["messages"].as_array().unwrap().clone();
     messages.iter().rfind(|message| message["role"] == "user").unwrap()["content"]
         .as_str()
         .unwrap()
@@ -31,13 +31,13 @@ fn tab_completes_skills_with_descriptions() {
     let mut session = TerminalSession::start(&env, &["chat"]);
     // One completion.
     session.then("> ").keys("/note\t").then("/notes ").keys("milk\r").then("Fine.").then("> ");
-    assert_eq!(asked(&server), "milk");
+    assert_eq!(last_request(&server), "milk");
     // Two completions: the common prefix, then the list.
     session.keys("/n\t").then("Take notes.").then("Does nothing, and takes long").then("> /n");
     session.keys("oth\t").then("/nothing-much ").keys("\u{15}");
     // `$NAME` works anywhere in a message.
     session.keys("please $not\t").then("Take notes.").keys("es\r").then("Fine.").then("> ");
-    assert_eq!(asked(&server), "please $notes");
+    assert_eq!(last_request(&server), "please $notes");
     // Chat commands.
     session.keys("/q\t").then("/quit ").keys("\r");
     assert_eq!(session.end().1, 0);
@@ -75,7 +75,7 @@ fn the_history_is_saved_in_a_private_file() {
         .then("> ")
         .keys("\u{4}");
     assert_eq!(again.end().1, 0);
-    assert_eq!(asked(&server), "the first one!");
+    assert_eq!(last_request(&server), "the first one!");
 }
 
 #[test]
@@ -90,12 +90,12 @@ fn multi_line_messages() {
         .keys("\r")
         .then("Fine.")
         .then("> ");
-    assert_eq!(asked(&server), "one\ntwo");
+    assert_eq!(last_request(&server), "one\ntwo");
     // Typed, with a backslash at the end.
     session.keys("three\\\r").keys("four\r").then("Fine.").then("> ");
-    assert_eq!(asked(&server), "three\nfour");
+    assert_eq!(last_request(&server), "three\nfour");
     // The history contains multi-line messages.
     session.keys("\u{1b}[A").then("four").keys("\r").then("Fine.").then("> ").keys("\u{4}");
     assert_eq!(session.end().1, 0);
-    assert_eq!(asked(&server), "three\nfour");
+    assert_eq!(last_request(&server), "three\nfour");
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::world::TestEnv;
+use crate::support::TestEnv;
 
 pub const SKILLS: [&str; 3] = ["alpha", "beta", "gamma"];
 
@@ -194,7 +194,7 @@ impl Scene {
         for folder in [self.env.path(""), self.env.path("~/")] {
             walk(&folder, &mut |path| {
                 if is_left(&path.file_name().unwrap_or_default().to_string_lossy()) {
-                    left.push(self.env.filtered(&path.to_string_lossy()));
+                    left.push(self.env.redact(&path.to_string_lossy()));
                 }
             });
         }

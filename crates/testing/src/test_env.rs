@@ -1,4 +1,4 @@
-//! A world in a line: a project, a home, skills in them, and what a chat is configured to be.
+//! A temporary project and home directory with skills and chat settings.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,36 +8,36 @@ use prowess::{HostEnv, Policy, Preset, Registry, ScanProgress};
 use prowess_config::{ChatProvider, ChatSettings};
 use prowess_tools::Toolbox;
 
-/// A project and a home in a folder that goes with it.
-pub struct World {
-    folder: tempfile::TempDir,
-    /// What decides which skills there are.
+/// A temporary project and home directory, removed on drop.
+pub struct TestEnv {
+    dir: tempfile::TempDir,
+    /// The policy of the registry.
     pub policy: Policy,
-    /// Which model a chat talks to.
+    /// The model and the limits of chats.
     pub chat: ChatSettings,
 }
 
-impl World {
-    /// A project and a home without any skill, the bundled ones left out, with skills switched on.
+impl TestEnv {
+    /// Creates an environment without skills. Bundled skills are excluded, and skills are enabled.
     pub fn new(preset: Preset) -> Self {
-        let mut world = Self::with_bundled(preset);
-        world.policy.scan.roots.retain(|root| root.to_string() != "bundled");
-        world
+        let mut env = Self::with_bundled(preset);
+        env.policy.scan.roots.retain(|root| root.to_string() != "bundled");
+        env
     }
 
-    /// The same with the bundled skills.
+    /// Creates an environment with only the bundled skills.
     pub fn with_bundled(preset: Preset) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let dir = tempfile::tempdir().unwrap();
         for name in ["project", "home", "bin"] {
-            fs::create_dir(folder.path().join(name)).unwrap();
+            fs::create_dir(dir.path().join(name)).unwrap();
         }
         let mut policy = Policy::from_preset(preset);
         policy.enabled = true;
-        Self { folder, policy, chat: ChatSettings::default() }
+        Self { dir, policy, chat: ChatSettings::default() }
     }
 
-    /// Talks to a server, with the key that is in the variable `KEY`.
-    pub fn talking(mut self, provider: ChatProvider, base: &str) -> Self {
+    /// Configures a model server, with the API key in the variable `KEY`.
+    pub fn with_provider(mut self, provider: ChatProvider, base: &str) -> Self {
         self.chat.provider = provider;
         self.chat.model = Some("model-1".to_owned());
         self.chat.base_url = Some(format!("{base}/v1"));
@@ -45,15 +45,15 @@ impl World {
         self
     }
 
-    /// `~/` is the home, everything else is in the project.
+    /// Returns a path in the home directory if it starts with `~/`, otherwise in the project.
     pub fn path(&self, inner: &str) -> PathBuf {
         match inner.strip_prefix("~/") {
-            Some(inner) => self.folder.path().join("home").join(inner),
-            None => self.folder.path().join("project").join(inner),
+            Some(inner) => self.dir.path().join("home").join(inner),
+            None => self.dir.path().join("project").join(inner),
         }
     }
 
-    /// Writes a file, folders included.
+    /// Writes a file and creates its parent directories.
     pub fn file(&self, inner: &str, content: impl AsRef<[u8]>) -> &Self {
         let path = self.path(inner);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -61,13 +61,13 @@ impl World {
         self
     }
 
-    /// A good skill of this name with this body, in the directory that the preset scans first.
+    /// Creates a valid skill with this name and body in the [`root`](Self::root).
     pub fn skill(&self, name: &str, body: &str) -> &Self {
         let text = format!("---\nname: {name}\ndescription: Does {name}.\n---\n\n{body}\n");
         self.file(&format!("{}/{name}/SKILL.md", self.root()), text)
     }
 
-    /// The directory that the preset scans first.
+    /// Returns the first directory that the preset scans.
     pub fn root(&self) -> &'static str {
         match self.policy.preset {
             Preset::Standard => "~/.agents/skills",
@@ -78,7 +78,7 @@ impl World {
         }
     }
 
-    /// The conformance fixture.
+    /// Creates the conformance fixture, a bundled skill, in the [`root`](Self::root).
     pub fn fixture(&self) -> &Self {
         let name = "skills-system-validation";
         let bundled = prowess::bundled::BUNDLED.iter().find(|skill| skill.id == name).unwrap();
@@ -88,23 +88,23 @@ impl World {
         self
     }
 
-    /// Where everything is.
-    pub fn surroundings(&self) -> HostEnv {
+    /// Returns the directories and the `PATH` of this environment.
+    pub fn host_env(&self) -> HostEnv {
         HostEnv {
             project: self.path("").components().collect(),
             home: Some(self.path("~/").components().collect()),
-            path: self.folder.path().join("bin").into(),
+            path: self.dir.path().join("bin").into(),
         }
     }
 
-    /// The tools that a model can call here.
+    /// Returns the tools that a model can call.
     pub fn toolbox(&self) -> Arc<Toolbox> {
-        let registry = Registry::open_in(self.policy.clone(), self.surroundings(), &ScanProgress::default());
+        let registry = Registry::open_in(self.policy.clone(), self.host_env(), &ScanProgress::default());
         Arc::new(Toolbox::new(Arc::new(registry)))
     }
 
-    /// A text without where it was written.
-    pub fn filtered(&self, text: &str) -> String {
-        text.replace(self.folder.path().to_str().unwrap(), "[DIR]")
+    /// Replaces the path of the temporary directory with `[DIR]`.
+    pub fn redact(&self, text: &str) -> String {
+        text.replace(self.dir.path().to_str().unwrap(), "[DIR]")
     }
 }

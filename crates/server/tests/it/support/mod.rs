@@ -21,7 +21,7 @@ use prowess::{Preset, Registry, ScanProgress};
 use prowess_chat::store::{Store, StoreAddress, StoreOptions, open_with};
 use prowess_config::{ChatProvider, ConfigInputs, load_strict};
 use prowess_server::{LoadError, Server, ServerOptions, ServerParts};
-use prowess_testing::{World, postgres};
+use prowess_testing::{TestEnv, postgres};
 use prowess_tools::ScriptRunner;
 use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
@@ -36,11 +36,11 @@ macro_rules! both {
     ($($name:ident),* $(,)?) => {
         mod sqlite {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $name() { super::$name(&mut crate::world::TestStore::sqlite()).await })*
+            async fn $name() { super::$name(&mut crate::support::TestStore::sqlite()).await })*
         }
         mod postgres {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $name() { super::$name(&mut crate::world::TestStore::postgres()).await })*
+            async fn $name() { super::$name(&mut crate::support::TestStore::postgres()).await })*
         }
     };
 }
@@ -50,7 +50,7 @@ pub(crate) use both;
 /// A chat store for a test.
 pub struct TestStore {
     pub folder: tempfile::TempDir,
-    pub database: Option<postgres::Server>,
+    pub database: Option<postgres::PostgresServer>,
     pub options: StoreOptions,
 }
 
@@ -65,7 +65,7 @@ impl TestStore {
     }
 
     pub fn postgres() -> Self {
-        Self { database: Some(postgres::Server::start()), ..Self::sqlite() }
+        Self { database: Some(postgres::PostgresServer::start()), ..Self::sqlite() }
     }
 
     pub fn file(&self) -> PathBuf {
@@ -84,22 +84,22 @@ impl TestStore {
     }
 
     /// Starts a server with its own connections, like one on another machine.
-    pub async fn serve(&self, world: &World) -> ChatServer {
-        ChatServer::start(world, self.open().await, ServerOptions::default()).await
+    pub async fn serve(&self, env: &TestEnv) -> ChatServer {
+        ChatServer::start(env, self.open().await, ServerOptions::default()).await
     }
 }
 
 /// Returns a project that uses a local model server, without a key and without retries.
-pub fn project_with_model(preset: Preset, provider: ChatProvider, base: &str) -> World {
-    let mut world = World::new(preset).talking(provider, base);
-    world.chat.key_env = None;
-    world.chat.limits.retries = 0;
-    world
+pub fn project_with_model(preset: Preset, provider: ChatProvider, base: &str) -> TestEnv {
+    let mut env = TestEnv::new(preset).with_provider(provider, base);
+    env.chat.key_env = None;
+    env.chat.limits.retries = 0;
+    env
 }
 
 /// Returns a function that loads the configuration of a project.
-pub fn parts(world: &World) -> impl Fn() -> Result<ServerParts, LoadError> + Send + Sync + use<> {
-    let (policy, chat, mut host) = (world.policy.clone(), world.chat.clone(), world.surroundings());
+pub fn parts(env: &TestEnv) -> impl Fn() -> Result<ServerParts, LoadError> + Send + Sync + use<> {
+    let (policy, chat, mut host) = (env.policy.clone(), env.chat.clone(), env.host_env());
     host.path = std::env::var_os("PATH").unwrap_or_default();
     move || {
         let mut configuration = load_strict(&ConfigInputs::new(host.clone()))?;
@@ -119,11 +119,11 @@ pub struct ChatServer {
 }
 
 impl ChatServer {
-    pub async fn start(world: &World, store: Arc<dyn Store>, options: ServerOptions) -> Self {
+    pub async fn start(env: &TestEnv, store: Arc<dyn Store>, options: ServerOptions) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let at = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
-        let server = Server::new(Box::new(parts(world)), Arc::clone(&store), options, stop.clone()).unwrap();
+        let server = Server::new(Box::new(parts(env)), Arc::clone(&store), options, stop.clone()).unwrap();
         let served = tokio::spawn(async move { server.serve(listener).await.unwrap() });
         Self { client: Client::new(at), store: Some(store), stop, served: Some(served) }
     }

@@ -123,7 +123,7 @@ impl<'w> TerminalSession<'w> {
             self.seen.push_str(&String::from_utf8_lossy(&bytes));
         }
         let seen = self.seen.replace("\r\n", "\n");
-        (self.env.filtered(&without_progress(&seen)), code.unwrap_or(-1))
+        (self.env.redact(&without_progress(&seen)), code.unwrap_or(-1))
     }
 
     /// Returns output and exit code as text, for snapshots.

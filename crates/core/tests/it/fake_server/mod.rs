@@ -10,7 +10,7 @@ use prowess::remote::{FetchError, RemoteEntry, RemoteFile, RemoteListing, Remote
 use prowess::{Registry, ScanProgress};
 use serde_json::{Map, Value, json};
 
-use prowess_testing::library::World;
+use prowess_testing::registry_env::RegistryEnv;
 
 /// A fake server.
 #[derive(Debug)]
@@ -99,8 +99,8 @@ impl FakeServer {
     }
 
     /// Approves a skill as it is listed now.
-    pub fn approve(&self, world: &World, path: &str, grants: ApprovalGrants) -> &Self {
-        approve(&self.label, &self.entry(path), grants, &world.surroundings()).unwrap();
+    pub fn approve(&self, env: &RegistryEnv, path: &str, grants: ApprovalGrants) -> &Self {
+        approve(&self.label, &self.entry(path), grants, &env.host_env()).unwrap();
         self
     }
 }
@@ -126,14 +126,9 @@ impl RemoteSource for FakeServer {
 }
 
 /// Opens a registry with these servers.
-pub fn open(world: &World, servers: &[&Arc<FakeServer>]) -> Registry {
+pub fn open(env: &RegistryEnv, servers: &[&Arc<FakeServer>]) -> Registry {
     let supplies = servers.iter().map(|server| Arc::clone(*server) as Arc<dyn RemoteSource>).collect();
-    Registry::open_with_sources(
-        world.policy.clone(),
-        world.surroundings(),
-        supplies,
-        &ScanProgress::default(),
-    )
+    Registry::open_with_sources(env.policy.clone(), env.host_env(), supplies, &ScanProgress::default())
 }
 
 pub fn empty() -> Map<String, Value> {

@@ -12,18 +12,18 @@ use prowess_chat::{Message, MessageState, Part, TurnEvent};
 use serde_json::json;
 use tempfile::TempDir;
 
-use prowess_testing::postgres::Server;
+use prowess_testing::postgres::PostgresServer;
 
 /// Runs each of these tests on SQLite and on PostgreSQL.
 macro_rules! both {
     ($($name:ident),* $(,)?) => {
         mod sqlite {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $name() { super::$name(&mut crate::store::world::TestStore::sqlite()).await })*
+            async fn $name() { super::$name(&mut crate::store::support::TestStore::sqlite()).await })*
         }
         mod postgres {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $name() { super::$name(&mut crate::store::world::TestStore::postgres()).await })*
+            async fn $name() { super::$name(&mut crate::store::support::TestStore::postgres()).await })*
         }
     };
 }
@@ -31,7 +31,7 @@ pub(crate) use both;
 
 pub struct TestStore {
     pub dir: TempDir,
-    pub server: Option<Server>,
+    pub server: Option<PostgresServer>,
     pub options: StoreOptions,
 }
 
@@ -46,7 +46,7 @@ impl TestStore {
     }
 
     pub fn postgres() -> Self {
-        Self { server: Some(Server::start()), ..Self::sqlite() }
+        Self { server: Some(PostgresServer::start()), ..Self::sqlite() }
     }
 
     pub fn file(&self) -> PathBuf {

@@ -139,9 +139,9 @@ impl TestEnv {
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();
         RunOutput {
-            call: self.filtered(&args.join(" ")),
-            out: self.filtered(&String::from_utf8(output.stdout).unwrap()),
-            err: self.filtered(&String::from_utf8(output.stderr).unwrap()),
+            call: self.redact(&args.join(" ")),
+            out: self.redact(&String::from_utf8(output.stdout).unwrap()),
+            err: self.redact(&String::from_utf8(output.stderr).unwrap()),
             code: output.status.code().unwrap(),
         }
     }
@@ -152,7 +152,7 @@ impl TestEnv {
     }
 
     /// Replaces values that differ between machines and versions.
-    pub fn filtered(&self, text: &str) -> String {
+    pub fn redact(&self, text: &str) -> String {
         let base = self.base().to_string_lossy().into_owned();
         let version = env!("CARGO_PKG_VERSION");
         let text = &without_sandbox(text);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use prowess::Registry;
 use prowess_sandbox::{Protection, RunOptions, SandboxTier};
 #[allow(unused_imports)]
-pub use prowess_testing::scripts::{TIERS, World, once_more_as_an_ordinary_user};
+pub use prowess_testing::script_env::{ScriptEnv, TIERS, rerun_as_unprivileged_user};
 use prowess_toolset::{
     Cancel, Conversation, LoadedTools, ProgramLimits, Programs, ToolCall, ToolResult, ToolsetError,
 };
@@ -37,7 +37,7 @@ pub fn program_with_call(body: &str) -> String {
 
 /// A skill with programs, and a conversation.
 pub struct TestPrograms {
-    pub world: World,
+    pub env: ScriptEnv,
     pub programs: Programs,
     pub conversation: Conversation,
     pub tier: Option<SandboxTier>,
@@ -51,16 +51,16 @@ impl TestPrograms {
 
     /// Creates a skill with this program.
     pub fn with_program(text: &str) -> Self {
-        let world = World::with("toolsets: [toolsets/tools.py]\n");
-        world.write("home/.prowess/skills/s/toolsets/tools.py", text);
-        Self::with_project(world)
+        let env = ScriptEnv::with("toolsets: [toolsets/tools.py]\n");
+        env.write("home/.prowess/skills/s/toolsets/tools.py", text);
+        Self::with_project(env)
     }
 
-    pub fn with_project(mut world: World) -> Self {
-        world.policy.run.limits.time = std::time::Duration::from_millis(20_000);
+    pub fn with_project(mut env: ScriptEnv) -> Self {
+        env.policy.run.limits.time = std::time::Duration::from_millis(20_000);
         let limits = ProgramLimits { failures: 100, ..ProgramLimits::default() };
         let (programs, conversation) = (Programs::with_limits(limits), Conversation::default());
-        Self { world, programs, conversation, tier: None }
+        Self { env, programs, conversation, tier: None }
     }
 
     pub fn limits(mut self, change: impl FnOnce(&mut ProgramLimits)) -> Self {
@@ -72,7 +72,7 @@ impl TestPrograms {
 
     /// Sets the time limit of a call.
     pub fn timeout_ms(mut self, time: u32) -> Self {
-        self.world.policy.run.limits.time = std::time::Duration::from_millis(time.into());
+        self.env.policy.run.limits.time = std::time::Duration::from_millis(time.into());
         self
     }
 
@@ -82,11 +82,11 @@ impl TestPrograms {
     }
 
     fn with<T>(&self, action: impl FnOnce(&prowess::Skill, &RunOptions<'_>) -> T) -> T {
-        let registry: Registry = self.world.registry();
+        let registry: Registry = self.env.registry();
         let snapshot = registry.snapshot();
         let skill = snapshot.all().iter().find(|skill| skill.name() == "s").unwrap();
         let mut options = RunOptions::from_registry(&registry);
-        options.helper = prowess_testing::scripts::helper();
+        options.helper = prowess_testing::script_env::helper();
         options.environment = vec![("SECRET".into(), "hunter2".into()), ("GIVEN".into(), "given".into())];
         if let Some(tier) = self.tier {
             options.protection = Protection::Only(tier);
@@ -125,7 +125,7 @@ impl TestPrograms {
     }
 
     pub fn log(&self) -> Vec<prowess_sandbox::log::RunRecord> {
-        let path = prowess_sandbox::log::path(&self.world.surroundings()).unwrap();
+        let path = prowess_sandbox::log::path(&self.env.host_env()).unwrap();
         prowess_sandbox::log::read_records(&path, 100)
     }
 }

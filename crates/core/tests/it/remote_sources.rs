@@ -1,18 +1,18 @@
 //! Remote skills, independent of the kind of server.
 
-use crate::supply_world::{FakeServer, open};
+use crate::fake_server::{FakeServer, open};
 use prowess::activation::{ActivateError, activate};
 use prowess::catalog::{CatalogRequest, render_catalog};
 use prowess::policy::CatalogFormat;
 use prowess::remote::approvals::{ApprovalGrants, ApprovalStatus, Approvals, withdraw};
 use prowess::resources;
 use prowess::{ErrorCode, FileListing, Preset, Registry, Skill, Snapshot};
-use prowess_testing::library::World;
+use prowess_testing::registry_env::RegistryEnv;
 use serde_json::json;
 
-fn told(world: &World, snapshot: &Snapshot) -> String {
+fn remote_skill_lines(env: &RegistryEnv, snapshot: &Snapshot) -> String {
     let of_servers = snapshot.all().iter().filter(|skill| skill.remote().is_some() || skill.root().is_dir());
-    of_servers.map(|skill| world.tell(skill) + "\n").collect()
+    of_servers.map(|skill| env.skill_line(skill) + "\n").collect()
 }
 
 fn read(registry: &Registry, name: &str, path: &str) -> Result<String, (ErrorCode, String)> {
@@ -33,17 +33,17 @@ const GRANTED_NOTHING: ApprovalGrants = ApprovalGrants { allow_tools: false, all
 
 #[test]
 fn names_have_the_label_of_their_server_and_shadow_nothing() {
-    let world = World::new(Preset::Standard);
-    world.skill("~/.agents/skills/pdf");
+    let env = RegistryEnv::new(Preset::Standard);
+    env.skill("~/.agents/skills/pdf");
     let (docs, other) = (FakeServer::new("docs"), FakeServer::new("other"));
     docs.skill("pdf").skill("acme/billing/refunds").skill("acme/support/refunds");
     other.skill("pdf");
     for (server, path) in [(&docs, "pdf"), (&docs, "acme/billing/refunds"), (&other, "pdf")] {
-        server.approve(&world, path, GRANTED_NOTHING);
+        server.approve(&env, path, GRANTED_NOTHING);
     }
-    let registry = open(&world, &[&docs, &other]);
+    let registry = open(&env, &[&docs, &other]);
     let snapshot = registry.snapshot();
-    insta::assert_snapshot!(told(&world, &snapshot), @r"
+    insta::assert_snapshot!(remote_skill_lines(&env, &snapshot), @r"
     docs/acme/billing/refunds in mcp:docs/acme/billing/refunds is enabled
     docs/acme/support/refunds in mcp:docs/acme/support/refunds is untrusted: not approved; to review and approve it, run prowess trust --mcp docs/acme/support/refunds
     docs/pdf in mcp:docs/pdf is enabled
@@ -52,8 +52,9 @@ fn names_have_the_label_of_their_server_and_shadow_nothing() {
     ");
     assert_eq!(snapshot.get("pdf").unwrap().remote(), None, "the bare name is the user's skill");
     assert!(snapshot.get("refunds").is_none(), "a remote skill has no bare name");
-    let said: Vec<_> = snapshot.general_diagnostics().map(|said| said.diagnostic.to_string()).collect();
-    insta::assert_snapshot!(said.join("\n"), @r"
+    let diagnostics: Vec<_> =
+        snapshot.general_diagnostics().map(|diagnostic| diagnostic.diagnostic.to_string()).collect();
+    insta::assert_snapshot!(diagnostics.join("\n"), @r"
     info[SK084]: docs/pdf has the same name as other/pdf, pdf; they are different skills
     info[SK084]: other/pdf has the same name as docs/pdf, pdf; they are different skills
     ");
@@ -62,11 +63,11 @@ fn names_have_the_label_of_their_server_and_shadow_nothing() {
 
 #[test]
 fn nothing_is_shadowed_if_directories_are_the_identity() {
-    let world = World::new(Preset::App);
-    world.skill(".agents/skills/pdf");
+    let env = RegistryEnv::new(Preset::App);
+    env.skill(".agents/skills/pdf");
     let docs = FakeServer::new("docs");
-    docs.skill("pdf").approve(&world, "pdf", GRANTED_NOTHING);
-    let snapshot = open(&world, &[&docs]).snapshot();
+    docs.skill("pdf").approve(&env, "pdf", GRANTED_NOTHING);
+    let snapshot = open(&env, &[&docs]).snapshot();
     assert_eq!(snapshot.get("pdf").unwrap().remote(), None);
     assert!(snapshot.get("docs/pdf").unwrap().is_enabled());
     assert_eq!(snapshot.get("docs/pdf").unwrap().id(), "docs/pdf");
@@ -74,12 +75,12 @@ fn nothing_is_shadowed_if_directories_are_the_identity() {
 
 #[test]
 fn a_name_without_the_label_is_invalid() {
-    let world = World::new(Preset::Standard);
+    let env = RegistryEnv::new(Preset::Standard);
     let docs = FakeServer::new("docs");
     docs.skill("pdf");
     let stolen = prowess::remote::RemoteEntry { name: "pdf".to_owned(), ..docs.entry("pdf") };
     docs.put(stolen);
-    let snapshot = open(&world, &[&docs]).snapshot();
+    let snapshot = open(&env, &[&docs]).snapshot();
     let skill = snapshot.all().iter().find(|skill| skill.remote().is_some()).unwrap();
     assert_eq!(skill.status().as_str(), "invalid");
     assert_eq!(skill.reason().unwrap(), "its name does not begin with docs/");
@@ -87,10 +88,10 @@ fn a_name_without_the_label_is_invalid() {
 
 #[test]
 fn without_approval_nothing_is_returned_or_fetched() {
-    let world = World::new(Preset::Standard);
+    let env = RegistryEnv::new(Preset::Standard);
     let docs = FakeServer::new("docs");
     docs.skill("pdf");
-    let registry = open(&world, &[&docs]);
+    let registry = open(&env, &[&docs]);
     let refused =
         Err((ErrorCode::Untrusted, "skill docs/pdf is not trusted: the user has not approved it".to_owned()));
     assert_eq!(activated(&registry, "docs/pdf"), refused);
@@ -107,10 +108,10 @@ fn without_approval_nothing_is_returned_or_fetched() {
 
 #[test]
 fn each_file_is_fetched_when_it_is_needed() {
-    let world = World::new(Preset::Standard);
+    let env = RegistryEnv::new(Preset::Standard);
     let docs = FakeServer::new("docs");
-    docs.skill("pdf").approve(&world, "pdf", GRANTED_NOTHING);
-    let registry = open(&world, &[&docs]);
+    docs.skill("pdf").approve(&env, "pdf", GRANTED_NOTHING);
+    let registry = open(&env, &[&docs]);
     insta::assert_snapshot!(activated(&registry, "docs/pdf").unwrap());
     assert_eq!(docs.reads(), ["skill://pdf/SKILL.md"]);
     assert_eq!(read(&registry, "docs/pdf", "references/a.md").unwrap(), "A\n");
@@ -120,10 +121,10 @@ fn each_file_is_fetched_when_it_is_needed() {
 #[test]
 fn every_activation_mode_begins_with_the_origin() {
     for preset in [Preset::Standard, Preset::SkillTool, Preset::Harness, Preset::Triggers, Preset::Chat] {
-        let world = World::new(preset);
+        let env = RegistryEnv::new(preset);
         let docs = FakeServer::new("docs");
-        docs.skill("pdf").approve(&world, "pdf", GRANTED_NOTHING);
-        let registry = open(&world, &[&docs]);
+        docs.skill("pdf").approve(&env, "pdf", GRANTED_NOTHING);
+        let registry = open(&env, &[&docs]);
         let content = activated(&registry, "docs/pdf").unwrap();
         let origin = content.find("comes from the MCP server docs, skill://pdf/SKILL.md").unwrap();
         assert!(origin < content.find("Follow references").unwrap(), "{preset}: {content}");
@@ -132,11 +133,11 @@ fn every_activation_mode_begins_with_the_origin() {
 
 #[test]
 fn every_catalog_shows_the_origin() {
-    let mut world = World::new(Preset::Standard);
-    world.policy.scan.roots.clear();
+    let mut env = RegistryEnv::new(Preset::Standard);
+    env.policy.scan.roots.clear();
     let docs = FakeServer::new("docs");
-    docs.skill("pdf").approve(&world, "pdf", GRANTED_NOTHING);
-    let snapshot = open(&world, &[&docs]).snapshot();
+    docs.skill("pdf").approve(&env, "pdf", GRANTED_NOTHING);
+    let snapshot = open(&env, &[&docs]).snapshot();
     let mut all = String::new();
     for format in [
         CatalogFormat::Xml,
@@ -145,7 +146,7 @@ fn every_catalog_shows_the_origin() {
         CatalogFormat::Tool,
         CatalogFormat::Tiers,
     ] {
-        let mut policy = world.policy.clone();
+        let mut policy = env.policy.clone();
         for name_only in [false, true] {
             policy.selection.name_only = if name_only { vec!["docs/pdf".to_owned()] } else { Vec::new() };
             let text = render_catalog(
@@ -166,10 +167,10 @@ fn every_catalog_shows_the_origin() {
 
 #[test]
 fn digest_and_size_are_verified_at_each_read() {
-    let world = World::new(Preset::Standard);
+    let env = RegistryEnv::new(Preset::Standard);
     let docs = FakeServer::new("docs");
-    docs.skill("pdf").approve(&world, "pdf", GRANTED_NOTHING);
-    let registry = open(&world, &[&docs]);
+    docs.skill("pdf").approve(&env, "pdf", GRANTED_NOTHING);
+    let registry = open(&env, &[&docs]);
     assert!(read(&registry, "docs/pdf", "references/a.md").is_ok());
     docs.hand_out("skill://pdf/references/a.md", b"B\n");
     let (code, message) = read(&registry, "docs/pdf", "references/a.md").unwrap_err();
@@ -185,13 +186,13 @@ fn digest_and_size_are_verified_at_each_read() {
 
 #[test]
 fn a_wrong_size_is_rejected_even_with_the_right_digest() {
-    let world = World::new(Preset::Standard);
+    let env = RegistryEnv::new(Preset::Standard);
     let docs = FakeServer::new("docs");
     docs.skill("pdf");
     let mut entry = docs.entry("pdf");
     entry.files[1].size = 3;
-    docs.put(entry).approve(&world, "pdf", GRANTED_NOTHING);
-    let registry = open(&world, &[&docs]);
+    docs.put(entry).approve(&env, "pdf", GRANTED_NOTHING);
+    let registry = open(&env, &[&docs]);
     let (code, message) = read(&registry, "docs/pdf", "references/a.md").unwrap_err();
     assert_eq!(code, ErrorCode::Untrusted);
     assert!(message.contains("it has 2 bytes instead of the listed 3"), "{message}");
@@ -199,11 +200,11 @@ fn a_wrong_size_is_rejected_even_with_the_right_digest() {
 
 #[test]
 fn an_unlisted_file_is_not_requested() {
-    let world = World::new(Preset::Standard);
+    let env = RegistryEnv::new(Preset::Standard);
     let docs = FakeServer::new("docs");
-    docs.skill("pdf").approve(&world, "pdf", GRANTED_NOTHING);
+    docs.skill("pdf").approve(&env, "pdf", GRANTED_NOTHING);
     docs.hand_out("skill://pdf/references/b.md", b"B");
-    let registry = open(&world, &[&docs]);
+    let registry = open(&env, &[&docs]);
     let (code, message) = read(&registry, "docs/pdf", "references/b.md").unwrap_err();
     assert_eq!(code, ErrorCode::Untrusted);
     insta::assert_snapshot!(message, @"references/b.md is not a listed file of docs/pdf. If the server has it now, the skill has changed and must be approved again: prowess trust --mcp docs/pdf");
@@ -216,12 +217,12 @@ fn an_unlisted_file_is_not_requested() {
 
 #[test]
 fn the_frontmatter_must_match_the_listing() {
-    let world = World::new(Preset::Standard);
+    let env = RegistryEnv::new(Preset::Standard);
     let docs = FakeServer::new("docs");
     let source = "---\nname: pdf\ndescription: Does pdf.\nallowed-tools: Bash\n---\nx\n";
     docs.offer("pdf", json!({"name": "pdf", "description": "Does pdf."}), &[("SKILL.md", source)]);
-    docs.approve(&world, "pdf", GRANTED_NOTHING);
-    let registry = open(&world, &[&docs]);
+    docs.approve(&env, "pdf", GRANTED_NOTHING);
+    let registry = open(&env, &[&docs]);
     let (code, message) = activated(&registry, "docs/pdf").unwrap_err();
     assert_eq!(code, ErrorCode::Untrusted);
     insta::assert_snapshot!(message, @"the SKILL.md of docs/pdf is not used: its frontmatter differs from the listed one (allowed-tools)");
@@ -229,14 +230,14 @@ fn the_frontmatter_must_match_the_listing() {
 
 #[test]
 fn allowed_tools_need_a_grant() {
-    let world = World::new(Preset::Standard);
+    let env = RegistryEnv::new(Preset::Standard);
     let docs = FakeServer::new("docs");
     let source = "---\nname: pdf\ndescription: Does pdf.\nallowed-tools: Bash Read\n---\nx\n";
     let frontmatter = json!({"name": "pdf", "description": "Does pdf.", "allowed-tools": "Bash Read"});
     docs.offer("pdf", frontmatter, &[("SKILL.md", source)]);
     let tools = |allow_tools| {
-        docs.approve(&world, "pdf", ApprovalGrants { allow_tools, allow_run: false });
-        let registry = open(&world, &[&docs]);
+        docs.approve(&env, "pdf", ApprovalGrants { allow_tools, allow_run: false });
+        let registry = open(&env, &[&docs]);
         let snapshot = registry.snapshot();
         let activated = activate(snapshot.get("docs/pdf").unwrap(), None, registry.policy()).unwrap();
         (activated.allowed_tools.clone(), activated.frontmatter().contains_key("allowed-tools"))
@@ -247,11 +248,11 @@ fn allowed_tools_need_a_grant() {
 
 #[test]
 fn an_approval_covers_every_file_and_ends_with_any_change() {
-    let world = World::new(Preset::Standard);
+    let env = RegistryEnv::new(Preset::Standard);
     let docs = FakeServer::new("docs");
-    docs.skill("pdf").approve(&world, "pdf", GRANTED_NOTHING);
-    let registry = open(&world, &[&docs]);
-    let status = || told(&world, &registry.refresh());
+    docs.skill("pdf").approve(&env, "pdf", GRANTED_NOTHING);
+    let registry = open(&env, &[&docs]);
+    let status = || remote_skill_lines(&env, &registry.refresh());
     assert!(status().contains("is enabled"));
     let approved = docs.entry("pdf");
     let mut changes = Vec::new();
@@ -281,68 +282,65 @@ fn an_approval_covers_every_file_and_ends_with_any_change() {
         );
         docs.put(approved.clone());
         assert!(status().contains("approve it again"), "a change that was undone still ends the approval");
-        docs.approve(&world, "pdf", GRANTED_NOTHING);
+        docs.approve(&env, "pdf", GRANTED_NOTHING);
         assert!(status().contains("is enabled"));
     }
 }
 
 #[test]
 fn an_approval_is_for_one_server_and_one_uri() {
-    let world = World::new(Preset::Standard);
+    let env = RegistryEnv::new(Preset::Standard);
     let (docs, other) = (FakeServer::new("docs"), FakeServer::new("other"));
-    docs.skill("pdf").skill("pdf/inner").approve(&world, "pdf", GRANTED_NOTHING);
+    docs.skill("pdf").skill("pdf/inner").approve(&env, "pdf", GRANTED_NOTHING);
     other.skill("pdf");
-    let snapshot = open(&world, &[&docs, &other]).snapshot();
+    let snapshot = open(&env, &[&docs, &other]).snapshot();
     let enabled: Vec<_> = snapshot.enabled().map(Skill::name).filter(|name| name.contains('/')).collect();
     assert_eq!(enabled, ["docs/pdf"], "neither the same URI on another server nor a nested skill");
 }
 
 #[test]
 fn an_approval_can_be_withdrawn() {
-    let world = World::new(Preset::Standard);
+    let env = RegistryEnv::new(Preset::Standard);
     let docs = FakeServer::new("docs");
     docs.skill("pdf").skill("other");
-    docs.approve(&world, "pdf", GRANTED_NOTHING).approve(&world, "other", GRANTED_NOTHING);
-    let standing = |path: &str| Approvals::load(&world.surroundings()).status("docs", &docs.entry(path));
+    docs.approve(&env, "pdf", GRANTED_NOTHING).approve(&env, "other", GRANTED_NOTHING);
+    let standing = |path: &str| Approvals::load(&env.host_env()).status("docs", &docs.entry(path));
     assert_eq!(standing("pdf"), ApprovalStatus::Approved(GRANTED_NOTHING));
-    withdraw("docs", Some("skill://pdf/SKILL.md"), &world.surroundings()).unwrap();
+    withdraw("docs", Some("skill://pdf/SKILL.md"), &env.host_env()).unwrap();
     assert_eq!(
         (standing("pdf"), standing("other")),
         (ApprovalStatus::New, ApprovalStatus::Approved(GRANTED_NOTHING))
     );
-    assert_eq!(withdraw("docs", None, &world.surroundings()).unwrap().len(), 1);
+    assert_eq!(withdraw("docs", None, &env.host_env()).unwrap().len(), 1);
     assert_eq!(standing("other"), ApprovalStatus::New);
 }
 
 #[test]
 fn an_unreadable_state_approves_nothing_and_is_not_overwritten() {
-    let world = World::new(Preset::Standard);
+    let env = RegistryEnv::new(Preset::Standard);
     let docs = FakeServer::new("docs");
-    docs.skill("pdf").approve(&world, "pdf", GRANTED_NOTHING);
+    docs.skill("pdf").approve(&env, "pdf", GRANTED_NOTHING);
     for broken in ["{", "[]", "{\"schema\":2,\"skills\":[]}"] {
-        world.file("~/.prowess/state/approvals.json", broken);
-        let snapshot = open(&world, &[&docs]).snapshot();
+        env.file("~/.prowess/state/approvals.json", broken);
+        let snapshot = open(&env, &[&docs]).snapshot();
         assert!(snapshot.get("docs/pdf").is_none());
-        assert!(snapshot.general_diagnostics().any(|said| said.diagnostic.code.as_str() == "SK096"));
         assert!(
-            prowess::remote::approvals::approve(
-                "docs",
-                &docs.entry("pdf"),
-                GRANTED_NOTHING,
-                &world.surroundings()
-            )
-            .is_err()
+            snapshot.general_diagnostics().any(|diagnostic| diagnostic.diagnostic.code.as_str() == "SK096")
         );
-        assert_eq!(std::fs::read_to_string(world.path("~/.prowess/state/approvals.json")).unwrap(), broken);
+        assert!(
+            prowess::remote::approvals::approve("docs", &docs.entry("pdf"), GRANTED_NOTHING, &env.host_env())
+                .is_err()
+        );
+        assert_eq!(std::fs::read_to_string(env.path("~/.prowess/state/approvals.json")).unwrap(), broken);
     }
 }
 
 #[test]
 fn remote_skills_are_not_executed() {
-    let world = World::new(Preset::Standard);
+    let env = RegistryEnv::new(Preset::Standard);
     let docs = FakeServer::new("docs");
-    docs.skill("pdf").approve(&world, "pdf", GRANTED_NOTHING);
-    let snapshot = open(&world, &[&docs]).snapshot();
+    docs.skill("pdf").approve(&env, "pdf", GRANTED_NOTHING);
+    let snapshot = open(&env, &[&docs]).snapshot();
     let refused = resources::read_skill_files(snapshot.get("docs/pdf").unwrap()).unwrap_err();
     assert_eq!(refused.code(), ErrorCode::AccessDenied);
     insta::assert_snapshot!(refused, @"cannot run files of docs/pdf: it comes from the MCP server docs. To run its scripts, get the skill from its author and install it: prowess install SOURCE");
@@ -351,13 +349,13 @@ fn remote_skills_are_not_executed() {
 
 #[test]
 fn errors_of_a_server_are_reported() {
-    let world = World::new(Preset::Standard);
+    let env = RegistryEnv::new(Preset::Standard);
     let docs = FakeServer::new("docs");
     docs.skill("pdf");
     let mut entry = docs.entry("pdf");
     entry.files[0].uri = "skill://pdf/GONE.md".to_owned();
-    docs.put(entry).approve(&world, "pdf", GRANTED_NOTHING);
-    let registry = open(&world, &[&docs]);
+    docs.put(entry).approve(&env, "pdf", GRANTED_NOTHING);
+    let registry = open(&env, &[&docs]);
     let (code, message) = activated(&registry, "docs/pdf").unwrap_err();
     assert_eq!(code, ErrorCode::NotFound);
     insta::assert_snapshot!(message, @"cannot read SKILL.md of docs/pdf from the MCP server docs: the server rejected the request: no such resource");
@@ -366,15 +364,15 @@ fn errors_of_a_server_are_reported() {
 
 #[test]
 fn invalid_entries_are_listed_with_the_reason() {
-    let world = World::new(Preset::Standard);
+    let env = RegistryEnv::new(Preset::Standard);
     let docs = FakeServer::new("docs");
     docs.skill("pdf").skill("bad");
     docs.put(prowess::remote::RemoteEntry {
         problem: Some("it has no files".to_owned()),
         ..docs.entry("bad")
     });
-    docs.put(prowess::remote::RemoteEntry { frontmatter: crate::supply_world::empty(), ..docs.entry("pdf") });
-    insta::assert_snapshot!(told(&world, &open(&world, &[&docs]).snapshot()), @r"
+    docs.put(prowess::remote::RemoteEntry { frontmatter: crate::fake_server::empty(), ..docs.entry("pdf") });
+    insta::assert_snapshot!(remote_skill_lines(&env, &open(&env, &[&docs]).snapshot()), @r"
     docs/bad in mcp:docs/bad is invalid: it has no files
     docs/pdf in mcp:docs/pdf is invalid: name is missing
     ");
@@ -382,12 +380,12 @@ fn invalid_entries_are_listed_with_the_reason() {
 
 #[test]
 fn files_on_disk_cannot_replace_a_remote_skill() {
-    let world = World::new(Preset::Standard);
-    world.file("mcp:docs/pdf/SKILL.md", "---\nname: pdf\ndescription: Fake.\n---\nfake\n");
-    world.file("mcp:docs/pdf/fake.md", "fake");
+    let env = RegistryEnv::new(Preset::Standard);
+    env.file("mcp:docs/pdf/SKILL.md", "---\nname: pdf\ndescription: Fake.\n---\nfake\n");
+    env.file("mcp:docs/pdf/fake.md", "fake");
     let docs = FakeServer::new("docs");
-    docs.skill("pdf").approve(&world, "pdf", GRANTED_NOTHING);
-    let registry = open(&world, &[&docs]);
+    docs.skill("pdf").approve(&env, "pdf", GRANTED_NOTHING);
+    let registry = open(&env, &[&docs]);
     assert!(!activated(&registry, "docs/pdf").unwrap().contains("fake"));
     assert!(read(&registry, "docs/pdf", "fake.md").is_err());
     assert!(registry.snapshot().get("docs/pdf").unwrap().lock_entry().is_none());
@@ -395,13 +393,13 @@ fn files_on_disk_cannot_replace_a_remote_skill() {
 
 #[test]
 fn a_snapshot_stays_the_same_until_something_changes() {
-    let world = World::new(Preset::Standard);
+    let env = RegistryEnv::new(Preset::Standard);
     let docs = FakeServer::new("docs");
     docs.skill("pdf");
-    let registry = open(&world, &[&docs]);
+    let registry = open(&env, &[&docs]);
     let before = registry.snapshot();
     assert!(std::sync::Arc::ptr_eq(&before, &registry.refresh()));
-    docs.approve(&world, "pdf", GRANTED_NOTHING);
+    docs.approve(&env, "pdf", GRANTED_NOTHING);
     let approved = registry.refresh();
     assert_eq!(approved.diff_from(&before).added, ["docs/pdf"]);
     docs.skill("more");
@@ -420,12 +418,12 @@ fn errors_have_their_codes() {
 #[test]
 fn a_watcher_detects_new_listings_and_approvals() {
     use std::time::Duration;
-    let world = World::new(Preset::Standard);
+    let env = RegistryEnv::new(Preset::Standard);
     let docs = FakeServer::new("docs");
     docs.skill("pdf").skill("more");
-    let registry = std::sync::Arc::new(open(&world, &[&docs]));
+    let registry = std::sync::Arc::new(open(&env, &[&docs]));
     // Creates the state directory, so that it can be watched.
-    docs.approve(&world, "more", GRANTED_NOTHING);
+    docs.approve(&env, "more", GRANTED_NOTHING);
     let mut watcher = prowess::registry::Watcher::new(registry).unwrap();
     let mut next = || {
         let until = std::time::Instant::now() + Duration::from_secs(20);
@@ -436,7 +434,7 @@ fn a_watcher_detects_new_listings_and_approvals() {
             .unwrap()
     };
     assert_eq!(next().added, ["docs/more"]);
-    docs.approve(&world, "pdf", GRANTED_NOTHING);
+    docs.approve(&env, "pdf", GRANTED_NOTHING);
     assert_eq!(next().added, ["docs/pdf"]);
     let mut changed = docs.entry("pdf");
     changed.files.pop();

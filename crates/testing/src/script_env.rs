@@ -1,4 +1,4 @@
-//! Worlds with one skill whose scripts run.
+//! A test environment with one skill whose scripts are run.
 #![allow(missing_docs)]
 
 use std::fs;
@@ -10,33 +10,34 @@ use prowess::policy::{Policy, ScriptPolicy};
 use prowess::{HostEnv, Registry, Skill};
 use prowess_sandbox::{Protection, RunError, RunOptions, SandboxHelper, SandboxTier, ScriptResult, run};
 
-/// A home, a project and a skill `s` among the user's.
-pub struct World {
-    pub folder: tempfile::TempDir,
+/// A home directory with the user skill `s`, and a project.
+pub struct ScriptEnv {
+    pub dir: tempfile::TempDir,
     pub policy: Policy,
 }
 
-/// One script of a world, about to run.
-pub struct Script<'w> {
-    world: &'w World,
+/// A script of the skill.
+pub struct Script<'e> {
+    env: &'e ScriptEnv,
     name: String,
     pub arguments: Vec<String>,
 }
 
-/// Both ways to confine a script.
+/// The sandbox tiers to test.
 pub const TIERS: [SandboxTier; 2] = [SandboxTier::Tier1, SandboxTier::Tier2];
 
 pub fn helper() -> SandboxHelper {
     SandboxHelper::from_path(helper_path())
 }
 
-/// An ordinary user may not be able to get to where programs are built.
+/// Returns the path of the sandbox helper. `PROWESS_TEST_HELPER` overrides it, because an unprivileged user may not be able to
+/// read the build directory.
 pub fn helper_path() -> PathBuf {
     let copy = std::env::var_os("PROWESS_TEST_HELPER").map(PathBuf::from);
     copy.unwrap_or_else(built_helper)
 }
 
-/// Tests cannot be the sandbox's helper; the program that is built beside them can.
+/// Returns the path of the built helper. A test binary cannot be the helper itself.
 fn built_helper() -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     let helper = tests.parent().unwrap().parent().unwrap().join("prowess-sandbox-helper");
@@ -44,69 +45,69 @@ fn built_helper() -> PathBuf {
     helper
 }
 
-/// Runs all tests of the calling file once more as a user who is nobody special. Where the tests themselves are run by
-/// one, there is nothing to add, and what root's scripts can do is not tested: that takes root.
-pub fn once_more_as_an_ordinary_user(module: &str) {
+/// Runs all tests of the calling module again as an unprivileged user. Does nothing if the tests do not run as root; then the
+/// behaviour of scripts that root starts is not tested.
+pub fn rerun_as_unprivileged_user(module: &str) {
     if !rustix::process::geteuid().is_root() {
         return;
     }
-    // The limit on processes counts all of a user, so that no two tests at a time run as the same one.
+    // The process limit applies per user, so concurrent tests need different users.
     let user = 61_000 + std::process::id() % 4_000;
-    let folder = tempfile::Builder::new().prefix("prowess-user-").tempdir_in("/tmp").unwrap();
-    let copy = folder.path().join("helper");
+    let dir = tempfile::Builder::new().prefix("prowess-user-").tempdir_in("/tmp").unwrap();
+    let copy = dir.path().join("helper");
     fs::copy(built_helper(), &copy).unwrap();
     fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).unwrap();
-    std::os::unix::fs::chown(folder.path(), Some(user), Some(user)).unwrap();
-    let told = std::process::Command::new("/proc/self/exe")
+    std::os::unix::fs::chown(dir.path(), Some(user), Some(user)).unwrap();
+    let output = std::process::Command::new("/proc/self/exe")
         .args([
             module.trim_start_matches("it::"),
             "--skip",
-            "once_more_as_an_ordinary_user",
+            "rerun_as_unprivileged_user",
             "--test-threads",
             "1",
         ])
         .env("PROWESS_TEST_HELPER", &copy)
-        .env("TMPDIR", folder.path())
-        .env("HOME", folder.path())
+        .env("TMPDIR", dir.path())
+        .env("HOME", dir.path())
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
         .current_dir("/")
         .uid(user)
         .gid(user)
         .output()
         .unwrap();
-    let (out, err) = (String::from_utf8_lossy(&told.stdout), String::from_utf8_lossy(&told.stderr));
-    assert!(told.status.success(), "{out}\n{err}");
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{out}\n{err}");
     assert!(out.contains("test result: ok") && !out.contains(" 0 passed"), "{out}");
 }
 
-impl Default for World {
+impl Default for ScriptEnv {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl World {
-    /// With a skill that declares nothing.
+impl ScriptEnv {
+    /// Creates a skill with minimal frontmatter.
     pub fn new() -> Self {
         Self::with("")
     }
 
-    /// With more frontmatter.
+    /// Creates a skill with additional frontmatter.
     pub fn with(frontmatter: &str) -> Self {
-        let folder = tempfile::Builder::new().prefix("prowess-test-").tempdir().unwrap();
+        let dir = tempfile::Builder::new().prefix("prowess-test-").tempdir().unwrap();
         let mut policy = Policy::default();
         policy.run.scripts = ScriptPolicy::Allowed;
-        let world = Self { folder, policy };
-        // Root's scripts run as somebody else, who has to be able to try.
-        fs::set_permissions(world.folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        fs::create_dir_all(world.path("project")).unwrap();
+        let env = Self { dir, policy };
+        // Scripts that root starts run as another user, who must be able to read the directory.
+        fs::set_permissions(env.dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::create_dir_all(env.path("project")).unwrap();
         let text = format!("---\nname: s\ndescription: A skill.\n{frontmatter}---\nBody.\n");
-        world.write("home/.prowess/skills/s/SKILL.md", &text);
-        world
+        env.write("home/.prowess/skills/s/SKILL.md", &text);
+        env
     }
 
     pub fn path(&self, inner: &str) -> PathBuf {
-        self.folder.path().canonicalize().unwrap().join(inner)
+        self.dir.path().canonicalize().unwrap().join(inner)
     }
 
     pub fn write(&self, inner: &str, text: &str) -> PathBuf {
@@ -116,11 +117,11 @@ impl World {
         path
     }
 
-    pub fn skill_folder(&self) -> PathBuf {
+    pub fn skill_dir(&self) -> PathBuf {
         self.path("home/.prowess/skills/s")
     }
 
-    pub fn surroundings(&self) -> HostEnv {
+    pub fn host_env(&self) -> HostEnv {
         HostEnv {
             project: self.path("project"),
             home: Some(self.path("home")),
@@ -129,18 +130,18 @@ impl World {
     }
 
     pub fn registry(&self) -> Registry {
-        Registry::open_in(self.policy.clone(), self.surroundings(), &Default::default())
+        Registry::open_in(self.policy.clone(), self.host_env(), &Default::default())
     }
 
     /// Writes a script of the skill.
     pub fn script(&self, name: &str, text: &str) -> Script<'_> {
         self.write(&format!("home/.prowess/skills/s/{name}"), text);
-        self.named(name)
+        self.script_named(name)
     }
 
-    /// A script that may or may not be there.
-    pub fn named(&self, name: &str) -> Script<'_> {
-        Script { world: self, name: name.to_owned(), arguments: Vec::new() }
+    /// Returns a script by its name, which may not exist.
+    pub fn script_named(&self, name: &str) -> Script<'_> {
+        Script { env: self, name: name.to_owned(), arguments: Vec::new() }
     }
 }
 
@@ -159,7 +160,7 @@ impl Script<'_> {
     }
 
     pub fn run_with(&self, change: impl FnOnce(&mut RunOptions<'_>)) -> Result<ScriptResult, RunError> {
-        let registry = self.world.registry();
+        let registry = self.env.registry();
         let snapshot = registry.snapshot();
         let skill = snapshot.all().iter().find(|skill| skill.name() == "s").unwrap();
         self.run_skill(skill, &registry, change)
@@ -178,13 +179,13 @@ impl Script<'_> {
     }
 }
 
-/// Whether a process of this number is there.
+/// Returns `true` if a process with this id exists.
 pub fn is_alive(pid: &str) -> bool {
     Path::new("/proc").join(pid.trim()).exists()
 }
 
-/// How many processes have this in their command line.
-pub fn running(name: &str) -> usize {
+/// Counts the processes of this test with this text in their command line.
+pub fn count_processes(name: &str) -> usize {
     let own = format!("/prowess-{:x}-", std::process::id());
     let commands = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
         fs::read(entry.path().join("cmdline")).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())

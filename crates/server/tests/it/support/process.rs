@@ -74,7 +74,7 @@ pub async fn serve_if_requested() {
     let Ok(address) = std::env::var("PROWESS_TEST_STORE") else { return };
     let model = std::env::var("PROWESS_TEST_MODEL").unwrap();
     let lease = Duration::from_millis(std::env::var("PROWESS_TEST_LEASE").unwrap().parse().unwrap());
-    let world = project_with_model(Preset::Chat, ChatProvider::OpenAiChat, &model);
+    let env = project_with_model(Preset::Chat, ChatProvider::OpenAiChat, &model);
     let options = StoreOptions { lease, busy_timeout: Duration::from_millis(500), ..StoreOptions::default() };
     let store = open_with(&StoreAddress::parse(&address).unwrap(), options).await.unwrap();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -87,7 +87,7 @@ pub async fn serve_if_requested() {
         on_signal.cancel();
     });
     let options = ServerOptions { grace: Duration::from_millis(300), ..ServerOptions::default() };
-    let server = Server::new(Box::new(parts(&world)), Arc::clone(&store), options, stop).unwrap();
+    let server = Server::new(Box::new(parts(&env)), Arc::clone(&store), options, stop).unwrap();
     // The parent process reads this line.
     println!("serving at {at}");
     server.serve(listener).await.unwrap();

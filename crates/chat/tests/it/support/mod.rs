@@ -8,7 +8,7 @@ use std::time::Duration;
 use prowess_chat::TurnEvent;
 use prowess_chat::provider::{Backoff, Model, connect_with};
 use prowess_chat::turn::{Agent, MemoryRecorder, TurnInput, TurnReport};
-pub use prowess_testing::World;
+pub use prowess_testing::TestEnv;
 use prowess_tools::Toolbox;
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +20,7 @@ pub trait StartConversation {
     fn start(&self) -> TestConversation;
 }
 
-impl StartConversation for World {
+impl StartConversation for TestEnv {
     fn model(&self, toolbox: &Arc<Toolbox>) -> Arc<dyn Model> {
         let millis = Duration::from_millis;
         let backoff = Backoff { initial: millis(1), max: millis(2), retry_after_max: Duration::from_secs(2) };
