@@ -5,7 +5,7 @@
 mod checklists;
 mod conformance;
 mod failures;
-mod long;
+mod long_conversations;
 mod mentions;
 mod rehearsal;
 mod requests;

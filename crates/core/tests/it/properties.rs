@@ -248,7 +248,7 @@ proptest! {
 
     #[test]
     fn a_refresh_of_settled_files_equals_a_new_scan(plans in vec((plan(), vec(edit(), 1..4)), 60..80)) {
-        let worlds: Vec<_> = plans
+        let envs: Vec<_> = plans
             .iter()
             .map(|(plan, _)| {
                 let env = build(plan, plan.folders.iter());
@@ -256,8 +256,8 @@ proptest! {
                 (env, registry)
             })
             .collect();
-        worlds[0].0.wait_for_timestamps();
-        for ((env, registry), (_, edits)) in worlds.iter().zip(&plans) {
+        envs[0].0.wait_for_timestamps();
+        for ((env, registry), (_, edits)) in envs.iter().zip(&plans) {
             let before = registry.refresh();
             prop_assert!(*before == *env.snapshot());
             for edit in edits {

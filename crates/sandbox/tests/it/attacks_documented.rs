@@ -15,7 +15,7 @@ fn every_attack_of_the_table_has_its_test() {
     let named: BTreeSet<&str> =
         rows.flat_map(|row| row.split('|').nth(2).unwrap().split('`').skip(1).step_by(2)).collect();
     let attacks = [
-        include_str!("attacks_around.rs"),
+        include_str!("attacks_environment.rs"),
         include_str!("attacks_files.rs"),
         include_str!("attacks_limits.rs"),
         include_str!("attacks_network.rs"),

@@ -1,6 +1,6 @@
 //! Markdown rendering and its sanitizer.
 
-use crate::running::RunningServer;
+use crate::running_server::RunningServer;
 use proptest::prelude::*;
 use prowess_server::ServerOptions;
 use prowess_server::markdown::render;

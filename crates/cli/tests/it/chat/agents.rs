@@ -7,7 +7,7 @@ use prowess_testing::model::wire_format::{call, system_prompt, text, tool_result
 use prowess_testing::model::{BlockingModelServer, RecordedRequest};
 use serde_json::{Value, json};
 
-use crate::chat::talking::{configure, latest_chat, messages, scripted_model};
+use crate::chat::support::{configure, latest_chat, messages, scripted_model};
 use crate::support::{TestEnv, skill_md};
 
 const CHAT: ChatProvider = ChatProvider::OpenAiChat;

@@ -8,7 +8,7 @@ use prowess_config::ChatProvider;
 use prowess_testing::model::wire_format::{call, text};
 use serde_json::json;
 
-use crate::chat::talking::{configure, scripted_model};
+use crate::chat::support::{configure, scripted_model};
 use crate::support::TestEnv;
 
 /// The id and time of the chat in the document.

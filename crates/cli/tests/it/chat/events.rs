@@ -5,7 +5,7 @@ use prowess_config::ChatProvider;
 use prowess_testing::model::{BlockingModelServer, Reply};
 use serde_json::{Value, json};
 
-use crate::chat::talking::{
+use crate::chat::support::{
     bare, bind_filters, env_with_model, events, latest_chat, model_answering, model_loading_skills,
 };
 

@@ -6,7 +6,7 @@ use prowess_testing::model::wire_format::{PROVIDERS, call, encode_reply, text};
 use prowess_testing::model::{BlockingModelServer, Piece, Reply};
 use serde_json::json;
 
-use crate::chat::talking::{bare, bind_filters, configure, env_with_model, messages, scripted_model};
+use crate::chat::support::{bare, bind_filters, configure, env_with_model, messages, scripted_model};
 
 #[test]
 fn every_provider_streams_calls_and_answers() {

@@ -7,7 +7,7 @@ use std::process::Command;
 use insta::assert_snapshot;
 use prowess_testing::postgres;
 
-use crate::chat::talking::{bind_filters, model_answering};
+use crate::chat::support::{bind_filters, model_answering};
 
 #[test]
 fn store_errors() {

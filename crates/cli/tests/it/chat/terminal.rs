@@ -7,7 +7,7 @@ use prowess_testing::model::{BlockingModelServer, Piece, Reply};
 use rustix::process::{Signal, kill_process};
 use serde_json::json;
 
-use crate::chat::talking::{
+use crate::chat::support::{
     bare, bind_filters, env_with_model, latest_chat, messages, model_answering, model_loading_skills,
 };
 use crate::support::TestEnv;
@@ -121,7 +121,7 @@ fn ctrl_c_stops_the_answer_but_not_the_chat() {
 /// Stopping takes long if the store is locked. A second Ctrl-C quits.
 #[test]
 fn ctrl_c_twice_quits() {
-    let (_server, env) = crate::chat::talking::hanging_model("one and");
+    let (_server, env) = crate::chat::support::hanging_model("one and");
     let env = capable(env);
     let mut session = TerminalSession::start(&env, &["chat"]);
     session.then("> ").keys("count\r").then("one and");
@@ -169,7 +169,7 @@ fn text_on_the_terminal_is_escaped() {
         text(NASTY),
         prowess_testing::model::wire_format::call("1", "skills_activate", json!({"name": NASTY})),
     ];
-    let server = crate::chat::talking::scripted_model(ChatProvider::OpenAiChat, &[&calls, &[text(NASTY)]]);
+    let server = crate::chat::support::scripted_model(ChatProvider::OpenAiChat, &[&calls, &[text(NASTY)]]);
     let env = plain(env_with_model(ChatProvider::OpenAiChat, &server));
     env.file(
         "~/.agents/skills/nasty/SKILL.md",

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::world::stdio::StdioTestClient;
-use crate::world::{NEWEST_VERSION, TestHome, error_of};
+use crate::support::stdio::StdioTestClient;
+use crate::support::{NEWEST_VERSION, TestHome, error_of};
 
 async fn connected() -> (TestHome, StdioTestClient) {
     let home = TestHome::with_skills(&["a"]);
@@ -212,7 +212,7 @@ async fn an_id_that_is_in_use_is_rejected() {
     client.result("tools/list", json!({})).await;
     // Both lines arrive before the first response: both are answered, or one of them is rejected.
     let search = |id: i64| {
-        let params = crate::world::with_meta(
+        let params = crate::support::with_meta(
             json!({"name": "skills_search", "arguments": {"query": "a"}}),
             NEWEST_VERSION,
         );

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Client, TestStore, parts, project_with_model};
 
-const NAME: &str = "several::a_process_that_serves";
+const NAME: &str = "multiple_servers::a_process_that_serves";
 
 /// A server in its own process. It is killed on drop.
 pub struct Process {
