@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { environment, kill, start } from "../../mcp/lib/world.mjs";
+import { environment, kill, start } from "../../mcp/lib/test-env.mjs";
 import { startModel } from "./model.mjs";
 
 const worlds = new Set();

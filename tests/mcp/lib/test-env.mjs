@@ -1,5 +1,5 @@
-// A place for one test: a root with skills, an empty home, an empty project, and the processes started there. All of it
-// is gone when the test ends, however it ends.
+// A test environment: a root with skills, an empty home directory, an empty project, and the processes started there. All
+// of it is removed when the test process exits, even after a signal.
 
 import { spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -15,34 +15,34 @@ const bundled = resolve(here, "../../crates/core/bundled");
 const PICTURE =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 
-const worlds = new Set();
+const baseDirs = new Set();
 const processes = new Set();
 
 const clean = () => {
   for (const child of processes) kill(child);
-  for (const world of worlds) rmSync(world, { recursive: true, force: true });
+  for (const base of baseDirs) rmSync(base, { recursive: true, force: true });
 };
 process.on("exit", clean);
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => process.exit(1));
 
-/** Ends a process and all it has started. Each is the head of its own group. */
+/** Kills a process and its children. Each process leads its own group. */
 export const kill = (child) => {
   processes.delete(child);
   try {
     process.kill(-child.pid, "SIGKILL");
   } catch {
-    // Nothing of it is left.
+    // The group has already exited.
   }
 };
 
-/** Starts a process in a group of its own. */
+/** Starts a process in its own group. */
 export const start = (command, args, options) => {
   const child = spawn(command, args, { ...options, detached: true });
   processes.add(child);
   return child;
 };
 
-/** Runs a program to its end, or until the time is over; gives its exit code, and its output. */
+/** Runs a program until it exits or times out. Returns its exit code and output. */
 export const run = (command, args, { seconds, onLine, ...options }) =>
   new Promise((done) => {
     const child = start(command, args, { stdio: ["ignore", "pipe", "pipe"], ...options });
@@ -68,12 +68,12 @@ export const run = (command, args, { seconds, onLine, ...options }) =>
     child.on("close", end);
   });
 
-/** Folders for a test: `root` with the skills named, the fixture of the crate among them, `home` and `project`. */
-export const makeWorld = (skills) => {
-  const world = mkdtempSync(join(tmpdir(), "prowess-mcp-"));
-  worlds.add(world);
-  const [root, home, project] = ["root", "home", "project"].map((name) => join(world, name));
-  for (const folder of [root, home, project]) mkdirSync(folder);
+/** Creates directories for a test: `root` with these skills, `home` and `project` in `base`. */
+export const makeTestEnv = (skills) => {
+  const base = mkdtempSync(join(tmpdir(), "prowess-mcp-"));
+  baseDirs.add(base);
+  const [root, home, project] = ["root", "home", "project"].map((name) => join(base, name));
+  for (const directory of [root, home, project]) mkdirSync(directory);
   for (const skill of skills) {
     const from = skill === "skills-system-validation" ? join(bundled, skill) : join(here, skill);
     const to = join(root, skill.split("/").pop());
@@ -83,50 +83,50 @@ export const makeWorld = (skills) => {
     mkdirSync(join(root, "pictures/assets"));
     writeFileSync(join(root, "pictures/assets/dot.png"), Buffer.from(PICTURE, "base64"));
   }
-  return { world, root, home, project };
+  return { base, root, home, project };
 };
 
-/** The environment of a process under test: nothing of the user's but where programs are. */
+/** Returns the environment variables of a process under test. Only PATH is inherited. */
 export const environment = (home, more = {}) => ({ PATH: process.env.PATH, HOME: home, ...more });
 
-/** What the server under test is started with: over standard input and output, or at an address. */
+/** Returns the command that starts the MCP server, over stdio by default. */
 export const serverCall = (prowess, { root, home, project }, more = []) => ({
   command: prowess,
   args: ["--home", home, "--project", project, "--root", root, "mcp", ...more],
   env: environment(home, { PROWESS_ALLOW_SCRIPTS: "1", PROWESS_SKILLS_ENABLED: "true" }),
 });
 
-/** A port that is free now. */
+/** Returns a free port. */
 const freePort = () =>
-  new Promise((found) => {
+  new Promise((resolve) => {
     const server = createServer().listen(0, "127.0.0.1", () => {
       const { port } = server.address();
-      server.close(() => found(port));
+      server.close(() => resolve(port));
     });
   });
 
-const answers = (port) =>
+const isListening = (port) =>
   new Promise((done) => {
     const socket = connect(port, "127.0.0.1");
     socket.on("connect", () => socket.destroy() && done(true));
     socket.on("error", () => done(false));
   });
 
-/** Starts the server over HTTP; gives its URL once it listens. */
-export const startHttp = async (prowess, world, more = []) => {
+/** Starts the server over HTTP and waits until it listens. Returns its URL and a function that stops it. */
+export const startHttp = async (prowess, env, more = []) => {
   const port = await freePort();
-  const { command, args, env } = serverCall(prowess, world, ["--http", `127.0.0.1:${port}`, ...more]);
-  const child = start(command, args, { env, stdio: ["ignore", "ignore", "pipe"] });
-  let said = "";
+  const call = serverCall(prowess, env, ["--http", `127.0.0.1:${port}`, ...more]);
+  const child = start(call.command, call.args, { env: call.env, stdio: ["ignore", "ignore", "pipe"] });
+  let stderr = "";
   let ended = null;
-  child.stderr.on("data", (part) => (said += part));
+  child.stderr.on("data", (part) => (stderr += part));
   child.on("error", (error) => (ended = error.message));
-  child.on("exit", (code) => (ended = `it ended with ${code}`));
+  child.on("exit", (code) => (ended = `exit code ${code}`));
   for (let tries = 0; tries < 300; tries++) {
-    if (ended !== null) throw new Error(`the server did not start: ${ended}: ${said}`);
-    if (await answers(port)) return { url: `http://127.0.0.1:${port}/mcp`, stop: () => kill(child) };
-    await new Promise((wake) => setTimeout(wake, 100));
+    if (ended !== null) throw new Error(`the server did not start: ${ended}: ${stderr}`);
+    if (await isListening(port)) return { url: `http://127.0.0.1:${port}/mcp`, stop: () => kill(child) };
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
   kill(child);
-  throw new Error(`the server does not listen after 30 s: ${said}`);
+  throw new Error(`the server did not listen within 30 s: ${stderr}`);
 };
